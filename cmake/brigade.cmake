@@ -1,0 +1,101 @@
+# The targets of the core, and the functions with which folders add to them:
+#   brigade_sources(a.cpp ...)                      sources of the core
+#   brigade_module(NAME image SOURCES a.cpp ... [LIBRARIES ...] [JOB_POOL pool])
+#   brigade_test(NAME base SOURCES a_test.cpp ... [LABELS tsan] [LIBRARIES ...] [SHARED])
+#
+# What the program consists of:
+#   lib/libbrigade.so             the core; only what BRIGADE_API marks is visible
+#   bin/brigade                   the program, which links it
+#   lib/brigade/brigade_NAME.so   a package, opened by the processes that need it
+set(BRIGADE_BIN_DIR ${PROJECT_BINARY_DIR}/bin)
+set(BRIGADE_LIB_DIR ${PROJECT_BINARY_DIR}/lib)
+set(BRIGADE_MODULE_DIR ${BRIGADE_LIB_DIR}/brigade)
+
+add_library(brigade_core_objects OBJECT)
+target_include_directories(brigade_core_objects PUBLIC ${PROJECT_SOURCE_DIR})
+target_compile_definitions(brigade_core_objects PRIVATE BRIGADE_VERSION="${PROJECT_VERSION}")
+target_link_libraries(brigade_core_objects PUBLIC
+  yaml-cpp ZLIB::ZLIB spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11
+  brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
+
+add_library(libbrigade SHARED $<TARGET_OBJECTS:brigade_core_objects>)
+set_target_properties(libbrigade PROPERTIES
+  OUTPUT_NAME brigade EXPORT_NAME brigade
+  LIBRARY_OUTPUT_DIRECTORY ${BRIGADE_LIB_DIR})
+target_include_directories(libbrigade INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/brigade>)
+target_link_libraries(libbrigade PRIVATE
+  yaml-cpp ZLIB::ZLIB spdlog::spdlog brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
+target_link_options(libbrigade PRIVATE -Wl,--no-undefined -Wl,--as-needed)
+target_compile_features(libbrigade INTERFACE cxx_std_20)
+
+# The same objects for tests and benchmarks, which also look inside.
+add_library(brigade_core STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:brigade_core_objects>)
+target_link_libraries(brigade_core PUBLIC brigade_core_objects)
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/pipeline/process/main.cpp)
+  add_executable(brigade_program pipeline/process/main.cpp)
+  target_link_libraries(brigade_program PRIVATE libbrigade)
+  set_target_properties(brigade_program PROPERTIES
+    OUTPUT_NAME brigade RUNTIME_OUTPUT_DIRECTORY ${BRIGADE_BIN_DIR}
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endif()
+
+function(brigade_sources)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  target_sources(brigade_core_objects PRIVATE ${ARGN})
+endfunction()
+
+# A package: objects (which its tests link, as brigade_NAME_objects) and the module made of them.
+# Its undefined symbols must all be in libbrigade or its LIBRARIES: an error of the linker, not of
+# the process that opens it.
+function(brigade_module)
+  cmake_parse_arguments(ARG "" "NAME;JOB_POOL" "SOURCES;LIBRARIES" ${ARGN})
+  set(objects brigade_${ARG_NAME}_objects)
+  add_library(${objects} OBJECT ${ARG_SOURCES})
+  target_include_directories(${objects} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${objects} PUBLIC ${ARG_LIBRARIES})
+  if(ARG_NAME STREQUAL "torch" AND NOT ARG_JOB_POOL)
+    set(ARG_JOB_POOL torch)
+  endif()
+  if(ARG_JOB_POOL)
+    set_target_properties(${objects} PROPERTIES JOB_POOL_COMPILE ${ARG_JOB_POOL})
+  endif()
+  set(module brigade_${ARG_NAME})
+  add_library(${module} MODULE $<TARGET_OBJECTS:${objects}>)
+  target_link_libraries(${module} PRIVATE libbrigade ${ARG_LIBRARIES})
+  target_link_options(${module} PRIVATE -Wl,--no-undefined)
+  set_target_properties(${module} PROPERTIES
+    PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${BRIGADE_MODULE_DIR}
+    INSTALL_RPATH "$ORIGIN/..")
+  if(TARGET brigade_program)
+    add_dependencies(brigade_program ${module})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY BRIGADE_MODULES ${module})
+endfunction()
+
+# One GoogleTest binary per folder of tests/; a case is called NAME.Suite.Case in CTest. Tests are
+# listed when ctest runs. SHARED links libbrigade.so instead of the objects (for tests that open
+# modules). BRIGADE_SOURCE_DIR and BRIGADE_BINARY_DIR are strings that tests find files with.
+function(brigade_test)
+  cmake_parse_arguments(ARG "SHARED" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES" ${ARGN})
+  set(target ${ARG_NAME}_test)
+  add_executable(${target} ${ARG_SOURCES})
+  target_compile_definitions(${target} PRIVATE
+    BRIGADE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" BRIGADE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(ARG_SHARED)
+    target_link_libraries(${target} PRIVATE libbrigade)
+  else()
+    target_link_libraries(${target} PRIVATE brigade_core)
+  endif()
+  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  list(JOIN ARG_LABELS "\\;" labels)
+  gtest_discover_tests(${target}
+    DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    TEST_PREFIX "${ARG_NAME}."
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${labels}")
+endfunction()

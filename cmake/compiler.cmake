@@ -1,0 +1,37 @@
+# Language, warnings, sanitizers, ccache: the same for every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)  # a build folder may be moved or copied
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+add_compile_options(-Wall -Wextra -Wshadow)
+if(BRIGADE_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(BRIGADE_SANITIZE)
+  add_compile_options(-fsanitize=${BRIGADE_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${BRIGADE_SANITIZE})
+  if(BRIGADE_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=all)
+  endif()
+  if(BRIGADE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-tsan)  # atomic_thread_fence, inside libraries' headers
+  endif()
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+# One LibTorch source at a time: each takes more than 2 GB of memory to compile.
+set_property(GLOBAL APPEND PROPERTY JOB_POOLS torch=1)

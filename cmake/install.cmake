@@ -1,0 +1,35 @@
+# What `cmake --install` lays down: the program, the core, the packages, the headers that stages
+# and embedders include, the graphs, and BrigadeConfig.cmake (target Brigade::brigade).
+include(CMakePackageConfigHelpers)
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Brigade)
+set(header_dir include/brigade)
+
+install(TARGETS libbrigade EXPORT BrigadeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET brigade_program)
+  install(TARGETS brigade_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+get_property(modules GLOBAL PROPERTY BRIGADE_MODULES)
+if(modules)
+  install(TARGETS ${modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/brigade)
+endif()
+
+foreach(header result check random export text units)
+  install(FILES base/${header}.h DESTINATION ${header_dir}/base OPTIONAL)
+endforeach()
+file(GLOB api_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stages/api/*.h)
+install(FILES ${api_headers} DESTINATION ${header_dir}/stages/api)
+foreach(header app pipeline)
+  install(FILES pipeline/process/${header}.h DESTINATION ${header_dir}/pipeline/process OPTIONAL)
+endforeach()
+if(EXISTS ${PROJECT_SOURCE_DIR}/configs)
+  install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade)
+endif()
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade OPTIONAL)
+
+install(EXPORT BrigadeTargets NAMESPACE Brigade:: DESTINATION ${config_dir})
+configure_package_config_file(cmake/BrigadeConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/BrigadeConfig.cmake INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/BrigadeConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/BrigadeConfig.cmake
+  ${PROJECT_BINARY_DIR}/BrigadeConfigVersion.cmake DESTINATION ${config_dir})
