@@ -1,0 +1,15 @@
+#include "base/check.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace brigade::detail {
+
+void check_failed(const char* condition, const char* file, int line, const std::string& values) {
+  std::fprintf(stderr, "brigade: internal error: %s is false at %s:%d:%s\n", condition, file, line,
+               values.c_str());
+  std::fflush(stderr);
+  std::abort();
+}
+
+}  // namespace brigade::detail

@@ -1,0 +1,105 @@
+#pragma once
+
+// A graph that has been proved: every name resolved, every parameter parsed and in range, every
+// port's dtype and shape known, no cycle. Made only by validate(); input of the planner. Plain
+// data, except for the pointers to contracts, which must outlive it.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stages/api/stage_types.h"
+
+namespace brigade {
+
+/// Where something stands in the user's text; line and column count from 1.
+struct SourceMark {
+  int file = -1;  ///< index into the list of files; -1: not from a file (--set, default)
+  int line = 0;
+  int column = 0;
+};
+
+/// How several sources become one input.
+enum class Join : std::uint8_t { single, zip, merge, epochs };
+
+/// What happens to a sample whose stage returned an error.
+struct OnError {
+  bool skip = false;            ///< false: stop the run
+  std::uint64_t count_max = 0;  ///< samples that may be skipped over the run (skip: N)
+  double percent_max = 0;       ///< of one epoch's samples (skip: N%); 0: count_max holds
+};
+
+struct RestartSpec {
+  enum class Policy : std::uint8_t { never, on_failure, always } policy = Policy::never;
+  std::int64_t backoff_ns = 100'000'000;
+  int burst = 5;
+  std::int64_t within_ns = 30'000'000'000;
+  bool degrade = false;  ///< when the burst is spent: carry on with the other replicas
+};
+
+/// One edge as seen from its reader.
+struct ValidSource {
+  int stage = 0;            ///< index into ValidGraph::stages
+  std::string port;         ///< name of the port; the source stage's name where none was given
+  std::string tensor;       ///< `stage.tensor`: only this one; empty: all
+  std::uint64_t batch = 0;  ///< samples per batch on this edge; 0: none given
+  std::optional<std::int64_t> max_wait_ns;
+  Ports tensors;  ///< what arrives, per sample
+  SourceMark mark;
+};
+
+/// A tensor that travels on without the stage naming it.
+struct PassedTensor {
+  std::string name;
+  int source = 0;  ///< index into sources
+};
+
+struct ValidStage {
+  std::string name;
+  SourceMark mark;
+  StageKind kind = StageKind::transform;
+  const StageType* type = nullptr;
+  std::shared_ptr<void> params;                                  ///< the contract's struct
+  std::vector<std::pair<std::string, ParamValue>> param_values;  ///< canonical, all of them
+  std::vector<ValidSource> sources;
+  Join join = Join::single;
+  Ports outputs;                     ///< its own, then the passed ones
+  std::vector<PassedTensor> passed;  ///< of outputs, in their order at its end
+  bool batched = false;              ///< process() is called with batches
+
+  std::uint64_t replicas = 1;  ///< 0: auto
+  std::uint64_t threads = 1;
+  std::uint64_t batch = 0;  ///< the writer's `batch:`; 0: none
+  bool drop_last = false;
+  std::uint64_t rows = 0;     ///< task size of a per-sample stage; 0: auto
+  std::uint64_t buffers = 0;  ///< 0: the plan's sum
+  std::string device = "cpu";
+  OnError on_error;
+  RestartSpec restart;
+  int poison_after = 2;
+  std::int64_t stall_timeout_ns = 0;  ///< 0: the default
+  std::vector<int> cpus;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string random;  ///< name of the random stream; the stage's unless given
+
+  bool shuffle = false;  ///< indexed producers
+  std::optional<std::uint64_t> seed;
+  std::uint64_t limit = 0;  ///< 0: all
+};
+
+struct ValidGraph {
+  std::string name;
+  std::vector<std::string> files;  ///< by SourceMark::file
+  std::uint64_t seed = 0;
+  std::uint64_t epochs = 1;
+  std::vector<ValidStage> stages;  ///< sources before readers
+  std::string checkpoint_file;     ///< absolute; empty: none
+  std::int64_t drain_ns = 10'000'000'000;
+  bool oversubscribe = false;
+  std::uint64_t memory_bytes_max = 0;  ///< 0: what the machine allows
+};
+
+}  // namespace brigade

@@ -1,0 +1,131 @@
+#pragma once
+
+// The plan: everything that will run, in numbers. Made by plan_graph() from a ValidGraph and the
+// machine's limits; plain data, comparable, printable, and carried to every worker as JSON. Nothing
+// after it decides anything: segments, processes and loops are functions of the plan.
+//
+// Units: rows and samples are counts of samples; *_bytes are bytes; *_ns nanoseconds.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/config/valid_graph.h"
+
+namespace brigade {
+
+/// One tensor of a pool: an array of `rows` rows at `offset`, `row_stride` bytes apart. Dense
+/// tensors have row_stride == bytes of a row, so that consecutive rows are one contiguous batch.
+struct PlanTensor {
+  TensorType type;
+  std::uint64_t row_bytes = 0;  ///< of a full row (upper bound where ragged)
+  std::uint64_t row_stride = 0;
+  std::uint64_t offset = 0;  ///< in the pool, a multiple of 4096
+  friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
+};
+
+/// A term of the sum that gives a pool its rows.
+struct PlanHolder {
+  std::string what;  ///< "being written by augment (2 x 64)", "slack", ...
+  std::uint64_t rows = 0;
+  friend bool operator==(const PlanHolder&, const PlanHolder&) = default;
+};
+
+/// The output of a stage: a ring of rows. Row headers lie at offset 0, tensors after them.
+struct PlanPool {
+  std::uint64_t rows = 0;   ///< M; a multiple of every task size that writes or reads it
+  std::uint64_t bytes = 0;  ///< of the whole segment
+  std::vector<PlanTensor> tensors;
+  std::vector<PlanHolder> holders;
+  friend bool operator==(const PlanPool&, const PlanPool&) = default;
+};
+
+/// A source as one lane sees it.
+struct PlanInput {
+  int stage = 0;  ///< whose pool is read
+  std::string port;
+  std::vector<std::string> tensors;  ///< names in that pool that this reader sees, in order
+  friend bool operator==(const PlanInput&, const PlanInput&) = default;
+};
+
+/// One task table and one low-water mark. A stage has one lane, except under `join: epochs` and
+/// `merge`, where it has one per source.
+struct PlanLane {
+  std::vector<PlanInput> inputs;  ///< none for a producer; several under zip
+  std::uint64_t task = 1;         ///< g: samples per task
+  std::uint64_t window = 1;       ///< W: words in the task table
+  int domain = 0;
+  bool in_order = false;         ///< one replica, one task in hand: no task words are used
+  std::uint64_t wake_every = 1;  ///< samples between marks at which a neighbour can do something
+  friend bool operator==(const PlanLane&, const PlanLane&) = default;
+};
+
+/// A passed tensor: which tensor of which input becomes which output row.
+struct PlanPass {
+  std::string name;
+  int input = 0;  ///< index into the lane's inputs
+  friend bool operator==(const PlanPass&, const PlanPass&) = default;
+};
+
+struct PlanStage {
+  std::string name;
+  std::string type;
+  StageKind kind = StageKind::transform;
+  std::vector<std::pair<std::string, ParamValue>> params;  ///< canonical, paths absolute
+  int replicas = 1;
+  int first_replica = 0;  ///< number in the graph of this stage's replica 0
+  int threads = 1;
+  std::string device = "cpu";
+  bool indexed = false;  ///< a Producer; else a Stage
+  bool batched = false;  ///< process() sees batches
+  bool may_drop = false;
+  Join join = Join::single;
+  std::vector<PlanLane> lanes;
+  bool has_pool = false;
+  PlanPool pool;  ///< when has_pool
+  std::vector<PlanPass> passes;
+  std::uint64_t skips_max = 0;  ///< entries of the skip list
+  bool holes_possible = false;  ///< some input row may be a hole: private scratch is needed
+  bool drop_last = false;
+  OnError on_error;
+  RestartSpec restart;
+  int poison_after = 2;
+  std::int64_t stall_timeout_ns = 0;
+  std::vector<int> cpus;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string random;      ///< name of the random stream
+  std::uint64_t seed = 0;  ///< the stage's, else the graph's
+  bool shuffle = false;
+  std::uint64_t limit = 0;  ///< 0: all
+};
+
+/// Stages that share one numbering of samples.
+struct PlanDomain {
+  std::vector<int> sources;    ///< producer stages that number it (several under zip)
+  std::uint64_t multiple = 1;  ///< L: an epoch takes a multiple of it
+  friend bool operator==(const PlanDomain&, const PlanDomain&) = default;
+};
+
+/// A line for the user that is not an error: "3 replicas want 3 cores, 2 are there".
+using PlanWarnings = std::vector<std::string>;
+
+struct Plan {
+  std::string name;
+  std::string file;  ///< as given by the user, for messages
+  std::uint64_t seed = 0;
+  std::uint64_t epochs = 1;
+  std::vector<PlanStage> stages;  ///< sources before readers
+  std::vector<PlanDomain> domains;
+  int replicas = 0;  ///< in the graph
+  std::string checkpoint_file;
+  std::int64_t drain_ns = 0;
+  std::uint64_t memory_bytes = 0;  ///< control segment and pools
+  PlanWarnings warnings;
+};
+
+inline constexpr std::uint64_t kPlanMultipleMax = 1u << 20;  ///< L above it is an error
+inline constexpr std::uint64_t kRowHeaderBytes = 32;         ///< transports/row_pool.h asserts it
+inline constexpr int kPlanReplicasMax = 256;
+
+}  // namespace brigade

@@ -1,0 +1,252 @@
+#pragma once
+
+// The contract of a stage type: what it is called, what it takes and gives, its parameters. It is a
+// pure description that includes no heavy library, so that `brigade check` can ask every question
+// without loading OpenCV or LibTorch. A light stage keeps contract and body in one file; a heavy
+// one has `decode_image_contract.cpp` in the core and `decode_image.cpp` in its module.
+//
+//   Contract<FlipParams> flip_contract() {
+//     return Contract<FlipParams>("flip", "Mirrors an image left to right.")
+//         .transform()
+//         .param("chance", &FlipParams::chance, 0.0, 1.0, "probability per sample")
+//         .input("image", {u8}, {any_size, any_size, any_size}, "HWC")
+//         .rest_passes()
+//         .outputs([](const FlipParams&, const Ports& in) -> Result<Ports> {
+//           return Ports{*in.find("image")};
+//         });
+//   }
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "stages/api/params.h"
+#include "stages/api/types.h"
+
+namespace brigade {
+
+enum class StageKind : std::uint8_t { producer, transform, consumer };
+std::string_view stage_kind_name(StageKind kind);
+
+/// What one call of process() sees.
+enum class Takes : std::uint8_t {
+  samples,  ///< one sample; the runtime loops over the rows
+  batches,  ///< a whole batch; the edge must have a `batch:`
+  either    ///< batches where the edge has a `batch:`, else samples
+};
+
+/// How a number reported by several replicas becomes one in the summary.
+enum class Combine : std::uint8_t {
+  sum,           ///< added up
+  mean,          ///< weighted by the replicas' samples
+  exclusive_or,  ///< of 64-bit integers
+  only           ///< of one replica only; null with several
+};
+
+struct ReportSpec {
+  std::string name;
+  Combine combine = Combine::sum;
+  bool progress = false;  ///< shown on the progress line
+  std::string help;
+};
+
+/// A contract with its parameter type erased: what the configuration and the runtime work with.
+struct StageContract {
+  std::string type;
+  std::string help;     ///< one sentence
+  std::string example;  ///< YAML to paste, may be empty
+  StageKind kind = StageKind::transform;
+  Takes takes = Takes::samples;
+  std::vector<ParamSpec> params;
+  std::vector<TensorPattern> inputs;               ///< all must be there
+  std::vector<std::vector<TensorPattern>> one_of;  ///< of each group at least one
+  std::vector<std::string> facts;                  ///< parameters (InputPath) whose header is read
+  std::vector<ReportSpec> reports;
+  bool rest_passes = false;     ///< tensors it does not name travel on
+  bool several_inputs = false;  ///< may have more than one source (zip, epochs, merge)
+  bool may_drop = false;
+  bool stateful = false;               ///< keeps state between calls, beyond caches
+  bool registers_host_memory = false;  ///< needs a writable mapping of its input pools
+
+  const char* params_type = "";  ///< typeid name of the parameter struct
+  std::function<std::shared_ptr<void>()> make_params;
+  /// Output tensors for these parameters, inputs and facts; for a consumer, a check of them.
+  std::function<Result<Ports>(const void* params, const Ports& in, const Facts& facts)> outputs;
+
+  const ParamSpec* find_param(std::string_view name) const;
+  /// Changes when anything a graph depends on changes; compared between contract and body.
+  std::uint64_t hash() const;
+};
+
+template <class P>
+class Contract {
+ public:
+  Contract(std::string type, std::string help) {
+    erased_.type = std::move(type);
+    erased_.help = std::move(help);
+    erased_.params_type = typeid(P).name();
+    erased_.make_params = [] { return std::static_pointer_cast<void>(std::make_shared<P>()); };
+    erased_.outputs = [](const void*, const Ports&, const Facts&) -> Result<Ports> {
+      return Ports{};
+    };
+  }
+
+  Contract& producer() {
+    erased_.kind = StageKind::producer;
+    return *this;
+  }
+  Contract& transform() {
+    erased_.kind = StageKind::transform;
+    return *this;
+  }
+  Contract& consumer() {
+    erased_.kind = StageKind::consumer;
+    return *this;
+  }
+  Contract& takes(Takes what) {
+    erased_.takes = what;
+    return *this;
+  }
+  Contract& example(std::string yaml) {
+    erased_.example = std::move(yaml);
+    return *this;
+  }
+
+  /// Binds a member; its value in P{} is the default.
+  template <class T>
+  Contract& param(std::string name, T P::*member, std::string help) {
+    ParamSpec spec;
+    spec.name = std::move(name);
+    spec.help = std::move(help);
+    spec.type = param_type_of<T>();
+    spec.default_value = print_param(P{}.*member);
+    spec.set = [member](void* params, const ParamValue& value) {
+      return parse_param(value, static_cast<P*>(params)->*member);
+    };
+    spec.get = [member](const void* params) {
+      return print_param(static_cast<const P*>(params)->*member);
+    };
+    erased_.params.push_back(std::move(spec));
+    return *this;
+  }
+  /// A number (or list of numbers) with an inclusive range.
+  template <class T>
+  Contract& param(std::string name, T P::*member, double minimum, double maximum,
+                  std::string help) {
+    param(std::move(name), member, std::move(help));
+    erased_.params.back().minimum = minimum;
+    erased_.params.back().maximum = maximum;
+    return *this;
+  }
+  /// One of several names, each standing for a value.
+  template <class T>
+  Contract& choice(std::string name, T P::*member, std::vector<std::pair<std::string, T>> choices,
+                   std::string help);
+  /// The parameter just declared has no default.
+  Contract& required() {
+    erased_.params.back().required = true;
+    erased_.params.back().default_value = {};
+    return *this;
+  }
+  /// The header of the file that the parameter just declared (an InputPath) names is read before
+  /// validation and handed to outputs().
+  Contract& fact() {
+    erased_.facts.push_back(erased_.params.back().name);
+    return *this;
+  }
+
+  /// An input tensor; no dtypes: any dtype.
+  Contract& input(std::string name, std::vector<DType> dtypes, std::vector<Dim> shape,
+                  std::string help) {
+    erased_.inputs.push_back(
+        {std::move(name), std::move(dtypes), false, std::move(shape), std::move(help)});
+    return *this;
+  }
+  Contract& one_of(std::vector<TensorPattern> group) {
+    erased_.one_of.push_back(std::move(group));
+    return *this;
+  }
+  Contract& rest_passes() {
+    erased_.rest_passes = true;
+    return *this;
+  }
+  Contract& several_inputs() {
+    erased_.several_inputs = true;
+    return *this;
+  }
+  Contract& may_drop() {
+    erased_.may_drop = true;
+    return *this;
+  }
+  Contract& stateful() {
+    erased_.stateful = true;
+    return *this;
+  }
+  Contract& registers_host_memory() {
+    erased_.registers_host_memory = true;
+    return *this;
+  }
+  Contract& reports(std::string name, Combine combine, std::string help, bool progress = false) {
+    erased_.reports.push_back({std::move(name), combine, progress, std::move(help)});
+    return *this;
+  }
+
+  /// `fn(const P&, const Ports& in)` or `fn(const P&, const Ports& in, const Facts&)`, giving the
+  /// output tensors (those named by this type; what passes is added by the runtime), or an error in
+  /// the user's terms. Consumers return empty Ports and use it as their check.
+  template <class Fn>
+  Contract& outputs(Fn fn) {
+    erased_.outputs = [fn](const void* params, const Ports& in,
+                           const Facts& facts) -> Result<Ports> {
+      const P& typed = *static_cast<const P*>(params);
+      if constexpr (std::is_invocable_v<Fn, const P&, const Ports&, const Facts&>) {
+        return fn(typed, in, facts);
+      } else {
+        return fn(typed, in);
+      }
+    };
+    return *this;
+  }
+
+  const StageContract& erased() const { return erased_; }
+
+ private:
+  StageContract erased_;
+};
+
+template <class P>
+template <class T>
+Contract<P>& Contract<P>::choice(std::string name, T P::*member,
+                                 std::vector<std::pair<std::string, T>> choices, std::string help) {
+  ParamSpec spec;
+  spec.name = std::move(name);
+  spec.help = std::move(help);
+  spec.type = ParamType::choice;
+  for (const auto& [text, value] : choices) {
+    spec.choices.push_back(text);
+    if (value == P{}.*member) spec.default_value = ParamValue::scalar(text);
+  }
+  spec.set = [member, choices, names = spec.choices](void* params,
+                                                     const ParamValue& value) -> Result<void> {
+    for (const auto& [text, choice] : choices) {
+      if (value.kind != ParamValue::Kind::scalar || value.text != text) continue;
+      static_cast<P*>(params)->*member = choice;
+      return {};
+    }
+    std::string list;
+    for (const auto& text : names) list += (list.empty() ? "" : ", ") + text;
+    return Error{"expected one of " + list + ", found \"" + value.text + "\""};
+  };
+  spec.get = [member, choices](const void* params) {
+    for (const auto& [text, choice] : choices)
+      if (static_cast<const P*>(params)->*member == choice) return ParamValue::scalar(text);
+    return ParamValue{};
+  };
+  erased_.params.push_back(std::move(spec));
+  return *this;
+}
+
+}  // namespace brigade

@@ -1,0 +1,134 @@
+#pragma once
+
+// What process() gets: Inputs, the tensors to read, and Outputs, the slots to write. A record is
+// one sample for a per-sample stage and one batch for a per-batch stage. Both are thin windows on a
+// Frame, which the runtime fills before each call; they die when process() returns.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "stages/api/tensor.h"
+
+namespace brigade {
+
+/// Which sample of the stream this is.
+struct SampleInfo {
+  std::uint64_t number = 0;  ///< position in the stream through all epochs (padding included)
+  std::uint64_t index = 0;   ///< position in its epoch
+  std::uint64_t id = 0;  ///< index in the source: the same sample has the same id in every epoch
+  std::uint32_t epoch = 0;
+};
+
+/// One tensor of a frame: `data` is that of the record in hand, `shape` includes the batch
+/// dimension for a per-batch stage.
+struct Field {
+  std::string name;  ///< "image"; under `join: zip` "port.image"
+  DType dtype = DType::u8;
+  bool ragged = false;
+  Shape shape;
+  Shape bounds;     ///< upper bounds of shape; equal to it unless ragged
+  Shape row_shape;  ///< shape of one sample, without the batch dimension
+  Shape row_bounds;
+  std::byte* data = nullptr;
+  std::size_t row_stride = 0;  ///< bytes from one sample to the next
+};
+
+/// The memory behind Inputs and Outputs, prepared by the runtime. Stages do not touch it.
+struct Frame {
+  std::vector<Field> fields;
+  std::vector<SampleInfo> samples;  ///< one per row of the record; inputs only
+  std::int64_t rows = 1;            ///< samples in this record
+  bool batched = false;             ///< fields carry a batch dimension
+  std::string port;                 ///< the source served (`join: epochs`, `merge`)
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;  ///< stream_id of the name that keys this stage's randoms
+
+  const Field* find(std::string_view name) const {
+    for (const Field& field : fields)
+      if (field.name == name) return &field;
+    return nullptr;
+  }
+  Field* find(std::string_view name) {
+    for (Field& field : fields)
+      if (field.name == name) return &field;
+    return nullptr;
+  }
+};
+
+class Inputs {
+ public:
+  explicit Inputs(const Frame& frame) : frame_(&frame) {}
+
+  /// The tensor of that name; the contract has made sure that it is there (else aborts).
+  TensorView operator[](std::string_view name) const {
+    const Field* field = frame_->find(name);
+    BRIGADE_CHECK(field != nullptr, name);
+    return {field->data, field->dtype, field->shape};
+  }
+  bool has(std::string_view name) const { return frame_->find(name) != nullptr; }
+
+  /// All tensors of the record, in the order of the source's outputs.
+  std::size_t size() const { return frame_->fields.size(); }
+  std::string_view name(std::size_t i) const { return frame_->fields[i].name; }
+  TensorView at(std::size_t i) const {
+    const Field& field = frame_->fields[i];
+    return {field.data, field.dtype, field.shape};
+  }
+
+  std::int64_t rows() const { return frame_->rows; }  ///< 1, or the samples of this batch
+  std::string_view port() const { return frame_->port; }
+  const SampleInfo& sample(std::int64_t row = 0) const {
+    return frame_->samples[static_cast<std::size_t>(row)];
+  }
+
+  /// Random numbers of one sample: the same for any number of replicas and after any restart, since
+  /// they are keyed by (seed, epoch, sample id, the stage's stream name).
+  Philox random(std::int64_t row = 0) const {
+    const SampleInfo& info = sample(row);
+    return Philox(frame_->seed, frame_->stream, info.epoch, info.id);
+  }
+
+ private:
+  const Frame* frame_;
+};
+
+class Outputs {
+ public:
+  explicit Outputs(Frame& frame) : frame_(&frame) {}
+
+  /// The slot of that name; aborts where the contract does not name it.
+  TensorSlot operator[](std::string_view name) {
+    Field* field = frame_->find(name);
+    BRIGADE_CHECK(field != nullptr, name);
+    return slot(*field);
+  }
+  std::size_t size() const { return frame_->fields.size(); }
+  std::string_view name(std::size_t i) const { return frame_->fields[i].name; }
+  TensorSlot at(std::size_t i) { return slot(frame_->fields[i]); }
+
+  std::int64_t rows() const { return row_ < 0 ? frame_->rows : 1; }
+
+  /// One sample of a per-batch stage's output: slots without the batch dimension. For a per-sample
+  /// stage, row(0) is the record itself.
+  Outputs row(std::int64_t i) {
+    BRIGADE_CHECK(i >= 0 && i < frame_->rows, i);
+    return Outputs(*frame_, frame_->batched ? i : -1);
+  }
+
+ private:
+  Outputs(Frame& frame, std::int64_t row) : frame_(&frame), row_(row) {}
+
+  TensorSlot slot(Field& field) const {
+    if (row_ < 0) return {field.data, field.dtype, field.shape, field.bounds, field.ragged};
+    std::byte* data = field.data + static_cast<std::size_t>(row_) * field.row_stride;
+    return {data, field.dtype, field.row_shape, field.row_bounds, field.ragged};
+  }
+
+  Frame* frame_;
+  std::int64_t row_ = -1;  // -1: the whole record
+};
+
+}  // namespace brigade

@@ -1,0 +1,94 @@
+#pragma once
+
+// Types of tensors on an edge, known before anything runs: name, dtype and shape per sample (never
+// with the batch dimension). Ports is what a stage reads or writes, in order. Facts are file
+// headers a contract asked for. Plain data, pure functions.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stages/api/tensor.h"
+
+namespace brigade {
+
+/// One dimension: a size, an upper bound (ragged: it differs from sample to sample), or, in an
+/// input pattern only, any size.
+struct Dim {
+  std::int64_t size = 0;
+  enum class Kind : std::uint8_t { exact, up_to, any } kind = Kind::exact;
+
+  Dim(std::int64_t exact_size) : size(exact_size) {}  // NOLINT: implicit
+  Dim(std::int64_t dim_size, Kind dim_kind) : size(dim_size), kind(dim_kind) {}
+  friend bool operator==(const Dim& a, const Dim& b) {
+    return a.size == b.size && a.kind == b.kind;
+  }
+};
+inline Dim up_to(std::int64_t bound) { return {bound, Dim::Kind::up_to}; }
+inline const Dim any_size{0, Dim::Kind::any};
+
+/// A tensor of an edge.
+struct TensorType {
+  std::string name;
+  DType dtype = DType::u8;
+  std::vector<Dim> shape;
+
+  bool ragged() const;              ///< has an up_to dimension
+  Shape bounds() const;             ///< sizes, upper bounds where ragged
+  std::uint64_t bytes_max() const;  ///< of one sample
+  std::string text() const;         ///< "image u8[28, 28, 1]", "box f32[<=100, 4]"
+  friend bool operator==(const TensorType& a, const TensorType& b) {
+    return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape;
+  }
+};
+
+/// The tensors a stage reads or writes, in order, names unique.
+struct Ports {
+  std::vector<TensorType> tensors;
+
+  Ports() = default;
+  Ports(std::initializer_list<TensorType> list) : tensors(list) {}
+  const TensorType* find(std::string_view name) const {
+    for (const TensorType& tensor : tensors)
+      if (tensor.name == name) return &tensor;
+    return nullptr;
+  }
+  friend bool operator==(const Ports& a, const Ports& b) { return a.tensors == b.tensors; }
+};
+
+/// What an input must look like. No dtypes: any dtype. `any_rank`: any shape.
+struct TensorPattern {
+  std::string name;
+  std::vector<DType> dtypes;
+  bool any_rank = false;
+  std::vector<Dim> shape;  ///< any_size fits all; up_to(n) fits sizes and bounds up to n
+  std::string help;
+
+  bool accepts(const TensorType& type) const;
+  std::string text() const;
+};
+
+/// The first bytes of a file (after gunzip), read before validation, and its size on disk.
+struct FileFact {
+  std::string header;
+  std::uint64_t file_bytes = 0;
+};
+
+inline constexpr std::size_t kFactBytesMax = 64 << 10;
+
+/// Facts by the name of the parameter that names the file.
+struct Facts {
+  std::vector<std::pair<std::string, FileFact>> files;
+
+  /// Null when the contract did not ask for it or the file was not given.
+  const FileFact* find(std::string_view param) const {
+    for (const auto& [name, fact] : files)
+      if (name == param) return &fact;
+    return nullptr;
+  }
+};
+
+}  // namespace brigade
