@@ -84,6 +84,8 @@ struct PlanStage {
   std::vector<PlanLane> lanes;
   bool has_pool = false;
   PlanPool pool;  ///< when has_pool
+  /// (stage, lane) of each reader of this pool.
+  std::vector<std::pair<int, int>> readers;
   std::vector<PlanPass> passes;
   std::uint64_t skips_max = 0;  ///< entries of the skip list
   bool holes_possible = false;  ///< some input row may be a hole: private scratch is needed
