@@ -1,0 +1,58 @@
+#include "base/log.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "base/check.h"
+
+namespace brigade {
+
+namespace {
+
+void write_to_stderr(LogLevel level, std::string_view message) {
+  const std::string line = concat(log_prefix(level), message, '\n');
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;  // nobody to tell
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// constinit: a line may be logged before and after the static objects of other files live.
+constinit std::atomic<LogSink> current_sink{&write_to_stderr};
+constinit std::atomic<LogLevel> current_level{LogLevel::info};
+
+}  // namespace
+
+void set_log_sink(LogSink sink) {
+  BRIGADE_CHECK(sink != nullptr);
+  LogSink first = &write_to_stderr;
+  BRIGADE_CHECK(current_sink.compare_exchange_strong(first, sink), "set_log_sink called twice");
+}
+
+// relaxed: the level orders nothing; a line more or less at the moment of the change is no harm.
+void set_log_level(LogLevel level) { current_level.store(level, std::memory_order_relaxed); }
+
+bool log_enabled(LogLevel level) { return level >= current_level.load(std::memory_order_relaxed); }
+
+void log_line(LogLevel level, std::string_view message) { current_sink.load()(level, message); }
+
+std::string_view log_prefix(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return "brigade: debug: ";
+    case LogLevel::warning:
+      return "brigade: warning: ";
+    case LogLevel::error:
+      return "brigade: error: ";
+    case LogLevel::info:
+      break;
+  }
+  return "brigade: ";
+}
+
+}  // namespace brigade

@@ -1,0 +1,57 @@
+#pragma once
+
+// Lines for the person who runs a graph. A line is built from parts and handed to one sink; until
+// the process layer replaces it (once, at start), lines go to standard error as
+//   brigade: the message
+//   brigade: warning: the message
+// each with one write(2), so that lines of several threads and processes do not mix.
+// Callable from any thread; not from a signal handler.
+
+#include <string_view>
+
+#include "base/export.h"
+#include "base/text.h"
+
+namespace brigade {
+
+enum class LogLevel { debug, info, warning, error };
+
+/// Gets the message without prefix and line end. Called by several threads at once.
+using LogSink = void (*)(LogLevel level, std::string_view message);
+
+/// Replaces the sink; at most once in a process, before other threads log.
+BRIGADE_API void set_log_sink(LogSink sink);
+
+/// Lines below this level are dropped before they are built. At first: info.
+BRIGADE_API void set_log_level(LogLevel level);
+BRIGADE_API bool log_enabled(LogLevel level);
+
+/// Hands one message to the sink, whatever the level.
+BRIGADE_API void log_line(LogLevel level, std::string_view message);
+
+/// What stands before a message of this level: "brigade: ", "brigade: warning: ", ...
+BRIGADE_API std::string_view log_prefix(LogLevel level);
+
+template <class... Parts>
+void log(LogLevel level, const Parts&... parts) {
+  if (log_enabled(level)) log_line(level, concat(parts...));
+}
+
+template <class... Parts>
+void log_debug(const Parts&... parts) {
+  log(LogLevel::debug, parts...);
+}
+template <class... Parts>
+void log_info(const Parts&... parts) {
+  log(LogLevel::info, parts...);
+}
+template <class... Parts>
+void log_warning(const Parts&... parts) {
+  log(LogLevel::warning, parts...);
+}
+template <class... Parts>
+void log_error(const Parts&... parts) {
+  log(LogLevel::error, parts...);
+}
+
+}  // namespace brigade
