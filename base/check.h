@@ -7,10 +7,12 @@
 #include <sstream>
 #include <string>
 
+#include "base/export.h"
+
 namespace brigade::detail {
 
-[[noreturn]] void check_failed(const char* condition, const char* file, int line,
-                               const std::string& values);
+[[noreturn]] BRIGADE_API void check_failed(const char* condition, const char* file, int line,
+                                           const std::string& values);
 
 template <class... Values>
 std::string check_values(const Values&... values) {

@@ -1,5 +1,6 @@
 #include "base/units.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -42,7 +43,8 @@ struct Quantity {
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-constexpr std::uint64_t kDigitsMax = 1'000'000'000'000'000'000;  // of a number, 18 places
+constexpr std::uint64_t kPlacesMax =
+    1'000'000'000'000'000'000;  // 18 places in all and after the point
 
 /// Number and unit, or nothing when the text does not begin with a plain decimal number.
 std::optional<Quantity> read_quantity(std::string_view text) {
@@ -56,7 +58,7 @@ std::optional<Quantity> read_quantity(std::string_view text) {
       continue;
     }
     if (!is_digit(character)) break;
-    if (out.number.digits >= kDigitsMax) return std::nullopt;
+    if (std::max(out.number.digits, out.number.divisor) >= kPlacesMax) return std::nullopt;
     out.number.digits = out.number.digits * 10 + static_cast<std::uint64_t>(character - '0');
     if (point) out.number.divisor *= 10;
   }

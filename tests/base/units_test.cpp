@@ -37,6 +37,7 @@ TEST(ParseSize, RefusesPartsOfAByteAndWhatDoesNotFit) {
   EXPECT_THAT(parse_size("8388608TiB").error().message, HasSubstr("too large"));
   EXPECT_THAT(parse_size("9223372036854775808").error().message, HasSubstr("too large"));
   EXPECT_FALSE(parse_size("99999999999999999999999999").ok());
+  EXPECT_FALSE(parse_size("0." + std::string(64, '0') + "KiB").ok());
 }
 
 TEST(ParseDuration, ReadsEveryUnitExactly) {
