@@ -11,16 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/config/source_mark.h"
 #include "stages/api/stage_types.h"
 
 namespace brigade {
-
-/// Where something stands in the user's text; line and column count from 1.
-struct SourceMark {
-  int file = -1;  ///< index into the list of files; -1: not from a file (--set, default)
-  int line = 0;
-  int column = 0;
-};
 
 /// How several sources become one input.
 enum class Join : std::uint8_t { single, zip, merge, epochs };
