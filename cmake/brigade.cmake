@@ -67,7 +67,7 @@ function(brigade_module)
   target_link_options(${module} PRIVATE -Wl,--no-undefined)
   set_target_properties(${module} PROPERTIES
     PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${BRIGADE_MODULE_DIR}
-    INSTALL_RPATH "$ORIGIN/..")
+    INSTALL_RPATH "$ORIGIN/.." INSTALL_RPATH_USE_LINK_PATH ON)
   if(TARGET brigade_program)
     add_dependencies(brigade_program ${module})
   endif()
@@ -111,9 +111,17 @@ function(brigade_test)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  list(JOIN ARG_LABELS "\\;" labels)
   gtest_discover_tests(${target}
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    TEST_PREFIX "${ARG_NAME}."
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${labels}")
+    TEST_PREFIX "${ARG_NAME}." TEST_LIST ${target}_cases
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_LABELS)  # by hand: gtest_discover_tests loses all but the first of a list
+    set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
+    file(CONFIGURE OUTPUT ${labels_file} @ONLY CONTENT
+"if(@target@_cases)
+  set_tests_properties(\${@target@_cases} PROPERTIES LABELS \"@ARG_LABELS@\")
+endif()
+")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
+  endif()
 endfunction()
