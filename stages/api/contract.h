@@ -1,9 +1,9 @@
 #pragma once
 
 // The contract of a stage type: what it is called, what it takes and gives, its parameters. It is a
-// pure description that includes no heavy library, so that `brigade check` can ask every question
-// without loading OpenCV or LibTorch. A light stage keeps contract and body in one file; a heavy
-// one has `decode_image_contract.cpp` in the core and `decode_image.cpp` in its module.
+// pure description without a heavy library, so that `brigade check` loads neither OpenCV nor
+// LibTorch. A light stage keeps contract and body in one file; a heavy one has
+// `decode_image_contract.cpp` in the core and `decode_image.cpp` in its module.
 //
 //   Contract<FlipParams> flip_contract() {
 //     return Contract<FlipParams>("flip", "Mirrors an image left to right.")
@@ -29,7 +29,7 @@
 namespace brigade {
 
 enum class StageKind : std::uint8_t { producer, transform, consumer };
-std::string_view stage_kind_name(StageKind kind);
+BRIGADE_API std::string_view stage_kind_name(StageKind kind);
 
 /// What one call of process() sees.
 enum class Takes : std::uint8_t {
@@ -76,9 +76,10 @@ struct StageContract {
   /// Output tensors for these parameters, inputs and facts; for a consumer, a check of them.
   std::function<Result<Ports>(const void* params, const Ports& in, const Facts& facts)> outputs;
 
-  const ParamSpec* find_param(std::string_view name) const;
+  /// Null when there is none of that name.
+  BRIGADE_API const ParamSpec* find_param(std::string_view name) const;
   /// Changes when anything a graph depends on changes; compared between contract and body.
-  std::uint64_t hash() const;
+  BRIGADE_API std::uint64_t hash() const;
 };
 
 template <class P>
@@ -232,13 +233,11 @@ Contract<P>& Contract<P>::choice(std::string name, T P::*member,
   spec.set = [member, choices, names = spec.choices](void* params,
                                                      const ParamValue& value) -> Result<void> {
     for (const auto& [text, choice] : choices) {
-      if (value.kind != ParamValue::Kind::scalar || value.text != text) continue;
+      if (value != ParamValue::scalar(text)) continue;
       static_cast<P*>(params)->*member = choice;
       return {};
     }
-    std::string list;
-    for (const auto& text : names) list += (list.empty() ? "" : ", ") + text;
-    return Error{"expected one of " + list + ", found \"" + value.text + "\""};
+    return choice_error(names, value);
   };
   spec.get = [member, choices](const void* params) {
     for (const auto& [text, choice] : choices)

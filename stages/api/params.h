@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/export.h"
 #include "base/result.h"
 #include "stages/api/tensor.h"
 
@@ -46,36 +47,36 @@ struct Duration {
 
 // One overload per type a parameter may have. Errors say what was expected and found:
 // `expected a whole number, found "fast"`.
-Result<void> parse_param(const ParamValue& value, bool& out);
-Result<void> parse_param(const ParamValue& value, int& out);
-Result<void> parse_param(const ParamValue& value, std::int64_t& out);
-Result<void> parse_param(const ParamValue& value, std::uint64_t& out);
-Result<void> parse_param(const ParamValue& value, double& out);
-Result<void> parse_param(const ParamValue& value, std::string& out);
-Result<void> parse_param(const ParamValue& value, InputPath& out);
-Result<void> parse_param(const ParamValue& value, OutputPath& out);
-Result<void> parse_param(const ParamValue& value, ByteSize& out);
-Result<void> parse_param(const ParamValue& value, Duration& out);
-Result<void> parse_param(const ParamValue& value, DType& out);
-Result<void> parse_param(const ParamValue& value, std::vector<std::int64_t>& out);
-Result<void> parse_param(const ParamValue& value, std::vector<double>& out);
-Result<void> parse_param(const ParamValue& value, std::vector<std::string>& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, bool& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, int& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, std::int64_t& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, std::uint64_t& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, double& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, std::string& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, InputPath& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, OutputPath& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, ByteSize& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, Duration& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, DType& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<std::int64_t>& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<double>& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<std::string>& out);
 
 // The canonical form of a value: parse_param(print_param(x)) == x.
-ParamValue print_param(bool value);
-ParamValue print_param(std::int64_t value);
+BRIGADE_API ParamValue print_param(bool value);
+BRIGADE_API ParamValue print_param(std::int64_t value);
 inline ParamValue print_param(int value) { return print_param(std::int64_t{value}); }
-ParamValue print_param(std::uint64_t value);
-ParamValue print_param(double value);
-ParamValue print_param(const std::string& value);
-ParamValue print_param(const InputPath& value);
-ParamValue print_param(const OutputPath& value);
-ParamValue print_param(const ByteSize& value);
-ParamValue print_param(const Duration& value);
-ParamValue print_param(DType value);
-ParamValue print_param(const std::vector<std::int64_t>& value);
-ParamValue print_param(const std::vector<double>& value);
-ParamValue print_param(const std::vector<std::string>& value);
+BRIGADE_API ParamValue print_param(std::uint64_t value);
+BRIGADE_API ParamValue print_param(double value);
+BRIGADE_API ParamValue print_param(const std::string& value);
+BRIGADE_API ParamValue print_param(const InputPath& value);
+BRIGADE_API ParamValue print_param(const OutputPath& value);
+BRIGADE_API ParamValue print_param(const ByteSize& value);
+BRIGADE_API ParamValue print_param(const Duration& value);
+BRIGADE_API ParamValue print_param(DType value);
+BRIGADE_API ParamValue print_param(const std::vector<std::int64_t>& value);
+BRIGADE_API ParamValue print_param(const std::vector<double>& value);
+BRIGADE_API ParamValue print_param(const std::vector<std::string>& value);
 
 /// How a parameter's type is called in messages and in the JSON schema.
 enum class ParamType : std::uint8_t {
@@ -93,7 +94,8 @@ enum class ParamType : std::uint8_t {
   texts,
   choice
 };
-std::string_view param_type_name(ParamType type);  ///< "a whole number", "a path", ...
+/// "a whole number", "a size such as 64MiB", ...
+BRIGADE_API std::string_view param_type_name(ParamType type);
 
 template <class T>
 constexpr ParamType param_type_of();
@@ -160,15 +162,28 @@ struct ParamSpec {
   std::string help;  ///< one line, with the unit
   ParamType type = ParamType::text;
   bool required = false;
-  ParamValue default_value;       ///< canonical; null when required
-  std::optional<double> minimum;  ///< of numbers, and of each element of lists
+  ParamValue default_value;  ///< canonical; null when required
+  /// Inclusive; of numbers and of each item of lists. Sizes in bytes, durations in nanoseconds.
+  std::optional<double> minimum;
   std::optional<double> maximum;
   std::vector<std::string> choices;  ///< of ParamType::choice
 
-  /// Parses and range-checks a value into the bound member of `params`.
+  /// Parses a value into the bound member of `params`, without looking at the range: callers use
+  /// set_param().
   std::function<Result<void>(void* params, const ParamValue& value)> set;
   /// The member's canonical form.
   std::function<ParamValue(const void* params)> get;
 };
+
+/// Parses a value, checks its range and stores it in the bound member of `params`. After an error
+/// the member is as it was. The error does not name the parameter: the caller knows it and its
+/// place: `expected a number from 0 to 1, found "2"`.
+BRIGADE_API Result<void> set_param(const ParamSpec& spec, void* params, const ParamValue& value);
+
+/// The range as messages and help say it: "from 0 to 1", "of at least 1"; empty without one.
+BRIGADE_API std::string param_range_text(const ParamSpec& spec);
+
+/// `expected one of a, b, c, found "d"`.
+BRIGADE_API Error choice_error(const std::vector<std::string>& choices, const ParamValue& value);
 
 }  // namespace brigade

@@ -66,22 +66,26 @@ class Inputs {
   TensorView operator[](std::string_view name) const {
     const Field* field = frame_->find(name);
     BRIGADE_CHECK(field != nullptr, name);
-    return {field->data, field->dtype, field->shape};
+    return view(*field);
   }
   bool has(std::string_view name) const { return frame_->find(name) != nullptr; }
 
   /// All tensors of the record, in the order of the source's outputs.
   std::size_t size() const { return frame_->fields.size(); }
   std::string_view name(std::size_t i) const { return frame_->fields[i].name; }
-  TensorView at(std::size_t i) const {
-    const Field& field = frame_->fields[i];
-    return {field.data, field.dtype, field.shape};
-  }
+  TensorView at(std::size_t i) const { return view(frame_->fields[i]); }
 
-  std::int64_t rows() const { return frame_->rows; }  ///< 1, or the samples of this batch
+  std::int64_t rows() const { return row_ < 0 ? frame_->rows : 1; }  ///< 1, or this batch's samples
   std::string_view port() const { return frame_->port; }
   const SampleInfo& sample(std::int64_t row = 0) const {
-    return frame_->samples[static_cast<std::size_t>(row)];
+    return frame_->samples[static_cast<std::size_t>(row_ < 0 ? row : row_)];
+  }
+
+  /// One sample of a batch: tensors without the batch dimension. A ragged tensor shows its upper
+  /// bounds there; its real shape is row i of `NAME.shape`. Without a batch, row(0) is the record.
+  Inputs row(std::int64_t i) const {
+    BRIGADE_CHECK(i >= 0 && i < rows(), i);
+    return row_ < 0 && frame_->batched ? Inputs(*frame_, i) : *this;
   }
 
   /// Random numbers of one sample: the same for any number of replicas and after any restart, since
@@ -92,7 +96,16 @@ class Inputs {
   }
 
  private:
+  Inputs(const Frame& frame, std::int64_t row) : frame_(&frame), row_(row) {}
+
+  TensorView view(const Field& field) const {
+    if (row_ < 0) return {field.data, field.dtype, field.shape};
+    const std::byte* data = field.data + static_cast<std::size_t>(row_) * field.row_stride;
+    return {data, field.dtype, field.row_shape};
+  }
+
   const Frame* frame_;
+  std::int64_t row_ = -1;  // -1: the whole record
 };
 
 class Outputs {

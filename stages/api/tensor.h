@@ -11,9 +11,11 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/check.h"
+#include "base/export.h"
 #include "base/result.h"
 
 namespace brigade {
@@ -29,10 +31,12 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
-std::size_t dtype_bytes(DType dtype);      ///< bytes of one element
-std::string_view dtype_name(DType dtype);  ///< "u8", "f32", "bool", ...
-std::optional<DType> parse_dtype(
-    std::string_view name);  ///< also torch's names: "uint8", "float32"
+/// Bytes of one element.
+BRIGADE_API std::size_t dtype_bytes(DType dtype);
+/// "u8", "f32", "bool", ...
+BRIGADE_API std::string_view dtype_name(DType dtype);
+/// Also torch's names: "uint8", "torch.float32", "long".
+BRIGADE_API std::optional<DType> parse_dtype(std::string_view name);
 
 template <class T>
 constexpr DType dtype_of();
@@ -115,6 +119,9 @@ class Shape {
   int rank_ = 0;
 };
 
+/// "[28, 28, 1]".
+BRIGADE_API std::string shape_text(const Shape& shape);
+
 /// A tensor that a stage reads. Per-sample stages see one sample ([H, W, C]), per-batch stages a
 /// batch ([B, H, W, C]).
 class TensorView {
@@ -164,7 +171,7 @@ class TensorSlot {
   }
 
   /// Ragged only: sets this sample's shape; an error where it exceeds the contract's bounds.
-  Result<void> resize(const Shape& shape);
+  BRIGADE_API Result<void> resize(const Shape& shape);
   template <class T>
   Result<std::span<T>> resize(const Shape& shape) {
     BRIGADE_TRY(resize(shape));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/export.h"
 #include "stages/api/tensor.h"
 
 namespace brigade {
@@ -36,10 +37,14 @@ struct TensorType {
   DType dtype = DType::u8;
   std::vector<Dim> shape;
 
-  bool ragged() const;              ///< has an up_to dimension
-  Shape bounds() const;             ///< sizes, upper bounds where ragged
-  std::uint64_t bytes_max() const;  ///< of one sample
-  std::string text() const;         ///< "image u8[28, 28, 1]", "box f32[<=100, 4]"
+  /// Has an up_to dimension.
+  BRIGADE_API bool ragged() const;
+  /// Sizes, upper bounds where ragged. At most kRankMax dimensions.
+  BRIGADE_API Shape bounds() const;
+  /// Of one sample; 2^64 - 1 when it does not fit 64 bits.
+  BRIGADE_API std::uint64_t bytes_max() const;
+  /// "image u8[28, 28, 1]", "box f32[<=100, 4]".
+  BRIGADE_API std::string text() const;
   friend bool operator==(const TensorType& a, const TensorType& b) {
     return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape;
   }
@@ -67,8 +72,10 @@ struct TensorPattern {
   std::vector<Dim> shape;  ///< any_size fits all; up_to(n) fits sizes and bounds up to n
   std::string help;
 
-  bool accepts(const TensorType& type) const;
-  std::string text() const;
+  /// Whether dtype and shape fit; the name is the caller's question.
+  BRIGADE_API bool accepts(const TensorType& type) const;
+  /// "image u8|f32[any, any, <=4]".
+  BRIGADE_API std::string text() const;
 };
 
 /// The first bytes of a file (after gunzip), read before validation, and its size on disk.

@@ -1,0 +1,93 @@
+#include "transports/layout.h"
+
+#include <cstring>
+
+namespace brigade {
+namespace {
+
+constexpr std::uint64_t kLayoutVersion = 1;
+
+class Hasher {
+ public:
+  void add(std::uint64_t value) {  // FNV-1a over the bytes
+    for (int shift = 0; shift < 64; shift += 8) {
+      hash_ = (hash_ ^ (value >> shift & 0xff)) * 1099511628211ull;
+    }
+  }
+  std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 1469598103934665603ull;
+};
+
+void add_lane(Hasher& hasher, const LaneShape& lane) {
+  hasher.add(lane.task);
+  hasher.add(lane.window);
+  hasher.add(static_cast<std::uint64_t>(lane.domain));
+  hasher.add(lane.in_order ? 1 : 0);
+  hasher.add(lane.wake_every);
+  hasher.add(lane.inputs.size());
+  for (int input : lane.inputs) hasher.add(static_cast<std::uint64_t>(input));
+}
+
+std::string hex(std::uint64_t value) {
+  std::string text = "0x";
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[value >> shift & 15];
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t GraphShape::hash() const {
+  Hasher hasher;
+  hasher.add(kLayoutVersion);
+  for (std::uint64_t size :
+       {sizeof(ControlHeader), sizeof(Line<SystemPolicy>), sizeof(Mark<SystemPolicy>),
+        sizeof(Tally<SystemPolicy>), sizeof(DomainWords<SystemPolicy>),
+        sizeof(ReplicaWords<SystemPolicy>)}) {
+    hasher.add(size);
+  }
+  hasher.add(static_cast<std::uint64_t>(domains));
+  hasher.add(static_cast<std::uint64_t>(replicas));
+  hasher.add(replica_extra_bytes);
+  for (const StageShape& stage : stages) {
+    hasher.add(static_cast<std::uint64_t>(stage.first_replica));
+    hasher.add(static_cast<std::uint64_t>(stage.replicas));
+    hasher.add(stage.rows);
+    hasher.add(stage.source ? 1 : 0);
+    hasher.add(stage.skips_max);
+    hasher.add(stage.quarantine_max);
+    hasher.add(stage.lanes.size());
+    for (const LaneShape& lane : stage.lanes) add_lane(hasher, lane);
+  }
+  return hasher.value();
+}
+
+Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t bytes) {
+  if (bytes < sizeof(ControlHeader)) {
+    return Error{"the control segment has " + std::to_string(bytes) +
+                 " bytes, its header alone has " + std::to_string(sizeof(ControlHeader))};
+  }
+  ControlHeader header;
+  std::memcpy(&header, memory, sizeof header);
+  if (std::memcmp(header.magic, kControlMagic, sizeof kControlMagic) != 0) {
+    return Error{"this is not a control segment of Brigade (its magic bytes are missing)"};
+  }
+  if (header.bytes != bytes || header.blob_offset > bytes ||
+      header.blob_bytes > bytes - header.blob_offset) {
+    return Error{"the control segment says it has " + std::to_string(header.bytes) +
+                 " bytes, the file has " + std::to_string(bytes)};
+  }
+  return header;
+}
+
+Result<void> check_layout(const ControlHeader& header, const GraphShape& shape,
+                          std::uint64_t expected_bytes) {
+  if (header.layout_hash == shape.hash() && header.bytes == expected_bytes) return {};
+  return Error{"the control segment was laid out by another version of Brigade: layout " +
+               hex(header.layout_hash) + " with " + std::to_string(header.bytes) +
+               " bytes, this program has " + hex(shape.hash()) + " with " +
+               std::to_string(expected_bytes) + "; start all processes from one build"};
+}
+
+}  // namespace brigade

@@ -1,0 +1,223 @@
+#pragma once
+
+// The control segment: every word that processes share, at offsets that are a pure function of the
+// graph's shape. The supervisor lays it out once, before any worker exists; a worker computes the
+// same offsets from the plan it was given and refuses to attach when the hashes differ.
+// docs/MEMORY_LAYOUT.md shows it in bytes.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "transports/doorbell.h"
+#include "transports/low_water.h"
+#include "transports/number_list.h"
+#include "transports/tally.h"
+
+namespace brigade {
+
+/// A task table and a mark. Sizes in samples, except `window` (tasks).
+struct LaneShape {
+  std::uint64_t task = 1;
+  std::uint64_t window = 1;
+  int domain = 0;
+  bool in_order = false;
+  std::uint64_t wake_every = 1;
+  std::vector<int> inputs;  ///< stages whose pools it reads
+};
+
+struct StageShape {
+  int first_replica = 0;
+  int replicas = 1;
+  std::uint64_t rows = 0;  ///< M of its pool; 0 for a consumer
+  bool source = false;     ///< numbers a domain
+  std::vector<LaneShape> lanes;
+  std::uint64_t skips_max = 0;
+  std::uint64_t quarantine_max = 64;
+};
+
+struct GraphShape {
+  std::vector<StageShape> stages;
+  int domains = 0;
+  int replicas = 0;
+  std::uint64_t replica_extra_bytes = 0;  ///< counters and the like, per replica, 64-byte aligned
+  std::uint64_t blob_bytes = 0;           ///< opaque bytes for the workers (the plan)
+
+  std::uint64_t hash() const;  ///< of everything but blob_bytes, and of the layout's version
+};
+
+/// What the graph as a whole is doing.
+enum class Phase : std::uint64_t { starting = 0, running = 1, aborting = 2 };
+
+/// A stop goes through three values of the domain's `stop` word.
+enum class Stop : std::uint64_t { none = 0, asked = 1, end_is_set = 2 };
+
+struct ControlHeader {
+  char magic[8];
+  std::uint64_t layout_hash;
+  std::uint64_t bytes;
+  std::uint64_t blob_offset;
+  std::uint64_t blob_bytes;
+};
+inline constexpr char kControlMagic[8] = {'B', 'R', 'I', 'G', 'A', 'D', 'E', '1'};
+
+template <class P>
+struct DomainWords {
+  Line<P> end;            ///< kNever while unknown
+  Line<P> stop;           ///< Stop
+  Line<P> epoch_samples;  ///< S; kNever until the start barrier
+  Line<P> epoch_period;   ///< P = S rounded up to L
+};
+
+template <class P>
+struct ReplicaWords {
+  Line<P> at;     ///< sample in hand, kNever when there is none
+  Line<P> ack;    ///< 1: this source replica has seen the stop
+  Line<P> ended;  ///< epochs whose epoch_end has been called, per replica
+  Line<P> state;  ///< the process layer's own: how far it is
+};
+
+template <class P>
+struct LaneWords {
+  Mark<P>* mark = nullptr;
+  TaskTable<P> table;
+  Tally<P>* tallies = nullptr;  ///< one per replica of the stage
+};
+
+template <class P>
+struct StageWords {
+  Line<P>* repairs = nullptr;
+  NumberList<P> skips;
+  NumberList<P> quarantine;
+  std::vector<LaneWords<P>> lanes;
+};
+
+/// A process's typed pointers into the control segment.
+template <class P>
+struct Control {
+  const GraphShape* shape = nullptr;
+  Line<P>* phase = nullptr;
+  std::vector<DomainWords<P>*> domains;
+  std::vector<StageWords<P>> stages;
+  ReplicaWords<P>* replicas = nullptr;  ///< array of shape->replicas
+  Bell<P>* bells = nullptr;             ///< array of shape->replicas
+  std::byte* extra = nullptr;           ///< replica r's at r * replica_extra_bytes
+  std::byte* blob = nullptr;
+  std::uint64_t bytes = 0;
+
+  int waiter_words() const { return (shape->replicas + 63) / 64; }
+};
+
+namespace detail {
+
+/// Hands out consecutive, cache-line aligned pieces of a segment; with a null base only counts.
+class Carver {
+ public:
+  Carver(std::byte* base, bool initialise) : base_(base), initialise_(initialise) {}
+
+  template <class T>
+  T* take(std::uint64_t count) {
+    T* first = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
+    used_ += (count * sizeof(T) + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+    if (initialise_) {
+      for (std::uint64_t i = 0; i < count; ++i) new (first + i) T();
+    }
+    return first;
+  }
+  std::uint64_t used() const { return used_; }
+
+ private:
+  std::byte* base_;
+  bool initialise_;
+  std::uint64_t used_ = 0;
+};
+
+template <class P>
+StageWords<P> carve_stage(Carver& carver, const StageShape& shape) {
+  using Word = typename P::template Atomic<std::uint64_t>;
+  StageWords<P> words;
+  words.repairs = carver.take<Line<P>>(1);
+  words.skips = {carver.take<Word>(shape.skips_max), shape.skips_max};
+  words.quarantine = {carver.take<Word>(shape.quarantine_max), shape.quarantine_max};
+  for (const LaneShape& lane : shape.lanes) {
+    LaneWords<P> lane_words;
+    lane_words.mark = carver.take<Mark<P>>(1);
+    lane_words.table = {carver.take<Line<P>>(lane.window), lane.window};
+    lane_words.tallies = carver.take<Tally<P>>(static_cast<std::uint64_t>(shape.replicas));
+    words.lanes.push_back(lane_words);
+  }
+  return words;
+}
+
+template <class P>
+Control<P> carve(std::byte* base, const GraphShape& shape, bool initialise) {
+  Carver carver(base, initialise);
+  carver.take<ControlHeader>(1);
+  Control<P> control;
+  control.shape = &shape;
+  control.phase = carver.take<Line<P>>(1);
+  for (int d = 0; d < shape.domains; ++d) {
+    control.domains.push_back(carver.take<DomainWords<P>>(1));
+  }
+  for (const StageShape& stage : shape.stages) {
+    control.stages.push_back(carve_stage<P>(carver, stage));
+  }
+  const auto replicas = static_cast<std::uint64_t>(shape.replicas);
+  control.bells = carver.take<Bell<P>>(replicas);
+  control.replicas = carver.take<ReplicaWords<P>>(replicas);
+  control.extra = carver.take<std::byte>(replicas * shape.replica_extra_bytes);
+  control.blob = carver.take<std::byte>(shape.blob_bytes);
+  control.bytes = carver.used();
+  return control;
+}
+
+}  // namespace detail
+
+/// Bytes of the control segment.
+template <class P>
+std::uint64_t control_bytes(const GraphShape& shape) {
+  return detail::carve<P>(nullptr, shape, false).bytes;
+}
+
+/// Supervisor, once, on zeroed memory of control_bytes(), before any worker exists. `shape` must
+/// outlive the result.
+template <class P>
+Control<P> create_control(std::byte* memory, const GraphShape& shape) {
+  Control<P> control = detail::carve<P>(memory, shape, true);
+  constexpr auto relaxed = std::memory_order_relaxed;  // nobody else is there yet
+  for (DomainWords<P>* domain : control.domains) {
+    domain->end.value.store(kNever, relaxed);
+    domain->epoch_samples.value.store(kNever, relaxed);
+  }
+  for (StageWords<P>& stage : control.stages) {
+    for (LaneWords<P>& lane : stage.lanes) lane.table.initialise();
+  }
+  for (int r = 0; r < shape.replicas; ++r) control.replicas[r].at.value.store(kNever, relaxed);
+  auto* header = reinterpret_cast<ControlHeader*>(memory);
+  header->layout_hash = shape.hash();
+  header->bytes = control.bytes;
+  header->blob_offset = static_cast<std::uint64_t>(control.blob - memory);
+  header->blob_bytes = shape.blob_bytes;
+  std::copy(std::begin(kControlMagic), std::end(kControlMagic), header->magic);
+  return control;
+}
+
+/// Checks that `memory` is a control segment of this program; call before believing its blob.
+Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t bytes);
+/// Refuses a segment that was laid out for another shape, with both values.
+Result<void> check_layout(const ControlHeader& header, const GraphShape& shape,
+                          std::uint64_t expected_bytes);
+
+template <class P>
+Result<Control<P>> attach_control(std::byte* memory, std::uint64_t bytes, const GraphShape& shape) {
+  BRIGADE_ASSIGN(const ControlHeader header, read_control_header(memory, bytes));
+  BRIGADE_TRY(check_layout(header, shape, control_bytes<P>(shape)));
+  return detail::carve<P>(memory, shape, false);
+}
+
+}  // namespace brigade

@@ -1,0 +1,30 @@
+#pragma once
+
+// Every limit of the shared-memory protocol, with its unit, and the relations between them.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace brigade {
+
+inline constexpr std::size_t kCacheLineBytes =
+    64;  ///< words of different writers sit this far apart
+inline constexpr std::size_t kPageBytes = 4096;
+
+inline constexpr int kReplicasMax = 256;  ///< replicas in one graph: the owner field has 8 bits
+inline constexpr int kOwnerBits = 8;
+inline constexpr int kStateBits = 2;
+inline constexpr int kNumberBits = 48;  ///< task numbers: 2^48 tasks, years at 10 million a second
+inline constexpr int kWaiterWords = kReplicasMax / 64;
+
+/// A task that took longer pays its wake at once: its neighbours have waited long enough.
+inline constexpr std::int64_t kSlowTaskNs = 200'000;
+/// A wake that is owed is paid at the next finish after this time.
+inline constexpr std::int64_t kWakeDebtNs = 1'000'000;
+
+inline constexpr std::uint64_t kNever = ~std::uint64_t{0};  ///< an end that is not known yet
+
+static_assert(kNumberBits + kStateBits + kOwnerBits <= 64, "a task word is one atomic word");
+static_assert((1 << kOwnerBits) >= kReplicasMax, "every replica can be named as an owner");
+
+}  // namespace brigade

@@ -1,0 +1,49 @@
+#pragma once
+
+// The low-water mark of a lane: every sample below it is done. Publication (a row is readable when
+// the writer's mark has passed it), recycling (a row is writable when the slowest reader's mark has
+// passed its last use) and the end of the stream all follow from this one monotone number.
+
+#include <cstdint>
+
+#include "transports/doorbell.h"
+#include "transports/task_table.h"
+
+namespace brigade {
+
+template <class P>
+struct Mark {
+  Line<P> low;
+  Waiters<P> waiters;
+};
+
+/// How far the loop of advance() got.
+struct Advanced {
+  std::uint64_t from = 0;  ///< the mark before the first step this caller won
+  std::uint64_t to = 0;    ///< after the last one; equal to `from` when it moved nothing
+};
+
+/// Moves the mark over every task that is DONE. Any replica of the stage and the supervisor may run
+/// it at any time. "I finish, then look at low" pairs with "I move low, then look at the word":
+/// both are seq_cst, else two finishers could miss each other and the mark would stand still. Row
+/// contents travel with DONE (release) -> the load here -> the CAS (release) -> a reader's acquire.
+template <class P>
+Advanced advance(Mark<P>& mark, const TaskTable<P>& table, std::uint64_t task_size) {
+  Advanced advanced;
+  for (;;) {
+    P::point(FaultPoint::advance_loop);
+    std::uint64_t low = mark.low.value.load(std::memory_order_seq_cst);
+    const std::uint64_t task = low / task_size;
+    const auto seen = table.read(table.word(task).load(std::memory_order_seq_cst), task);
+    if (seen.newer) continue;  // somebody moved the mark in between
+    if (seen.state != TaskState::done) return advanced;
+    P::point(FaultPoint::advance_before_cas);
+    if (mark.low.value.compare_exchange_strong(low, low + task_size, std::memory_order_seq_cst)) {
+      if (advanced.from == advanced.to) advanced.from = low;
+      advanced.to = low + task_size;
+      P::point(FaultPoint::advance_after_cas);
+    }
+  }
+}
+
+}  // namespace brigade

@@ -1,0 +1,137 @@
+#include "transports/memory_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/interprocess/mapped_region.hpp>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace brigade {
+namespace {
+
+namespace ipc = boost::interprocess;
+
+struct Descriptor {
+  int fd;
+  ipc::mapping_handle_t get_mapping_handle() const { return ipc::mapping_handle_t{fd, false}; }
+};
+
+Error system_error(const std::string& what) { return Error{what + ": " + std::strerror(errno)}; }
+
+std::string descriptor_hint() {
+  return errno == EMFILE || errno == ENFILE ? "; raise the limit with `ulimit -n`" : "";
+}
+
+}  // namespace
+
+struct MappedMemory::Region {
+  ipc::mapped_region region;
+};
+
+MappedMemory::MappedMemory() = default;
+MappedMemory::MappedMemory(MappedMemory&&) noexcept = default;
+MappedMemory& MappedMemory::operator=(MappedMemory&&) noexcept = default;
+MappedMemory::~MappedMemory() = default;
+
+std::byte* MappedMemory::data() const {
+  return region_ ? static_cast<std::byte*>(region_->region.get_address()) : nullptr;
+}
+
+std::uint64_t MappedMemory::bytes() const { return region_ ? region_->region.get_size() : 0; }
+
+Result<MappedMemory> map_memory(int fd, std::uint64_t bytes, MapMode mode) {
+  MappedMemory memory;
+  try {
+    const auto access = mode == MapMode::read_only ? ipc::read_only : ipc::read_write;
+    memory.region_ = std::make_unique<MappedMemory::Region>(
+        MappedMemory::Region{ipc::mapped_region(Descriptor{fd}, access, 0, bytes)});
+  } catch (const ipc::interprocess_exception& exception) {
+    return Error{"cannot map " + std::to_string(bytes) + " bytes of shared memory (" +
+                 exception.what() + "); is the address space limited (`ulimit -v`)?"};
+  }
+  madvise(memory.data(), bytes, MADV_DONTDUMP);  // best effort: core files stay small
+  return memory;
+}
+
+Result<std::uint64_t> memory_bytes(int fd) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return system_error("cannot look at inherited shared memory");
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+Result<MemoryFile> MemoryFile::create(const std::string& name, std::uint64_t bytes) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      limit.rlim_cur < bytes) {
+    return Error{"shared memory \"" + name + "\" needs " + std::to_string(bytes) +
+                 " bytes, but files are limited to " + std::to_string(limit.rlim_cur) +
+                 "; raise the limit with `ulimit -f unlimited`"};
+  }
+  MemoryFile file;
+  file.fd_ = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (file.fd_ < 0) {
+    return system_error("cannot create shared memory \"" + name + "\"" + descriptor_hint());
+  }
+  file.bytes_ = bytes;
+  if (ftruncate(file.fd_, static_cast<off_t>(bytes)) != 0) {
+    return system_error("cannot give shared memory \"" + name + "\" " + std::to_string(bytes) +
+                        " bytes");
+  }
+  if (fcntl(file.fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return system_error("cannot seal shared memory \"" + name + "\"");
+  }
+  return file;
+}
+
+MemoryFile::MemoryFile(MemoryFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      read_only_fd_(std::exchange(other.read_only_fd_, -1)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+MemoryFile& MemoryFile::operator=(MemoryFile&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  fd_ = std::exchange(other.fd_, -1);
+  read_only_fd_ = std::exchange(other.read_only_fd_, -1);
+  bytes_ = std::exchange(other.bytes_, 0);
+  return *this;
+}
+
+MemoryFile::~MemoryFile() { close(); }
+
+void MemoryFile::close() {
+  if (fd_ >= 0) ::close(fd_);
+  if (read_only_fd_ >= 0) ::close(read_only_fd_);
+  fd_ = read_only_fd_ = -1;
+}
+
+Result<void> MemoryFile::open_read_only() {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd_);
+  read_only_fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (read_only_fd_ < 0) {
+    return system_error("cannot open shared memory read-only through " + path + descriptor_hint());
+  }
+  return {};
+}
+
+Result<void> populate(std::byte* data, std::uint64_t bytes, int fd, std::uint64_t offset) {
+  while (madvise(data, bytes, MADV_POPULATE_WRITE) != 0) {
+    if (errno == EINTR || errno == EAGAIN) continue;
+    if (errno == EINVAL) {  // a kernel before 5.14
+      if (fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return {};
+    }
+    return system_error("cannot get " + std::to_string(bytes) + " bytes of memory");
+  }
+  return {};
+}
+
+}  // namespace brigade

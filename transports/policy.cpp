@@ -1,0 +1,28 @@
+#include "transports/policy.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace brigade {
+
+void SystemPolicy::sleep(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+  // EAGAIN and EINTR mean "look again", which every caller does.
+  syscall(SYS_futex, &word, FUTEX_WAIT, expected, nullptr, nullptr, 0);
+}
+
+void SystemPolicy::wake(std::atomic<std::uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void SystemPolicy::relax() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+}  // namespace brigade

@@ -1,0 +1,69 @@
+#pragma once
+
+// How many rows of a replica's tasks were not FULL so far, in two entries written alternately, so
+// that a replica killed in the middle of one leaves the other whole. An entry is written before its
+// task is DONE and counts once that task is DONE; the newest entry is the one with the higher
+// sequence number. Task numbers would not do: after a repair a replica may claim a lower task than
+// its last one.
+
+#include <cstdint>
+
+#include "transports/limits.h"
+#include "transports/policy.h"
+
+namespace brigade {
+
+/// Rows that are not FULL, by kind.
+struct RowCounts {
+  std::uint64_t pads = 0;     ///< past the end of an epoch
+  std::uint64_t holes = 0;    ///< filtered, skipped, quarantined
+  std::uint64_t dropped = 0;  ///< FULL in the input, left out by drop_last
+
+  bool none() const { return (pads | holes | dropped) == 0; }
+  RowCounts& operator+=(const RowCounts& other) {
+    pads += other.pads;
+    holes += other.holes;
+    dropped += other.dropped;
+    return *this;
+  }
+  std::uint64_t total() const { return pads + holes + dropped; }
+};
+
+template <class P>
+struct alignas(kCacheLineBytes) TallyEntry {
+  typename P::template Atomic<std::uint64_t> sequence{0};  // 0: never written
+  typename P::template Atomic<std::uint64_t> task{0};
+  typename P::template Atomic<std::uint64_t> pads{0};
+  typename P::template Atomic<std::uint64_t> holes{0};
+  typename P::template Atomic<std::uint64_t> dropped{0};
+
+  RowCounts counts() const {
+    return {pads.load(std::memory_order_relaxed), holes.load(std::memory_order_relaxed),
+            dropped.load(std::memory_order_relaxed)};
+  }
+};
+
+/// The two entries of one replica on one lane.
+template <class P>
+struct Tally {
+  TallyEntry<P> entries[2];
+
+  int newest() const {
+    return entries[1].sequence.load(std::memory_order_acquire) >
+                   entries[0].sequence.load(std::memory_order_acquire)
+               ? 1
+               : 0;
+  }
+
+  /// Owner only, before DONE of `task`. `sequence` is stored last (release; pairs with newest()).
+  void write(std::uint64_t sequence, std::uint64_t task, const RowCounts& counts) {
+    TallyEntry<P>& entry = entries[sequence % 2];
+    entry.task.store(task, std::memory_order_relaxed);
+    entry.pads.store(counts.pads, std::memory_order_relaxed);
+    entry.holes.store(counts.holes, std::memory_order_relaxed);
+    entry.dropped.store(counts.dropped, std::memory_order_relaxed);
+    entry.sequence.store(sequence, std::memory_order_release);
+  }
+};
+
+}  // namespace brigade

@@ -1,0 +1,45 @@
+#pragma once
+
+// Sleeping until there is work. Spin a little where cores are free, then the sleeper's four steps:
+// set my bit on the mark I wait for, read my bell, look again, sleep on the bell. A sleeper is also
+// rung after every repair, stop and end. An idle graph uses no CPU.
+
+#include <cstdint>
+
+#include "transports/channel.h"
+
+namespace brigade {
+
+/// Calls `attempt()` until it claims or ends, sleeping in between. `pay()` is called before
+/// blocking: it must pay every wake this replica owes. `spins`: attempts before sleeping; 0 when
+/// runnable threads are as many as cores.
+template <class P, class TryClaim, class Pay>
+Attempt<P> claim_or_wait(Bell<P>& bell, int replica, int spins, TryClaim&& attempt, Pay&& pay) {
+  Attempt<P> found = attempt();
+  if (found.look == Look::claimed) return found;
+  pay();
+  if (found.look == Look::ended) return found;
+  for (int i = 0; i < spins; ++i) {
+    P::relax();
+    found = attempt();
+    if (found.look != Look::blocked) return found;
+  }
+  for (;;) {
+    Mark<P>* mark = found.blocked_on;
+    P::point(FaultPoint::wait_before_bit);
+    if (mark != nullptr) set_waiter(mark->waiters, replica);
+    P::point(FaultPoint::wait_after_bit);
+    const std::uint32_t rings = bell.rings.load(std::memory_order_seq_cst);
+    found = attempt();
+    if (found.look == Look::blocked && found.blocked_on == mark) {
+      P::point(FaultPoint::wait_before_sleep);
+      P::sleep(bell.rings, rings);
+      found = attempt();
+    }
+    P::point(FaultPoint::wait_before_clear);
+    if (mark != nullptr) clear_waiter(mark->waiters, replica);
+    if (found.look != Look::blocked) return found;
+  }
+}
+
+}  // namespace brigade
