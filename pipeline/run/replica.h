@@ -1,0 +1,57 @@
+#pragma once
+
+// One replica of one stage: opens the user's class, claims tasks, calls it row by row or batch by batch
+// on shared memory, finishes tasks, until its lanes have ended. The same class runs in a worker process
+// and as a thread of `--in-process`; it knows neither. Call order, from one thread:
+//
+//   open source_size? run close
+//
+// run() of a consumer waits for Phase::running first. Errors name the sample by number and, where the
+// producer can describe it, by source.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/plan/plan.h"
+#include "stages/api/stage_types.h"
+#include "transports/layout.h"
+#include "transports/row_pool.h"
+
+namespace brigade {
+
+/// What a replica is given. Everything outlives it.
+struct ReplicaSetup {
+  const Plan* plan = nullptr;
+  int stage = 0;    ///< index into plan->stages
+  int replica = 0;  ///< of the stage
+  Control<SystemPolicy>* control = nullptr;
+  std::vector<RowPool> pools;  ///< by stage; those this replica neither reads nor writes are empty
+  const StageType* type = nullptr;  ///< contract; the body comes from make_stage or make_producer
+  std::function<Result<std::unique_ptr<Stage>>()> make_stage;
+  std::function<Result<std::unique_ptr<Producer>>()> make_producer;
+  Reporter* reporter = nullptr;
+  int spins = 0;  ///< attempts before sleeping
+};
+
+class Replica {
+ public:
+  explicit Replica(ReplicaSetup setup);
+  ~Replica();
+  Replica(Replica&&) noexcept;
+
+  Result<void> open();
+  /// Samples per epoch of an indexed source, `limit` applied; none for other stages. After open().
+  std::optional<std::uint64_t> source_size() const;
+  Result<void> run();
+  Result<void> close();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace brigade
