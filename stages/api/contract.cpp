@@ -1,0 +1,66 @@
+#include "stages/api/contract.h"
+
+#include "base/random.h"
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+void append_value(std::string& out, const ParamValue& value) {
+  out += concat(static_cast<int>(value.kind), quote(value.text), '(');
+  for (const ParamValue& item : value.items) append_value(out, item);
+  for (const auto& [key, entry] : value.entries) {
+    out += quote(key);
+    append_value(out, entry);
+  }
+  out += ')';
+}
+
+void append_param(std::string& out, const ParamSpec& param) {
+  out += concat("param ", quote(param.name), static_cast<int>(param.type), param.required);
+  append_value(out, param.default_value);
+  if (param.minimum) out += concat(" min ", *param.minimum);
+  if (param.maximum) out += concat(" max ", *param.maximum);
+  for (const std::string& choice : param.choices) out += quote(choice);
+  out += '\n';
+}
+
+}  // namespace
+
+std::string_view stage_kind_name(StageKind kind) {
+  switch (kind) {
+    case StageKind::producer:
+      return "producer";
+    case StageKind::transform:
+      return "transform";
+    case StageKind::consumer:
+      return "consumer";
+  }
+  return "stage";
+}
+
+const ParamSpec* StageContract::find_param(std::string_view name) const {
+  for (const ParamSpec& param : params)
+    if (param.name == name) return &param;
+  return nullptr;
+}
+
+// A canonical text of the contract, hashed. Help texts and examples may change freely.
+std::uint64_t StageContract::hash() const {
+  std::string text =
+      concat(quote(type), static_cast<int>(kind), static_cast<int>(takes), rest_passes,
+             several_inputs, may_drop, stateful, registers_host_memory, quote(params_type), '\n');
+  for (const ParamSpec& param : params) append_param(text, param);
+  for (const TensorPattern& input : inputs) text += concat("input ", input.text(), '\n');
+  for (const auto& group : one_of) {
+    text += "one of";
+    for (const TensorPattern& pattern : group) text += concat(' ', pattern.text());
+    text += '\n';
+  }
+  for (const std::string& fact : facts) text += concat("fact ", fact, '\n');
+  for (const ReportSpec& report : reports)
+    text += concat("report ", report.name, static_cast<int>(report.combine), '\n');
+  return stream_id(text);
+}
+
+}  // namespace brigade

@@ -1,0 +1,125 @@
+#include "stages/api/contract.h"
+
+#include <gtest/gtest.h>
+
+namespace brigade {
+namespace {
+
+enum class Mode { fast, exact };
+
+struct FlipParams {
+  double chance = 0.5;
+  Mode mode = Mode::exact;
+  InputPath table;
+};
+
+Contract<FlipParams> flip() {
+  return Contract<FlipParams>("flip", "Mirrors an image.")
+      .transform()
+      .param("chance", &FlipParams::chance, 0, 1, "probability per sample")
+      .choice("mode", &FlipParams::mode, {{"fast", Mode::fast}, {"exact", Mode::exact}}, "how")
+      .input("image", {u8}, {any_size, any_size, any_size}, "HWC")
+      .rest_passes()
+      .outputs([](const FlipParams&, const Ports& in) -> Result<Ports> {
+        return Ports{*in.find("image")};
+      });
+}
+
+TEST(ContractTest, DefaultsComeFromTheStruct) {
+  const auto contract = flip();
+  EXPECT_EQ(contract.erased().find_param("chance")->default_value, ParamValue::scalar("0.5"));
+  EXPECT_EQ(contract.erased().find_param("mode")->default_value, ParamValue::scalar("exact"));
+  EXPECT_EQ(contract.erased().find_param("speed"), nullptr);
+}
+
+TEST(ContractTest, ParametersReachTheStruct) {
+  const auto contract = flip();
+  const auto params = contract.erased().make_params();
+  const auto& typed = *static_cast<const FlipParams*>(params.get());
+  ASSERT_TRUE(
+      set_param(*contract.erased().find_param("chance"), params.get(), ParamValue::scalar("0.25")));
+  ASSERT_TRUE(
+      set_param(*contract.erased().find_param("mode"), params.get(), ParamValue::scalar("fast")));
+  EXPECT_EQ(typed.chance, 0.25);
+  EXPECT_EQ(typed.mode, Mode::fast);
+  EXPECT_EQ(contract.erased().find_param("mode")->get(params.get()), ParamValue::scalar("fast"));
+}
+
+TEST(ContractTest, AChoiceNamesItsChoices) {
+  const auto contract = flip();
+  const auto params = contract.erased().make_params();
+  const auto set = [&](const ParamValue& value) {
+    return set_param(*contract.erased().find_param("mode"), params.get(), value).error().message;
+  };
+  EXPECT_EQ(set(ParamValue::scalar("slow")), "expected one of fast, exact, found \"slow\"");
+  EXPECT_EQ(set(ParamValue{}), "expected one of fast, exact, found nothing");
+}
+
+TEST(ContractTest, RequiredParametersHaveNoDefault) {
+  const auto contract = flip().param("table", &FlipParams::table, "a table").required().fact();
+  const ParamSpec& table = *contract.erased().find_param("table");
+  EXPECT_TRUE(table.required);
+  EXPECT_EQ(table.default_value, ParamValue{});
+  EXPECT_EQ(contract.erased().facts, std::vector<std::string>{"table"});
+}
+
+TEST(ContractTest, OutputsSeeParametersInputsAndFacts) {
+  auto contract =
+      flip().outputs([](const FlipParams& p, const Ports& in, const Facts& facts) -> Result<Ports> {
+        if (facts.find("table") == nullptr) return Error{"no table"};
+        return Ports{{"image", in.tensors[0].dtype, {p.chance > 0.4 ? 1 : 2}}};
+      });
+  const FlipParams params;
+  const Ports in{{"image", u8, {4, 4, 1}}};
+  EXPECT_EQ(contract.erased().outputs(&params, in, {}).error().message, "no table");
+  Facts facts;
+  facts.files.push_back({"table", {}});
+  EXPECT_EQ(contract.erased().outputs(&params, in, facts)->tensors[0].text(), "image u8[1]");
+}
+
+TEST(ContractTest, KindsHaveTheNamesOfTheYaml) {
+  EXPECT_EQ(stage_kind_name(StageKind::producer), "producer");
+  EXPECT_EQ(stage_kind_name(StageKind::transform), "transform");
+  EXPECT_EQ(stage_kind_name(StageKind::consumer), "consumer");
+}
+
+TEST(ContractHashTest, IsAPureFunction) {
+  EXPECT_EQ(flip().erased().hash(), flip().erased().hash());
+}
+
+TEST(ContractHashTest, IgnoresHelpAndExample) {
+  EXPECT_EQ(flip().example("flip: {}").erased().hash(), flip().erased().hash());
+}
+
+TEST(ContractHashTest, SeesEveryThingAGraphDependsOn) {
+  std::vector<StageContract> all = {
+      flip().erased(),
+      flip().consumer().erased(),
+      flip().takes(Takes::batches).erased(),
+      flip().may_drop().erased(),
+      flip().stateful().erased(),
+      flip().several_inputs().erased(),
+      flip().registers_host_memory().erased(),
+      flip().input("mask", {u8}, {any_size}, "").erased(),
+      flip().input("mask", {i8}, {any_size}, "").erased(),
+      flip().one_of({{"mask", {}, true, {}, ""}}).erased(),
+      flip().reports("loss", Combine::mean, "").erased(),
+      flip().reports("loss", Combine::sum, "").erased(),
+      flip().param("table", &FlipParams::table, "").erased(),
+      flip().param("table", &FlipParams::table, "").required().erased(),
+      flip().param("table", &FlipParams::table, "").fact().erased(),
+  };
+  all.push_back(all.front());
+  all.back().params[0].maximum = 2;
+  all.push_back(all.front());
+  all.back().params[0].default_value = ParamValue::scalar("0.6");
+  all.push_back(all.front());
+  all.back().params[1].choices.push_back("slow");
+  all.push_back(all.front());
+  all.back().rest_passes = false;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i].hash(), all[j].hash()) << i << " " << j;
+}
+
+}  // namespace
+}  // namespace brigade

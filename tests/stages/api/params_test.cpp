@@ -1,0 +1,183 @@
+#include "stages/api/params.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "stages/api/contract.h"
+
+namespace brigade {
+namespace {
+
+ParamValue list(std::initializer_list<const char*> items) {
+  ParamValue out;
+  out.kind = ParamValue::Kind::list;
+  for (const char* item : items) out.items.push_back(ParamValue::scalar(item));
+  return out;
+}
+
+template <class T>
+std::string error_of(const ParamValue& value) {
+  T out{};
+  const auto result = parse_param(value, out);
+  return result ? "no error" : result.error().message;
+}
+
+template <class T>
+std::string error_of(const char* text) {
+  return error_of<T>(ParamValue::scalar(text));
+}
+
+template <class T>
+T parsed(const ParamValue& value) {
+  T out{};
+  const auto result = parse_param(value, out);
+  EXPECT_TRUE(result) << result.error().message;
+  return out;
+}
+
+template <class T>
+void expect_round_trip(const T& value) {
+  EXPECT_EQ(parsed<T>(print_param(value)), value);
+}
+
+TEST(ParamsTest, EveryTypeReadsWhatItPrints) {
+  expect_round_trip(true);
+  expect_round_trip(std::numeric_limits<int>::min());
+  expect_round_trip(std::numeric_limits<std::int64_t>::min());
+  expect_round_trip(std::numeric_limits<std::uint64_t>::max());
+  expect_round_trip(0.1);
+  expect_round_trip(5e-324);
+  expect_round_trip(1.7976931348623157e308);
+  expect_round_trip(std::string("two words: \n"));
+  expect_round_trip(std::string());
+  expect_round_trip(bf16);
+  expect_round_trip(std::vector<std::int64_t>{1, -2, 3});
+  expect_round_trip(std::vector<double>{0.5, 1e-9});
+  expect_round_trip(std::vector<std::string>{"a", ""});
+  expect_round_trip(std::vector<std::string>{});
+  EXPECT_EQ(parsed<InputPath>(print_param(InputPath{"a b"})).path, "a b");
+  EXPECT_EQ(parsed<OutputPath>(print_param(OutputPath{"x.pt"})).path, "x.pt");
+  EXPECT_EQ(parsed<ByteSize>(print_param(ByteSize{3 << 20})).bytes, 3u << 20);
+  EXPECT_EQ(parsed<Duration>(print_param(Duration{1500})).nanoseconds, 1500);
+}
+
+TEST(ParamsTest, FlagsAreTrueOrFalse) {
+  EXPECT_EQ(error_of<bool>("yes"), "expected true or false, found \"yes\"");
+  EXPECT_EQ(error_of<bool>("True"), "expected true or false, found \"True\"");
+  EXPECT_EQ(error_of<bool>(ParamValue{}), "expected true or false, found nothing");
+}
+
+TEST(ParamsTest, WholeNumbersAreStrict) {
+  for (const char* text : {"fast", "", " 1", "1 ", "1.0", "1e3", "+1", "0x10", "1_000", "-"})
+    EXPECT_EQ(error_of<int>(text), "expected a whole number, found \"" + std::string(text) + "\"");
+  EXPECT_EQ(error_of<std::uint64_t>(list({"1"})), "expected a whole number, found a list");
+}
+
+TEST(ParamsTest, WholeNumbersThatDoNotFitSayTheRange) {
+  EXPECT_EQ(error_of<int>("2147483648"),
+            "expected a whole number from -2147483648 to 2147483647, found \"2147483648\"");
+  EXPECT_EQ(error_of<std::uint64_t>("-1"),
+            "expected a whole number from 0 to 18446744073709551615, found \"-1\"");
+}
+
+TEST(ParamsTest, NumbersAreFiniteDecimals) {
+  EXPECT_EQ(parsed<double>(ParamValue::scalar("1e-3")), 1e-3);
+  EXPECT_EQ(parsed<double>(ParamValue::scalar("-2")), -2);
+  for (const char* text : {"nan", "inf", ".inf", "1e999", "0,5", "1.5s", ""})
+    EXPECT_EQ(error_of<double>(text), "expected a number, found \"" + std::string(text) + "\"");
+}
+
+TEST(ParamsTest, TextsAreScalars) {
+  EXPECT_EQ(error_of<std::string>(list({"a"})), "expected a text, found a list");
+  EXPECT_EQ(error_of<std::string>(ParamValue{ParamValue::Kind::map, "", {}, {}}),
+            "expected a text, found a map");
+}
+
+TEST(ParamsTest, PathsAreNotEmpty) {
+  EXPECT_EQ(error_of<InputPath>(""), "expected the path of a file or folder, found \"\"");
+  EXPECT_EQ(error_of<OutputPath>(""), "expected the path of a file to write, found \"\"");
+}
+
+TEST(ParamsTest, SizesDurationsAndDTypesSayWhatTheyExpect) {
+  EXPECT_EQ(error_of<ByteSize>(list({})), "expected a size such as 64MiB, found a list");
+  EXPECT_NE(error_of<ByteSize>("64MB").find("did you mean MiB"), std::string::npos);
+  EXPECT_EQ(error_of<Duration>(ParamValue{}), "expected a duration such as 100ms, found nothing");
+  EXPECT_NE(error_of<Duration>("100").find("needs a unit"), std::string::npos);
+  EXPECT_EQ(error_of<DType>("u9"),
+            "expected a dtype (bool u8 i8 i16 i32 i64 f16 bf16 f32 f64), found \"u9\"");
+}
+
+TEST(ParamsTest, ListsNameTheItemAndAreNotHalfChanged) {
+  std::vector<std::int64_t> out{7};
+  const auto result = parse_param(list({"1", "two"}), out);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().message, "item 2: expected a whole number, found \"two\"");
+  EXPECT_EQ(out, std::vector<std::int64_t>{7});
+  EXPECT_EQ(error_of<std::vector<std::int64_t>>("3"),
+            "expected a list of whole numbers such as [1, 2], found \"3\"");
+}
+
+struct Knobs {
+  double chance = 0.5;
+  int count = 3;
+  std::vector<std::int64_t> sizes = {1};
+  ByteSize memory{1 << 20};
+  Duration wait{1000};
+  double positive = 1;
+};
+
+class SetParamTest : public testing::Test {
+ protected:
+  std::string set(const char* name, const ParamValue& value) {
+    const auto result = set_param(*contract_.find_param(name), &knobs_, value);
+    return result ? "" : result.error().message;
+  }
+  std::string set(const char* name, const char* text) {
+    return set(name, ParamValue::scalar(text));
+  }
+
+  const StageContract contract_ =
+      Contract<Knobs>("knobs", "Has knobs.")
+          .param("chance", &Knobs::chance, 0, 1, "probability")
+          .param("count", &Knobs::count, 1, 8, "how many")
+          .param("sizes", &Knobs::sizes, 1, 16, "sizes in pixels")
+          .param("memory", &Knobs::memory, 4096, 1 << 30, "bytes")
+          .param("wait", &Knobs::wait, 0, 1e9, "per call")
+          .param("positive", &Knobs::positive, 0, std::numeric_limits<double>::infinity(), "x")
+          .erased();
+  Knobs knobs_;
+};
+
+TEST_F(SetParamTest, InsideTheRangeIsStored) {
+  EXPECT_EQ(set("chance", "1"), "");
+  EXPECT_EQ(knobs_.chance, 1);
+  EXPECT_EQ(set("sizes", list({"1", "16"})), "");
+  EXPECT_EQ(knobs_.sizes, (std::vector<std::int64_t>{1, 16}));
+  EXPECT_EQ(set("memory", "1GiB"), "");
+  EXPECT_EQ(set("wait", "1s"), "");
+}
+
+TEST_F(SetParamTest, OutsideTheRangeIsAnErrorAndChangesNothing) {
+  EXPECT_EQ(set("chance", "1.5"), "expected a number from 0 to 1, found \"1.5\"");
+  EXPECT_EQ(knobs_.chance, 0.5);
+  EXPECT_EQ(set("count", "0"), "expected a whole number from 1 to 8, found \"0\"");
+  EXPECT_EQ(knobs_.count, 3);
+  EXPECT_EQ(set("memory", "1KiB"),
+            "expected a size such as 64MiB from 4KiB to 1GiB, found \"1KiB\"");
+  EXPECT_EQ(set("wait", "2s"), "expected a duration such as 100ms from 0s to 1s, found \"2s\"");
+  EXPECT_EQ(set("positive", "-1"), "expected a number of at least 0, found \"-1\"");
+}
+
+TEST_F(SetParamTest, ListsAreCheckedItemByItem) {
+  EXPECT_EQ(set("sizes", list({"1", "17"})),
+            "item 2: expected a whole number from 1 to 16, found \"17\"");
+  EXPECT_EQ(knobs_.sizes, std::vector<std::int64_t>{1});
+}
+
+TEST_F(SetParamTest, AnErrorOfTheValueComesFirst) {
+  EXPECT_EQ(set("count", "many"), "expected a whole number, found \"many\"");
+}
+
+}  // namespace
+}  // namespace brigade
