@@ -1,7 +1,9 @@
 # The targets of the core, and the functions with which folders add to them:
 #   brigade_sources(a.cpp ...)                      sources of the core
 #   brigade_module(NAME image SOURCES a.cpp ... [LIBRARIES ...] [JOB_POOL pool])
-#   brigade_test(NAME base SOURCES a_test.cpp ... [LABELS tsan] [LIBRARIES ...] [SHARED])
+#   brigade_test(NAME base SOURCES a_test.cpp ... [LABELS tsan] [LIBRARIES ...] [SHARED] [SERIAL])
+#   brigade_fuzz(NAME yaml SOURCES yaml_fuzz.cpp ...)      seeds: tests/fuzz/corpus/NAME
+#   brigade_bench(NAME base SOURCES base_bench.cpp ...)
 #
 # What the program consists of:
 #   lib/libbrigade.so             the core; only what BRIGADE_API marks is visible
@@ -76,7 +78,8 @@ endfunction()
 
 # One GoogleTest binary per folder of tests/; a case is called NAME.Suite.Case in CTest. Tests are
 # listed when ctest runs. SHARED links libbrigade.so instead of the objects (for tests that open
-# modules). BRIGADE_SOURCE_DIR and BRIGADE_BINARY_DIR are strings that tests find files with.
+# modules). SERIAL: no other test runs meanwhile. Label tsan: run under ThreadSanitizer; chaos: run
+# by `./dev chaos` only. BRIGADE_SOURCE_DIR and BRIGADE_BINARY_DIR are strings that tests find files with.
 #
 # Their common headers are compiled once: that halves the time of a test file. Not for tests with
 # libraries of their own, whose compiler options may differ.
@@ -92,8 +95,13 @@ if(BRIGADE_TESTS)
     <string_view> <thread> <vector>)
 endif()
 
+add_custom_target(brigade_tsan)  # what the tests with the label tsan need
+if(TARGET brigade_program)
+  add_dependencies(brigade_tsan brigade_program)
+endif()
+
 function(brigade_test)
-  cmake_parse_arguments(ARG "SHARED" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "SHARED;SERIAL" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES" ${ARGN})
   set(target ${ARG_NAME}_test)
   add_executable(${target} ${ARG_SOURCES})
   target_compile_definitions(${target} PRIVATE
@@ -114,7 +122,10 @@ function(brigade_test)
   gtest_discover_tests(${target}
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     TEST_PREFIX "${ARG_NAME}." TEST_LIST ${target}_cases
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_SERIAL})
+  if("tsan" IN_LIST ARG_LABELS)
+    add_dependencies(brigade_tsan ${target})
+  endif()
   if(ARG_LABELS)  # by hand: gtest_discover_tests loses all but the first of a list
     set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
     file(CONFIGURE OUTPUT ${labels_file} @ONLY CONTENT
@@ -124,4 +135,26 @@ endif()
 ")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
   endif()
+endfunction()
+
+# A libFuzzer program, left in fuzz/NAME of the build folder; only in the fuzz preset.
+function(brigade_fuzz)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
+  set(target ${ARG_NAME}_fuzz)
+  add_executable(${target} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE brigade_core ${ARG_LIBRARIES})
+  target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${ARG_NAME} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  add_dependencies(brigade_fuzzers ${target})
+endfunction()
+
+# A Google Benchmark program, left in bench/NAME of the build folder, where bench/run.py finds it.
+function(brigade_bench)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
+  set(target ${ARG_NAME}_bench)
+  add_executable(${target} ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE brigade_core ${ARG_LIBRARIES} benchmark::benchmark_main)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${ARG_NAME} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endfunction()

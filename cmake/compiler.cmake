@@ -32,6 +32,11 @@ if(BRIGADE_SANITIZE)
   endif()
 endif()
 
+if(BRIGADE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_custom_target(brigade_fuzzers)
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # The sloppiness is what ccache asks for with precompiled headers (the tests').
