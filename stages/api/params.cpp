@@ -48,11 +48,16 @@ Result<void> parse_integer(const ParamValue& value, Int& out) {
   return {};
 }
 
-Result<void> parse_text(const ParamValue& value, ParamType type, std::string& out) {
-  if (value.kind != ParamValue::Kind::scalar || (type != ParamType::text && value.text.empty()))
+Result<void> parse_path(const ParamValue& value, ParamType type, std::string& out) {
+  const bool given = value.kind != ParamValue::Kind::null;
+  if (given && (value.kind != ParamValue::Kind::scalar || value.text.empty()))
     return expected(param_type_name(type), value);
   out = value.text;
   return {};
+}
+
+ParamValue print_path(const std::string& path) {
+  return path.empty() ? ParamValue{} : ParamValue::scalar(path);
 }
 
 template <class T>
@@ -130,6 +135,8 @@ std::string param_range_text(const ParamSpec& spec) {
 }
 
 Result<void> set_param(const ParamSpec& spec, void* params, const ParamValue& value) {
+  if (spec.required && value.kind == ParamValue::Kind::null)
+    return expected(param_type_name(spec.type), value);
   const ParamValue before = spec.get(params);
   BRIGADE_TRY(spec.set(params, value));
   if (!spec.minimum && !spec.maximum) return {};
@@ -181,15 +188,18 @@ Result<void> parse_param(const ParamValue& value, double& out) {
 }
 
 Result<void> parse_param(const ParamValue& value, std::string& out) {
-  return parse_text(value, ParamType::text, out);
+  if (value.kind != ParamValue::Kind::scalar)
+    return expected(param_type_name(ParamType::text), value);
+  out = value.text;
+  return {};
 }
 
 Result<void> parse_param(const ParamValue& value, InputPath& out) {
-  return parse_text(value, ParamType::input_path, out.path);
+  return parse_path(value, ParamType::input_path, out.path);
 }
 
 Result<void> parse_param(const ParamValue& value, OutputPath& out) {
-  return parse_text(value, ParamType::output_path, out.path);
+  return parse_path(value, ParamType::output_path, out.path);
 }
 
 Result<void> parse_param(const ParamValue& value, ByteSize& out) {
@@ -232,8 +242,8 @@ ParamValue print_param(std::int64_t value) { return ParamValue::scalar(concat(va
 ParamValue print_param(std::uint64_t value) { return ParamValue::scalar(concat(value)); }
 ParamValue print_param(double value) { return ParamValue::scalar(concat(value)); }
 ParamValue print_param(const std::string& value) { return ParamValue::scalar(value); }
-ParamValue print_param(const InputPath& value) { return ParamValue::scalar(value.path); }
-ParamValue print_param(const OutputPath& value) { return ParamValue::scalar(value.path); }
+ParamValue print_param(const InputPath& value) { return print_path(value.path); }
+ParamValue print_param(const OutputPath& value) { return print_path(value.path); }
 ParamValue print_param(const ByteSize& value) {
   return ParamValue::scalar(print_size(value.bytes));
 }

@@ -30,11 +30,12 @@ struct ParamValue {
 };
 
 /// A file or folder that must exist. Relative paths have been made absolute by the time a stage
-/// sees them: they are relative to the YAML file that says them.
+/// sees them: they are relative to the YAML file that says them. Empty: not given (null as a
+/// value), which an optional parameter may be.
 struct InputPath {
   std::string path;
 };
-/// A file that the stage will write; its folder must exist.
+/// A file that the stage will write; its folder must exist. Empty: not given.
 struct OutputPath {
   std::string path;
 };
@@ -176,8 +177,8 @@ struct ParamSpec {
 };
 
 /// Parses a value, checks its range and stores it in the bound member of `params`. After an error
-/// the member is as it was. The error does not name the parameter: the caller knows it and its
-/// place: `expected a number from 0 to 1, found "2"`.
+/// the member is as it was. A required parameter refuses null. The error does not name the
+/// parameter: the caller knows it and its place: `expected a number from 0 to 1, found "2"`.
 BRIGADE_API Result<void> set_param(const ParamSpec& spec, void* params, const ParamValue& value);
 
 /// The range as messages and help say it: "from 0 to 1", "of at least 1"; empty without one.

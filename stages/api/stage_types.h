@@ -54,12 +54,15 @@ class StageTypes {
     return *this;
   }
 
-  const StageType* find(std::string_view name) const {
+  /// Null when there is none of that name. Points into this list, like all().
+  const StageType* find(std::string_view name) const& {
     for (const StageType& type : types_)
       if (type.contract.type == name) return &type;
     return nullptr;
   }
-  const std::vector<StageType>& all() const { return types_; }
+  const StageType* find(std::string_view name) && = delete;
+  const std::vector<StageType>& all() const& { return types_; }
+  const std::vector<StageType>& all() && = delete;
 
  private:
   std::vector<StageType> types_;

@@ -61,6 +61,9 @@ TEST(ContractTest, RequiredParametersHaveNoDefault) {
   EXPECT_TRUE(table.required);
   EXPECT_EQ(table.default_value, ParamValue{});
   EXPECT_EQ(contract.erased().facts, std::vector<std::string>{"table"});
+  FlipParams params;
+  EXPECT_EQ(set_param(table, &params, ParamValue{}).error().message,
+            "expected the path of a file or folder, found nothing");
 }
 
 TEST(ContractTest, OutputsSeeParametersInputsAndFacts) {

@@ -94,7 +94,12 @@ TEST(ParamsTest, TextsAreScalars) {
             "expected a text, found a map");
 }
 
-TEST(ParamsTest, PathsAreNotEmpty) {
+TEST(ParamsTest, PathsAreNotEmptyButMayBeMissing) {
+  EXPECT_EQ(print_param(InputPath{}), ParamValue{});
+  EXPECT_EQ(parsed<InputPath>(ParamValue{}).path, "");
+  EXPECT_EQ(parsed<OutputPath>(ParamValue{}).path, "");
+  EXPECT_EQ(error_of<OutputPath>(list({"a"})),
+            "expected the path of a file to write, found a list");
   EXPECT_EQ(error_of<InputPath>(""), "expected the path of a file or folder, found \"\"");
   EXPECT_EQ(error_of<OutputPath>(""), "expected the path of a file to write, found \"\"");
 }

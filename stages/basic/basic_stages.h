@@ -1,0 +1,16 @@
+#pragma once
+
+// Stage types that need no library: sources and sinks for trying out graphs, and stages that fail
+// on purpose for testing them. One function per type, one file per function; stages/builtin.cpp
+// calls them all.
+
+#include "stages/api/stage_types.h"
+
+namespace brigade {
+
+void add_synthetic(StageTypes& types);    ///< producer of made-up tensors
+void add_passthrough(StageTypes& types);  ///< transform that changes nothing
+void add_delay(StageTypes& types);        ///< transform that sleeps, crashes or fails where told
+void add_count(StageTypes& types);        ///< consumer that counts and checksums
+
+}  // namespace brigade

@@ -1,0 +1,137 @@
+#include <xxhash.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/text.h"
+#include "stages/basic/basic_stages.h"
+
+namespace brigade {
+namespace {
+
+struct CountParams {
+  double sleep_ms = 0;
+  bool checksum = true;
+};
+
+constexpr double kSleepMaxMs = 3'600'000;
+
+Contract<CountParams> count_contract() {
+  return Contract<CountParams>("count", "Counts samples and takes checksums of what they hold.")
+      .consumer()
+      .takes(Takes::either)
+      .several_inputs()
+      .param("sleep_ms", &CountParams::sleep_ms, 0, kSleepMaxMs,
+             "milliseconds to sleep in every call, to play a slow consumer")
+      .param("checksum", &CountParams::checksum, "whether to take checksums")
+      .reports("samples", Combine::sum, "samples seen")
+      .reports("batches", Combine::sum, "calls: batches where the edge has a batch, else samples")
+      .reports("checksum", Combine::only,
+               "of all samples in their order: id, epoch, and each tensor's name, dtype, shape and "
+               "bytes; the same for every batch size")
+      .reports("set_checksum", Combine::exclusive_or, "the same, whatever the order")
+      .example("consumer: count\nfrom: images\n");
+}
+
+template <class... Words>
+std::uint64_t hash_words(Words... words) {
+  const std::uint64_t all[] = {static_cast<std::uint64_t>(words)...};
+  return XXH3_64bits(all, sizeof all);
+}
+
+/// Of a tensor's name, dtype and shape per sample.
+std::uint64_t hash_type(std::string_view name, const TensorView& tensor) {
+  std::uint64_t hash = XXH3_64bits(name.data(), name.size());
+  hash = hash_words(hash, tensor.dtype(), tensor.shape().rank());
+  for (std::int64_t size : tensor.shape()) hash = hash_words(hash, size);
+  return hash;
+}
+
+class Count : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    params_ = context.params<CountParams>();
+    reporter_ = context.reporter;
+    for (const TensorType& input : context.inputs.tensors) ragged_ |= input.ragged();
+    return {};
+  }
+
+  Result<Next> process(const Inputs& in, Outputs&) override {
+    samples_ += static_cast<std::uint64_t>(in.rows());
+    ++calls_;
+    for (std::int64_t i = 0; params_.checksum && i < in.rows(); ++i) add(in, in.row(i), i);
+    if (params_.sleep_ms > 0)
+      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(params_.sleep_ms));
+    return Next::emit;
+  }
+
+  Result<void> epoch_end(const EpochEnd&) override {
+    report();
+    return {};
+  }
+
+  Result<void> close() override {
+    report();
+    return {};
+  }
+
+ private:
+  void add(const Inputs& batch, const Inputs& sample, std::int64_t row) {
+    const SampleInfo& info = sample.sample();
+    std::uint64_t hash = hash_words(info.id, info.epoch);
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+      TensorView tensor = sample.at(i);
+      Shape shape = tensor.shape();
+      if (ragged_) {
+        if (is_shape_of_another(sample, i)) continue;
+        shape = real_shape(batch, sample, i, row);
+        tensor = TensorView(tensor.data(), tensor.dtype(), shape);
+      }
+      if (row == 0 || ragged_) {  // all rows of a dense batch have one type
+        type_hashes_.resize(sample.size());
+        type_hashes_[i] = hash_type(sample.name(i), tensor);
+      }
+      hash = hash_words(hash, type_hashes_[i], XXH3_64bits(tensor.data(), tensor.bytes()));
+    }
+    checksum_ = hash_words(checksum_, hash);
+    set_checksum_ ^= hash;
+  }
+
+  /// A batch carries the shapes of the ragged tensor NAME in NAME.shape; a sample needs none.
+  static bool is_shape_of_another(const Inputs& sample, std::size_t i) {
+    const auto base = strip_suffix(sample.name(i), ".shape");
+    return base && sample.has(*base);
+  }
+
+  static Shape real_shape(const Inputs& batch, const Inputs& sample, std::size_t i,
+                          std::int64_t row) {
+    const std::string name = concat(sample.name(i), ".shape");
+    if (!batch.has(name)) return sample.at(i).shape();
+    Shape shape;
+    for (std::int64_t size : batch.row(row)[name].as<std::int64_t>()) shape.push_back(size);
+    return shape;
+  }
+
+  void report() {
+    reporter_->report("samples", samples_);
+    reporter_->report("batches", calls_);
+    if (!params_.checksum) return;
+    reporter_->report("checksum", checksum_);
+    reporter_->report("set_checksum", set_checksum_);
+  }
+
+  CountParams params_;
+  Reporter* reporter_ = nullptr;
+  bool ragged_ = false;
+  std::uint64_t samples_ = 0;
+  std::uint64_t calls_ = 0;
+  std::uint64_t checksum_ = 0;
+  std::uint64_t set_checksum_ = 0;
+  std::vector<std::uint64_t> type_hashes_;  // by tensor, of the current call
+};
+
+}  // namespace
+
+void add_count(StageTypes& types) { types.add<Count>(count_contract()); }
+
+}  // namespace brigade

@@ -1,0 +1,32 @@
+#pragma once
+
+// Remembers which samples have had their crash, across the death of the process that crashed: a
+// small file with one sample id per line. All replicas of a stage share it; a sample is in one
+// replica's hands at a time, so nobody asks about an id while another writes that id.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace brigade {
+
+class CrashMarker {
+ public:
+  explicit CrashMarker(std::string path) : path_(std::move(path)) {}
+
+  /// A file in the temporary directory that belongs to this stage and this run: it is named after
+  /// the parent process (the supervisor, which outlives its workers) and its start time.
+  static std::string path_of_run(std::string_view stage);
+
+  bool has(std::uint64_t sample_id) const;
+  /// Call before crashing. An error when the file cannot be written: crashing would then repeat.
+  Result<void> add(std::uint64_t sample_id);
+  void remove();
+
+ private:
+  std::string path_;
+};
+
+}  // namespace brigade

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "base/text.h"
+#include "stages/basic/basic_stages.h"
+#include "stages/basic/crash_marker.h"
+
+namespace brigade {
+namespace {
+
+using SampleIds = std::vector<std::int64_t>;
+
+struct DelayParams {
+  double ms = 0;
+  std::uint64_t every = 1;
+  SampleIds crash_at;
+  SampleIds crash_once_at;
+  OutputPath crash_marker;
+  SampleIds fail_at;
+};
+
+constexpr double kSleepMaxMs = 3'600'000;
+constexpr double kIdMax = 1ll << 47;
+
+Contract<DelayParams> delay_contract() {
+  return Contract<DelayParams>("delay", "Sleeps, and crashes or fails at samples it is told.")
+      .transform()
+      .rest_passes()
+      .param("ms", &DelayParams::ms, 0, kSleepMaxMs, "milliseconds to sleep")
+      .param("every", &DelayParams::every, 1, kIdMax,
+             "sleeps only for samples whose id is a multiple of this")
+      .param("crash_at", &DelayParams::crash_at, 0, kIdMax,
+             "ids of samples at which the process aborts, each time it meets them")
+      .param("crash_once_at", &DelayParams::crash_once_at, 0, kIdMax,
+             "ids of samples at which the process aborts the first time")
+      .param("crash_marker", &DelayParams::crash_marker,
+             "file that remembers the crashes of crash_once_at, and is kept; default: a temporary "
+             "file of this run")
+      .param("fail_at", &DelayParams::fail_at, 0, kIdMax,
+             "ids of samples for which an error is returned")
+      .example("transform: delay\nfrom: images\nparams: {ms: 2.5, crash_once_at: [17, 4711]}\n");
+}
+
+class Delay : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    params_ = context.params<DelayParams>();
+    for (SampleIds* ids : {&params_.crash_at, &params_.crash_once_at, &params_.fail_at})
+      std::sort(ids->begin(), ids->end());
+    const std::string& kept = params_.crash_marker.path;
+    marker_ = CrashMarker(kept.empty() ? CrashMarker::path_of_run(context.stage) : kept);
+    return {};
+  }
+
+  Result<Next> process(const Inputs& in, Outputs&) override {
+    const std::uint64_t id = in.sample().id;
+    if (params_.ms > 0 && id % params_.every == 0)
+      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(params_.ms));
+    if (lists(params_.crash_at, id)) crash("crash_at", id);
+    if (lists(params_.crash_once_at, id) && !marker_.has(id)) {
+      BRIGADE_TRY(marker_.add(id));
+      crash("crash_once_at", id);
+    }
+    if (lists(params_.fail_at, id))
+      return Error{concat("fails at sample ", id, ", as told (fail_at)")};
+    return Next::emit;
+  }
+
+  Result<void> close() override {
+    if (params_.crash_marker.path.empty() && !params_.crash_once_at.empty()) marker_.remove();
+    return {};
+  }
+
+ private:
+  static bool lists(const SampleIds& ids, std::uint64_t id) {
+    return std::binary_search(ids.begin(), ids.end(), static_cast<std::int64_t>(id));
+  }
+
+  [[noreturn]] static void crash(const char* why, std::uint64_t id) {
+    std::fprintf(stderr, "delay: aborts at sample %llu, as told (%s)\n",
+                 static_cast<unsigned long long>(id), why);
+    std::abort();
+  }
+
+  DelayParams params_;
+  CrashMarker marker_{""};
+};
+
+}  // namespace
+
+void add_delay(StageTypes& types) { types.add<Delay>(delay_contract()); }
+
+}  // namespace brigade

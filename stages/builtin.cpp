@@ -1,0 +1,16 @@
+#include "stages/builtin.h"
+
+#include "stages/basic/basic_stages.h"
+
+namespace brigade {
+
+StageTypes builtin_stage_types() {
+  StageTypes types;
+  add_synthetic(types);
+  add_passthrough(types);
+  add_delay(types);
+  add_count(types);
+  return types;
+}
+
+}  // namespace brigade

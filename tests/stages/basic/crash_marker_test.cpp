@@ -1,0 +1,40 @@
+#include "stages/basic/crash_marker.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace brigade {
+namespace {
+
+TEST(CrashMarkerTest, RemembersAcrossObjectsUntilRemoved) {
+  const std::string path = testing::TempDir() + "crash_marker_test";
+  CrashMarker first(path);
+  first.remove();
+  EXPECT_FALSE(first.has(17));
+  ASSERT_TRUE(first.add(17));
+  ASSERT_TRUE(first.add(4711));
+
+  CrashMarker second(path);
+  EXPECT_TRUE(second.has(17));
+  EXPECT_TRUE(second.has(4711));
+  EXPECT_FALSE(second.has(1));
+  second.remove();
+  EXPECT_FALSE(first.has(17));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(CrashMarkerTest, AnUnwritableFileIsAnError) {
+  CrashMarker marker("/nowhere/at/all");
+  EXPECT_EQ(marker.add(1).error().message, "cannot write the crash marker /nowhere/at/all");
+}
+
+TEST(CrashMarkerTest, EachStageOfARunHasItsOwnFile) {
+  const std::string path = CrashMarker::path_of_run("slow");
+  EXPECT_EQ(path, CrashMarker::path_of_run("slow"));
+  EXPECT_NE(path, CrashMarker::path_of_run("slower"));
+  EXPECT_EQ(path.find("-0-"), std::string::npos) << "the parent's start time was not found";
+}
+
+}  // namespace
+}  // namespace brigade
