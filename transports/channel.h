@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "transports/layout.h"
+#include "transports/wake_debt.h"
 
 namespace brigade {
 
@@ -35,12 +36,6 @@ struct Attempt {
   Cause cause = Cause::input;
 };
 
-/// How long the task took, for deciding when to pay a wake; zeros mean "cheap, unknown".
-struct Pace {
-  std::int64_t now_ns = 0;
-  std::int64_t task_ns = 0;
-};
-
 template <class P>
 class Channel {
  public:
@@ -58,7 +53,7 @@ class Channel {
   void finish(std::uint64_t task, const RowCounts& not_full = {}, const Pace& pace = {});
 
   /// Pays an owed wake; always before blocking or exiting.
-  void pay();
+  void pay() { debt_.pay(); }
 
   /// An end this replica knows before the domain's word is set (a source knows its size).
   void set_own_end(std::uint64_t end) { own_end_ = end; }
@@ -72,15 +67,13 @@ class Channel {
     std::uint64_t reached;  // cached; a mark only grows, so an old value is merely pessimistic
   };
 
+  std::uint64_t first_task() const;
   bool refresh_after_repair();
   Attempt<P> blocked(Mark<P>* mark, Cause cause) const { return {Look::blocked, 0, mark, cause}; }
   bool reached(Neighbour& neighbour, std::uint64_t last);
   Attempt<P> at_end(std::uint64_t end);
-  void next_cursor() { ++cursor_; }
   void count(std::uint64_t task, const RowCounts& not_full);
-  void owe(const Advanced& moved, const Pace& pace);
 
-  Control<P>* control_;
   Mark<P>* mark_;
   TaskTable<P> table_;
   Tally<P>* tally_;
@@ -92,21 +85,21 @@ class Channel {
   std::vector<Neighbour> inputs_;
   std::vector<Neighbour> readers_;
   std::uint64_t task_size_;
-  std::uint64_t wake_every_;
+  std::uint64_t stride_ = 1;  // assign: fixed: R
+  std::uint64_t turn_ = 0;    // the first of its tasks
   std::uint64_t own_end_ = kNever;
   std::uint8_t me_;
   bool in_order_;
 
   std::uint64_t cursor_ = 0;
-  std::uint64_t seen_repairs_ = 0;
-  std::uint64_t sequence_ = 0;  // of the tally
+  std::uint64_t seen_repairs_ = kNever;  // the first claim looks at low and at the phase
+  std::uint64_t sequence_ = 0;           // of the tally
   RowCounts counts_;
-  bool owes_ = false;
-  std::int64_t owed_since_ns_ = 0;
+  WakeDebt<P> debt_;
 };
 
 template <class P>
-Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) : control_(&control) {
+Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) {
   const StageShape& shape = control.shape->stages[static_cast<std::size_t>(stage)];
   const LaneShape& lane_shape = shape.lanes[static_cast<std::size_t>(lane)];
   StageWords<P>& words = control.stages[static_cast<std::size_t>(stage)];
@@ -123,8 +116,10 @@ Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) : con
   repairs_ = &words.repairs->value;
   phase_ = &control.phase->value;
   task_size_ = lane_shape.task;
-  wake_every_ = lane_shape.wake_every;
+  debt_ = {*mark_, control.bells, control.waiter_words(), lane_shape.wake_every};
   in_order_ = lane_shape.in_order;
+  if (lane_shape.fixed) stride_ = static_cast<std::uint64_t>(shape.replicas);
+  if (lane_shape.fixed) turn_ = static_cast<std::uint64_t>(replica);
   me_ = static_cast<std::uint8_t>(global);
 
   for (int input : lane_shape.inputs) {
@@ -138,19 +133,28 @@ Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) : con
       }
     }
   }
-  seen_repairs_ = repairs_->load(std::memory_order_acquire);
-  cursor_ = low() / task_size_;
   sequence_ = tally_->entries[tally_->newest()].sequence.load(std::memory_order_relaxed);
   counts_ = tally_->entries[tally_->newest()].counts();  // settled by the repair
+}
+
+/// The lowest task that this replica may still find open.
+template <class P>
+std::uint64_t Channel<P>::first_task() const {
+  const std::uint64_t task = low() / task_size_;
+  if (stride_ == 1) return task;
+  return task + (turn_ + stride_ - task % stride_) % stride_;
 }
 
 template <class P>
 bool Channel<P>::refresh_after_repair() {
   const std::uint64_t repairs = repairs_->load(std::memory_order_acquire);  // pairs with repair()
   if (repairs == seen_repairs_) return true;
+  if (phase_->load(std::memory_order_acquire) == static_cast<std::uint64_t>(Phase::aborting)) {
+    return false;
+  }
   seen_repairs_ = repairs;
-  cursor_ = low() / task_size_;
-  return phase_->load(std::memory_order_acquire) != static_cast<std::uint64_t>(Phase::aborting);
+  cursor_ = first_task();
+  return true;
 }
 
 template <class P>
@@ -190,8 +194,12 @@ Attempt<P> Channel<P>::try_claim() {
     if (!in_order_) {
       word = table_.word(task).load(std::memory_order_acquire);
       const auto seen = table_.read(word, task);
-      if (seen.newer || seen.state != TaskState::open) {
-        next_cursor();
+      if (seen.newer) {  // the mark has passed it, perhaps long ago: catch up in one step
+        cursor_ = std::max(task + stride_, first_task());
+        continue;
+      }
+      if (seen.state != TaskState::open) {
+        cursor_ += stride_;
         continue;
       }
     }
@@ -227,34 +235,12 @@ void Channel<P>::finish(std::uint64_t task, const RowCounts& not_full, const Pac
     // seq_cst: "I move low, then look at the waiters" (doorbell.h); it also publishes the rows.
     mark_->low.value.store(low + task_size_, std::memory_order_seq_cst);
     P::point(FaultPoint::finish_after_done);
-    next_cursor();
-    owe({low, low + task_size_}, pace);
-    return;
+    ++cursor_;
+    return debt_.add({low, low + task_size_}, end_->load(std::memory_order_relaxed), pace);
   }
   table_.word(task).exchange(table_.done(task, me_), std::memory_order_seq_cst);
   P::point(FaultPoint::finish_after_done);
-  owe(advance(*mark_, table_, task_size_), pace);
-}
-
-template <class P>
-void Channel<P>::owe(const Advanced& moved, const Pace& pace) {
-  if (moved.from != moved.to) {
-    const bool crossed = wake_every_ <= task_size_ ||
-                         moved.from / wake_every_ != moved.to / wake_every_ ||
-                         moved.to >= end_->load(std::memory_order_relaxed);
-    if (!owes_) owed_since_ns_ = pace.now_ns;
-    owes_ = true;
-    if (crossed) return pay();
-  }
-  if (!owes_) return;
-  if (pace.task_ns > kSlowTaskNs || pace.now_ns - owed_since_ns_ > kWakeDebtNs) pay();
-}
-
-template <class P>
-void Channel<P>::pay() {
-  if (!owes_) return;
-  owes_ = false;
-  wake_waiters(mark_->waiters, control_->bells, control_->waiter_words());
+  debt_.add(advance(*mark_, table_, task_size_), end_->load(std::memory_order_relaxed), pace);
 }
 
 }  // namespace brigade

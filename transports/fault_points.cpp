@@ -54,6 +54,7 @@ bool arm_fault(std::string_view text) {
   const auto parsed =
       std::from_chars(passages.data(), passages.data() + passages.size(), passages_left);
   if (!point || parsed.ec != std::errc() || passages_left == 0) return false;
+  if (parsed.ptr != passages.data() + passages.size()) return false;
   if (action != "kill" && action != "stop") return false;
   armed_point = *point;
   armed_signal = action == "kill" ? SIGKILL : SIGSTOP;

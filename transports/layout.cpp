@@ -25,6 +25,7 @@ void add_lane(Hasher& hasher, const LaneShape& lane) {
   hasher.add(lane.window);
   hasher.add(static_cast<std::uint64_t>(lane.domain));
   hasher.add(lane.in_order ? 1 : 0);
+  hasher.add(lane.fixed ? 1 : 0);
   hasher.add(lane.wake_every);
   hasher.add(lane.inputs.size());
   for (int input : lane.inputs) hasher.add(static_cast<std::uint64_t>(input));

@@ -115,6 +115,7 @@ void MemoryFile::close() {
 }
 
 Result<void> MemoryFile::open_read_only() {
+  if (read_only_fd_ >= 0) return {};
   const std::string path = "/proc/self/fd/" + std::to_string(fd_);
   read_only_fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (read_only_fd_ < 0) {

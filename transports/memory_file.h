@@ -55,7 +55,7 @@ class MemoryFile {
   int read_only_fd() const { return read_only_fd_; }  ///< -1 until open_read_only()
   std::uint64_t bytes() const { return bytes_; }
 
-  /// A second descriptor through which nobody can write.
+  /// A second descriptor through which nobody can write; made once.
   Result<void> open_read_only();
 
  private:
