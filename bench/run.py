@@ -7,8 +7,8 @@ A benchmark is a module bench/NAME.py with a docstring and
 
     def run(context): ...    # -> dict of figures: numbers, strings, lists and dicts of them
 
-It raises context.Skip("why") where it cannot run. FILE gets {NAME: figures}; with a single NAME its figures
-also stand at the top level, so that a script finds them without knowing the name.
+It raises context.Skip("why") where it cannot run. FILE gets {NAME: figures}; with a single NAME its
+figures also stand at the top level, so that a script finds them without knowing the name.
 """
 
 import argparse

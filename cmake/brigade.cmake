@@ -79,7 +79,7 @@ endfunction()
 # One GoogleTest binary per folder of tests/; a case is called NAME.Suite.Case in CTest. Tests are
 # listed when ctest runs. SHARED links libbrigade.so instead of the objects (for tests that open
 # modules). SERIAL: no other test runs meanwhile. Label tsan: run under ThreadSanitizer; chaos: run
-# by `./dev chaos` only. BRIGADE_SOURCE_DIR and BRIGADE_BINARY_DIR are strings that tests find files with.
+# by `./dev chaos` only. Tests find files with the strings BRIGADE_SOURCE_DIR, BRIGADE_BINARY_DIR.
 #
 # Their common headers are compiled once: that halves the time of a test file. Not for tests with
 # libraries of their own, whose compiler options may differ.

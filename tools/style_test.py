@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Every rule of tools/style.py fires on a small bad tree, and none on a small good one."""
+
+import contextlib
+import io
+import pathlib
+import tempfile
+import unittest
+
+import cpp_source
+import style
+
+GOOD = {
+    ".clang-format": "BasedOnStyle: Google\n",
+    "base/text.h": "#pragma once\n\nint count(int n);  // a system(...) of words, assert(no)\n",
+    "base/text.cpp": '#include "base/text.h"\n\nint count(int n) { return n; }\n',
+    "tests/base/text_test.cpp": '#include "base/text.h"\n',
+}
+
+
+def problems(files, rule):
+    """The messages of one rule on the good tree with these files added (None: removed)."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for path, text in {**GOOD, **files}.items():
+            if text is not None:
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+        return [str(problem) for problem in style.check(root, [rule])]
+
+
+class Rules(unittest.TestCase):
+    def fires(self, rule, files, *expected):
+        found = problems(files, rule)
+        self.assertEqual(len(found), len(expected), found)
+        for text, message in zip(expected, found):
+            self.assertIn(text, message)
+
+    def test_the_good_tree_has_no_problems(self):
+        for rule in style.RULES:
+            with self.subTest(rule.__name__), contextlib.redirect_stderr(io.StringIO()):
+                self.fires(rule, {})
+
+    def test_sizes(self):
+        self.fires(style.sizes, {"base/a.h": "\n" * 251}, "251 lines, at most 250")
+        self.fires(style.sizes, {"base/a.cpp": "\n" * 401}, "401 lines, at most 400")
+        self.fires(style.sizes, {"base/a.cpp": "//" + "x" * 99 + "\n"}, "base/a.cpp:1: size: 101")
+        body = "  run();\n" * 69
+        self.fires(style.sizes, {"base/a.cpp": f"\nvoid f() {{\n{body}}}\n"},
+                   "base/a.cpp:2: size: f() has 71 lines")
+        self.fires(style.sizes, {"base/a.cpp": f"void f() {{\n{body[9:]}}}\n"})
+
+    def test_layers(self):
+        up = '#include "stages/api/tensor.h"\n'
+        tensor = {"stages/api/tensor.h": "#pragma once\n"}
+        self.fires(style.layers, {**tensor, "base/a.cpp": up}, "base/a.cpp:1: layer")
+        self.fires(style.layers, {**tensor, "transports/a.cpp": up}, "is not below")
+        self.fires(style.layers, {**tensor, "pipeline/plan/a.cpp": up})
+        self.fires(style.layers, {**tensor, "stages/image/a.cpp": up})
+        self.fires(style.layers, {"elsewhere/a.cpp": '#include "base/text.h"\n'}, "has no layer")
+        other = {"stages/torch/b.h": "#pragma once\n"}
+        self.fires(style.layers, {**other, "stages/image/a.cpp": '#include "stages/torch/b.h"\n'},
+                   "is not below")
+
+    def test_commands_are_above_the_rest_of_process(self):
+        files = {"pipeline/process/commands/run.h": "#pragma once\n"}
+        include = '#include "pipeline/process/commands/run.h"\n'
+        self.fires(style.layers, {**files, "pipeline/process/worker.cpp": include}, "is above")
+        self.fires(style.layers, {**files, "pipeline/process/main.cpp": include})
+
+    def test_includes_are_rooted(self):
+        self.fires(style.layers, {"base/a.cpp": '#include "text.h"\n'}, "includes are rooted")
+
+    def test_cycles(self):
+        self.fires(style.cycles, {"base/a.h": '#include "base/b.h"\n',
+                                  "base/b.h": '#include "base/a.h"\n'},
+                   "base/a.h -> base/b.h -> base/a.h")
+
+    def test_libraries(self):
+        for library, (_, users) in style.LIBRARIES.items():
+            self.assertTrue(users, library)
+        self.fires(style.libraries, {"base/a.cpp": "#include <yaml-cpp/yaml.h>\n"}, "yaml-cpp")
+        self.fires(style.libraries, {"pipeline/run/a.cpp": "#include <torch/torch.h>\n"},
+                   "LibTorch belongs into stages/torch/")
+        self.fires(style.libraries, {"base/a.cpp": "#include <gtest/gtest.h>\n"}, "GoogleTest")
+        self.fires(style.libraries, {"stages/torch/a.cpp": "#include <torch/torch.h>\n",
+                                     "tests/stages/torch/a_test.cpp": "#include <torch/torch.h>\n"})
+
+    def test_contracts(self):
+        self.fires(style.contracts,
+                   {"stages/image/a_contract.cpp": '#include "stages/image/b.h"\n',
+                    "stages/image/b.h": "#include <opencv2/core.hpp>\n"},
+                   "reaches OpenCV through stages/image/b.h")
+
+    def test_missing_tests(self):
+        self.fires(style.missing_tests, {"tests/base/text_test.cpp": None}, "tests/base/text_test")
+        self.fires(style.missing_tests, {"base/a.h": "#pragma once\nvoid f() { for (;;) g(); }\n"},
+                   "has no tests/base/a_test.cpp")
+        self.fires(style.missing_tests, {"base/a.h": "#pragma once\nstruct A { int b = 0; };\n"})
+        self.fires(style.missing_tests, {"stages/image/a_contract.cpp": "\n",
+                                         "tests/stages/image/a_test.cpp": "\n"})
+
+    def test_banned(self):
+        for call in ("fork();", "system(a);", "std::system(a);", "sprintf(a, b);", "strcpy(a, b);",
+                     "rand();", "std::mt19937 a;", "std::cout << 1;", "printf(a);", "assert(a);",
+                     "atoi(a);", "std::stoi(a);", "a << std::endl;", "volatile int a;",
+                     "using namespace std;", "shm_open(a);", "std::regex a;",
+                     "snprintf(a, b);", "posix_spawn(a);", "popen(a);",
+                     "std::atomic_notify_one(a);", "managed_shared_memory a;"):
+            with self.subTest(call):
+                self.fires(style.banned, {"base/a.cpp": f"void f() {{\n  {call}\n}}\n"},
+                           "base/a.cpp:2: banned")
+
+    def test_every_ban_has_a_case_above(self):
+        source = pathlib.Path(__file__).read_text()
+        cases = source[source.index("for call in"):source.index("with self.subTest(call)")]
+        for pattern, *_ in style.BANNED:
+            self.assertRegex(cases, pattern)
+
+    def test_waiting_on_an_atomic_is_banned_and_other_waits_are_not(self):
+        self.fires(style.banned, {"base/a.cpp": "std::atomic<int> bell;\nint f() {\n"
+                                                "  bell.wait(0);\n}\n"},
+                   "base/a.cpp:3: banned: bell.wait(: use a doorbell")
+        self.fires(style.banned, {"base/a.cpp": "void f(C& c) { c.wait(lock); vfork(); }\n"
+                                                "// printf(\nstatic_assert(1 == 1);\n"
+                                                "using namespace std::chrono_literals;\n"
+                                                "int strand(int);\nauto s = \"rand()\";\n"})
+
+    def test_words(self):
+        self.fires(style.words, {"docs/a.md": "T" "ODO\nnot impl" "emented\nmkstemp XXXXXX\n"},
+                   "docs/a.md:1: word", "docs/a.md:2: word")
+
+    def test_endings(self):
+        self.fires(style.endings, {"base/a.cpp": "int a;"}, "no newline")
+        self.fires(style.endings, {"base/a.cpp": "int a;\n\n"}, "empty lines")
+        self.fires(style.endings, {"base/a.cpp": "int a; \n"}, "blanks at the end")
+        self.fires(style.endings, {"base/a.h": "int a;\n"}, "#pragma once")
+
+    @unittest.skipIf(style.shutil.which("clang-format") is None, "clang-format is not installed")
+    def test_format(self):
+        self.fires(style.formatted, {"base/a.cpp": "int  a ;\nint  b;\n"}, "run ./dev format")
+
+
+class Functions(unittest.TestCase):
+    def found(self, text):
+        return [(function.name, function.lines) for function in cpp_source.functions(text)]
+
+    def test_functions_methods_and_tests(self):
+        self.assertEqual(self.found("namespace a {\nclass B : C<int(int)> {\n  int f() const "
+                                    "{\n    if (x) { y(); }\n  }\n  int z{3};\n};\n}\n"
+                                    "TEST(A, B) {\n}\n"), [("f", 3), ("TEST", 2)])
+
+    def test_constructors_defaults_and_templates(self):
+        self.assertEqual(self.found("A::A(int b) : b_{b}, c_(1) {\n  run();\n}\n"), [("A::A", 3)])
+        self.assertEqual(self.found("int f(A a = {}, B b = {1}) {\n}\n"), [("f", 2)])
+        self.assertEqual(self.found("template <>\nint g<A<B>>() {\n}\n"), [("g", 2)])
+
+    def test_what_is_no_function(self):
+        self.assertEqual(self.found("int a[] = {f(1), 2};\nauto g = [](int b) {\n  return b;\n};\n"
+                                    "#define M(x) \\\n  { x(); }\n"
+                                    "struct alignas(64) S {\n};\n"), [])
+
+    def test_comments_strings_and_separators_hide_braces(self):
+        self.assertEqual(self.found("int f() {\n  // }\n  g(\"}\", '}', 1'000'000);\n"
+                                    "  h(R\"({\n)\");\n}\n"), [("f", 6)])
+
+
+if __name__ == "__main__":
+    unittest.main()
