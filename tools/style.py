@@ -89,7 +89,7 @@ BANNED = (
     (r"(?<!\w)(?:std::)?f?printf\s*\(|\bputs\s*\(", "log_info() of base/log.h", _CODE,
      ("base/check.cpp",)),
     (r"\bstr(?:n?cpy|n?cat)\s*\(", "std::string, or std::copy_n with a checked length", ("",), ()),
-    (r"(?<![\w.>])(?:std::)?s?rand\s*\(|\bdrand48\s*\(|\bstd::(?:mt19937|random_device|minstd_rand)",
+    (r"(?<![\w.>])(?:std::)?s?rand\s*\(|\bstd::(?:mt19937|random_device|minstd_rand)",
      "Philox of base/random.h", ("",), ("bench/", "tests/")),
     (r"\bstd::(?:cout|cerr|clog)\b", "log_info() of base/log.h; commands print", _CODE,
      ("pipeline/process/commands/",)),
