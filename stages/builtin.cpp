@@ -1,6 +1,7 @@
 #include "stages/builtin.h"
 
 #include "stages/basic/basic_stages.h"
+#include "stages/image/image_stages.h"
 
 namespace brigade {
 
@@ -10,6 +11,8 @@ StageTypes builtin_stage_types() {
   add_passthrough(types);
   add_delay(types);
   add_count(types);
+  add_idx_images(types);
+  add_augment_image(types);
   return types;
 }
 

@@ -10,7 +10,8 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   const StageTypes types = builtin_stage_types();
   std::vector<std::string> names;
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
-  EXPECT_THAT(names, testing::UnorderedElementsAre("synthetic", "passthrough", "delay", "count"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre("synthetic", "passthrough", "delay", "count",
+                                                   "idx_images", "augment_image"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

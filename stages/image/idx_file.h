@@ -1,0 +1,40 @@
+#pragma once
+
+// Files in the IDX format of MNIST and its kin, plain or gzipped
+// (http://yann.lecun.com/exdb/mnist):
+//
+//   00 00 | element type, 1 byte | rank, 1 byte | rank sizes, 4 bytes each, big-endian | elements
+//
+// Pure functions; each error is one line that begins with the file's path.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "stages/api/tensor.h"
+
+namespace brigade {
+
+struct IdxHeader {
+  DType dtype = DType::u8;
+  Shape shape;            ///< the number of items first
+  std::size_t bytes = 0;  ///< of the header itself
+};
+
+/// Reads the header at the beginning of `head` (the file's first bytes after gunzip; 64 are
+/// plenty).
+Result<IdxHeader> parse_idx_header(const std::string& path, std::string_view head);
+
+/// The elements of an IDX file in private memory.
+struct IdxData {
+  IdxHeader header;
+  std::unique_ptr<std::uint8_t[]> bytes;
+};
+
+/// Reads a whole file whose elements are u8. Errors: what parse_idx_header() finds, a file that is
+/// missing, shorter or longer than its header says, or broken gzip data.
+Result<IdxData> read_idx_file(const std::string& path);
+
+}  // namespace brigade

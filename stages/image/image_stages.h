@@ -1,0 +1,13 @@
+#pragma once
+
+// Stage types for images that need no image library and so live in the core. One function per type,
+// one file per function; stages/builtin.cpp calls them all.
+
+#include "stages/api/stage_types.h"
+
+namespace brigade {
+
+void add_idx_images(StageTypes& types);     ///< producer: images and labels of IDX files
+void add_augment_image(StageTypes& types);  ///< transform: pad, crop and flip at random
+
+}  // namespace brigade
