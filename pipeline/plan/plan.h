@@ -68,6 +68,14 @@ struct PlanPass {
   friend bool operator==(const PlanPass&, const PlanPass&) = default;
 };
 
+inline bool operator==(const OnError& a, const OnError& b) {
+  return a.skip == b.skip && a.count_max == b.count_max && a.percent_max == b.percent_max;
+}
+inline bool operator==(const RestartSpec& a, const RestartSpec& b) {
+  return a.policy == b.policy && a.backoff_ns == b.backoff_ns && a.burst == b.burst &&
+         a.within_ns == b.within_ns && a.degrade == b.degrade;
+}
+
 struct PlanStage {
   std::string name;
   std::string type;
@@ -100,6 +108,7 @@ struct PlanStage {
   std::uint64_t seed = 0;  ///< the stage's, else the graph's
   bool shuffle = false;
   std::uint64_t limit = 0;  ///< 0: all
+  friend bool operator==(const PlanStage&, const PlanStage&) = default;
 };
 
 /// Stages that share one numbering of samples.
@@ -122,8 +131,9 @@ struct Plan {
   int replicas = 0;  ///< in the graph
   std::string checkpoint_file;
   std::int64_t drain_ns = 0;
-  std::uint64_t memory_bytes = 0;  ///< control segment and pools
+  std::uint64_t memory_bytes = 0;  ///< pools, control segment (estimate), scratch for holes
   PlanWarnings warnings;
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 inline constexpr std::uint64_t kPlanMultipleMax = 1u << 20;  ///< L above it is an error

@@ -1,0 +1,86 @@
+#include "pipeline/plan/buffer_budget.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "pipeline/plan/arithmetic.h"
+
+namespace brigade {
+namespace {
+
+std::uint64_t claimed(const RingUser& user) {
+  return multiply_saturating(user.replicas, user.task);
+}
+
+/// "train (1 x 256)"
+std::string user_text(const RingUser& user) {
+  return concat(user.stage, " (", user.replicas, " x ", user.task, ")");
+}
+
+class Sum {
+ public:
+  explicit Sum(RingRows& ring) : ring_(ring) {}
+
+  void add(std::string what, std::uint64_t rows) {
+    if (rows == 0) return;
+    ring_.rows = add_saturating(ring_.rows, rows);
+    ring_.holders.push_back({std::move(what), rows});
+  }
+  void raise_to(std::string what, std::uint64_t rows) {
+    add(std::move(what), rows - std::min(rows, ring_.rows));
+  }
+
+ private:
+  RingRows& ring_;
+};
+
+std::uint64_t largest_task(const RingDemand& demand) {
+  std::uint64_t largest = demand.writer.task;
+  for (const RingUser& reader : demand.readers) largest = std::max(largest, reader.task);
+  return largest;
+}
+
+void add_held(const RingDemand& demand, RingRows& ring) {
+  Sum sum(ring);
+  sum.add(concat("being written by ", user_text(demand.writer)), claimed(demand.writer));
+  const RingUser* queued = nullptr;
+  for (const RingUser& reader : demand.readers) {
+    sum.add(concat("being read by ", user_text(reader)), claimed(reader));
+    if (queued == nullptr || reader.task > queued->task) queued = &reader;
+  }
+  if (queued != nullptr) sum.add(concat("queued for ", queued->stage), queued->task);
+}
+
+void add_slack(const RingDemand& demand, RingRows& ring) {
+  Sum sum(ring);
+  const std::uint64_t task_bytes = multiply_saturating(demand.writer.task, demand.row_bytes);
+  if (demand.writer.replicas > 1 && task_bytes <= kSlowTaskBytesMax)
+    sum.add("ahead of a slow sample", claimed(demand.writer));
+  const std::uint64_t tasks = multiply_saturating(kRingTasksBusy, largest_task(demand));
+  sum.raise_to("to sleep and wake less often",
+               std::min(tasks, kRingBytesBusy / std::max<std::uint64_t>(demand.row_bytes, 1)));
+}
+
+}  // namespace
+
+RingRows size_ring(const RingDemand& demand) {
+  RingRows ring;
+  add_held(demand, ring);
+  ring.held = ring.rows;
+  if (demand.buffers == 0) {
+    add_slack(demand, ring);
+  } else {
+    const std::uint64_t asked = multiply_saturating(demand.buffers, largest_task(demand));
+    ring.buffers_raised = asked < ring.held;
+    Sum(ring).raise_to(concat("asked for by buffers: ", demand.buffers), asked);
+  }
+
+  ring.multiple = demand.writer.task;
+  for (const RingUser& reader : demand.readers)
+    ring.multiple = lcm_saturating(ring.multiple, reader.task);
+  Sum(ring).raise_to(concat("to a multiple of ", ring.multiple),
+                     round_up(ring.rows, ring.multiple));
+  return ring;
+}
+
+}  // namespace brigade

@@ -1,0 +1,59 @@
+#pragma once
+
+// How many rows the ring of a stage has: a sum with a line per holder, so that nobody wonders what
+// the memory is for. The lines, in this order:
+//
+//   being written      R x g of the writer: what its replicas have claimed
+//   being read         R x g of each reader
+//   queued             one task of the largest reader: made while that one is busy
+//   ahead of a slow sample   R x g of the writer again, where a task is at most 1 MiB: samples
+//                      become readable in order, so one slow sample would stop all other replicas
+//                      at once
+//   to sleep and wake less often   until the ring holds 32 tasks of its largest neighbour or
+//                      1 MiB, whichever is less
+//   to a multiple of   rows are contiguous in every batch only when every task size that writes or
+//                      reads the ring divides it
+//
+// Why 1 MiB: a wake-up across cores costs 30 us, and on few cores a process works until its ring
+// is full or empty; 1 MiB of cheap samples is a few hundred microseconds of work, so that switching
+// costs percents, and it still stays in a level 2 cache. Rings of large batches get none of it.
+// Why the first three lines are the least that `buffers:` may ask for: with less, a replica that
+// has work could not start it. Pure functions.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+inline constexpr std::uint64_t kRingBytesBusy = 1 << 20;
+inline constexpr std::uint64_t kRingTasksBusy = 32;
+inline constexpr std::uint64_t kSlowTaskBytesMax = 1 << 20;
+
+/// One side of a ring.
+struct RingUser {
+  std::string stage;
+  std::uint64_t replicas = 1;
+  std::uint64_t task = 1;  ///< samples
+};
+
+struct RingDemand {
+  RingUser writer;
+  std::vector<RingUser> readers;  ///< one per reading lane
+  std::uint64_t row_bytes = 1;    ///< header included
+  std::uint64_t buffers = 0;      ///< as the user asked, in tasks of the largest user; 0: auto
+};
+
+struct RingRows {
+  std::uint64_t rows = 0;           ///< sum of the holders; kSaturated when there is no such number
+  std::uint64_t held = 0;           ///< of these, what stages hold and one queued task
+  std::uint64_t multiple = 1;       ///< least common multiple of all task sizes
+  bool buffers_raised = false;      ///< `buffers:` was less than what stages hold
+  std::vector<PlanHolder> holders;  ///< no line of 0 rows
+};
+
+RingRows size_ring(const RingDemand& demand);
+
+}  // namespace brigade

@@ -1,0 +1,151 @@
+#include "pipeline/plan/memory_budget.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "pipeline/plan/arithmetic.h"
+#include "pipeline/plan/pool_layout.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::uint64_t kControlBytesFixed = 64 << 10;
+constexpr std::uint64_t kControlBytesPerReplica = 16 << 10;
+constexpr std::uint64_t kControlBytesPerStage = 16 << 10;
+constexpr std::uint64_t kWordBytes = 64;  // words of different processes lie this far apart
+constexpr std::uint64_t kSkipEntryBytes = 8;
+constexpr std::size_t kEdgesNamed = 3;
+
+std::uint64_t largest_task(const Plan& plan, const PlanStage& stage) {
+  std::uint64_t largest = stage.lanes.front().task;
+  for (const auto& [reader, lane] : stage.readers)
+    largest = std::max(largest, plan.stages[reader].lanes[lane].task);
+  return largest;
+}
+
+/// "edge augment -> train needs 6 x 38.5 MiB = 231.0 MiB"
+std::string edge_needs(const Plan& plan, const PlanStage& stage) {
+  const std::uint64_t task = largest_task(plan, stage);
+  const std::uint64_t buffer_bytes = multiply_saturating(task, pool_row_bytes(stage.pool.tensors));
+  return concat("edge ", edge_text(plan, stage), " needs ", stage.pool.rows / task, " x ",
+                format_size(buffer_bytes), " = ", format_size(stage.pool.bytes));
+}
+
+std::vector<const PlanStage*> pools_by_size(const Plan& plan) {
+  std::vector<const PlanStage*> stages;
+  for (const PlanStage& stage : plan.stages)
+    if (stage.has_pool) stages.push_back(&stage);
+  std::stable_sort(stages.begin(), stages.end(), [](const PlanStage* a, const PlanStage* b) {
+    return a->pool.bytes > b->pool.bytes;
+  });
+  return stages;
+}
+
+std::string largest_edges(const Plan& plan, const std::vector<const PlanStage*>& pools) {
+  std::vector<std::string> said;
+  for (const PlanStage* stage : pools) {
+    if (said.size() == kEdgesNamed) {
+      const std::size_t rest = pools.size() - kEdgesNamed;
+      said.push_back(concat(rest, rest == 1 ? " smaller edge" : " smaller edges"));
+      break;
+    }
+    said.push_back(edge_needs(plan, *stage));
+  }
+  return join(said, "; ");
+}
+
+constexpr const char* kHelp = "make batch:, buffers: or replicas: smaller";
+
+PlanProblem problem_of(const ValidGraph& graph, const Plan& plan, const PlanStage* stage,
+                       std::string message) {
+  const auto index = static_cast<std::size_t>(stage - plan.stages.data());
+  return problem_at(graph.stages[index], std::move(message), kHelp);
+}
+
+void check_total(const ValidGraph& graph, const MachineLimits& limits, const Plan& plan,
+                 const std::vector<const PlanStage*>& pools, PlanProblems& problems) {
+  const MemoryRoom room = memory_room(limits, graph.memory_bytes_max);
+  if (plan.memory_bytes > room.bytes)
+    problems.push_back(problem_of(graph, plan, pools.front(),
+                                  concat("the graph needs ", format_size(plan.memory_bytes),
+                                         " of memory, ", format_size(room.bytes), " are there (",
+                                         room.limit, "): ", largest_edges(plan, pools))));
+  const MemoryRoom space = address_space_room(limits);
+  if (plan.memory_bytes > space.bytes)
+    problems.push_back(
+        problem_of(graph, plan, pools.front(),
+                   concat("the graph needs ", format_size(plan.memory_bytes), " of address space, ",
+                          format_size(space.bytes), " are there (", space.limit,
+                          "): ", largest_edges(plan, pools))));
+}
+
+}  // namespace
+
+std::uint64_t control_bytes_estimate(const Plan& plan) {
+  std::uint64_t bytes = kControlBytesFixed;
+  bytes += kControlBytesPerReplica * static_cast<std::uint64_t>(plan.replicas);
+  for (const PlanStage& stage : plan.stages) {
+    bytes += kControlBytesPerStage + stage.skips_max * kSkipEntryBytes;
+    for (const PlanLane& lane : stage.lanes)
+      bytes = add_saturating(bytes, multiply_saturating(lane.window, kWordBytes));
+  }
+  return round_up(bytes, kArrayAlignment);
+}
+
+std::uint64_t scratch_bytes(const Plan& plan, const PlanStage& stage) {
+  if (!stage.batched || !stage.holes_possible) return 0;
+  std::uint64_t bytes = 0;
+  for (const PlanLane& lane : stage.lanes) {
+    std::uint64_t row = stage.has_pool ? pool_row_bytes(stage.pool.tensors) : 0;
+    for (const PlanInput& input : lane.inputs)
+      row = add_saturating(row, pool_row_bytes(plan.stages[input.stage].pool.tensors));
+    bytes = std::max(bytes, multiply_saturating(row, lane.task));
+  }
+  return multiply_saturating(bytes, static_cast<std::uint64_t>(stage.replicas));
+}
+
+std::uint64_t descriptors_needed(const Plan& plan) {
+  std::uint64_t pools = 0;
+  for (const PlanStage& stage : plan.stages) pools += stage.has_pool ? 1 : 0;
+  return kDescriptorsOfSupervisor + kDescriptorsPerPool * pools +
+         kDescriptorsPerReplica * static_cast<std::uint64_t>(plan.replicas);
+}
+
+std::string edge_text(const Plan& plan, const PlanStage& stage) {
+  std::vector<std::string> names;
+  for (const auto& [reader, lane] : stage.readers)
+    if (std::find(names.begin(), names.end(), plan.stages[reader].name) == names.end())
+      names.push_back(plan.stages[reader].name);
+  return names.empty() ? stage.name : concat(stage.name, " -> ", join(names, ", "));
+}
+
+void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& plan,
+                  PlanProblems& problems) {
+  plan.memory_bytes = control_bytes_estimate(plan);
+  for (const PlanStage& stage : plan.stages) {
+    plan.memory_bytes = add_saturating(plan.memory_bytes, scratch_bytes(plan, stage));
+    if (stage.has_pool) plan.memory_bytes = add_saturating(plan.memory_bytes, stage.pool.bytes);
+  }
+  const std::vector<const PlanStage*> pools = pools_by_size(plan);
+  if (pools.empty()) return;
+  check_total(graph, limits, plan, pools, problems);
+  for (const PlanStage* stage : pools)
+    if (stage->pool.bytes > limits.file_bytes_max)
+      problems.push_back(
+          problem_of(graph, plan, stage,
+                     concat(edge_needs(plan, *stage), ", a memory file may have ",
+                            format_size(limits.file_bytes_max), " (RLIMIT_FSIZE, `ulimit -f`)")));
+}
+
+void check_descriptors(const MachineLimits& limits, const Plan& plan, PlanProblems& problems) {
+  const std::uint64_t needed = add_saturating(descriptors_needed(plan), limits.descriptors_used);
+  if (needed <= limits.descriptors_hard) return;
+  problems.push_back(
+      {SourceMark{}, "",
+       concat("the graph needs ", needed, " file descriptors for its ", plan.replicas,
+              " replicas, ", limits.descriptors_hard, " are allowed (RLIMIT_NOFILE, `ulimit -Hn`)"),
+       "raise the hard limit, or make replicas: smaller"});
+}
+
+}  // namespace brigade

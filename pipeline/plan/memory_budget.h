@@ -1,0 +1,38 @@
+#pragma once
+
+// What a plan takes from the machine, and whether the machine has it: memory of all pools and the
+// control segment, the size of a single memory file, address space of the supervisor (which maps
+// everything), and file descriptors. Checked before anything is created, because memory files are
+// handed out on credit: without this a run ends by SIGBUS or the out-of-memory killer. Pure
+// functions.
+
+#include "pipeline/plan/machine_limits.h"
+#include "pipeline/plan/plan.h"
+#include "pipeline/plan/plan_problem.h"
+
+namespace brigade {
+
+inline constexpr std::uint64_t kDescriptorsPerReplica = 3;
+inline constexpr std::uint64_t kDescriptorsPerPool = 2;
+inline constexpr std::uint64_t kDescriptorsOfSupervisor = 16;
+
+/// Upper estimate of the control segment: task tables, marks, counters, skip lists.
+std::uint64_t control_bytes_estimate(const Plan& plan);
+
+/// Private memory in which stages collect the rows of a batch that are no holes.
+std::uint64_t scratch_bytes(const Plan& plan, const PlanStage& stage);
+
+/// What the supervisor opens at most.
+std::uint64_t descriptors_needed(const Plan& plan);
+
+/// "augment -> train, test": a stage and who reads it.
+std::string edge_text(const Plan& plan, const PlanStage& stage);
+
+/// Sets plan.memory_bytes and adds a problem per limit that is too small.
+void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& plan,
+                  PlanProblems& problems);
+
+/// Against the hard limit: the supervisor raises the soft one.
+void check_descriptors(const MachineLimits& limits, const Plan& plan, PlanProblems& problems);
+
+}  // namespace brigade

@@ -1,0 +1,133 @@
+#pragma once
+
+// The fields of the plan's types, each named once: plan_json writes and reads them through the same
+// list, so that no field can be printed and not read. `visit` is called as visit("name", field).
+
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+template <class Visit>
+void plan_fields(Visit& visit, TensorType& type) {
+  visit("name", type.name);
+  visit("dtype", type.dtype);
+  visit("shape", type.shape);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanTensor& tensor) {
+  visit("type", tensor.type);
+  visit("row_bytes", tensor.row_bytes);
+  visit("row_stride", tensor.row_stride);
+  visit("offset", tensor.offset);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanHolder& holder) {
+  visit("what", holder.what);
+  visit("rows", holder.rows);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanPool& pool) {
+  visit("rows", pool.rows);
+  visit("bytes", pool.bytes);
+  visit("tensors", pool.tensors);
+  visit("holders", pool.holders);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanInput& input) {
+  visit("stage", input.stage);
+  visit("port", input.port);
+  visit("tensors", input.tensors);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanLane& lane) {
+  visit("inputs", lane.inputs);
+  visit("task", lane.task);
+  visit("window", lane.window);
+  visit("domain", lane.domain);
+  visit("in_order", lane.in_order);
+  visit("wake_every", lane.wake_every);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanPass& pass) {
+  visit("name", pass.name);
+  visit("input", pass.input);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, OnError& on_error) {
+  visit("skip", on_error.skip);
+  visit("count_max", on_error.count_max);
+  visit("percent_max", on_error.percent_max);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, RestartSpec& restart) {
+  visit("policy", restart.policy);
+  visit("backoff_ns", restart.backoff_ns);
+  visit("burst", restart.burst);
+  visit("within_ns", restart.within_ns);
+  visit("degrade", restart.degrade);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanStage& stage) {
+  visit("name", stage.name);
+  visit("type", stage.type);
+  visit("kind", stage.kind);
+  visit("params", stage.params);
+  visit("replicas", stage.replicas);
+  visit("first_replica", stage.first_replica);
+  visit("threads", stage.threads);
+  visit("device", stage.device);
+  visit("indexed", stage.indexed);
+  visit("batched", stage.batched);
+  visit("may_drop", stage.may_drop);
+  visit("join", stage.join);
+  visit("lanes", stage.lanes);
+  visit("has_pool", stage.has_pool);
+  visit("pool", stage.pool);
+  visit("readers", stage.readers);
+  visit("passes", stage.passes);
+  visit("skips_max", stage.skips_max);
+  visit("holes_possible", stage.holes_possible);
+  visit("drop_last", stage.drop_last);
+  visit("on_error", stage.on_error);
+  visit("restart", stage.restart);
+  visit("poison_after", stage.poison_after);
+  visit("stall_timeout_ns", stage.stall_timeout_ns);
+  visit("cpus", stage.cpus);
+  visit("env", stage.env);
+  visit("random", stage.random);
+  visit("seed", stage.seed);
+  visit("shuffle", stage.shuffle);
+  visit("limit", stage.limit);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanDomain& domain) {
+  visit("sources", domain.sources);
+  visit("multiple", domain.multiple);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, Plan& plan) {
+  visit("name", plan.name);
+  visit("file", plan.file);
+  visit("seed", plan.seed);
+  visit("epochs", plan.epochs);
+  visit("stages", plan.stages);
+  visit("domains", plan.domains);
+  visit("replicas", plan.replicas);
+  visit("checkpoint_file", plan.checkpoint_file);
+  visit("drain_ns", plan.drain_ns);
+  visit("memory_bytes", plan.memory_bytes);
+  visit("warnings", plan.warnings);
+}
+
+}  // namespace brigade

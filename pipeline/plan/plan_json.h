@@ -1,0 +1,21 @@
+#pragma once
+
+// The plan as JSON text: what `brigade plan --json` prints and what every worker is given. Reading
+// what was printed gives an equal plan, also where a path is not UTF-8. Pure functions.
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+/// indent: spaces per level; -1: all on one line.
+std::string plan_to_json(const Plan& plan, int indent = 2);
+
+/// An error for text that is no JSON, lacks a field, has a value of the wrong type, or describes
+/// something that check_plan() refuses: "stages[1].lanes[0].task: expected a whole number".
+Result<Plan> plan_from_json(std::string_view text);
+
+}  // namespace brigade

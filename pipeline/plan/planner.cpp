@@ -1,0 +1,203 @@
+#include "pipeline/plan/planner.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "pipeline/plan/arithmetic.h"
+#include "pipeline/plan/buffer_budget.h"
+#include "pipeline/plan/lanes.h"
+#include "pipeline/plan/memory_budget.h"
+#include "pipeline/plan/pool_layout.h"
+#include "pipeline/plan/task_sizes.h"
+#include "pipeline/plan/thread_budget.h"
+
+namespace brigade {
+namespace {
+
+int input_of_pass(const ValidStage& stage, const PassedTensor& passed) {
+  return stage.join == Join::zip ? passed.source : 0;
+}
+
+PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
+  PlanStage stage;
+  stage.name = valid.name;
+  stage.type = valid.type->contract.type;
+  stage.kind = valid.kind;
+  stage.params = valid.param_values;
+  stage.device = valid.device;
+  stage.indexed = valid.type->indexed;
+  stage.batched = valid.batched;
+  stage.may_drop = valid.type->contract.may_drop;
+  stage.join = valid.join;
+  stage.has_pool = valid.kind != StageKind::consumer;
+  for (const PassedTensor& passed : valid.passed)
+    stage.passes.push_back({passed.name, input_of_pass(valid, passed)});
+  stage.drop_last = valid.drop_last;
+  stage.on_error = valid.on_error;
+  stage.restart = valid.restart;
+  stage.poison_after = valid.poison_after;
+  stage.stall_timeout_ns = valid.stall_timeout_ns;
+  stage.cpus = valid.cpus;
+  stage.env = valid.env;
+  stage.random = valid.random.empty() ? valid.name : valid.random;
+  stage.seed = valid.seed.value_or(graph.seed);
+  stage.shuffle = valid.shuffle;
+  stage.limit = valid.limit;
+  return stage;
+}
+
+Plan describe(const ValidGraph& graph) {
+  Plan plan;
+  plan.name = graph.name;
+  plan.file = graph.files.empty() ? "" : graph.files.front();
+  plan.seed = graph.seed;
+  plan.epochs = graph.epochs;
+  plan.checkpoint_file = graph.checkpoint_file;
+  plan.drain_ns = graph.drain_ns;
+  for (const ValidStage& stage : graph.stages) plan.stages.push_back(describe_stage(graph, stage));
+  return plan;
+}
+
+bool is_passed(const ValidStage& stage, const std::string& tensor) {
+  return std::any_of(stage.passed.begin(), stage.passed.end(),
+                     [&](const PassedTensor& passed) { return passed.name == tensor; });
+}
+
+/// What the language has and the runtime has not.
+void refuse_unbuilt(const ValidGraph& graph, PlanProblems& problems) {
+  for (const ValidStage& stage : graph.stages) {
+    for (const TensorType& tensor : stage.outputs.tensors)
+      if (tensor.ragged() && !is_passed(stage, tensor.name))
+        problems.push_back(problem_at(stage,
+                                      concat("its output ", tensor.text(),
+                                             " differs in size from sample to sample, which is not "
+                                             "built yet"),
+                                      "use parameters that give every sample one size"));
+    if (stage.kind != StageKind::consumer &&
+        (stage.join == Join::merge || stage.join == Join::epochs))
+      problems.push_back(problem_at(stage,
+                                    concat("join: ", stage.join == Join::merge ? "merge" : "epochs",
+                                           " in a transform is not built yet"),
+                                    "join the sources in a consumer, or use join: zip"));
+  }
+}
+
+/// Holes come from samples that failed and were skipped, and from filters; they travel downstream.
+void find_holes(const ValidGraph& graph, Plan& plan) {
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    PlanStage& stage = plan.stages[s];
+    stage.holes_possible = stage.on_error.skip || stage.may_drop;
+    for (const ValidSource& source : graph.stages[s].sources)
+      stage.holes_possible |= plan.stages[source.stage].holes_possible;
+  }
+}
+
+/// A replica may add its sample and die before it is done, and so may its successor.
+void size_skip_lists(Plan& plan) {
+  for (PlanStage& stage : plan.stages) {
+    if (!stage.on_error.skip) continue;
+    const double share = std::clamp(stage.on_error.percent_max / 100, 0.0, 1.0);
+    const std::uint64_t asked =
+        stage.on_error.percent_max > 0
+            ? static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(kSkipsMax)))
+            : stage.on_error.count_max;
+    stage.skips_max = std::min(asked, kSkipsMax) + 2 * static_cast<std::uint64_t>(stage.replicas);
+    if (asked > kSkipsMax)
+      plan.warnings.push_back(concat("stage ", quote(stage.name), ": on_error: skip: ", asked,
+                                     " is more than a run can note down; it ends after ",
+                                     kSkipsMax));
+  }
+}
+
+RingDemand demand_of(const Plan& plan, const PlanStage& stage, std::uint64_t buffers) {
+  RingDemand demand;
+  demand.writer = {stage.name, static_cast<std::uint64_t>(stage.replicas),
+                   stage.lanes.front().task};
+  for (const auto& [reader, lane] : stage.readers)
+    demand.readers.push_back({plan.stages[reader].name,
+                              static_cast<std::uint64_t>(plan.stages[reader].replicas),
+                              plan.stages[reader].lanes[lane].task});
+  demand.row_bytes = pool_row_bytes(stage.pool.tensors);
+  demand.buffers = buffers;
+  return demand;
+}
+
+void warn_of_ring(const ValidStage& stage, const RingRows& ring, Plan& plan) {
+  if (ring.buffers_raised)
+    plan.warnings.push_back(concat("stage ", quote(stage.name), ": buffers: ", stage.buffers,
+                                   " is less than what its stages hold at once; the plan uses ",
+                                   ring.rows, " rows"));
+  if (ring.multiple > 2 * ring.held)
+    plan.warnings.push_back(concat("stage ", quote(stage.name), ": its ring has ", ring.rows,
+                                   " rows where ", ring.held,
+                                   " would do, because its tasks and "
+                                   "its readers' do not fit each other"));
+}
+
+void make_pools(const ValidGraph& graph, Plan& plan) {
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    PlanStage& stage = plan.stages[s];
+    if (!stage.has_pool) continue;
+    stage.pool.tensors = pool_tensors(graph.stages[s].outputs);
+    RingRows ring = size_ring(demand_of(plan, stage, graph.stages[s].buffers));
+    warn_of_ring(graph.stages[s], ring, plan);
+    stage.pool.rows = ring.rows;
+    stage.pool.holders = std::move(ring.holders);
+    lay_out_pool(stage.pool);
+  }
+}
+
+/// W: the task words that can be in use at once.
+std::uint64_t window_of(const Plan& plan, const PlanStage& stage, const PlanLane& lane) {
+  if (stage.has_pool) return stage.pool.rows / lane.task;
+  std::uint64_t rows = kSaturated;
+  for (const PlanInput& input : lane.inputs)
+    rows = std::min(rows, plan.stages[input.stage].pool.rows);
+  return rows / lane.task;
+}
+
+/// The smallest step of this lane's mark that lets a neighbour start something.
+std::uint64_t wake_step(const Plan& plan, const PlanStage& stage, const PlanLane& lane) {
+  std::uint64_t step = kSaturated;
+  for (const auto& [reader, reading_lane] : stage.readers)
+    step = std::min(step, plan.stages[reader].lanes[reading_lane].task);
+  for (const PlanInput& input : lane.inputs)
+    step = std::min(step, plan.stages[input.stage].lanes.front().task);
+  return step == kSaturated ? lane.task : step;
+}
+
+void finish_lanes(Plan& plan) {
+  for (PlanStage& stage : plan.stages) {
+    for (PlanLane& lane : stage.lanes) {
+      lane.window = window_of(plan, stage, lane);
+      lane.wake_every = wake_step(plan, stage, lane);
+      lane.in_order = stage.replicas == 1;
+    }
+  }
+}
+
+}  // namespace
+
+PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
+  PlanResult result;
+  Plan& plan = result.plan;
+  PlanProblems& problems = result.problems;
+  plan = describe(graph);
+  refuse_unbuilt(graph, problems);
+  make_lanes(graph, plan);
+  number_domains(graph, plan, problems);
+  set_task_sizes(graph, plan, problems);
+  share_cores(graph, limits, plan, problems);
+  check_descriptors(limits, plan, problems);
+  if (!problems.empty()) return result;  // memory of wrong task sizes would be a second complaint
+
+  find_holes(graph, plan);
+  size_skip_lists(plan);
+  make_pools(graph, plan);
+  finish_lanes(plan);
+  check_memory(graph, limits, plan, problems);
+  return result;
+}
+
+}  // namespace brigade

@@ -1,0 +1,33 @@
+#pragma once
+
+// Where the arrays of a pool lie in its segment: row headers of 32 bytes first, then each tensor's
+// array, each starting on a page. Dense rows follow each other without a gap, so that consecutive
+// rows are one contiguous batch [B, ...]. Rows of a ragged tensor are as far apart as its bound,
+// rounded up to a cache line, and a second array NAME.shape (i64 [rank]) says what they hold.
+// Pure functions; sizes stick at kSaturated.
+
+#include <vector>
+
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+inline constexpr std::uint64_t kArrayAlignment = 4096;
+inline constexpr std::uint64_t kRaggedRowAlignment = 64;
+
+/// The arrays of one pool without places, in order; NAME.shape follows its ragged tensor.
+std::vector<PlanTensor> pool_tensors(const Ports& outputs);
+
+/// Bytes of one sample, upper bound where ragged.
+std::uint64_t tensor_bytes(const TensorType& type);
+
+/// Bytes that one row takes in all arrays, its header included.
+std::uint64_t pool_row_bytes(const std::vector<PlanTensor>& tensors);
+
+/// Sets the offsets of pool.tensors and pool.bytes (a multiple of kArrayAlignment) for pool.rows.
+void lay_out_pool(PlanPool& pool);
+
+/// The array with a ragged tensor's shapes: "image.shape".
+std::string shape_tensor_name(const std::string& tensor);
+
+}  // namespace brigade

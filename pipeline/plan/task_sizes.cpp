@@ -1,0 +1,231 @@
+#include "pipeline/plan/task_sizes.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "pipeline/plan/arithmetic.h"
+#include "pipeline/plan/pool_layout.h"
+
+namespace brigade {
+namespace {
+
+/// Batches that a stage's output is read in.
+struct Wanted {
+  std::uint64_t multiple = 1;
+  std::uint64_t largest = 0;  // 0: nobody below wants batches
+
+  void add(std::uint64_t lcm_of, std::uint64_t size) {
+    multiple = lcm_saturating(multiple, lcm_of);
+    largest = std::max(largest, size);
+  }
+};
+
+std::uint64_t lane_batch(const ValidGraph& graph, const ValidStage& stage, std::size_t lane) {
+  if (!stage.batched) return 0;
+  return stage.sources.empty() ? stage.batch : edge_batch(graph, stage, lane);
+}
+
+/// What the user fixed for a lane; 0: auto.
+std::uint64_t fixed_size(const ValidGraph& graph, const ValidStage& stage, std::size_t lane) {
+  return stage.batched ? lane_batch(graph, stage, lane) : stage.rows;
+}
+
+void check_batch(const ValidGraph& graph, const ValidStage& stage, PlanProblems& problems) {
+  if (!stage.batched) return;
+  if (stage.sources.empty() && stage.batch == 0)
+    problems.push_back(problem_at(stage, "it makes batches, but no batch: is given",
+                                  concat("write batch: in stage ", quote(stage.name))));
+  std::uint64_t zipped = 0;
+  for (std::size_t i = 0; i < stage.sources.size(); ++i) {
+    const std::string& writer = graph.stages[stage.sources[i].stage].name;
+    const std::uint64_t batch = edge_batch(graph, stage, i);
+    if (batch == 0)
+      problems.push_back(problem_at(
+          stage, concat("it takes batches, but the edge from ", quote(writer), " has no batch:"),
+          concat("write batch: in stage ", quote(writer), ", or {stage: ", writer,
+                 ", batch: N} in from:")));
+    if (stage.join == Join::zip && zipped != 0 && batch != zipped)
+      problems.push_back(problem_at(
+          stage,
+          concat("join: zip needs one batch for all sources, found ", zipped, " and ", batch),
+          "give every source the same batch:, or only one of them"));
+    zipped = batch;
+  }
+}
+
+std::vector<Wanted> wanted_batches(const ValidGraph& graph, const Plan& plan) {
+  std::vector<Wanted> wanted(graph.stages.size());
+  for (std::size_t s = graph.stages.size(); s-- > 0;) {
+    for (const auto& [reader, lane] : plan.stages[s].readers) {
+      const ValidStage& below = graph.stages[reader];
+      const std::uint64_t batch = lane_batch(graph, below, lane);
+      if (batch != 0) {
+        wanted[s].add(batch, batch);
+      } else if (!below.batched) {
+        wanted[s].add(wanted[reader].multiple, wanted[reader].largest);
+      }
+    }
+  }
+  return wanted;
+}
+
+/// The multiple that the user's own sizes force on each domain, grown towards the default task
+/// where it is small and no batch is in it.
+std::vector<Wanted> domain_bases(const ValidGraph& graph, const Plan& plan) {
+  std::vector<Wanted> bases(plan.domains.size());
+  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
+    for (std::size_t i = 0; i < plan.stages[s].lanes.size(); ++i) {
+      const std::uint64_t size = fixed_size(graph, graph.stages[s], i);
+      const std::uint64_t batch = lane_batch(graph, graph.stages[s], i);
+      if (size != 0) bases[plan.stages[s].lanes[i].domain].add(size, batch);
+    }
+  }
+  for (Wanted& base : bases)
+    if (base.largest == 0 && base.multiple < kTaskRowsDefault)
+      base.multiple *= kTaskRowsDefault / base.multiple;
+  return bases;
+}
+
+std::uint64_t auto_size(const ValidStage& stage, std::size_t lane, bool lane_per_source,
+                        const Wanted& wanted, const Wanted& base) {
+  std::uint64_t bytes = row_bytes_of(stage.outputs);
+  for (std::size_t i = 0; i < stage.sources.size(); ++i)
+    if (!lane_per_source || i == lane)
+      bytes = std::max(bytes, row_bytes_of(stage.sources[i].tensors));
+  const std::uint64_t fitting = std::max<std::uint64_t>(kTaskBytesMax / bytes, 1);
+  if (wanted.largest != 0)
+    return largest_divisor(wanted.multiple, std::min(fitting, wanted.largest));
+  return largest_divisor(base.multiple, std::min(fitting, kTaskRowsDefault));
+}
+
+/// A size that the user wrote, for messages.
+struct GivenSize {
+  const ValidStage* stage;
+  std::uint64_t size;
+};
+
+std::vector<GivenSize> given_sizes(const ValidGraph& graph, const Plan& plan, int domain) {
+  std::vector<GivenSize> sizes;
+  for (std::size_t s = 0; s < graph.stages.size(); ++s)
+    for (std::size_t i = 0; i < plan.stages[s].lanes.size(); ++i)
+      if (plan.stages[s].lanes[i].domain == domain && fixed_size(graph, graph.stages[s], i) != 0)
+        sizes.push_back({&graph.stages[s], fixed_size(graph, graph.stages[s], i)});
+  return sizes;
+}
+
+/// The two sizes whose common multiple is largest: those to name.
+std::pair<GivenSize, GivenSize> worst_pair(const std::vector<GivenSize>& sizes) {
+  std::pair<GivenSize, GivenSize> worst{sizes[0], sizes[0]};
+  std::uint64_t multiple = 0;
+  for (const GivenSize& a : sizes) {
+    for (const GivenSize& b : sizes) {
+      if (lcm_saturating(a.size, b.size) <= multiple) continue;
+      multiple = lcm_saturating(a.size, b.size);
+      worst = {a, b};
+    }
+  }
+  return worst;
+}
+
+std::string size_text(const GivenSize& given) {
+  return concat(given.stage->batched ? "batches of " : "rows: ", given.size, " (stage ",
+                quote(given.stage->name), ")");
+}
+
+std::string cure_text(const GivenSize& keep, const GivenSize& change) {
+  return concat("write ",
+                change.stage->batched ? "batch: " : "rows: ", nearest_fit(change.size, keep.size),
+                " for stage ", quote(change.stage->name));
+}
+
+void check_multiple(const ValidGraph& graph, int domain, Plan& plan, PlanProblems& problems) {
+  const std::vector<GivenSize> sizes = given_sizes(graph, plan, domain);
+  if (sizes.empty()) return;
+  std::uint64_t largest = 0;
+  for (const GivenSize& given : sizes) largest = std::max(largest, given.size);
+  const std::uint64_t multiple = plan.domains[domain].multiple;
+  if (multiple <= 2 * std::max(largest, kTaskRowsDefault)) return;
+
+  const auto [first, second] = worst_pair(sizes);
+  const std::string said =
+      concat(size_text(first), " and ", size_text(second),
+             " do not fit each other: an epoch is padded to a multiple of ", multiple, " samples");
+  if (multiple <= kPlanMultipleMax) {
+    plan.warnings.push_back(concat(said, "; ", cure_text(first, second), " to avoid that"));
+    return;
+  }
+  problems.push_back(problem_at(*second.stage,
+                                concat(said, ", at most ", kPlanMultipleMax, " is possible"),
+                                cure_text(first, second)));
+}
+
+/// Sizes above the limit by themselves are said once, not as pairs.
+bool check_largest(const ValidStage& stage, std::uint64_t size, PlanProblems& problems) {
+  if (size <= kPlanMultipleMax) return true;
+  problems.push_back(problem_at(stage,
+                                concat(stage.batched ? "batch: " : "rows: ", size,
+                                       " is above the limit of ", kPlanMultipleMax, " samples"),
+                                "write a smaller number"));
+  return false;
+}
+
+}  // namespace
+
+std::uint64_t edge_batch(const ValidGraph& graph, const ValidStage& stage, std::size_t i) {
+  const auto own = [&](const ValidSource& source) {
+    return source.batch != 0 ? source.batch : graph.stages[source.stage].batch;
+  };
+  std::uint64_t batch = own(stage.sources[i]);
+  if (batch == 0 && stage.join == Join::zip)
+    for (const ValidSource& source : stage.sources) batch = std::max(batch, own(source));
+  return batch;
+}
+
+std::uint64_t row_bytes_of(const Ports& tensors) {
+  std::uint64_t bytes = kRowHeaderBytes;
+  for (const TensorType& tensor : tensors.tensors)
+    bytes = add_saturating(bytes, tensor_bytes(tensor));
+  return bytes;
+}
+
+std::uint64_t largest_divisor(std::uint64_t base, std::uint64_t most) {
+  for (std::uint64_t divisor = std::min(base, most); divisor > 1; --divisor)
+    if (base % divisor == 0) return divisor;
+  return 1;
+}
+
+std::uint64_t nearest_fit(std::uint64_t size, std::uint64_t other) {
+  if (size >= other) {
+    const std::uint64_t below = size - size % other;
+    return size - below <= other - size % other ? below : below + other;
+  }
+  for (std::uint64_t step = 0;; ++step) {
+    if (size > step && other % (size - step) == 0) return size - step;
+    if (other % (size + step) == 0) return size + step;
+  }
+}
+
+void set_task_sizes(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
+  const std::vector<Wanted> wanted = wanted_batches(graph, plan);
+  const std::vector<Wanted> bases = domain_bases(graph, plan);
+  std::vector<bool> within(plan.domains.size(), true);
+  for (PlanDomain& domain : plan.domains) domain.multiple = 1;
+  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
+    const ValidStage& stage = graph.stages[s];
+    check_batch(graph, stage, problems);
+    std::vector<PlanLane>& lanes = plan.stages[s].lanes;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      PlanLane& lane = lanes[i];
+      lane.task = fixed_size(graph, stage, i);
+      if (lane.task == 0)
+        lane.task = auto_size(stage, i, lanes.size() > 1, wanted[s], bases[lane.domain]);
+      if (!check_largest(stage, lane.task, problems)) within[lane.domain] = false;
+      std::uint64_t& multiple = plan.domains[lane.domain].multiple;
+      multiple = lcm_saturating(multiple, lane.task);
+    }
+  }
+  for (std::size_t d = 0; d < plan.domains.size(); ++d)
+    if (within[d]) check_multiple(graph, static_cast<int>(d), plan, problems);
+}
+
+}  // namespace brigade

@@ -1,0 +1,91 @@
+#include "pipeline/plan/plan_check.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "pipeline/plan/planner.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/plan_limits.h"
+
+namespace brigade {
+namespace {
+
+Plan good_plan() {
+  GraphBuilder graph = fashion_mnist_graph();
+  return plan_graph(graph.build(), small_machine()).plan;
+}
+
+TEST(CheckPlan, AcceptsWhatThePlannerMade) { EXPECT_TRUE(check_plan(good_plan()).ok()); }
+
+TEST(CheckPlan, NamesTheStageThatIsWrong) {
+  Plan plan = good_plan();
+  plan.stages[1].lanes[0].task = 7;
+  const Result<void> checked = check_plan(plan);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().message,
+            "stage \"augment\": its task does not divide the multiple of its domain");
+}
+
+struct Damage {
+  const char* name;
+  std::function<void(Plan&)> apply;
+};
+
+class CheckPlanRefuses : public testing::TestWithParam<Damage> {};
+
+TEST_P(CheckPlanRefuses, ADamagedPlan) {
+  Plan plan = good_plan();
+  GetParam().apply(plan);
+  EXPECT_FALSE(check_plan(plan).ok());
+}
+
+const Damage kDamages[] = {
+    {"zero_task", [](Plan& p) { p.stages[0].lanes[0].task = 0; }},
+    {"zero_wake", [](Plan& p) { p.stages[0].lanes[0].wake_every = 0; }},
+    {"no_lanes", [](Plan& p) { p.stages[3].lanes.clear(); }},
+    {"no_replica", [](Plan& p) { p.stages[0].replicas = 0; }},
+    {"no_thread", [](Plan& p) { p.stages[0].threads = 0; }},
+    {"too_many_replicas", [](Plan& p) { p.stages[3].replicas = 253, p.replicas = 257; }},
+    {"misnumbered", [](Plan& p) { p.stages[2].first_replica = 0; }},
+    {"wrong_sum_of_replicas", [](Plan& p) { p.replicas = 4; }},
+    {"lane_of_no_domain", [](Plan& p) { p.stages[0].lanes[0].domain = 2; }},
+    {"lane_of_negative_domain", [](Plan& p) { p.stages[0].lanes[0].domain = -1; }},
+    {"input_is_later", [](Plan& p) { p.stages[1].lanes[0].inputs[0].stage = 1; }},
+    {"input_is_negative", [](Plan& p) { p.stages[1].lanes[0].inputs[0].stage = -1; }},
+    {"input_of_other_domain", [](Plan& p) { p.stages[3].lanes[0].inputs[0].stage = 2; }},
+    {"input_lacks_tensor", [](Plan& p) { p.stages[1].lanes[0].inputs[0].tensors = {"z"}; }},
+    {"transform_without_input", [](Plan& p) { p.stages[1].lanes[0].inputs.clear(); }},
+    {"reader_is_earlier", [](Plan& p) { p.stages[1].readers[0].first = 0; }},
+    {"reader_is_nobody", [](Plan& p) { p.stages[1].readers[0].first = 4; }},
+    {"reader_of_no_lane", [](Plan& p) { p.stages[1].readers[0].second = 2; }},
+    {"no_rows", [](Plan& p) { p.stages[0].pool.rows = 0; }},
+    {"window_not_of_ring", [](Plan& p) { p.stages[0].lanes[0].window += 1; }},
+    {"window_wider_than_input", [](Plan& p) { p.stages[3].lanes[0].window += 1; }},
+    {"holders_do_not_add_up", [](Plan& p) { p.stages[0].pool.holders[0].rows += 1; }},
+    {"arrays_overlap", [](Plan& p) { p.stages[0].pool.tensors[1].offset -= 4096; }},
+    {"array_in_headers", [](Plan& p) { p.stages[0].pool.tensors[0].offset = 0; }},
+    {"array_off_page", [](Plan& p) { p.stages[0].pool.tensors[1].offset += 8; }},
+    {"array_past_end", [](Plan& p) { p.stages[0].pool.bytes -= 4096; }},
+    {"rows_overlap", [](Plan& p) { p.stages[0].pool.tensors[0].row_stride -= 1; }},
+    {"dense_with_gap", [](Plan& p) { p.stages[0].pool.tensors[1].row_stride += 1; }},
+    {"row_bytes_not_of_type", [](Plan& p) { p.stages[0].pool.tensors[0].type.dtype = f64; }},
+    {"negative_size", [](Plan& p) { p.stages[0].pool.tensors[0].type.shape[0].size = -1; }},
+    {"too_many_dimensions",
+     [](Plan& p) { p.stages[0].pool.tensors[1].type.shape.assign(8, Dim(1)); }},
+    {"passed_from_nowhere", [](Plan& p) { p.stages[1].passes[0].input = 1; }},
+    {"passed_to_nowhere", [](Plan& p) { p.stages[1].passes[0].name = "z"; }},
+    {"consumer_with_pool", [](Plan& p) { p.stages[3].has_pool = true; }},
+    {"producer_without_pool", [](Plan& p) { p.stages[0].has_pool = false; }},
+    {"multiple_of_nothing", [](Plan& p) { p.domains[0].multiple = 0; }},
+    {"multiple_above_limit", [](Plan& p) { p.domains[0].multiple = 256u << 20; }},
+    {"domain_without_source", [](Plan& p) { p.domains[0].sources.clear(); }},
+    {"domain_of_a_transform", [](Plan& p) { p.domains[0].sources = {1}; }},
+    {"domain_of_nobody", [](Plan& p) { p.domains[0].sources = {-1}; }},
+};
+
+INSTANTIATE_TEST_SUITE_P(Damages, CheckPlanRefuses, testing::ValuesIn(kDamages),
+                         [](const auto& damage) { return damage.param.name; });
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,213 @@
+#include "pipeline/plan/planner.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/plan/plan_check.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/plan_limits.h"
+
+namespace brigade {
+namespace {
+
+const Ports kRow{{"x", u8, {784}}};
+
+Plan planned(GraphBuilder& builder) {
+  PlanResult result = plan_graph(builder.build(), small_machine());
+  EXPECT_TRUE(result.ok()) << result.problems.front().message;
+  const Result<void> checked = check_plan(result.plan);
+  EXPECT_TRUE(checked.ok()) << checked.error().message;
+  return std::move(result.plan);
+}
+
+TEST(Planner, PlansTheThinnestLine) {
+  GraphBuilder graph;
+  graph.producer("synthetic", kRow);
+  graph.consumer("count", {"synthetic"});
+  const Plan plan = planned(graph);
+  ASSERT_EQ(plan.stages.size(), 2u);
+  EXPECT_EQ(plan.file, "test.yaml");
+  EXPECT_EQ(plan.replicas, 2);
+
+  const PlanStage& synthetic = plan.stages[0];
+  EXPECT_EQ(synthetic.type, "synthetic_type");
+  EXPECT_TRUE(synthetic.indexed);
+  EXPECT_TRUE(synthetic.has_pool);
+  EXPECT_EQ(synthetic.readers, (std::vector<std::pair<int, int>>{{1, 0}}));
+  EXPECT_EQ(synthetic.lanes[0].task, 64u);
+  EXPECT_TRUE(synthetic.lanes[0].in_order);
+  EXPECT_EQ(synthetic.lanes[0].window, synthetic.pool.rows / 64);
+
+  const PlanStage& count = plan.stages[1];
+  EXPECT_FALSE(count.has_pool);
+  EXPECT_TRUE(count.pool.tensors.empty());
+  EXPECT_EQ(count.lanes[0].window, synthetic.pool.rows / 64);
+  EXPECT_EQ(count.lanes[0].wake_every, 64u);
+  EXPECT_EQ(plan.domains[0].multiple, 64u);
+  EXPECT_TRUE(plan.warnings.empty());
+}
+
+TEST(Planner, PlansFashionMnist) {
+  GraphBuilder graph = fashion_mnist_graph();
+  const Plan plan = planned(graph);
+  EXPECT_TRUE(plan.warnings.empty());
+  EXPECT_EQ(plan.replicas, 5);
+  EXPECT_EQ(plan.seed, 7u);
+  EXPECT_EQ(plan.epochs, 3u);
+
+  const PlanStage& augment = plan.stages[1];
+  EXPECT_EQ(augment.lanes[0].task, 64u);
+  EXPECT_FALSE(augment.lanes[0].in_order);
+  EXPECT_EQ(augment.skips_max, 10u + 2 * 2);
+  EXPECT_EQ(augment.passes, std::vector<PlanPass>({{"label", 0}}));
+  EXPECT_EQ(augment.pool.rows % 256, 0u);
+
+  const PlanStage& train = plan.stages[3];
+  ASSERT_EQ(train.lanes.size(), 2u);
+  EXPECT_EQ(train.lanes[0].inputs[0].port, "train");
+  EXPECT_EQ(train.lanes[1].inputs[0].port, "test");
+  EXPECT_EQ(train.lanes[1].domain, 1);
+  EXPECT_EQ(train.lanes[0].window, augment.pool.rows / 256);
+  EXPECT_EQ(train.lanes[0].wake_every, 64u);
+  EXPECT_EQ(train.device, "auto");
+}
+
+TEST(Planner, GivesTheSamePlanForTheSameInput) {
+  GraphBuilder graph = fashion_mnist_graph();
+  EXPECT_EQ(planned(graph), planned(graph));
+}
+
+TEST(Planner, HolesTravelDownFromWhereverTheyCanArise) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.transform("filter", {"a"}, kRow);
+  graph.type_of("filter").contract.may_drop = true;
+  graph.transform("after", {"filter"}, kRow);
+  graph.consumer("end", {"after"});
+  graph.consumer("beside", {"a"});
+  const Plan plan = planned(graph);
+  EXPECT_FALSE(plan.stages[0].holes_possible);
+  EXPECT_TRUE(plan.stages[1].may_drop);
+  EXPECT_TRUE(plan.stages[1].holes_possible);
+  EXPECT_TRUE(plan.stages[2].holes_possible);
+  EXPECT_TRUE(plan.stages[3].holes_possible);
+  EXPECT_FALSE(plan.stages[4].holes_possible);
+}
+
+TEST(Planner, SkipListsHoldTheShareOfAPercentage) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.transform("b", {"a"}, kRow).on_error = {true, 0, 50};
+  graph.consumer("c", {"b"});
+  EXPECT_EQ(planned(graph).stages[1].skips_max, (1u << 19) + 2);
+}
+
+TEST(Planner, SkipListsHaveALimitThatIsSaid) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.transform("b", {"a"}, kRow).on_error = {true, 1ull << 40, 0};
+  graph.consumer("c", {"b"});
+  const Plan plan = planned(graph);
+  EXPECT_EQ(plan.stages[1].skips_max, kSkipsMax + 2);
+  EXPECT_EQ(plan.warnings,
+            std::vector<std::string>{"stage \"b\": on_error: skip: 1099511627776 is more than a "
+                                     "run can note down; it ends after 1048576"});
+}
+
+TEST(Planner, AConsumersWindowIsThatOfItsSmallestInput) {
+  GraphBuilder graph;
+  graph.producer("a", kRow).buffers = 100;
+  graph.producer("b", kRow).buffers = 4;
+  graph.consumer("c", {"a", "b"}, Join::zip);
+  const Plan plan = planned(graph);
+  EXPECT_EQ(plan.stages[0].pool.rows, 6400u);
+  EXPECT_EQ(plan.stages[1].pool.rows, 256u);
+  EXPECT_EQ(plan.stages[2].lanes[0].window, 4u);
+}
+
+TEST(Planner, MarksWakeTheNeighbourWithTheSmallestTask) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.transform("b", {"a"}, kRow).rows = 16;
+  graph.consumer("c", {"b"}).rows = 8;
+  graph.consumer("d", {"b"}).rows = 32;
+  const Plan plan = planned(graph);
+  EXPECT_EQ(plan.stages[0].lanes[0].wake_every, 16u);
+  EXPECT_EQ(plan.stages[1].lanes[0].wake_every, 8u);
+  EXPECT_EQ(plan.stages[2].lanes[0].wake_every, 16u);
+}
+
+TEST(Planner, SaysWhenBuffersAreTooFew) {
+  GraphBuilder graph;
+  graph.producer("a", kRow).buffers = 1;
+  graph.consumer("b", {"a"});
+  EXPECT_EQ(planned(graph).warnings,
+            std::vector<std::string>{"stage \"a\": buffers: 1 is less than what its stages hold at "
+                                     "once; the plan uses 192 rows"});
+}
+
+TEST(Planner, ASeedAndARandomStreamOfItsOwnHold) {
+  GraphBuilder graph;
+  graph.graph().seed = 7;
+  graph.producer("a", kRow).seed = 9;
+  graph.transform("b", {"a"}, kRow).random = "pair";
+  graph.consumer("c", {"b"}).random = "";
+  const Plan plan = planned(graph);
+  EXPECT_EQ(plan.stages[0].seed, 9u);
+  EXPECT_EQ(plan.stages[1].seed, 7u);
+  EXPECT_EQ(plan.stages[1].random, "pair");
+  EXPECT_EQ(plan.stages[2].random, "c");
+}
+
+TEST(Planner, PassedTensorsOfAZipNameTheirInput) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.producer("b", {{"y", u8, {}}});
+  ValidStage& zip = graph.transform("c", {"a", "b"}, {{"x", u8, {784}}, {"y", u8, {}}}, Join::zip);
+  zip.passed = {{"y", 1}};
+  graph.consumer("d", {"c"});
+  EXPECT_EQ(planned(graph).stages[2].passes, std::vector<PlanPass>({{"y", 1}}));
+}
+
+TEST(Planner, RefusesRaggedTensorsWhereTheyArise) {
+  GraphBuilder graph;
+  graph.producer("files", {{"encoded", u8, {up_to(65536)}}});
+  graph.transform("b", {"files"}, {{"encoded", u8, {up_to(65536)}}}).passed = {{"encoded", 0}};
+  graph.consumer("c", {"b"});
+  const PlanProblems problems = plan_graph(graph.build(), small_machine()).problems;
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].stage, "files");
+  EXPECT_EQ(problems[0].message,
+            "its output encoded u8[<=65536] differs in size from sample to sample, which is not "
+            "built yet");
+}
+
+TEST(Planner, RefusesTransformsThatJoinByTurns) {
+  for (const Join join : {Join::epochs, Join::merge}) {
+    GraphBuilder graph;
+    graph.producer("a", kRow);
+    graph.producer("b", kRow);
+    graph.transform("c", {"a", "b"}, kRow, join);
+    graph.consumer("d", {"c"});
+    const PlanProblems problems = plan_graph(graph.build(), small_machine()).problems;
+    ASSERT_FALSE(problems.empty());
+    EXPECT_EQ(problems[0].stage, "c");
+  }
+}
+
+TEST(Planner, ReportsAllProblemsAtOnce) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.transform("b", {"a"}, kRow).replicas = 300;
+  graph.consumer("c", {"b"}).batched = true;
+  MachineLimits limits = small_machine();
+  limits.descriptors_hard = 20;
+  EXPECT_EQ(plan_graph(graph.build(), limits).problems.size(), 3u);
+}
+
+TEST(Planner, PlansAGraphWithoutStages) {
+  GraphBuilder graph;
+  EXPECT_TRUE(planned(graph).stages.empty());
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,126 @@
+#include "pipeline/plan/thread_budget.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/graph_builder.h"
+
+namespace brigade {
+namespace {
+
+const Ports kRow{{"x", u8, {8}}};
+
+struct Shared {
+  Plan plan;
+  PlanProblems problems;
+};
+
+Shared share(GraphBuilder& builder, std::uint64_t cores) {
+  const ValidGraph& graph = builder.build();
+  Shared result;
+  result.plan.stages.resize(graph.stages.size());
+  share_cores(graph, {.cores_affinity = cores}, result.plan, result.problems);
+  return result;
+}
+
+/// a -> b -> c -> d, the transforms b and c with the given replicas.
+GraphBuilder line(std::uint64_t b, std::uint64_t c) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.transform("b", {"a"}, kRow).replicas = b;
+  graph.transform("c", {"b"}, kRow).replicas = c;
+  graph.consumer("d", {"c"});
+  return graph;
+}
+
+TEST(Replicas, AreNumberedThroughTheGraph) {
+  GraphBuilder graph = line(3, 2);
+  const Plan plan = share(graph, 8).plan;
+  EXPECT_EQ(plan.stages[1].first_replica, 1);
+  EXPECT_EQ(plan.stages[2].first_replica, 4);
+  EXPECT_EQ(plan.stages[3].first_replica, 6);
+  EXPECT_EQ(plan.replicas, 7);
+}
+
+TEST(Replicas, AutoTakesAllCoresWhereNothingElseWantsThem) {
+  GraphBuilder graph = line(0, 1);
+  graph.stage("c").replicas = 1;
+  EXPECT_EQ(share(graph, 8).plan.stages[1].replicas, 7);
+}
+
+TEST(Replicas, AutoSharesEvenlyAndGivesTheRestToTheEarlier) {
+  GraphBuilder graph = line(0, 0);
+  const Plan plan = share(graph, 9).plan;
+  EXPECT_EQ(plan.stages[1].replicas, 5);
+  EXPECT_EQ(plan.stages[2].replicas, 4);
+}
+
+TEST(Replicas, AutoIsAtLeastOne) {
+  GraphBuilder graph = line(16, 0);
+  EXPECT_EQ(share(graph, 2).plan.stages[2].replicas, 1);
+}
+
+TEST(Replicas, AutoCountsThreadsOfItsOwnAndOfOthers) {
+  GraphBuilder graph = line(0, 1);
+  graph.stage("b").threads = 2;
+  graph.stage("d").threads = 4;
+  EXPECT_EQ(share(graph, 16).plan.stages[1].replicas, 5);  // (16 - 1 - 4) / 2
+}
+
+TEST(Replicas, MoreThan256AreAProblemOfTheLargestStage) {
+  GraphBuilder graph = line(300, 2);
+  const Shared shared = share(graph, 512);
+  ASSERT_EQ(shared.problems.size(), 1u);
+  EXPECT_EQ(shared.problems[0].stage, "b");
+  EXPECT_EQ(shared.problems[0].message,
+            "the graph has 304 replicas, 300 of them in this stage; at most 256 are possible");
+}
+
+TEST(Replicas, OfAnAbsurdNumberAreAProblemToo) {
+  GraphBuilder graph = line(~std::uint64_t{0}, ~std::uint64_t{0});
+  graph.stage("b").threads = ~std::uint64_t{0};
+  EXPECT_FALSE(share(graph, 2).problems.empty());
+}
+
+TEST(Threads, SingleThreadedReplicasAlwaysFitWithALine) {
+  GraphBuilder graph = line(3, 2);
+  const Shared shared = share(graph, 2);
+  EXPECT_TRUE(shared.problems.empty());
+  EXPECT_EQ(shared.plan.warnings,
+            std::vector<std::string>{"5 threads (3 x 1 in b + 2 x 1 in c) share 2 cores"});
+}
+
+TEST(Threads, AsManyAsCoresAreNotMentioned) {
+  GraphBuilder graph = line(1, 1);
+  EXPECT_TRUE(share(graph, 2).plan.warnings.empty());
+}
+
+TEST(Threads, OfTeamsAboveTheCoresAreAProblem) {
+  GraphBuilder graph = line(2, 1);
+  graph.stage("b").threads = 2;
+  graph.stage("d").threads = 3;
+  const Shared shared = share(graph, 4);
+  ASSERT_EQ(shared.problems.size(), 1u);
+  EXPECT_EQ(shared.problems[0].stage, "d");
+  EXPECT_EQ(shared.problems[0].message,
+            "replicas with several threads want 7 cores (2 x 2 in b + 1 x 3 in d), 4 are there");
+  EXPECT_EQ(shared.problems[0].help,
+            "write smaller threads: or replicas:, or oversubscribe: true at the top level");
+}
+
+TEST(Threads, OfTeamsMayExceedTheCoresWhenAskedFor) {
+  GraphBuilder graph = line(2, 1);
+  graph.stage("b").threads = 2;
+  graph.graph().oversubscribe = true;
+  const Shared shared = share(graph, 2);
+  EXPECT_TRUE(shared.problems.empty());
+  EXPECT_EQ(shared.plan.warnings.size(), 1u);
+}
+
+TEST(Threads, OfTeamsThatFitAreFineBesideSingleThreads) {
+  GraphBuilder graph = line(4, 1);
+  graph.stage("d").threads = 2;
+  EXPECT_TRUE(share(graph, 2).problems.empty());
+}
+
+}  // namespace
+}  // namespace brigade
