@@ -22,7 +22,12 @@ if(BRIGADE_TESTS)
   include(GoogleTest)
 endif()
 
-# brigade_torch: what a target links to use LibTorch; there only when it was found.
+# brigade_torch_library: what a target links to use LibTorch; there only when it was found.
+# A LibTorch with CUDA would else compile a program to ask for the GPU of this machine, which the
+# one that runs the graph need not have; the package has no device code of its own.
+if(NOT DEFINED TORCH_CUDA_ARCH_LIST)
+  set(TORCH_CUDA_ARCH_LIST 9.0)
+endif()
 set(BRIGADE_TORCH_REASON "switched off (BRIGADE_TORCH=OFF)")
 set(BRIGADE_HAS_TORCH OFF)
 if(NOT BRIGADE_TORCH STREQUAL "OFF")
