@@ -1,0 +1,44 @@
+#pragma once
+
+// When a stage learns that an epoch is over: once its stage's mark has passed the epoch, before the
+// replica's next task, and at the end for the last one. Under `join: epochs` each source's epoch has
+// an end of its own. How many ends a replica has been told stands in its `ended` word, stored after
+// the call; a successor starts from it, so that a call that was cut short is made again: at least
+// once.
+//
+// One replica's; one thread.
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "pipeline/run/joins.h"
+#include "pipeline/run/replica_context.h"
+
+namespace brigade {
+
+class EpochEnds {
+ public:
+  /// `stage`: null for an indexed producer, which only counts.
+  EpochEnds(const ReplicaContext& context, JoinedLanes& lanes, Stage* stage);
+
+  /// Makes the calls that are due. Cheap when none is.
+  Result<void> call_passed() {
+    if (boundary_ != kNever && lanes_->at(lane_).low() < boundary_) [[likely]]
+      return {};
+    return call_all_passed();
+  }
+
+ private:
+  Result<void> call_all_passed();
+  Result<void> call();
+  void look_up_boundary();
+
+  ReplicaContext context_;
+  JoinedLanes* lanes_;
+  Stage* stage_;
+  std::uint64_t told_;  // ends, over all lanes
+  int lane_ = 0;        // of the next end
+  std::uint64_t boundary_ = kNever;  // number past that epoch; kNever: unknown
+};
+
+}  // namespace brigade

@@ -1,0 +1,31 @@
+#include "pipeline/run/input_rows.h"
+
+namespace brigade {
+
+InputRows::InputRows(const ReplicaContext& context) {
+  const PlanStage& stage = *context.stage;
+  for (const PlanLane& lane : stage.lanes)
+    readers.emplace_back(*context.plan, stage, lane, context.pools);
+  if (stage.has_pool) {
+    writer.emplace(*context.plan, stage, context.pools,
+                   static_cast<std::size_t>(context.stage_index));
+  }
+}
+
+RecordReader& InputRows::begin(const ReplicaContext& context, int lane, std::uint64_t first) {
+  RecordReader& reader = readers[static_cast<std::size_t>(lane)];
+  reader.begin(first);
+  if (writer) writer->begin(first);
+  const auto& quarantine = context.words().quarantine;
+  if (quarantine.empty()) [[likely]]
+    return reader;
+  RowStates& states = reader.states();
+  for (std::uint64_t row = 0; row < states.rows(); ++row) {
+    if (states.is_full(row) && quarantine.contains(lane_number(lane, first + row)))
+      states.states[row] = RowState::hole;
+  }
+  states.count();
+  return reader;
+}
+
+}  // namespace brigade

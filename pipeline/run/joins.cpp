@@ -1,0 +1,47 @@
+#include "pipeline/run/joins.h"
+
+namespace brigade {
+
+JoinedLanes::JoinedLanes(Control<SystemPolicy>& control, const PlanStage& stage, int stage_index,
+                         int replica)
+    : control_(&control), by_turns_(stage.join == Join::epochs && stage.lanes.size() > 1) {
+  for (std::size_t l = 0; l < stage.lanes.size(); ++l) {
+    lanes_.emplace_back(control, stage_index, static_cast<int>(l), replica);
+    const auto domain = static_cast<std::size_t>(stage.lanes[l].domain);
+    periods_.push_back(&control.domains[domain]->epoch_period.value);
+  }
+}
+
+Attempt<SystemPolicy> JoinedLanes::claim_in_turn() {
+  for (;;) {
+    Lane& lane = at(lane_);
+    // The end of the turn is an end like that of the stream: a lane that has reached it says
+    // `ended`, one whose last tasks are in other hands is blocked on its own mark.
+    lane.set_own_end((epoch_ + 1) * period(lane_));
+    Attempt<SystemPolicy> found = lane.try_claim();
+    if (found.look == Look::claimed) return found;
+    if (found.look == Look::blocked) {
+      if (found.cause == Cause::end) found.cause = Cause::gate;
+      return found;
+    }
+    const bool aborting = control_->phase->value.load(std::memory_order_acquire) ==
+                          static_cast<std::uint64_t>(Phase::aborting);
+    if (aborting || all_ended()) return found;
+    next_turn();
+  }
+}
+
+bool JoinedLanes::all_ended() const {
+  for (const Lane& lane : lanes_) {
+    if (lane.low() < lane.end()) return false;
+  }
+  return true;
+}
+
+void JoinedLanes::next_turn() {
+  if (++lane_ < count()) return;
+  lane_ = 0;
+  ++epoch_;
+}
+
+}  // namespace brigade

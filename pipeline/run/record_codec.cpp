@@ -1,0 +1,350 @@
+#include "pipeline/run/record_codec.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::size_t kScratchAlignment = 64;
+
+std::size_t array_index(const PlanPool& pool, std::string_view name) {
+  for (std::size_t i = 0; i < pool.tensors.size(); ++i)
+    if (pool.tensors[i].type.name == name) return i;
+  BRIGADE_CHECK(false, "the plan names a tensor that its pool lacks:", name);
+  return 0;
+}
+
+/// NAME.shape right after a ragged NAME belongs to it.
+bool is_shape_array(const PlanPool& pool, std::size_t i) {
+  return i > 0 && pool.tensors[i - 1].type.ragged() &&
+         pool.tensors[i].type.name == pool.tensors[i - 1].type.name + ".shape";
+}
+
+bool is_passed(const PlanStage& stage, const std::string& name) {
+  return std::any_of(stage.passes.begin(), stage.passes.end(),
+                     [&](const PlanPass& pass) { return pass.name == name; });
+}
+
+/// Calls use(first, count) for each run of FULL rows.
+template <class Use>
+void for_each_run(const RowStates& states, Use use) {
+  for (std::uint64_t row = 0; row < states.rows();) {
+    if (!states.is_full(row)) {
+      ++row;
+      continue;
+    }
+    const std::uint64_t first = row;
+    while (row < states.rows() && states.is_full(row)) ++row;
+    use(first, row - first);
+  }
+}
+
+std::uint64_t element_count(const std::int64_t* shape, int rank) {
+  std::uint64_t product = 1;
+  for (int i = 0; i < rank; ++i) product *= static_cast<std::uint64_t>(shape[i]);
+  return product;
+}
+
+}  // namespace
+
+void RowStates::count() {
+  full = pads = 0;
+  for (std::uint64_t row = 0; row < states.size(); ++row) {
+    if (states[row] == RowState::full) {
+      if (full++ == 0) first_full = row;
+      last_full = row;
+    } else if (states[row] == RowState::pad) {
+      ++pads;
+    }
+  }
+  holes = states.size() - full - pads;
+}
+
+void RowScratch::reserve(std::size_t bytes) {
+  if (data_ != nullptr && bytes <= bytes_) return;
+  memory_.resize(bytes + kScratchAlignment);
+  void* start = memory_.data();
+  std::size_t space = memory_.size();
+  data_ = static_cast<std::byte*>(std::align(kScratchAlignment, bytes, start, space));
+  bytes_ = bytes;
+}
+
+RecordWindow::RecordWindow(std::uint64_t task, bool batched) : task_(task) {
+  frame_.batched = batched;
+  frame_.rows = batched ? static_cast<std::int64_t>(task) : 1;
+}
+
+std::size_t RecordWindow::add_pool(const RowPool& pool) {
+  rings_.push_back({&pool});
+  return rings_.size() - 1;
+}
+
+void RecordWindow::add(std::size_t pool, std::size_t array, const TensorType& type,
+                       const std::string& name) {
+  add_field(pool, array, type, name);
+  if (!type.ragged()) return;
+  const auto rank = static_cast<std::int64_t>(type.shape.size());
+  if (frame_.batched) return add_field(pool, array + 1, {"", i64, {Dim(rank)}}, name + ".shape");
+  ragged_ = true;
+  arrays_.back().has_shapes = true;
+  arrays_.back().shapes = rings_[pool].pool->row(array + 1, 0);
+  arrays_.back().shapes_stride = rings_[pool].pool->stride(array + 1);
+}
+
+void RecordWindow::add_field(std::size_t pool, std::size_t array, const TensorType& type,
+                             const std::string& name) {
+  Array& bound = arrays_.emplace_back();
+  bound.ring = pool;
+  bound.base = rings_[pool].pool->row(array, 0);
+  bound.stride = rings_[pool].pool->stride(array);
+
+  Field& field = frame_.fields.emplace_back();
+  field.name = name;
+  field.dtype = type.dtype;
+  field.ragged = type.ragged();
+  field.row_bounds = type.bounds();
+  field.row_shape = field.row_bounds;
+  field.row_stride = bound.stride;
+  if (frame_.batched) field.shape.push_back(static_cast<std::int64_t>(task_));
+  for (std::int64_t size : field.row_bounds) field.shape.push_back(size);
+  field.bounds = field.shape;
+}
+
+void RecordWindow::set_count(std::uint64_t count) {
+  const auto rows = static_cast<std::int64_t>(count);
+  frame_.rows = rows;
+  for (Field& field : frame_.fields) field.shape[0] = field.bounds[0] = rows;
+}
+
+void RecordWindow::select_rows(std::uint64_t row, std::uint64_t count) {
+  for (std::size_t i = 0; i < arrays_.size(); ++i)
+    frame_.fields[i].data = arrays_[i].first + row * arrays_[i].stride;
+  set_count(count);
+}
+
+void RecordWindow::reserve_scratch() {
+  for (Array& array : arrays_) array.scratch.reserve(task_ * array.stride);
+}
+
+void RecordWindow::select_scratch(std::uint64_t count) {
+  reserve_scratch();  // does nothing where the plan said that holes are possible
+  for (std::size_t i = 0; i < arrays_.size(); ++i)
+    frame_.fields[i].data = arrays_[i].scratch.data();
+  set_count(count);
+}
+
+void RecordWindow::gather(const RowStates& states) {
+  for (Array& array : arrays_) {
+    std::byte* to = array.scratch.data();
+    for_each_run(states, [&](std::uint64_t first, std::uint64_t count) {
+      std::memcpy(to, array.first + first * array.stride, count * array.stride);
+      to += count * array.stride;
+    });
+  }
+}
+
+void RecordWindow::scatter(const RowStates& states) {
+  for (Array& array : arrays_) {
+    const std::byte* from = array.scratch.data();
+    for_each_run(states, [&](std::uint64_t first, std::uint64_t count) {
+      std::memcpy(array.first + first * array.stride, from, count * array.stride);
+      from += count * array.stride;
+    });
+  }
+}
+
+std::int64_t* RecordWindow::shape_of(const Array& array, std::uint64_t row) const {
+  return reinterpret_cast<std::int64_t*>(array.shapes +
+                                         (rings_[array.ring].slot + row) * array.shapes_stride);
+}
+
+void RecordWindow::load_shapes(std::uint64_t row) {
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (!arrays_[i].has_shapes) continue;
+    const std::int64_t* sizes = shape_of(arrays_[i], row);
+    Shape& shape = frame_.fields[i].shape;
+    for (int d = 0; d < shape.rank(); ++d) shape[d] = sizes[d];
+  }
+}
+
+void RecordWindow::store_shapes(std::uint64_t row) {
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (!arrays_[i].has_shapes) continue;
+    std::int64_t* sizes = shape_of(arrays_[i], row);
+    const Shape& shape = frame_.fields[i].shape;
+    for (int d = 0; d < shape.rank(); ++d) sizes[d] = shape[d];
+  }
+}
+
+void RecordWindow::open_shapes() {
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    if (arrays_[i].has_shapes) frame_.fields[i].shape = frame_.fields[i].bounds;
+  }
+}
+
+RecordReader::RecordReader(const Plan& plan, const PlanStage& stage, const PlanLane& lane,
+                           std::span<const RowPool> pools)
+    : window_(lane.task, stage.batched) {
+  for (const PlanInput& input : lane.inputs) {
+    const auto source = static_cast<std::size_t>(input.stage);
+    const PlanPool& plan_pool = plan.stages[source].pool;
+    pools_.push_back(&pools[source]);
+    const std::size_t pool = window_.add_pool(pools[source]);
+    const std::string prefix = stage.join == Join::zip ? input.port + "." : "";
+    for (const std::string& name : input.tensors) {
+      const std::size_t array = array_index(plan_pool, name);
+      if (is_shape_array(plan_pool, array)) continue;
+      window_.add(pool, array, plan_pool.tensors[array].type, prefix + name);
+    }
+  }
+  headers_.resize(pools_.size());
+  states_.states.resize(lane.task);
+  Frame& frame = window_.frame();
+  frame.port = lane.inputs.front().port;
+  frame.seed = stage.seed;
+  frame.stream = stream_id(stage.random);
+  frame.samples.resize(stage.batched ? lane.task : 1);
+  if (stage.batched && stage.holes_possible) window_.reserve_scratch();
+}
+
+void RecordReader::begin(std::uint64_t first) {
+  window_.begin(first);
+  for (std::size_t i = 0; i < pools_.size(); ++i) headers_[i] = pools_[i]->headers(first);
+  const RowHeader* headers = headers_.front();
+  BRIGADE_CHECK(headers[0].number == first, headers[0].number, first);
+  for (std::uint64_t row = 0; row < states_.rows(); ++row)
+    states_.states[row] = headers[row].state;
+  for (std::size_t i = 1; i < headers_.size(); ++i) {
+    for (std::uint64_t row = 0; row < states_.rows(); ++row)
+      states_.states[row] = std::max(states_.states[row], headers_[i][row].state);
+  }
+  states_.count();
+}
+
+void RecordReader::select_full() {
+  if (states_.contiguous()) {
+    window_.select_rows(states_.first_full, states_.full);
+  } else {
+    window_.select_scratch(states_.full);
+    window_.gather(states_);
+  }
+  Frame& frame = window_.frame();
+  frame.samples.resize(states_.full);  // never above its capacity
+  auto sample = frame.samples.begin();
+  for (std::uint64_t row = states_.first_full; row <= states_.last_full; ++row) {
+    if (!states_.is_full(row)) continue;
+    const RowHeader& header = headers_.front()[row];
+    *sample++ = {header.number, header.index, header.id, header.epoch};
+  }
+}
+
+RecordWriter::RecordWriter(const Plan& plan, const PlanStage& stage, std::span<const RowPool> pools,
+                           std::size_t stage_index)
+    : pool_(&pools[stage_index]),
+      task_(stage.lanes.front().task),
+      window_(task_, stage.batched) {
+  const std::size_t pool = window_.add_pool(*pool_);
+  for (std::size_t i = 0; i < stage.pool.tensors.size(); ++i) {
+    const TensorType& type = stage.pool.tensors[i].type;
+    if (is_passed(stage, type.name) || is_shape_array(stage.pool, i)) continue;
+    window_.add(pool, i, type, type.name);
+  }
+  for (const PlanPass& pass : stage.passes) add_pass(plan, stage, pass, pools);
+  window_.frame().seed = stage.seed;
+  window_.frame().stream = stream_id(stage.random);
+  if (stage.batched && stage.holes_possible) window_.reserve_scratch();
+}
+
+void RecordWriter::add_pass(const Plan& plan, const PlanStage& stage, const PlanPass& pass,
+                            std::span<const RowPool> pools) {
+  const PlanInput& input = stage.lanes.front().inputs[static_cast<std::size_t>(pass.input)];
+  const auto source = static_cast<std::size_t>(input.stage);
+  const std::size_t to = array_index(stage.pool, pass.name);
+  const PlanTensor& tensor = stage.pool.tensors[to];
+  if (is_shape_array(stage.pool, to)) return;  // goes with its tensor
+  const std::string name(strip_prefix(pass.name, input.port + ".").value_or(pass.name));
+  passes_.push_back({&pools[source], array_index(plan.stages[source].pool, name), to,
+                     tensor.row_bytes, tensor.type.ragged(),
+                     static_cast<int>(tensor.type.shape.size()), dtype_bytes(tensor.type.dtype)});
+}
+
+void RecordWriter::begin(std::uint64_t first) {
+  first_ = first;
+  window_.begin(first);
+  headers_ = pool_->headers(first);
+}
+
+void RecordWriter::pass_on(const RowHeader* headers, const RowStates& states) {
+  std::memcpy(headers_, headers, task_ * sizeof(RowHeader));
+  if (states.full != task_) {
+    for (std::uint64_t row = 0; row < task_; ++row) headers_[row].state = states.states[row];
+  }
+  if (states.full == 0) return;
+  for (const Pass& pass : passes_) {
+    if (pass.ragged) {
+      copy_ragged(pass, states);
+    } else {
+      std::memcpy(pool_->row(pass.to_array, first_), pass.from->row(pass.from_array, first_),
+                  task_ * pass.row_bytes);
+    }
+  }
+}
+
+void RecordWriter::copy_ragged(const Pass& pass, const RowStates& states) {
+  for (std::uint64_t row = 0; row < task_; ++row) {
+    if (!states.is_full(row)) continue;
+    const std::uint64_t number = first_ + row;
+    const std::byte* shape = pass.from->row(pass.from_array + 1, number);
+    std::memcpy(pool_->row(pass.to_array + 1, number), shape,
+                static_cast<std::size_t>(pass.rank) * sizeof(std::int64_t));
+    std::memcpy(pool_->row(pass.to_array, number), pass.from->row(pass.from_array, number),
+                pass.element_bytes * element_count(reinterpret_cast<const std::int64_t*>(shape),
+                                                   pass.rank));
+  }
+}
+
+void RecordWriter::select_full(const RowStates& states) {
+  if (states.contiguous()) return window_.select_rows(states.first_full, states.full);
+  window_.select_scratch(states.full);
+}
+
+void RecordWriter::commit_full(const RowStates& states) {
+  if (!states.contiguous()) window_.scatter(states);
+}
+
+Ports input_ports(const Plan& plan, const PlanStage& stage) {
+  std::size_t sources = 0;
+  for (const PlanLane& lane : stage.lanes) sources += lane.inputs.size();
+  Ports ports;
+  for (const PlanLane& lane : stage.lanes) {
+    for (const PlanInput& input : lane.inputs) {
+      const PlanPool& pool = plan.stages[static_cast<std::size_t>(input.stage)].pool;
+      for (const std::string& name : input.tensors) {
+        const std::size_t array = array_index(pool, name);
+        if (is_shape_array(pool, array)) continue;
+        TensorType type = pool.tensors[array].type;
+        if (sources > 1) type.name = input.port + "." + type.name;
+        ports.tensors.push_back(std::move(type));
+      }
+    }
+  }
+  return ports;
+}
+
+Ports own_outputs(const PlanStage& stage) {
+  Ports ports;
+  if (!stage.has_pool) return ports;
+  for (std::size_t i = 0; i < stage.pool.tensors.size(); ++i) {
+    const TensorType& type = stage.pool.tensors[i].type;
+    if (!is_passed(stage, type.name) && !is_shape_array(stage.pool, i))
+      ports.tensors.push_back(type);
+  }
+  return ports;
+}
+
+}  // namespace brigade

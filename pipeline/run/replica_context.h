@@ -1,0 +1,60 @@
+#pragma once
+
+// What every part of a replica needs to know: which replica it is, and its words in the control
+// segment. Plain pointers; everything outlives the replica.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/text.h"
+#include "pipeline/plan/plan.h"
+#include "pipeline/stats/counters.h"
+#include "stages/api/stage.h"
+#include "transports/layout.h"
+#include "transports/row_pool.h"
+
+namespace brigade {
+
+struct ReplicaContext {
+  const Plan* plan = nullptr;
+  const PlanStage* stage = nullptr;
+  int stage_index = 0;
+  int replica = 0;
+  Control<SystemPolicy>* control = nullptr;
+  std::span<const RowPool> pools;  ///< by stage
+  Reporter* reporter = nullptr;
+
+  int number() const { return stage->first_replica + replica; }  ///< in the graph
+  StageWords<SystemPolicy>& words() const {
+    return control->stages[static_cast<std::size_t>(stage_index)];
+  }
+  ReplicaWords<SystemPolicy>& replica_words() const { return control->replicas[number()]; }
+  ReplicaCounters& counters() const { return live_counters(*control, number()); }
+  DomainWords<SystemPolicy>& domain_of(int lane) const {
+    const auto domain = stage->lanes[static_cast<std::size_t>(lane)].domain;
+    return *control->domains[static_cast<std::size_t>(domain)];
+  }
+  /// For messages: stage "augment" (replica 1).
+  std::string name() const {
+    return concat("stage ", quote(stage->name), " (replica ", replica, ")");
+  }
+};
+
+// Under `join: epochs` each lane numbers its samples by itself. Where a single word or list of a
+// stage names a sample (ReplicaWords::at, the skip and quarantine lists), the lane stands in the
+// upper bits; of lane 0, and so of most stages, it is the plain number.
+
+inline constexpr int kLaneShift = 56;
+
+constexpr std::uint64_t lane_number(int lane, std::uint64_t number) {
+  return static_cast<std::uint64_t>(lane) << kLaneShift | number;
+}
+constexpr int lane_of(std::uint64_t lane_and_number) {
+  return static_cast<int>(lane_and_number >> kLaneShift);
+}
+constexpr std::uint64_t number_of(std::uint64_t lane_and_number) {
+  return lane_and_number & ((std::uint64_t{1} << kLaneShift) - 1);
+}
+
+}  // namespace brigade

@@ -1,0 +1,101 @@
+#include "pipeline/run/sample_errors.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "pipeline/run/sampler.h"
+
+namespace brigade {
+
+SampleErrors::SampleErrors(const ReplicaContext& context, const Producer* producer)
+    : context_(context), producer_(producer) {}
+
+std::string SampleErrors::describe(std::span<const SampleInfo> samples) const {
+  const SampleInfo& first = samples.front();
+  if (samples.size() > 1) {
+    return concat("samples ", first.number, " to ", samples.back().number, " (epoch ", first.epoch,
+                  ")");
+  }
+  std::string text =
+      concat("sample ", first.number, " (id ", first.id, " of epoch ", first.epoch);
+  if (producer_ != nullptr) text += concat(": ", quote(producer_->describe(first.id)));
+  return text + ")";
+}
+
+Result<void> SampleErrors::failed(int lane, std::span<const SampleInfo> samples,
+                                  const Error& cause) {
+  if (!context_.stage->on_error.skip)
+    return Error{concat(context_.name(), ", ", describe(samples), ": ", cause.message)};
+  const bool noted = note_down(lane, samples);
+  read_list();
+  count_up(context_.counters().skipped, samples.size());
+  if (!noted || counted(lane, samples.front().epoch) > allowed(lane))
+    return too_many(lane, samples, cause);
+  if (context_.reporter != nullptr)
+    context_.reporter->say(concat("skipped ", describe(samples), ": ", cause.message));
+  return {};
+}
+
+bool SampleErrors::note_down(int lane, std::span<const SampleInfo> samples) {
+  return std::all_of(samples.begin(), samples.end(), [&](const SampleInfo& sample) {
+    return context_.words().skips.append(lane_number(lane, sample.number));
+  });
+}
+
+void SampleErrors::read_list() {
+  const auto& list = context_.words().skips;
+  for (; entries_read_ < list.capacity(); ++entries_read_) {
+    const std::uint64_t entry = list.at(entries_read_);
+    if (entry == kNever) return;  // free
+    const int lane = lane_of(entry);
+    failures_.samples.insert(lane_number(lane, source_id(lane, number_of(entry))));
+    const std::uint64_t period = context_.domain_of(lane).epoch_period.value.load();
+    ++failures_.by_epoch[lane_number(lane, period > 0 ? number_of(entry) / period : 0)];
+  }
+}
+
+/// The same sample has the same id in every epoch. Without an indexed source, or before its size
+/// is known, every number stands for itself.
+std::uint64_t SampleErrors::source_id(int lane, std::uint64_t number) const {
+  const PlanLane& plan_lane = context_.stage->lanes[static_cast<std::size_t>(lane)];
+  const PlanDomain& domain = context_.plan->domains[static_cast<std::size_t>(plan_lane.domain)];
+  const PlanStage& source = context_.plan->stages[static_cast<std::size_t>(domain.sources.front())];
+  const std::uint64_t samples = context_.domain_of(lane).epoch_samples.value.load();
+  const std::uint64_t period = context_.domain_of(lane).epoch_period.value.load();
+  if (!source.indexed || samples == kNever || period == 0) return number;
+  Sampler sampler(samples, period, source.shuffle, source.seed);
+  const Sampler::Place place = sampler.place(number);
+  sampler.enter(place.epoch);
+  return place.index < samples ? sampler.id(place.index) : number;
+}
+
+std::uint64_t SampleErrors::epoch_samples(int lane) const {
+  const std::uint64_t samples = context_.domain_of(lane).epoch_samples.value.load();
+  return samples != kNever ? samples : context_.domain_of(lane).epoch_period.value.load();
+}
+
+std::uint64_t SampleErrors::allowed(int lane) const {
+  const OnError& policy = context_.stage->on_error;
+  if (policy.percent_max <= 0) return policy.count_max;
+  return static_cast<std::uint64_t>(policy.percent_max / 100 *
+                                    static_cast<double>(epoch_samples(lane)));
+}
+
+std::uint64_t SampleErrors::counted(int lane, std::uint32_t epoch) const {
+  if (context_.stage->on_error.percent_max <= 0) return failures_.samples.size();
+  const auto found = failures_.by_epoch.find(lane_number(lane, epoch));
+  return found != failures_.by_epoch.end() ? found->second : 0;
+}
+
+Error SampleErrors::too_many(int lane, std::span<const SampleInfo> samples,
+                             const Error& cause) const {
+  const OnError& policy = context_.stage->on_error;
+  const std::string limit =
+      policy.percent_max > 0
+          ? concat(policy.percent_max, "% of an epoch, ", allowed(lane), " samples")
+          : concat(policy.count_max, policy.count_max == 1 ? " sample" : " different samples");
+  return Error{concat(context_.name(), ": more samples failed than on_error: skip allows (", limit,
+                      "); the last was ", describe(samples), ": ", cause.message)};
+}
+
+}  // namespace brigade

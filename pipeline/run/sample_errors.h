@@ -1,0 +1,55 @@
+#pragma once
+
+// `on_error:`: what becomes of samples whose stage failed. With `stop` the run ends with an error
+// that names stage, replica, sample and cause. With `skip` they become holes, are noted down in the
+// stage's list (so that a redelivery does not count them twice), and the user reads one line each;
+// the run ends when more samples than allowed have failed. What counts is different samples of the
+// source: one broken file costs one of `skip: 10`, however many epochs it fails in. `skip: 1%` is a
+// share of the samples of one epoch, counted per epoch.
+//
+// One replica's; one thread. Allocates: this is not the data path.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/result.h"
+#include "pipeline/run/replica_context.h"
+
+namespace brigade {
+
+class SampleErrors {
+ public:
+  /// `producer`: describes samples in messages; null for other stages.
+  explicit SampleErrors(const ReplicaContext& context, const Producer* producer = nullptr);
+
+  /// A call failed on these samples of a lane (one, or the FULL ones of a batch). Nothing: they are
+  /// holes now. An error: the run ends.
+  Result<void> failed(int lane, std::span<const SampleInfo> samples, const Error& cause);
+
+  /// `sample 70017 (id 55 of epoch 1: "n01440764/x.JPEG")`, `samples 0 to 255 (epoch 0)`.
+  std::string describe(std::span<const SampleInfo> samples) const;
+
+ private:
+  struct Failures {
+    std::unordered_set<std::uint64_t> samples;  // different ones
+    std::unordered_map<std::uint64_t, std::uint64_t> by_epoch;
+  };
+
+  bool note_down(int lane, std::span<const SampleInfo> samples);
+  void read_list();
+  std::uint64_t source_id(int lane, std::uint64_t number) const;
+  std::uint64_t epoch_samples(int lane) const;
+  std::uint64_t allowed(int lane) const;
+  std::uint64_t counted(int lane, std::uint32_t epoch) const;
+  Error too_many(int lane, std::span<const SampleInfo> samples, const Error& cause) const;
+
+  ReplicaContext context_;
+  const Producer* producer_;
+  std::uint64_t entries_read_ = 0;  // of the stage's list, which other replicas extend, too
+  Failures failures_;
+};
+
+}  // namespace brigade

@@ -1,0 +1,83 @@
+#include "pipeline/run/input_rows.h"
+
+namespace brigade {
+namespace {
+
+class SampleWork final : public TaskWork {
+ public:
+  SampleWork(const ReplicaContext& context, Stage& stage)
+      : context_(context),
+        stage_(&stage),
+        errors_(context),
+        rows_(context),
+        at_(&context.replica_words().at.value) {}
+
+  Result<TaskDone> work(int lane, std::uint64_t first) override {
+    RecordReader& reader = rows_.begin(context_, lane, first);
+    return rows_.writer ? transform(reader, *rows_.writer, first) : consume(reader, lane, first);
+  }
+
+ private:
+  Result<TaskDone> transform(RecordReader& reader, RecordWriter& writer, std::uint64_t first) {
+    const RowStates& states = reader.states();
+    writer.pass_on(reader.headers(), states);
+    TaskDone done{states.full, {states.pads, states.holes, 0}};
+    for (std::uint64_t row = 0; row < states.rows(); ++row) {
+      if (!states.is_full(row)) continue;
+      at_->store(first + row, std::memory_order_relaxed);
+      reader.select(row);
+      writer.select(row);
+      const Inputs in = reader.inputs();
+      Outputs out = writer.outputs();
+      const Result<Next> answer =
+          guarded([&]() -> Result<Next> { return stage_->process(in, out); });
+      if (emitted(answer)) [[likely]] {
+        writer.commit(row);
+        continue;
+      }
+      BRIGADE_TRY(settle_call(answer, context_, 0, {&in.sample(), 1}, errors_));
+      writer.headers()[row].state = RowState::hole;
+      --done.full;
+      ++done.not_full.holes;
+    }
+    at_->store(kNever, std::memory_order_relaxed);
+    return done;
+  }
+
+  Result<TaskDone> consume(RecordReader& reader, int lane, std::uint64_t first) {
+    const RowStates& states = reader.states();
+    const std::uint64_t at = lane_number(lane, first);
+    Outputs none(no_outputs_);
+    TaskDone done{states.full, {states.pads, states.holes, 0}};
+    for (std::uint64_t row = 0; row < states.rows(); ++row) {
+      if (!states.is_full(row)) continue;
+      at_->store(at + row, std::memory_order_relaxed);
+      reader.select(row);
+      const Inputs in = reader.inputs();
+      const Result<Next> answer =
+          guarded([&]() -> Result<Next> { return stage_->process(in, none); });
+      if (emitted(answer)) [[likely]]
+        continue;
+      BRIGADE_TRY(settle_call(answer, context_, lane, {&in.sample(), 1}, errors_));
+      --done.full;
+      ++done.not_full.holes;
+    }
+    at_->store(kNever, std::memory_order_relaxed);
+    return done;
+  }
+
+  ReplicaContext context_;
+  Stage* stage_;
+  SampleErrors errors_;
+  InputRows rows_;
+  Frame no_outputs_;
+  SystemPolicy::Atomic<std::uint64_t>* at_;
+};
+
+}  // namespace
+
+std::unique_ptr<TaskWork> make_sample_work(const ReplicaContext& context, Stage& stage) {
+  return std::make_unique<SampleWork>(context, stage);
+}
+
+}  // namespace brigade

@@ -1,0 +1,106 @@
+#pragma once
+
+// Which sample of the source has number n: the runtime's half of an indexed producer. An epoch has
+// S samples (`limit` applied: the first S of the index) and takes P >= S numbers; numbers past S
+// are padding. With `shuffle` each epoch reads the S samples in an order of its own, the same on
+// every machine, for any number of replicas, and for every source with that seed: the key has no
+// stage in it, so sources that are zipped shuffle alike. Nothing is stored per sample and any
+// number can be asked for, so that seeking costs nothing.
+
+#include <array>
+#include <cstdint>
+
+namespace brigade {
+
+/// A bijection of [0, size), chosen by (seed, epoch), in constant memory: a Feistel network (Luby
+/// and Rackoff 1988; six rounds, halves of unequal width where the bits are odd) over the next
+/// power of two, applied again until it lands inside (cycle walking: Black and Rogaway, "Ciphers
+/// with arbitrary finite domains", 2002); fewer than two rounds through the network on average.
+/// A value; any thread. What it gives is part of what users rely on.
+class Permutation {
+ public:
+  Permutation() = default;
+  Permutation(std::uint64_t size, std::uint64_t seed, std::uint32_t epoch);
+
+  std::uint64_t size() const { return size_; }
+
+  /// `position` < size().
+  std::uint64_t operator()(std::uint64_t position) const {
+    do {
+      position = encipher(position);
+    } while (position >= size_);
+    return position;
+  }
+
+ private:
+  static constexpr int kRounds = 6;
+
+  static constexpr std::uint64_t scramble(std::uint64_t half, std::uint64_t key) {
+    std::uint64_t hash = (half ^ key) * 0xbf58476d1ce4e5b9;
+    hash = (hash ^ (hash >> 32)) * 0x94d049bb133111eb;
+    return hash >> 32;  // a half has at most 32 bits
+  }
+
+  std::uint64_t encipher(std::uint64_t value) const {
+    std::uint64_t left = value >> right_bits_;
+    std::uint64_t right = value & right_mask_;
+    for (int round = 0; round < kRounds; round += 2) {
+      left ^= scramble(right, keys_[static_cast<std::size_t>(round)]) & left_mask_;
+      right ^= scramble(left, keys_[static_cast<std::size_t>(round) + 1]) & right_mask_;
+    }
+    return left << right_bits_ | right;
+  }
+
+  std::uint64_t size_ = 0;
+  std::uint64_t left_mask_ = 0;
+  std::uint64_t right_mask_ = 0;
+  int right_bits_ = 0;
+  std::array<std::uint64_t, kRounds> keys_{};
+};
+
+/// One thread at a time.
+class Sampler {
+ public:
+  struct Place {
+    std::uint32_t epoch = 0;
+    std::uint64_t index = 0;  ///< in its epoch; padding where it is >= samples()
+  };
+
+  Sampler() = default;
+  /// `samples`: S. `period`: P >= S. `seed` matters only with `shuffle`.
+  Sampler(std::uint64_t samples, std::uint64_t period, bool shuffle, std::uint64_t seed)
+      : samples_(samples), period_(period), seed_(seed), shuffle_(shuffle) {}
+
+  std::uint64_t samples() const { return samples_; }
+  std::uint64_t period() const { return period_; }
+
+  /// Needs period() > 0.
+  Place place(std::uint64_t number) const {
+    return {static_cast<std::uint32_t>(number / period_), number % period_};
+  }
+
+  /// Makes id() answer for this epoch.
+  void enter(std::uint32_t epoch) {
+    if (!shuffle_ || (epoch == epoch_ && order_.size() != 0)) return;
+    epoch_ = epoch;
+    order_ = Permutation(samples_, seed_, epoch);
+  }
+
+  /// Which sample of the source is at `index` (< samples()) of the entered epoch.
+  std::uint64_t id(std::uint64_t index) const { return shuffle_ ? order_(index) : index; }
+
+ private:
+  std::uint64_t samples_ = 0;
+  std::uint64_t period_ = 0;
+  std::uint64_t seed_ = 0;
+  bool shuffle_ = false;
+  std::uint32_t epoch_ = 0;
+  Permutation order_;
+};
+
+/// P: `samples` rounded up to a multiple of L.
+constexpr std::uint64_t epoch_period(std::uint64_t samples, std::uint64_t multiple) {
+  return (samples + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace brigade

@@ -1,0 +1,45 @@
+#pragma once
+
+// The loop of every replica: claim a task or wait for one, tell the stage of epochs that have ended,
+// do the work, finish. It ends when its lanes have ended. The loop reads the clock once per task,
+// and once more after a wait.
+//
+// One replica's; one thread.
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "pipeline/run/epoch_ends.h"
+#include "pipeline/run/joins.h"
+#include "pipeline/run/task_work.h"
+
+namespace brigade {
+
+class StageLoop {
+ public:
+  /// `spins`: attempts before sleeping.
+  StageLoop(const ReplicaContext& context, JoinedLanes& lanes, EpochEnds& epoch_ends,
+            TaskWork& work, int spins);
+
+  /// An error ends the run; the task in hand stays claimed.
+  Result<void> run();
+
+ private:
+  Attempt<SystemPolicy> claim();
+  void count_wait(Cause cause);
+  Result<void> do_task(std::uint64_t task);
+  void count_task(const TaskDone& done, std::int64_t task_ns);
+
+  ReplicaContext context_;
+  ReplicaCounters* counters_;
+  JoinedLanes* lanes_;
+  EpochEnds* epoch_ends_;
+  TaskWork* work_;
+  int spins_;
+  std::int64_t now_ns_ = 0;  // end of the last task or wait
+};
+
+/// Sleeps until the graph has left Phase::starting. Whoever changes the phase must ring.
+void wait_for_start(const ReplicaContext& context);
+
+}  // namespace brigade

@@ -1,0 +1,63 @@
+#pragma once
+
+// The work on one claimed task: the user's class called sample by sample or batch by batch, its rows
+// written in place. Three kinds: a producer reads samples of its source, a per-sample stage and a
+// per-batch stage turn input rows into output rows (a consumer has none). HOLES, PADs and samples
+// in quarantine are passed on without a call.
+//
+// One replica's; one thread. Nothing here allocates unless a sample fails.
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "pipeline/run/replica_context.h"
+#include "pipeline/run/sample_errors.h"
+#include "pipeline/run/sampler.h"
+#include "stages/api/stage.h"
+#include "transports/tally.h"
+
+namespace brigade {
+
+/// What a task came to: full + not_full.total() are its rows.
+struct TaskDone {
+  std::uint64_t full = 0;
+  RowCounts not_full;
+};
+
+class TaskWork {
+ public:
+  virtual ~TaskWork() = default;
+  /// Samples first .. first + g - 1 of a lane. An error ends the run; the task is then left as it
+  /// is.
+  virtual Result<TaskDone> work(int lane, std::uint64_t first) = 0;
+};
+
+std::unique_ptr<TaskWork> make_producer_work(const ReplicaContext& context, Producer& producer,
+                                             const Sampler& sampler);
+std::unique_ptr<TaskWork> make_sample_work(const ReplicaContext& context, Stage& stage);
+std::unique_ptr<TaskWork> make_batch_work(const ReplicaContext& context, Stage& stage);
+
+/// Runs a call of the user's class; an exception becomes its error, cut to one line.
+template <class Call>
+auto guarded(Call&& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::exception& exception) {
+    const std::string what = exception.what();
+    return Error{what.substr(0, what.find('\n'))};
+  } catch (...) {
+    return Error{"an exception that is no std::exception"};
+  }
+}
+
+/// Any answer but a plain `emit`: true when the samples are holes now (dropped, or skipped under
+/// `on_error`), else the error that ends the run.
+Result<void> settle_call(const Result<Next>& answer, const ReplicaContext& context, int lane,
+                         std::span<const SampleInfo> samples, SampleErrors& errors);
+
+inline bool emitted(const Result<Next>& answer) { return answer.ok() && *answer == Next::emit; }
+
+}  // namespace brigade

@@ -1,0 +1,55 @@
+#include "pipeline/stats/bottleneck.h"
+
+#include "base/text.h"
+#include "base/units.h"
+
+namespace brigade {
+namespace {
+
+double since(std::uint64_t before, std::uint64_t after) {
+  return after > before ? static_cast<double>(after - before) : 0;
+}
+
+std::string advice(const StageFigures& stage, const StageShares& shares) {
+  if (stage.kind == StageKind::consumer) return "the line keeps up with it";
+  if (shares.busy < 0.8) return "it also waits: look at its neighbours";
+  return concat("more `replicas:` of it may help (now ", stage.replicas, ")");
+}
+
+}  // namespace
+
+StageShares time_shares(const StageFigures& before, const StageFigures& after) {
+  StageShares shares{since(before.busy_ns, after.busy_ns),
+                     since(before.wait_in_ns, after.wait_in_ns),
+                     since(before.wait_out_ns, after.wait_out_ns),
+                     since(before.wait_other_ns, after.wait_other_ns)};
+  const double total = shares.busy + shares.wait_in + shares.wait_out + shares.wait_other;
+  if (total <= 0) return {};
+  shares.busy /= total;
+  shares.wait_in /= total;
+  shares.wait_out /= total;
+  shares.wait_other /= total;
+  return shares;
+}
+
+StageShares time_shares(const StageFigures& figures) { return time_shares({}, figures); }
+
+std::optional<Bottleneck> find_bottleneck(const RunFigures& before, const RunFigures& after) {
+  std::optional<Bottleneck> worst;
+  for (std::size_t s = 0; s < after.stages.size(); ++s) {
+    const StageFigures none;
+    const StageFigures& start = s < before.stages.size() ? before.stages[s] : none;
+    const StageShares shares = time_shares(start, after.stages[s]);
+    if (shares.busy < kBusyMin || (worst && shares.busy <= worst->shares.busy)) continue;
+    worst = Bottleneck{static_cast<int>(s), shares};
+  }
+  return worst;
+}
+
+std::string bottleneck_text(const RunFigures& figures, const Bottleneck& bottleneck) {
+  const StageFigures& stage = figures.stages[static_cast<std::size_t>(bottleneck.stage)];
+  return concat(stage.name, " (busy ", format_percentage(bottleneck.shares.busy),
+                "): ", advice(stage, bottleneck.shares));
+}
+
+}  // namespace brigade

@@ -1,0 +1,71 @@
+#pragma once
+
+// What one replica has done so far, as numbers that anybody may read at any time: `brigade top`, the
+// progress line, the summary. They live in the replica's own piece of the control segment
+// (Control::extra), so they outlast the replica, and its successor counts on from there.
+//
+// One writer, the replica's own thread, once per task and after its commit: a replica killed in
+// between loses the count of one task, never of a sample (the audit counts those from the marks).
+// Readers see each word whole, but not all words of one moment.
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "transports/layout.h"
+
+namespace brigade {
+
+/// What a replica waits for right now.
+enum class Waiting : std::uint64_t { no = 0, input = 1, memory = 2, other = 3 };
+
+/// Bucket b counts tasks of 2^(b-1) up to 2^b - 1 nanoseconds; the last one everything above.
+inline constexpr std::size_t kTimeBuckets = 48;
+
+/// All words are relaxed: nothing is published through them.
+struct alignas(kCacheLineBytes) ReplicaCounters {
+  using Word = std::atomic<std::uint64_t>;
+
+  Word samples{0};          ///< FULL rows finished
+  Word tasks{0};            ///< finished, empty ones included
+  Word busy_ns{0};          ///< from claim to commit, epoch_end() included
+  Word wait_in_ns{0};       ///< for its inputs
+  Word wait_out_ns{0};      ///< for room in its ring: its readers are slower
+  Word wait_other_ns{0};    ///< for the end, a stop, or the other replicas (`join: epochs`)
+  Word first_sample_ns{0};  ///< CLOCK_MONOTONIC when its first FULL row was in hand; 0: none yet
+  Word skipped{0};          ///< samples given up under `on_error: skip`
+  Word epochs{0};           ///< epochs of its last input that it has seen the end of
+  Word waiting{0};          ///< Waiting
+  Word waiting_since_ns{0};  ///< CLOCK_MONOTONIC; of `waiting`
+  std::array<Word, kTimeBuckets> task_times{};
+};
+static_assert(sizeof(ReplicaCounters) % kCacheLineBytes == 0, "replicas do not share lines");
+
+inline constexpr std::uint64_t kReplicaCounterBytes = sizeof(ReplicaCounters);
+
+/// The counters of a replica, by its number in the graph. The segment must have been laid out with
+/// replica_extra_bytes = kReplicaCounterBytes (graph_shape() does).
+template <class P>
+ReplicaCounters& live_counters(const Control<P>& control, int replica) {
+  return *reinterpret_cast<ReplicaCounters*>(
+      control.extra + static_cast<std::uint64_t>(replica) * control.shape->replica_extra_bytes);
+}
+
+/// Adds to a word that only the caller writes.
+inline void count_up(ReplicaCounters::Word& word, std::uint64_t amount) {
+  word.store(word.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+inline std::size_t time_bucket(std::int64_t task_ns) {
+  const auto bucket = static_cast<std::size_t>(
+      std::bit_width(static_cast<std::uint64_t>(task_ns < 0 ? 0 : task_ns)));
+  return bucket < kTimeBuckets ? bucket : kTimeBuckets - 1;
+}
+
+/// The time that `share` (0 to 1) of all tasks stayed below, in nanoseconds: the upper bound of its
+/// bucket, so at most twice too high. 0 where nothing was counted.
+std::uint64_t task_time_quantile(const ReplicaCounters& counters, double share);
+
+}  // namespace brigade
