@@ -25,10 +25,10 @@ struct Descriptor {
   ipc::mapping_handle_t get_mapping_handle() const { return ipc::mapping_handle_t{fd, false}; }
 };
 
-Error system_error(const std::string& what) { return Error{what + ": " + std::strerror(errno)}; }
-
-std::string descriptor_hint() {
-  return errno == EMFILE || errno == ENFILE ? "; raise the limit with `ulimit -n`" : "";
+Error system_error(const std::string& what) {
+  const bool descriptors = errno == EMFILE || errno == ENFILE;
+  return Error{what + ": " + std::strerror(errno) +
+               (descriptors ? "; raise the limit with `ulimit -n`" : "")};
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ Result<MemoryFile> MemoryFile::create(const std::string& name, std::uint64_t byt
   MemoryFile file;
   file.fd_ = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file.fd_ < 0) {
-    return system_error("cannot create shared memory \"" + name + "\"" + descriptor_hint());
+    return system_error("cannot create shared memory \"" + name + "\"");
   }
   file.bytes_ = bytes;
   if (ftruncate(file.fd_, static_cast<off_t>(bytes)) != 0) {
@@ -119,7 +119,7 @@ Result<void> MemoryFile::open_read_only() {
   const std::string path = "/proc/self/fd/" + std::to_string(fd_);
   read_only_fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (read_only_fd_ < 0) {
-    return system_error("cannot open shared memory read-only through " + path + descriptor_hint());
+    return system_error("cannot open shared memory read-only through " + path);
   }
   return {};
 }

@@ -96,7 +96,8 @@ inline std::uint64_t number_pool_bytes(const StageShape& stage) {
 }
 
 inline RowPool number_pool(std::byte* base, const StageShape& stage) {
-  return {base, std::max<std::uint64_t>(stage.rows, 1),
+  return {base,
+          std::max<std::uint64_t>(stage.rows, 1),
           {{stage.rows * sizeof(RowHeader), sizeof(std::uint64_t)}}};
 }
 

@@ -66,20 +66,19 @@ TEST_P(EveryLine, SleepersAreWokenWhoeverIsSlow) {
 
 INSTANTIATE_TEST_SUITE_P(
     Lines, EveryLine,
-    testing::Values(Line{"one_to_one_in_order", {{1, 1, 4, {}, true}, {1, 1, 0, {0}, true}}},
-                    Line{"one_to_one_with_task_words", {{1, 1, 4, {}}, {1, 1, 0, {0}}}},
-                    Line{"two_to_two", {{2, 1, 4, {}}, {2, 1, 0, {0}}}},
-                    Line{"two_to_two_in_chunks", {{2, 4, 16, {}}, {2, 2, 0, {0}}}},
-                    Line{"four_replicas", {{4, 1, 8, {}}, {4, 1, 0, {0}}}},
-                    Line{"source_transforms_batches",
-                         {{1, 4, 32, {}, true}, {4, 4, 48, {0}}, {1, 16, 0, {1}, true}}},
-                    Line{"broadcast",
-                         {{1, 2, 8, {}, true}, {2, 2, 0, {0}}, {1, 4, 0, {0}, true}}},
-                    Line{"zip", {{2, 1, 4, {}}, {1, 2, 8, {}, true}, {2, 4, 0, {0, 1}}}},
-                    Line{"a_diamond",
-                         {{1, 1, 4, {}, true}, {2, 1, 4, {0}}, {1, 2, 4, {0}, true},
-                          {1, 4, 0, {1, 2}, true}}},
-                    Line{"fixed_turns", {{2, 1, 8, {}}, {3, 2, 0, {0}, false, true}}}),
+    testing::Values(
+        Line{"one_to_one_in_order", {{1, 1, 4, {}, true}, {1, 1, 0, {0}, true}}},
+        Line{"one_to_one_with_task_words", {{1, 1, 4, {}}, {1, 1, 0, {0}}}},
+        Line{"two_to_two", {{2, 1, 4, {}}, {2, 1, 0, {0}}}},
+        Line{"two_to_two_in_chunks", {{2, 4, 16, {}}, {2, 2, 0, {0}}}},
+        Line{"four_replicas", {{4, 1, 8, {}}, {4, 1, 0, {0}}}},
+        Line{"source_transforms_batches",
+             {{1, 4, 32, {}, true}, {4, 4, 48, {0}}, {1, 16, 0, {1}, true}}},
+        Line{"broadcast", {{1, 2, 8, {}, true}, {2, 2, 0, {0}}, {1, 4, 0, {0}, true}}},
+        Line{"zip", {{2, 1, 4, {}}, {1, 2, 8, {}, true}, {2, 4, 0, {0, 1}}}},
+        Line{"a_diamond",
+             {{1, 1, 4, {}, true}, {2, 1, 4, {0}}, {1, 2, 4, {0}, true}, {1, 4, 0, {1, 2}, true}}},
+        Line{"fixed_turns", {{2, 1, 8, {}}, {3, 2, 0, {0}, false, true}}}),
     [](const auto& name) { return name.param.name; });
 
 TEST(FixedTurns, TaskTGoesToReplicaTModR) {
@@ -122,7 +121,8 @@ TEST(AbortOfRunningThreads, EverybodyLeavesAlsoWhoStartsLate) {
 
 TEST(SeveralLanes, ASleeperIsWokenByWhicheverMarkMoves) {
   // A merging consumer: one lane per source, in one replica.
-  GraphShape shape = support::line_shape({{1, 1, 4, {}, true}, {1, 1, 4, {}, true}, {1, 1, 0, {0}}});
+  GraphShape shape =
+      support::line_shape({{1, 1, 4, {}, true}, {1, 1, 4, {}, true}, {1, 1, 0, {0}}});
   LaneShape second = shape.stages[2].lanes[0];
   second.inputs = {1};
   shape.stages[2].lanes.push_back(second);

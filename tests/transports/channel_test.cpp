@@ -1,0 +1,267 @@
+#include "transports/channel.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/line.h"
+#include "transports/stop.h"
+
+namespace brigade {
+namespace {
+
+using support::StageSpec;
+using Shared = Control<SystemPolicy>;
+
+/// A line in one thread: whoever is named takes the next step.
+class Line {
+ public:
+  explicit Line(const std::vector<StageSpec>& specs, std::uint64_t end = kNever)
+      : shape_(support::line_shape(specs)), memory_(control_bytes<SystemPolicy>(shape_)) {
+    control = create_control<SystemPolicy>(memory_.data(), shape_);
+    if (end != kNever) set_end(control, 0, end, end, 1);
+  }
+  Channel<SystemPolicy> channel(int stage, int replica = 0) { return {control, stage, 0, replica}; }
+  Mark<SystemPolicy>* mark(int stage) {
+    return control.stages[static_cast<std::size_t>(stage)].lanes[0].mark;
+  }
+  std::uint64_t low(int stage) { return mark(stage)->low.value; }
+
+  Shared control;
+
+ private:
+  GraphShape shape_;
+  support::LineMemory memory_;
+};
+
+void expect_claimed(const Attempt<SystemPolicy>& found, std::uint64_t task) {
+  ASSERT_EQ(found.look, Look::claimed);
+  EXPECT_EQ(found.task, task);
+}
+
+void expect_blocked(const Attempt<SystemPolicy>& found, const Mark<SystemPolicy>* on, Cause cause) {
+  ASSERT_EQ(found.look, Look::blocked);
+  EXPECT_EQ(found.blocked_on, on);
+  EXPECT_EQ(found.cause, cause);
+}
+
+class OneToOne : public testing::TestWithParam<bool> {
+ protected:
+  const bool in_order_ = GetParam();
+  Line line_{{{1, 1, 2, {}, in_order_}, {1, 1, 0, {0}, in_order_}}, 5};
+  Channel<SystemPolicy> writer_ = line_.channel(0);
+  Channel<SystemPolicy> reader_ = line_.channel(1);
+};
+
+TEST_P(OneToOne, ARowIsReadableWhenItsTaskIsFinished) {
+  expect_blocked(reader_.try_claim(), line_.mark(0), Cause::input);
+  expect_claimed(writer_.try_claim(), 0);
+  expect_blocked(reader_.try_claim(), line_.mark(0), Cause::input);
+  writer_.finish(0);
+  EXPECT_EQ(line_.low(0), 1u);
+  expect_claimed(reader_.try_claim(), 0);
+}
+
+TEST_P(OneToOne, TheWriterWaitsForMemoryUntilTheReaderHasFinished) {
+  for (std::uint64_t task : {0, 1}) {
+    expect_claimed(writer_.try_claim(), task);
+    writer_.finish(task);
+  }
+  expect_blocked(writer_.try_claim(), line_.mark(1), Cause::memory);
+  expect_claimed(reader_.try_claim(), 0);
+  expect_blocked(writer_.try_claim(), line_.mark(1), Cause::memory);
+  reader_.finish(0);
+  expect_claimed(writer_.try_claim(), 2);
+}
+
+TEST_P(OneToOne, EndsWhenTheMarkReachesTheEnd) {
+  for (std::uint64_t task = 0; task < 5; ++task) {
+    expect_claimed(writer_.try_claim(), task);
+    writer_.finish(task);
+    expect_claimed(reader_.try_claim(), task);
+    reader_.finish(task);
+  }
+  EXPECT_EQ(writer_.try_claim().look, Look::ended);
+  EXPECT_EQ(reader_.try_claim().look, Look::ended);
+  EXPECT_EQ(line_.low(1), 5u);
+}
+
+TEST_P(OneToOne, ANewChannelGoesOnWhereTheMarkIs) {
+  expect_claimed(writer_.try_claim(), 0);
+  writer_.finish(0);
+  auto restarted = line_.channel(0);
+  expect_claimed(restarted.try_claim(), 1);
+}
+
+TEST_P(OneToOne, AnAbortEndsItWhateverIsLeftAndForGood) {
+  abort_all(line_.control);
+  EXPECT_EQ(writer_.try_claim().look, Look::ended);
+  EXPECT_EQ(writer_.try_claim().look, Look::ended);
+  EXPECT_EQ(line_.channel(1).try_claim().look, Look::ended);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutTaskWords, OneToOne, testing::Bool());
+
+TEST(Replicas, ClaimInAscendingOrderAndPublishInOrder) {
+  Line line({{2, 1, 4, {}}, {1, 1, 0, {0}}}, 8);
+  auto first = line.channel(0, 0);
+  auto second = line.channel(0, 1);
+  expect_claimed(first.try_claim(), 0);
+  expect_claimed(second.try_claim(), 1);
+  second.finish(1);
+  EXPECT_EQ(line.low(0), 0u);  // 0 is not done
+  expect_claimed(second.try_claim(), 2);
+  first.finish(0);
+  EXPECT_EQ(line.low(0), 2u);
+}
+
+TEST(Replicas, OneMayHoldSeveralLeasesAndFinishThemInAnyOrder) {
+  Line line({{1, 1, 4, {}}, {1, 1, 0, {0}}}, 8);
+  auto channel = line.channel(0);
+  for (std::uint64_t task : {0, 1, 2}) expect_claimed(channel.try_claim(), task);
+  channel.finish(2);
+  channel.finish(1);
+  EXPECT_EQ(line.low(0), 0u);
+  channel.finish(0);
+  EXPECT_EQ(line.low(0), 3u);
+}
+
+TEST(Replicas, OneThatFellFarBehindCatchesUp) {
+  Line line({{2, 1, 2, {}}, {1, 1, 0, {0}, true}}, 1000);
+  auto sleeper = line.channel(0, 1);
+  auto writer = line.channel(0, 0);
+  auto reader = line.channel(1);
+  expect_claimed(sleeper.try_claim(), 0);
+  sleeper.finish(0);
+  for (std::uint64_t task = 1; task < 900; ++task) {
+    if (task > 1) {
+      expect_claimed(reader.try_claim(), task - 2);
+      reader.finish(task - 2);
+    }
+    expect_claimed(writer.try_claim(), task);
+    writer.finish(task);
+  }
+  expect_claimed(reader.try_claim(), 898);
+  reader.finish(898);
+  expect_claimed(sleeper.try_claim(), 900);
+}
+
+TEST(Replicas, WaitForTheEndWhileAnotherHasTheLastTask) {
+  Line line({{2, 1, 4, {}}, {1, 1, 0, {0}}}, 2);
+  auto first = line.channel(0, 0);
+  auto second = line.channel(0, 1);
+  expect_claimed(first.try_claim(), 0);
+  expect_claimed(second.try_claim(), 1);
+  second.finish(1);
+  expect_blocked(second.try_claim(), line.mark(0), Cause::end);  // first may die with task 0
+  first.finish(0);
+  EXPECT_EQ(second.try_claim().look, Look::ended);
+}
+
+TEST(FixedTurns, AReplicaTakesItsOwnTasksOnly) {
+  Line line({{1, 1, 6, {}, true}, {3, 1, 0, {0}, false, true}}, 6);
+  auto writer = line.channel(0);
+  for (std::uint64_t task = 0; task < 6; ++task) {
+    expect_claimed(writer.try_claim(), task);
+    writer.finish(task);
+  }
+  auto second = line.channel(1, 1);
+  expect_claimed(second.try_claim(), 1);
+  second.finish(1);
+  expect_claimed(second.try_claim(), 4);
+  auto first = line.channel(1, 0);
+  expect_claimed(first.try_claim(), 0);
+  first.finish(0);
+  auto third = line.channel(1, 2);  // a restart looks from the mark on
+  expect_claimed(third.try_claim(), 2);
+}
+
+TEST(TaskSizes, AReaderWaitsForItsWholeBatch) {
+  Line line({{1, 2, 8, {}, true}, {1, 4, 0, {0}, true}}, 8);
+  auto writer = line.channel(0);
+  auto reader = line.channel(1);
+  expect_claimed(writer.try_claim(), 0);
+  writer.finish(0);
+  expect_blocked(reader.try_claim(), line.mark(0), Cause::input);
+  expect_claimed(writer.try_claim(), 1);
+  writer.finish(1);
+  expect_claimed(reader.try_claim(), 0);
+}
+
+TEST(Broadcast, TheSlowestReaderHoldsTheRing) {
+  Line line({{1, 1, 2, {}, true}, {1, 1, 0, {0}, true}, {1, 1, 0, {0}, true}}, 8);
+  auto writer = line.channel(0);
+  auto fast = line.channel(1);
+  auto slow = line.channel(2);
+  for (std::uint64_t task : {0, 1}) {
+    expect_claimed(writer.try_claim(), task);
+    writer.finish(task);
+    expect_claimed(fast.try_claim(), task);
+    fast.finish(task);
+  }
+  expect_blocked(writer.try_claim(), line.mark(2), Cause::memory);
+  expect_claimed(slow.try_claim(), 0);
+  slow.finish(0);
+  expect_claimed(writer.try_claim(), 2);
+}
+
+TEST(Zip, ATaskNeedsItsRowsInEveryInput) {
+  Line line({{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 1, 0, {0, 1}, true}}, 8);
+  auto left = line.channel(0);
+  auto right = line.channel(1);
+  auto reader = line.channel(2);
+  expect_claimed(left.try_claim(), 0);
+  left.finish(0);
+  expect_blocked(reader.try_claim(), line.mark(1), Cause::input);
+  expect_claimed(right.try_claim(), 0);
+  right.finish(0);
+  expect_claimed(reader.try_claim(), 0);
+}
+
+TEST(OwnEnd, ASourceStopsAtTheSizeItKnowsBeforeTheDomainDoes) {
+  Line line({{1, 1, 4, {}, true}, {1, 1, 0, {0}, true}});
+  auto source = line.channel(0);
+  source.set_own_end(1);
+  EXPECT_EQ(source.end(), kNever);
+  expect_claimed(source.try_claim(), 0);
+  source.finish(0);
+  EXPECT_EQ(source.try_claim().look, Look::ended);
+}
+
+TEST(Finish, CountsRowsThatAreNotFullBeforeTheCommit) {
+  Line line({{1, 4, 8, {}, true}, {1, 4, 0, {0}, true}}, 16);
+  auto writer = line.channel(0);
+  expect_claimed(writer.try_claim(), 0);
+  writer.finish(0, {1, 2, 0});
+  expect_claimed(writer.try_claim(), 1);
+  writer.finish(1);  // all FULL: no new entry
+  auto& tally = line.control.stages[0].lanes[0].tallies[0];
+  EXPECT_EQ(tally.entries[tally.newest()].sequence, 1u);
+  EXPECT_EQ(tally.entries[tally.newest()].counts().pads, 1u);
+
+  auto restarted = line.channel(0);  // goes on counting
+  auto reader = line.channel(1);
+  expect_claimed(reader.try_claim(), 0);
+  reader.finish(0);
+  expect_claimed(restarted.try_claim(), 2);
+  restarted.finish(2, {0, 1, 0});
+  EXPECT_EQ(tally.entries[tally.newest()].sequence, 2u);
+  EXPECT_EQ(tally.entries[tally.newest()].counts().holes, 3u);
+}
+
+TEST(Resume, AMarkThatStartsInTheMiddleIsWhereClaimsStart) {
+  Line line({{2, 2, 8, {}}, {1, 4, 0, {0}}}, 1000);
+  line.mark(0)->low.value = 600;
+  line.mark(1)->low.value = 600;
+  auto writer = line.channel(0, 1);
+  auto reader = line.channel(1);
+  for (std::uint64_t task : {300, 301, 302, 303}) {
+    expect_claimed(writer.try_claim(), task);
+    writer.finish(task);
+  }
+  expect_blocked(writer.try_claim(), line.mark(1), Cause::memory);
+  expect_claimed(reader.try_claim(), 150);
+  reader.finish(150);
+  EXPECT_EQ(line.low(1), 604u);
+}
+
+}  // namespace
+}  // namespace brigade

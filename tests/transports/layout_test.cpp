@@ -1,0 +1,175 @@
+#include "transports/layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/line.h"
+
+namespace brigade {
+namespace {
+
+using support::LineMemory;
+using testing::HasSubstr;
+using Shared = Control<SystemPolicy>;
+
+GraphShape shape_of_two() {
+  GraphShape shape = support::line_shape({{2, 4, 16, {}}, {1, 8, 0, {0}, true}});
+  shape.replica_extra_bytes = 128;
+  shape.blob_bytes = 1000;
+  return shape;
+}
+
+class AttachControl : public testing::Test {
+ protected:
+  AttachControl() { created_ = create_control<SystemPolicy>(memory_.data(), shape_); }
+
+  std::string refusal(const GraphShape& shape, std::uint64_t bytes) {
+    const auto attached = attach_control<SystemPolicy>(memory_.data(), bytes, shape);
+    return attached ? "attached" : attached.error().message;
+  }
+
+  GraphShape shape_ = shape_of_two();
+  std::uint64_t bytes_ = control_bytes<SystemPolicy>(shape_);
+  LineMemory memory_{bytes_};
+  Shared created_;
+};
+
+TEST_F(AttachControl, FindsEveryWordWhereTheCreatorPutIt) {
+  const Shared attached = attach_control<SystemPolicy>(memory_.data(), bytes_, shape_).value();
+  EXPECT_EQ(attached.bytes, bytes_);
+  EXPECT_EQ(attached.phase, created_.phase);
+  EXPECT_EQ(attached.domains[0], created_.domains[0]);
+  EXPECT_EQ(attached.bells, created_.bells);
+  EXPECT_EQ(attached.replicas, created_.replicas);
+  EXPECT_EQ(attached.extra, created_.extra);
+  EXPECT_EQ(attached.blob, created_.blob);
+  for (std::size_t s = 0; s < 2; ++s) {
+    EXPECT_EQ(attached.stages[s].repairs, created_.stages[s].repairs);
+    EXPECT_EQ(attached.stages[s].lanes[0].mark, created_.stages[s].lanes[0].mark);
+    EXPECT_EQ(attached.stages[s].lanes[0].tallies, created_.stages[s].lanes[0].tallies);
+    EXPECT_EQ(attached.stages[s].lanes[0].table.lines(), created_.stages[s].lanes[0].table.lines());
+  }
+}
+
+TEST_F(AttachControl, LeavesAllWordsAsTheyAre) {
+  created_.stages[0].lanes[0].mark->low.value = 12;
+  created_.domains[0]->end.value = 99;
+  Shared attached = attach_control<SystemPolicy>(memory_.data(), bytes_, shape_).value();
+  EXPECT_EQ(attached.stages[0].lanes[0].mark->low.value, 12u);
+  EXPECT_EQ(attached.domains[0]->end.value, 99u);
+}
+
+TEST_F(AttachControl, RefusesAnotherLayoutWithBothValues) {
+  GraphShape other = shape_;
+  other.stages[0].lanes[0].in_order = !other.stages[0].lanes[0].in_order;
+  const std::string message = refusal(other, bytes_);
+  EXPECT_THAT(message, HasSubstr("laid out by another version of Brigade"));
+  const auto hex = [](std::uint64_t value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%016llx", static_cast<unsigned long long>(value));
+    return std::string(text);
+  };
+  EXPECT_THAT(message, HasSubstr(hex(shape_.hash())));
+  EXPECT_THAT(message, HasSubstr(hex(other.hash())));
+}
+
+TEST_F(AttachControl, RefusesMemoryWithoutTheMagicBytes) {
+  memory_.data()[0] = std::byte{'X'};
+  EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("not a control segment of Brigade"));
+}
+
+TEST_F(AttachControl, RefusesAFileOfAnotherSize) {
+  EXPECT_THAT(refusal(shape_, bytes_ - 64), HasSubstr("says it has " + std::to_string(bytes_)));
+  EXPECT_THAT(refusal(shape_, 8), HasSubstr("its header alone has"));
+}
+
+TEST_F(AttachControl, RefusesABlobThatReachesOutOfTheFile) {
+  auto* header = reinterpret_cast<ControlHeader*>(memory_.data());
+  header->blob_bytes = ~std::uint64_t{0};
+  EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("says it has"));
+  header->blob_bytes = 0;
+  header->blob_offset = bytes_ + 1;
+  EXPECT_FALSE(read_control_header(memory_.data(), bytes_).ok());
+}
+
+TEST_F(AttachControl, TheHeaderSaysWhereTheBlobIs) {
+  const ControlHeader header = read_control_header(memory_.data(), bytes_).value();
+  EXPECT_EQ(memory_.data() + header.blob_offset, created_.blob);
+  EXPECT_EQ(header.blob_bytes, 1000u);
+  EXPECT_LE(header.blob_offset + header.blob_bytes, bytes_);
+}
+
+TEST_F(AttachControl, StartsWithUnknownEndsAndNobodyAtWork) {
+  EXPECT_EQ(created_.domains[0]->end.value, kNever);
+  EXPECT_EQ(created_.domains[0]->stop.value, static_cast<std::uint64_t>(Stop::none));
+  EXPECT_EQ(created_.phase->value, static_cast<std::uint64_t>(Phase::starting));
+  for (int r = 0; r < shape_.replicas; ++r) EXPECT_EQ(created_.replicas[r].at.value, kNever);
+  for (const auto& stage : created_.stages) EXPECT_EQ(stage.lanes[0].mark->low.value, 0u);
+}
+
+TEST_F(AttachControl, WordsOfDifferentWritersNeverShareALine) {
+  std::set<std::uintptr_t> lines;
+  const auto own = [&](const void* word) {
+    EXPECT_TRUE(lines.insert(reinterpret_cast<std::uintptr_t>(word) / kCacheLineBytes).second);
+  };
+  own(memory_.data());
+  own(created_.phase);
+  for (Line<SystemPolicy>* word : {&created_.domains[0]->end, &created_.domains[0]->stop,
+                                   &created_.domains[0]->epoch_samples}) {
+    own(word);
+  }
+  for (auto& stage : created_.stages) {
+    own(stage.repairs);
+    own(&stage.lanes[0].mark->low);
+    own(&stage.lanes[0].mark->waiters);
+    for (std::uint64_t t = 0; t < stage.lanes[0].table.window(); ++t) {
+      own(&stage.lanes[0].table.word(t));
+    }
+    own(&stage.lanes[0].tallies[0].entries[0]);
+    own(&stage.lanes[0].tallies[0].entries[1]);
+  }
+  for (int r = 0; r < shape_.replicas; ++r) {
+    own(&created_.bells[r]);
+    own(&created_.replicas[r].at);
+    own(&created_.replicas[r].ack);
+    own(created_.extra + static_cast<std::uint64_t>(r) * shape_.replica_extra_bytes);
+  }
+}
+
+TEST(LayoutHash, ChangesWithEverythingThatMovesAWord) {
+  const GraphShape base = shape_of_two();
+  std::set<std::uint64_t> hashes = {base.hash()};
+  const auto differs = [&](auto change) {
+    GraphShape shape = base;
+    change(shape);
+    EXPECT_TRUE(hashes.insert(shape.hash()).second);
+  };
+  differs([](GraphShape& s) { s.stages[0].lanes[0].task = 2; });
+  differs([](GraphShape& s) { s.stages[0].lanes[0].window = 2; });
+  differs([](GraphShape& s) { s.stages[0].lanes[0].wake_every = 2; });
+  differs([](GraphShape& s) { s.stages[0].lanes[0].fixed = true; });
+  differs([](GraphShape& s) { s.stages[0].lanes.push_back({}); });
+  differs([](GraphShape& s) { s.stages[1].lanes[0].inputs = {}; });
+  differs([](GraphShape& s) { s.stages[1].lanes[0].domain = 1; });
+  differs([](GraphShape& s) { s.stages[0].rows = 32; });
+  differs([](GraphShape& s) { s.stages[0].replicas = 3; });
+  differs([](GraphShape& s) { s.stages[0].skips_max = 1; });
+  differs([](GraphShape& s) { s.stages[0].quarantine_max = 1; });
+  differs([](GraphShape& s) { s.stages[0].source = false; });
+  differs([](GraphShape& s) { s.stages.pop_back(); });
+  differs([](GraphShape& s) { s.domains = 2; });
+  differs([](GraphShape& s) { s.replicas = 4; });
+  differs([](GraphShape& s) { s.replica_extra_bytes = 64; });
+}
+
+TEST(LayoutHash, IsTheSameForEveryBlob) {  // the size of the plan's text is in the header
+  GraphShape shape = shape_of_two();
+  const std::uint64_t hash = shape.hash();
+  shape.blob_bytes = 5;
+  EXPECT_EQ(shape.hash(), hash);
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,190 @@
+#include "transports/memory_file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "transports/limits.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::uint64_t kMebibyte = 1 << 20;
+
+/// Lowers a soft limit and puts it back.
+class LoweredLimit {
+ public:
+  LoweredLimit(int which, rlim_t value) : which_(which) {
+    getrlimit(resource(), &before_);
+    rlimit lowered = before_;
+    lowered.rlim_cur = value;
+    EXPECT_EQ(setrlimit(resource(), &lowered), 0);
+  }
+  ~LoweredLimit() { setrlimit(resource(), &before_); }
+
+ private:
+  __rlimit_resource_t resource() const { return static_cast<__rlimit_resource_t>(which_); }
+  int which_;
+  rlimit before_{};
+};
+
+std::uint64_t status_kib(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind(field + ":", 0) == 0) return std::stoull(line.substr(field.size() + 1));
+  }
+  return 0;
+}
+
+TEST(MemoryFile, IsZeroedAndSharedBetweenItsMappings) {
+  const MemoryFile file = MemoryFile::create("test", 3 * kPageBytes).value();
+  EXPECT_EQ(file.bytes(), memory_bytes(file.fd()).value());
+  const auto one = map_memory(file.fd(), file.bytes(), MapMode::read_write).value();
+  const auto two = map_memory(file.fd(), file.bytes(), MapMode::read_write).value();
+  EXPECT_EQ(one.bytes(), file.bytes());
+  EXPECT_NE(one.data(), two.data());
+  EXPECT_EQ(two.data()[5000], std::byte{0});
+  one.data()[5000] = std::byte{7};
+  EXPECT_EQ(two.data()[5000], std::byte{7});
+}
+
+TEST(MemoryFile, CannotBeResizedByAnybody) {
+  const MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  EXPECT_NE(ftruncate(file.fd(), 0), 0);
+  EXPECT_EQ(errno, EPERM);
+  EXPECT_NE(ftruncate(file.fd(), 2 * kMebibyte), 0);
+  EXPECT_NE(fcntl(file.fd(), F_ADD_SEALS, F_SEAL_WRITE), 0);  // nor sealed any further
+  EXPECT_EQ(memory_bytes(file.fd()).value(), kMebibyte);
+}
+
+TEST(MemoryFile, NobodyWritesThroughTheReadOnlyDescriptor) {
+  MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  ASSERT_TRUE(file.open_read_only());
+  const int fd = file.read_only_fd();
+  ASSERT_TRUE(file.open_read_only());
+  EXPECT_EQ(file.read_only_fd(), fd);
+  EXPECT_EQ(write(fd, "x", 1), -1);
+  EXPECT_EQ(mmap(nullptr, kMebibyte, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+  EXPECT_EQ(errno, EACCES);
+  EXPECT_FALSE(map_memory(fd, kMebibyte, MapMode::read_write).ok());
+
+  const auto reading = map_memory(fd, kMebibyte, MapMode::read_only).value();
+  EXPECT_EQ(mprotect(reading.data(), kMebibyte, PROT_READ | PROT_WRITE), -1);
+  const auto writing = map_memory(file.fd(), kMebibyte, MapMode::read_write).value();
+  writing.data()[9] = std::byte{3};
+  EXPECT_EQ(reading.data()[9], std::byte{3});
+}
+
+TEST(MemoryFileDeathTest, AStoreThroughAReadOnlyMappingIsASignal) {
+  MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  ASSERT_TRUE(file.open_read_only());
+  const auto reading = map_memory(file.read_only_fd(), kMebibyte, MapMode::read_only).value();
+  EXPECT_DEATH(reading.data()[0] = std::byte{1}, "");
+}
+
+TEST(MemoryFile, DescriptorsAreNotInheritedByAccident) {
+  MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  ASSERT_TRUE(file.open_read_only());
+  EXPECT_NE(fcntl(file.fd(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_NE(fcntl(file.read_only_fd(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(MemoryFile, ClosesItsDescriptorsAndGivesThemAwayWhenMoved) {
+  int fd = -1;
+  int read_only_fd = -1;
+  {
+    MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+    ASSERT_TRUE(file.open_read_only());
+    fd = file.fd();
+    read_only_fd = file.read_only_fd();
+    MemoryFile other = std::move(file);
+    EXPECT_EQ(other.fd(), fd);
+    EXPECT_EQ(other.bytes(), kMebibyte);
+    MemoryFile third;
+    third = std::move(other);
+    EXPECT_EQ(third.read_only_fd(), read_only_fd);
+    EXPECT_NE(fcntl(fd, F_GETFD), -1);
+  }
+  EXPECT_EQ(fcntl(fd, F_GETFD), -1);
+  EXPECT_EQ(fcntl(read_only_fd, F_GETFD), -1);
+}
+
+TEST(MemoryFile, HasNoNameAnybodyCouldLeaveBehind) {
+  if (!std::filesystem::exists("/dev/shm")) GTEST_SKIP() << "no /dev/shm here";
+  const auto count = [] {
+    return std::distance(std::filesystem::directory_iterator("/dev/shm"), {});
+  };
+  const auto before = count();
+  const MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  const auto mapping = map_memory(file.fd(), file.bytes(), MapMode::read_write).value();
+  EXPECT_EQ(count(), before);
+}
+
+TEST(MemoryFile, AFileSizeLimitIsAnErrorNotASignal) {
+  const LoweredLimit limit(RLIMIT_FSIZE, kMebibyte - 1);
+  const auto file = MemoryFile::create("brigade-pool-augment", kMebibyte);
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.error().message,
+            "shared memory \"brigade-pool-augment\" needs 1048576 bytes, but files are limited to "
+            "1048575; raise the limit with `ulimit -f unlimited`");
+}
+
+TEST(MemoryFile, TooFewDescriptorsIsAnErrorThatSaysSo) {
+  MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  const LoweredLimit limit(RLIMIT_NOFILE, 0);
+  const auto another = MemoryFile::create("another", kMebibyte);
+  ASSERT_FALSE(another.ok());
+  EXPECT_THAT(another.error().message, HasSubstr("\"another\": Too many open files"));
+  EXPECT_THAT(another.error().message, HasSubstr("ulimit -n"));
+  const auto read_only = file.open_read_only();
+  ASSERT_FALSE(read_only.ok());
+  EXPECT_THAT(read_only.error().message, HasSubstr("ulimit -n"));
+}
+
+TEST(MapMemory, OfWhatCannotBeMappedIsAnErrorWithItsSize) {
+  const auto memory = map_memory(-1, kMebibyte, MapMode::read_write);
+  ASSERT_FALSE(memory.ok());
+  EXPECT_THAT(memory.error().message, HasSubstr("cannot map 1048576 bytes"));
+}
+
+TEST(MemoryBytes, OfAClosedDescriptorIsAnError) { EXPECT_FALSE(memory_bytes(-1).ok()); }
+
+TEST(MappedMemory, IsEmptyUntilItIsMapped) {
+  const MappedMemory memory;
+  EXPECT_EQ(memory.data(), nullptr);
+  EXPECT_EQ(memory.bytes(), 0u);
+}
+
+TEST(Populate, GivesEveryPageItsMemoryAndKeepsWhatIsThere) {
+  constexpr std::uint64_t bytes = 16 * kMebibyte;
+  const MemoryFile file = MemoryFile::create("test", bytes).value();
+  const auto memory = map_memory(file.fd(), bytes, MapMode::read_write).value();
+  memory.data()[5 * kMebibyte] = std::byte{42};
+  const std::uint64_t before = status_kib("RssShmem");
+  ASSERT_TRUE(populate(memory.data(), bytes, file.fd(), 0));
+  std::vector<unsigned char> resident(bytes / kPageBytes);
+  ASSERT_EQ(mincore(memory.data(), bytes, resident.data()), 0);
+  EXPECT_THAT(resident, testing::Each(testing::Truly([](unsigned char c) { return c & 1; })));
+  EXPECT_GE(status_kib("RssShmem"), before + 15 * 1024);
+  EXPECT_EQ(memory.data()[5 * kMebibyte], std::byte{42});
+  EXPECT_EQ(memory.data()[5 * kMebibyte + 1], std::byte{0});
+}
+
+TEST(Populate, WhatIsNotMappedIsAnError) {
+  const auto result = populate(nullptr, kMebibyte, -1, 0);
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().message, HasSubstr("cannot get 1048576 bytes of memory"));
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,124 @@
+#include "transports/wait.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/support/scripted_policy.h"
+
+namespace brigade {
+namespace {
+
+using P = support::ScriptedPolicy;
+using Found = Attempt<P>;
+
+class ClaimOrWait : public testing::Test {
+ protected:
+  ClaimOrWait() {
+    P::on_sleep = [this] { ++sleeps_; };
+  }
+  ~ClaimOrWait() override {
+    P::on_sleep = [] {};
+  }
+
+  /// Each attempt finds the next of `script`.
+  Found wait(std::vector<Found> script, int spins = 0, std::vector<Mark<P>*> also = {}) {
+    attempts_ = 0;
+    return claim_or_wait<P>(
+        bell_, 70, spins, [&] { return script.at(attempts_++); }, [&] { ++payments_; }, also);
+  }
+  Found blocked(Mark<P>& mark) { return {Look::blocked, 0, &mark, Cause::input}; }
+  bool has_bit(Mark<P>& mark) { return (mark.waiters.bits[1] >> 6 & 1) != 0; }
+
+  Mark<P> mark_;
+  Mark<P> other_;
+  Bell<P> bell_;
+  const Found claimed_{Look::claimed, 9};
+  const Found ended_{Look::ended};
+  std::size_t attempts_ = 0;
+  int sleeps_ = 0;
+  int payments_ = 0;
+};
+
+TEST_F(ClaimOrWait, TakesWhatIsThereWithoutPayingOrSleeping) {
+  EXPECT_EQ(wait({claimed_}).task, 9u);
+  EXPECT_EQ(payments_, 0);
+  EXPECT_EQ(sleeps_, 0);
+}
+
+TEST_F(ClaimOrWait, PaysBeforeItLeaves) {
+  EXPECT_EQ(wait({ended_}).look, Look::ended);
+  EXPECT_EQ(payments_, 1);
+}
+
+TEST_F(ClaimOrWait, LooksAgainAfterSettingItsBitAndSleepsOnlyThen) {
+  EXPECT_EQ(wait({blocked(mark_), claimed_}).look, Look::claimed);
+  EXPECT_EQ(sleeps_, 0);
+  EXPECT_EQ(wait({blocked(mark_), blocked(mark_), claimed_}).look, Look::claimed);
+  EXPECT_EQ(sleeps_, 1);
+  EXPECT_FALSE(has_bit(mark_));
+}
+
+TEST_F(ClaimOrWait, PaysBeforeItSleepsWithItsBitSet) {
+  P::on_sleep = [&] {
+    EXPECT_EQ(payments_, 1);
+    EXPECT_TRUE(has_bit(mark_));
+    ++sleeps_;
+  };
+  wait({blocked(mark_), blocked(mark_), claimed_});
+  EXPECT_EQ(sleeps_, 1);
+}
+
+TEST_F(ClaimOrWait, SleepsOnTheBellAsItWasBeforeTheLastLook) {
+  bell_.rings = 5;
+  std::uint32_t expected = 0;
+  P::on_sleep_expecting = [&](std::uint32_t value) { expected = value; };
+  std::size_t attempts = 0;
+  claim_or_wait<P>(
+      bell_, 70, 0,
+      [&] {
+        if (++attempts == 2) bell_.rings = 6;  // rung during the last look
+        return attempts == 3 ? claimed_ : blocked(mark_);
+      },
+      [] {});
+  P::on_sleep_expecting = [](std::uint32_t) {};
+  EXPECT_EQ(expected, 5u);  // so that the futex would return at once
+}
+
+TEST_F(ClaimOrWait, MovesItsBitWhenAnotherMarkBlocksIt) {
+  P::on_sleep = [&] {
+    EXPECT_FALSE(has_bit(mark_));
+    EXPECT_TRUE(has_bit(other_));
+    ++sleeps_;
+  };
+  wait({blocked(mark_), blocked(other_), blocked(other_), claimed_});
+  EXPECT_EQ(sleeps_, 1);
+  EXPECT_FALSE(has_bit(other_));
+}
+
+TEST_F(ClaimOrWait, SleepsOnEveryMarkOfSeveralLanes) {
+  P::on_sleep = [&] {
+    EXPECT_TRUE(has_bit(mark_));
+    EXPECT_TRUE(has_bit(other_));
+    ++sleeps_;
+  };
+  wait({blocked(mark_), blocked(other_), claimed_}, 0, {&mark_, &other_});
+  EXPECT_EQ(sleeps_, 1);
+  EXPECT_FALSE(has_bit(mark_));
+  EXPECT_FALSE(has_bit(other_));
+}
+
+TEST_F(ClaimOrWait, SpinsAsOftenAsItMay) {
+  EXPECT_EQ(wait({blocked(mark_), blocked(mark_), claimed_}, 2).look, Look::claimed);
+  EXPECT_EQ(sleeps_, 0);
+  EXPECT_EQ(payments_, 1);
+}
+
+TEST_F(ClaimOrWait, WaitsForABellAloneWhenNoMarkCanHelp) {
+  const Found stopped{Look::blocked, 0, nullptr, Cause::stop};
+  EXPECT_EQ(wait({stopped, stopped, stopped, stopped, ended_}).look, Look::ended);
+  EXPECT_EQ(sleeps_, 2);
+}
+
+}  // namespace
+}  // namespace brigade
