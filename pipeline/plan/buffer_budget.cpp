@@ -57,7 +57,7 @@ void add_slack(const RingDemand& demand, RingRows& ring) {
   if (demand.writer.replicas > 1 && task_bytes <= kSlowTaskBytesMax)
     sum.add("ahead of a slow sample", claimed(demand.writer));
   const std::uint64_t tasks = multiply_saturating(kRingTasksBusy, largest_task(demand));
-  sum.raise_to("to sleep and wake less often",
+  sum.raise_to("to work longer between wake-ups",
                std::min(tasks, kRingBytesBusy / std::max<std::uint64_t>(demand.row_bytes, 1)));
 }
 
@@ -78,7 +78,7 @@ RingRows size_ring(const RingDemand& demand) {
   ring.multiple = demand.writer.task;
   for (const RingUser& reader : demand.readers)
     ring.multiple = lcm_saturating(ring.multiple, reader.task);
-  Sum(ring).raise_to(concat("to a multiple of ", ring.multiple),
+  Sum(ring).raise_to(concat("up to a multiple of ", ring.multiple),
                      round_up(ring.rows, ring.multiple));
   return ring;
 }

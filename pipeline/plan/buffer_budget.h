@@ -9,9 +9,9 @@
 //   ahead of a slow sample   R x g of the writer again, where a task is at most 1 MiB: samples
 //                      become readable in order, so one slow sample would stop all other replicas
 //                      at once
-//   to sleep and wake less often   until the ring holds 32 tasks of its largest neighbour or
+//   to work longer between wake-ups   until the ring holds 32 tasks of its largest neighbour or
 //                      1 MiB, whichever is less
-//   to a multiple of   rows are contiguous in every batch only when every task size that writes or
+//   up to a multiple   rows are contiguous in every batch only when every task size that writes or
 //                      reads the ring divides it
 //
 // Why 1 MiB: a wake-up across cores costs 30 us, and on few cores a process works until its ring

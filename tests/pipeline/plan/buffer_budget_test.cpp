@@ -22,8 +22,8 @@ TEST(Ring, IsASumWithALinePerHolder) {
                                             {"being read by test (3 x 32)", 96},
                                             {"queued for train", 256},
                                             {"ahead of a slow sample", 128},
-                                            {"to sleep and wake less often", 419},
-                                            {"to a multiple of 256", 253}};
+                                            {"to work longer between wake-ups", 419},
+                                            {"up to a multiple of 256", 253}};
   EXPECT_EQ(ring.holders, expected);
   EXPECT_EQ(ring.rows, 1536u);
   EXPECT_EQ(ring.held, 736u);

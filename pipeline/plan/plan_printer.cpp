@@ -1,0 +1,103 @@
+#include "pipeline/plan/plan_printer.h"
+
+#include "base/text.h"
+#include "base/units.h"
+#include "pipeline/plan/memory_budget.h"
+#include "pipeline/plan/pool_layout.h"
+#include "pipeline/plan/text_table.h"
+
+namespace brigade {
+namespace {
+
+constexpr const char* kIndent = "  ";
+
+std::string counted(std::uint64_t count, const std::string& noun, const char* plural = "s") {
+  return concat(format_count(count), " ", noun, count == 1 ? "" : plural);
+}
+
+std::string head(const Plan& plan, const MachineLimits& limits) {
+  int threads = 0;
+  for (const PlanStage& stage : plan.stages) threads += stage.replicas * stage.threads;
+  std::string out = plan.name.empty() ? "plan" : concat("plan of ", plan.name);
+  if (!plan.file.empty()) out += concat(" (", plan.file, ")");
+  return concat(out, ": ", counted(plan.replicas, "process", "es"), " with ",
+                counted(threads, "thread"), " on ", counted(usable_cores(limits), "core"), ", ",
+                counted(plan.epochs, "epoch"), "\n");
+}
+
+/// "256 a call" where process() sees batches.
+std::string task_text(const PlanStage& stage) {
+  std::vector<std::string> sizes;
+  for (const PlanLane& lane : stage.lanes) sizes.push_back(format_count(lane.task));
+  return concat(join(sizes, ", "), stage.batched ? " as a batch" : " one by one");
+}
+
+std::string source_text(const Plan& plan, const PlanStage& stage) {
+  std::vector<std::string> names;
+  for (const PlanLane& lane : stage.lanes)
+    for (const PlanInput& input : lane.inputs) names.push_back(plan.stages[input.stage].name);
+  return names.empty() ? "-" : join(names, ", ");
+}
+
+std::string stages_table(const Plan& plan) {
+  TextTable table({Align::left, Align::left, Align::left, Align::right, Align::right, Align::left,
+                   Align::left});
+  table.add({"stage", "type", "from", "processes", "threads", "samples per task", "device"});
+  for (const PlanStage& stage : plan.stages)
+    table.add({stage.name, stage.type, source_text(plan, stage), concat(stage.replicas),
+               concat(stage.threads), task_text(stage), stage.device});
+  return table.text(kIndent);
+}
+
+std::string ring_text(const Plan& plan, const PlanStage& stage) {
+  const std::uint64_t row_bytes = pool_row_bytes(stage.pool.tensors);
+  std::string out =
+      concat(kIndent, edge_text(plan, stage), ": ", format_count(stage.pool.rows), " rows of ",
+             format_size(row_bytes), " = ", format_size(stage.pool.bytes), "\n");
+  TextTable table({Align::right, Align::left});
+  for (const PlanHolder& holder : stage.pool.holders)
+    table.add({format_count(holder.rows), holder.what});
+  return out + table.text("    ");
+}
+
+std::string memory_table(const Plan& plan, const MemoryRoom& room) {
+  TextTable table({Align::right, Align::left});
+  for (const PlanStage& stage : plan.stages)
+    if (stage.has_pool) table.add({format_size(stage.pool.bytes), edge_text(plan, stage)});
+  table.add({format_size(control_bytes_estimate(plan)), "control segment, at most"});
+  for (const PlanStage& stage : plan.stages)
+    if (const std::uint64_t bytes = scratch_bytes(plan, stage); bytes != 0)
+      table.add({format_size(bytes),
+                 concat("private to ", stage.name, ", for batches with skipped samples")});
+  std::string there;
+  if (room.bytes != kNoLimit)
+    there = concat(" of ", format_size(room.bytes), " (", room.limit, ")");
+  table.add({format_size(plan.memory_bytes), concat("in all", there)});
+  return table.text(kIndent);
+}
+
+std::string epochs_table(const Plan& plan) {
+  TextTable table({Align::left, Align::left});
+  for (const PlanDomain& domain : plan.domains) {
+    std::vector<std::string> names;
+    for (const int source : domain.sources) names.push_back(plan.stages[source].name);
+    table.add({join(names, ", "),
+               concat("padded to a multiple of ", counted(domain.multiple, "sample"))});
+  }
+  return table.text(kIndent);
+}
+
+}  // namespace
+
+std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room) {
+  std::string out = head(plan, limits);
+  out += concat("\nstages\n", stages_table(plan), "\nrows\n");
+  for (const PlanStage& stage : plan.stages)
+    if (stage.has_pool) out += ring_text(plan, stage);
+  out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room));
+  if (!plan.warnings.empty()) out += "\n";
+  for (const std::string& warning : plan.warnings) out += concat("warning: ", warning, "\n");
+  return out;
+}
+
+}  // namespace brigade

@@ -1,0 +1,33 @@
+#pragma once
+
+// Rows of cells as lines of text with aligned columns, two spaces apart; no space at a line's end.
+// Width is counted in characters of UTF-8, not in bytes.
+//
+//   TextTable table({Align::left, Align::right});
+//   table.add({"images", "64"});
+//   out += table.text("  ");   // each line starts with two spaces
+
+#include <string>
+#include <vector>
+
+namespace brigade {
+
+enum class Align : unsigned char { left, right };
+
+class TextTable {
+ public:
+  explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
+
+  /// As many cells as columns, or fewer.
+  void add(std::vector<std::string> cells);
+  std::string text(const std::string& indent = "") const;
+
+ private:
+  std::vector<Align> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Characters in a UTF-8 text; bytes that are no UTF-8 count one each.
+std::size_t text_width(const std::string& text);
+
+}  // namespace brigade

@@ -1,0 +1,53 @@
+#include "pipeline/plan/plan_printer.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/plan/planner.h"
+#include "tests/support/golden.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/plan_limits.h"
+
+namespace brigade {
+namespace {
+
+std::string printed(GraphBuilder graph, const MachineLimits& limits = small_machine()) {
+  const PlanResult result = plan_graph(graph.build(), limits);
+  EXPECT_TRUE(result.ok()) << result.problems.front().message;
+  return print_plan(result.plan, limits, memory_room(limits, graph.graph().memory_bytes_max));
+}
+
+TEST(PlanPrinter, ShowsTheThinnestLine) {
+  GraphBuilder graph("thin");
+  graph.producer("synthetic", {{"x", u8, {784}}});
+  graph.consumer("count", {"synthetic"});
+  expect_golden("plan/thin.txt", printed(graph));
+}
+
+TEST(PlanPrinter, ShowsFashionMnist) {
+  expect_golden("plan/fashion_mnist.txt", printed(fashion_mnist_graph()));
+}
+
+TEST(PlanPrinter, ShowsPicturesWithWarnings) {
+  GraphBuilder graph("pictures");
+  graph.producer("files", {{"file", i64, {}}});
+  graph.transform("decode", {"files"}, {{"image", u8, {224, 224, 3}}}).replicas = 8;
+  graph.stage("decode").batch = 256;
+  graph.stage("decode").on_error = {true, 0, 0.1};
+  graph.consumer("train", {"decode"}).batched = true;
+  graph.consumer("show", {"decode"}).batched = true;
+  graph.stage("show").sources[0].batch = 10;
+  graph.graph().memory_bytes_max = 2ull << 30;
+  expect_golden("plan/pictures.txt", printed(graph));
+}
+
+TEST(PlanPrinter, ShowsAZipAndAMachineWithoutLimits) {
+  GraphBuilder graph("zip");
+  graph.producer("left", {{"x", f32, {16}}});
+  graph.producer("right", {{"y", f32, {16}}});
+  graph.transform("both", {"left", "right"}, {{"x", f32, {16}}, {"y", f32, {16}}}, Join::zip);
+  graph.consumer("end", {"both"});
+  expect_golden("plan/zip.txt", printed(graph, {.cores_affinity = 1}));
+}
+
+}  // namespace
+}  // namespace brigade

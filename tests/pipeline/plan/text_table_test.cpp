@@ -1,0 +1,36 @@
+#include "pipeline/plan/text_table.h"
+
+#include <gtest/gtest.h>
+
+namespace brigade {
+namespace {
+
+TEST(TextTable, AlignsColumnsToTheirWidestCell) {
+  TextTable table({Align::left, Align::right, Align::left});
+  table.add({"stage", "rows", "note"});
+  table.add({"a", "1", ""});
+  table.add({"augment", "1024", "x"});
+  EXPECT_EQ(table.text("> "),
+            "> stage    rows  note\n"
+            "> a           1\n"
+            "> augment  1024  x\n");
+}
+
+TEST(TextTable, TakesShortRowsAndNone) {
+  TextTable table({Align::left, Align::left});
+  EXPECT_EQ(table.text(), "");
+  table.add({"alone"});
+  table.add({});
+  EXPECT_EQ(table.text(), "alone\n\n");
+}
+
+TEST(TextTable, CountsCharactersNotBytes) {
+  EXPECT_EQ(text_width("caf\xc3\xa9"), 4u);
+  TextTable table({Align::left, Align::left});
+  table.add({"caf\xc3\xa9", "x"});
+  table.add({"cafe", "y"});
+  EXPECT_EQ(table.text(), "caf\xc3\xa9  x\ncafe  y\n");
+}
+
+}  // namespace
+}  // namespace brigade
