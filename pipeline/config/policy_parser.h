@@ -1,0 +1,19 @@
+#pragma once
+
+// The stage keys whose values have forms of their own: on_error, restart, device, cpus, exec. Part
+// of the spec parser.
+
+#include <string>
+#include <vector>
+
+#include "pipeline/config/spec_reader.h"
+
+namespace brigade {
+
+Given<OnError> parse_on_error(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
+Given<RestartSpec> parse_restart(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
+Given<std::string> parse_device(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
+/// Sorted, without repetitions.
+std::vector<int> parse_cpus(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
+
+}  // namespace brigade

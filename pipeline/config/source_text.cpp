@@ -1,0 +1,171 @@
+#include "pipeline/config/source_text.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "base/units.h"
+
+namespace brigade {
+
+namespace {
+
+class OpenFile {
+ public:
+  // Not blocking: opening a pipe that nobody writes to must not hang.
+  explicit OpenFile(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  ~OpenFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Error system_error() {
+  if (errno == ENOENT) return {"no such file"};
+  return {concat("cannot be read: ", std::strerror(errno))};
+}
+
+Result<void> check_kind(const struct stat& status) {
+  if (S_ISDIR(status.st_mode)) return Error{"is a folder; name the YAML file in it"};
+  if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
+    return Error{"is a pipe; write the YAML to a file, so that messages can show its lines"};
+  if (!S_ISREG(status.st_mode)) return Error{"is a device, expected a YAML file"};
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  if (bytes > kSourceBytesMax)
+    return Error{concat("has ", format_size(bytes), ", a graph file may have ",
+                        format_size(kSourceBytesMax), "; is this the right file?")};
+  return {};
+}
+
+Result<std::string> read_all(int fd) {
+  std::string bytes(kSourceBytesMax + 1, '\0');
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const auto got = ::read(fd, bytes.data() + filled, bytes.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error();
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+int continuation_bytes(unsigned char lead) {
+  if (lead < 0x80) return 0;
+  if (lead >= 0xC2 && lead <= 0xDF) return 1;
+  if (lead >= 0xE0 && lead <= 0xEF) return 2;
+  if (lead >= 0xF0 && lead <= 0xF4) return 3;
+  return -1;
+}
+
+// Length of the well-formed UTF-8 sequence at `at`, 0 where there is none (Unicode 15, table 3-7).
+std::size_t sequence_at(std::string_view bytes, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const int more = continuation_bytes(byte(at));
+  if (more < 0 || at + static_cast<std::size_t>(more) >= bytes.size()) return 0;
+  for (int i = 1; i <= more; ++i)
+    if ((byte(at + static_cast<std::size_t>(i)) & 0xC0) != 0x80) return 0;
+  if (more >= 2) {
+    const unsigned second = byte(at + 1);
+    const unsigned lead = byte(at);
+    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))
+      return 0;
+  }
+  return static_cast<std::size_t>(more) + 1;
+}
+
+bool is_control(char character) {
+  const auto byte = static_cast<unsigned char>(character);
+  return (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F;
+}
+
+std::string line_of(std::string_view bytes, std::size_t at) {
+  return concat("line ",
+                1 + std::count(bytes.begin(), bytes.begin() + static_cast<long>(at), '\n'));
+}
+
+bool starts_like_utf16(std::string_view bytes) {
+  return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
+}
+
+}  // namespace
+
+int SourceText::add(SourceFile file) {
+  Entry entry{std::move(file), {0}};
+  const std::string& text = entry.file.text;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n') entry.starts.push_back(i + 1);
+  files_.push_back(std::move(entry));
+  return count() - 1;
+}
+
+const SourceFile& SourceText::file(int number) const {
+  BRIGADE_CHECK(number >= 0 && number < count(), number);
+  return files_[static_cast<std::size_t>(number)].file;
+}
+
+int SourceText::lines(int number) const {
+  BRIGADE_CHECK(number >= 0 && number < count(), number);
+  return static_cast<int>(files_[static_cast<std::size_t>(number)].starts.size());
+}
+
+std::string_view SourceText::line(const SourceMark& mark) const {
+  if (mark.file < 0 || mark.file >= count() || mark.line < 1) return {};
+  const Entry& entry = files_[static_cast<std::size_t>(mark.file)];
+  const auto index = static_cast<std::size_t>(mark.line - 1);
+  if (index >= entry.starts.size()) return {};
+  std::string_view rest = std::string_view(entry.file.text).substr(entry.starts[index]);
+  rest = rest.substr(0, rest.find('\n'));
+  if (rest.ends_with('\r')) rest.remove_suffix(1);
+  return rest;
+}
+
+Result<std::string> check_source(std::string bytes) {
+  if (bytes.size() > kSourceBytesMax)
+    return Error{concat("has more than ", format_size(kSourceBytesMax),
+                        ", which is what a graph file may have; is this the right file?")};
+  if (starts_like_utf16(bytes)) return Error{"is UTF-16, expected UTF-8; save it as UTF-8"};
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);
+  if (trim(bytes).empty()) return Error{"is empty; `brigade init` writes a graph to start from"};
+  for (std::size_t i = 0; i < bytes.size();) {
+    if (is_control(bytes[i]))
+      return Error{concat("is not text: ", line_of(bytes, i), " has a control character (byte ",
+                          static_cast<int>(static_cast<unsigned char>(bytes[i])),
+                          "); is this the YAML file?")};
+    const std::size_t length = sequence_at(bytes, i);
+    if (length == 0)
+      return Error{concat("is not UTF-8: ", line_of(bytes, i), " has the byte ",
+                          static_cast<int>(static_cast<unsigned char>(bytes[i])),
+                          " where no character can begin; save it as UTF-8")};
+    i += length;
+  }
+  return bytes;
+}
+
+Result<std::string> read_source(const std::string& path) {
+  const OpenFile file(path);
+  if (file.fd() < 0) return system_error();
+  struct stat status {};
+  if (::fstat(file.fd(), &status) != 0) return system_error();
+  BRIGADE_TRY(check_kind(status));
+  BRIGADE_ASSIGN(std::string bytes, read_all(file.fd()));
+  return check_source(std::move(bytes));
+}
+
+}  // namespace brigade

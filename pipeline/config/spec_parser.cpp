@@ -1,0 +1,110 @@
+#include "pipeline/config/spec_parser.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "pipeline/config/spec_reader.h"
+
+namespace brigade {
+
+namespace {
+
+class GraphParser {
+ public:
+  explicit GraphParser(Diagnostics& diagnostics) : read_("", diagnostics) {}
+
+  GraphSpec parse(const YamlNode& root) {
+    graph_.stages_span = root.span;
+    if (!root.is_map()) {
+      read_.error(root.span, concat("expected a mapping with the key `stages:`, found ",
+                                    root.is_null() ? "only comments" : describe(root)));
+      return std::move(graph_);
+    }
+    const auto unknown = [this](const YamlEntry& entry) {
+      if (!entry.key.starts_with("x-")) read_.unknown_key(entry, KeyScope::top);
+    };
+    read_.each(
+        root, KeyScope::top, [this](const auto& entry, const auto& key) { handle(entry, key); },
+        unknown);
+    if (root.find("stages") == nullptr) {
+      Span start = root.span;
+      start.length = 1;
+      read_.error(start, "there is no `stages:`", {"a graph needs a producer and a consumer"});
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  void handle(const YamlEntry& entry, const KeySpec& key) {
+    if (key.name == "brigade") return version(entry, key);
+    if (key.name == "name") graph_.name = read_.text(entry, key);
+    if (key.name == "seed") graph_.seed = read_.whole(entry, key);
+    if (key.name == "epochs") graph_.epochs = read_.whole(entry, key);
+    if (key.name == "vars") return vars(entry, key);
+    if (key.name == "stages") return stages(entry);
+    if (key.name == "state") read_.path(entry, key);
+    if (key.name == "shard") return shard(entry, key);
+    if (key.name == "checkpoint") return checkpoint(entry, key);
+    if (key.name == "drain") graph_.drain_ns = read_.duration(entry, key);
+    if (key.name == "oversubscribe") graph_.oversubscribe = read_.flag(entry, key);
+    if (key.name == "memory") graph_.memory_bytes_max = read_.size(entry, key);
+  }
+
+  void version(const YamlEntry& entry, const KeySpec& key) {
+    if (entry.value.is_scalar() && entry.value.text == key.default_value) return;
+    read_.error(entry.value.span,
+                concat("`brigade`: this program reads version ", key.default_value,
+                       " of the language, found ", describe(entry.value)),
+                {"write `brigade: 1`"});
+  }
+
+  void vars(const YamlEntry& entry, const KeySpec& key) {
+    read_.texts(entry, key);
+    for (const YamlEntry& var : entry.value.entries)
+      if (!is_name(var.key))
+        read_.error(var.key_span, concat("`vars`: ", quote(var.key), " is no name"),
+                    {"a name has letters, digits, _ and -, and begins with a letter"});
+  }
+
+  void checkpoint(const YamlEntry& entry, const KeySpec& key) {
+    if (!read_.is_mapping(entry, key)) return;
+    read_.each(entry.value, KeyScope::checkpoint, [this](const auto& inner, const auto& spec) {
+      if (spec.name == "file") graph_.checkpoint_file = read_.path(inner, spec);
+      if (spec.name == "every" && !inner.value.is_scalar()) read_.unexpected(inner, spec);
+    });
+  }
+
+  void shard(const YamlEntry& entry, const KeySpec& key) {
+    if (entry.value.is_scalar() && entry.value.text == "auto") return;
+    if (!entry.value.is_map()) return read_.unexpected(entry, key);
+    read_.each(entry.value, KeyScope::shard,
+               [this](const auto& inner, const auto& spec) { read_.whole(inner, spec); });
+  }
+
+  void stages(const YamlEntry& entry) {
+    graph_.stages_span = entry.key_span;
+    if (entry.value.is_list()) {
+      read_.error(entry.value.span, "`stages`: expected a mapping NAME: {...}, found a list",
+                  {"write the name as the key: `images:` instead of `- name: images`"});
+    } else if (!entry.value.is_map() || entry.value.entries.empty()) {
+      read_.error(entry.key_span, "`stages:` has no stages",
+                  {"a graph needs a producer and a consumer"});
+    } else if (entry.value.entries.size() > kStagesMax) {
+      read_.error(entry.key_span, concat("more than ", kStagesMax, " stages"));
+    } else {
+      for (const YamlEntry& stage : entry.value.entries)
+        graph_.stages.push_back(parse_stage(stage, read_.diagnostics()));
+    }
+  }
+
+  SpecReader read_;
+  GraphSpec graph_;
+};
+
+}  // namespace
+
+GraphSpec parse_graph(const YamlNode& root, Diagnostics& diagnostics) {
+  return GraphParser(diagnostics).parse(root);
+}
+
+}  // namespace brigade

@@ -1,0 +1,123 @@
+#include "pipeline/config/validate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/config/validation.h"
+
+namespace brigade {
+
+namespace {
+
+std::string path_text(std::string_view folder, std::string_view path) {
+  std::vector<std::string_view> parts;
+  const std::string joined = path.starts_with('/') ? std::string(path) : concat(folder, "/", path);
+  for (const std::string_view part : split(joined, '/')) {
+    if (part.empty() || part == ".") continue;
+    parts.push_back(part);
+  }
+  return concat("/", join(parts, "/"));
+}
+
+std::string graph_name(const Validation& v) {
+  if (v.graph.name) return v.graph.name->value;
+  if (v.context.source.count() == 0) return "graph";
+  std::string_view name = v.context.source.file(0).name;
+  name = name.substr(name.rfind('/') + 1);
+  return std::string(name.substr(0, name.rfind('.')));
+}
+
+template <class T, class U>
+void take(const Given<T>& given, U& out) {
+  if (given) out = static_cast<U>(given->value);
+}
+
+void fill_top(const Validation& v, ValidGraph& graph) {
+  graph.name = graph_name(v);
+  for (int file = 0; file < v.context.source.count(); ++file)
+    if (!v.context.source.file(file).is_setting)
+      graph.files.push_back(v.context.source.file(file).name);
+  take(v.graph.seed, graph.seed);
+  take(v.graph.epochs, graph.epochs);
+  take(v.graph.drain_ns, graph.drain_ns);
+  take(v.graph.oversubscribe, graph.oversubscribe);
+  take(v.graph.memory_bytes_max, graph.memory_bytes_max);
+  if (const auto& file = v.graph.checkpoint_file)
+    graph.checkpoint_file = absolute_path(v, file->value.path, file->value.origin);
+}
+
+// The folder of a file that will be written must be there.
+void check_checkpoint(Validation& v) {
+  const auto& file = v.graph.checkpoint_file;
+  if (!file) return;
+  const std::string path = absolute_path(v, file->value.path, file->value.origin);
+  const std::string folder = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  if (v.context.facts.kind(folder) != PathKind::folder) {
+    v.diagnostics.error(file->span, concat("`checkpoint.file`: there is no folder ", folder),
+                        {concat("create it: `mkdir -p ", folder, "`")});
+  } else if (v.context.facts.kind(path) == PathKind::folder) {
+    v.diagnostics.error(file->span, concat("`checkpoint.file`: ", path, " is a folder"),
+                        {"name a file in it"});
+  }
+}
+
+ValidGraph assemble(Validation& v) {
+  ValidGraph graph;
+  fill_top(v, graph);
+  std::vector<int> place(v.drafts.size());
+  for (std::size_t i = 0; i < v.order.size(); ++i)
+    place[static_cast<std::size_t>(v.order[i])] = static_cast<int>(i);
+  for (const int index : v.order) {
+    ValidStage stage = std::move(v.at(index).stage);
+    for (ValidSource& source : stage.sources)
+      source.stage = place[static_cast<std::size_t>(source.stage)];
+    graph.stages.push_back(std::move(stage));
+  }
+  return graph;
+}
+
+}  // namespace
+
+std::string name_list(const std::vector<std::string>& names, std::size_t limit) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names)
+    if (shown.size() < limit) shown.push_back(name);
+  if (names.size() > limit) return concat(join(shown, ", "), ", ... (", names.size(), " in all)");
+  return join(shown, ", ", " and ");
+}
+
+std::string absolute_path(const Validation& v, const std::string& path, int origin) {
+  const bool from_file = origin >= 0 && origin < v.context.source.count();
+  return path_text(from_file ? v.context.source.file(origin).folder : v.context.working_directory,
+                   path);
+}
+
+SourceMark graph_mark(const Validation& v, const Span& span) {
+  SourceMark mark = span.mark;
+  if (mark.file >= 0 && v.context.source.file(mark.file).is_setting) mark.file = -1;
+  return mark;
+}
+
+std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateContext& context,
+                                         Diagnostics& diagnostics) {
+  Validation v{spec, context, diagnostics, {}, {}, {}};
+  for (const StageSpec& stage : spec.stages) {
+    Draft draft;
+    draft.spec = &stage;
+    draft.stage.name = stage.name.value;
+    draft.stage.mark = graph_mark(v, stage.name.span);
+    v.drafts.push_back(std::move(draft));
+  }
+  validate_types(v);
+  validate_sources(v);
+  validate_order(v);
+  validate_params(v);
+  validate_ports(v);
+  validate_batches(v);
+  validate_policies(v);
+  check_checkpoint(v);
+  if (!diagnostics.ok()) return std::nullopt;
+  return assemble(v);
+}
+
+}  // namespace brigade

@@ -1,0 +1,164 @@
+#include <algorithm>
+
+#include "pipeline/config/validation.h"
+
+namespace brigade {
+
+namespace {
+
+std::string takes_text(const ParamSpec& spec) {
+  std::string what = spec.type == ParamType::choice ? concat("one of ", join(spec.choices, ", "))
+                                                    : std::string(param_type_name(spec.type));
+  const std::string range = param_range_text(spec);
+  return range.empty() ? what : concat(what, " ", range);
+}
+
+std::string param_help(const ParamSpec& spec) {
+  return concat("`", spec.name, "`: ", takes_text(spec), "; ", spec.help);
+}
+
+bool is_path(ParamType type) {
+  return type == ParamType::input_path || type == ParamType::output_path;
+}
+
+class ParamCheck {
+ public:
+  ParamCheck(Validation& validation, Draft& draft)
+      : v(validation), draft_(draft), contract_(draft.stage.type->contract) {}
+
+  bool run() {
+    draft_.stage.params = contract_.make_params();
+    if (draft_.spec->params_broken) return false;
+    const YamlNode* map = draft_.spec->params ? &draft_.spec->params->value : nullptr;
+    if (map != nullptr)
+      for (const YamlEntry& entry : map->entries) set(entry);
+    for (const ParamSpec& spec : contract_.params)
+      if (spec.required && (map == nullptr || map->find(spec.name) == nullptr)) missing(spec);
+    for (const ParamSpec& spec : contract_.params)
+      draft_.stage.param_values.emplace_back(spec.name, spec.get(draft_.stage.params.get()));
+    for (const std::string& param : contract_.facts)
+      if (good_) read_fact(param);
+    return good_;
+  }
+
+ private:
+  void error(const Span& span, std::string message, std::vector<std::string> help = {}) {
+    good_ = false;
+    v.error(draft_, span, message, std::move(help));
+  }
+
+  void unknown(const YamlEntry& entry) {
+    std::vector<std::string> names;
+    for (const ParamSpec& spec : contract_.params) names.push_back(spec.name);
+    std::vector<std::string> help;
+    if (const auto meant = did_you_mean(entry.key, names)) {
+      help.push_back(concat("did you mean \"", *meant, "\"?"));
+    } else if (names.empty()) {
+      help.push_back("it has no parameters");
+    } else {
+      help.push_back(concat("it has ", name_list(names)));
+    }
+    error(entry.key_span, concat(quote(contract_.type), " has no parameter ", quote(entry.key)),
+          std::move(help));
+  }
+
+  void missing(const ParamSpec& spec) {
+    const Span& span = draft_.spec->params ? draft_.spec->params->span : type_span(draft_);
+    error(span, concat(quote(contract_.type), " needs the parameter ", quote(spec.name)),
+          {param_help(spec)});
+  }
+
+  void set(const YamlEntry& entry) {
+    const ParamSpec* spec = contract_.find_param(entry.key);
+    if (spec == nullptr) return unknown(entry);
+    if (entry.value.is_null()) {
+      return error(entry.key_span, concat("parameter ", quote(entry.key), " has no value"),
+                   {param_help(*spec)});
+    }
+    ParamValue value = to_param_value(entry.value);
+    const bool path = is_path(spec->type) && entry.value.is_scalar() && !value.text.empty();
+    if (path) value.text = absolute_path(v, value.text, entry.value.origin);
+    if (auto set = set_param(*spec, draft_.stage.params.get(), value); !set) {
+      const Span& span = item_span(entry.value, set.error().message);
+      return error(span, concat("parameter ", quote(entry.key), ": ", set.error().message));
+    }
+    spans_.emplace_back(entry.key, entry.value.span);
+    if (path) check_path(*spec, entry, value.text);
+  }
+
+  // "item 3: ..." is shown at that item.
+  static const Span& item_span(const YamlNode& node, std::string_view message) {
+    const auto rest = strip_prefix(message, "item ");
+    if (!rest || !node.is_list()) return node.span;
+    std::size_t number = 0;
+    for (const char c : rest->substr(0, rest->find(':'))) {
+      if (c < '0' || c > '9' || number > node.items.size()) return node.span;
+      number = number * 10 + static_cast<std::size_t>(c - '0');
+    }
+    return number >= 1 && number <= node.items.size() ? node.items[number - 1].span : node.span;
+  }
+
+  void check_path(const ParamSpec& spec, const YamlEntry& entry, const std::string& path) {
+    const PathKind kind = v.context.facts.kind(path);
+    const std::string name = concat("parameter ", quote(spec.name), ": ");
+    if (kind == PathKind::forbidden) {
+      error(entry.value.span, concat(name, path, " cannot be looked at: permission denied"));
+    } else if (spec.type == ParamType::output_path) {
+      const std::string folder = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+      if (v.context.facts.kind(folder) != PathKind::folder)
+        error(entry.value.span, concat(name, "there is no folder ", folder),
+              {concat("create it: `mkdir -p ", folder, "`")});
+    } else if (kind == PathKind::missing) {
+      error(entry.value.span, concat(name, "there is no file or folder ", path),
+            missing_help(entry.value, path));
+    }
+  }
+
+  std::vector<std::string> missing_help(const YamlNode& value, const std::string& path) {
+    std::string at = path;
+    while (at.size() > 1 && v.context.facts.kind(at) == PathKind::missing)
+      at.resize(std::max<std::size_t>(at.rfind('/'), 1));
+    const bool near = at.size() > 1 && at != path.substr(0, path.rfind('/'));
+    if (near) return {concat(at, " is there, what follows is not")};
+    if (value.text.starts_with('/')) return {};
+    const bool from_file = value.origin >= 0;
+    return {from_file ? concat("relative paths are relative to the file that says them")
+                      : "paths of --set and of the environment are relative to the working "
+                        "directory"};
+  }
+
+  void read_fact(const std::string& param) {
+    const ParamSpec* spec = contract_.find_param(param);
+    if (spec == nullptr) return;
+    const std::string path = spec->get(draft_.stage.params.get()).text;
+    if (path.empty()) return;
+    const auto known = std::find_if(spans_.begin(), spans_.end(),
+                                    [&](const auto& entry) { return entry.first == param; });
+    const Span& span = known == spans_.end() ? type_span(draft_) : known->second;
+    if (v.context.facts.kind(path) == PathKind::folder)
+      return error(span,
+                   concat("parameter ", quote(param), ": ", path, " is a folder, expected a file"));
+    auto read = v.facts_read.find(path);
+    if (read == v.facts_read.end())
+      read = v.facts_read.emplace(path, v.context.facts.read(path)).first;
+    if (!read->second)
+      return error(
+          span, concat("parameter ", quote(param), ": ", path, ": ", read->second.error().message));
+    draft_.facts.files.emplace_back(param, *read->second);
+  }
+
+  Validation& v;
+  Draft& draft_;
+  const StageContract& contract_;
+  std::vector<std::pair<std::string, Span>> spans_;
+  bool good_ = true;
+};
+
+}  // namespace
+
+void validate_params(Validation& v) {
+  for (Draft& draft : v.drafts)
+    if (draft.has_type) draft.has_params = ParamCheck(v, draft).run();
+}
+
+}  // namespace brigade

@@ -1,0 +1,68 @@
+#pragma once
+
+// Files that are not there: what a FactsReader says about them is written down by the test.
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "pipeline/config/facts_reader.h"
+
+namespace brigade {
+
+class FakeFacts : public FactsReader {
+ public:
+  FakeFacts() { folders_["/"] = PathKind::folder; }
+
+  /// A file with this header; the folders above it are there too.
+  FakeFacts& file(const std::string& path, std::string header) {
+    files_[path] = {std::move(header), 1000};
+    return kind(path, PathKind::file);
+  }
+  FakeFacts& folder(const std::string& path) { return kind(path, PathKind::folder); }
+  FakeFacts& kind(const std::string& path, PathKind what) {
+    folders_[path] = what;
+    for (std::size_t at = path.rfind('/'); at != 0 && at != path.npos; at = path.rfind('/', at - 1))
+      folders_[path.substr(0, at)] = PathKind::folder;
+    return *this;
+  }
+  /// Reading it fails.
+  FakeFacts& broken(const std::string& path, std::string why) {
+    broken_[path] = std::move(why);
+    return kind(path, PathKind::file);
+  }
+
+  PathKind kind(const std::string& path) override {
+    const auto found = folders_.find(path);
+    return found == folders_.end() ? PathKind::missing : found->second;
+  }
+  Result<FileFact> read(const std::string& path) override {
+    ++reads;
+    if (const auto broken = broken_.find(path); broken != broken_.end())
+      return Error{broken->second};
+    const auto found = files_.find(path);
+    if (found == files_.end()) return Error{"no such file"};
+    return found->second;
+  }
+
+  int reads = 0;
+
+ private:
+  std::map<std::string, PathKind> folders_;
+  std::map<std::string, FileFact> files_;
+  std::map<std::string, std::string> broken_;
+};
+
+/// The files that the golden graphs name.
+inline FakeFacts golden_facts() {
+  FakeFacts facts;
+  facts.folder("/data/photos").folder("/graphs").folder("/home/anna").folder("/tmp");
+  facts.file("/data/train-images.gz", "28 28 1").file("/data/train-labels.gz", "");
+  facts.file("/data/test-images.gz", "28 28 1").file("/data/test-labels.gz", "");
+  facts.file("/data/large-images.gz", "512 512 3").file("/data/text.gz", "hello");
+  facts.broken("/data/broken.gz", "damaged gzip data");
+  facts.kind("/data/secret", PathKind::forbidden);
+  return facts;
+}
+
+}  // namespace brigade

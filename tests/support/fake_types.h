@@ -1,0 +1,190 @@
+#pragma once
+
+// Stage types for tests of the configuration: contracts of every form, bodies that do nothing. They
+// are called like real ones, so that the texts of the golden files read like a user's.
+
+#include "stages/api/stage_types.h"
+
+namespace brigade {
+
+namespace fake {
+
+struct NoProducer : Producer {
+  Result<std::uint64_t> size() override { return std::uint64_t{0}; }
+  Result<Next> read(std::uint64_t, Outputs&) override { return Next::emit; }
+};
+struct NoStage : Stage {
+  Result<Next> process(const Inputs&, Outputs&) override { return Next::emit; }
+};
+
+struct IdxParams {
+  InputPath images;
+  InputPath labels;
+};
+// A header is "H W C" in text; no labels file: no tensor `label`.
+inline Result<Ports> idx_outputs(const IdxParams& params, const Ports&, const Facts& facts) {
+  std::int64_t sizes[3] = {0, 0, 0};
+  const FileFact* fact = facts.find("images");
+  if (fact == nullptr ||
+      std::sscanf(fact->header.c_str(), "%ld %ld %ld", &sizes[0], &sizes[1], &sizes[2]) != 3)
+    return Error{params.images.path + ": not an IDX file"};
+  Ports ports{{"image", u8, {sizes[0], sizes[1], sizes[2]}}};
+  if (!params.labels.path.empty()) ports.tensors.push_back({"label", i64, {}});
+  return ports;
+}
+
+struct SyntheticParams {
+  std::int64_t count = 1000;
+  std::vector<std::int64_t> shape = {16};
+  DType dtype = f32;
+};
+struct FolderParams {
+  InputPath root;
+};
+struct AugmentParams {
+  std::int64_t pad = 0;
+  std::int64_t crop = 0;
+  double flip = 0;
+};
+struct DecodeParams {
+  std::int64_t size = 224;
+  std::string quality = "antialias";
+  std::vector<double> scale = {0.08, 1};
+};
+struct ClassifierParams {
+  std::string model = "small_cnn";
+  double lr = 0.1;
+  OutputPath log;
+  Duration patience{1'000'000'000};
+  ByteSize cache{1 << 20};
+};
+struct NoParams {};
+
+inline Result<Ports> same_image(const AugmentParams& params, const Ports& in) {
+  TensorType image = *in.find("image");
+  if (params.crop > 0 && params.crop > image.shape[0].size + 2 * params.pad)
+    return Error{"crop is " + std::to_string(params.crop) + ", the padded image has only " +
+                 std::to_string(image.shape[0].size + 2 * params.pad) + " rows"};
+  if (params.crop > 0) image.shape[0] = image.shape[1] = params.crop;
+  return Ports{image};
+}
+
+inline void add_producers(StageTypes& types) {
+  types.add<NoProducer>(Contract<IdxParams>("idx_images", "Reads IDX files.")
+                            .producer()
+                            .param("images", &IdxParams::images, "IDX file of images")
+                            .required()
+                            .fact()
+                            .param("labels", &IdxParams::labels, "IDX file of labels")
+                            .outputs(idx_outputs));
+  types.add<NoProducer>(
+      Contract<SyntheticParams>("synthetic", "Makes up tensors.")
+          .producer()
+          .param("count", &SyntheticParams::count, 0, 1e12, "samples per epoch")
+          .param("shape", &SyntheticParams::shape, "sizes of one sample")
+          .param("dtype", &SyntheticParams::dtype, "dtype of `data`")
+          .outputs([](const SyntheticParams& params, const Ports&) -> Result<Ports> {
+            TensorType data{"data", params.dtype, {}};
+            for (std::int64_t size : params.shape) data.shape.emplace_back(size);
+            return Ports{data};
+          }));
+  types.add<NoProducer>(Contract<FolderParams>("image_folder", "Lists the images of a folder.")
+                            .producer()
+                            .param("root", &FolderParams::root, "folder with a folder per class")
+                            .required()
+                            .outputs([](const FolderParams&, const Ports&) -> Result<Ports> {
+                              return Ports{{"path", u8, {up_to(4096)}}, {"label", i64, {}}};
+                            }));
+  types.add<NoStage>(Contract<NoParams>("camera", "Frames of a camera.")
+                         .producer()
+                         .outputs([](const NoParams&, const Ports&) -> Result<Ports> {
+                           return Ports{{"frame", u8, {480, 640, 3}}};
+                         }));
+}
+
+inline void add_transforms(StageTypes& types) {
+  types.add<NoStage>(Contract<AugmentParams>("augment_image", "Pads, crops and mirrors.")
+                         .transform()
+                         .param("pad", &AugmentParams::pad, 0, 1024, "pixels added on every side")
+                         .param("crop", &AugmentParams::crop, 0, 1024, "side of the cut, pixels")
+                         .param("flip", &AugmentParams::flip, 0, 1, "probability of mirroring")
+                         .input("image", {u8}, {any_size, any_size, any_size}, "HWC")
+                         .rest_passes()
+                         .outputs(same_image));
+  types.add<NoStage>(
+      Contract<DecodeParams>("decode_image", "Decodes an image.")
+          .transform()
+          .param("size", &DecodeParams::size, 1, 16384, "side of the output, pixels")
+          .choice<std::string>("quality", &DecodeParams::quality,
+                               {{"antialias", "antialias"}, {"bilinear", "bilinear"}},
+                               "how it is resized")
+          .param("scale", &DecodeParams::scale, 0, 1, "part of the area that is cut out")
+          .one_of({{"path", {u8}, false, {up_to(4096)}, "name of a file"},
+                   {"encoded", {u8}, false, {up_to(64 << 20)}, "bytes of a file"}})
+          .rest_passes()
+          .outputs([](const DecodeParams& params, const Ports&) -> Result<Ports> {
+            return Ports{{"image", u8, {params.size, params.size, 3}}};
+          }));
+  types.add<NoStage>(Contract<NoParams>("passthrough", "Hands every sample on.")
+                         .transform()
+                         .takes(Takes::either)
+                         .several_inputs()
+                         .rest_passes());
+  types.add<NoStage>(Contract<NoParams>("running_mean", "Subtracts the mean so far.")
+                         .transform()
+                         .takes(Takes::batches)
+                         .stateful()
+                         .input("image", {}, {any_size, any_size, any_size}, "HWC")
+                         .outputs([](const NoParams&, const Ports& in) -> Result<Ports> {
+                           TensorType image = *in.find("image");
+                           image.dtype = f32;
+                           return Ports{image};
+                         }));
+  types.add<NoStage>(Contract<NoParams>("difference", "Subtracts two images.")
+                         .transform()
+                         .several_inputs()
+                         .input("left.image", {u8}, {any_size, any_size, 3}, "HWC")
+                         .input("right.image", {u8}, {any_size, any_size, 3}, "HWC")
+                         .rest_passes()
+                         .outputs([](const NoParams&, const Ports& in) -> Result<Ports> {
+                           TensorType image = *in.find("left.image");
+                           image.name = "image";
+                           return Ports{image};
+                         }));
+}
+
+inline void add_consumers(StageTypes& types) {
+  types.add<NoStage>(
+      Contract<ClassifierParams>("torch_classifier", "Trains a classifier.")
+          .consumer()
+          .takes(Takes::batches)
+          .several_inputs()
+          .choice<std::string>("model", &ClassifierParams::model,
+                               {{"small_cnn", "small_cnn"}, {"mlp", "mlp"}}, "network")
+          .param("lr", &ClassifierParams::lr, 0, 10, "learning rate")
+          .param("log", &ClassifierParams::log, "file for the loss curve")
+          .param("patience", &ClassifierParams::patience, "longest wait")
+          .param("cache", &ClassifierParams::cache, 4096, 1e9, "memory for the index")
+          .input("image", {u8, f32}, {up_to(256), up_to(256), any_size}, "HWC")
+          .input("label", {i64}, {}, "class"));
+  types.add<NoStage>(Contract<NoParams>("count", "Counts samples.")
+                         .consumer()
+                         .takes(Takes::either)
+                         .several_inputs());
+  types.add<NoStage>(Contract<NoParams>("show", "Shows one sample at a time.").consumer());
+}
+
+}  // namespace fake
+
+inline const StageTypes& fake_stage_types() {
+  static const StageTypes types = [] {
+    StageTypes list;
+    fake::add_producers(list);
+    fake::add_transforms(list);
+    fake::add_consumers(list);
+    return list;
+  }();
+  return types;
+}
+
+}  // namespace brigade
