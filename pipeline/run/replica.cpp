@@ -124,6 +124,7 @@ Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {
 
 Replica::~Replica() = default;
 Replica::Replica(Replica&&) noexcept = default;
+Replica& Replica::operator=(Replica&&) noexcept = default;
 
 Result<void> Replica::open() {
   State& state = *state_;

@@ -42,6 +42,7 @@ class Replica {
   explicit Replica(ReplicaSetup setup);
   ~Replica();
   Replica(Replica&&) noexcept;
+  Replica& operator=(Replica&&) noexcept;
 
   Result<void> open();
   /// Samples per epoch of an indexed source, `limit` applied; none for other stages. After open().

@@ -2,9 +2,10 @@
 
 // Stages made of lambdas, and a log of everything a stage was told.
 
+#include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -54,25 +55,51 @@ struct Event {
   std::string port;  ///< of the call, or whose epoch ended
   std::uint32_t epoch = 0;
   std::vector<SampleInfo> rows;
-  std::vector<std::int64_t> values;  ///< of the tensor "value", by row
+  std::vector<std::int64_t> values;  ///< of the tensor that is logged, by row
+  std::uint64_t began = 0;           ///< moments, in one order over all replicas of a log
+  std::uint64_t ended = 0;
 };
 
-/// A consumer that logs what it sees in `log`, which only its replica writes.
-inline std::unique_ptr<LambdaStage> make_logger(std::vector<Event>& log,
+/// The events of a stage's replicas, each written by its own thread.
+struct Log {
+  explicit Log(int replicas = 1) : events(static_cast<std::size_t>(replicas)) {}
+  std::vector<std::vector<Event>> events;
+  std::atomic<std::uint64_t> moment{0};
+
+  /// Calls of all replicas, by number of their first row.
+  std::vector<Event> calls(const std::string& port) const {
+    std::vector<Event> all;
+    for (const auto& of_replica : events)
+      for (const Event& event : of_replica)
+        if (!event.is_end && event.port == port) all.push_back(event);
+    std::sort(all.begin(), all.end(), [](const Event& a, const Event& b) {
+      return a.rows.front().number < b.rows.front().number;
+    });
+    return all;
+  }
+};
+
+/// A consumer that logs what it sees of `tensor` ("PORT.value" under zip).
+inline std::unique_ptr<LambdaStage> make_logger(Log& log, int replica,
                                                 const std::string& tensor = "value") {
-  auto stage = std::make_unique<LambdaStage>([&log, tensor](const Inputs& in, Outputs&) {
+  auto& events = log.events[static_cast<std::size_t>(replica)];
+  auto stage = std::make_unique<LambdaStage>([&log, &events, tensor](const Inputs& in, Outputs&) {
     Event event;
+    event.began = ++log.moment;
     event.port = in.port();
+    event.epoch = in.sample().epoch;
     for (std::int64_t row = 0; row < in.rows(); ++row) {
       event.rows.push_back(in.sample(row));
       event.values.push_back(in.row(row)[tensor].as<std::int64_t>()[0]);
     }
-    event.epoch = in.sample().epoch;
-    log.push_back(std::move(event));
+    event.ended = ++log.moment;
+    events.push_back(std::move(event));
     return Result<Next>(Next::emit);
   });
-  stage->on_epoch_end = [&log](const EpochEnd& end) {
-    log.push_back({true, std::string(end.source), end.epoch, {}, {}});
+  stage->on_epoch_end = [&log, &events](const EpochEnd& end) {
+    Event event{true, std::string(end.source), end.epoch, {}, {}};
+    event.began = event.ended = ++log.moment;
+    events.push_back(std::move(event));
     return Result<void>();
   };
   return stage;

@@ -9,9 +9,10 @@
 //   line.stages["count"] = ...;
 //   ASSERT_TRUE(line.run().ok());
 //
-// The first error of a replica aborts the others, and is the result.
+// The first error of a replica aborts the others, and is the result; with restarts it counts as the
+// death of that replica: its stage is repaired, and it starts anew.
 
-#include <deque>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +29,7 @@
 #include "tests/support/line.h"
 #include "tests/support/plan_limits.h"
 #include "transports/audit.h"
+#include "transports/repair.h"
 #include "transports/stop.h"
 
 namespace brigade::support {
@@ -65,6 +67,7 @@ class RunLine {
   std::map<std::string, std::function<std::unique_ptr<Stage>(int replica)>> stages;
   KeepingReporter reporter;
   int spins = 0;
+  int restarts_max = 0;
   /// Called when all threads run and the graph has started.
   std::function<void()> while_running = [] {};
 
@@ -119,23 +122,23 @@ class RunLine {
   Result<void> run() {
     BRIGADE_TRY(open_all());
     std::vector<std::thread> threads;
-    for (Replica& replica : replicas_) {
-      threads.emplace_back([this, &replica] { note(replica.run()); });
+    for (auto& [id, replica] : replicas_) {
+      threads.emplace_back([this, id = id, &replica = replica] { live(id, replica); });
     }
     start();
     while_running();
     for (std::thread& thread : threads) thread.join();
     if (error_) return *error_;
-    for (Replica& replica : replicas_) BRIGADE_TRY(replica.close());
+    for (auto& [id, replica] : replicas_) BRIGADE_TRY(replica.close());
     return {};
   }
 
   Result<void> open_all() {
     for (int s = 0; s < static_cast<int>(plan_.stages.size()); ++s) {
       for (int r = 0; r < plan_.stages[static_cast<std::size_t>(s)].replicas; ++r) {
-        replicas_.push_back(make(s, r));
-        BRIGADE_TRY(replicas_.back().open());
-        sizes_[s] = replicas_.back().source_size().value_or(0);
+        Replica& replica = replicas_.emplace(Id{s, r}, make(s, r)).first->second;
+        BRIGADE_TRY(replica.open());
+        sizes_[s] = replica.source_size().value_or(0);
       }
     }
     return {};
@@ -153,9 +156,11 @@ class RunLine {
     ring_everybody(control_);
   }
 
-  std::deque<Replica>& replicas() { return replicas_; }
+  int restarts() const { return restarts_; }
 
  private:
+  using Id = std::pair<int, int>;  // stage, replica
+
   void lay_out() {
     shape_ = graph_shape(plan_);
     memory_ = std::make_unique<LineMemory>(control_bytes<SystemPolicy>(shape_));
@@ -170,11 +175,19 @@ class RunLine {
     }
   }
 
-  void note(const Result<void>& result) {
-    if (result.ok()) return;
-    std::lock_guard lock(mutex_);
-    if (!error_) error_ = result.error();
-    abort_all(control_);
+  void live(Id id, Replica& replica) {
+    for (;;) {
+      const Result<void> result = replica.run();
+      if (result.ok()) return;
+      std::lock_guard lock(mutex_);  // one supervisor
+      if (restarts_++ >= restarts_max) {
+        if (!error_) error_ = result.error();
+        return abort_all(control_);
+      }
+      repair(control_, id.first, id.second);
+      replica = make(id.first, id.second);
+      if (!replica.open().ok()) std::abort();
+    }
   }
 
   std::vector<const StageType*> types_;
@@ -184,9 +197,10 @@ class RunLine {
   Control<SystemPolicy> control_;
   std::vector<std::unique_ptr<LineMemory>> pool_memory_;
   std::vector<RowPool> pools_;
-  std::deque<Replica> replicas_;
+  std::map<Id, Replica> replicas_;
   std::map<int, std::uint64_t> sizes_;
   std::mutex mutex_;
+  int restarts_ = 0;
   std::optional<Error> error_;
 };
 

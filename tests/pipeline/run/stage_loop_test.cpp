@@ -2,40 +2,233 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/fake_stages.h"
-#include "tests/support/run_line.h"
+#include "tests/support/number_line.h"
 
 namespace brigade {
 namespace {
 
 using support::Event;
+using support::Log;
+using support::NumberLine;
+using support::RunLine;
 
-const TensorType kValue{"value", i64, {}};
+std::uint64_t period_of(const RunLine& run, const NumberLine& line) {
+  return epoch_period(line.samples, run.plan().domains[0].multiple);
+}
 
-TEST(StageLoop, ThinnestLine) {
-  GraphBuilder graph;
-  graph.producer("numbers", {kValue});
-  graph.consumer("sink", {"numbers"});
-  support::RunLine line(graph);
-  line.producers["numbers"] = [](int) {
-    return std::make_unique<support::LambdaProducer>(
-        1000, [](std::uint64_t index, Outputs& out) -> Result<Next> {
-          out["value"].as<std::int64_t>()[0] = static_cast<std::int64_t>(index * index);
-          return Next::emit;
+/// Every epoch has one end per replica, after its calls and before those of later epochs.
+void expect_epoch_ends(const std::vector<Event>& events, std::uint64_t epochs, bool alone) {
+  std::uint32_t ends = 0;
+  for (const Event& event : events) {
+    if (event.is_end) {
+      EXPECT_EQ(event.epoch, ends);
+      ++ends;
+    } else if (alone) {
+      EXPECT_EQ(event.epoch, ends);
+    } else {  // another replica may still be in the epoch before
+      EXPECT_GE(event.epoch, ends);
+    }
+  }
+  EXPECT_EQ(ends, epochs);
+}
+
+void expect_books_balance(RunLine& run, const NumberLine& line, std::uint64_t full_rows) {
+  const std::string writer = line.batched_mix && line.drops ? "filter" : "numbers";
+  EXPECT_EQ(run.audit("mix", "sink").delivered, full_rows);
+  EXPECT_EQ(run.audit("mix", "sink").leaked, 0);
+  EXPECT_EQ(run.audit(writer, "mix").leaked, 0);
+  const std::uint64_t produced = line.samples * line.epochs;
+  EXPECT_EQ(run.audit("numbers", line.batched_mix && line.drops ? "filter" : "mix").produced,
+            produced);
+}
+
+void run_and_compare(const NumberLine& line) {
+  SCOPED_TRACE(line.text());
+  GraphBuilder graph = support::number_graph(line);
+  RunLine run(graph);
+  Log log(static_cast<int>(line.sinks));
+  support::fill_number_line(run, line, log);
+  const Result<void> ran = run.run();
+  ASSERT_TRUE(ran.ok()) << ran.error().message;
+
+  const auto expected = expected_calls(line, period_of(run, line));
+  support::expect_same_calls(log.calls("mix"), expected);
+  std::uint64_t full_rows = 0;
+  for (const Event& call : expected) full_rows += call.rows.size();
+  expect_books_balance(run, line, full_rows);
+  for (const auto& events : log.events) expect_epoch_ends(events, line.epochs, line.sinks == 1);
+
+  std::uint64_t counted = 0;
+  const PlanStage& sink = run.stage("sink");
+  for (int r = 0; r < sink.replicas; ++r) {
+    const ReplicaCounters& counters = live_counters(run.control(), sink.first_replica + r);
+    counted += counters.samples;
+    EXPECT_EQ(counters.epochs, line.epochs);
+  }
+  EXPECT_EQ(counted, full_rows);
+}
+
+struct Widths {
+  std::uint64_t producers;
+  std::uint64_t mixers;
+  std::uint64_t sinks;
+};
+
+class LineOfWidths : public testing::TestWithParam<Widths> {};
+
+TEST_P(LineOfWidths, GivesWhatAPlainLoopGives) {
+  for (const std::uint64_t batch : {0, 1, 7, 64}) {
+    for (const bool drops : {false, true}) {
+      for (const bool drop_last : {false, true}) {
+        if (drop_last && batch == 0) continue;
+        NumberLine line;
+        line.producers = GetParam().producers;
+        line.mixers = GetParam().mixers;
+        line.sinks = GetParam().sinks;
+        line.batch = batch;
+        line.drops = drops;
+        line.drop_last = drop_last;
+        run_and_compare(line);
+      }
+    }
+  }
+}
+
+TEST_P(LineOfWidths, BatchedTransformsScatterTheirResults) {
+  for (const std::uint64_t batch : {1, 7, 64}) {
+    for (const bool drops : {false, true}) {
+      NumberLine line;
+      line.producers = GetParam().producers;
+      line.mixers = GetParam().mixers;
+      line.sinks = GetParam().sinks;
+      line.batch = batch;
+      line.batched_mix = true;
+      line.drops = drops;
+      run_and_compare(line);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LineOfWidths,
+                         testing::Values(Widths{1, 1, 1}, Widths{1, 2, 1}, Widths{2, 4, 1},
+                                         Widths{1, 1, 2}, Widths{4, 2, 4}),
+                         [](const auto& info) {
+                           return concat(info.param.producers, "to", info.param.mixers, "to",
+                                         info.param.sinks);
+                         });
+
+TEST(StageLoop, EpochsOfEveryLengthArePadded) {
+  for (const std::uint64_t samples : {1, 2, 63, 64, 65, 128}) {
+    NumberLine line;
+    line.samples = samples;
+    line.epochs = 3;
+    line.batch = 64;
+    line.mixers = 2;
+    run_and_compare(line);
+  }
+}
+
+TEST(StageLoop, SmallTasksBelowBatches) {
+  for (const std::uint64_t rows : {1, 2, 32}) {
+    NumberLine line;
+    line.rows = rows;
+    line.batch = 64;
+    line.mixers = 3;
+    run_and_compare(line);
+  }
+}
+
+TEST(StageLoop, ADeadReplicasTaskIsDoneByOthersOnce) {
+  NumberLine line;
+  line.samples = 500;
+  line.mixers = 2;
+  line.sinks = 1;
+  line.batch = 7;
+  GraphBuilder graph = support::number_graph(line);
+  RunLine run(graph);
+  Log log;
+  support::fill_number_line(run, line, log);
+  std::atomic<int> deaths{0};
+  run.stages["mix"] = [&](int) {
+    std::shared_ptr<Stage> mix = support::make_mix(false);
+    return std::make_unique<support::LambdaStage>(
+        [&, mix](const Inputs& in, Outputs& out) -> Result<Next> {
+          if (in.sample().id % 50 == 3 && deaths++ < 8) return Error{"died"};
+          return mix->process(in, out);
         });
   };
-  std::vector<Event> log;
-  line.stages["sink"] = [&](int) { return support::make_logger(log); };
-  const Result<void> ran = line.run();
+  run.restarts_max = 8;
+  const Result<void> ran = run.run();
   ASSERT_TRUE(ran.ok()) << ran.error().message;
-  ASSERT_EQ(log.size(), 1001u);
-  for (std::uint64_t i = 0; i < 1000; ++i) {
-    EXPECT_EQ(log[i].values[0], static_cast<std::int64_t>(i * i));
-    EXPECT_EQ(log[i].rows[0].id, i);
-  }
-  EXPECT_TRUE(log.back().is_end);
-  EXPECT_EQ(line.audit("numbers", "sink").leaked, 0);
-  EXPECT_EQ(line.audit("numbers", "sink").delivered, 1000u);
+  EXPECT_EQ(run.restarts(), 8);
+  support::expect_same_calls(log.calls("mix"), expected_calls(line, period_of(run, line)));
+  EXPECT_EQ(run.audit("numbers", "mix").leaked, 0);
+}
+
+TEST(StageLoop, AConsumerThatDiesIsToldMissingEpochEnds) {
+  NumberLine line;
+  line.epochs = 3;
+  line.batch = 64;
+  GraphBuilder graph = support::number_graph(line);
+  RunLine run(graph);
+  Log log;
+  support::fill_number_line(run, line, log);
+  int ends = 0;
+  run.stages["sink"] = [&](int replica) {
+    auto logger = support::make_logger(log, replica);
+    logger->on_epoch_end = [&, told = logger->on_epoch_end](const EpochEnd& end) -> Result<void> {
+      if (ends++ == 1) return Error{"died"};  // the end of epoch 1, the first time
+      return told(end);
+    };
+    return logger;
+  };
+  run.restarts_max = 1;
+  const Result<void> ran = run.run();
+  ASSERT_TRUE(ran.ok()) << ran.error().message;
+  EXPECT_EQ(ends, 4);
+  expect_epoch_ends(log.events[0], 3, true);
+}
+
+TEST(StageLoop, AnErrorNamesStageReplicaAndSample) {
+  NumberLine line;
+  line.shuffle = false;
+  GraphBuilder graph = support::number_graph(line);
+  RunLine run(graph);
+  Log log;
+  support::fill_number_line(run, line, log);
+  run.stages["mix"] = [&](int) {
+    return std::make_unique<support::LambdaStage>([](const Inputs& in, Outputs&) -> Result<Next> {
+      if (in.sample().id == 77) throw std::runtime_error("bad pixel\nbacktrace");
+      return Next::emit;
+    });
+  };
+  const Result<void> ran = run.run();
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.error().message,
+            "stage \"mix\" (replica 0), sample 77 (id 77 of epoch 0): bad pixel");
+}
+
+TEST(StageLoop, WaitsAreCountedByCause) {
+  NumberLine line;
+  line.samples = 64;
+  line.epochs = 1;
+  GraphBuilder graph = support::number_graph(line);
+  RunLine run(graph);
+  Log log;
+  support::fill_number_line(run, line, log);
+  run.stages["mix"] = [&](int) {
+    return std::make_unique<support::LambdaStage>([](const Inputs& in, Outputs&) -> Result<Next> {
+      if (in.sample().index == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      return Next::emit;
+    });
+  };
+  ASSERT_TRUE(run.run().ok());
+  const ReplicaCounters& mix = live_counters(run.control(), run.stage("mix").first_replica);
+  const ReplicaCounters& sink = live_counters(run.control(), run.stage("sink").first_replica);
+  EXPECT_GE(mix.busy_ns, 20'000'000u);
+  EXPECT_GE(sink.wait_in_ns, 10'000'000u);
+  EXPECT_GT(sink.first_sample_ns, mix.first_sample_ns);
+  EXPECT_EQ(sink.waiting, static_cast<std::uint64_t>(Waiting::no));
 }
 
 }  // namespace
