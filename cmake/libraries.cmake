@@ -1,5 +1,4 @@
-# What the core links: found once, here. Packages find their own in their folder; LibTorch is here
-# because its presence decides what is built.
+# What the core links: found once, here. Packages find their own in their folder, but for LibTorch.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(yaml-cpp REQUIRED)
@@ -22,30 +21,4 @@ if(BRIGADE_TESTS)
   include(GoogleTest)
 endif()
 
-# brigade_torch_library: what a target links to use LibTorch; there only when it was found.
-# A LibTorch with CUDA would else compile a program to ask for the GPU of this machine, which the
-# one that runs the graph need not have; the package has no device code of its own.
-if(NOT DEFINED TORCH_CUDA_ARCH_LIST)
-  set(TORCH_CUDA_ARCH_LIST 9.0)
-endif()
-set(BRIGADE_TORCH_REASON "switched off (BRIGADE_TORCH=OFF)")
-set(BRIGADE_HAS_TORCH OFF)
-if(NOT BRIGADE_TORCH STREQUAL "OFF")
-  if(BRIGADE_TORCH STREQUAL "ON")
-    find_package(Torch REQUIRED)
-  else()
-    find_package(Torch QUIET)
-  endif()
-  if(TORCH_FOUND)
-    set(BRIGADE_HAS_TORCH ON)
-    set(BRIGADE_TORCH_REASON "LibTorch ${Torch_VERSION}")
-    separate_arguments(BRIGADE_TORCH_FLAGS UNIX_COMMAND "${TORCH_CXX_FLAGS}")
-    add_library(brigade_torch_library INTERFACE)
-    target_include_directories(brigade_torch_library SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-    target_compile_options(brigade_torch_library INTERFACE ${BRIGADE_TORCH_FLAGS})
-    target_link_libraries(brigade_torch_library INTERFACE ${TORCH_LIBRARIES})
-  else()
-    set(BRIGADE_TORCH_REASON "LibTorch was not found")
-  endif()
-endif()
-message(STATUS "torch package: ${BRIGADE_TORCH_REASON}")
+include(cmake/torch.cmake)
