@@ -221,21 +221,27 @@ Result<void> from_json(const Json& json, std::pair<First, Second>& out);
 template <class Struct>
 requires std::is_class_v<Struct> Result<void> from_json(const Json& json, Struct& out);
 
+/// A value to read into. (Pairs by parts: clang has no default constructor for a pair that was
+/// named while ParamValue was incomplete.)
 template <class Item>
-Item blank() {
-  if constexpr (std::is_same_v<Item, Dim>) {
-    return Dim(0);
-  } else {
-    return Item{};
-  }
-}
+struct Blank {
+  static Item make() { return Item{}; }
+};
+template <>
+struct Blank<Dim> {
+  static Dim make() { return Dim(0); }
+};
+template <class First, class Second>
+struct Blank<std::pair<First, Second>> {
+  static std::pair<First, Second> make() { return {First{}, Second{}}; }
+};
 
 template <class Item>
 Result<void> from_json(const Json& json, std::vector<Item>& out) {
   if (!json.is_array()) return expected("a list", json);
   out.clear();
   for (const Json& element : json) {
-    Item item = blank<Item>();
+    Item item = Blank<Item>::make();
     if (auto read = from_json(element, item); !read)
       return inside(concat("[", out.size(), "]"), read.error());
     out.push_back(std::move(item));
@@ -262,9 +268,11 @@ Result<void> from_json(const Json& json, ParamValue& out) {
     if (!map->is_array()) return expected("a list of entries", *map);
     for (const Json& entry : *map) {
       if (!entry.is_array() || entry.size() != 2) return expected("a list of two", entry);
-      auto& [key, value] = out.entries.emplace_back();
+      std::string key;
+      ParamValue value;
       BRIGADE_TRY(from_json(entry[0], key));
       BRIGADE_TRY(from_json(entry[1], value));
+      out.entries.emplace_back(std::move(key), std::move(value));
     }
   } else {
     out.kind = ParamValue::Kind::scalar;

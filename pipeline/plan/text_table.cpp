@@ -15,7 +15,9 @@ void trim_end(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
 
 std::size_t text_width(const std::string& text) {
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues));
+  const auto continued = std::count_if(text.begin(), text.end(), continues);
+  const std::size_t width = text.size() - static_cast<std::size_t>(continued);
+  return !text.empty() && continues(text.front()) ? width + 1 : width;
 }
 
 void TextTable::add(std::vector<std::string> cells) {

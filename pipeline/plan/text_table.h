@@ -27,7 +27,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Characters in a UTF-8 text; bytes that are no UTF-8 count one each.
+/// Characters in a UTF-8 text. Where it is no UTF-8, runs of continuation bytes count to the
+/// character before them.
 std::size_t text_width(const std::string& text);
 
 }  // namespace brigade

@@ -26,6 +26,8 @@ TEST(TextTable, TakesShortRowsAndNone) {
 
 TEST(TextTable, CountsCharactersNotBytes) {
   EXPECT_EQ(text_width("caf\xc3\xa9"), 4u);
+  EXPECT_EQ(text_width("\xa9\xa9x"), 2u);
+  EXPECT_EQ(text_width(""), 0u);
   TextTable table({Align::left, Align::left});
   table.add({"caf\xc3\xa9", "x"});
   table.add({"cafe", "y"});
