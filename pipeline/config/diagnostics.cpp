@@ -92,15 +92,13 @@ std::string render_one(const SourceText& source, const Diagnostic& diagnostic) {
   return out;
 }
 
-std::string count_of(std::size_t count, std::string_view what) {
-  return concat(count, " ", what, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 void Diagnostics::add(Diagnostic diagnostic) {
+  const SourceMark& mark = diagnostic.span.mark;
+  if (mark.file >= 0 && std::find(silent_.begin(), silent_.end(), mark) != silent_.end()) return;
   for (const Diagnostic& other : list_)
-    if (other.span.mark == diagnostic.span.mark && other.message == diagnostic.message) return;
+    if (other.span.mark == mark && other.message == diagnostic.message) return;
   ++(diagnostic.severity == Severity::error ? errors_ : warnings_);
   if (list_.size() < kDiagnosticsMax) list_.push_back(std::move(diagnostic));
 }
@@ -129,7 +127,7 @@ std::string Diagnostics::render(const SourceText& source) const {
   for (const Diagnostic* diagnostic : sorted) out += render_one(source, *diagnostic);
   const std::size_t unseen = errors_ + warnings_ - list_.size();
   if (unseen > 0) out += concat("... and ", unseen, " more\n");
-  if (errors_ > 1) out += concat(count_of(errors_, "error"), "\n");
+  if (errors_ > 1) out += concat(errors_, " errors\n");
   return out;
 }
 

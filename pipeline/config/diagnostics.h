@@ -38,6 +38,10 @@ class Diagnostics {
   /// About a whole file: "graph.yaml: error: no such file".
   void file_error(std::string path, std::string message);
 
+  /// Drops what is said about this place from now on: an error there has been reported, and more
+  /// would only follow from it.
+  void silence(const SourceMark& mark) { silent_.push_back(mark); }
+
   bool ok() const { return errors_ == 0; }
   std::size_t errors() const { return errors_; }  ///< those above the limit included
   std::size_t warnings() const { return warnings_; }
@@ -51,6 +55,7 @@ class Diagnostics {
   void add(Diagnostic diagnostic);
 
   std::vector<Diagnostic> list_;
+  std::vector<SourceMark> silent_;
   std::size_t errors_ = 0;
   std::size_t warnings_ = 0;
 };

@@ -39,6 +39,7 @@ struct SourceSpec {
   std::string tensor;                       ///< of `stage.tensor`; empty: all
   std::optional<Marked<std::string>> port;  ///< in a mapping port -> source
   Given<std::uint64_t> batch;
+  bool batch_broken = false;  ///< it was given, but could not be read: said already
   Given<std::int64_t> max_wait_ns;
 };
 
@@ -79,7 +80,14 @@ struct StageSpec {
       keys;  ///< all that were given, by the table's name
   std::vector<Marked<std::string>> unknown_keys;
   bool params_broken = false;  ///< `params:` is no mapping: said already
-  bool broken = false;         ///< its kind, types or sources could not be read: said already
+
+  bool has_key(std::string_view key) const {
+    for (const auto& [given, span] : keys)
+      if (given == key) return true;
+    return false;
+  }
+
+  bool broken = false;  ///< its kind, types or sources could not be read: said already
 };
 
 struct GraphSpec {

@@ -1,7 +1,5 @@
 #include "pipeline/config/key_table.h"
 
-#include <array>
-
 #include "base/text.h"
 
 namespace brigade {
@@ -16,88 +14,203 @@ constexpr std::uint64_t kUnboundedFrom = 1ull << 31;  // a limit that nobody mee
 using enum KeyScope;
 using enum KeyType;
 
-// clang-format off
-constexpr std::array kKeys = {
-  KeySpec{top, "brigade", whole, "", "1", "", "version of this language", 1, 1},
-  KeySpec{top, "name", text, "", "the file's name", "", "name of the graph, for messages and files"},
-  KeySpec{top, "seed", whole, "", "0", "", "keys every random number and shuffle", 0, kSeedMax},
-  KeySpec{top, "epochs", whole, "", "1", "epochs", "how often the sources are read", 1, 0xFFFF'FFFF},
-  KeySpec{top, "vars", mapping, "", "", "", "variables for ${name}"},
-  KeySpec{top, "stages", mapping, "", "", "", "the stages by name"},
-  KeySpec{top, "state", path, "", "", "", "folder in which stages keep state over runs", 0, 0, kAllStages, kNotBuilt},
-  KeySpec{top, "shard", special, "auto or {rank: R, world_size: N}", "auto", "", "the part of each source that this process reads", 0, 0, kAllStages, kNotBuilt},
-  KeySpec{top, "checkpoint", special, "{file: PATH}", "", "", "where a consumer saves what it learned"},
-  KeySpec{top, "drain", duration, "", "10s", "", "how long a stopped run may take to run dry"},
-  KeySpec{top, "oversubscribe", flag, "", "false", "", "allows more threads than cores"},
-  KeySpec{top, "memory", size, "", "what the machine allows", "", "most memory for buffers"},
+// A row of the table, written as a sentence.
+struct Row {
+  KeySpec key;
+  constexpr operator KeySpec() const { return key; }  // NOLINT: implicit
+  constexpr Row takes(std::string_view what) const { return with(&KeySpec::takes, what); }
+  constexpr Row otherwise(std::string_view value) const {
+    return with(&KeySpec::default_value, value);
+  }
+  constexpr Row counts(std::string_view unit) const { return with(&KeySpec::unit, unit); }
+  constexpr Row range(std::uint64_t from, std::uint64_t to) const {
+    return with(&KeySpec::minimum, from).with(&KeySpec::maximum, to);
+  }
+  constexpr Row of(std::uint8_t users) const { return with(&KeySpec::users, users); }
+  constexpr Row not_built() const { return with(&KeySpec::built, false); }
 
-  KeySpec{checkpoint, "file", path, "", "", "", "file that is replaced as a whole"},
-  KeySpec{checkpoint, "every", special, "a number of samples, or a duration", "the end of each epoch", "", "how often", 0, 0, kAllStages, kNotBuilt},
-
-  KeySpec{shard, "rank", whole, "", "", "", "number of this process", 0, 1 << 20, kAllStages, kNotBuilt},
-  KeySpec{shard, "world_size", whole, "", "", "processes", "processes that share the sources", 1, 1 << 20, kAllStages, kNotBuilt},
-
-  KeySpec{stage, "producer", special, "the name of a stage type", "", "", "stage type that makes samples"},
-  KeySpec{stage, "transform", special, "the name of a stage type, or a list of them", "", "", "stage type that changes samples"},
-  KeySpec{stage, "consumer", special, "the name of a stage type", "", "", "stage type that uses samples up"},
-  KeySpec{stage, "from", special, "a source, a list of sources, or a mapping port: source", "", "", "what the stage reads", 0, 0, kReaders},
-  KeySpec{stage, "join", choice, "", "", "", "how several sources become one input", 0, 0, kReaders},
-  KeySpec{stage, "params", mapping, "", "", "", "parameters of the stage type (`brigade stages TYPE` lists them)"},
-  KeySpec{stage, "replicas", whole_auto, "", "1", "processes", "processes that share the stage's work", 1, kStagesMax},
-  KeySpec{stage, "threads", whole, "", "1", "threads", "threads that libraries inside one replica may use", 1, kThreadsMax},
-  KeySpec{stage, "batch", whole, "", "", "samples", "samples per batch of the stage's output", 1, kBatchMax, kWriters},
-  KeySpec{stage, "drop_last", flag, "", "false", "", "leaves out an epoch's last batch when it is short"},
-  KeySpec{stage, "rows", whole_auto, "", "auto", "samples", "samples per task of a per-sample stage", 1, kBatchMax},
-  KeySpec{stage, "buffers", whole_auto, "", "auto", "tasks", "tasks that the output holds", 1, kBatchMax, kWriters},
-  KeySpec{stage, "assign", choice, "", "shared", "", "which replica gets which task", 0, 0, kReaders},
-  KeySpec{stage, "device", special, "auto, cpu, cuda or cuda:N", "cpu", "", "where the stage computes"},
-  KeySpec{stage, "on_error", special, "stop, {skip: N} or {skip: N%}", "stop", "", "what happens to a sample that fails"},
-  KeySpec{stage, "restart", special, "never, on_failure, always or {policy: ..., backoff: ..., burst: ..., within: ..., then: ...}", "on_failure, consumers never", "", "what happens when a replica dies"},
-  KeySpec{stage, "stall_timeout", duration, "", "no limit", "", "longest time for one sample before the stage is reported"},
-  KeySpec{stage, "poison_after", whole, "", "2", "deaths", "deaths by one sample after which it is left out", 1, 100},
-  KeySpec{stage, "cpus", special, "a list of cores: [0, 1] or 0-3", "all", "", "cores that the replicas may run on", 0, kCpuMax},
-  KeySpec{stage, "env", mapping, "", "", "", "environment variables of the replicas"},
-  KeySpec{stage, "plugin", path, "", "", "", "shared library with the stage type", 0, 0, kAllStages, kNotBuilt},
-  KeySpec{stage, "exec", special, "a command: text or a list", "", "", "program that runs the stage", 0, 0, kAllStages, kNotBuilt},
-  KeySpec{stage, "outputs", mapping, "", "", "", "tensors that the application writes", 0, 0, kProducers, kNotBuilt},
-  KeySpec{stage, "hold", whole, "", "1", "batches", "batches that the application holds at once", 1, kBatchMax, kConsumers, kNotBuilt},
-  KeySpec{stage, "keep", names, "", "all", "", "tensors that travel on, of those the type does not name", 0, 0, kTransforms},
-  KeySpec{stage, "drop", names, "", "none", "", "tensors that do not travel on", 0, 0, kTransforms},
-  KeySpec{stage, "random", name, "", "the stage's name", "", "stages that share it draw the same random numbers"},
-  KeySpec{stage, "state", path, "", "", "", "file in which the stage keeps its state", 0, 0, kAllStages, kNotBuilt},
-  KeySpec{stage, "shuffle", flag, "", "false", "", "a new order in every epoch", 0, 0, kIndexedProducers},
-  KeySpec{stage, "seed", whole, "", "the graph's", "", "keys this source's shuffle", 0, kSeedMax, kIndexedProducers},
-  KeySpec{stage, "limit", whole, "", "all", "samples", "only the first N of the source, before the shuffle", 1, kNumbersMax, kIndexedProducers},
-
-  KeySpec{source, "stage", name, "", "", "", "the stage that is read, or stage.tensor"},
-  KeySpec{source, "batch", whole, "", "the writer's", "samples", "samples per batch for this reader", 1, kBatchMax},
-  KeySpec{source, "max_wait", duration, "", "5ms", "", "longest wait for a full batch below a live source", 0, 0, kAllStages, kNotBuilt},
-
-  KeySpec{on_error, "skip", special, "a number of samples, or a percentage of an epoch", "", "", "samples that may fail before the run stops"},
-
-  KeySpec{restart, "policy", choice, "", "on_failure", "", "when a replica is started again"},
-  KeySpec{restart, "backoff", duration, "", "100ms", "", "wait before the first restart, doubled each time"},
-  KeySpec{restart, "burst", whole, "", "5", "restarts", "restarts within `within:` before `then:`", 1, 1000},
-  KeySpec{restart, "within", duration, "", "30s", "", "time over which restarts are counted"},
-  KeySpec{restart, "then", choice, "", "fail", "", "what happens when the burst is spent"},
+ private:
+  template <class T>
+  constexpr Row with(T KeySpec::*member, T value) const {
+    Row out = *this;
+    out.key.*member = value;
+    return out;
+  }
 };
 
-constexpr std::array kValues = {
-  ValueSpec{stage, "join", "zip", "the same number of samples from each, side by side"},
-  ValueSpec{stage, "join", "merge", "whichever is there", kNotBuilt},
-  ValueSpec{stage, "join", "epochs", "an epoch of the first, then one of the second, and so on"},
-  ValueSpec{stage, "assign", "shared", "whoever is free takes the next task"},
-  ValueSpec{stage, "assign", "fixed", "task t to replica t mod R", kNotBuilt},
-  ValueSpec{restart, "policy", "never", "a death ends the run"},
-  ValueSpec{restart, "policy", "on_failure", "started again after a death", kNotBuilt},
-  ValueSpec{restart, "policy", "always", "started again after any end", kNotBuilt},
-  ValueSpec{restart, "then", "fail", "the run fails", kNotBuilt},
-  ValueSpec{restart, "then", "degrade", "the other replicas carry on", kNotBuilt},
-  ValueSpec{stage, "producer", "application", "an embedding program writes the samples", kNotBuilt},
-  ValueSpec{stage, "consumer", "application", "an embedding program reads the batches", kNotBuilt},
-  ValueSpec{stage, "transform", "[...]", "several stage types in one process", kNotBuilt},
+constexpr Row row(KeyScope scope, std::string_view name, KeyType type, std::string_view help) {
+  Row out;
+  out.key.scope = scope;
+  out.key.name = name;
+  out.key.type = type;
+  out.key.help = help;
+  return out;
+}
+
+constexpr KeySpec kKeys[] = {
+    row(top, "brigade", whole, "version of this language").range(1, 1).otherwise("1"),
+    row(top, "name", text, "name of the graph, for messages and files")
+        .otherwise("the file's name"),
+    row(top, "seed", whole, "keys every random number and shuffle")
+        .range(0, kSeedMax)
+        .otherwise("0"),
+    row(top, "epochs", whole, "how often the sources are read")
+        .range(1, 0xFFFF'FFFF)
+        .otherwise("1")
+        .counts("epochs"),
+    row(top, "vars", mapping, "variables for ${name}"),
+    row(top, "stages", mapping, "the stages by name"),
+    row(top, "state", path, "folder in which stages keep state over runs").not_built(),
+    row(top, "shard", special, "the part of each source that this process reads")
+        .takes("auto or {rank: R, world_size: N}")
+        .otherwise("auto")
+        .not_built(),
+    row(top, "checkpoint", special, "where a consumer saves what it learned").takes("{file: PATH}"),
+    row(top, "drain", duration, "how long a stopped run may take to run dry").otherwise("10s"),
+    row(top, "oversubscribe", flag, "allows more threads than cores").otherwise("false"),
+    row(top, "memory", size, "most memory for buffers").otherwise("what the machine allows"),
+
+    row(checkpoint, "file", path, "file that is replaced as a whole"),
+    row(checkpoint, "every", special, "samples or time from one checkpoint to the next")
+        .takes("a number of samples, or a duration")
+        .otherwise("the end of each epoch")
+        .not_built(),
+
+    row(shard, "rank", whole, "number of this process").range(0, 1 << 20).not_built(),
+    row(shard, "world_size", whole, "processes that share the sources")
+        .range(1, 1 << 20)
+        .counts("processes")
+        .not_built(),
+
+    row(stage, "producer", special, "stage type that makes samples")
+        .takes("the name of a stage type"),
+    row(stage, "transform", special, "stage type that changes samples")
+        .takes("the name of a stage type, or a list of them"),
+    row(stage, "consumer", special, "stage type that uses samples up")
+        .takes("the name of a stage type"),
+    row(stage, "from", special, "what the stage reads")
+        .takes("a source, a list of sources, or a mapping port: source")
+        .of(kReaders),
+    row(stage, "join", choice, "how several sources become one input").of(kReaders),
+    row(stage, "params", mapping,
+        "parameters of the stage type (`brigade stages TYPE` lists them)"),
+    row(stage, "replicas", whole_auto, "processes that share the stage's work")
+        .range(1, kStagesMax)
+        .otherwise("1")
+        .counts("processes"),
+    row(stage, "threads", whole, "threads that libraries inside one replica may use")
+        .range(1, kThreadsMax)
+        .otherwise("1")
+        .counts("threads"),
+    row(stage, "batch", whole, "samples per batch of the stage's output")
+        .range(1, kBatchMax)
+        .counts("samples")
+        .of(kWriters),
+    row(stage, "drop_last", flag, "leaves out an epoch's last batch when it is short")
+        .otherwise("false"),
+    row(stage, "rows", whole_auto, "samples per task of a per-sample stage")
+        .range(1, kBatchMax)
+        .otherwise("auto")
+        .counts("samples"),
+    row(stage, "buffers", whole_auto, "tasks that the output holds")
+        .range(1, kBatchMax)
+        .otherwise("auto")
+        .counts("tasks")
+        .of(kWriters),
+    row(stage, "assign", choice, "which replica gets which task").otherwise("shared").of(kReaders),
+    row(stage, "device", special, "where the stage computes")
+        .takes("auto, cpu, cuda or cuda:N")
+        .otherwise("cpu"),
+    row(stage, "on_error", special, "what happens to a sample that fails")
+        .takes("stop, {skip: N} or {skip: N%}")
+        .otherwise("stop"),
+    row(stage, "restart", special, "what happens when a replica dies")
+        .takes("never, on_failure, always or {policy: ..., backoff: ..., burst: ..., within: ..., "
+               "then: ...}")
+        .otherwise("on_failure, consumers never"),
+    row(stage, "stall_timeout", duration,
+        "longest time for one sample before the stage is reported")
+        .otherwise("no limit"),
+    row(stage, "poison_after", whole, "deaths by one sample after which it is left out")
+        .range(1, 100)
+        .otherwise("2")
+        .counts("deaths"),
+    row(stage, "cpus", special, "cores that the replicas may run on")
+        .takes("a list of cores: [0, 1] or 0-3")
+        .range(0, kCpuMax)
+        .otherwise("all"),
+    row(stage, "env", mapping, "environment variables of the replicas"),
+    row(stage, "plugin", path, "shared library with the stage type").not_built(),
+    row(stage, "exec", special, "program that runs the stage")
+        .takes("a command: text or a list")
+        .not_built(),
+    row(stage, "outputs", mapping, "tensors that the application writes")
+        .of(kProducers)
+        .not_built(),
+    row(stage, "hold", whole, "batches that the application holds at once")
+        .range(1, kBatchMax)
+        .otherwise("1")
+        .counts("batches")
+        .of(kConsumers)
+        .not_built(),
+    row(stage, "keep", names, "tensors that travel on, of those the type does not name")
+        .otherwise("all")
+        .of(kTransforms),
+    row(stage, "drop", names, "tensors that do not travel on").otherwise("none").of(kTransforms),
+    row(stage, "random", name, "stages that share it draw the same random numbers")
+        .otherwise("the stage's name"),
+    row(stage, "state", path, "file in which the stage keeps its state").not_built(),
+    row(stage, "shuffle", flag, "a new order in every epoch")
+        .otherwise("false")
+        .of(kIndexedProducers),
+    row(stage, "seed", whole, "keys this source's shuffle")
+        .range(0, kSeedMax)
+        .otherwise("the graph's")
+        .of(kIndexedProducers),
+    row(stage, "limit", whole, "only the first N of the source, before the shuffle")
+        .range(1, kNumbersMax)
+        .otherwise("all")
+        .counts("samples")
+        .of(kIndexedProducers),
+
+    row(source, "stage", name, "the stage that is read, or stage.tensor"),
+    row(source, "batch", whole, "samples per batch for this reader")
+        .range(1, kBatchMax)
+        .otherwise("the writer's")
+        .counts("samples"),
+    row(source, "max_wait", duration, "longest wait for a full batch below a live source")
+        .otherwise("5ms")
+        .not_built(),
+
+    row(on_error, "skip", special, "samples that may fail before the run stops")
+        .takes("a number of samples, or a percentage of an epoch"),
+
+    row(restart, "policy", choice, "when a replica is started again").otherwise("on_failure"),
+    row(restart, "backoff", duration, "wait before the first restart, doubled each time")
+        .otherwise("100ms"),
+    row(restart, "burst", whole, "restarts within `within:` before `then:`")
+        .range(1, 1000)
+        .otherwise("5")
+        .counts("restarts"),
+    row(restart, "within", duration, "time over which restarts are counted").otherwise("30s"),
+    row(restart, "then", choice, "what happens when the burst is spent").otherwise("fail"),
 };
-// clang-format on
+
+constexpr ValueSpec kValues[] = {
+    {stage, "join", "zip", "the same number of samples from each, side by side"},
+    {stage, "join", "merge", "whichever is there", kNotBuilt},
+    {stage, "join", "epochs", "an epoch of the first, then one of the second, and so on"},
+    {stage, "assign", "shared", "whoever is free takes the next task"},
+    {stage, "assign", "fixed", "task t to replica t mod R", kNotBuilt},
+    {restart, "policy", "never", "a death ends the run"},
+    {restart, "policy", "on_failure", "started again after a death", kNotBuilt},
+    {restart, "policy", "always", "started again after any end", kNotBuilt},
+    {restart, "then", "fail", "the run fails", kNotBuilt},
+    {restart, "then", "degrade", "the other replicas carry on", kNotBuilt},
+    {stage, "producer", "application", "an embedding program writes the samples", kNotBuilt},
+    {stage, "consumer", "application", "an embedding program reads the batches", kNotBuilt},
+    {stage, "transform", "[...]", "several stage types in one process", kNotBuilt},
+};
 
 }  // namespace
 
@@ -163,6 +276,24 @@ std::string key_takes(const KeySpec& key) {
       return std::string(key.takes);
   }
   return "";
+}
+
+std::string key_path(const KeySpec& key) {
+  switch (key.scope) {
+    case checkpoint:
+      return concat("checkpoint.", key.name);
+    case shard:
+      return concat("shard.", key.name);
+    case KeyScope::on_error:
+      return concat("on_error.", key.name);
+    case restart:
+      return concat("restart.", key.name);
+    case top:
+    case KeyScope::stage:
+    case source:
+      break;
+  }
+  return std::string(key.name);
 }
 
 std::string_view scope_text(KeyScope scope) {

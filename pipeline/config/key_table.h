@@ -90,6 +90,9 @@ std::vector<std::string_view> value_names(KeyScope scope, std::string_view key);
 /// What a key takes, for messages: "a whole number from 1 to 256", "true or false".
 std::string key_takes(const KeySpec& key);
 
+/// "batch", "restart.policy": the key and the mapping it stands in, if that has a key.
+std::string key_path(const KeySpec& key);
+
 /// Where a key stands, for messages: "of a stage", "at the top level", "in `restart:`".
 std::string_view scope_text(KeyScope scope);
 

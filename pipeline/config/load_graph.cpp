@@ -44,7 +44,7 @@ bool read_texts(LoadedGraph& loaded) {
 
 void add_settings(LoadedGraph& loaded, const LoadOptions& options) {
   for (const std::string& set : options.sets) {
-    auto text = check_source(set);
+    auto text = trim(set).empty() ? Result<std::string>(set) : check_source(set);
     if (!text || text->find('\n') != text->npos) {
       loaded.diagnostics.file_error("--set",
                                     text ? "has more than one line" : text.error().message);

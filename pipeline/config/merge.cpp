@@ -68,16 +68,20 @@ std::string found_instead(const YamlNode& node, std::string_view path, std::stri
 
 void set_path(int file, std::string_view path, YamlNode value, YamlNode& root,
               Diagnostics& diagnostics) {
+  for (std::size_t at = 0; const std::string_view part : split(path, '.')) {
+    if (part.empty()) {
+      diagnostics.error({{file, 1, static_cast<int>(at) + 1}, 1}, "an empty key between the dots",
+                        {std::string(kSettingHelp)});
+      return;
+    }
+    at += part.size() + 1;
+  }
   YamlNode* node = &root;
   YamlNode* parent = nullptr;
   std::size_t at = 0;
   std::string_view last;
   for (const std::string_view part : split(path, '.')) {
     const Span span{{file, 1, static_cast<int>(at) + 1}, static_cast<int>(part.size())};
-    if (part.empty()) {
-      diagnostics.error(span, "an empty key between the dots", {std::string(kSettingHelp)});
-      return;
-    }
     parent = node;
     last = part;
     YamlNode* next = step_into(*node, part, span);

@@ -109,17 +109,19 @@ class Passing {
 
   bool append() {
     ValidStage& stage = draft_.stage;
+    std::vector<std::string> twice;
     for (Candidate& candidate : passing_) {
       if (stage.outputs.find(candidate.type.name) != nullptr) {
-        v.error(draft_, *draft_.spec->from,
-                concat("two sources bring a tensor ", quote(candidate.type.name)),
-                {concat("take one away: `drop: ", candidate.full, "`")});
-        return false;
+        twice.push_back(candidate.full);
+        continue;
       }
       stage.passed.push_back({candidate.type.name, candidate.source});
       stage.outputs.tensors.push_back(std::move(candidate.type));
     }
-    return true;
+    if (twice.empty()) return true;
+    v.error(draft_, *draft_.spec->from, "two sources bring tensors of the same name",
+            {concat("take some away: `drop: [", join(twice, ", "), "]`")});
+    return false;
   }
 
   Validation& v;

@@ -20,8 +20,10 @@ bool skip_value(const YamlNode& node, OnError& out) {
   out.skip = true;
   if (whole_number(node.text, out.count_max)) return out.count_max > 0;
   const auto fraction = parse_percentage(node.text);
-  if (!fraction || *fraction <= 0) return false;
-  out.percent_max = *fraction * 100;
+  const auto number = strip_suffix(trim(node.text), "%");
+  if (!fraction || *fraction <= 0 || !number) return false;
+  const std::string_view digits = trim(*number);
+  std::from_chars(digits.data(), digits.data() + digits.size(), out.percent_max);
   return true;
 }
 

@@ -33,7 +33,10 @@ class SourceParser {
     bool good = true;
     read_.each(node, KeyScope::source, [&](const YamlEntry& entry, const KeySpec& key) {
       if (key.name == "stage") good = name(entry.value, source);
-      if (key.name == "batch") source.batch = read_.whole(entry, key);
+      if (key.name == "batch") {
+        source.batch = read_.whole(entry, key);
+        source.batch_broken = !source.batch;
+      }
       if (key.name == "max_wait") source.max_wait_ns = read_.duration(entry, key);
     });
     return good && !stage->value.is_null();

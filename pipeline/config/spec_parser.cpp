@@ -21,7 +21,9 @@ class GraphParser {
       return std::move(graph_);
     }
     const auto unknown = [this](const YamlEntry& entry) {
-      if (!entry.key.starts_with("x-")) read_.unknown_key(entry, KeyScope::top);
+      if (entry.key.starts_with("x-")) return;
+      read_.unknown_key(entry, KeyScope::top);
+      if (looks_like_stage(entry.value)) astray_.push_back(&entry);
     };
     read_.each(
         root, KeyScope::top, [this](const auto& entry, const auto& key) { handle(entry, key); },
@@ -31,6 +33,9 @@ class GraphParser {
       start.length = 1;
       read_.error(start, "there is no `stages:`", {"a graph needs a producer and a consumer"});
     }
+    for (const YamlEntry* stage : astray_)
+      if (graph_.stages.size() < kStagesMax)
+        graph_.stages.push_back(parse_stage(*stage, read_.diagnostics()));
     return std::move(graph_);
   }
 
@@ -99,6 +104,7 @@ class GraphParser {
 
   SpecReader read_;
   GraphSpec graph_;
+  std::vector<const YamlEntry*> astray_;  // stages that stand at the top level, by mistake
 };
 
 }  // namespace

@@ -28,12 +28,12 @@ std::optional<KeyScope> other_scope(KeyScope scope, std::string_view name) {
   return std::nullopt;
 }
 
+}  // namespace
+
 bool looks_like_stage(const YamlNode& node) {
   return node.find("producer") != nullptr || node.find("transform") != nullptr ||
          node.find("consumer") != nullptr;
 }
-
-}  // namespace
 
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > kNameBytesMax || !is_letter(text[0])) return false;
@@ -81,7 +81,7 @@ Given<std::string> SpecReader::choice(const YamlEntry& entry, const KeySpec& key
   const std::string& text = entry.value.text;
   const ValueSpec* value = find_value(key.scope, key.name, text);
   if (entry.value.is_scalar() && value != nullptr) {
-    if (!value->built) not_built(entry.value.span, concat(key.name, ": ", text), value->help);
+    if (!value->built) not_built(entry.value.span, concat(key_path(key), ": ", text), value->help);
     return Marked<std::string>{text, entry.value.span};
   }
   std::vector<std::string> help;
@@ -177,7 +177,7 @@ void SpecReader::each(const YamlNode& map, KeyScope scope,
       }
       continue;
     }
-    if (!key->built) not_built(entry.key_span, concat(key->name, ":"), key->help);
+    if (!key->built) not_built(entry.key_span, concat(key_path(*key), ":"), key->help);
     if (entry.value.is_null() && key->type != KeyType::mapping) {
       error(entry.key_span, concat("`", key->name, "` has no value"),
             {concat("expected ", key_takes(*key),

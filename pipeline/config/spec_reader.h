@@ -21,6 +21,9 @@ namespace brigade {
 bool is_name(std::string_view text);
 inline constexpr std::size_t kNameBytesMax = 64;
 
+/// A mapping with producer:, transform: or consumer:.
+bool looks_like_stage(const YamlNode& node);
+
 class SpecReader {
  public:
   /// `prefix` begins every message: `stage "augment": `, or nothing.

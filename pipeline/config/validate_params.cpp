@@ -14,7 +14,7 @@ std::string takes_text(const ParamSpec& spec) {
 }
 
 std::string param_help(const ParamSpec& spec) {
-  return concat("`", spec.name, "`: ", takes_text(spec), "; ", spec.help);
+  return concat(quote(spec.name), ": ", spec.help, " (", takes_text(spec), ")");
 }
 
 bool is_path(ParamType type) {
@@ -118,13 +118,15 @@ class ParamCheck {
     std::string at = path;
     while (at.size() > 1 && v.context.facts.kind(at) == PathKind::missing)
       at.resize(std::max<std::size_t>(at.rfind('/'), 1));
-    const bool near = at.size() > 1 && at != path.substr(0, path.rfind('/'));
-    if (near) return {concat(at, " is there, what follows is not")};
-    if (value.text.starts_with('/')) return {};
-    const bool from_file = value.origin >= 0;
-    return {from_file ? concat("relative paths are relative to the file that says them")
-                      : "paths of --set and of the environment are relative to the working "
-                        "directory"};
+    std::vector<std::string> help;
+    if (at.size() > 1 && at != path.substr(0, path.rfind('/')))
+      help.push_back(concat(at, " is there, what follows is not"));
+    if (value.text.starts_with('/')) return help;
+    help.emplace_back(value.origin >= 0
+                          ? "relative paths are relative to the file that says them"
+                          : "paths of --set and of the environment are relative to the working "
+                            "directory");
+    return help;
   }
 
   void read_fact(const std::string& param) {

@@ -60,7 +60,7 @@ class PortCheck {
     if (!good || !draft_.has_params) return false;
     if (inputs.empty()) inputs.emplace_back();
     for (const Ports& input : inputs) good = make_outputs(input) && good;
-    return good && pass_tensors(v, draft_);
+    return good && pass_tensors(v, draft_) && has_any();
   }
 
  private:
@@ -133,6 +133,10 @@ class PortCheck {
     std::vector<std::string> help;
     if (const auto meant = did_you_mean(pattern.name, names_of(in)))
       help.push_back(concat("there is ", quote(*meant), ", which is not the same name"));
+    const std::size_t dot = pattern.name.find('.');
+    if (draft_.stage.join == Join::zip && dot != pattern.name.npos)
+      help.push_back(
+          concat("`from: {", pattern.name.substr(0, dot), ": STAGE, ...}` names the ports"));
     if (!pattern.help.empty()) help.push_back(concat(quote(pattern.name), ": ", pattern.help));
     v.error(draft_, spec(i).span,
             concat(quote(contract_.type), " needs the tensor ", pattern.text(), ", but ", giver(i),
@@ -154,6 +158,13 @@ class PortCheck {
             concat(quote(contract_.type), " needs one of ", join(texts, "; "), ", but ", giver(i),
                    " ", tensors_text(in)),
             std::move(help));
+    return false;
+  }
+
+  bool has_any() {
+    if (draft_.stage.kind == StageKind::consumer || !draft_.stage.outputs.tensors.empty())
+      return true;
+    v.error(draft_, type_span(draft_), "its output has no tensors");
     return false;
   }
 
@@ -190,7 +201,6 @@ class PortCheck {
   // What no buffer could hold, whatever the parameters led to it.
   static std::string what_is_wrong(const Ports& ports) {
     constexpr std::uint64_t kBytesMax = 1ull << 46;
-    if (ports.tensors.empty()) return "has no tensors";
     for (std::size_t i = 0; i < ports.tensors.size(); ++i) {
       const TensorType& tensor = ports.tensors[i];
       if (!is_name(tensor.name)) return concat("has a tensor called ", quote(tensor.name));

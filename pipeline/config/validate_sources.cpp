@@ -21,7 +21,7 @@ std::vector<std::string> source_help(const Validation& v, const Draft& reader,
   if (const auto meant = did_you_mean(name, names))
     return {concat("did you mean \"", *meant, "\"?")};
   if (names.empty()) return {"there is no stage to read: add a producer"};
-  return {concat("there ", names.size() == 1 ? "is " : "are ", name_list(names))};
+  return {concat("stages to read: ", name_list(names))};
 }
 
 bool resolve(Validation& v, Draft& reader, const SourceSpec& source) {
@@ -54,30 +54,35 @@ bool resolve(Validation& v, Draft& reader, const SourceSpec& source) {
 }
 
 // In a list the ports are called like the stages, so none may be there twice.
-void check_ports_unique(Validation& v, Draft& draft) {
+bool check_ports_unique(Validation& v, Draft& draft) {
   const auto& sources = draft.spec->sources;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (sources[i].port || sources[i].stage != sources[j].stage) continue;
       v.error(draft, sources[i].span, concat("reads ", quote(sources[i].stage), " twice"),
               {"give the two names: `from: {first: ..., second: ...}`"});
-      return;
+      return false;
     }
   }
+  return true;
 }
 
-void check_join(Validation& v, Draft& draft) {
+bool check_join(Validation& v, Draft& draft) {
   const StageSpec& spec = *draft.spec;
   const std::size_t count = spec.sources.size();
   if (count < 2) {
     if (spec.join)
       v.warning(draft, spec.join->span, "`join` has no effect: there is only one source");
-    return;
+    return true;
   }
-  if (draft.has_type && !draft.stage.type->contract.several_inputs)
+  bool good = true;
+  if (draft.has_type && !draft.stage.type->contract.several_inputs) {
+    good = false;
     v.error(draft, *spec.from,
             concat(quote(draft.stage.type->contract.type), " reads one source, found ", count));
+  }
   if (!spec.join) {
+    if (spec.has_key("join")) return false;
     std::vector<std::string> help;
     for (const ValueSpec& value : value_table())
       if (value.scope == KeyScope::stage && value.key == "join" && value.built)
@@ -85,17 +90,22 @@ void check_join(Validation& v, Draft& draft) {
     v.error(draft, *spec.from,
             concat("reads ", count, " sources, but does not say how they become one input"),
             std::move(help));
-    return;
+    return false;
   }
-  draft.stage.join = spec.join->value;
-  if (spec.join->value == Join::epochs && draft.stage.kind != StageKind::consumer)
+  if (spec.join->value == Join::epochs && draft.stage.kind != StageKind::consumer) {
     v.error(draft, spec.join->span, "`join: epochs` is for consumers, this is a transform",
             {"read each source by a stage of its own, and join their outputs at the consumer"});
+    return false;
+  }
+  draft.stage.join = spec.join->value;
+  return good;
 }
 
+// False where a name could not be resolved.
 bool link(Validation& v, Draft& draft) {
   const StageSpec& spec = *draft.spec;
-  if (!spec.kind || *spec.kind == StageKind::producer) return spec.kind.has_value();
+  if (!spec.kind) return false;
+  if (*spec.kind == StageKind::producer) return draft.has_sources = true;
   if (!spec.from) {
     v.error(draft, spec.name.span, "`from:` is missing: a transform or consumer reads a stage",
             source_help(v, draft, ""));
@@ -103,10 +113,7 @@ bool link(Validation& v, Draft& draft) {
   }
   bool good = !spec.sources.empty();
   for (const SourceSpec& source : spec.sources) good = resolve(v, draft, source) && good;
-  if (good) {
-    check_ports_unique(v, draft);
-    check_join(v, draft);
-  }
+  draft.has_sources = good && check_ports_unique(v, draft) && check_join(v, draft);
   return good;
 }
 
@@ -114,10 +121,7 @@ bool link(Validation& v, Draft& draft) {
 
 void validate_sources(Validation& v) {
   bool all = true;
-  for (Draft& draft : v.drafts) {
-    draft.has_sources = link(v, draft);
-    all = all && draft.has_sources;
-  }
+  for (Draft& draft : v.drafts) all = link(v, draft) && all;
   // A name that could not be resolved may have meant the stage that nobody seems to read.
   if (!all) return;
   for (Draft& draft : v.drafts) {

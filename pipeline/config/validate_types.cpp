@@ -130,7 +130,7 @@ void report_unknown(Validation& v, Draft& draft) {
 void validate_types(Validation& v) {
   for (Draft& draft : v.drafts) {
     resolve_type(v, draft);
-    if (draft.spec->kind) check_users(v, draft);
+    if (draft.spec->kind && !draft.spec->broken) check_users(v, draft);
     report_unknown(v, draft);
   }
 }

@@ -57,6 +57,8 @@ class Expander {
       if (auto text = expand_text(node.text, node.origin, 0)) {
         node.text = std::move(text->text);
         node.origin = text->origin;
+      } else {
+        diagnostics_.silence(node.span.mark);
       }
     }
     for (YamlNode& item : node.items) expand(item);

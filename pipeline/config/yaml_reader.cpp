@@ -265,6 +265,7 @@ std::optional<YamlNode> read_yaml(const SourceText& source, int file, Diagnostic
     YAML::Parser parser(text);
     parser.HandleNextDocument(builder);
     YamlNode root = builder.take();
+    if (root.span.mark.file < 0) root.span = {{file, 1, column}, 1};  // nothing but comments
     Diagnostics unseen;
     Builder second(source, file, column, unseen);
     if (parser.HandleNextDocument(second))

@@ -85,7 +85,8 @@ struct FlowScan {
           in_quote = 0;
         continue;
       }
-      const bool token_start = i == 0 || std::string_view(" \t,[{:").find(line[i - 1]) != line.npos;
+      const bool token_start =
+          i == 0 || std::string_view(" \t,[{:=").find(line[i - 1]) != line.npos;
       if (byte == '#' && (i == 0 || line[i - 1] == ' ')) break;
       if ((byte == '"' || byte == '\'') && token_start) {
         in_quote = byte;
@@ -137,9 +138,12 @@ bool explain_unclosed(const Case& c) {
   if (scan.open.empty()) return false;
   const auto& [bracket, line, column] = scan.open.back();
   const bool brace = bracket == '{';
+  const std::string_view close = brace ? "}" : "]";
   c.diagnostics.error(
       c.at(line, column),
-      concat("this `", bracket, "` is not closed where line ", c.mark.line, " goes on"),
+      line == c.mark.line
+          ? concat("after this `", bracket, "`, a comma or `", close, "` is missing")
+          : concat("this `", bracket, "` is not closed where line ", c.mark.line, " goes on"),
       {brace ? "inside { } write `key: value` pairs with commas between them"
              : "inside [ ] write values with commas between them"});
   return true;
