@@ -27,7 +27,9 @@ constexpr const char* kStyle = R"(  <style>
     .edge { stroke: #59636e; stroke-width: 1.5; fill: none; }
     .head { fill: #59636e; }
     @media (prefers-color-scheme: dark) {
-      text { fill: #f0f6fc; } .label { fill: #9198a1; stroke: #0d1117; } .box { stroke: #9198a1; fill: #212830; }
+      text { fill: #f0f6fc; }
+      .label { fill: #9198a1; stroke: #0d1117; }
+      .box { stroke: #9198a1; fill: #212830; }
       .producer { fill: #0c2d6b; } .consumer { fill: #033a16; }
       .edge { stroke: #9198a1; } .head { fill: #9198a1; }
     }

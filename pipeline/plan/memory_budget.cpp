@@ -14,7 +14,8 @@ constexpr std::uint64_t kControlBytesFixed = 64 << 10;
 constexpr std::uint64_t kControlBytesPerReplica = 16 << 10;
 constexpr std::uint64_t kControlBytesPerStage = 16 << 10;
 constexpr std::uint64_t kWordBytes = 64;  // words of different processes lie this far apart
-constexpr std::uint64_t kSkipEntryBytes = 8;
+constexpr std::uint64_t kListEntryBytes = 8;
+constexpr std::uint64_t kQuarantinedTasks = 4;  // whole batches in a quarantine list
 constexpr std::size_t kEdgesNamed = 3;
 
 std::uint64_t largest_task(const Plan& plan, const PlanStage& stage) {
@@ -86,9 +87,11 @@ std::uint64_t control_bytes_estimate(const Plan& plan) {
   std::uint64_t bytes = kControlBytesFixed;
   bytes += kControlBytesPerReplica * static_cast<std::uint64_t>(plan.replicas);
   for (const PlanStage& stage : plan.stages) {
-    bytes += kControlBytesPerStage + stage.skips_max * kSkipEntryBytes;
-    for (const PlanLane& lane : stage.lanes)
+    bytes += kControlBytesPerStage + stage.skips_max * kListEntryBytes;
+    for (const PlanLane& lane : stage.lanes) {
       bytes = add_saturating(bytes, multiply_saturating(lane.window, kWordBytes));
+      if (stage.batched) bytes += kQuarantinedTasks * lane.task * kListEntryBytes;
+    }
   }
   return round_up(bytes, kArrayAlignment);
 }

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/plan/plan_json.h"
 #include "pipeline/plan/planner.h"
+#include "pipeline/run/graph_shape.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
+#include "tests/support/random_graph.h"
 
 namespace brigade {
 namespace {
@@ -35,6 +38,20 @@ TEST(Memory, OfScratchIsCountedWhereHolesCanOccur) {
   const Plan plan = plan_graph(graph.build(), small_machine()).plan;
   EXPECT_EQ(scratch_bytes(plan, plan.stages[1]), 0u);  // takes samples: passes holes on
   EXPECT_EQ(scratch_bytes(plan, plan.stages[2]), 256u * (150528 + 32));
+}
+
+TEST(Memory, OfTheControlSegmentIsNeverAboveItsEstimate) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    GraphBuilder graph = RandomGraph(seed).make();
+    MachineLimits limits = small_machine();
+    limits.memory_available_bytes = kNoLimit;
+    const PlanResult result = plan_graph(graph.build(), limits);
+    if (!result.ok()) continue;
+    GraphShape shape = graph_shape(result.plan);
+    shape.blob_bytes = plan_to_json(result.plan, -1).size();
+    EXPECT_LE(control_bytes<SystemPolicy>(shape), control_bytes_estimate(result.plan));
+  }
 }
 
 TEST(Memory, ThatIsMissingIsSaidPerEdge) {
