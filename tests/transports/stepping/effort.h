@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+namespace brigade::stepping {
+
+/// How much to explore. The short form is part of every test run, the long one of `./dev chaos`.
+struct Effort {
+  int detours;                ///< without a death
+  int detours_around_death;   ///< and with one
+  std::uint64_t runs_max;     ///< of one enumeration
+  std::uint64_t random_runs;  ///< of one scenario
+};
+
+extern const Effort kEffort;
+
+}  // namespace brigade::stepping

@@ -1,0 +1,7 @@
+#include "tests/transports/stepping/effort.h"
+
+namespace brigade::stepping {
+
+const Effort kEffort = {2, 1, 12'000, 1'000};
+
+}  // namespace brigade::stepping
