@@ -69,15 +69,13 @@ Given<OnError> parse_on_error(const YamlEntry& entry, const KeySpec& key, SpecRe
     read.unexpected(entry, key, std::move(help));
     return std::nullopt;
   }
-  bool good = true;
+  bool good = false;
   read.each(entry.value, KeyScope::on_error, [&](const YamlEntry& inner, const KeySpec& spec) {
     good = inner.value.is_scalar() && skip_value(inner.value, out.value);
     if (!good) read.unexpected(inner, spec, {"for example `{skip: 10}` or `{skip: 0.1%}`"});
   });
-  if (!good || entry.value.find("skip") == nullptr) {
-    if (entry.value.entries.empty()) read.unexpected(entry, key);
-    return std::nullopt;
-  }
+  if (entry.value.entries.empty()) read.unexpected(entry, key);
+  if (!good) return std::nullopt;
   return out;
 }
 

@@ -1,0 +1,103 @@
+#include "pipeline/config/key_table.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/text.h"
+#include "pipeline/plan/plan.h"
+#include "tests/support/load_text.h"
+
+namespace brigade {
+namespace {
+
+static_assert(kBatchMax == kPlanMultipleMax);
+static_assert(kStagesMax == kPlanReplicasMax);
+
+TEST(KeyTable, EachKeyStandsOnceWithHelp) {
+  std::set<std::pair<KeyScope, std::string_view>> seen;
+  for (const KeySpec& key : key_table()) {
+    EXPECT_TRUE(seen.emplace(key.scope, key.name).second) << key.name;
+    EXPECT_FALSE(key.help.empty()) << key.name;
+    EXPECT_EQ(key.help.find('\n'), key.help.npos) << key.name;
+    EXPECT_FALSE(key_takes(key).empty()) << key.name;
+    EXPECT_EQ(find_key(key.scope, key.name), &key);
+  }
+}
+
+TEST(KeyTable, NumbersHaveARange) {
+  for (const KeySpec& key : key_table()) {
+    if (key.type != KeyType::whole && key.type != KeyType::whole_auto) continue;
+    EXPECT_LE(std::max<std::uint64_t>(key.minimum, 1), key.maximum) << key.name;
+  }
+}
+
+TEST(KeyTable, ChoicesHaveValuesAndValuesHaveKeys) {
+  for (const KeySpec& key : key_table()) {
+    if (key.type != KeyType::choice) continue;
+    EXPECT_GE(value_names(key.scope, key.name).size(), 2u) << key.name;
+  }
+  for (const ValueSpec& value : value_table())
+    EXPECT_NE(find_key(value.scope, value.key), nullptr) << value.key;
+}
+
+TEST(KeyTable, SaysWhatAKeyTakes) {
+  const auto takes = [](std::string_view key) {
+    return key_takes(*find_key(KeyScope::stage, key));
+  };
+  EXPECT_EQ(takes("replicas"), "a whole number from 1 to 256 or auto");
+  EXPECT_EQ(takes("seed"), "a whole number of at least 0");
+  EXPECT_EQ(takes("join"), "zip, merge or epochs");
+  EXPECT_EQ(takes("shuffle"), "true or false");
+}
+
+// The language of this version: a flag that flips is meant to be seen here.
+TEST(KeyTable, WhatIsNotBuiltYet) {
+  std::vector<std::string> missing;
+  for (const KeySpec& key : key_table())
+    if (!key.built) missing.push_back((key.scope == KeyScope::top ? "top " : "") + key_path(key));
+  for (const ValueSpec& value : value_table())
+    if (!value.built) missing.push_back(concat(value.key, ": ", value.value));
+  EXPECT_EQ(join(missing, "\n"),
+            "top state\ntop shard\ncheckpoint.every\nshard.rank\nshard.world_size\nplugin\nexec\n"
+            "outputs\nhold\nstate\nmax_wait\njoin: merge\nassign: fixed\npolicy: on_failure\n"
+            "policy: always\nthen: fail\nthen: degrade\nproducer: application\n"
+            "consumer: application\ntransform: [...]");
+}
+
+// Every row reaches a reader: a value that no key takes is a mistake in each of them.
+TEST(KeyTable, EveryKeyIsRead) {
+  const std::string_view wrong = "{[]: 1}";
+  for (const KeySpec& key : key_table()) {
+    std::string text;
+    const std::string entry = concat(key.name, ": ", wrong);
+    switch (key.scope) {
+      case KeyScope::top:
+        text = entry;
+        break;
+      case KeyScope::stage:
+        text = concat("stages:\n  a:\n    ", entry);
+        break;
+      case KeyScope::source:
+        text = concat("stages:\n  a:\n    from: {stage: b, ", entry, "}");
+        break;
+      case KeyScope::checkpoint:
+        text = concat("checkpoint: {", entry, "}");
+        break;
+      case KeyScope::shard:
+        text = concat("shard: {", entry, "}");
+        break;
+      case KeyScope::on_error:
+        text = concat("stages:\n  a:\n    on_error: {", entry, "}");
+        break;
+      case KeyScope::restart:
+        text = concat("stages:\n  a:\n    restart: {", entry, "}");
+        break;
+    }
+    const std::string messages = messages_of(text + "\n");
+    EXPECT_EQ(messages.find("unknown key"), messages.npos) << text << "\n" << messages;
+  }
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,74 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/load_text.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ValidateParams, ParsesIntoTheContractsStruct) {
+  const auto loaded = LoadText()(
+      with_stages("  a: {transform: augment_image, from: images, params: {pad: 2, flip: 0.5}}\n"
+                  "  show: {consumer: show, from: a}\n"));
+  ASSERT_TRUE(loaded.graph) << loaded.messages();
+  const ValidStage& stage = loaded.graph->stages[1];
+  const auto& params = *static_cast<const fake::AugmentParams*>(stage.params.get());
+  EXPECT_EQ(params.pad, 2);
+  EXPECT_EQ(params.flip, 0.5);
+  ASSERT_EQ(stage.param_values.size(), 3u) << "defaults too";
+  EXPECT_EQ(stage.param_values[1].first, "crop");
+  EXPECT_EQ(stage.param_values[1].second, ParamValue::scalar("0"));
+}
+
+TEST(ValidateParams, RelativePathsBelongToTheFileThatSaysThem) {
+  LoadText load;
+  load.facts.file("/graphs/x.gz", "1 2 3").file("/home/anna/y.gz", "");
+  load.sets = {"stages.a.params.labels=y.gz"};
+  const auto loaded = load(
+      "stages:\n  a: {producer: idx_images, params: {images: ./x.gz}}\n"
+      "  show: {consumer: show, from: a}\n");
+  ASSERT_TRUE(loaded.graph) << loaded.messages();
+  EXPECT_EQ(loaded.graph->stages[0].param_values[0].second.text, "/graphs/x.gz");
+  EXPECT_EQ(loaded.graph->stages[0].param_values[1].second.text, "/home/anna/y.gz");
+}
+
+TEST(ValidateParams, PathsOfVariablesBelongToWhereTheyWereDefined) {
+  LoadText load;
+  load.facts.file("/other/d/x.gz", "1 2 3");
+  const auto loaded =
+      load.files({{"g.yaml",
+                   "stages:\n  a: {producer: idx_images, params: {images: \"${d}/x.gz\"}}\n"
+                   "  show: {consumer: show, from: a}\n",
+                   "/graphs"},
+                  {"machine.yaml", "vars: {d: d}\n", "/other"}});
+  EXPECT_TRUE(loaded.graph) << loaded.messages();
+}
+
+TEST(ValidateParams, EachFileIsReadOnce) {
+  LoadText load;
+  const auto loaded =
+      load(with_stages("  again: {producer: idx_images, params: {images: /data/train-images.gz}}\n"
+                       "  show: {consumer: count, from: [images, again], join: zip}\n"));
+  ASSERT_TRUE(loaded.graph) << loaded.messages();
+  EXPECT_EQ(load.facts.reads, 1);
+}
+
+TEST(ValidateParams, FactsReachTheContract) {
+  const auto loaded = LoadText()(with_stages("  show: {consumer: show, from: images}\n"));
+  ASSERT_TRUE(loaded.graph);
+  EXPECT_EQ(loaded.graph->stages[0].outputs.tensors.at(0).text(), "image u8[28, 28, 1]");
+}
+
+TEST(ValidateParams, TheMistakeIsShownAtTheItem) {
+  EXPECT_THAT(messages_of("stages:\n  a: {producer: synthetic, params: {shape: [1, 2, x]}}\n"),
+              HasSubstr("g.yaml:2:51: error: stage \"a\": parameter \"shape\": item 3:"));
+}
+
+TEST(ValidateParams, ATypeWithoutParametersNeedsNone) {
+  EXPECT_EQ(messages_of(with_stages("  show: {consumer: show, from: images, params: {}}\n")), "");
+}
+
+}  // namespace
+}  // namespace brigade
