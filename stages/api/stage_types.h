@@ -54,6 +54,12 @@ class StageTypes {
     return *this;
   }
 
+  /// The types of another list after its own; find() gives the first of a name.
+  StageTypes& append(const StageTypes& others) {
+    types_.insert(types_.end(), others.types_.begin(), others.types_.end());
+    return *this;
+  }
+
   /// Null when there is none of that name. Points into this list, like all().
   const StageType* find(std::string_view name) const& {
     for (const StageType& type : types_)
