@@ -21,7 +21,7 @@ struct StageFigures {
   std::uint64_t tasks = 0;
   std::uint64_t skipped = 0;  ///< samples given up under `on_error: skip`
   std::uint64_t restarts = 0;
-  std::uint64_t epochs = 0;   ///< that all its inputs have passed
+  std::uint64_t epochs = 0;  ///< that all its inputs have passed
   // Nanoseconds, summed over the replicas.
   std::uint64_t busy_ns = 0;
   std::uint64_t wait_in_ns = 0;

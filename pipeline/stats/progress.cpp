@@ -47,9 +47,8 @@ double data_ready_share(const RunFigures& before, const RunFigures& now) {
 std::string progress_line(const Plan& plan, const RunFigures& before, const RunFigures& now,
                           const std::vector<StageResult>& shown) {
   const double samples_per_second = rate(before, now);
-  std::string line =
-      concat("epoch ", std::min(now.epochs + 1, plan.epochs), "/", plan.epochs, "  ",
-             format_count(now.samples));
+  std::string line = concat("epoch ", std::min(now.epochs + 1, plan.epochs), "/", plan.epochs, "  ",
+                            format_count(now.samples));
   if (now.samples_expected != 0) line += concat("/", format_count(now.samples_expected));
   line += concat("  ", format_count(static_cast<std::uint64_t>(samples_per_second)), " samples/s",
                  "  data ready ", format_percentage(data_ready_share(before, now)));

@@ -71,8 +71,7 @@ std::optional<ReportedValue> combine(Combine rule, const std::vector<Weighed>& v
   return std::nullopt;
 }
 
-std::vector<Weighed> values_of(std::string_view name,
-                               const std::vector<ReplicaResults>& replicas) {
+std::vector<Weighed> values_of(std::string_view name, const std::vector<ReplicaResults>& replicas) {
   std::vector<Weighed> values;
   for (const ReplicaResults& replica : replicas) {
     const auto found = replica.values.find(name);
@@ -97,8 +96,7 @@ std::vector<StageResult> combine_results(const std::vector<ReportSpec>& specs,
   for (const ReportSpec& spec : all) {
     const std::vector<Weighed> values = values_of(spec.name, replicas);
     if (values.empty()) continue;
-    results.push_back(
-        {spec.name, combine(spec.combine, values, replicas.size()), spec.progress});
+    results.push_back({spec.name, combine(spec.combine, values, replicas.size()), spec.progress});
   }
   return results;
 }

@@ -1,0 +1,21 @@
+#include "base/text.h"
+#include "pipeline/process/commands/commands.h"
+#include "pipeline/process/commands/load.h"
+#include "pipeline/process/commands/print.h"
+
+namespace brigade {
+
+int check_command(const CheckArguments& arguments, const StageTypes& types) {
+  const auto loaded = plan_arguments(arguments.graph, types);
+  if (!loaded) return 2;
+  for (const std::string& warning : loaded->plan.warnings) {
+    print_error(concat("brigade: warning: ", warning, '\n'));
+  }
+  const std::size_t stages = loaded->plan.stages.size();
+  print(concat(join(arguments.graph.files, " + "), ": ok: ", stages,
+               stages == 1 ? " stage, " : " stages, ", loaded->plan.replicas,
+               loaded->plan.replicas == 1 ? " process\n" : " processes\n"));
+  return 0;
+}
+
+}  // namespace brigade

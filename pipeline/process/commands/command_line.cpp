@@ -1,0 +1,190 @@
+#include "pipeline/process/commands/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+constexpr const char* kAbout =
+    R"(Feeds training with tensors: stages declared in YAML, a process each, shared memory between.
+
+  brigade init DIR                     write a commented graph for a folder of data
+  brigade check train.yaml             find every mistake before anything runs
+  brigade plan train.yaml              what will run, and what memory it takes
+  brigade run train.yaml               run it
+  brigade run train.yaml --set epochs=5 --set stages.augment.replicas=4
+  brigade run base.yaml machine.yaml   the second file lies over the first
+  brigade stages                       what stages there are
+  brigade stages count                 one of them: ports, parameters, an example)";
+
+constexpr const char* kRunFooter = R"(
+Examples:
+  brigade run train.yaml
+  brigade run train.yaml --limit 1000 --set epochs=1      a quick try
+  brigade run train.yaml --summary run.json --quiet       for scripts
+  brigade run train.yaml --in-process                     for a debugger
+
+Ctrl-C lets the line run dry; once more ends it at once.
+Exit codes: 0 done, 1 the run failed, 2 the command or the YAML is wrong, 130/143 stopped.)";
+
+constexpr const char* kPlanFooter = R"(
+Examples:
+  brigade plan train.yaml            processes, task sizes, every ring as a sum, memory
+  brigade plan train.yaml --json     the same for programs
+  brigade plan train.yaml --yaml     the graph with every default filled in)";
+
+constexpr const char* kGraphFooter = R"(
+Examples:
+  brigade graph train.yaml
+  brigade graph train.yaml --format dot | dot -Tpng > train.png
+  brigade graph train.yaml --format svg > train.svg)";
+
+constexpr const char* kStagesFooter = R"(
+Examples:
+  brigade stages
+  brigade stages augment_image)";
+
+// The parser with everything it writes into.
+struct Parser {
+  CLI::App app{kAbout, "brigade"};
+  RunArguments run;
+  CheckArguments check;
+  PlanArguments plan;
+  DrawArguments draw;
+  StagesArguments stages;
+  CLI::App* run_command = nullptr;
+  CLI::App* check_command = nullptr;
+  CLI::App* plan_command = nullptr;
+  CLI::App* graph_command = nullptr;
+  CLI::App* stages_command = nullptr;
+
+  Parser();
+  void add_run();
+  void add_plan();
+  Command chosen() const;
+};
+
+void add_graph(CLI::App& command, GraphArguments& graph) {
+  command.add_option("FILE", graph.files, "YAML files; later ones lie over earlier ones")
+      ->required();
+  command
+      .add_option("--set", graph.sets,
+                  "KEY=VALUE: sets a key of the YAML, such as stages.augment.replicas=4")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--limit", graph.limit, "only the first N samples of every indexed producer");
+}
+
+Parser::Parser() {
+  app.set_version_flag("--version", std::string("brigade ") + BRIGADE_VERSION);
+  app.require_subcommand(1);
+  add_run();
+  check_command = app.add_subcommand("check", "find every mistake; run nothing");
+  add_graph(*check_command, check.graph);
+  add_plan();
+  graph_command = app.add_subcommand("graph", "draw the graph");
+  add_graph(*graph_command, draw.graph);
+  graph_command->add_option("--format", draw.format, "ascii, dot or svg")
+      ->check(CLI::IsMember({"ascii", "dot", "svg"}));
+  graph_command->footer(kGraphFooter);
+  stages_command = app.add_subcommand("stages", "list the stage types, or describe one");
+  stages_command->add_option("NAME", stages.name, "a stage type");
+  stages_command->footer(kStagesFooter);
+}
+
+void Parser::add_run() {
+  run_command = app.add_subcommand("run", "run a graph");
+  add_graph(*run_command, run.graph);
+  run_command->add_option("--summary", run.summary_file, "write what it amounted to, as JSON");
+  run_command->add_option("--log", run.log_file, "append every line to this file, with the time");
+  run_command->add_flag("--in-process", run.in_process,
+                        "threads instead of processes, for debuggers");
+  run_command->add_flag("--resume", run.resume, "continue where the last run was stopped");
+  run_command->add_flag("--quiet", run.quiet, "warnings and errors only");
+  run_command->footer(kRunFooter);
+}
+
+void Parser::add_plan() {
+  plan_command = app.add_subcommand("plan", "what will run, and what it takes");
+  add_graph(*plan_command, plan.graph);
+  auto* const json = plan_command->add_flag("--json", plan.json, "as JSON");
+  plan_command->add_flag("--yaml", plan.yaml, "the graph with every default filled in")
+      ->excludes(json);
+  plan_command->footer(kPlanFooter);
+}
+
+Command Parser::chosen() const {
+  if (run_command->parsed()) return run;
+  if (check_command->parsed()) return check;
+  if (plan_command->parsed()) return plan;
+  if (graph_command->parsed()) return draw;
+  return stages;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+ShowText mistake(const std::string& text) { return {concat("brigade: error: ", text, '\n'), 2}; }
+
+std::optional<ShowText> unknown_command(const CLI::App& app,
+                                        const std::vector<std::string>& arguments) {
+  if (arguments.size() < 2 || arguments[1].starts_with("-")) return std::nullopt;
+  const std::vector<std::string> names = command_names(app);
+  if (std::find(names.begin(), names.end(), arguments[1]) != names.end()) return std::nullopt;
+  std::string text = concat("unknown command ", quote(arguments[1]), "; ");
+  if (const auto meant = did_you_mean(arguments[1], names)) {
+    text += concat("did you mean ", quote(*meant), "?  ");
+  } else if (arguments[1].ends_with(".yaml") || arguments[1].ends_with(".yml")) {
+    text += concat("did you mean `brigade run ", arguments[1], "`?  ");
+  }
+  return mistake(text + "`brigade --help` lists all.");
+}
+
+std::string suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* command = nullptr;
+  for (const CLI::App* one : app.get_subcommands({})) {
+    if (arguments.size() > 1 && one->get_name() == arguments[1]) command = one;
+  }
+  if (command == nullptr) return "";
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (!name.starts_with("--")) continue;
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (const auto meant = did_you_mean(name, known)) {
+      return concat("; did you mean ", *meant, "?");
+    }
+  }
+  return concat("; `brigade ", command->get_name(), " --help` says more");
+}
+
+}  // namespace
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+  Parser parser;
+  if (arguments.size() < 2) return ShowText{parser.app.help(), 2};
+  if (const auto unknown = unknown_command(parser.app, arguments)) return *unknown;
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
+  try {
+    parser.app.parse(reversed);
+    return parser.chosen();
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = parser.app.get_subcommands();
+    return ShowText{chosen.empty() ? parser.app.help() : chosen.front()->help(), 0};
+  } catch (const CLI::CallForVersion& version) {
+    return ShowText{concat(version.what(), '\n'), 0};
+  } catch (const CLI::Error& error) {
+    return mistake(concat(error.what(), suggestion(parser.app, arguments)));
+  }
+}
+
+}  // namespace brigade

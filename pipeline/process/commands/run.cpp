@@ -1,0 +1,91 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+
+#include "base/text.h"
+#include "pipeline/process/commands/commands.h"
+#include "pipeline/process/commands/load.h"
+#include "pipeline/process/commands/print.h"
+#include "pipeline/process/console.h"
+#include "pipeline/process/run_session.h"
+
+namespace brigade {
+namespace {
+
+int wrong_command(const std::string& message) {
+  print_error(concat("brigade: error: ", message, '\n'));
+  return 2;
+}
+
+// Opened before the run: hours of work are a bad moment to learn that a folder is missing.
+Result<OwnedFd> open_summary(const std::string& path) {
+  OwnedFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (file.get() >= 0) return file;
+  return Error{concat("cannot write the summary ", path, ": ", std::strerror(errno))};
+}
+
+bool write_summary(const OwnedFd& file, const std::string& json) {
+  std::string_view rest = json;
+  if (ftruncate(file.get(), 0) != 0 && errno != EINVAL) return false;  // EINVAL: a pipe
+  while (!rest.empty()) {
+    const ssize_t written = write(file.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& outcome,
+           const OwnedFd& summary_file, RunLines& lines) {
+  if (outcome.ended_by_itself && !arguments.quiet) print(summary_text(plan, outcome.summary));
+  if (summary_file.get() >= 0 && !write_summary(summary_file, summary_json(outcome.summary))) {
+    lines.line(LineKind::error, concat("cannot write the summary ", arguments.summary_file, ": ",
+                                       std::strerror(errno)));
+    return 1;
+  }
+  return exit_code(outcome);
+}
+
+}  // namespace
+
+int run_command(const RunArguments& arguments, const StageTypes& types, std::int64_t started_ns) {
+  if (arguments.resume) {
+    return wrong_command("--resume is not built yet in this version; run without it");
+  }
+  const std::optional<LoadedPlan> loaded = plan_arguments(arguments.graph, types);
+  if (!loaded) return 2;
+  std::optional<LogFile> log;
+  if (!arguments.log_file.empty()) {
+    auto opened = LogFile::open(arguments.log_file);
+    if (!opened) return wrong_command(opened.error().message);
+    log = std::move(opened).value();
+  }
+  OwnedFd summary_file;
+  if (!arguments.summary_file.empty()) {
+    auto opened = open_summary(arguments.summary_file);
+    if (!opened) return wrong_command(opened.error().message);
+    summary_file = std::move(opened).value();
+  }
+  signal(SIGPIPE, SIG_IGN);  // a closed pipe costs lines, not the run
+  Console console(STDERR_FILENO, arguments.quiet, log ? &*log : nullptr);
+  for (const std::string& warning : loaded->plan.warnings) {
+    console.line(LineKind::warning, warning);
+  }
+  auto session =
+      RunSession::start(loaded->plan, types, console, {arguments.in_process, true, started_ns});
+  if (!session) {
+    console.line(LineKind::error, session.error().message);
+    return 1;
+  }
+  const RunOutcome& outcome = (*session)->wait();
+  const int code = finish(arguments, loaded->plan, outcome, summary_file, console);
+  if ((*session)->abandoned()) _exit(code);
+  return code;
+}
+
+}  // namespace brigade

@@ -1,0 +1,26 @@
+#include "base/text.h"
+#include "pipeline/process/commands/commands.h"
+#include "pipeline/process/commands/print.h"
+#include "pipeline/process/stage_help.h"
+
+namespace brigade {
+
+int stages_command(const StagesArguments& arguments, const StageTypes& types) {
+  if (arguments.name.empty()) {
+    print(stage_list(types));
+    return 0;
+  }
+  if (const StageType* const type = types.find(arguments.name)) {
+    print(stage_description(*type));
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const StageType& type : types.all()) names.push_back(type.contract.type);
+  const auto meant = did_you_mean(arguments.name, names);
+  print_error(concat("brigade: error: unknown stage type ", quote(arguments.name),
+                     meant ? concat("; did you mean ", quote(*meant), "?") : std::string(),
+                     "  `brigade stages` lists all.\n"));
+  return 2;
+}
+
+}  // namespace brigade

@@ -1,0 +1,47 @@
+#pragma once
+
+// The one line that says why a replica is no more: who, how it ended, what it was working on, and
+// what it said last. Pure.
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "pipeline/plan/plan.h"
+#include "pipeline/process/process_runner.h"
+#include "transports/layout.h"
+
+namespace brigade {
+
+/// Lines kept of each replica's output.
+inline constexpr std::size_t kLastLinesKept = 20;
+
+/// A sample by all its names.
+struct SampleInHand {
+  std::uint64_t number = 0;
+  bool placed = false;  ///< epoch, index and id are known: the source has a size
+  std::uint64_t epoch = 0;
+  std::uint64_t index = 0;  ///< in the epoch
+  std::uint64_t id = 0;     ///< index in the source
+};
+
+/// What the replica's `at` word says; nothing when it had no sample in hand. `replica`: number in
+/// the graph.
+std::optional<SampleInHand> sample_in_hand(const Plan& plan, const Control<SystemPolicy>& control,
+                                           int stage, int replica);
+
+struct Death {
+  std::string stage;
+  int replica = 0;  ///< of the stage
+  pid_t pid = 0;    ///< 0: a thread
+  Ending ending;
+  std::string message;  ///< of its own; empty: it could not say
+  std::optional<SampleInHand> sample;
+  std::deque<std::string> last_lines;
+};
+
+/// stage "augment" replica 1 (pid 123) was killed by SIGSEGV with sample 812 in hand (epoch 0,
+/// index 812, id 4711); its last output: "..." / "..."
+std::string death_text(const Death& death);
+
+}  // namespace brigade

@@ -1,0 +1,61 @@
+#include "pipeline/process/log_file.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace brigade {
+namespace {
+
+std::string padded(int number, std::size_t width) {
+  std::string digits = concat(number);
+  return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
+}
+
+std::string_view level_name(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
+    case LogLevel::info:
+      break;
+  }
+  return "info";
+}
+
+}  // namespace
+
+std::string utc_text(std::int64_t seconds, int milliseconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  return concat(parts.tm_year + 1900, '-', padded(parts.tm_mon + 1, 2), '-',
+                padded(parts.tm_mday, 2), 'T', padded(parts.tm_hour, 2), ':',
+                padded(parts.tm_min, 2), ':', padded(parts.tm_sec, 2), '.', padded(milliseconds, 3),
+                'Z');
+}
+
+Result<LogFile> LogFile::open(const std::string& path) {
+  LogFile file;
+  file.fd_.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (file.fd_.get() < 0) {
+    return Error{concat("cannot write the log file ", path, ": ", std::strerror(errno))};
+  }
+  return file;
+}
+
+void LogFile::write(LogLevel level, std::string_view message) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const std::string line = concat(utc_text(now.tv_sec, static_cast<int>(now.tv_nsec / 1'000'000)),
+                                  ' ', level_name(level), ' ', message, '\n');
+  // A full disk costs the log its lines, not the run its life.
+  static_cast<void>(!::write(fd_.get(), line.data(), line.size()));
+}
+
+}  // namespace brigade

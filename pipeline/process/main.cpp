@@ -1,0 +1,3 @@
+#include "pipeline/process/app.h"
+
+int main(int argc, char** argv) { return brigade::App(argc, argv).run_command(); }

@@ -1,0 +1,143 @@
+#include "pipeline/process/messages.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+using nlohmann::json;
+
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// JSON has no word for these, and a loss that became NaN is worth seeing.
+json print_value(const ReportedValue& value) {
+  if (const auto* whole = std::get_if<std::uint64_t>(&value)) return *whole;
+  const double number = std::get<double>(value);
+  if (std::isnan(number)) return "nan";
+  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
+  return number;
+}
+
+ReportedValue parse_value(const json& value) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (value.is_number()) return value.get<double>();
+  const auto& word = value.get_ref<const std::string&>();
+  if (word == "nan") return std::nan("");
+  return word == "inf" ? HUGE_VAL : -HUGE_VAL;
+}
+
+struct Printer {
+  json& out;
+
+  void operator()(const Ready& ready) const {
+    out["kind"] = "ready";
+    if (ready.source_size) out["size"] = *ready.source_size;
+  }
+  void operator()(const Failed& failed) const {
+    out["kind"] = "failed";
+    out["text"] = failed.message;
+  }
+  void operator()(const Said& said) const {
+    out["kind"] = "said";
+    out["text"] = said.line;
+  }
+  void operator()(const Reported& reported) const {
+    out["kind"] = "number";
+    out["text"] = reported.name;
+    out["value"] = print_value(reported.value);
+  }
+  void operator()(const Done&) const { out["kind"] = "done"; }
+};
+
+Report parse_what(const json& in) {
+  Report report{in.at("replica").get<int>(), {}};
+  const auto kind = in.at("kind").get<std::string>();
+  if (kind == "ready") {
+    Ready ready;
+    if (in.contains("size")) ready.source_size = in.at("size").get<std::uint64_t>();
+    report.what = ready;
+  } else if (kind == "failed") {
+    report.what = Failed{in.at("text").get<std::string>()};
+  } else if (kind == "said") {
+    report.what = Said{in.at("text").get<std::string>()};
+  } else if (kind == "number") {
+    report.what = Reported{in.at("text").get<std::string>(), parse_value(in.at("value"))};
+  } else if (kind == "done") {
+    report.what = Done{};
+  } else {
+    throw std::out_of_range("unknown kind " + kind);
+  }
+  return report;
+}
+
+}  // namespace
+
+std::string print_role(const WorkerRole& role) {
+  json pools = json::array();
+  for (const PoolGrant& pool : role.pools) {
+    pools.push_back({{"stage", pool.stage}, {"fd", pool.fd}, {"write", pool.writable}});
+  }
+  return dump({{"name", role.name},
+               {"stage", role.stage},
+               {"replica", role.replica},
+               {"number", role.number},
+               {"supervisor", role.supervisor},
+               {"control", role.control_fd},
+               {"report", role.report_fd},
+               {"spins", role.spins},
+               {"pools", pools}});
+}
+
+Result<WorkerRole> parse_role(std::string_view text) {
+  try {
+    const json in = json::parse(text);
+    WorkerRole role;
+    role.name = in.at("name").get<std::string>();
+    role.stage = in.at("stage").get<int>();
+    role.replica = in.at("replica").get<int>();
+    role.number = in.at("number").get<int>();
+    role.supervisor = in.at("supervisor").get<int>();
+    role.control_fd = in.at("control").get<int>();
+    role.report_fd = in.at("report").get<int>();
+    role.spins = in.at("spins").get<int>();
+    for (const json& pool : in.at("pools")) {
+      role.pools.push_back(
+          {pool.at("stage").get<int>(), pool.at("fd").get<int>(), pool.at("write").get<bool>()});
+    }
+    return role;
+  } catch (const std::exception& exception) {
+    return Error{concat("the variable ", kRoleVariable, " is set by a supervisor for its workers ",
+                        "and holds no role (", exception.what(), "); unset it")};
+  }
+}
+
+std::string print_report(const Report& report) {
+  json out{{"replica", report.replica}};
+  std::visit(Printer{out}, report.what);
+  std::string text = dump(out);
+  if (text.size() <= kReportBytesMax || !out.contains("text")) return text;
+  auto message = out["text"].get<std::string>();
+  while (text.size() > kReportBytesMax) {
+    // Escaped characters take up to six bytes, so cut by what is too long and look again.
+    const std::size_t excess = std::max<std::size_t>((text.size() - kReportBytesMax) / 6, 8);
+    message.resize(message.size() > excess ? message.size() - excess : 0);
+    out["text"] = message + "...";
+    text = dump(out);
+  }
+  return text;
+}
+
+Result<Report> parse_report(std::string_view text) {
+  try {
+    return parse_what(json::parse(text));
+  } catch (const std::exception& exception) {
+    return Error{concat("a worker sent a report that cannot be read: ", exception.what())};
+  }
+}
+
+}  // namespace brigade

@@ -1,0 +1,89 @@
+#pragma once
+
+// What the supervisor and its workers say to each other, as JSON on one line each. A worker's role
+// travels down once, in an environment variable; reports come up through one packet pipe that all
+// workers share: a report is one write of at most PIPE_BUF bytes, which the kernel delivers whole,
+// so reports of several processes never mix. Pure functions; any thread.
+
+#include <climits>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/stats/results.h"
+
+namespace brigade {
+
+inline constexpr const char* kRoleVariable = "BRIGADE_WORKER";
+/// Longest report; a message that does not fit is cut.
+inline constexpr std::size_t kReportBytesMax = PIPE_BUF;
+
+/// A pool that a worker may map.
+struct PoolGrant {
+  int stage = 0;  ///< whose output it is
+  int fd = -1;
+  bool writable = false;
+  friend bool operator==(const PoolGrant&, const PoolGrant&) = default;
+};
+
+/// Everything a worker is told before it has read the plan. Descriptors are inherited under the
+/// numbers given here.
+struct WorkerRole {
+  std::string name;    ///< "STAGE.REPLICA"
+  int stage = 0;       ///< index into the plan's stages
+  int replica = 0;     ///< of the stage
+  int number = 0;      ///< of the replica in the graph
+  int supervisor = 0;  ///< its pid: a worker whose parent is another one ends at once
+  int control_fd = -1;
+  int report_fd = -1;
+  int spins = 0;  ///< looks for work before sleeping
+  std::vector<PoolGrant> pools;
+  friend bool operator==(const WorkerRole&, const WorkerRole&) = default;
+};
+
+std::string print_role(const WorkerRole& role);
+Result<WorkerRole> parse_role(std::string_view text);
+
+/// open() has returned.
+struct Ready {
+  std::optional<std::uint64_t> source_size;  ///< of indexed sources: samples per epoch
+  friend bool operator==(const Ready&, const Ready&) = default;
+};
+/// The replica cannot go on, and why.
+struct Failed {
+  std::string message;
+  friend bool operator==(const Failed&, const Failed&) = default;
+};
+/// A line of the stage for the user.
+struct Said {
+  std::string line;
+  friend bool operator==(const Said&, const Said&) = default;
+};
+
+/// A number the stage reported, so far or finally: the last value of a name wins.
+struct Reported {
+  std::string name;
+  ReportedValue value;
+  friend bool operator==(const Reported&, const Reported&) = default;
+};
+/// All work is done, close() has returned and every number has been reported.
+struct Done {
+  friend bool operator==(const Done&, const Done&) = default;
+};
+
+struct Report {
+  int replica = 0;  ///< number in the graph
+  std::variant<Ready, Failed, Said, Reported, Done> what;
+  friend bool operator==(const Report&, const Report&) = default;
+};
+
+/// At most kReportBytesMax bytes; text that does not fit ends in "...", bytes that are not UTF-8
+/// are replaced.
+std::string print_report(const Report& report);
+Result<Report> parse_report(std::string_view text);
+
+}  // namespace brigade

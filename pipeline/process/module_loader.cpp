@@ -1,0 +1,125 @@
+#include "pipeline/process/module_loader.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string file_name(const std::string& module) { return concat("brigade_", module, ".so"); }
+
+// The folder of the file that holds this code: libbrigade.so, or a program that links the core.
+fs::path core_folder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&module_folders), &info) == 0) return {};
+  std::error_code error;
+  return fs::canonical(info.dli_fname, error).parent_path();
+}
+
+fs::path program_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+void add_folder(std::vector<std::string>& folders, const fs::path& folder) {
+  const std::string text = folder.lexically_normal().string();
+  for (const std::string& known : folders) {
+    if (known == text) return;
+  }
+  folders.push_back(text);
+}
+
+Error not_found(const std::string& module, const std::string& type) {
+  return Error{concat("stage type \"", type, "\" is in the module \"", module,
+                      "\", which was not found: there is no ", file_name(module), " in ",
+                      join(module_folders(), ", "), "; build it, or set ", kModulePathVariable,
+                      " to its folder")};
+}
+
+Result<const Module*> open_module(const std::string& path) {
+  // Now: a missing symbol is an error here, not in the middle of an epoch. Local: two modules may
+  // carry different copies of one library.
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return Error{concat("cannot open the module ", path, ": ", dlerror())};
+  const auto entry = reinterpret_cast<const Module* (*)()>(dlsym(handle, kModuleSymbol));
+  if (entry == nullptr) {
+    return Error{concat(path, " is no module of Brigade: it has no symbol ", kModuleSymbol,
+                        " (write BRIGADE_MODULE(...) in one of its sources)")};
+  }
+  const Module* const module = entry();
+  if (module->layout_hash != module_layout_hash()) {
+    return Error{concat(
+        "the module ", path, " was built against another version of Brigade: ", "layout ",
+        module->layout_hash, ", this program has ", module_layout_hash(), "; build it again")};
+  }
+  return module;
+}
+
+template <class Body>
+Error wrong_body(const StageType& type, Body kind) {
+  return Error{concat("the body of stage type \"", type.contract.type, "\" is no ", kind,
+                      ", as its contract says")};
+}
+
+}  // namespace
+
+std::vector<std::string> module_folders() {
+  std::vector<std::string> folders;
+  if (const char* given = std::getenv(kModulePathVariable); given != nullptr && *given != 0) {
+    for (std::string_view folder : split(given, ':')) {
+      if (!folder.empty()) add_folder(folders, fs::path(folder));
+    }
+    return folders;
+  }
+  add_folder(folders, core_folder() / "brigade");
+  add_folder(folders, core_folder() / "../lib/brigade");
+  add_folder(folders, program_folder() / "../lib/brigade");
+  return folders;
+}
+
+Result<const ModuleBody*> find_module_body(const std::string& module, const std::string& type) {
+  for (const std::string& folder : module_folders()) {
+    const std::string path = (fs::path(folder) / file_name(module)).string();
+    if (access(path.c_str(), F_OK) != 0) continue;
+    BRIGADE_ASSIGN(const Module* opened, open_module(path));
+    for (std::size_t i = 0; i < opened->count; ++i) {
+      if (opened->bodies[i].type == type) return &opened->bodies[i];
+    }
+    return Error{concat("the module ", path, " has no stage type \"", type,
+                        "\"; is it older than this program?")};
+  }
+  return not_found(module, type);
+}
+
+std::function<Result<std::unique_ptr<Stage>>()> stage_maker(const StageType& type) {
+  return [&type]() -> Result<std::unique_ptr<Stage>> {
+    if (type.module.empty()) {
+      if (!type.make_stage) return wrong_body(type, "stage");
+      return type.make_stage();
+    }
+    BRIGADE_ASSIGN(const ModuleBody* body, find_module_body(type.module, type.contract.type));
+    if (body->make_stage == nullptr) return wrong_body(type, "stage");
+    return std::unique_ptr<Stage>(body->make_stage());
+  };
+}
+
+std::function<Result<std::unique_ptr<Producer>>()> producer_maker(const StageType& type) {
+  return [&type]() -> Result<std::unique_ptr<Producer>> {
+    if (type.module.empty()) {
+      if (!type.make_producer) return wrong_body(type, "producer");
+      return type.make_producer();
+    }
+    BRIGADE_ASSIGN(const ModuleBody* body, find_module_body(type.module, type.contract.type));
+    if (body->make_producer == nullptr) return wrong_body(type, "producer");
+    return std::unique_ptr<Producer>(body->make_producer());
+  };
+}
+
+}  // namespace brigade

@@ -1,0 +1,32 @@
+#pragma once
+
+// Finds the body of a stage type: in this program, or in a module (brigade_NAME.so), opened by the
+// process that runs the stage and by nobody else. Modules are looked for in the folders of
+// BRIGADE_MODULE_PATH (separated by colons) where that is set, else beside the core library and the
+// program. A module stays open for good: what it made lives on. Any thread.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "stages/api/module.h"
+#include "stages/api/stage_types.h"
+
+namespace brigade {
+
+inline constexpr const char* kModulePathVariable = "BRIGADE_MODULE_PATH";
+
+/// Where modules are looked for, in this order.
+std::vector<std::string> module_folders();
+
+/// Opens a module and finds the body of one type in it. Errors say where it was looked for, or what
+/// the module was built against.
+Result<const ModuleBody*> find_module_body(const std::string& module, const std::string& type);
+
+// How a replica makes its stage (or producer), whatever the body is in. `type` must outlive them.
+std::function<Result<std::unique_ptr<Stage>>()> stage_maker(const StageType& type);
+std::function<Result<std::unique_ptr<Producer>>()> producer_maker(const StageType& type);
+
+}  // namespace brigade

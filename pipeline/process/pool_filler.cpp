@@ -1,0 +1,98 @@
+#include "pipeline/process/pool_filler.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/text.h"
+#include "pipeline/plan/memory_budget.h"
+#include "transports/limits.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::uint64_t kChunkBytes = 4 << 20;
+constexpr int kThreadsMax = 2;  // the workers are starting at the same time
+
+struct Array {
+  std::uint64_t offset;
+  std::uint64_t stride;
+};
+
+std::vector<Array> dense_arrays(const PlanPool& pool) {
+  std::vector<Array> arrays = {{0, kRowHeaderBytes}};
+  for (const PlanTensor& tensor : pool.tensors) {
+    if (!tensor.type.ragged()) arrays.push_back({tensor.offset, tensor.row_stride});
+  }
+  return arrays;
+}
+
+}  // namespace
+
+std::vector<PageRange> fill_order(const PlanPool& pool, std::uint64_t chunk_bytes) {
+  const std::vector<Array> arrays = dense_arrays(pool);
+  std::uint64_t row_bytes = 0;
+  for (const Array& array : arrays) row_bytes += array.stride;
+  const std::uint64_t rows_at_once = std::max<std::uint64_t>(chunk_bytes / row_bytes, 1);
+
+  std::vector<PageRange> order;
+  std::vector<std::uint64_t> done;  // of each array: the end of its last range
+  for (const Array& array : arrays) done.push_back(array.offset);
+  for (std::uint64_t row = 0; row < pool.rows; row += rows_at_once) {
+    const std::uint64_t end_row = std::min(row + rows_at_once, pool.rows);
+    for (std::size_t a = 0; a < arrays.size(); ++a) {
+      const std::uint64_t end = arrays[a].offset + end_row * arrays[a].stride;
+      const std::uint64_t last = (end + kPageBytes - 1) / kPageBytes * kPageBytes;
+      if (last <= done[a]) continue;
+      order.push_back({done[a], last});
+      done[a] = last;
+    }
+  }
+  return order;
+}
+
+PoolFiller::PoolFiller(const Plan& plan, const Segments& segments,
+                       std::function<void(std::string)> failed)
+    : plan_(plan), segments_(segments), failed_(std::move(failed)) {
+  const auto pools = std::count_if(plan.stages.begin(), plan.stages.end(),
+                                   [](const PlanStage& stage) { return stage.has_pool; });
+  for (int t = 0; t < std::min<int>(kThreadsMax, static_cast<int>(pools)); ++t) {
+    try {
+      threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error&) {
+      break;  // pages come when they are touched
+    }
+  }
+}
+
+PoolFiller::~PoolFiller() {
+  over_ = true;
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void PoolFiller::run() {
+  const int stages = static_cast<int>(plan_.stages.size());
+  for (int stage = next_stage_++; stage < stages; stage = next_stage_++) {
+    if (plan_.stages[static_cast<std::size_t>(stage)].has_pool && !fill(stage)) return;
+  }
+}
+
+bool PoolFiller::fill(int stage) {
+  const PlanStage& planned = plan_.stages[static_cast<std::size_t>(stage)];
+  std::byte* const data = segments_.pool_data(stage);
+  for (const PageRange& range : fill_order(planned.pool, kChunkBytes)) {
+    if (over_) return false;
+    const std::uint64_t bytes = range.last - range.first;
+    auto filled = populate(data + range.first, bytes, segments_.pool_fd(stage, MapMode::read_write),
+                           range.first);
+    if (!filled) {
+      if (!over_.exchange(true)) {
+        failed_(concat("the buffers of ", edge_text(plan_, planned), ": ", filled.error().message));
+      }
+      return false;
+    }
+    filled_ += bytes;
+  }
+  return true;
+}
+
+}  // namespace brigade

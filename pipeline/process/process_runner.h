@@ -1,0 +1,53 @@
+#pragma once
+
+// Starting, watching and ending worker processes, as an interface, so that everything above it is
+// tested without processes. The implementation that starts real ones is Spawner (spawn.h).
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace brigade {
+
+/// One process to start; it runs this program again.
+struct SpawnRequest {
+  std::string title;                     ///< argv[0], what `ps` shows
+  std::vector<std::string> environment;  ///< NAME=value, complete
+  std::vector<int> keep;  ///< descriptors it inherits under their numbers; no other but 0, 1, 2
+  int output = -1;        ///< becomes its standard output and error
+  std::vector<int> cpus;  ///< it may run on these only; empty: as this process
+};
+
+/// A process that has been started.
+struct RunningProcess {
+  pid_t pid = -1;
+  int pidfd = -1;  ///< readable once it has ended; closed by reap()
+};
+
+/// How a process ended.
+struct Ending {
+  enum class Kind { exited, killed, unknown } kind = Kind::unknown;
+  int code = 0;  ///< exit code, or number of the signal
+  bool clean() const { return kind == Kind::exited && code == 0; }
+};
+
+/// "was killed by SIGSEGV", "exited with code 3", "ended, cause unknown".
+std::string ending_text(const Ending& ending);
+
+/// All calls from one thread.
+class ProcessRunner {
+ public:
+  virtual ~ProcessRunner() = default;
+
+  virtual Result<RunningProcess> start(const SpawnRequest& request) = 0;
+  /// Collects a process whose pidfd is readable and closes the pidfd.
+  virtual Ending reap(RunningProcess& process) = 0;
+  /// SIGKILL; nothing when it has ended already.
+  virtual void kill(const RunningProcess& process) = 0;
+};
+
+}  // namespace brigade

@@ -1,0 +1,33 @@
+#pragma once
+
+// Starts workers: this program again, in a process of its own that dies with the supervisor. The
+// kernel sends the death signal when the starting *thread* ends, so one thread starts all workers
+// and outlives them; a Spawner must be destroyed only after every process has been reaped.
+//
+// vfork, then system calls only, then exec: between the two the child borrows the supervisor's
+// memory, so whatever it needs has been prepared before. posix_spawn cannot set the death signal,
+// and a worker whose supervisor is killed before that would survive.
+
+#include <memory>
+
+#include "pipeline/process/process_runner.h"
+
+namespace brigade {
+
+class Spawner final : public ProcessRunner {
+ public:
+  /// `program`: what is executed; normally this very program. Starts the thread.
+  static Result<std::unique_ptr<Spawner>> create(std::string program = "/proc/self/exe");
+  ~Spawner() override;
+
+  Result<RunningProcess> start(const SpawnRequest& request) override;
+  Ending reap(RunningProcess& process) override;
+  void kill(const RunningProcess& process) override;
+
+ private:
+  Spawner();
+  struct Thread;
+  std::unique_ptr<Thread> thread_;
+};
+
+}  // namespace brigade

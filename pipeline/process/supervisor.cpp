@@ -1,0 +1,280 @@
+#include "pipeline/process/supervisor.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "pipeline/stats/counters.h"
+#include "pipeline/stats/progress.h"
+#include "transports/stop.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kAcknowledgeEveryNs = 2 * kMillisecond;  // acks are words, nobody rings
+constexpr std::size_t kLooksKept = 10;
+
+}  // namespace
+
+int exit_code(const RunOutcome& outcome) {
+  if (!outcome.failure.empty()) return 1;
+  return outcome.signal == 0 ? 0 : 128 + outcome.signal;
+}
+
+Supervisor::Supervisor(const SupervisorSetup& setup) : setup_(setup), barrier_(setup.plan) {
+  for (int s = 0; s < static_cast<int>(setup.plan.stages.size()); ++s) {
+    const PlanStage& stage = setup.plan.stages[static_cast<std::size_t>(s)];
+    for (int r = 0; r < stage.replicas; ++r) {
+      Member& member = members_.emplace_back();
+      member.stage = s;
+      member.replica = r;
+    }
+  }
+}
+
+const PlanStage& Supervisor::stage_of(const Member& member) const {
+  return setup_.plan.stages[static_cast<std::size_t>(member.stage)];
+}
+
+RunOutcome Supervisor::run() {
+  next_progress_ns_ = setup_.clock.now_ns() + setup_.lines.progress_every_ns();
+  if (auto started = setup_.crew.start(); !started) fail(started.error().message);
+  while (setup_.crew.running() > 0) {
+    wait();
+    for (const CrewEvent& event : setup_.crew.take_events()) on_event(event);
+    take_stops();
+    step();
+    show_progress();
+  }
+  return outcome();
+}
+
+void Supervisor::fail_from_outside(std::string message) {
+  {
+    const std::lock_guard lock(outside_mutex_);
+    outside_failure_ = std::move(message);
+  }
+  setup_.stops.ask(StopRequests::kWakeUp);
+}
+
+int Supervisor::timeout_ms() const {
+  const std::int64_t now = setup_.clock.now_ns();
+  std::int64_t next = INT64_MAX;
+  if (setup_.lines.progress_every_ns() > 0) next = next_progress_ns_;
+  if (state_ == State::stopping) next = std::min(next, now + kAcknowledgeEveryNs);
+  if (state_ == State::stopping || state_ == State::draining) next = std::min(next, deadline_ns_);
+  if (next == INT64_MAX) return -1;
+  const std::int64_t left = std::max<std::int64_t>(next - now, 0);
+  return static_cast<int>(std::min<std::int64_t>((left + kMillisecond - 1) / kMillisecond, 60'000));
+}
+
+void Supervisor::wait() {
+  pollfd fds[] = {{setup_.crew.event_fd(), POLLIN, 0}, {setup_.stops.fd(), POLLIN, 0}};
+  poll(fds, 2, timeout_ms());
+}
+
+void Supervisor::take_stops() {
+  while (const auto signal = setup_.stops.take()) {
+    if (*signal != StopRequests::kWakeUp) on_stop(*signal);
+  }
+  std::string outside;
+  {
+    const std::lock_guard lock(outside_mutex_);
+    outside.swap(outside_failure_);
+  }
+  if (!outside.empty()) fail(outside);
+}
+
+void Supervisor::on_stop(int signal) {
+  if (state_ == State::ending) return;
+  if (signal_ == 0) signal_ = signal;
+  if (state_ != State::running) {
+    setup_.lines.line(LineKind::note, state_ == State::opening ? "stopped before it had started"
+                                                               : "ended at once, as asked");
+    return end_everybody();
+  }
+  const auto drain = std::chrono::nanoseconds(setup_.plan.drain_ns);
+  setup_.lines.line(LineKind::note, concat("stopping: the line runs dry, for at most ",
+                                           format_duration(drain), "; once more ends it at once"));
+  ask_stop(setup_.control);
+  state_ = State::stopping;
+  deadline_ns_ = setup_.clock.now_ns() + setup_.plan.drain_ns;
+}
+
+void Supervisor::step() {
+  if (state_ == State::stopping &&
+      all_acknowledged<SystemPolicy>(setup_.control, [this](int replica) {
+        return members_[static_cast<std::size_t>(replica)].ended;
+      })) {
+    for (std::size_t d = 0; d < setup_.plan.domains.size(); ++d) {
+      lower_end(setup_.control, static_cast<int>(d), setup_.plan.domains[d].multiple);
+    }
+    state_ = State::draining;
+  }
+  if (state_ != State::stopping && state_ != State::draining) return;
+  if (setup_.clock.now_ns() < deadline_ns_) return;
+  const auto drain = std::chrono::nanoseconds(setup_.plan.drain_ns);
+  setup_.lines.line(LineKind::warning, concat("the line did not run dry within ",
+                                              format_duration(drain), " (`drain:`): ended"));
+  end_everybody();
+}
+
+void Supervisor::on_event(const CrewEvent& event) {
+  std::visit([&](const auto& what) { on(event.replica, what); }, event.what);
+}
+
+void Supervisor::on(int number, const Ready& ready) {
+  if (state_ != State::opening) return;
+  barrier_.ready(number, ready.source_size);
+  if (barrier_.complete()) begin();
+}
+
+void Supervisor::begin() {
+  const auto starts = barrier_.starts();
+  if (!starts) return fail(starts.error().message);
+  for (const DomainStart& start : *starts) {
+    set_end(setup_.control, start.domain, start.samples, start.period, setup_.plan.epochs);
+  }
+  setup_.control.phase->value.store(static_cast<std::uint64_t>(Phase::running));
+  ring_everybody(setup_.control);
+  running_ns_ = setup_.clock.now_ns();
+  state_ = State::running;
+}
+
+void Supervisor::on(int number, const Failed& failed) {
+  Death death = death_of(number, {});
+  death.message = failed.message;
+  fail(death_text(death));
+}
+
+void Supervisor::on(int number, const Said& said) {
+  const Member& member = members_[static_cast<std::size_t>(number)];
+  setup_.lines.line(LineKind::output, concat(stage_of(member).name, ": ", said.line));
+}
+
+void Supervisor::on(int number, const Reported& reported) {
+  members_[static_cast<std::size_t>(number)].results.values[reported.name] = reported.value;
+}
+
+void Supervisor::on(int number, const Done&) {
+  members_[static_cast<std::size_t>(number)].done = true;
+  done_ns_ = setup_.clock.now_ns();
+}
+
+void Supervisor::on(int number, const Printed& printed) {
+  Member& member = members_[static_cast<std::size_t>(number)];
+  member.last_lines.push_back(printed.line);
+  if (member.last_lines.size() > kLastLinesKept) member.last_lines.pop_front();
+  setup_.lines.line(LineKind::output,
+                    concat(stage_of(member).name, ".", member.replica, ": ", printed.line));
+}
+
+void Supervisor::on(int number, const Ended& ended) {
+  Member& member = members_[static_cast<std::size_t>(number)];
+  member.ended = true;
+  const bool clean = ended.ending.clean() || ended.ending.kind == Ending::Kind::unknown;
+  if (state_ == State::ending || (clean && member.done)) return;
+  const Death death = death_of(number, ended.ending);
+  repair(setup_.control, member.stage, member.replica);
+  fail(death_text(death));
+}
+
+Death Supervisor::death_of(int number, const Ending& ending) const {
+  const Member& member = members_[static_cast<std::size_t>(number)];
+  Death death;
+  death.stage = stage_of(member).name;
+  death.replica = member.replica;
+  death.pid = setup_.crew.pid(number);
+  death.ending = ending;
+  death.sample = sample_in_hand(setup_.plan, setup_.control, member.stage, number);
+  death.last_lines = member.last_lines;
+  return death;
+}
+
+void Supervisor::fail(const std::string& message) {
+  if (state_ == State::ending) return;  // the first reason is the one that matters
+  failure_ = message;
+  setup_.lines.line(LineKind::error, message);
+  end_everybody();
+}
+
+void Supervisor::end_everybody() {
+  state_ = State::ending;
+  setup_.crew.end_all();
+}
+
+void Supervisor::show_progress() {
+  const std::int64_t every = setup_.lines.progress_every_ns();
+  const std::int64_t now = setup_.clock.now_ns();
+  if (every == 0 || now < next_progress_ns_ || state_ == State::ending) return;
+  next_progress_ns_ = now + every;
+  if (state_ == State::opening) {
+    setup_.lines.progress(concat("opening ", barrier_.waiting_for()));
+    return;
+  }
+  looks_.push_back(read_figures(setup_.plan, setup_.control, now));
+  if (looks_.size() == 1) looks_.front().now_ns = std::max(running_ns_, now - every);
+  if (looks_.size() > kLooksKept) looks_.pop_front();
+  if (looks_.size() < 2) return;
+  std::string line = progress_line(setup_.plan, looks_.front(), looks_.back(), results_to_show());
+  if (state_ != State::running) line = concat("running dry  ", line);
+  setup_.lines.progress(line);
+}
+
+std::vector<StageResult> Supervisor::results_of(int stage) const {
+  std::vector<ReplicaResults> replicas;
+  for (std::size_t number = 0; number < members_.size(); ++number) {
+    if (members_[number].stage != stage) continue;
+    replicas.push_back(members_[number].results);
+    replicas.back().samples =
+        live_counters(setup_.control, static_cast<int>(number)).samples.load();
+  }
+  const std::string& type = setup_.plan.stages[static_cast<std::size_t>(stage)].type;
+  const StageType* const found = setup_.types.find(type);
+  return combine_results(found == nullptr ? std::vector<ReportSpec>{} : found->contract.reports,
+                         replicas);
+}
+
+std::vector<StageResult> Supervisor::results_to_show() const {
+  std::vector<StageResult> shown;
+  for (int s = 0; s < static_cast<int>(setup_.plan.stages.size()); ++s) {
+    for (StageResult& result : results_of(s)) {
+      if (result.progress && result.value) shown.push_back(std::move(result));
+    }
+  }
+  return shown;
+}
+
+RunOutcome Supervisor::outcome() {
+  RunOutcome outcome;
+  RunSummary& summary = outcome.summary;
+  const std::int64_t now = setup_.clock.now_ns();
+  summary.figures = read_figures(setup_.plan, setup_.control, now);
+  const std::int64_t end = ended_by_itself() && done_ns_ != 0 ? done_ns_ : now;
+  if (running_ns_ != 0) summary.seconds = static_cast<double>(end - running_ns_) / 1e9;
+  if (summary.figures.first_sample_ns != 0) {
+    summary.first_sample_seconds =
+        static_cast<double>(summary.figures.first_sample_ns - setup_.exec_ns) / 1e9;
+  }
+  for (int s = 0; s < static_cast<int>(setup_.plan.stages.size()); ++s) {
+    summary.results.emplace_back(setup_.plan.stages[static_cast<std::size_t>(s)].name,
+                                 results_of(s));
+  }
+  summary.edges = audit_edges(setup_.plan, setup_.control);
+  outcome.ended_by_itself = ended_by_itself();
+  if (ended_by_itself()) {
+    if (const auto unbalanced = audit_failure(setup_.plan, setup_.control)) {
+      fail(concat("the books do not balance: ", *unbalanced));
+    }
+  }
+  outcome.failure = failure_;
+  outcome.signal = signal_;
+  return outcome;
+}
+
+}  // namespace brigade

@@ -1,0 +1,121 @@
+#include "pipeline/process/worker.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+
+#include "base/log.h"
+#include "pipeline/process/module_loader.h"
+#include "pipeline/process/reporting.h"
+#include "pipeline/process/segments.h"
+#include "pipeline/run/replica.h"
+#include "transports/fault_points.h"
+
+namespace brigade {
+namespace {
+
+// LibTorch's and OpenCV's own exit takes tens of milliseconds and may crash; everything that
+// matters has been closed by now.
+[[noreturn]] void leave(int code) {
+  std::cout.flush();
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+void log_in_worker(LogLevel level, std::string_view message) {
+  const char* kind = level == LogLevel::warning ? "warning: "
+                     : level == LogLevel::error ? "error: "
+                                                : "";
+  const std::string line = concat(kind, message, '\n');
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+ReplicaSetup make_setup(const WorkerRole& role, AttachedSegments& segments, const StageType& type,
+                        Reporter& reporter) {
+  ReplicaSetup setup;
+  setup.plan = &segments.plan();
+  setup.stage = role.stage;
+  setup.replica = role.replica;
+  setup.control = &segments.control();
+  setup.pools = segments.row_pools();
+  setup.type = &type;
+  setup.make_stage = stage_maker(type);
+  setup.make_producer = producer_maker(type);
+  setup.reporter = &reporter;
+  setup.spins = role.spins;
+  return setup;
+}
+
+Result<void> work(const WorkerRole& role, AttachedSegments& segments, const StageTypes& types,
+                  ReportSink& sink) {
+  const PlanStage& stage = segments.plan().stages[static_cast<std::size_t>(role.stage)];
+  const StageType* const type = types.find(stage.type);
+  if (type == nullptr) {
+    return Error{concat("this program has no stage type \"", stage.type,
+                        "\"; add it before the App is made")};
+  }
+  if (const char* fault = std::getenv("BRIGADE_FAULT")) {
+    BRIGADE_TRY(arm_worker_fault(fault, stage.name, role.replica));
+  }
+  const SystemClock clock;
+  ThinningReporter reporter(role.number, sink, clock);
+  Replica replica(make_setup(role, segments, *type, reporter));
+  BRIGADE_TRY(replica.open());
+  sink.send({role.number, Ready{replica.source_size()}});
+  BRIGADE_TRY(replica.run());
+  BRIGADE_TRY(replica.close());
+  reporter.flush();
+  sink.send({role.number, Done{}});
+  leave(0);  // without the destructors of user code and libraries
+}
+
+Result<void> attach_and_work(const WorkerRole& role, const StageTypes& types, ReportSink& sink) {
+  BRIGADE_ASSIGN(auto segments, AttachedSegments::attach(role));
+  const std::vector<PlanStage>& stages = segments->plan().stages;
+  if (role.stage < 0 || static_cast<std::size_t>(role.stage) >= stages.size()) {
+    return Error{concat("its role names stage ", role.stage, " of ", stages.size())};
+  }
+  auto worked = work(role, *segments, types, sink);
+  // What the stage and its libraries left running must not find its memory gone.
+  static_cast<void>(segments.release());
+  return worked;
+}
+
+}  // namespace
+
+Result<void> arm_worker_fault(std::string_view text, std::string_view stage, int replica) {
+  const std::string mine = concat(stage, ".", replica, "=");
+  for (std::string_view one : split(text, ',')) {
+    const auto fault = strip_prefix(trim(one), mine);
+    if (fault && !arm_fault(*fault)) {
+      return Error{concat("BRIGADE_FAULT: expected STAGE.REPLICA=POINT:N:kill (or stop), found ",
+                          quote(one))};
+    }
+  }
+  return {};
+}
+
+void run_worker(const WorkerRole& role, const StageTypes& types) {
+  if (getppid() != role.supervisor) _exit(0);  // it ended before it could tell us
+  prctl(PR_SET_NAME, role.name.c_str());       // 15 characters of it
+  set_log_sink(&log_in_worker);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // its lines arrive as they are written
+  PipeSink sink(role.report_fd);
+  std::string failure;
+  try {
+    const auto worked = attach_and_work(role, types, sink);
+    if (!worked) failure = worked.error().message;
+  } catch (const std::exception& exception) {
+    failure = exception.what();
+  } catch (...) {
+    failure = "an exception of unknown type";
+  }
+  sink.send({role.number, Failed{failure}});
+  leave(1);
+}
+
+}  // namespace brigade

@@ -1,0 +1,253 @@
+#include "pipeline/process/worker_crew.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+constexpr int kReportPipeBytes = 1 << 20;  // packets of at most a page: 256 of them
+constexpr int kSpins = 200;
+constexpr int kOutputReadsMax = 16;  // of one replica before the others have their turn
+constexpr int kEventsMax = 64;
+
+enum class Source : std::uint64_t { report, output, end };
+
+std::uint64_t token(Source source, int number) {
+  return static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(number);
+}
+
+Error system_error(const std::string& what) {
+  const bool descriptors = errno == EMFILE || errno == ENFILE;
+  return Error{concat(what, ": ", std::strerror(errno),
+                      descriptors ? "; raise the limit with `ulimit -n`" : "")};
+}
+
+void set_variable(std::vector<std::string>& environment, const std::string& name,
+                  const std::string& value) {
+  const std::string start = name + "=";
+  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(start); });
+  environment.push_back(start + value);
+}
+
+}  // namespace
+
+int spins_for(const Plan& plan, int cores) {
+  int threads = 1;  // the supervisor's
+  for (const PlanStage& stage : plan.stages) threads += stage.replicas * stage.threads;
+  return threads < cores ? kSpins : 0;
+}
+
+std::vector<std::string> worker_environment(const std::vector<std::string>& base,
+                                            const PlanStage& stage, const std::string& role) {
+  std::vector<std::string> environment = base;
+  for (const char* name :
+       {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"}) {
+    set_variable(environment, name, concat(stage.threads));
+  }
+  for (const auto& [name, value] : stage.env) set_variable(environment, name, value);
+  set_variable(environment, kRoleVariable, role);
+  return environment;
+}
+
+WorkerCrew::WorkerCrew(const Plan& plan, const Segments& segments, ProcessRunner& runner,
+                       std::vector<std::string> environment)
+    : plan_(plan), segments_(segments), runner_(runner), environment_(std::move(environment)) {
+  for (int s = 0; s < static_cast<int>(plan.stages.size()); ++s) {
+    for (int r = 0; r < plan.stages[static_cast<std::size_t>(s)].replicas; ++r) {
+      Worker& worker = workers_.emplace_back();
+      worker.stage = s;
+      worker.replica = r;
+    }
+  }
+}
+
+Result<std::unique_ptr<WorkerCrew>> WorkerCrew::create(const Plan& plan, const Segments& segments,
+                                                       ProcessRunner& runner,
+                                                       std::vector<std::string> environment) {
+  std::unique_ptr<WorkerCrew> crew(new WorkerCrew(plan, segments, runner, std::move(environment)));
+  BRIGADE_TRY(crew->open_pipes());
+  return crew;
+}
+
+WorkerCrew::~WorkerCrew() {
+  end_all();
+  for (Worker& worker : workers_) {
+    if (!worker.running) continue;
+    pollfd ended{worker.process.pidfd, POLLIN, 0};
+    while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
+    }
+    runner_.reap(worker.process);
+  }
+}
+
+Result<void> WorkerCrew::open_pipes() {
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (epoll_.get() < 0) return system_error("cannot watch processes (epoll)");
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_DIRECT) != 0) return system_error("cannot open the report pipe");
+  report_read_.reset(ends[0]);
+  report_write_.reset(ends[1]);
+  fcntl(ends[0], F_SETFL, O_DIRECT | O_NONBLOCK);
+  fcntl(ends[1], F_SETPIPE_SZ, kReportPipeBytes);  // best effort: a smaller one only waits earlier
+  return watch(ends[0], token(Source::report, 0));
+}
+
+Result<void> WorkerCrew::watch(int fd, std::uint64_t what) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = what;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
+  return system_error("cannot watch a descriptor (epoll)");
+}
+
+Result<void> WorkerCrew::start() {
+  for (int number = 0; number < static_cast<int>(workers_.size()); ++number) {
+    auto started = start_worker(number);
+    if (started) continue;
+    const Worker& worker = workers_[static_cast<std::size_t>(number)];
+    const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
+    return started.error().within(concat("stage \"", stage.name, "\" replica ", worker.replica));
+  }
+  return {};
+}
+
+WorkerRole WorkerCrew::make_role(int number) const {
+  const Worker& worker = workers_[static_cast<std::size_t>(number)];
+  const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
+  WorkerRole role;
+  role.name = concat(stage.name, ".", worker.replica);
+  role.stage = worker.stage;
+  role.replica = worker.replica;
+  role.number = number;
+  role.supervisor = getpid();
+  role.control_fd = segments_.control_fd();
+  role.report_fd = report_write_.get();
+  cpu_set_t cpus;
+  const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
+  role.spins = spins_for(plan_, known ? CPU_COUNT(&cpus) : 1);
+  if (stage.has_pool) {
+    const int fd = segments_.pool_fd(worker.stage, MapMode::read_write);
+    role.pools.push_back({worker.stage, fd, true});
+  }
+  for (const PlanLane& lane : stage.lanes) {
+    for (const PlanInput& input : lane.inputs) {
+      const PoolGrant grant{input.stage, segments_.pool_fd(input.stage, MapMode::read_only), false};
+      if (std::find(role.pools.begin(), role.pools.end(), grant) == role.pools.end()) {
+        role.pools.push_back(grant);
+      }
+    }
+  }
+  return role;
+}
+
+Result<void> WorkerCrew::start_worker(int number) {
+  Worker& worker = workers_[static_cast<std::size_t>(number)];
+  const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot open a pipe for its output");
+  worker.output.reset(ends[0]);
+  const OwnedFd write_end(ends[1]);
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+
+  const WorkerRole role = make_role(number);
+  SpawnRequest request;
+  request.title = concat("brigade: ", role.name);
+  request.environment = worker_environment(environment_, stage, print_role(role));
+  request.keep = {role.control_fd, role.report_fd};
+  for (const PoolGrant& grant : role.pools) request.keep.push_back(grant.fd);
+  request.output = write_end.get();
+  request.cpus = stage.cpus;
+  BRIGADE_ASSIGN(worker.process, runner_.start(request));
+  worker.running = true;
+  ++running_;
+  BRIGADE_TRY(watch(worker.process.pidfd, token(Source::end, number)));
+  return watch(worker.output.get(), token(Source::output, number));
+}
+
+std::vector<CrewEvent> WorkerCrew::take_events() {
+  epoll_event ready[kEventsMax];
+  const int count = epoll_wait(epoll_.get(), ready, kEventsMax, 0);
+  std::vector<CrewEvent> events;
+  for (int i = 0; i < count; ++i) {
+    const auto source = static_cast<Source>(ready[i].data.u64 >> 32);
+    const int number = static_cast<int>(ready[i].data.u64 & 0xffffffff);
+    if (source == Source::report) take_reports(events);
+    if (source == Source::output) take_output(number, events);
+    if (source == Source::end) take_end(number, events);
+  }
+  return events;
+}
+
+void WorkerCrew::take_reports(std::vector<CrewEvent>& events) {
+  char packet[kReportBytesMax];
+  for (;;) {
+    const ssize_t bytes = read(report_read_.get(), packet, sizeof packet);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return;
+    auto report = parse_report({packet, static_cast<std::size_t>(bytes)});
+    if (!report || report->replica < 0 || report->replica >= static_cast<int>(workers_.size())) {
+      continue;  // a stage that wrote into a descriptor that is not its own
+    }
+    std::visit(
+        [&](auto& what) {
+          events.push_back({report->replica, std::move(what)});
+        },
+        report->what);
+  }
+}
+
+void WorkerCrew::take_output(int number, std::vector<CrewEvent>& events) {
+  Worker& worker = workers_[static_cast<std::size_t>(number)];
+  char bytes[1 << 12];
+  for (int i = 0; i < kOutputReadsMax && worker.output.get() >= 0; ++i) {
+    const ssize_t count = read(worker.output.get(), bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return;
+    if (count == 0) {  // it has closed its output, or ended
+      worker.output.reset();
+      return;
+    }
+    for (std::string& line : worker.lines.add({bytes, static_cast<std::size_t>(count)})) {
+      events.push_back({number, Printed{std::move(line)}});
+    }
+  }
+}
+
+void WorkerCrew::take_end(int number, std::vector<CrewEvent>& events) {
+  Worker& worker = workers_[static_cast<std::size_t>(number)];
+  if (!worker.running) return;
+  // What it sent before it ended comes first. A process it left behind may still hold the pipe, so
+  // this takes what is there and waits for nothing.
+  take_reports(events);
+  take_output(number, events);
+  if (std::string rest = worker.lines.rest(); !rest.empty()) {
+    events.push_back({number, Printed{std::move(rest)}});
+  }
+  worker.output.reset();
+  const Ending ending = runner_.reap(worker.process);
+  worker.running = false;
+  --running_;
+  events.push_back({number, Ended{ending}});
+}
+
+void WorkerCrew::end_all() {
+  for (const Worker& worker : workers_) {
+    if (worker.running) runner_.kill(worker.process);
+  }
+}
+
+pid_t WorkerCrew::pid(int replica) const {
+  return workers_[static_cast<std::size_t>(replica)].process.pid;
+}
+
+}  // namespace brigade

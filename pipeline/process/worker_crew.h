@@ -1,0 +1,76 @@
+#pragma once
+
+// The replicas of a run as processes: a worker each, started from this program. All reports come
+// through one packet pipe, standard output and error through one pipe per replica, the end through
+// a pidfd; one epoll descriptor watches all of them. The number of descriptors is constant while
+// the run goes on. One thread.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/plan.h"
+#include "pipeline/process/crew.h"
+#include "pipeline/process/output_lines.h"
+#include "pipeline/process/owned_fd.h"
+#include "pipeline/process/segments.h"
+
+namespace brigade {
+
+class WorkerCrew final : public Crew {
+ public:
+  /// `environment`: NAME=value, what workers start from. All arguments outlive the crew, and every
+  /// worker has been collected before the crew goes.
+  static Result<std::unique_ptr<WorkerCrew>> create(const Plan& plan, const Segments& segments,
+                                                    ProcessRunner& runner,
+                                                    std::vector<std::string> environment);
+  /// Ends and collects whoever still runs.
+  ~WorkerCrew() override;
+
+  Result<void> start() override;
+  int event_fd() const override { return epoll_.get(); }
+  std::vector<CrewEvent> take_events() override;
+  void end_all() override;
+  int running() const override { return running_; }
+  pid_t pid(int replica) const override;
+
+ private:
+  struct Worker {
+    int stage = 0;
+    int replica = 0;  // of the stage
+    RunningProcess process;
+    OwnedFd output;
+    OutputLines lines;
+    bool running = false;
+  };
+
+  WorkerCrew(const Plan& plan, const Segments& segments, ProcessRunner& runner,
+             std::vector<std::string> environment);
+  Result<void> open_pipes();
+  Result<void> start_worker(int number);
+  WorkerRole make_role(int number) const;
+  Result<void> watch(int fd, std::uint64_t token);
+  void take_reports(std::vector<CrewEvent>& events);
+  void take_output(int number, std::vector<CrewEvent>& events);
+  void take_end(int number, std::vector<CrewEvent>& events);
+
+  const Plan& plan_;
+  const Segments& segments_;
+  ProcessRunner& runner_;
+  const std::vector<std::string> environment_;
+  OwnedFd epoll_;
+  OwnedFd report_read_;
+  OwnedFd report_write_;
+  std::vector<Worker> workers_;  // by number in the graph
+  int running_ = 0;
+};
+
+/// Looks for work before sleeping: none when the replicas' threads are as many as the cores.
+int spins_for(const Plan& plan, int cores);
+
+/// What a replica's process starts with: `base`, thread counts for the libraries, its role, and the
+/// stage's `env:`, which wins.
+std::vector<std::string> worker_environment(const std::vector<std::string>& base,
+                                            const PlanStage& stage, const std::string& role);
+
+}  // namespace brigade

@@ -1,0 +1,72 @@
+#include "pipeline/stats/summary.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "pipeline/plan/text_table.h"
+#include "pipeline/stats/bottleneck.h"
+
+namespace brigade {
+namespace {
+
+std::string duration_text(double seconds) {
+  return format_duration(std::chrono::nanoseconds(std::llround(seconds * 1e9)));
+}
+
+std::string rate_text(std::uint64_t samples, double seconds) {
+  if (seconds <= 0) return "-";
+  return format_count(static_cast<std::uint64_t>(static_cast<double>(samples) / seconds));
+}
+
+std::vector<std::string> stage_row(const StageFigures& stage, double seconds) {
+  const StageShares shares = time_shares(stage);
+  return {stage.name,
+          concat(stage.replicas),
+          format_count(stage.samples),
+          rate_text(stage.samples, seconds),
+          format_percentage(shares.busy),
+          format_percentage(shares.wait_in),
+          format_percentage(shares.wait_out)};
+}
+
+std::string headline(const Plan& plan, const RunSummary& summary) {
+  const std::uint64_t epochs = summary.figures.epochs;
+  std::string text =
+      concat(plan.name.empty() ? "run" : plan.name, ": ", format_count(summary.figures.samples),
+             " samples, ", epochs, epochs == 1 ? " epoch" : " epochs", ", ",
+             duration_text(summary.seconds), ", ",
+             rate_text(summary.figures.samples, summary.seconds), " samples/s");
+  if (summary.first_sample_seconds) {
+    text += concat(", first sample after ", duration_text(*summary.first_sample_seconds));
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string summary_text(const Plan& plan, const RunSummary& summary) {
+  constexpr Align left = Align::left;
+  constexpr Align right = Align::right;
+  TextTable table({left, right, right, right, right, right, right});
+  table.add({"stage", "replicas", "samples", "samples/s", "busy", "waits in", "waits out"});
+  for (const StageFigures& stage : summary.figures.stages) {
+    table.add(stage_row(stage, summary.seconds));
+  }
+  std::string text = headline(plan, summary) + table.text("  ");
+  if (const auto bottleneck = find_bottleneck({}, summary.figures)) {
+    text += concat("  bottleneck: ", bottleneck_text(summary.figures, *bottleneck), '\n');
+  }
+  for (const EdgeBook& book : summary.edges) text += concat("  ", book_text(book), '\n');
+  for (const auto& [stage, results] : summary.results) {
+    std::vector<std::string> parts;
+    for (const StageResult& result : results) {
+      parts.push_back(concat(result.name, ' ', format_result(result)));
+    }
+    if (!parts.empty()) text += concat("  ", stage, ": ", join(parts, ", "), '\n');
+  }
+  return text;
+}
+
+}  // namespace brigade

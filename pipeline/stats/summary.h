@@ -1,0 +1,34 @@
+#pragma once
+
+// What a run amounted to, for people (the last lines of `brigade run`) and for programs
+// (`--summary FILE`, whose fields scripts rely on). Pure: data in, text out.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/plan/plan.h"
+#include "pipeline/stats/books.h"
+#include "pipeline/stats/figures.h"
+#include "pipeline/stats/results.h"
+
+namespace brigade {
+
+struct RunSummary {
+  RunFigures figures;                          ///< at the end
+  double seconds = 0;                          ///< from all stages ready to all work done
+  std::optional<double> first_sample_seconds;  ///< from exec to the first row handed to a consumer
+  std::vector<EdgeBook> edges;
+  std::vector<std::pair<std::string, std::vector<StageResult>>> results;  ///< by stage
+};
+
+/// Several lines, each ending in a newline: a table of the stages, the bottleneck, every edge's
+/// audit, the results.
+std::string summary_text(const Plan& plan, const RunSummary& summary);
+
+/// One JSON object: samples, seconds, samples_per_second, first_sample_seconds, epochs, stages,
+/// edges, results.
+std::string summary_json(const RunSummary& summary);
+
+}  // namespace brigade
