@@ -1,0 +1,93 @@
+// Real processes, killed at random and at every named point of the protocol, repaired and restarted
+// while the others go on: nothing lost, nothing twice, nobody hangs.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/stress/process_line.h"
+#include "transports/fault_points.h"
+
+namespace brigade::stress {
+namespace {
+
+class ProtocolOfProcesses : public testing::TestWithParam<const char*> {};
+
+TEST_P(ProtocolOfProcesses, SurvivesRandomKills) {
+  KillPlan plan;
+  plan.kills = kKillsPerLine;
+  const Outcome outcome = ProcessLine(line_named(GetParam()), plan, 1).run();
+  EXPECT_EQ(outcome.problem, "");
+  EXPECT_GE(outcome.kills, kKillsPerLine);
+  EXPECT_GT(outcome.end, 0u);
+  std::cout << "  " << outcome.kills << " kills, " << outcome.end << " samples\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Lines, ProtocolOfProcesses,
+                         testing::Values("three_to_two", "one_two_one", "broadcast"),
+                         [](const auto& line) { return std::string(line.param); });
+
+class DeathAt : public testing::TestWithParam<FaultPoint> {};
+
+TEST_P(DeathAt, LosesNothing) {
+  int kills = 0;
+  for (int stage : {0, 1}) {
+    KillPlan plan;
+    plan.samples = 40'000;
+    plan.fault = std::string(fault_point_name(GetParam())) + ":20:kill";
+    plan.fault_stage = stage;
+    const Outcome outcome = ProcessLine(line_named("three_to_two"), plan, 7).run();
+    EXPECT_EQ(outcome.problem, "") << "stage " << stage;
+    EXPECT_LE(outcome.kills, 1);
+    kills += outcome.kills;
+  }
+  EXPECT_GE(kills, 1) << "nobody passed that point 20 times";
+}
+
+std::vector<FaultPoint> points_of_a_worker() {
+  std::vector<FaultPoint> points;
+  for (int i = 0; i < static_cast<int>(FaultPoint::repair_settled); ++i) {
+    points.push_back(static_cast<FaultPoint>(i));
+  }
+  return points;
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, DeathAt, testing::ValuesIn(points_of_a_worker()),
+                         [](const auto& point) {
+                           std::string name(fault_point_name(point.param));
+                           name[name.find('.')] = '_';
+                           return name;
+                         });
+
+// --- what must be noticed ------------------------------------------------------------------------
+
+TEST(NegativeControls, RepairWithoutReopeningHangs) {
+  KillPlan plan;
+  plan.samples = 4000;
+  plan.fault = "claim.after_cas:20:kill";
+  plan.rules.reopen = false;
+  plan.hang_after = std::chrono::seconds(3);
+  EXPECT_EQ(ProcessLine(line_named("three_to_two"), plan, 3).run().problem, "hangs");
+}
+
+TEST(NegativeControls, RepairWithoutSettlingCountsTwice) {
+  std::string problem;
+  for (int passage = 20; problem.empty() && passage < 60; ++passage) {  // some tasks have no hole
+    KillPlan plan;
+    plan.samples = 4000;
+    plan.fault = "finish.after_tally:" + std::to_string(passage) + ":kill";
+    plan.rules.settle = false;
+    problem = ProcessLine(line_named("three_to_two"), plan, 3).run().problem;
+  }
+  EXPECT_THAT(problem, testing::StartsWith("stage 0 to 1: full"));
+}
+
+}  // namespace
+}  // namespace brigade::stress
+
+int main(int argc, char** argv) {
+  if (const auto code = brigade::stress::worker_main(argc, argv)) return *code;
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
