@@ -13,10 +13,18 @@ std::uint64_t sum(const RingRows& ring) {
   return rows;
 }
 
+RingRows ring_of(RingUser writer, std::vector<RingUser> readers, std::uint64_t row_bytes,
+                 std::uint64_t buffers = 0) {
+  RingDemand demand;
+  demand.writer = std::move(writer);
+  demand.readers = std::move(readers);
+  demand.row_bytes = row_bytes;
+  demand.buffers = buffers;
+  return size_ring(demand);
+}
+
 TEST(Ring, IsASumWithALinePerHolder) {
-  const RingRows ring = size_ring({.writer = {"augment", 2, 64},
-                                   .readers = {{"train", 1, 256}, {"test", 3, 32}},
-                                   .row_bytes = 817});
+  const RingRows ring = ring_of({"augment", 2, 64}, {{"train", 1, 256}, {"test", 3, 32}}, 817);
   const std::vector<PlanHolder> expected = {{"being written by augment (2 x 64)", 128},
                                             {"being read by train (1 x 256)", 256},
                                             {"being read by test (3 x 32)", 96},
@@ -31,70 +39,56 @@ TEST(Ring, IsASumWithALinePerHolder) {
 }
 
 TEST(Ring, OfLargeBatchesHasNoSlack) {
-  const RingRows ring =
-      size_ring({.writer = {"load", 1, 256}, .readers = {{"train", 1, 256}}, .row_bytes = 150528});
+  const RingRows ring = ring_of({"load", 1, 256}, {{"train", 1, 256}}, 150528);
   EXPECT_EQ(ring.rows, 3u * 256);
   EXPECT_EQ(ring.holders.size(), 3u);
 }
 
 TEST(Ring, OfLargeBatchesWrittenRowByRowIsThreeBatches) {
-  const RingRows ring =
-      size_ring({.writer = {"decode", 2, 1}, .readers = {{"train", 1, 256}}, .row_bytes = 150528});
+  const RingRows ring = ring_of({"decode", 2, 1}, {{"train", 1, 256}}, 150528);
   EXPECT_EQ(ring.rows, 3u * 256);
 }
 
 TEST(Ring, OfCheapSamplesHoldsAMebibyteOr32Tasks) {
-  const RingRows small =
-      size_ring({.writer = {"a", 1, 64}, .readers = {{"b", 1, 64}}, .row_bytes = 40});
+  const RingRows small = ring_of({"a", 1, 64}, {{"b", 1, 64}}, 40);
   EXPECT_EQ(small.rows, 32u * 64);
-  const RingRows larger =
-      size_ring({.writer = {"a", 1, 64}, .readers = {{"b", 1, 64}}, .row_bytes = 1024});
+  const RingRows larger = ring_of({"a", 1, 64}, {{"b", 1, 64}}, 1024);
   EXPECT_EQ(larger.rows, 1024u);
 }
 
 TEST(Ring, LeavesOtherReplicasRoomAheadOfASlowSample) {
-  const RingRows ring =
-      size_ring({.writer = {"decode", 8, 1}, .readers = {{"flip", 1, 1}}, .row_bytes = 600000});
+  const RingRows ring = ring_of({"decode", 8, 1}, {{"flip", 1, 1}}, 600000);
   EXPECT_EQ(ring.rows, 8u + 1 + 1 + 8);
 }
 
 TEST(Ring, IsAMultipleOfEveryTaskSize) {
-  const RingRows ring = size_ring(
-      {.writer = {"a", 1, 50}, .readers = {{"b", 1, 250}, {"c", 1, 256}}, .row_bytes = 800});
+  const RingRows ring = ring_of({"a", 1, 50}, {{"b", 1, 250}, {"c", 1, 256}}, 800);
   EXPECT_EQ(ring.multiple, 32000u);
   EXPECT_EQ(ring.rows, 32000u);
   EXPECT_EQ(sum(ring), 32000u);
 }
 
 TEST(Ring, BuffersReplaceTheSlackInTasksOfTheLargestUser) {
-  const RingDemand demand{
-      .writer = {"a", 1, 64}, .readers = {{"b", 1, 256}}, .row_bytes = 800, .buffers = 4};
-  const RingRows ring = size_ring(demand);
+  const RingRows ring = ring_of({"a", 1, 64}, {{"b", 1, 256}}, 800, 4);
   EXPECT_EQ(ring.rows, 1024u);
   EXPECT_FALSE(ring.buffers_raised);
   EXPECT_EQ(ring.holders.back().what, "asked for by buffers: 4");
 }
 
 TEST(Ring, BuffersBelowWhatStagesHoldAreRaised) {
-  const RingRows ring = size_ring(
-      {.writer = {"a", 1, 64}, .readers = {{"b", 1, 256}}, .row_bytes = 800, .buffers = 1});
+  const RingRows ring = ring_of({"a", 1, 64}, {{"b", 1, 256}}, 800, 1);
   EXPECT_TRUE(ring.buffers_raised);
   EXPECT_EQ(ring.rows, 768u);
 }
 
 TEST(Ring, NobodyReadsStillHasRowsToWrite) {
-  const RingRows ring = size_ring({.writer = {"a", 2, 64}, .readers = {}, .row_bytes = 1 << 20});
+  const RingRows ring = ring_of({"a", 2, 64}, {}, 1 << 20);
   EXPECT_EQ(ring.rows, 128u);
 }
 
 TEST(Ring, OfAbsurdNumbersSticksAtTheTop) {
   const std::uint64_t huge = ~std::uint64_t{0};
-  EXPECT_EQ(size_ring({.writer = {"a", 256, huge / 2},
-                       .readers = {{"b", 256, huge / 3}},
-                       .row_bytes = huge,
-                       .buffers = huge})
-                .rows,
-            huge);
+  EXPECT_EQ(ring_of({"a", 256, huge / 2}, {{"b", 256, huge / 3}}, huge, huge).rows, huge);
 }
 
 }  // namespace
