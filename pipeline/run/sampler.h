@@ -14,9 +14,9 @@ namespace brigade {
 
 /// A bijection of [0, size), chosen by (seed, epoch), in constant memory: a Feistel network (Luby
 /// and Rackoff 1988; six rounds, halves of unequal width where the bits are odd) over the next
-/// power of two, applied again until it lands inside (cycle walking: Black and Rogaway, "Ciphers
-/// with arbitrary finite domains", 2002); fewer than two rounds through the network on average.
-/// A value; any thread. What it gives is part of what users rely on.
+/// power of two, 256 at least, applied again until it lands inside (cycle walking: Black and
+/// Rogaway, "Ciphers with arbitrary finite domains", 2002): fewer than twice on average, 256 / size
+/// times for a small size. A value; any thread. What it gives is part of what users rely on.
 class Permutation {
  public:
   Permutation() = default;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/text.h"
 #include "pipeline/run/sampler.h"
 #include "tests/support/fake_stages.h"
 #include "tests/support/run_line.h"

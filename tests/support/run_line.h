@@ -71,7 +71,8 @@ class RunLine {
   /// Called when all threads run and the graph has started.
   std::function<void()> while_running = [] {};
 
-  explicit RunLine(GraphBuilder& graph) {
+  /// `adjust`: changes the plan before memory is laid out for it.
+  explicit RunLine(GraphBuilder& graph, const std::function<void(Plan&)>& adjust = [](Plan&) {}) {
     for (ValidStage& stage : graph.graph().stages) {
       StageContract& contract = graph.type_of(stage.name).contract;
       if (!contract.make_params) contract.make_params = [] { return std::make_shared<int>(); };
@@ -80,6 +81,7 @@ class RunLine {
     PlanResult planned = plan_graph(graph.build(), small_machine());
     for (const PlanProblem& problem : planned.problems) ADD_FAILURE() << problem.message;
     plan_ = std::move(planned.plan);
+    adjust(plan_);
     lay_out();
   }
 

@@ -112,9 +112,9 @@ TEST_P(LineOfWidths, BatchedTransformsScatterTheirResults) {
 INSTANTIATE_TEST_SUITE_P(All, LineOfWidths,
                          testing::Values(Widths{1, 1, 1}, Widths{1, 2, 1}, Widths{2, 4, 1},
                                          Widths{1, 1, 2}, Widths{4, 2, 4}),
-                         [](const auto& info) {
-                           return concat(info.param.producers, "to", info.param.mixers, "to",
-                                         info.param.sinks);
+                         [](const auto& widths) {
+                           return concat(widths.param.producers, "to", widths.param.mixers, "to",
+                                         widths.param.sinks);
                          });
 
 TEST(StageLoop, EpochsOfEveryLengthArePadded) {
