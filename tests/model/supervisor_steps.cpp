@@ -1,0 +1,321 @@
+#include "tests/model/supervisor_steps.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace brigade::model {
+namespace {
+
+using Steps = std::vector<SupervisorAt>;
+
+// The repair table, top to bottom.
+const Steps kTable = {SupervisorAt::kSettle,     SupervisorAt::kQuarantine, SupervisorAt::kReopen,
+                      SupervisorAt::kAdvanceLow, SupervisorAt::kClearBits,  SupervisorAt::kCount,
+                      SupervisorAt::kRing,       SupervisorAt::kFinish};
+
+Steps without(SupervisorAt step) {
+  Steps steps = kTable;
+  steps.erase(std::find(steps.begin(), steps.end(), step));
+  return steps;
+}
+
+Steps with_first(SupervisorAt step) {
+  Steps steps = without(step);
+  steps.insert(steps.begin(), step);
+  return steps;
+}
+
+Steps swapped(SupervisorAt one, SupervisorAt other) {
+  Steps steps = kTable;
+  std::iter_swap(std::find(steps.begin(), steps.end(), one),
+                 std::find(steps.begin(), steps.end(), other));
+  return steps;
+}
+
+Steps order_for(Fault fault) {
+  switch (fault) {
+    case Fault::kNoReopen:
+      return without(SupervisorAt::kReopen);
+    case Fault::kNoRepairAdvance:
+      return without(SupervisorAt::kAdvanceLow);
+    case Fault::kNoRepairsCount:
+      return without(SupervisorAt::kCount);
+    case Fault::kRepairsCountFirst:
+      return with_first(SupervisorAt::kCount);
+    case Fault::kNoRepairBells:
+      return without(SupervisorAt::kRing);
+    case Fault::kNoSettle:
+      return without(SupervisorAt::kSettle);
+    case Fault::kSettleAfterReopen:
+      return swapped(SupervisorAt::kSettle, SupervisorAt::kReopen);
+    case Fault::kQuarantineAfterOpen:
+      return swapped(SupervisorAt::kQuarantine, SupervisorAt::kReopen);
+    default:
+      return kTable;
+  }
+}
+
+const Steps& repair_order(Fault fault) {
+  static const std::vector<Steps> orders = [] {
+    std::vector<Steps> all;
+    for (int f = 0; f < 64; ++f) all.push_back(order_for(static_cast<Fault>(f)));
+    return all;
+  }();
+  return orders[static_cast<size_t>(fault)];
+}
+
+}  // namespace
+
+SupervisorSteps::SupervisorSteps(SharedMemory& shared)
+    : shared_(shared), state_(shared.state), graph_(shared.graph), me_(state_.supervisor) {}
+
+void SupervisorSteps::choices(Choices& open) const {
+  if (me_.at == SupervisorAt::kRing || me_.at == SupervisorAt::kStopRing ||
+      me_.at == SupervisorAt::kEndRing) {
+    for (uint8_t c = 0; shared_.may_ring(me_.bits, c); ++c) open.push_back(c);
+    return;
+  }
+  if (me_.at != SupervisorAt::kIdle) return open.push_back(0);
+  for (int r = 0; r < graph_.replicas(); ++r) {
+    const At at = state_.replica[r].at;
+    if (at == At::kDead) open.push_back(static_cast<uint8_t>(kRepair + r));
+    if (at == At::kReaped && graph_.scenario().restart) {
+      open.push_back(static_cast<uint8_t>(kRestart + r));
+    }
+  }
+  for (int d = 0; d < graph_.domains() && graph_.scenario().stop; ++d) {
+    if (state_.stop[d] == 0) open.push_back(static_cast<uint8_t>(kStopDomain + d));
+    if (state_.stop[d] == 1 && all_acknowledged(d)) {
+      open.push_back(static_cast<uint8_t>(kLowerEnd + d));
+    }
+  }
+}
+
+void SupervisorSteps::run(int choice) {
+  switch (me_.at) {
+    case SupervisorAt::kIdle:
+      return take_up(choice);
+    case SupervisorAt::kSettle:
+      settle();
+      return next_repair_step();
+    case SupervisorAt::kQuarantine:
+      state_.quarantined = 1;
+      return next_repair_step();
+    case SupervisorAt::kReopen:
+      return reopen();
+    case SupervisorAt::kAdvanceLow:
+      me_.seen = state_.low[me_.mark];
+      me_.at = SupervisorAt::kAdvanceWord;
+      return;
+    case SupervisorAt::kAdvanceWord:
+      return load_word_at_low();
+    case SupervisorAt::kAdvanceCas:
+      return cas_low();
+    case SupervisorAt::kClearBits:
+      return clear_bit();
+    case SupervisorAt::kCount:
+      count_repair();
+      return next_repair_step();
+    case SupervisorAt::kRing:
+      return ring_one(choice);
+    case SupervisorAt::kFinish:
+      return finish_repair();
+    case SupervisorAt::kStopRing:
+    case SupervisorAt::kEndRing:
+      shared_.ring_one_of(me_.bits, choice);
+      if (me_.bits == 0) me_ = Supervisor{};
+      return;
+    case SupervisorAt::kStopTwo:
+      state_.stop[me_.mark] = 2;
+      me_.at = SupervisorAt::kEndRing;
+      me_.bits = graph_.domain(me_.mark).replicas;
+      if (graph_.faulty(Fault::kEndWithoutBells)) me_ = Supervisor{};
+      return;
+  }
+}
+
+void SupervisorSteps::take_up(int choice) {
+  if (choice >= kLowerEnd) return lower_end(choice - kLowerEnd);
+  if (choice >= kStopDomain) return ask_stop(choice - kStopDomain);
+  if (choice >= kRestart) return restart(choice - kRestart);
+  repair(choice - kRepair);
+}
+
+// The step that finds the death also does the first thing that the table asks for.
+void SupervisorSteps::repair(int replica) {
+  me_.victim = static_cast<uint8_t>(replica);
+  if (graph_.faulty(Fault::kRestartBeforeRepair)) restart(replica);
+  next_repair_step();
+}
+
+void SupervisorSteps::restart(int replica) {
+  Replica& r = state_.replica[replica];
+  const Mark& mark = graph_.mark(graph_.first_mark(graph_.stage_of_replica(replica)));
+  r.flags = 0;
+  r.repairs_changed = mark.words ? 1 : 0;
+  r.at = mark.words ? At::kRepairs : At::kCursor;
+}
+
+// Steps that find nothing to do are passed over: what they look at cannot change any more.
+void SupervisorSteps::next_repair_step() {
+  const Steps& order = repair_order(graph_.scenario().fault);
+  auto step = me_.at == SupervisorAt::kIdle ? order.begin()
+                                            : std::find(order.begin(), order.end(), me_.at) + 1;
+  while (!has_work(*step)) ++step;
+  me_.at = *step;
+  const int stage = graph_.stage_of_replica(me_.victim);
+  me_.seen = 0;
+  me_.mark =
+      static_cast<uint8_t>(me_.at == SupervisorAt::kAdvanceLow ? graph_.first_mark(stage) : 0);
+  if (me_.at != SupervisorAt::kRing) return;
+  const bool narrow = graph_.faulty(Fault::kBellsOfNeighboursOnly);
+  me_.bits = narrow ? graph_.neighbourhood(stage) : graph_.domain_mates(stage);
+}
+
+bool SupervisorSteps::has_work(SupervisorAt step) {
+  const int stage = graph_.stage_of_replica(me_.victim);
+  int mark = 0, slot = 0;
+  switch (step) {
+    case SupervisorAt::kSettle:
+      return graph_.scenario().tallies;
+    case SupervisorAt::kQuarantine:
+      return (state_.replica[me_.victim].flags & kBlamed) != 0 && state_.poison_deaths >= 2;
+    case SupervisorAt::kReopen:
+      return claimed_by_victim(mark, slot);
+    case SupervisorAt::kAdvanceLow:
+    case SupervisorAt::kCount:
+      return graph_.mark(graph_.first_mark(stage)).words;
+    case SupervisorAt::kClearBits:
+      return std::any_of(std::begin(state_.waiters), std::end(state_.waiters),
+                         [&](uint8_t bits) { return (bits & bit(me_.victim)) != 0; });
+    default:
+      return true;
+  }
+}
+
+// One step: the entries and a word CLAIMED by the dead are not touched by anybody else.
+void SupervisorSteps::settle() {
+  Replica& dead = state_.replica[me_.victim];
+  const int good = shared_.counting_entry(me_.victim);
+  dead.tally[1 - good] = dead.tally[good];
+  dead.newest = Newest::kEqual;
+}
+
+bool SupervisorSteps::claimed_by_victim(int& mark, int& slot) const {
+  const int stage = graph_.stage_of_replica(me_.victim);
+  const int first = graph_.first_mark(stage);
+  for (mark = first; mark < first + graph_.tables(stage); ++mark) {
+    if (!graph_.mark(mark).words) continue;
+    for (slot = 0; slot < graph_.mark(mark).window; ++slot) {
+      if (owned(state_.word[mark][slot], me_.victim)) return true;
+    }
+  }
+  return false;
+}
+
+void SupervisorSteps::reopen() {
+  int mark = 0, slot = 0;
+  if (claimed_by_victim(mark, slot)) state_.word[mark][slot].tag = tag(kOpen, 0);
+  if (!claimed_by_victim(mark, slot)) next_repair_step();
+}
+
+void SupervisorSteps::load_word_at_low() {
+  using Passable = SharedMemory::Passable;
+  const Passable passable = shared_.look_at_low(me_.mark, me_.seen);
+  if (passable == Passable::kYes) {
+    me_.at = SupervisorAt::kAdvanceCas;
+    return;
+  }
+  me_.seen = 0;
+  me_.at = SupervisorAt::kAdvanceLow;
+  if (passable == Passable::kPassedAlready) return;
+  const int stage = graph_.stage_of_replica(me_.victim);
+  if (++me_.mark == graph_.first_mark(stage) + graph_.tables(stage)) next_repair_step();
+}
+
+void SupervisorSteps::cas_low() {
+  shared_.move_low(me_.mark, me_.seen);
+  me_.seen = 0;
+  me_.at = SupervisorAt::kAdvanceLow;
+}
+
+void SupervisorSteps::clear_bit() {
+  for (uint8_t& waiters : state_.waiters) {
+    if ((waiters & bit(me_.victim)) == 0) continue;
+    waiters = static_cast<uint8_t>(waiters & ~bit(me_.victim));
+    break;
+  }
+  if (!has_work(SupervisorAt::kClearBits)) next_repair_step();
+}
+
+void SupervisorSteps::count_repair() {
+  const int stage = graph_.stage_of_replica(me_.victim);
+  for (int r = 0; r < graph_.replicas(); ++r) {
+    if (graph_.stage_of_replica(r) == stage) state_.replica[r].repairs_changed = 1;
+  }
+}
+
+void SupervisorSteps::ring_one(int choice) {
+  shared_.ring_one_of(me_.bits, choice);
+  if (me_.bits == 0) next_repair_step();
+}
+
+void SupervisorSteps::finish_repair() {
+  Replica& r = state_.replica[me_.victim];
+  r.flags = static_cast<uint8_t>(r.flags & ~kBlamed);
+  if (r.at == At::kDead) r.at = At::kReaped;
+  me_ = Supervisor{};
+}
+
+uint8_t SupervisorSteps::sources(int domain) const {
+  uint8_t bits = 0;
+  for (const int mark : graph_.domain(domain).source_marks) {
+    bits |= graph_.replicas_of(graph_.mark(mark).stage);
+  }
+  return bits;
+}
+
+bool SupervisorSteps::all_acknowledged(int domain) const {
+  for (int r = 0; r < graph_.replicas(); ++r) {
+    if ((sources(domain) & bit(r)) == 0) continue;
+    const Replica& source = state_.replica[r];
+    const bool gone = source.at == At::kLeft || source.at == At::kReaped;
+    if (!gone && source.ack == 0) return false;
+  }
+  return true;
+}
+
+void SupervisorSteps::ask_stop(int domain) {
+  state_.stop[domain] = 1;
+  me_.at = SupervisorAt::kStopRing;
+  me_.bits = sources(domain);
+}
+
+int SupervisorSteps::lowered_end(int domain) const {
+  int highest = 0;
+  for (const int m : graph_.domain(domain).source_marks) {
+    const Mark& mark = graph_.mark(m);
+    highest = std::max<int>(highest, state_.low[m]);
+    for (int w = 0; mark.words && w < mark.window; ++w) {
+      const Word& word = state_.word[m][w];
+      if (word.number < 0 || word.tag % 4 == kOpen) continue;
+      if (graph_.faulty(Fault::kEndFromLow)) continue;
+      highest = std::max(highest, (word.number + 1) * mark.task_size);
+    }
+  }
+  if (graph_.faulty(Fault::kEndNotRounded)) return highest;
+  const int lcm = graph_.domain(domain).lcm;
+  return (highest + lcm - 1) / lcm * lcm;
+}
+
+// Sources that have acknowledged claim nothing, so their words stand still: one step.
+void SupervisorSteps::lower_end(int domain) {
+  const int end = std::min<int>(state_.end[domain], lowered_end(domain));
+  shared_.check_lowered_end(domain, end);
+  state_.end[domain] = static_cast<uint8_t>(end);
+  me_.mark = static_cast<uint8_t>(domain);
+  me_.at = SupervisorAt::kStopTwo;
+}
+
+}  // namespace brigade::model

@@ -1,0 +1,216 @@
+// work, finish and advance: rows in place, the tally, the one store that commits, and low.
+
+#include "tests/model/replica_steps.h"
+
+namespace brigade::model {
+
+void ReplicaSteps::begin_work(int choice) {
+  if (in_task(stage_.poison) && r_.seen == 0) {
+    shared_.require(++state_.poison_deaths <= 2, "a quarantined sample killed a third replica");
+    die();
+    return set(kBlamed);
+  }
+  if (stage_.stream && !open_chunk(choice)) return go(At::kEndStore);
+  if (faulty(Fault::kAckBeforeFinish) && is_source() && state_.stop[mark().domain] == 1) {
+    r_.ack = 1;
+  }
+  shared_.check_inputs(mark_number(), r_.task);
+  shared_.check_output(mark_number(), r_.task);
+  for (int s = first_sample(); mark().rows > 0 && s < past_sample(); ++s) {
+    shared_.row(mark_number(), s) = Row{static_cast<int8_t>(s), 1, 0, RowKind::kFull};
+  }
+  go(At::kWorkEnd);
+}
+
+// A stream fills its chunk (choice 0), gives up waiting for more after max_wait (1), or is at the
+// end of its data (2). False: there is nothing to write, only the end to be stored.
+bool ReplicaSteps::open_chunk(int choice) {
+  if (choice == 0 && !has(kPadding)) return true;
+  const bool at_multiple = first_sample() % domain().lcm == 0;
+  const bool first = !has(kPadding);
+  const bool ends = first && choice == 2;
+  if (ends) set(kEnding);
+  if (ends && at_multiple) {
+    clear(kHolds);
+    return false;
+  }
+  set(kPadding);
+  const int real = first && choice == 1 ? stage_.task_size - 1 : 0;
+  r_.holes = static_cast<uint8_t>(stage_.task_size - real);
+  return true;
+}
+
+RowKind ReplicaSteps::kind_of(int position) const {
+  const int s = first_sample() + position;
+  RowKind kind = RowKind::kFull;
+  if (stage_.stream && position >= stage_.task_size - r_.holes) kind = RowKind::kPad;
+  if (is_source() && !stage_.stream && s % domain().period >= stage_.size) kind = RowKind::kPad;
+  for (const int input : mark().inputs) {
+    const RowKind in = shared_.row(input, s).kind;
+    if (in != RowKind::kFull && kind != RowKind::kPad) kind = in;
+  }
+  const unsigned dropped = stage_.filtered | stage_.failing | stage_.poison;
+  if (kind == RowKind::kFull && (dropped >> s & 1) != 0) kind = RowKind::kHole;
+  return kind;
+}
+
+void ReplicaSteps::end_work() {
+  shared_.check_inputs(mark_number(), r_.task);
+  int holes = 0;
+  for (int i = 0; i < stage_.task_size; ++i) {
+    const RowKind kind = kind_of(i);
+    holes += kind == RowKind::kFull ? 0 : 1;
+    if (mark().rows == 0) continue;
+    Row& row = shared_.row(mark_number(), first_sample() + i);
+    shared_.require(row.number == first_sample() + i && row.being_written != 0,
+                    "somebody else wrote a row of the task in hand");
+    row.being_written = 0;
+    row.kind = kind;
+  }
+  r_.holes = static_cast<uint8_t>(holes);
+  r_.seen = 0;
+  shared_.require(holes == 0 || graph_.scenario().tallies, "holes without tallies");
+  if (faulty(Fault::kSkipAfterDone)) return write_tally_or_finish();
+  list_skip_or_go_on();
+}
+
+int ReplicaSteps::failing_sample() const {
+  for (int s = first_sample(); s < past_sample(); ++s) {
+    if ((stage_.failing >> s & 1) != 0) return s;
+  }
+  return -1;
+}
+
+void ReplicaSteps::list_skip_or_go_on() {
+  if (failing_sample() >= 0) return go(At::kSkipLook);
+  after_work();
+}
+
+void ReplicaSteps::after_work() {
+  if (has(kHolds)) return write_tally_or_finish();
+  after_finish(0);
+}
+
+void ReplicaSteps::look_at_skips() {
+  const int found = state_.skips[r_.index];
+  const bool listed = found == failing_sample() + 1;
+  if (listed && !faulty(Fault::kSkipWithoutLooking)) return after_work();
+  go(found == 0 ? At::kSkipAppend : At::kSkipLook, found == 0 ? r_.index : r_.index + 1);
+}
+
+void ReplicaSteps::append_skip() {
+  uint8_t& entry = state_.skips[r_.index];
+  if (entry != 0) return go(At::kSkipLook, r_.index);  // lost: look at what came in between
+  entry = static_cast<uint8_t>(failing_sample() + 1);
+  after_work();
+}
+
+void ReplicaSteps::write_tally_or_finish() {
+  const bool entry = graph_.scenario().sparse_tallies ? r_.holes > 0 : graph_.scenario().tallies;
+  const bool now = entry && !faulty(Fault::kTallyAfterDone);
+  go(now ? At::kTallyRows : At::kDone);
+}
+
+// The entry with the smaller sequence number is overwritten; the other one counts meanwhile.
+TallyEntry& ReplicaSteps::next_tally_entry() {
+  if (faulty(Fault::kOneTallyEntry)) return r_.tally[0];
+  return r_.tally[r_.newest == Newest::kFirst ? 1 : 0];
+}
+
+void ReplicaSteps::store_tally_rows() {
+  const TallyEntry& last =
+      r_.tally[faulty(Fault::kOneTallyEntry) || r_.newest == Newest::kFirst ? 0 : 1];
+  next_tally_entry().not_full = static_cast<uint8_t>(last.not_full + r_.holes);
+  go(At::kTallyTask);
+}
+
+void ReplicaSteps::store_tally_task() {
+  next_tally_entry().mark = static_cast<uint8_t>(mark_number());
+  next_tally_entry().task = r_.task;
+  go(At::kTallyNumber);
+}
+
+void ReplicaSteps::store_tally_number() {
+  const bool second = r_.newest == Newest::kFirst && !faulty(Fault::kOneTallyEntry);
+  r_.newest = second ? Newest::kSecond : Newest::kFirst;
+  if (has(kHolds)) return go(At::kDone);
+  after_finish(0);
+}
+
+void ReplicaSteps::finish(int choice) {
+  if (mark().words) {
+    const Word& word = shared_.word(mark_number(), r_.task);
+    shared_.require(word.number == r_.task && owned(word, me_),
+                    "a claim was taken from a living replica");
+  }
+  const bool plain = faulty(mark().words ? Fault::kPlainDone : Fault::kPlainLow);
+  if (plain) {
+    set(kStorePending);
+  } else {
+    commit(r_.task);
+  }
+  if (stage_.fixed) ++r_.tasks_done;
+  clear(kHolds);
+  if (faulty(Fault::kSkipAfterDone)) return list_skip_or_go_on();
+  if (faulty(Fault::kTallyAfterDone)) return go(At::kTallyRows);
+  after_finish(choice);
+}
+
+void ReplicaSteps::flush() {
+  clear(kStorePending);
+  commit(mark().words ? r_.task : r_.task - 1);
+}
+
+// The store becomes visible. Without a fault that is at once.
+void ReplicaSteps::commit(int task) {
+  shared_.commit(mark_number(), task, r_.holes);
+  if (mark().words) {
+    shared_.word(mark_number(), task).tag = tag(kDone, 0);  // nobody asks who
+    return;
+  }
+  uint8_t& low = state_.low[mark_number()];
+  shared_.require(low == task * stage_.task_size, "low moved under its only writer");
+  low = static_cast<uint8_t>(low + stage_.task_size);
+}
+
+void ReplicaSteps::after_finish(int choice) {
+  if (mark().words) return go(At::kAdvanceLow);
+  owe();
+  after_advance(choice);
+}
+
+void ReplicaSteps::owe() { r_.owes = static_cast<uint8_t>(r_.owes | bit(r_.table)); }
+
+void ReplicaSteps::load_low() {
+  r_.seen = state_.low[mark_number()];
+  go(At::kAdvanceWord);
+}
+
+void ReplicaSteps::load_word_at_low(int choice) {
+  using Passable = SharedMemory::Passable;
+  Passable passable = shared_.look_at_low(mark_number(), r_.seen);
+  if (has(kStorePending) && r_.seen == first_sample()) passable = Passable::kYes;  // its own store
+  if (passable == Passable::kNo) return after_advance(choice);
+  if (passable == Passable::kYes) return go(At::kAdvanceCas);
+  r_.seen = 0;
+  go(At::kAdvanceLow);
+}
+
+void ReplicaSteps::cas_low() {
+  if (shared_.move_low(mark_number(), r_.seen)) owe();
+  r_.seen = 0;
+  go(At::kAdvanceLow);
+}
+
+void ReplicaSteps::after_advance(int choice) {
+  const Wake wake = graph_.scenario().wake;
+  const bool pays = wake == Wake::kAtOnce || (wake == Wake::kEither && choice == 1);
+  const bool chunk_ends = stage_.stream && past_sample() % domain().lcm == 0;
+  if (chunk_ends) clear(kPadding);
+  if (!mark().words) ++r_.task;
+  if (chunk_ends && has(kEnding)) return go(At::kEndStore);
+  if (r_.owes != 0 && pays) return pay(Then::kClaimNext);
+  claim_next();
+}
+
+}  // namespace brigade::model
