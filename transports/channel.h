@@ -212,6 +212,7 @@ Attempt<P> Channel<P>::try_claim() {
                                                      std::memory_order_acq_rel)) {
         continue;  // somebody else has it: look again
       }
+      cursor_ += stride_;
     }
     P::point(FaultPoint::claim_after_cas);
     return {Look::claimed, task};
@@ -232,8 +233,8 @@ void Channel<P>::finish(std::uint64_t task, const RowCounts& not_full, const Pac
   P::point(FaultPoint::finish_after_tally);
   if (in_order_) {
     const std::uint64_t low = task * task_size_;
-    // seq_cst: "I move low, then look at the waiters" (doorbell.h); it also publishes the rows.
-    mark_->low.value.store(low + task_size_, std::memory_order_seq_cst);
+    // Pairs with reached(): publishes the rows. Not seq_cst, hence the care in wake_debt.h.
+    mark_->low.value.store(low + task_size_, std::memory_order_release);
     P::point(FaultPoint::finish_after_done);
     ++cursor_;
     return debt_.add({low, low + task_size_}, end_->load(std::memory_order_relaxed), pace);

@@ -2,8 +2,9 @@
 
 // Sleeping and waking between processes. Each replica has one bell, a futex word; each low-water
 // mark has a bitmap of the replicas that sleep on it. A sleeper sets its bit, reads its bell, looks
-// again, and only then sleeps; whoever moves the mark looks at the bitmap afterwards. All four
-// accesses are seq_cst, so one of the two always sees the other (the store-buffer pattern).
+// again, and only then sleeps; whoever moved the mark looks at the bitmap afterwards, by a
+// read-modify-write. Two of those on one word have an order: if the sleeper's is first, the other
+// sees its bit; if it is second, it acquires the other's move of the mark before it looks again.
 
 #include <cstdint>
 
@@ -48,7 +49,7 @@ template <class P>
 void wake_waiters(Waiters<P>& waiters, Bell<P>* bells, int words) {
   P::point(FaultPoint::wake_before_load);
   for (int word = 0; word < words; ++word) {
-    std::uint64_t bits = waiters.bits[word].load(std::memory_order_seq_cst);
+    std::uint64_t bits = waiters.bits[word].fetch_or(0, std::memory_order_seq_cst);
     while (bits != 0) {
       const int replica = word * 64 + __builtin_ctzll(bits);
       bits &= bits - 1;

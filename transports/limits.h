@@ -22,6 +22,10 @@ inline constexpr std::int64_t kSlowTaskNs = 200'000;
 /// A wake that is owed is paid at the next finish after this time.
 inline constexpr std::int64_t kWakeDebtNs = 1'000'000;
 
+/// A spinning replica pauses longer from look to look, up to this many steps: each look takes the
+/// mark's cache line away from whoever is about to move it.
+inline constexpr int kSpinPausesMax = 16;
+
 inline constexpr std::uint64_t kNever = ~std::uint64_t{0};  ///< an end that is not known yet
 
 static_assert(kNumberBits + kStateBits + kOwnerBits <= 64, "a task word is one atomic word");

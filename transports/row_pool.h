@@ -44,7 +44,9 @@ class RowPool {
 
   std::uint64_t rows() const { return rows_; }
   std::size_t arrays() const { return arrays_.size(); }
-  std::uint64_t slot(std::uint64_t number) const { return number % rows_; }
+  std::uint64_t slot(std::uint64_t number) const {
+    return (rows_ & (rows_ - 1)) == 0 ? number & (rows_ - 1) : number % rows_;
+  }
 
   RowHeader* headers(std::uint64_t number) const {
     return reinterpret_cast<RowHeader*>(base_) + slot(number);

@@ -49,7 +49,7 @@ class TaskTable {
 
   std::uint64_t window() const { return window_; }
   typename P::template Atomic<std::uint64_t>& word(std::uint64_t task) const {
-    return lines_[task % window_].value;
+    return lines_[slot(task)].value;
   }
   Line<P>* lines() const { return lines_; }
 
@@ -86,6 +86,10 @@ class TaskTable {
  private:
   std::uint64_t pack(std::uint64_t task, TaskState state, std::uint8_t owner) const {
     return TaskWord{task + window_, state, owner}.pack();
+  }
+
+  std::uint64_t slot(std::uint64_t task) const {
+    return (window_ & (window_ - 1)) == 0 ? task & (window_ - 1) : task % window_;
   }
 
   Line<P>* lines_ = nullptr;

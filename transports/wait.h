@@ -13,21 +13,22 @@
 namespace brigade {
 
 /// Calls `attempt()` until it claims or ends, sleeping in between. `pay()` is called before
-/// blocking: it must pay every wake this replica owes. `spins`: attempts before sleeping; 0 when
-/// runnable threads are as many as cores. `also`: the other marks that can unblock an attempt which
-/// looks at several lanes (it can name only one); the sleeper's bit is set on all of them.
+/// sleeping or leaving: it must pay every wake this replica owes. `spins`: looks before that, with
+/// growing pauses; 0 when runnable threads are as many as cores. `also`: the other marks that can
+/// unblock an attempt which looks at several lanes (it can name only one); the sleeper's bit is set
+/// on all.
 template <class P, class TryClaim, class Pay>
 Attempt<P> claim_or_wait(Bell<P>& bell, int replica, int spins, TryClaim&& attempt, Pay&& pay,
                          std::span<Mark<P>* const> also = {}) {
   Attempt<P> found = attempt();
   if (found.look == Look::claimed) return found;
+  for (int i = 0; i < spins && found.look == Look::blocked; ++i) {
+    for (int pause = 0; pause <= std::min(i, kSpinPausesMax); ++pause) P::relax();
+    found = attempt();
+    if (found.look == Look::claimed) return found;
+  }
   pay();
   if (found.look == Look::ended) return found;
-  for (int i = 0; i < spins; ++i) {
-    P::relax();
-    found = attempt();
-    if (found.look != Look::blocked) return found;
-  }
   for (;;) {
     Mark<P>* mark = found.blocked_on;
     P::point(FaultPoint::wait_before_bit);

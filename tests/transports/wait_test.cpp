@@ -111,6 +111,8 @@ TEST_F(ClaimOrWait, SleepsOnEveryMarkOfSeveralLanes) {
 TEST_F(ClaimOrWait, SpinsAsOftenAsItMay) {
   EXPECT_EQ(wait({blocked(mark_), blocked(mark_), claimed_}, 2).look, Look::claimed);
   EXPECT_EQ(sleeps_, 0);
+  EXPECT_EQ(payments_, 0);  // it never stopped working
+  EXPECT_EQ(wait({blocked(mark_), ended_}, 2).look, Look::ended);
   EXPECT_EQ(payments_, 1);
 }
 

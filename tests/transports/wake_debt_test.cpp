@@ -24,6 +24,15 @@ TEST_F(WakeDebtOfFour, IsPutOffUntilABoundaryIsCrossed) {
   EXPECT_FALSE(debt_.owes());
 }
 
+TEST_F(WakeDebtOfFour, StaysWhereAGlanceShowsNobody) {  // who may be about to lie down
+  clear_waiter(mark_.waiters, 0);
+  debt_.add({0, 4}, kNever, {});
+  EXPECT_TRUE(debt_.owes());
+  set_waiter(mark_.waiters, 0);
+  debt_.add({4, 8}, kNever, {});
+  EXPECT_TRUE(rung());
+}
+
 TEST_F(WakeDebtOfFour, ALargeStepCrossesWhereverItStarts) {
   debt_.add({1, 6}, kNever, {});
   EXPECT_TRUE(rung());
