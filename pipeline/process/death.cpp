@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "base/text.h"
+#include "pipeline/run/replica_context.h"
 #include "pipeline/run/sampler.h"
 
 namespace brigade {
@@ -29,6 +30,15 @@ std::string ending_hint(const Ending& ending) {
   return "";
 }
 
+// A replica's own messages begin with its name, which stands in front already.
+std::string_view without_name(std::string_view message, const Death& death) {
+  const std::string name = concat("stage \"", death.stage, "\" (replica ", death.replica, ")");
+  std::string_view rest = strip_prefix(message, name).value_or(message);
+  for (std::string_view separator : {", ", ": "})
+    rest = strip_prefix(rest, separator).value_or(rest);
+  return rest;
+}
+
 std::string last_output(const std::deque<std::string>& lines) {
   std::vector<std::string> shown;
   for (auto line = lines.rbegin(); line != lines.rend() && shown.size() < kLinesShown; ++line) {
@@ -40,22 +50,23 @@ std::string last_output(const std::deque<std::string>& lines) {
 
 }  // namespace
 
-std::optional<SampleInHand> sample_in_hand(const Plan& plan, const Control<SystemPolicy>& control,
-                                           int stage, int replica) {
+std::optional<SampleInHand> sample_in_hand(const Plan& plan, const StartBarrier& barrier, int stage,
+                                           std::uint64_t at) {
+  if (at == kNever) return std::nullopt;
   SampleInHand sample;
-  sample.number = control.replicas[replica].at.value.load(std::memory_order_relaxed);
-  if (sample.number == kNever) return std::nullopt;
+  sample.number = number_of(at);
   const PlanStage& planned = plan.stages[static_cast<std::size_t>(stage)];
-  if (planned.lanes.size() != 1) return sample;  // its number does not say which input
-  const auto domain = static_cast<std::size_t>(planned.lanes.front().domain);
-  const std::uint64_t samples = control.domains[domain]->epoch_samples.value.load();
-  const std::uint64_t period = control.domains[domain]->epoch_period.value.load();
-  if (samples == kNever || period == 0 || plan.domains[domain].sources.empty()) return sample;
-  const auto source = static_cast<std::size_t>(plan.domains[domain].sources.front());
-  sample.epoch = sample.number / period;
-  sample.index = sample.number % period;
-  if (sample.index >= samples) return sample;
-  Sampler sampler(samples, period, plan.stages[source].shuffle, plan.stages[source].seed);
+  const auto lane = static_cast<std::size_t>(lane_of(at));
+  if (lane >= planned.lanes.size()) return sample;
+  const int domain = planned.lanes[lane].domain;
+  const std::optional<DomainStart> start = barrier.start_so_far(domain);
+  if (!start || start->period == 0) return sample;
+  sample.epoch = sample.number / start->period;
+  sample.index = sample.number % start->period;
+  if (sample.index >= start->samples) return sample;
+  const auto source = plan.domains[static_cast<std::size_t>(domain)].sources.front();
+  const PlanStage& producer = plan.stages[static_cast<std::size_t>(source)];
+  Sampler sampler(start->samples, start->period, producer.shuffle, producer.seed);
   sampler.enter(static_cast<std::uint32_t>(sample.epoch));
   sample.id = sampler.id(sample.index);
   sample.placed = true;
@@ -65,8 +76,9 @@ std::optional<SampleInHand> sample_in_hand(const Plan& plan, const Control<Syste
 std::string death_text(const Death& death) {
   std::string text = concat("stage \"", death.stage, "\" replica ", death.replica);
   if (death.pid != 0) text += concat(" (pid ", death.pid, ")");
-  if (!death.message.empty()) return concat(text, " failed: ", death.message);
+  if (!death.message.empty()) return concat(text, " failed: ", without_name(death.message, death));
   text += concat(" ", ending_text(death.ending), ending_hint(death.ending));
+  if (death.ending.clean()) text += " before its work was done";
   if (death.sample) text += sample_text(*death.sample);
   return text + last_output(death.last_lines);
 }

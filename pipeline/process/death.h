@@ -9,7 +9,7 @@
 
 #include "pipeline/plan/plan.h"
 #include "pipeline/process/process_runner.h"
-#include "transports/layout.h"
+#include "pipeline/process/start_barrier.h"
 
 namespace brigade {
 
@@ -25,10 +25,9 @@ struct SampleInHand {
   std::uint64_t id = 0;     ///< index in the source
 };
 
-/// What the replica's `at` word says; nothing when it had no sample in hand. `replica`: number in
-/// the graph.
-std::optional<SampleInHand> sample_in_hand(const Plan& plan, const Control<SystemPolicy>& control,
-                                           int stage, int replica);
+/// What an `at` word says, of a replica of `stage`; nothing when it had no sample in hand.
+std::optional<SampleInHand> sample_in_hand(const Plan& plan, const StartBarrier& barrier, int stage,
+                                           std::uint64_t at);
 
 struct Death {
   std::string stage;

@@ -29,13 +29,17 @@ std::string param_kind(const ParamSpec& param) {
   return concat(param_type_name(param.type), range.empty() ? "" : " ", range);
 }
 
+std::string default_text(const ParamSpec& param) {
+  if (param.required) return "required";
+  const std::string value = value_text(param.default_value);
+  return value.empty() ? "optional" : concat("default ", value);
+}
+
 std::string params_text(const StageContract& contract) {
   if (contract.params.empty()) return "";
   TextTable table({Align::left, Align::left, Align::left, Align::left});
   for (const ParamSpec& param : contract.params) {
-    table.add({param.name, param_kind(param),
-               param.required ? "required" : concat("default ", value_text(param.default_value)),
-               param.help});
+    table.add({param.name, param_kind(param), default_text(param), param.help});
   }
   return "\nparameters\n" + table.text("  ");
 }

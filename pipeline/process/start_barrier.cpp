@@ -1,6 +1,7 @@
 #include "pipeline/process/start_barrier.h"
 
 #include "base/text.h"
+#include "pipeline/run/sampler.h"
 
 namespace brigade {
 namespace {
@@ -86,9 +87,18 @@ Result<std::optional<DomainStart>> StartBarrier::start_of(int domain) const {
                         " epochs of them are more than the 2^48 that can be numbered; "
                         "lower `epochs:`")};
   }
-  const std::uint64_t period =
-      (*samples + planned.multiple - 1) / planned.multiple * planned.multiple;
-  return std::optional<DomainStart>{{domain, *samples, period}};
+  return std::optional<DomainStart>{{domain, *samples, epoch_period(*samples, planned.multiple)}};
+}
+
+std::optional<DomainStart> StartBarrier::start_so_far(int domain) const {
+  const PlanDomain& planned = plan_.domains[static_cast<std::size_t>(domain)];
+  for (int source : planned.sources) {
+    for (const Replica& replica : replicas_) {
+      if (replica.stage != source || !replica.size) continue;
+      return DomainStart{domain, *replica.size, epoch_period(*replica.size, planned.multiple)};
+    }
+  }
+  return std::nullopt;
 }
 
 Result<std::vector<DomainStart>> StartBarrier::starts() const {

@@ -36,6 +36,9 @@ class StartBarrier {
   /// sizes, or the source that is empty.
   Result<std::vector<DomainStart>> starts() const;
 
+  /// Also before that: as far as the first ready replica of a source tells; nothing while none is.
+  std::optional<DomainStart> start_so_far(int domain) const;
+
  private:
   struct Replica {
     int stage = 0;

@@ -191,7 +191,8 @@ Death Supervisor::death_of(int number, const Ending& ending) const {
   death.replica = member.replica;
   death.pid = setup_.crew.pid(number);
   death.ending = ending;
-  death.sample = sample_in_hand(setup_.plan, setup_.control, member.stage, number);
+  death.sample = sample_in_hand(setup_.plan, barrier_, member.stage,
+                                setup_.control.replicas[number].at.value.load());
   death.last_lines = member.last_lines;
   return death;
 }

@@ -69,13 +69,16 @@ struct Parser {
 
 void add_graph(CLI::App& command, GraphArguments& graph) {
   command.add_option("FILE", graph.files, "YAML files; later ones lie over earlier ones")
+      ->type_name("")
       ->required();
   command
       .add_option("--set", graph.sets,
-                  "KEY=VALUE: sets a key of the YAML, such as stages.augment.replicas=4")
+                  "sets a key of the YAML, such as stages.augment.replicas=4; repeatable")
+      ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
-  command.add_option("--limit", graph.limit, "only the first N samples of every indexed producer");
+  command.add_option("--limit", graph.limit, "only the first N samples of every indexed producer")
+      ->type_name("N");
 }
 
 Parser::Parser() {
@@ -87,19 +90,21 @@ Parser::Parser() {
   add_plan();
   graph_command = app.add_subcommand("graph", "draw the graph");
   add_graph(*graph_command, draw.graph);
-  graph_command->add_option("--format", draw.format, "ascii, dot or svg")
+  graph_command->add_option("--format", draw.format, "what to write")
       ->check(CLI::IsMember({"ascii", "dot", "svg"}));
   graph_command->footer(kGraphFooter);
   stages_command = app.add_subcommand("stages", "list the stage types, or describe one");
-  stages_command->add_option("NAME", stages.name, "a stage type");
+  stages_command->add_option("NAME", stages.name, "a stage type")->type_name("");
   stages_command->footer(kStagesFooter);
 }
 
 void Parser::add_run() {
   run_command = app.add_subcommand("run", "run a graph");
   add_graph(*run_command, run.graph);
-  run_command->add_option("--summary", run.summary_file, "write what it amounted to, as JSON");
-  run_command->add_option("--log", run.log_file, "append every line to this file, with the time");
+  run_command->add_option("--summary", run.summary_file, "write what it amounted to, as JSON")
+      ->type_name("FILE");
+  run_command->add_option("--log", run.log_file, "append every line to this file, with the time")
+      ->type_name("FILE");
   run_command->add_flag("--in-process", run.in_process,
                         "threads instead of processes, for debuggers");
   run_command->add_flag("--resume", run.resume, "continue where the last run was stopped");

@@ -1,0 +1,207 @@
+"""Runs the built program as its users do: what the tests of this folder share.
+
+Every test file is called with the path of the program: `kill_test.py build/release/bin/brigade`.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+# Generous: the machine may be busy, and nothing here measures speed.
+SECONDS_MAX = 120
+PROGRAM = pathlib.Path("brigade")
+
+
+def main():
+    """unittest.main(), with the program's path as the first argument."""
+    global PROGRAM
+    if len(sys.argv) < 2:
+        sys.exit(f"usage: {sys.argv[0]} PATH_OF_BRIGADE [TEST...]")
+    PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main(module="__main__", verbosity=2)
+
+
+def wait_until(condition, what, seconds=SECONDS_MAX):
+    """Looks every 2 ms; returns how long it took."""
+    started = time.monotonic()
+    while not condition():
+        if time.monotonic() - started > seconds:
+            raise AssertionError(f"after {seconds} s still not: {what}")
+        time.sleep(0.002)
+    return time.monotonic() - started
+
+
+def _status(pid):
+    """(parent, state) of a process, or nothing."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = text[text.rindex(")") + 2:].split()
+    return int(fields[1]), fields[0]
+
+
+def children(pid):
+    """The processes whose parent is `pid`."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            status = _status(entry)
+            if status and status[0] == pid:
+                found.append(int(entry))
+    return found
+
+
+def workers_of(pid):
+    """name -> pid of the workers that have reached main()."""
+    found = {}
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            title = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0].decode()
+            if title.startswith("brigade: "):
+                found[title.removeprefix("brigade: ")] = child
+    return found
+
+
+def alive(pid):
+    status = _status(pid)
+    return status is not None and status[1] != "Z"
+
+
+def leftovers():
+    """What a run might leave in the places where runs leave things."""
+    return {folder: sorted(os.listdir(folder)) for folder in ("/dev/shm", tempfile.gettempdir())
+            if os.path.isdir(folder)}
+
+
+class Finished:
+    """A run that has ended."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def errors(self):
+        return [line for line in self.err.splitlines() if line.startswith("brigade: error: ")]
+
+
+class Running:
+    """A run that goes on."""
+
+    def __init__(self, arguments, limits=(), environment=None, cwd=None):
+        def prepare():
+            # A shell that starts this in the background ignores them.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+            for which, value in limits:
+                resource.setrlimit(which, (value, value))
+
+        self.process = subprocess.Popen(
+            [str(PROGRAM), *map(str, arguments)], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=prepare,
+            env={**os.environ, **(environment or {})}, cwd=cwd)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def finish(self):
+        try:
+            out, err = self.process.communicate(timeout=SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            for child in children(self.pid):
+                with contextlib.suppress(OSError):
+                    os.kill(child, signal.SIGKILL)
+            self.process.kill()
+            out, err = self.process.communicate()
+            raise AssertionError(f"the run hangs\n{out}\n{err}") from None
+        return Finished(self.process.returncode, out, err)
+
+
+    def end(self):
+        """After a test that failed in the middle."""
+        if self.process.poll() is None:
+            self.process.kill()
+        for stream in (self.process.stdout, self.process.stderr):
+            stream.close()
+        self.process.wait()
+
+
+class ProgramTest(unittest.TestCase):
+    """Gives each test a folder, and checks afterwards that nothing was left behind."""
+
+    def setUp(self):
+        self.before = leftovers()
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="brigade_integration_"))
+        self.processes = []
+        self.runs = []
+
+    def tearDown(self):
+        for run in self.runs:
+            run.end()
+        for pid in self.processes:
+            self.assertFalse(alive(pid), f"process {pid} is still there")
+        shutil.rmtree(self.folder)
+        new = {folder: sorted(set(names) - set(self.before.get(folder, [])))
+               for folder, names in leftovers().items()}
+        mine = {folder: [name for name in names if "brigade" in name.lower()]
+                for folder, names in new.items()}
+        self.assertFalse(any(mine.values()), f"left behind: {mine}")
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def start(self, yaml, *arguments, **options):
+        path = self.write("graph.yaml", yaml)
+        self.runs.append(Running(["run", path, *arguments], **options))
+        return self.runs[-1]
+
+    def start_and_wait_for_workers(self, yaml, count, *arguments, **options):
+        run = self.start(yaml, *arguments, **options)
+        wait_until(lambda: len(workers_of(run.pid)) == count or run.process.poll() is not None,
+                   f"{count} workers")
+        self.assertIsNone(run.process.poll(), "the run ended early")
+        self.processes += [run.pid, *workers_of(run.pid).values()]
+        return run
+
+    def run_graph(self, yaml, *arguments, **options):
+        return self.start(yaml, *arguments, **options).finish()
+
+    def summary(self, yaml, *arguments, **options):
+        """The summary of a run that must succeed."""
+        path = self.folder / "summary.json"
+        finished = self.run_graph(yaml, "--summary", path, "--quiet", *arguments, **options)
+        self.assertEqual(finished.code, 0, finished.err)
+        return json.loads(path.read_text())
+
+
+def line(*, count=1000, epochs=1, ms=0.0, replicas=2, batch=0, more=""):
+    """numbers -> slow (replicas) -> end, which counts."""
+    return f"""
+epochs: {epochs}
+stages:
+  numbers: {{producer: synthetic, params: {{count: {count}, shape: [16], dtype: f32, fill: random}}}}
+  slow:
+    transform: delay
+    from: numbers
+    replicas: {replicas}
+    params: {{ms: {ms}}}
+    {f'batch: {batch}' if batch else ''}
+  end: {{consumer: count, from: slow}}
+{more}
+"""
+
+
+# numbers.0, slow.0, slow.1, end.0; a run that does not end by itself.
+ENDLESS = line(count=100_000, epochs=1000, ms=0.2)
+ENDLESS_WORKERS = 4

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Runs that go well: the same samples whatever runs them, and a summary that scripts can rely on."""
+
+import os
+
+from brigade_program import ENDLESS, ENDLESS_WORKERS, ProgramTest, line, main, workers_of
+
+
+class Runs(ProgramTest):
+    def checksums(self, *arguments, **shape):
+        results = self.summary(line(count=5000, epochs=2, **shape), *arguments)["results"]["end"]
+        return results["checksum"], results["set_checksum"]
+
+    def test_any_number_of_replicas_and_any_batch_give_the_same_samples(self):
+        expected = self.checksums(replicas=1)
+        self.assertRegex(expected[0], "^[0-9a-f]{16}$")
+        for shape in ({"replicas": 2}, {"replicas": 4}, {"replicas": 2, "batch": 64},
+                      {"replicas": 3, "batch": 7}):
+            with self.subTest(**shape):
+                self.assertEqual(self.checksums(**shape), expected)
+        self.assertEqual(self.checksums("--in-process", replicas=2), expected)
+
+    def test_control_other_samples_have_another_checksum(self):
+        self.assertNotEqual(self.checksums(), self.checksums("--set", "seed=8"))
+
+    def test_several_consumers_share_the_samples(self):
+        yaml = line(count=5000, replicas=2)
+        one = self.summary(yaml)["results"]["end"]
+        several = self.summary(yaml, "--set", "stages.end.replicas=3")["results"]["end"]
+        self.assertEqual(several["samples"], 5000)
+        self.assertEqual(several["set_checksum"], one["set_checksum"])
+        self.assertIsNone(several["checksum"])
+
+    def test_the_summary_has_what_scripts_rely_on(self):
+        summary = self.summary(line(count=100, epochs=3, batch=32))
+        self.assertEqual(set(summary), {"samples", "seconds", "samples_per_second",
+                                        "first_sample_seconds", "epochs", "stages", "edges",
+                                        "results"})
+        self.assertEqual(summary["samples"], 300)
+        self.assertEqual(summary["epochs"], 3)
+        self.assertGreater(summary["seconds"], 0)
+        self.assertGreater(summary["first_sample_seconds"], 0)
+        self.assertAlmostEqual(summary["samples_per_second"],
+                               summary["samples"] / summary["seconds"], delta=1)
+        self.assertEqual([stage["name"] for stage in summary["stages"]],
+                         ["numbers", "slow", "end"])
+        for stage in summary["stages"]:
+            self.assertEqual(set(stage), {"name", "samples", "busy", "wait_in", "wait_out",
+                                          "restarts", "skipped"})
+            self.assertEqual(stage["samples"], 300)
+        for edge in summary["edges"]:
+            self.assertEqual(set(edge), {"from", "to", "produced", "delivered", "dropped",
+                                         "quarantined", "leaked"})
+            self.assertEqual(edge["produced"], edge["delivered"] + edge["dropped"] +
+                             edge["quarantined"])
+            self.assertEqual(edge["leaked"], 0)
+
+    def test_limit_takes_the_first_samples(self):
+        self.assertEqual(self.summary(line(), "--limit", 10)["samples"], 10)
+
+    def test_drop_last_leaves_out_short_batches(self):
+        yaml = line(count=100, epochs=2, batch=32).replace(
+            "{consumer: count, from: slow}", "{consumer: count, from: slow, drop_last: true}")
+        summary = self.summary(yaml)
+        self.assertEqual(summary["samples"], 192)
+        self.assertEqual(summary["edges"][1]["dropped"], 8)
+
+    def test_workers_show_up_with_their_names(self):
+        run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
+        self.assertEqual(set(workers_of(run.pid)), {"numbers.0", "slow.0", "slow.1", "end.0"})
+        os.kill(run.pid, 15)
+        run.finish()
+
+    def test_the_number_of_descriptors_stays_the_same(self):
+        run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
+        counts = {len(os.listdir(f"/proc/{run.pid}/fd")) for _ in range(50)}
+        self.assertEqual(len(counts), 1)
+        os.kill(run.pid, 15)
+        run.finish()
+
+    def test_workers_hold_only_their_own_descriptors(self):
+        run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
+        for name, pid in workers_of(run.pid).items():
+            # 0, 1, 2 and the report pipe; the memory is mapped and its descriptors closed. The
+            # first moments, before that, may show the control segment and two pools.
+            self.assertLessEqual(len(os.listdir(f"/proc/{pid}/fd")), 7, name)
+        os.kill(run.pid, 15)
+        run.finish()
+
+
+if __name__ == "__main__":
+    main()
