@@ -1,6 +1,7 @@
 """What an edge costs: hand-offs per second, the hand-off of a large batch, a sleeper's wake-up.
 
-Medians of nine runs, and the best of them: on a shared machine a neighbour costs more than the protocol.
+Medians of nine runs, and the best of them: on a shared machine a neighbour costs more than the
+protocol does.
 """
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -14,7 +15,7 @@ def run(context):
         return found[full]
 
     def rate(name):
-        return {"median": entry(name, "median")["per_second"], "best": entry(name, "best")["per_second"]}
+        return {which: entry(name, which)["per_second"] for which in ("median", "best")}
 
     def nanoseconds(name, which):
         figures = entry(name, which)
