@@ -25,7 +25,8 @@ void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64
   DomainWords<P>& words = *control.domains[static_cast<std::size_t>(domain)];
   words.epoch_period.value.store(period, std::memory_order_release);
   words.epoch_samples.value.store(samples, std::memory_order_release);
-  words.end.value.store(period * epochs, std::memory_order_seq_cst);
+  const bool too_far = period != 0 && epochs > kNever / period;
+  words.end.value.store(too_far ? kNever : period * epochs, std::memory_order_seq_cst);
   ring_everybody(control);
 }
 

@@ -32,6 +32,11 @@ TEST_F(StopOfALine, TheEndIsPeriodTimesEpochs) {
   EXPECT_EQ(control_.domains[0]->epoch_period.value, 100u);
 }
 
+TEST_F(StopOfALine, AnEndThatDoesNotFitIsNever) {
+  set_end(control_, 0, 100, 100, kNever / 50);
+  EXPECT_EQ(end(), kNever);
+}
+
 TEST_F(StopOfALine, SettingTheEndRingsEverybody) {
   const std::uint32_t before = control_.bells[2].rings;
   set_end(control_, 0, 1, 4, 1);
