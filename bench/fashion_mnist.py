@@ -1,6 +1,7 @@
 """Samples per second of small samples: Fashion-MNIST, shuffled, pad + crop + flip, batches of 256.
 
-The clock of `samples_per_second` includes the start of all processes and reading the gzipped files once.
+The clock of `samples_per_second` includes the start of all processes and reading the gzipped files
+once.
 """
 
 import statistics

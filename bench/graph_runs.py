@@ -12,7 +12,7 @@ FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 
 
 def run_graph(context, yaml: str, *args: str) -> dict:
-    """The summary of one run, plus `wall_seconds` of the whole command and `cpu_seconds` of all of it."""
+    """The summary of one run, plus `wall_seconds` and `cpu_seconds` of the whole command."""
     with tempfile.TemporaryDirectory() as folder:
         graph = pathlib.Path(folder) / "graph.yaml"
         graph.write_text(yaml)

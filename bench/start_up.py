@@ -1,4 +1,4 @@
-"""From exec of `brigade run` to the first sample at a consumer: 1 and 10 empty stages; and `check`."""
+"""From exec of `brigade run` to the first sample at a consumer, for 2 and 10 stages; `check`."""
 
 import pathlib
 import statistics

@@ -2,6 +2,7 @@
 
 #include "stages/basic/basic_stages.h"
 #include "stages/image/image_stages.h"
+#include "stages/torch/torch_classifier_contract.h"
 
 namespace brigade {
 
@@ -13,6 +14,7 @@ StageTypes builtin_stage_types() {
   add_count(types);
   add_idx_images(types);
   add_augment_image(types);
+  types.add_from_module(torch_classifier_contract(), "torch");
   return types;
 }
 

@@ -51,7 +51,7 @@ ONLY_FROM = {"pipeline/process/commands": ("pipeline/process/commands", "pipelin
 # Library -> (its headers, the files or folders that may include them). Tests and benchmarks may
 # include what the files they test may.
 LIBRARIES = {
-    "yaml-cpp": (r"yaml-cpp/", ("pipeline/config/yaml_",)),
+    "yaml-cpp": (r"yaml-cpp/", ("pipeline/config/yaml_", "tests/conformance/")),
     "nlohmann-json": (r"nlohmann/", ("pipeline/plan/plan_json", "pipeline/stats/",
                                      "pipeline/process/")),
     "CLI11": (r"CLI/", ("pipeline/process/commands/", "pipeline/process/app",
@@ -81,7 +81,8 @@ NO_TEST = {
 _CODE = ("base", "transports", "stages", "pipeline")
 # Pattern (over code without comments and strings), what to use instead, where it holds, but where.
 BANNED = (
-    (r"(?<!v)\bfork\s*\(", "start processes through pipeline/process/spawn.h", ("",), ("tests/",)),
+    (r"(?<!v)\bfork\s*\(", "start processes through pipeline/process/spawn.h", ("",),
+     ("tests/", "bench/")),
     (r"\b(?:std::|::)system\s*\(|(?<![\w.>:])system\s*\(", "pipeline/process/spawn.h", ("",), ()),
     (r"\bpopen\s*\(", "pipeline/process/spawn.h", _CODE, ()),
     (r"\bposix_spawnp?\s*\(", "pipeline/process/spawn.h (it sets the death signal)", _CODE, ()),

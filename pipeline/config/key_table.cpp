@@ -17,6 +17,14 @@ using enum KeyType;
 // A row of the table, written as a sentence.
 struct Row {
   KeySpec key;
+
+  template <class T>
+  constexpr Row with(T KeySpec::*member, T value) const {
+    Row out = *this;
+    out.key.*member = value;
+    return out;
+  }
+
   constexpr operator KeySpec() const { return key; }  // NOLINT: implicit
   constexpr Row takes(std::string_view what) const { return with(&KeySpec::takes, what); }
   constexpr Row otherwise(std::string_view value) const {
@@ -28,14 +36,6 @@ struct Row {
   }
   constexpr Row of(std::uint8_t users) const { return with(&KeySpec::users, users); }
   constexpr Row not_built() const { return with(&KeySpec::built, false); }
-
- private:
-  template <class T>
-  constexpr Row with(T KeySpec::*member, T value) const {
-    Row out = *this;
-    out.key.*member = value;
-    return out;
-  }
 };
 
 constexpr Row row(KeyScope scope, std::string_view name, KeyType type, std::string_view help) {

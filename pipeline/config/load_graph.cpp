@@ -71,6 +71,8 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
 
 }  // namespace
 
+std::string LoadedGraph::messages() const { return diagnostics.render(source); }
+
 LoadedGraph load_graph(std::vector<SourceFile> texts, const LoadOptions& options) {
   LoadedGraph loaded;
   bool whole = true;

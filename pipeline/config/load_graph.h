@@ -43,7 +43,7 @@ struct LoadedGraph {
   YamlNode tree;  ///< the files merged, variables expanded; for tools that show what was read
 
   /// All diagnostics for people; empty when there are none.
-  std::string messages() const { return diagnostics.render(source); }
+  BRIGADE_API std::string messages() const;
 };
 
 BRIGADE_API LoadedGraph load_graph(const LoadOptions& options);

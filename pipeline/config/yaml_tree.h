@@ -28,6 +28,14 @@ struct YamlNode {
   std::vector<YamlNode> items;     ///< of a list
   std::vector<YamlEntry> entries;  ///< of a map; keys are unique
 
+  // Below, where YamlEntry is complete.
+  YamlNode();
+  ~YamlNode();
+  YamlNode(const YamlNode&);
+  YamlNode(YamlNode&&) noexcept;
+  YamlNode& operator=(const YamlNode&);
+  YamlNode& operator=(YamlNode&&) noexcept;
+
   bool is_null() const { return kind == Kind::null; }
   bool is_scalar() const { return kind == Kind::scalar; }
   bool is_list() const { return kind == Kind::list; }
@@ -47,6 +55,13 @@ struct YamlEntry {
   Span key_span;
   YamlNode value;
 };
+
+inline YamlNode::YamlNode() = default;
+inline YamlNode::~YamlNode() = default;
+inline YamlNode::YamlNode(const YamlNode&) = default;
+inline YamlNode::YamlNode(YamlNode&&) noexcept = default;
+inline YamlNode& YamlNode::operator=(const YamlNode&) = default;
+inline YamlNode& YamlNode::operator=(YamlNode&&) noexcept = default;
 
 /// "a mapping", "a list", "text \"abc\"", "nothing": for messages.
 std::string describe(const YamlNode& node);

@@ -93,7 +93,8 @@ void find_holes(const ValidGraph& graph, Plan& plan) {
   }
 }
 
-/// A replica may add its sample and die before it is done, and so may its successor.
+/// A replica may add its sample and die before it is done, and so may its successor. A sample that
+/// fails in every epoch counts once, but is noted down each time.
 void size_skip_lists(Plan& plan) {
   for (PlanStage& stage : plan.stages) {
     if (!stage.on_error.skip) continue;
@@ -101,7 +102,7 @@ void size_skip_lists(Plan& plan) {
     const std::uint64_t asked =
         stage.on_error.percent_max > 0
             ? static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(kSkipsMax)))
-            : stage.on_error.count_max;
+            : multiply_saturating(stage.on_error.count_max, plan.epochs);
     stage.skips_max = std::min(asked, kSkipsMax) + 2 * static_cast<std::uint64_t>(stage.replicas);
     if (asked > kSkipsMax)
       plan.warnings.push_back(concat("stage ", quote(stage.name), ": on_error: skip: ", asked,

@@ -1,10 +1,10 @@
 #pragma once
 
 // When a stage learns that an epoch is over: once its stage's mark has passed the epoch, before the
-// replica's next task, and at the end for the last one. Under `join: epochs` each source's epoch has
-// an end of its own. How many ends a replica has been told stands in its `ended` word, stored after
-// the call; a successor starts from it, so that a call that was cut short is made again: at least
-// once.
+// replica's next task, and at the end for the last one. Under `join: epochs` each source's epoch
+// has an end of its own. How many ends a replica has been told stands in its `ended` word, stored
+// after the call; a successor starts from it, so that a call that was cut short is made again: at
+// least once.
 //
 // One replica's; one thread.
 
@@ -36,8 +36,8 @@ class EpochEnds {
   ReplicaContext context_;
   JoinedLanes* lanes_;
   Stage* stage_;
-  std::uint64_t told_;  // ends, over all lanes
-  int lane_ = 0;        // of the next end
+  std::uint64_t told_;               // ends, over all lanes
+  int lane_ = 0;                     // of the next end
   std::uint64_t boundary_ = kNever;  // number past that epoch; kNever: unknown
 };
 

@@ -24,8 +24,7 @@ class ProducerWork final : public TaskWork {
     const Sampler::Place place = sampler_.place(first);
     sampler_.enter(place.epoch);
     writer_.begin(first);
-    const std::uint64_t left =
-        sampler_.samples() - std::min(place.index, sampler_.samples());
+    const std::uint64_t left = sampler_.samples() - std::min(place.index, sampler_.samples());
     const std::uint64_t real = std::min(task_, left);
     // Apart from the calls, so that the processor works on several at once.
     for (std::uint64_t row = 0; row < real; ++row) ids_[row] = sampler_.id(place.index + row);

@@ -217,8 +217,7 @@ void RecordReader::begin(std::uint64_t first) {
   for (std::size_t i = 0; i < pools_.size(); ++i) headers_[i] = pools_[i]->headers(first);
   const RowHeader* headers = headers_.front();
   BRIGADE_CHECK(headers[0].number == first, headers[0].number, first);
-  for (std::uint64_t row = 0; row < states_.rows(); ++row)
-    states_.states[row] = headers[row].state;
+  for (std::uint64_t row = 0; row < states_.rows(); ++row) states_.states[row] = headers[row].state;
   for (std::size_t i = 1; i < headers_.size(); ++i) {
     for (std::uint64_t row = 0; row < states_.rows(); ++row)
       states_.states[row] = std::max(states_.states[row], headers_[i][row].state);
@@ -245,9 +244,7 @@ void RecordReader::select_full() {
 
 RecordWriter::RecordWriter(const Plan& plan, const PlanStage& stage, std::span<const RowPool> pools,
                            std::size_t stage_index)
-    : pool_(&pools[stage_index]),
-      task_(stage.lanes.front().task),
-      window_(task_, stage.batched) {
+    : pool_(&pools[stage_index]), task_(stage.lanes.front().task), window_(task_, stage.batched) {
   const std::size_t pool = window_.add_pool(*pool_);
   for (std::size_t i = 0; i < stage.pool.tensors.size(); ++i) {
     const TensorType& type = stage.pool.tensors[i].type;
@@ -303,8 +300,8 @@ void RecordWriter::copy_ragged(const Pass& pass, const RowStates& states) {
     std::memcpy(pool_->row(pass.to_array + 1, number), shape,
                 static_cast<std::size_t>(pass.rank) * sizeof(std::int64_t));
     std::memcpy(pool_->row(pass.to_array, number), pass.from->row(pass.from_array, number),
-                pass.element_bytes * element_count(reinterpret_cast<const std::int64_t*>(shape),
-                                                   pass.rank));
+                pass.element_bytes *
+                    element_count(reinterpret_cast<const std::int64_t*>(shape), pass.rank));
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The bridge between bytes and tensors. A RecordReader shows the rows of a lane's input pools as the
-// tensors of Inputs, a RecordWriter the rows of the stage's own pool as the slots of Outputs. Names,
-// dtypes, shapes and strides are settled when they are made; after that a record is a few pointers
-// moved, and nothing allocates. A batch is the rows themselves; only where holes lie between its
-// FULL rows are these copied to private scratch, and a transform's results copied back.
+// The bridge between bytes and tensors. A RecordReader shows the rows of a lane's input pools as
+// the tensors of Inputs, a RecordWriter the rows of the stage's own pool as the slots of Outputs.
+// Names, dtypes, shapes and strides are settled when they are made; after that a record is a few
+// pointers moved, and nothing allocates. A batch is the rows themselves; only where holes lie
+// between its FULL rows are these copied to private scratch, and a transform's results copied back.
 //
 // One thread. Call order:
 //

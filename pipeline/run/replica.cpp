@@ -102,11 +102,11 @@ void Replica::State::prepare_loop() {
   const auto domain = static_cast<std::size_t>(context.stage->lanes.front().domain);
   const std::uint64_t period = epoch_period(*samples, context.plan->domains[domain].multiple);
   lanes->at(0).set_own_end(multiply_saturating(period, context.plan->epochs));
-  // Early, so that the stages below know it with their first row; the start barrier stores the same.
+  // Early, so that the stages below know it with their first row; the start barrier stores the
+  // same.
   context.domain_of(0).epoch_period.value.store(period, std::memory_order_release);
-  work = make_producer_work(
-      context, *producer,
-      Sampler(*samples, period, context.stage->shuffle, context.stage->seed));
+  work = make_producer_work(context, *producer,
+                            Sampler(*samples, period, context.stage->shuffle, context.stage->seed));
 }
 
 Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {

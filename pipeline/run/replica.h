@@ -1,13 +1,13 @@
 #pragma once
 
-// One replica of one stage: opens the user's class, claims tasks, calls it row by row or batch by batch
-// on shared memory, finishes tasks, until its lanes have ended. The same class runs in a worker process
-// and as a thread of `--in-process`; it knows neither. Call order, from one thread:
+// One replica of one stage: opens the user's class, claims tasks, calls it row by row or batch by
+// batch on shared memory, finishes tasks, until its lanes have ended. The same class runs in a
+// worker process and as a thread of `--in-process`; it knows neither. Call order, from one thread:
 //
 //   open source_size? run close
 //
-// run() of a consumer waits for Phase::running first. Errors name the sample by number and, where the
-// producer can describe it, by source.
+// run() of a consumer waits for Phase::running first. Errors name the sample by number and, where
+// the producer can describe it, by source.
 
 #include <cstdint>
 #include <functional>

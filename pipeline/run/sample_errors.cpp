@@ -16,8 +16,7 @@ std::string SampleErrors::describe(std::span<const SampleInfo> samples) const {
     return concat("samples ", first.number, " to ", samples.back().number, " (epoch ", first.epoch,
                   ")");
   }
-  std::string text =
-      concat("sample ", first.number, " (id ", first.id, " of epoch ", first.epoch);
+  std::string text = concat("sample ", first.number, " (id ", first.id, " of epoch ", first.epoch);
   if (producer_ != nullptr) text += concat(": ", quote(producer_->describe(first.id)));
   return text + ")";
 }

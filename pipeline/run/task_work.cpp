@@ -2,6 +2,11 @@
 
 namespace brigade {
 
+std::string first_line(std::string_view what) {
+  const std::string_view line = trim(what.substr(0, what.find('\n')));
+  return line.empty() ? "an exception without a message" : std::string(line);
+}
+
 Result<void> settle_call(const Result<Next>& answer, const ReplicaContext& context, int lane,
                          std::span<const SampleInfo> samples, SampleErrors& errors) {
   if (!answer.ok()) return errors.failed(lane, samples, answer.error());
@@ -11,8 +16,8 @@ Result<void> settle_call(const Result<Next>& answer, const ReplicaContext& conte
                         ": it returned Next::drop, but the contract of ",
                         quote(context.stage->type), " does not say may_drop()")};
   }
-  return Error{concat(context.name(), ", ", errors.describe(samples), ": it returned Next::",
-                      *answer == Next::wait ? "wait" : "end",
+  return Error{concat(context.name(), ", ", errors.describe(samples),
+                      ": it returned Next::", *answer == Next::wait ? "wait" : "end",
                       ", which only a stream producer may")};
 }
 

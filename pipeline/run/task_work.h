@@ -1,9 +1,9 @@
 #pragma once
 
-// The work on one claimed task: the user's class called sample by sample or batch by batch, its rows
-// written in place. Three kinds: a producer reads samples of its source, a per-sample stage and a
-// per-batch stage turn input rows into output rows (a consumer has none). HOLES, PADs and samples
-// in quarantine are passed on without a call.
+// The work on one claimed task: the user's class called sample by sample or batch by batch, its
+// rows written in place. Three kinds: a producer reads samples of its source, a per-sample stage
+// and a per-batch stage turn input rows into output rows (a consumer has none). HOLES, PADs and
+// samples in quarantine are passed on without a call.
 //
 // One replica's; one thread. Nothing here allocates unless a sample fails.
 
@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "pipeline/run/replica_context.h"
@@ -40,14 +41,16 @@ std::unique_ptr<TaskWork> make_producer_work(const ReplicaContext& context, Prod
 std::unique_ptr<TaskWork> make_sample_work(const ReplicaContext& context, Stage& stage);
 std::unique_ptr<TaskWork> make_batch_work(const ReplicaContext& context, Stage& stage);
 
+/// Messages of users' libraries may be empty, or have a backtrace below their first line.
+std::string first_line(std::string_view what);
+
 /// Runs a call of the user's class; an exception becomes its error, cut to one line.
 template <class Call>
 auto guarded(Call&& call) -> decltype(call()) {
   try {
     return call();
   } catch (const std::exception& exception) {
-    const std::string what = exception.what();
-    return Error{what.substr(0, what.find('\n'))};
+    return Error{first_line(exception.what())};
   } catch (...) {
     return Error{"an exception that is no std::exception"};
   }

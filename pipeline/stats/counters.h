@@ -1,7 +1,7 @@
 #pragma once
 
-// What one replica has done so far, as numbers that anybody may read at any time: `brigade top`, the
-// progress line, the summary. They live in the replica's own piece of the control segment
+// What one replica has done so far, as numbers that anybody may read at any time: `brigade top`,
+// the progress line, the summary. They live in the replica's own piece of the control segment
 // (Control::extra), so they outlast the replica, and its successor counts on from there.
 //
 // One writer, the replica's own thread, once per task and after its commit: a replica killed in
@@ -28,16 +28,16 @@ inline constexpr std::size_t kTimeBuckets = 48;
 struct alignas(kCacheLineBytes) ReplicaCounters {
   using Word = std::atomic<std::uint64_t>;
 
-  Word samples{0};          ///< FULL rows finished
-  Word tasks{0};            ///< finished, empty ones included
-  Word busy_ns{0};          ///< from claim to commit, epoch_end() included
-  Word wait_in_ns{0};       ///< for its inputs
-  Word wait_out_ns{0};      ///< for room in its ring: its readers are slower
-  Word wait_other_ns{0};    ///< for the end, a stop, or the other replicas (`join: epochs`)
-  Word first_sample_ns{0};  ///< CLOCK_MONOTONIC when its first FULL row was in hand; 0: none yet
-  Word skipped{0};          ///< samples given up under `on_error: skip`
-  Word epochs{0};           ///< epochs of its last input that it has seen the end of
-  Word waiting{0};          ///< Waiting
+  Word samples{0};           ///< FULL rows finished
+  Word tasks{0};             ///< finished, empty ones included
+  Word busy_ns{0};           ///< from claim to commit, epoch_end() included
+  Word wait_in_ns{0};        ///< for its inputs
+  Word wait_out_ns{0};       ///< for room in its ring: its readers are slower
+  Word wait_other_ns{0};     ///< for the end, a stop, or the other replicas (`join: epochs`)
+  Word first_sample_ns{0};   ///< CLOCK_MONOTONIC when its first FULL row was in hand; 0: none yet
+  Word skipped{0};           ///< samples given up under `on_error: skip`
+  Word epochs{0};            ///< epochs of its last input that it has seen the end of
+  Word waiting{0};           ///< Waiting
   Word waiting_since_ns{0};  ///< CLOCK_MONOTONIC; of `waiting`
   std::array<Word, kTimeBuckets> task_times{};
 };

@@ -247,5 +247,4 @@ Contract<P>& Contract<P>::choice(std::string name, T P::*member,
   erased_.params.push_back(std::move(spec));
   return *this;
 }
-
 }  // namespace brigade

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/crash_marker.h"
@@ -80,8 +80,7 @@ class Delay : public Stage {
   }
 
   [[noreturn]] static void crash(const char* why, std::uint64_t id) {
-    std::fprintf(stderr, "delay: aborts at sample %llu, as told (%s)\n",
-                 static_cast<unsigned long long>(id), why);
+    log_error("delay: aborts at sample ", id, ", as told (", why, ")");
     std::abort();
   }
 

@@ -190,7 +190,9 @@ def line(*, count=1000, epochs=1, ms=0.0, replicas=2, batch=0, more=""):
     return f"""
 epochs: {epochs}
 stages:
-  numbers: {{producer: synthetic, params: {{count: {count}, shape: [16], dtype: f32, fill: random}}}}
+  numbers:
+    producer: synthetic
+    params: {{count: {count}, shape: [16], dtype: f32, fill: random}}
   slow:
     transform: delay
     from: numbers

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs that go well: the same samples whatever runs them, and a summary that scripts can rely on."""
+"""Runs that go well: the same samples whatever runs them, a summary that scripts can rely on."""
 
 import os
 

@@ -10,8 +10,9 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   const StageTypes types = builtin_stage_types();
   std::vector<std::string> names;
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
-  EXPECT_THAT(names, testing::UnorderedElementsAre("synthetic", "passthrough", "delay", "count",
-                                                   "idx_images", "augment_image"));
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre("synthetic", "passthrough", "delay", "count",
+                                            "idx_images", "augment_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

@@ -110,7 +110,9 @@ inline void fill_number_line(RunLine& run, const NumberLine& line, Log& log) {
       return Next::emit;
     });
   };
-  run.stages["mix"] = [=](int) { return line.batched_mix ? make_batched_mix() : make_mix(line.drops); };
+  run.stages["mix"] = [=](int) {
+    return line.batched_mix ? make_batched_mix() : make_mix(line.drops);
+  };
   run.stages["sink"] = [&log](int replica) { return make_logger(log, replica); };
 }
 
@@ -128,8 +130,8 @@ inline std::vector<Event> expected_calls(const NumberLine& line, std::uint64_t p
         const std::uint64_t id = line.shuffle ? order(index) : index;
         if (line.drops && is_dropped(id)) continue;
         call.rows.push_back({epoch * period + index, index, id, epoch});
-        call.values.push_back(mixed(static_cast<std::int64_t>(id),
-                                    Philox(line.seed, stream_id("mix"), epoch, id)));
+        call.values.push_back(
+            mixed(static_cast<std::int64_t>(id), Philox(line.seed, stream_id("mix"), epoch, id)));
       }
       if (!call.rows.empty()) calls.push_back(std::move(call));
     }

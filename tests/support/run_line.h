@@ -24,6 +24,7 @@
 #include "pipeline/plan/planner.h"
 #include "pipeline/run/graph_shape.h"
 #include "pipeline/run/replica.h"
+#include "pipeline/run/replica_context.h"
 #include "pipeline/run/sampler.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/line.h"
@@ -49,6 +50,10 @@ class KeepingReporter final : public Reporter {
     std::lock_guard lock(mutex_);
     return lines_;
   }
+  std::map<std::string, std::string> values() {
+    std::lock_guard lock(mutex_);
+    return values_;
+  }
 
  private:
   void keep(std::string_view name, std::string value) {
@@ -72,7 +77,8 @@ class RunLine {
   std::function<void()> while_running = [] {};
 
   /// `adjust`: changes the plan before memory is laid out for it.
-  explicit RunLine(GraphBuilder& graph, const std::function<void(Plan&)>& adjust = [](Plan&) {}) {
+  explicit RunLine(
+      GraphBuilder& graph, const std::function<void(Plan&)>& adjust = [](Plan&) {}) {
     for (ValidStage& stage : graph.graph().stages) {
       StageContract& contract = graph.type_of(stage.name).contract;
       if (!contract.make_params) contract.make_params = [] { return std::make_shared<int>(); };
@@ -98,6 +104,18 @@ class RunLine {
   }
   EdgeAudit audit(const std::string& writer, const std::string& reader, int lane = 0) {
     return audit_edge(control_, index(writer), index(reader), lane);
+  }
+
+  const RowPool& pool(const std::string& name) const {
+    return pools_[static_cast<std::size_t>(index(name))];
+  }
+  const std::vector<RowPool>& pools() const { return pools_; }
+  ReplicaContext context(const std::string& name, int replica = 0) {
+    return {&plan_, &stage(name), index(name), replica, &control_, pools_, &reporter};
+  }
+  LaneWords<SystemPolicy>& lane(const std::string& name, int lane = 0) {
+    return control_.stages[static_cast<std::size_t>(index(name))]
+        .lanes[static_cast<std::size_t>(lane)];
   }
 
   /// A replica that nobody has opened yet.

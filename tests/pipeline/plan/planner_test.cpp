@@ -57,7 +57,7 @@ TEST(Planner, PlansFashionMnist) {
   const PlanStage& augment = plan.stages[1];
   EXPECT_EQ(augment.lanes[0].task, 64u);
   EXPECT_FALSE(augment.lanes[0].in_order);
-  EXPECT_EQ(augment.skips_max, 10u + 2 * 2);
+  EXPECT_EQ(augment.skips_max, 10u * 3 + 2 * 2);
   EXPECT_EQ(augment.passes, std::vector<PlanPass>({{"label", 0}}));
   EXPECT_EQ(augment.pool.rows % 256, 0u);
 

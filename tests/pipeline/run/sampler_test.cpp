@@ -62,7 +62,8 @@ TEST(Permutation, AllOrdersOfFiveAreEquallyLikely) {
   constexpr int kEach = 100;
   std::map<std::vector<std::uint64_t>, int> counts;
   for (int trial = 0; trial < 120 * kEach; ++trial)
-    ++counts[order(5, static_cast<std::uint64_t>(trial / 50), static_cast<std::uint32_t>(trial % 50))];
+    ++counts[order(5, static_cast<std::uint64_t>(trial / 50),
+                   static_cast<std::uint32_t>(trial % 50))];
   ASSERT_EQ(counts.size(), 120u);
   double chi_square = 0;
   for (const auto& [permutation, count] : counts)

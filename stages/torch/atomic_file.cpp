@@ -1,0 +1,74 @@
+#include "stages/torch/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "base/text.h"
+#include "base/units.h"
+
+namespace brigade {
+namespace {
+
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags)
+      : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+}  // namespace
+
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  const std::string temporary = path + ".tmp";
+  const auto failed = [&]() -> Error {
+    const int cause = errno;
+    unlink(temporary.c_str());
+    return Error{concat("cannot write ", path, " (", format_size(bytes.size()),
+                        "): ", std::strerror(cause), "; what was there before is intact")};
+  };
+  {
+    const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+    if (file.get() < 0 || !write_all(file.get(), bytes) || fsync(file.get()) != 0) return failed();
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed();
+  const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
+  if (folder.get() < 0 || fsync(folder.get()) != 0)
+    return Error{concat("cannot sync the folder of ", path, ": ", std::strerror(errno))};
+  return {};
+}
+
+Result<void> check_writable(const std::string& path) {
+  const std::string folder = folder_of(path);
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return Error{concat("cannot write ", path, ": folder ", folder, ": ", std::strerror(errno))};
+}
+
+}  // namespace brigade

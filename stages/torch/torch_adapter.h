@@ -1,0 +1,110 @@
+#pragma once
+
+// What differs between the LibTorch versions this package builds with (Debian's 1.13 to 2.11), and
+// the few bridges between its types and ours. Everything else in the package uses only calls that
+// are the same in all of them. Its exceptions end here: guarded() makes an Error of them.
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <torch/cuda.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "stages/api/stage.h"
+
+namespace brigade {
+
+/// Calls fn() -> Result<T>; an exception becomes its error, on one line and without LibTorch's
+/// stack trace.
+template <class Fn>
+auto torch_guarded(Fn fn) -> decltype(fn()) {
+  const auto first_line = [](std::string_view text) { return std::string(split(text, '\n')[0]); };
+  try {
+    return fn();
+  } catch (const c10::Error& error) {
+    return Error{concat("LibTorch: ", first_line(error.what_without_backtrace()))};
+  } catch (const std::exception& error) {
+    return Error{concat("LibTorch: ", first_line(error.what()))};
+  }
+}
+
+/// Threads, seeds and algorithms of this process, so that equal inputs give equal bits. Before
+/// anything else of LibTorch runs.
+inline void prepare_torch(int threads, std::uint64_t seed) {
+  // cuBLAS reads it when CUDA starts, and is deterministic only with it.
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+  at::set_num_threads(threads);
+  torch::manual_seed(seed);
+  // Warn only: max_pool2d's backward on CUDA has no deterministic algorithm.
+  at::globalContext().setDeterministicAlgorithms(true, true);
+  at::globalContext().setBenchmarkCuDNN(false);
+}
+
+/// `auto`: a GPU when there is one. Several replicas and processes of one machine take turns.
+inline Result<at::Device> choose_device(const std::string& wanted, int replica, int replicas) {
+  const auto gpus = static_cast<int>(torch::cuda::is_available() ? torch::cuda::device_count() : 0);
+  if (wanted == "cpu" || (wanted == "auto" && gpus == 0)) return at::Device(at::kCPU);
+  const bool any = wanted == "auto" || wanted == "cuda";
+  if (!any && !wanted.starts_with("cuda:"))
+    return Error{concat("device ", wanted, ": LibTorch here knows auto, cpu, cuda and cuda:N")};
+  if (gpus == 0)
+    return Error{concat("device ", wanted, ": ",
+                        at::hasCUDA()
+                            ? "no GPU is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES)"
+                            : "this LibTorch was built without CUDA",
+                        "; device: auto takes the CPU instead")};
+  if (any) {
+    const std::string_view rank = std::getenv("LOCAL_RANK") ? std::getenv("LOCAL_RANK") : "";
+    int local_rank = 0;  // what is no number counts as rank 0
+    std::from_chars(rank.data(), rank.data() + rank.size(), local_rank);
+    local_rank = std::max(0, local_rank);
+    return at::Device(at::kCUDA,
+                      static_cast<c10::DeviceIndex>((local_rank * replicas + replica) % gpus));
+  }
+  const at::Device device(wanted);
+  if (device.index() < gpus) return device;
+  return Error{concat("device ", wanted, ": there are ", gpus, " GPUs, cuda:0 to cuda:", gpus - 1)};
+}
+
+inline at::ScalarType scalar_type(DType dtype) {
+  switch (dtype) {
+    case DType::boolean:
+      return at::kBool;
+    case DType::u8:
+      return at::kByte;
+    case DType::i8:
+      return at::kChar;
+    case DType::i16:
+      return at::kShort;
+    case DType::i32:
+      return at::kInt;
+    case DType::i64:
+      return at::kLong;
+    case DType::f16:
+      return at::kHalf;
+    case DType::bf16:
+      return at::kBFloat16;
+    case DType::f32:
+      return at::kFloat;
+    case DType::f64:
+      return at::kDouble;
+  }
+  return at::kByte;
+}
+
+/// The same memory as a tensor; it dies with the view, and must not be written to.
+inline at::Tensor torch_view(const TensorView& view) {
+  const at::IntArrayRef sizes(view.shape().begin(), view.shape().end());
+  return at::from_blob(const_cast<void*>(view.data()), sizes,
+                       at::TensorOptions(scalar_type(view.dtype())));
+}
+
+}  // namespace brigade

@@ -1,0 +1,296 @@
+// The body of torch_classifier. One replica trains one model: every batch of the source that is not
+// called `test` is one step; a batch of `test` is only evaluated. Batches are read where they lie
+// in shared memory, copied to the device as they are (u8), and converted there.
+
+#include <torch/optim/adam.h>
+#include <torch/optim/sgd.h>
+#include <torch/serialize.h>
+
+#include <cmath>
+#include <fstream>
+#include <iomanip>
+#include <numbers>
+#include <sstream>
+
+#include "base/text.h"
+#include "stages/api/module.h"
+#include "stages/torch/atomic_file.h"
+#include "stages/torch/classifier_models.h"
+#include "stages/torch/torch_adapter.h"
+#include "stages/torch/torch_classifier_contract.h"
+
+namespace brigade {
+namespace {
+
+using Params = TorchClassifierParams;
+
+constexpr std::string_view kTestPort = "test";
+constexpr std::string_view kTrainPort = "train";
+/// Steps whose losses may still be on the GPU; reading one waits for it.
+constexpr std::size_t kPendingStepsMax = 16;
+
+std::string three_decimals(double value) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(3) << value;
+  return text.str();
+}
+
+/// Over the batches of one epoch of one source. Losses and hits stay on the device until read.
+class Tally {
+ public:
+  struct Step {
+    at::Tensor loss;  // mean over its samples
+    at::Tensor hits;
+    std::int64_t samples = 0;
+  };
+
+  void add(Step step) { pending_.push_back(std::move(step)); }
+  std::size_t pending() const { return pending_.size(); }
+
+  /// Waits for the device; calls fn(loss) for each step that was pending.
+  template <class Fn>
+  Result<void> read(Fn fn) {
+    for (const Step& step : pending_) {
+      const double loss = step.loss.item<float>();
+      loss_sum_ += loss * static_cast<double>(step.samples);
+      hits_ += step.hits.item<std::int64_t>();
+      samples_ += step.samples;
+      BRIGADE_TRY(fn(loss));
+    }
+    pending_.clear();
+    return {};
+  }
+
+  std::int64_t samples() const { return samples_; }
+  double loss() const { return samples_ > 0 ? loss_sum_ / static_cast<double>(samples_) : 0; }
+  double accuracy() const {
+    return samples_ > 0 ? static_cast<double>(hits_) / static_cast<double>(samples_) : 0;
+  }
+
+ private:
+  std::vector<Step> pending_;
+  double loss_sum_ = 0;
+  std::int64_t hits_ = 0;
+  std::int64_t samples_ = 0;
+};
+
+class TorchClassifier : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    return torch_guarded([&] { return open_guarded(context); });
+  }
+  Result<Next> process(const Inputs& in, Outputs&) override {
+    if (in.rows() == 0) return Next::emit;
+    BRIGADE_TRY(check_labels(in));
+    const bool test = has_test_ && in.port() == kTestPort;
+    BRIGADE_TRY(torch_guarded([&] { return test ? evaluate(in) : train(in); }));
+    samples_ += static_cast<std::uint64_t>(in.rows());
+    reporter_->report("samples", samples_);
+    return Next::emit;
+  }
+  Result<void> epoch_end(const EpochEnd& end) override {
+    return torch_guarded([&] {
+      return has_test_ && end.source == kTestPort ? test_end(end.epoch) : train_end(end.epoch);
+    });
+  }
+
+ private:
+  Result<void> open_guarded(const OpenContext& context);
+  Result<void> find_sources(const Ports& inputs);
+  void make_optimizer();
+  void set_learning_rate(const SampleInfo& first);
+  Result<void> check_labels(const Inputs& in) const;
+  at::Tensor images_of(const Inputs& in) const;
+  Result<void> train(const Inputs& in);
+  Result<void> read_losses();
+  Result<void> evaluate(const Inputs& in);
+  Result<void> train_end(std::uint32_t epoch);
+  Result<void> test_end(std::uint32_t epoch);
+  Result<void> save(std::uint32_t epoch) const;
+
+  Params params_;
+  std::string checkpoint_file_;
+  Reporter* reporter_ = nullptr;
+  bool has_test_ = false;
+  Shape image_;  // [H, W, C]
+  at::Device device_ = at::kCPU;
+  std::shared_ptr<ClassifierModel> model_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  std::ofstream loss_file_;
+  std::uint64_t samples_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint32_t epoch_ = 0;
+  double epochs_ = 1;
+  double epoch_samples_ = 0;  // 0: not known yet
+  Tally train_;
+  Tally test_;
+};
+
+Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
+  params_ = context.params<Params>();
+  reporter_ = context.reporter;
+  checkpoint_file_ = context.checkpoint_file;
+  epochs_ = context.epochs;
+  if (context.replicas != 1)
+    return Error{
+        concat("trains one model in one process: replicas must be 1, found ", context.replicas)};
+  BRIGADE_TRY(find_sources(context.inputs));
+  prepare_torch(context.threads, context.seed);
+  BRIGADE_ASSIGN(device_, choose_device(context.device, context.replica, context.replicas));
+  if (!checkpoint_file_.empty()) BRIGADE_TRY(check_writable(checkpoint_file_));
+  if (const std::string& path = params_.loss_file.path; !path.empty()) {
+    loss_file_.open(path, std::ios::trunc);
+    loss_file_ << "epoch,step,loss\n" << std::flush;
+    if (!loss_file_) return Error{concat("cannot write loss_file ", path)};
+  }
+  model_ = make_model(params_, image_);
+  model_->to(device_);
+  make_optimizer();
+  return {};
+}
+
+/// One source trains. Several are `train` and `test`, and give images of one shape.
+Result<void> TorchClassifier::find_sources(const Ports& inputs) {
+  if (const TensorType* image = inputs.find("image")) {
+    image_ = image->bounds();
+    return {};
+  }
+  for (const TensorType& tensor : inputs.tensors) {
+    const auto port = strip_suffix(tensor.name, ".image");
+    if (!port) continue;
+    if (*port != kTrainPort && *port != kTestPort)
+      return Error{concat("of several sources one is called train and one test, found ",
+                          quote(*port), "; write from: {train: ..., test: ...} and join: epochs")};
+    has_test_ |= *port == kTestPort;
+    if (image_.rank() > 0 && !(image_ == tensor.bounds()))
+      return Error{concat("train and test need images of one shape, found ", shape_text(image_),
+                          " and ", shape_text(tensor.bounds()))};
+    image_ = tensor.bounds();
+  }
+  return {};
+}
+
+void TorchClassifier::make_optimizer() {
+  if (params_.optimizer == Params::Optimizer::adam) {
+    optimizer_ = std::make_unique<torch::optim::Adam>(
+        model_->parameters(),
+        torch::optim::AdamOptions(params_.lr).weight_decay(params_.weight_decay));
+  } else {
+    optimizer_ = std::make_unique<torch::optim::SGD>(model_->parameters(),
+                                                     torch::optim::SGDOptions(params_.lr)
+                                                         .momentum(params_.momentum)
+                                                         .weight_decay(params_.weight_decay));
+  }
+}
+
+/// The cosine begins with the second epoch, when the length of an epoch is known.
+void TorchClassifier::set_learning_rate(const SampleInfo& first) {
+  if (params_.schedule == Params::Schedule::constant || first.epoch == 0) return;
+  const double done = epoch_samples_ > 0 ? static_cast<double>(first.index) / epoch_samples_ : 0;
+  const double share = (first.epoch - 1 + std::min(done, 1.0)) / (epochs_ - 1);
+  const double lr = params_.lr * 0.5 * (1 + std::cos(std::numbers::pi * std::min(share, 1.0)));
+  for (auto& group : optimizer_->param_groups()) group.options().set_lr(lr);
+}
+
+Result<void> TorchClassifier::check_labels(const Inputs& in) const {
+  const auto labels = in["label"].as<std::int64_t>();
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    if (labels[row] >= 0 && labels[row] < params_.classes) continue;
+    const SampleInfo& sample = in.sample(static_cast<std::int64_t>(row));
+    return Error{concat("sample ", sample.id, " has label ", labels[row], "; with classes: ",
+                        params_.classes, " labels are 0 to ", params_.classes - 1)};
+  }
+  return {};
+}
+
+/// [B, C, H, W] floats on the device. The view of a batch in shared memory is read-only, so the
+/// first step must make a copy.
+at::Tensor TorchClassifier::images_of(const Inputs& in) const {
+  const at::Tensor images = torch_view(in["image"]).to(device_).permute({0, 3, 1, 2});
+  if (images.scalar_type() != at::kByte) return images;
+  return images.to(at::kFloat).mul_(2.0 / 255).sub_(1);
+}
+
+Result<void> TorchClassifier::train(const Inputs& in) {
+  const at::Tensor images = images_of(in);
+  const at::Tensor labels = torch_view(in["label"]).to(device_);
+  epoch_ = in.sample().epoch;
+  set_learning_rate(in.sample());
+  model_->train();
+  optimizer_->zero_grad();
+  const at::Tensor scores = model_->forward(images);
+  const at::Tensor loss = at::cross_entropy_loss(scores, labels);
+  loss.backward();
+  optimizer_->step();
+  train_.add({loss.detach(), (scores.detach().argmax(1) == labels).sum(), in.rows()});
+  const std::size_t pending_max = device_.is_cpu() ? 1 : kPendingStepsMax;
+  return train_.pending() < pending_max ? Result<void>() : read_losses();
+}
+
+Result<void> TorchClassifier::read_losses() {
+  BRIGADE_TRY(train_.read([&](double loss) -> Result<void> {
+    ++steps_;
+    if (loss_file_.is_open())
+      loss_file_ << concat(epoch_ + 1, ',', steps_, ',', static_cast<float>(loss), '\n');
+    if (std::isfinite(loss)) return {};
+    return Error{concat("the loss is ", loss, " at step ", steps_, " (epoch ", epoch_ + 1,
+                        "); try a smaller lr, it is ", params_.lr)};
+  }));
+  reporter_->report("loss", train_.loss());
+  return {};
+}
+
+Result<void> TorchClassifier::evaluate(const Inputs& in) {
+  const at::NoGradGuard no_gradients;
+  model_->eval();
+  const at::Tensor labels = torch_view(in["label"]).to(device_);
+  const at::Tensor scores = model_->forward(images_of(in));
+  test_.add(
+      {at::cross_entropy_loss(scores, labels), (scores.argmax(1) == labels).sum(), in.rows()});
+  return {};
+}
+
+Result<void> TorchClassifier::train_end(std::uint32_t epoch) {
+  BRIGADE_TRY(read_losses());
+  epoch_samples_ = static_cast<double>(train_.samples());
+  reporter_->report("train_accuracy", train_.accuracy());
+  if (!has_test_)
+    reporter_->say(concat("epoch ", epoch + 1, ": loss ", three_decimals(train_.loss()),
+                          ", train accuracy ", three_decimals(train_.accuracy())));
+  loss_file_.flush();
+  if (!checkpoint_file_.empty()) BRIGADE_TRY(save(epoch));
+  if (!has_test_) train_ = Tally();
+  return {};
+}
+
+Result<void> TorchClassifier::test_end(std::uint32_t epoch) {
+  BRIGADE_TRY(test_.read([](double) { return Result<void>(); }));
+  reporter_->report("accuracy", test_.accuracy());
+  reporter_->report("test_loss", test_.loss());
+  reporter_->say(concat("epoch ", epoch + 1, ": accuracy ", three_decimals(test_.accuracy()),
+                        ", loss ", three_decimals(train_.loss())));
+  test_ = Tally();
+  train_ = Tally();
+  return {};
+}
+
+/// Model, optimizer and epoch, as an archive that torch.jit.load() of Python reads as well.
+Result<void> TorchClassifier::save(std::uint32_t epoch) const {
+  torch::serialize::OutputArchive archive, model, optimizer;
+  model_->save(model);
+  optimizer_->save(optimizer);
+  archive.write("model", model);
+  archive.write("optimizer", optimizer);
+  archive.write("epoch", c10::IValue(static_cast<std::int64_t>(epoch + 1)));
+  std::string bytes;
+  archive.save_to([&](const void* data, std::size_t size) {
+    bytes.append(static_cast<const char*>(data), size);
+    return size;
+  });
+  return write_file_atomically(checkpoint_file_, bytes);
+}
+
+}  // namespace
+}  // namespace brigade
+
+BRIGADE_MODULE(brigade::stage_body<brigade::TorchClassifier>("torch_classifier"))

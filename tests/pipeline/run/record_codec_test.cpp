@@ -1,0 +1,332 @@
+#include "pipeline/run/record_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+
+#include "pipeline/plan/pool_layout.h"
+#include "pipeline/run/graph_shape.h"
+#include "tests/support/line.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::uint64_t kTask = 8;
+constexpr std::uint64_t kRows = 24;
+
+/// Source stages with pools of kRows, and one stage that reads them by tasks of kTask.
+class Codec : public testing::Test {
+ protected:
+  int add_source(const std::string& name, const Ports& outputs) {
+    PlanStage& stage = add_stage(name, outputs);
+    stage.kind = StageKind::producer;
+    return static_cast<int>(plan_.stages.size()) - 1;
+  }
+
+  PlanStage& add_stage(const std::string& name, const Ports& outputs) {
+    PlanStage& stage = plan_.stages.emplace_back();
+    stage.name = stage.random = name;
+    stage.lanes.resize(1);
+    stage.lanes[0].task = kTask;
+    stage.has_pool = true;
+    stage.pool.rows = kRows;
+    stage.pool.tensors = pool_tensors(outputs);
+    lay_out_pool(stage.pool);
+    memory_.push_back(std::make_unique<support::LineMemory>(stage.pool.bytes));
+    pools_.emplace_back(memory_.back()->data(), kRows, row_arrays(stage.pool));
+    return stage;
+  }
+
+  void connect(PlanStage& reader, int source, const std::string& port) {
+    PlanInput input{source, port, {}};
+    for (const PlanTensor& tensor : plan_.stages[static_cast<std::size_t>(source)].pool.tensors)
+      input.tensors.push_back(tensor.type.name);
+    reader.lanes[0].inputs.push_back(input);
+  }
+
+  /// FULL rows whose first array says 10 * number, except those listed.
+  void fill(int source, std::uint64_t first, const std::vector<std::uint64_t>& holes = {},
+            const std::vector<std::uint64_t>& pads = {}) {
+    const RowPool& pool = pools_[static_cast<std::size_t>(source)];
+    for (std::uint64_t row = 0; row < kTask; ++row) {
+      const std::uint64_t number = first + row;
+      *pool.headers(number) = {number, number + 100, number + 200, 3, RowState::full, {}};
+      *reinterpret_cast<std::int64_t*>(pool.row(0, number)) =
+          static_cast<std::int64_t>(10 * number);
+    }
+    for (const std::uint64_t row : holes) pool.headers(first + row)->state = RowState::hole;
+    for (const std::uint64_t row : pads) pool.headers(first + row)->state = RowState::pad;
+  }
+
+  RecordReader reader(const PlanStage& stage) {
+    return RecordReader(plan_, stage, stage.lanes[0], pools_);
+  }
+  RecordWriter writer(const PlanStage& stage) {
+    return RecordWriter(plan_, stage, pools_,
+                        static_cast<std::size_t>(&stage - plan_.stages.data()));
+  }
+
+  Plan plan_;
+  std::vector<std::unique_ptr<support::LineMemory>> memory_;
+  std::vector<RowPool> pools_;
+};
+
+const TensorType kNumber{"number", i64, {}};
+const TensorType kImage{"image", u8, {3, 2}};
+
+std::vector<std::int64_t> numbers(const Inputs& in, std::string_view name = "number") {
+  const auto view = in[name].as<std::int64_t>();
+  return {view.begin(), view.end()};
+}
+
+TEST_F(Codec, ASampleIsItsRowWithoutACopy) {
+  const int source = add_source("source", {kNumber, kImage});
+  PlanStage& stage = add_stage("stage", {});
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);
+  fill(source, 16);
+  reader.begin(16);
+  EXPECT_EQ(reader.states().full, kTask);
+  for (std::uint64_t row = 0; row < kTask; ++row) {
+    reader.select(row);
+    const Inputs in = reader.inputs();
+    ASSERT_EQ(in.size(), 2u);
+    EXPECT_EQ(in.name(1), "image");
+    EXPECT_EQ(in.port(), "in");
+    EXPECT_EQ(in.rows(), 1);
+    EXPECT_EQ(in["image"].shape(), (Shape{3, 2}));
+    EXPECT_EQ(in["image"].data(), pools_[0].row(1, 16 + row));
+    EXPECT_EQ(in["number"].as<std::int64_t>()[0], static_cast<std::int64_t>(10 * (16 + row)));
+    EXPECT_EQ(in.sample().number, 16 + row);
+    EXPECT_EQ(in.sample().index, 116 + row);
+    EXPECT_EQ(in.sample().id, 216 + row);
+    EXPECT_EQ(in.sample().epoch, 3u);
+  }
+}
+
+TEST_F(Codec, ABatchIsItsRowsWithoutACopy) {
+  const int source = add_source("source", {kNumber, kImage});
+  PlanStage& stage = add_stage("stage", {});
+  stage.batched = true;
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);
+  fill(source, 8);
+  reader.begin(8);
+  reader.select_full();
+  const Inputs in = reader.inputs();
+  EXPECT_EQ(in.rows(), 8);
+  EXPECT_EQ(in["image"].shape(), (Shape{8, 3, 2}));
+  EXPECT_EQ(in["image"].data(), pools_[0].row(1, 8));
+  EXPECT_EQ(in.row(5)["image"].data(), pools_[0].row(1, 13));
+  EXPECT_EQ(in.sample(5).number, 13u);
+}
+
+TEST_F(Codec, PadsMakeABatchShortWithoutACopy) {
+  const int source = add_source("source", {kNumber});
+  PlanStage& stage = add_stage("stage", {});
+  stage.batched = true;
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);
+  fill(source, 0, {0}, {5, 6, 7});
+  reader.begin(0);
+  EXPECT_EQ(reader.states().pads, 3u);
+  EXPECT_EQ(reader.states().holes, 1u);
+  reader.select_full();
+  EXPECT_EQ(numbers(reader.inputs()), (std::vector<std::int64_t>{10, 20, 30, 40}));
+  EXPECT_EQ(reader.inputs()["number"].data(), pools_[0].row(0, 1));
+  EXPECT_EQ(reader.inputs().sample(0).number, 1u);
+
+  fill(source, 8);  // and whole again
+  reader.begin(8);
+  reader.select_full();
+  EXPECT_EQ(reader.inputs().rows(), 8);
+}
+
+TEST_F(Codec, HolesMakeADenseCopy) {
+  const int source = add_source("source", {kNumber});
+  PlanStage& stage = add_stage("stage", {});
+  stage.batched = true;
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);  // the plan did not expect holes: still right
+  fill(source, 0, {0, 3, 4}, {7});
+  reader.begin(0);
+  reader.select_full();
+  const Inputs in = reader.inputs();
+  EXPECT_EQ(numbers(in), (std::vector<std::int64_t>{10, 20, 50, 60}));
+  EXPECT_EQ(in.sample(2).number, 5u);
+  EXPECT_EQ(reader.samples().size(), 4u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(in["number"].data()) % 64, 0u);
+  EXPECT_EQ(*reinterpret_cast<std::int64_t*>(pools_[0].row(0, 3)), 30);
+}
+
+TEST_F(Codec, ResultsAreScatteredToTheirNumbers) {
+  const int source = add_source("source", {kNumber});
+  add_stage("stage", {kNumber});
+  PlanStage& stage = plan_.stages.back();
+  stage.batched = true;
+  stage.holes_possible = true;
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);
+  RecordWriter writer = this->writer(stage);
+  for (const std::vector<std::uint64_t>& holes :
+       {std::vector<std::uint64_t>{2, 5}, std::vector<std::uint64_t>{},
+        std::vector<std::uint64_t>{0, 7}}) {
+    fill(source, 16, holes);
+    reader.begin(16);
+    writer.begin(16);
+    writer.pass_on(reader.headers(), reader.states());
+    reader.select_full();
+    writer.select_full(reader.states());
+    Outputs out = writer.outputs();
+    EXPECT_EQ(out.rows(), static_cast<std::int64_t>(kTask - holes.size()));
+    const auto in = numbers(reader.inputs());
+    for (std::size_t i = 0; i < in.size(); ++i) out["number"].as<std::int64_t>()[i] = in[i] + 1;
+    writer.commit_full(reader.states());
+    for (std::uint64_t row = 0; row < kTask; ++row) {
+      const bool hole = std::find(holes.begin(), holes.end(), row) != holes.end();
+      EXPECT_EQ(pools_[1].headers(16 + row)->state, hole ? RowState::hole : RowState::full);
+      EXPECT_EQ(pools_[1].headers(16 + row)->id, 216 + row);
+      if (hole) continue;
+      EXPECT_EQ(*reinterpret_cast<std::int64_t*>(pools_[1].row(0, 16 + row)),
+                static_cast<std::int64_t>(10 * (16 + row) + 1));
+    }
+  }
+}
+
+TEST_F(Codec, ZippedTensorsCarryTheirPort) {
+  const int left = add_source("left", {kNumber});
+  const int right = add_source("right", {kNumber, kImage});
+  PlanStage& stage = add_stage("stage", {});
+  stage.join = Join::zip;
+  connect(stage, left, "a");
+  connect(stage, right, "b");
+  RecordReader reader = this->reader(stage);
+  fill(left, 0, {1}, {7});
+  fill(right, 0, {1, 2}, {7});
+  reader.begin(0);
+  const RowStates& states = reader.states();
+  EXPECT_EQ(states.full, 5u);  // a hole in any input is a hole
+  EXPECT_EQ(states.holes, 2u);
+  EXPECT_EQ(states.pads, 1u);
+  EXPECT_FALSE(states.is_full(2));
+  reader.select(3);
+  EXPECT_TRUE(reader.inputs().has("a.number"));
+  EXPECT_EQ(numbers(reader.inputs(), "b.number"), std::vector<std::int64_t>{30});
+  EXPECT_EQ(reader.inputs()["b.image"].data(), pools_[1].row(1, 3));
+  const Ports ports = input_ports(plan_, stage);
+  ASSERT_EQ(ports.tensors.size(), 3u);
+  EXPECT_EQ(ports.tensors[2].name, "b.image");
+}
+
+TEST_F(Codec, PassedTensorsAreCopiedByTheRuntime) {
+  const int source = add_source("source", {kNumber, kImage});
+  PlanStage& stage = add_stage("stage", {{"result", i64, {}}, kImage});
+  stage.passes = {{"image", 0}};
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);
+  RecordWriter writer = this->writer(stage);
+  fill(source, 8, {4});
+  for (std::uint64_t number = 8; number < 16; ++number)
+    std::memset(pools_[0].row(1, number), static_cast<int>(number), 6);
+  reader.begin(8);
+  writer.begin(8);
+  writer.pass_on(reader.headers(), reader.states());
+  writer.select(1);
+  EXPECT_EQ(writer.outputs().size(), 1u);  // the stage sees its own only
+  EXPECT_EQ(writer.outputs()["result"].data(), pools_[1].row(0, 9));
+  for (std::uint64_t number = 8; number < 16; ++number) {
+    EXPECT_EQ(std::memcmp(pools_[1].row(1, number), pools_[0].row(1, number), 6), 0);
+    EXPECT_EQ(pools_[1].headers(number)->number, number);
+  }
+  EXPECT_EQ(pools_[1].headers(12)->state, RowState::hole);
+  EXPECT_EQ(own_outputs(stage).tensors, (std::vector<TensorType>{{"result", i64, {}}}));
+  EXPECT_EQ(input_ports(plan_, stage).tensors[0].name, "number");
+}
+
+const TensorType kBoxes{"boxes", f32, {up_to(4), 2}};
+
+TEST_F(Codec, RaggedTensorsTravelWithTheirShapes) {
+  const int source = add_source("source", {kBoxes});
+  PlanStage& stage = add_stage("stage", {{"number", i64, {}}, kBoxes});
+  stage.passes = {{"boxes", 0}};
+  connect(stage, source, "in");
+  RecordWriter maker = writer(plan_.stages[0]);
+  maker.begin(0);
+  for (std::uint64_t row = 0; row < kTask; ++row) {
+    maker.headers()[row] = {row, row, row, 0, RowState::full, {}};
+    maker.select(row);
+    const auto count = static_cast<std::int64_t>(row % 5);
+    const auto boxes = maker.outputs()["boxes"].resize<float>({count, 2});
+    ASSERT_TRUE(boxes.ok()) << boxes.error().message;
+    for (float& value : *boxes) value = static_cast<float>(row);
+    maker.commit(row);
+  }
+  RecordReader reader = this->reader(stage);
+  RecordWriter passing = writer(stage);
+  reader.begin(0);
+  passing.begin(0);
+  passing.pass_on(reader.headers(), reader.states());
+  for (std::uint64_t row = 0; row < kTask; ++row) {
+    reader.select(row);
+    EXPECT_EQ(reader.inputs().size(), 1u);
+    const TensorView boxes = reader.inputs()["boxes"];
+    const auto count = static_cast<std::int64_t>(row % 5);
+    EXPECT_EQ(boxes.shape(), (Shape{count, 2}));
+    for (const float value : boxes.as<float>()) EXPECT_EQ(value, static_cast<float>(row));
+    EXPECT_EQ(std::memcmp(pools_[1].row(1, row), pools_[0].row(0, row), boxes.bytes()), 0);
+    EXPECT_EQ(std::memcmp(pools_[1].row(2, row), pools_[0].row(1, row), 16), 0);
+  }
+}
+
+TEST_F(Codec, BatchesOfRaggedTensorsCarryTheShapesAsATensor) {
+  const int source = add_source("source", {kBoxes});
+  PlanStage& stage = add_stage("stage", {});
+  stage.batched = true;
+  connect(stage, source, "in");
+  RecordWriter maker = writer(plan_.stages[0]);
+  maker.begin(0);
+  for (std::uint64_t row = 0; row < kTask; ++row) {
+    maker.headers()[row] = {row, row, row, 0, RowState::full, {}};
+    maker.select(row);
+    ASSERT_TRUE(maker.outputs()["boxes"].resize({static_cast<std::int64_t>(row % 5), 2}).ok());
+    maker.commit(row);
+  }
+  RecordReader reader = this->reader(stage);
+  reader.begin(0);
+  reader.select_full();
+  const Inputs in = reader.inputs();
+  EXPECT_EQ(in["boxes.shape"].shape(), (Shape{8, 2}));
+  EXPECT_EQ(in.row(4)["boxes.shape"].as<std::int64_t>()[0], 4);
+  EXPECT_EQ(in["boxes"].shape(), (Shape{8, 4, 2}));
+}
+
+TEST_F(Codec, AnotherSamplesRowIsNeverShown) {
+  const int source = add_source("source", {kNumber});
+  PlanStage& stage = add_stage("stage", {});
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);
+  fill(source, 0);
+  EXPECT_DEATH(reader.begin(kRows), "number == first");
+}
+
+TEST(RowStates, CountsAndFindsRuns) {
+  RowStates states;
+  states.states.assign(4, RowState::pad);
+  states.count();
+  EXPECT_EQ(states.full, 0u);
+  EXPECT_TRUE(states.contiguous());
+  states.states[1] = states.states[3] = RowState::full;
+  states.count();
+  EXPECT_EQ(states.full, 2u);
+  EXPECT_EQ(states.pads, 2u);
+  EXPECT_FALSE(states.contiguous());
+  states.states[2] = RowState::full;
+  states.count();
+  EXPECT_TRUE(states.contiguous());
+  EXPECT_EQ(states.first_full, 1u);
+  EXPECT_EQ(states.last_full, 3u);
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,307 @@
+// The body of torch_classifier through the module's entry point, without LibTorch's headers.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "stages/api/module.h"
+#include "stages/torch/torch_classifier_contract.h"
+#include "tests/support/idx_files.h"
+#include "tests/support/stage_harness.h"
+
+extern "C" const brigade::Module* brigade_module_v1();
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+StageType classifier_type() {
+  const Module* module = brigade_module_v1();
+  StageType type;
+  type.contract = torch_classifier_contract().erased();
+  type.make_stage = [module] { return std::unique_ptr<Stage>(module->bodies[0].make_stage()); };
+  return type;
+}
+
+const TensorType kImage{"image", u8, {8, 9, 3}};
+const TensorType kLabel{"label", i64, {}};
+
+Ports one_source() { return {kImage, kLabel}; }
+
+Ports two_sources() {
+  return {{"train.image", u8, {8, 9, 3}},
+          {"train.label", i64, {}},
+          {"test.image", u8, {8, 9, 3}},
+          {"test.label", i64, {}}};
+}
+
+/// The contract knows the tensors of one source; the stage is opened with all of them.
+Result<std::unique_ptr<StageHarness>> open_classifier(ParamTexts params, Ports inputs,
+                                                      OpenContext context = {}) {
+  StageType type = classifier_type();
+  if (inputs.find("image") == nullptr)
+    type.contract.outputs = [](const void*, const Ports&, const Facts&) { return Ports{}; };
+  return StageHarness::open(type, {std::move(params), std::move(inputs), std::move(context)});
+}
+
+/// Class 1 is bright on the left, class 0 on the right; some noise from the id.
+struct Batch {
+  std::vector<HostTensor> tensors;
+  std::vector<SampleInfo> infos;
+};
+
+Batch make_batch(std::int64_t rows, std::uint64_t first_id, std::uint32_t epoch = 0) {
+  std::vector<std::uint8_t> pixels;
+  std::vector<std::int64_t> labels;
+  Batch batch;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::uint64_t id = first_id + static_cast<std::uint64_t>(row);
+    Philox random(1, 2, 3, id);
+    labels.push_back(static_cast<std::int64_t>(random.below(2)));
+    for (int at = 0; at < 8 * 9 * 3; ++at) {
+      const bool left = at / 3 % 9 < 4;
+      const auto noise = random.below(100);
+      pixels.push_back(static_cast<std::uint8_t>(noise + (left == (labels.back() == 1) ? 100 : 0)));
+    }
+    batch.infos.push_back({id, id, id, epoch});
+  }
+  batch.tensors = {host_tensor("image", Shape{rows, 8, 9, 3}, pixels),
+                   host_tensor("label", Shape{rows}, labels)};
+  return batch;
+}
+
+Result<HarnessCall> feed(StageHarness& stage, Batch batch, std::string port = {}) {
+  return stage.process_batch(std::move(batch.tensors), std::move(batch.infos), std::move(port));
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class EveryModelTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryModelTest, LearnsAndIsEvaluated) {
+  const auto stage =
+      open_classifier({{"model", GetParam()}, {"classes", "2"}, {"lr", "0.02"}}, two_sources())
+          .value();
+  for (std::uint64_t step = 0; step < 40; ++step)
+    ASSERT_TRUE(feed(*stage, make_batch(32, step * 32), "train"));
+  ASSERT_TRUE(stage->epoch_end(0, "train"));
+  for (std::uint64_t step = 0; step < 3; ++step)
+    ASSERT_TRUE(feed(*stage, make_batch(50, 100000 + step * 50), "test"));
+  ASSERT_TRUE(stage->epoch_end(0, "test"));
+
+  auto& reports = stage->reports;
+  EXPECT_EQ(reports.counts["samples"], 40u * 32 + 150);
+  EXPECT_GE(reports.numbers["accuracy"], 0.95);
+  EXPECT_LT(reports.numbers["test_loss"], 0.4);
+  EXPECT_GT(reports.numbers["train_accuracy"], 0.7);
+  ASSERT_EQ(reports.lines.size(), 1u);
+  EXPECT_TRUE(reports.lines[0].starts_with("epoch 1: accuracy ")) << reports.lines[0];
+  ASSERT_TRUE(stage->close());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryModelTest, testing::Values("small_cnn", "linear", "mlp"),
+                         [](const auto& model) { return std::string(model.param); });
+
+TEST(TorchClassifierTest, TestBatchesTeachNothing) {
+  const auto stage = open_classifier({{"classes", "2"}}, two_sources()).value();
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (std::uint64_t step = 0; step < 3; ++step)
+      ASSERT_TRUE(feed(*stage, make_batch(64, step * 64), "test"));
+    ASSERT_TRUE(stage->epoch_end(0, "test"));
+    stage->reports.lines.push_back(concat(stage->reports.numbers["test_loss"]));
+  }
+  EXPECT_EQ(stage->reports.lines[1], stage->reports.lines[3]);
+}
+
+TEST(TorchClassifierTest, ASingleSourceTrainsWhateverItsName) {
+  const auto stage =
+      open_classifier({{"classes", "2"}, {"optimizer", "adam"}, {"lr", "0.001"}}, one_source())
+          .value();
+  ASSERT_TRUE(feed(*stage, make_batch(32, 0), "test"));
+  const double first = stage->reports.numbers["loss"];
+  for (std::uint64_t step = 1; step < 30; ++step)
+    ASSERT_TRUE(feed(*stage, make_batch(32, step * 32), "test"));
+  EXPECT_LT(stage->reports.numbers["loss"], first);
+  ASSERT_TRUE(stage->epoch_end(0, "test"));
+  EXPECT_TRUE(stage->reports.lines.at(0).starts_with("epoch 1: loss ")) << stage->reports.lines[0];
+}
+
+TEST(TorchClassifierTest, TwoRunsHaveTheSameBitsAndAnotherSeedHasOthers) {
+  const TempFolder folder;
+  const auto curve = [&](std::uint64_t seed) {
+    const std::string path = folder / "loss.csv";
+    OpenContext context;
+    context.seed = seed;
+    const auto stage =
+        open_classifier({{"classes", "2"}, {"loss_file", path}}, one_source(), context).value();
+    for (std::uint64_t step = 0; step < 10; ++step)
+      EXPECT_TRUE(feed(*stage, make_batch(32, step * 32)));
+    EXPECT_TRUE(stage->epoch_end(0));
+    return contents(path);
+  };
+  const std::string first = curve(7);
+  EXPECT_EQ(split(first, '\n').size(), 12u);
+  EXPECT_TRUE(first.starts_with("epoch,step,loss\n1,1,0.")) << first;
+  EXPECT_EQ(curve(7), first);
+  EXPECT_NE(curve(8), first);
+}
+
+TEST(TorchClassifierTest, TheLearningRateFallsToZeroAtTheEndOfTheLastEpoch) {
+  // Whether a batch at the very end changes what the model says about a fixed one.
+  const auto learns_at_the_end = [](const char* schedule) {
+    OpenContext context;
+    context.epochs = 3;
+    const ParamTexts params = {{"classes", "2"}, {"model", "linear"}, {"schedule", schedule}};
+    const auto stage = open_classifier(params, two_sources(), context).value();
+    const auto test_loss = [&] {
+      EXPECT_TRUE(feed(*stage, make_batch(32, 0), "test"));
+      EXPECT_TRUE(stage->epoch_end(0, "test"));
+      return stage->reports.numbers["test_loss"];
+    };
+    const double fresh = test_loss();
+    EXPECT_TRUE(feed(*stage, make_batch(32, 0, 0), "train"));
+    EXPECT_TRUE(stage->epoch_end(0, "train"));
+    const double before = test_loss();
+    EXPECT_NE(before, fresh);
+    Batch last = make_batch(32, 0, 2);
+    for (SampleInfo& info : last.infos) info.index = 32;
+    EXPECT_TRUE(feed(*stage, last, "train"));
+    return test_loss() != before;
+  };
+  EXPECT_FALSE(learns_at_the_end("cosine"));
+  EXPECT_TRUE(learns_at_the_end("constant"));
+}
+
+TEST(TorchClassifierTest, TakesFloatsShortBatchesAndEmptyOnes) {
+  const Ports floats{{"image", f32, {8, 9, 3}}, kLabel};
+  const auto stage = open_classifier({{"classes", "2"}}, floats).value();
+  const auto images = [](std::int64_t rows) {
+    return host_tensor("image", {rows, 8, 9, 3},
+                       std::vector<float>(static_cast<std::size_t>(rows * 216), 0.25f));
+  };
+  for (std::int64_t rows : {4, 1, 0}) {
+    const auto label =
+        host_tensor("label", {rows}, std::vector<std::int64_t>(static_cast<std::size_t>(rows), 1));
+    ASSERT_TRUE(feed(
+        *stage, {{images(rows), label}, std::vector<SampleInfo>(static_cast<std::size_t>(rows))}));
+  }
+  EXPECT_EQ(stage->reports.counts["samples"], 5u);
+}
+
+TEST(TorchClassifierTest, NeverWritesToItsInput) {
+  const auto stage = classifier_type().make_stage();
+  const auto params = classifier_type().contract.make_params();
+  RecordingReporter reports;
+  OpenContext context;
+  context.params_data = params.get();
+  context.params_type = classifier_type().contract.params_type;
+  context.reporter = &reports;
+  for (DType dtype : {u8, f32}) {
+    context.inputs = {{"image", dtype, {8, 9, 1}}, kLabel};
+    ASSERT_TRUE(stage->open(context));
+    constexpr std::size_t kBytes = 1 << 20;
+    void* memory = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    auto* data = static_cast<std::byte*>(memory);
+    Frame frame;
+    frame.batched = true;
+    frame.rows = 4;
+    frame.samples.resize(4);
+    const Shape shape{4, 8, 9, 1};
+    frame.fields.push_back({"image", dtype, false, shape, shape, {8, 9, 1}, {8, 9, 1}, data, 0});
+    frame.fields.push_back({"label", i64, false, {4}, {4}, {}, {}, data + kBytes / 2, 8});
+    Frame none;
+    Outputs out(none);
+    EXPECT_TRUE(stage->process(Inputs(frame), out));  // a write would be a segmentation fault
+    munmap(memory, kBytes);
+  }
+}
+
+TEST(TorchClassifierTest, ALabelOutOfRangeNamesItsSample) {
+  const auto stage = open_classifier({{"classes", "2"}}, one_source()).value();
+  Batch batch = make_batch(4, 100);
+  batch.tensors[1] = host_tensor<std::int64_t>("label", {4}, {0, 1, 2, 0});
+  EXPECT_EQ(feed(*stage, batch).error().message,
+            "sample 102 has label 2; with classes: 2 labels are 0 to 1");
+  batch.tensors[1] = host_tensor<std::int64_t>("label", {4}, {0, 1, 1, -1});
+  EXPECT_EQ(feed(*stage, batch).error().message,
+            "sample 103 has label -1; with classes: 2 labels are 0 to 1");
+  EXPECT_EQ(stage->reports.counts["samples"], 0u);
+}
+
+TEST(TorchClassifierTest, ALossThatExplodesIsAnError) {
+  const auto stage =
+      open_classifier({{"classes", "2"}, {"lr", "1000"}, {"model", "mlp"}}, one_source()).value();
+  std::string error;
+  for (std::uint64_t step = 0; step < 200 && error.empty(); ++step)
+    if (auto fed = feed(*stage, make_batch(32, step * 32)); !fed) error = fed.error().message;
+  EXPECT_NE(error.find("(epoch 1); try a smaller lr, it is 1000"), std::string::npos) << error;
+}
+
+TEST(TorchClassifierTest, SourcesAreTrainAndTestOfOneShape) {
+  Ports wrong_name = two_sources();
+  wrong_name.tensors[2].name = "valid.image";
+  EXPECT_EQ(open_classifier({}, wrong_name).error().message,
+            "of several sources one is called train and one test, found \"valid\"; write from: "
+            "{train: ..., test: ...} and join: epochs");
+  Ports wrong_shape = two_sources();
+  wrong_shape.tensors[2].shape[0] = 9;
+  EXPECT_EQ(open_classifier({}, wrong_shape).error().message,
+            "train and test need images of one shape, found [8, 9, 3] and [9, 9, 3]");
+}
+
+TEST(TorchClassifierTest, OneReplicaTrainsOneModel) {
+  OpenContext context;
+  context.replicas = 2;
+  EXPECT_EQ(open_classifier({}, one_source(), context).error().message,
+            "trains one model in one process: replicas must be 1, found 2");
+}
+
+TEST(TorchClassifierTest, ADeviceThatIsNotThereIsAnError) {
+  OpenContext context;
+  context.device = "cuda:4095";
+  const auto stage = open_classifier({}, one_source(), context);
+  ASSERT_FALSE(stage);
+  EXPECT_TRUE(stage.error().message.starts_with("device cuda:4095: ")) << stage.error().message;
+  context.device = "tpu";
+  EXPECT_EQ(open_classifier({}, one_source(), context).error().message,
+            "device tpu: LibTorch here knows auto, cpu, cuda and cuda:N");
+  context.device = "auto";
+  EXPECT_TRUE(open_classifier({}, one_source(), context));
+}
+
+TEST(TorchClassifierTest, WritesItsCheckpointAtTheEndOfEachTrainingEpoch) {
+  const TempFolder folder;
+  OpenContext context;
+  context.checkpoint_file = folder / "model.pt";
+  const auto stage = open_classifier({{"classes", "2"}}, two_sources(), context).value();
+  ASSERT_TRUE(feed(*stage, make_batch(32, 0), "train"));
+  EXPECT_FALSE(std::filesystem::exists(context.checkpoint_file));
+  ASSERT_TRUE(stage->epoch_end(0, "train"));
+  const std::string first = contents(context.checkpoint_file);
+  EXPECT_TRUE(first.starts_with("PK")) << "a zip archive, as torch.jit.load expects";
+  ASSERT_TRUE(feed(*stage, make_batch(32, 0), "test"));
+  ASSERT_TRUE(stage->epoch_end(0, "test"));
+  EXPECT_EQ(contents(context.checkpoint_file), first);
+  ASSERT_TRUE(feed(*stage, make_batch(32, 32, 1), "train"));
+  ASSERT_TRUE(stage->epoch_end(1, "train"));
+  EXPECT_NE(contents(context.checkpoint_file), first);
+}
+
+TEST(TorchClassifierTest, ACheckpointThatCannotBeWrittenIsSaidBeforeTraining) {
+  OpenContext context;
+  context.checkpoint_file = "/nowhere/model.pt";
+  EXPECT_EQ(open_classifier({}, one_source(), context).error().message,
+            "cannot write /nowhere/model.pt: folder /nowhere: No such file or directory");
+  EXPECT_EQ(open_classifier({{"loss_file", "/nowhere/loss.csv"}}, one_source()).error().message,
+            "cannot write loss_file /nowhere/loss.csv");
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,89 @@
+#pragma once
+
+// A crew without processes: it reports what a test tells it, one step each time the supervisor
+// looks. A step may also do something in between, such as moving the clock or asking for a stop.
+
+#include <sys/eventfd.h>
+
+#include <deque>
+#include <functional>
+
+#include "pipeline/process/crew.h"
+#include "pipeline/process/owned_fd.h"
+
+namespace brigade {
+
+class FakeCrew final : public Crew {
+ public:
+  explicit FakeCrew(int replicas)
+      : replicas_(replicas), ended_(static_cast<std::size_t>(replicas)) {}
+
+  /// One look of the supervisor: these events, after `act`.
+  void step(
+      std::vector<CrewEvent> events, std::function<void()> act = [] {}) {
+    steps_.push_back({std::move(events), std::move(act)});
+  }
+  /// Everybody opens, sources with `size`; then everybody is done and ends.
+  void all_ready(std::optional<std::uint64_t> size) {
+    std::vector<CrewEvent> events;
+    for (int r = 0; r < replicas_; ++r) events.push_back({r, Ready{size}});
+    step(events);
+  }
+  void all_done() {
+    std::vector<CrewEvent> events;
+    for (int r = 0; r < replicas_; ++r) {
+      events.push_back({r, Done{}});
+      events.push_back({r, Ended{{Ending::Kind::exited, 0}}});
+    }
+    step(events);
+  }
+
+  bool was_ended() const { return ended_all_; }
+
+  Result<void> start() override {
+    if (!start_error.empty()) return Error{start_error};
+    running_ = replicas_;
+    return {};
+  }
+  int event_fd() const override { return always_.get(); }
+  std::vector<CrewEvent> take_events() override {
+    std::vector<CrewEvent> events;
+    if (!steps_.empty()) {
+      Step step = std::move(steps_.front());
+      steps_.pop_front();
+      step.act();
+      events = std::move(step.events);
+    } else if (ended_all_) {
+      for (int r = 0; r < replicas_; ++r) {
+        if (!ended_[static_cast<std::size_t>(r)])
+          events.push_back({r, Ended{{Ending::Kind::killed, 9}}});
+      }
+    }
+    for (const CrewEvent& event : events) {
+      if (!std::holds_alternative<Ended>(event.what)) continue;
+      ended_[static_cast<std::size_t>(event.replica)] = true;
+      --running_;
+    }
+    return events;
+  }
+  void end_all() override { ended_all_ = true; }
+  int running() const override { return running_; }
+  pid_t pid(int replica) const override { return 1000 + replica; }
+
+  std::string start_error;
+
+ private:
+  struct Step {
+    std::vector<CrewEvent> events;
+    std::function<void()> act;
+  };
+
+  int replicas_;
+  int running_ = 0;
+  bool ended_all_ = false;
+  std::vector<bool> ended_;
+  std::deque<Step> steps_;
+  OwnedFd always_{eventfd(1, EFD_CLOEXEC)};  // readable: there is always a step
+};
+
+}  // namespace brigade

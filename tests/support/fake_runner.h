@@ -1,0 +1,85 @@
+#pragma once
+
+// Starts nothing: remembers what it was asked to start, and lets a test write and end in the place
+// of each process.
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "pipeline/process/messages.h"
+#include "pipeline/process/process_runner.h"
+#include "pipeline/process/reporting.h"
+
+namespace brigade {
+
+class FakeRunner final : public ProcessRunner {
+ public:
+  struct Started {
+    SpawnRequest request;
+    WorkerRole role;
+    int pidfd = -1;
+    int output = -1;  // the worker's end
+    Ending ending;
+    bool killed = false;
+    bool reaped = false;
+  };
+  std::vector<Started> started;
+  std::size_t fail_at = ~std::size_t{0};  ///< this start is an error
+
+  Result<RunningProcess> start(const SpawnRequest& request) override {
+    if (started.size() == fail_at) return Error{"no more processes"};
+    Started& process = started.emplace_back();
+    process.request = request;
+    process.role = role_of(request);
+    process.pidfd = eventfd(0, EFD_CLOEXEC);
+    process.output = dup(request.output);
+    return RunningProcess{5000 + static_cast<pid_t>(started.size()), process.pidfd};
+  }
+
+  Ending reap(RunningProcess& running) override {
+    for (Started& process : started) {
+      if (process.pidfd != running.pidfd || process.reaped) continue;
+      process.reaped = true;
+      close(running.pidfd);
+      running.pidfd = -1;
+      return process.ending;
+    }
+    return {};
+  }
+
+  void kill(const RunningProcess& running) override {
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      if (started[i].pidfd != running.pidfd || started[i].reaped) continue;
+      started[i].killed = true;
+      end(i, {Ending::Kind::killed, 9});
+    }
+  }
+
+  /// What process `i` does.
+  void report(std::size_t i, const Report& report) {
+    PipeSink(started[i].role.report_fd).send(report);
+  }
+  void print(std::size_t i, const std::string& text) {
+    EXPECT_EQ(write(started[i].output, text.data(), text.size()),
+              static_cast<ssize_t>(text.size()));
+  }
+  void end(std::size_t i, const Ending& ending) {
+    started[i].ending = ending;
+    close(started[i].output);
+    started[i].output = -1;
+    eventfd_write(started[i].pidfd, 1);
+  }
+
+ private:
+  static WorkerRole role_of(const SpawnRequest& request) {
+    const std::string start = std::string(kRoleVariable) + "=";
+    for (const std::string& entry : request.environment) {
+      if (entry.starts_with(start)) return parse_role(entry.substr(start.size())).value();
+    }
+    return {};
+  }
+};
+
+}  // namespace brigade

@@ -1,0 +1,26 @@
+#pragma once
+
+// Keeps the lines of a run, as "kind: text".
+
+#include <string>
+#include <vector>
+
+#include "pipeline/process/run_lines.h"
+
+namespace brigade {
+
+class KeepingLines final : public RunLines {
+ public:
+  std::vector<std::string> lines;
+  std::vector<std::string> progress_lines;
+  std::int64_t every_ns = 0;
+
+  void line(LineKind kind, const std::string& text) override {
+    constexpr const char* kNames[] = {"output: ", "note: ", "warning: ", "error: "};
+    lines.push_back(kNames[static_cast<int>(kind)] + text);
+  }
+  void progress(const std::string& text) override { progress_lines.push_back(text); }
+  std::int64_t progress_every_ns() const override { return every_ns; }
+};
+
+}  // namespace brigade
