@@ -25,6 +25,7 @@ std::int64_t exec_time_ns() {
 
 [[noreturn]] void become_worker(const char* text, const StageTypes& types) {
   const auto role = parse_role(text);
+  unsetenv(kRoleVariable);  // a program that the stage starts is no worker
   if (role) run_worker(*role, types);
   print_error(concat("brigade: error: ", role.error().message, '\n'));
   std::exit(2);
@@ -42,6 +43,14 @@ struct Runner {
   int operator()(const DrawArguments& arguments) const { return draw_command(arguments, types); }
   int operator()(const StagesArguments& arguments) const {
     return stages_command(arguments, types);
+  }
+  int operator()(const SampleArguments& arguments) const {
+    return sample_command(arguments, types);
+  }
+  int operator()(const InitArguments& arguments) const { return init_command(arguments, types); }
+  int operator()(const DoctorArguments&) const { return doctor_command(types); }
+  int operator()(const CompletionsArguments& arguments) const {
+    return completions_command(arguments, types);
   }
   int operator()(const ShowText& shown) const {
     if (shown.exit_code == 0) {

@@ -55,7 +55,10 @@ void Console::line(LineKind kind, const std::string& text) {
 }
 
 void Console::progress(const std::string& text) {
-  if (log_ != nullptr) log_->write(LogLevel::info, text);
+  if (const std::int64_t now = monotonic_ns(); log_ != nullptr && now >= next_logged_ns_) {
+    log_->write(LogLevel::info, text);
+    next_logged_ns_ = now + kPlainEveryNs;
+  }
   if (quiet_) return;
   if (!terminal_) return write_out(concat(text, '\n'));
   write_out(concat(kClearLine, cut_to_width(text, columns_of(fd_) - 1)));

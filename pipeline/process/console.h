@@ -36,7 +36,8 @@ class Console final : public RunLines {
   const bool quiet_;
   const bool terminal_;
   LogFile* const log_;
-  bool live_ = false;  // the cursor stands at the end of a progress line
+  bool live_ = false;                // the cursor stands at the end of a progress line
+  std::int64_t next_logged_ns_ = 0;  // progress is logged as rarely as without a terminal
 };
 
 /// The first `columns` characters of UTF-8 text, "..." at the end where that cuts something off.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -12,6 +13,9 @@
 
 namespace brigade {
 namespace {
+
+/// Bytes by which gzip may be longer than what it holds: header with a file name, block headers.
+constexpr std::size_t kGzipBytesMore = 4096;
 
 struct OpenFile {
   int fd;
@@ -97,10 +101,11 @@ Result<FileFact> FileFacts::read(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return Error{"it is a pipe or a device, not a file"};
   FileFact fact;
   fact.file_bytes = static_cast<std::uint64_t>(status.st_size);
-  BRIGADE_ASSIGN(fact.header, read_start(file.fd, kFactBytesMax));
+  BRIGADE_ASSIGN(fact.header, read_start(file.fd, kFactBytesMax + kGzipBytesMore));
   if (is_gzip(fact.header)) {
     BRIGADE_ASSIGN(fact.header, unpack_start(std::move(fact.header)));
   }
+  fact.header.resize(std::min(fact.header.size(), kFactBytesMax));
   return fact;
 }
 

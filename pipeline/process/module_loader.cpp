@@ -84,18 +84,23 @@ std::vector<std::string> module_folders() {
   return folders;
 }
 
-Result<const ModuleBody*> find_module_body(const std::string& module, const std::string& type) {
+std::optional<std::string> find_module_file(const std::string& module) {
   for (const std::string& folder : module_folders()) {
     const std::string path = (fs::path(folder) / file_name(module)).string();
-    if (access(path.c_str(), F_OK) != 0) continue;
-    BRIGADE_ASSIGN(const Module* opened, open_module(path));
-    for (std::size_t i = 0; i < opened->count; ++i) {
-      if (opened->bodies[i].type == type) return &opened->bodies[i];
-    }
-    return Error{concat("the module ", path, " has no stage type \"", type,
-                        "\"; is it older than this program?")};
+    if (access(path.c_str(), F_OK) == 0) return path;
   }
-  return not_found(module, type);
+  return std::nullopt;
+}
+
+Result<const ModuleBody*> find_module_body(const std::string& module, const std::string& type) {
+  const auto path = find_module_file(module);
+  if (!path) return not_found(module, type);
+  BRIGADE_ASSIGN(const Module* opened, open_module(*path));
+  for (std::size_t i = 0; i < opened->count; ++i) {
+    if (opened->bodies[i].type == type) return &opened->bodies[i];
+  }
+  return Error{concat("the module ", *path, " has no stage type \"", type,
+                      "\"; is it older than this program?")};
 }
 
 std::function<Result<std::unique_ptr<Stage>>()> stage_maker(const StageType& type) {

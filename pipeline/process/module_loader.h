@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ inline constexpr const char* kModulePathVariable = "BRIGADE_MODULE_PATH";
 
 /// Where modules are looked for, in this order.
 std::vector<std::string> module_folders();
+
+/// The file of a module, without opening it; nothing when it is in none of the folders.
+std::optional<std::string> find_module_file(const std::string& module);
 
 /// Opens a module and finds the body of one type in it. Errors say where it was looked for, or what
 /// the module was built against.

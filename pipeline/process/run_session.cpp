@@ -3,7 +3,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <system_error>
 #include <thread>
 
 #include "base/text.h"
@@ -88,7 +90,12 @@ Result<std::unique_ptr<RunSession>> RunSession::start(Plan plan, const StageType
   state.filler = std::make_unique<PoolFiller>(
       state.plan, *state.segments,
       [&state](std::string message) { state.supervisor->fail_from_outside(std::move(message)); });
-  state.thread = std::thread([&state] { state.outcome = state.supervisor->run(); });
+  try {
+    state.thread = std::thread([&state] { state.outcome = state.supervisor->run(); });
+  } catch (const std::system_error& exception) {
+    return Error{concat("cannot start a thread: ", exception.what(),
+                        "; raise the limit on processes (`ulimit -u`)")};
+  }
   return session;
 }
 

@@ -176,15 +176,4 @@ inline void add_consumers(StageTypes& types) {
 
 }  // namespace fake
 
-inline const StageTypes& fake_stage_types() {
-  static const StageTypes types = [] {
-    StageTypes list;
-    fake::add_producers(list);
-    fake::add_transforms(list);
-    fake::add_consumers(list);
-    return list;
-  }();
-  return types;
-}
-
 }  // namespace brigade

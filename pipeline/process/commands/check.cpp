@@ -6,15 +6,15 @@
 namespace brigade {
 
 int check_command(const CheckArguments& arguments, const StageTypes& types) {
-  const auto loaded = plan_arguments(arguments.graph, types);
-  if (!loaded) return 2;
-  for (const std::string& warning : loaded->plan.warnings) {
+  const PlannedGraph planned = plan_and_show(arguments.graph, types);
+  if (!planned.plan) return 2;
+  for (const std::string& warning : planned.plan->warnings) {
     print_error(concat("brigade: warning: ", warning, '\n'));
   }
-  const std::size_t stages = loaded->plan.stages.size();
+  const std::size_t stages = planned.plan->stages.size();
   print(concat(join(arguments.graph.files, " + "), ": ok: ", stages,
-               stages == 1 ? " stage, " : " stages, ", loaded->plan.replicas,
-               loaded->plan.replicas == 1 ? " process\n" : " processes\n"));
+               stages == 1 ? " stage, " : " stages, ", planned.plan->replicas,
+               planned.plan->replicas == 1 ? " process\n" : " processes\n"));
   return 0;
 }
 

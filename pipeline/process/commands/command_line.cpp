@@ -45,7 +45,24 @@ Examples:
 constexpr const char* kStagesFooter = R"(
 Examples:
   brigade stages
-  brigade stages augment_image)";
+  brigade stages augment_image
+  brigade stages --json-schema > brigade.schema.json      for your editor)";
+
+constexpr const char* kSampleFooter = R"(
+Examples:
+  brigade sample train.yaml --stage augment
+  brigade sample train.yaml --stage augment -n 100 --out /tmp/look)";
+
+constexpr const char* kInitFooter = R"(
+Examples:
+  brigade init                                  a graph to try things out with
+  brigade init /data/fashion-mnist              one for the data there
+  brigade init /data/fashion-mnist --out train.yaml)";
+
+constexpr const char* kCompletionsFooter = R"(
+Examples:
+  source <(brigade completions bash)
+  brigade completions fish | source)";
 
 // The parser with everything it writes into.
 struct Parser {
@@ -55,19 +72,30 @@ struct Parser {
   PlanArguments plan;
   DrawArguments draw;
   StagesArguments stages;
+  SampleArguments sample;
+  InitArguments init;
+  CompletionsArguments completions;
   CLI::App* run_command = nullptr;
   CLI::App* check_command = nullptr;
   CLI::App* plan_command = nullptr;
   CLI::App* graph_command = nullptr;
   CLI::App* stages_command = nullptr;
+  CLI::App* sample_command = nullptr;
+  CLI::App* init_command = nullptr;
+  CLI::App* doctor_command = nullptr;
+  CLI::App* completions_command = nullptr;
 
   Parser();
   void add_run();
   void add_plan();
+  void add_graph_command();
+  void add_stages();
+  void add_sample();
+  void add_helpers();
   Command chosen() const;
 };
 
-void add_graph(CLI::App& command, GraphArguments& graph) {
+void add_graph(CLI::App& command, GraphFiles& graph) {
   command.add_option("FILE", graph.files, "YAML files; later ones lie over earlier ones")
       ->type_name("")
       ->required();
@@ -88,14 +116,54 @@ Parser::Parser() {
   check_command = app.add_subcommand("check", "find every mistake; run nothing");
   add_graph(*check_command, check.graph);
   add_plan();
+  add_graph_command();
+  add_stages();
+  add_sample();
+  add_helpers();
+}
+
+void Parser::add_graph_command() {
   graph_command = app.add_subcommand("graph", "draw the graph");
   add_graph(*graph_command, draw.graph);
   graph_command->add_option("--format", draw.format, "what to write")
       ->check(CLI::IsMember({"ascii", "dot", "svg"}));
   graph_command->footer(kGraphFooter);
+}
+
+void Parser::add_stages() {
   stages_command = app.add_subcommand("stages", "list the stage types, or describe one");
   stages_command->add_option("NAME", stages.name, "a stage type")->type_name("");
+  stages_command->add_flag("--json-schema", stages.json_schema,
+                           "the language as a JSON schema, for editors");
   stages_command->footer(kStagesFooter);
+}
+
+void Parser::add_sample() {
+  sample_command = app.add_subcommand("sample", "write what a stage emits, to look at");
+  add_graph(*sample_command, sample.graph);
+  sample_command->add_option("--stage", sample.stage, "the stage")->type_name("NAME")->required();
+  sample_command->add_option("-n", sample.count, "how many samples")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  sample_command->add_option("--out", sample.folder, "folder to write to")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  sample_command->footer(kSampleFooter);
+}
+
+void Parser::add_helpers() {
+  init_command = app.add_subcommand("init", "write a commented graph for a folder of data");
+  init_command->add_option("FOLDER", init.folder, "the data")->type_name("");
+  init_command->add_option("--out", init.file, "file to write")->type_name("FILE");
+  init_command->footer(kInitFooter);
+  doctor_command = app.add_subcommand("doctor", "what on this machine helps or hurts a run");
+  completions_command = app.add_subcommand("completions", "a script that completes commands");
+  completions_command->add_option("SHELL", completions.shell, "bash, zsh or fish")
+      ->type_name("")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completions_command->footer(kCompletionsFooter);
 }
 
 void Parser::add_run() {
@@ -126,7 +194,19 @@ Command Parser::chosen() const {
   if (check_command->parsed()) return check;
   if (plan_command->parsed()) return plan;
   if (graph_command->parsed()) return draw;
-  return stages;
+  if (stages_command->parsed()) return stages;
+  if (sample_command->parsed()) return sample;
+  if (init_command->parsed()) return init;
+  if (doctor_command->parsed()) return DoctorArguments{};
+  CompletionsArguments arguments = completions;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    CommandWords words{command->get_name(), command->get_description(), {}};
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) words.flags.push_back("--" + name);
+    }
+    arguments.commands.push_back(std::move(words));
+  }
+  return arguments;
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {

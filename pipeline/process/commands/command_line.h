@@ -2,23 +2,17 @@
 
 // What the user typed, as plain data. The only place that knows the command line's library.
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "pipeline/process/completions.h"
+#include "pipeline/process/graph_files.h"
+
 namespace brigade {
 
-/// Which graph: files in the order in which they are laid over each other, and what is set on top.
-struct GraphArguments {
-  std::vector<std::string> files;
-  std::vector<std::string> sets;
-  std::optional<std::uint64_t> limit;
-};
-
 struct RunArguments {
-  GraphArguments graph;
+  GraphFiles graph;
   std::string summary_file;  ///< empty: none
   std::string log_file;      ///< empty: none
   bool in_process = false;
@@ -27,22 +21,42 @@ struct RunArguments {
 };
 
 struct CheckArguments {
-  GraphArguments graph;
+  GraphFiles graph;
 };
 
 struct PlanArguments {
-  GraphArguments graph;
+  GraphFiles graph;
   bool json = false;
   bool yaml = false;
 };
 
 struct DrawArguments {
-  GraphArguments graph;
+  GraphFiles graph;
   std::string format = "ascii";  ///< ascii, dot or svg
 };
 
 struct StagesArguments {
-  std::string name;  ///< of a stage type; empty: all
+  std::string name;          ///< of a stage type; empty: all
+  bool json_schema = false;  ///< the whole language instead
+};
+
+struct SampleArguments {
+  GraphFiles graph;
+  std::string stage;
+  std::uint64_t count = 8;
+  std::string folder = "samples";
+};
+
+struct InitArguments {
+  std::string folder = ".";
+  std::string file;  ///< to write; empty: the folder's name with .yaml
+};
+
+struct DoctorArguments {};
+
+struct CompletionsArguments {
+  std::string shell;
+  std::vector<CommandWords> commands;
 };
 
 /// Nothing to run: text to show and the exit code (help, version, or a mistake).
@@ -51,8 +65,9 @@ struct ShowText {
   int exit_code = 0;
 };
 
-using Command = std::variant<RunArguments, CheckArguments, PlanArguments, DrawArguments,
-                             StagesArguments, ShowText>;
+using Command =
+    std::variant<RunArguments, CheckArguments, PlanArguments, DrawArguments, StagesArguments,
+                 SampleArguments, InitArguments, DoctorArguments, CompletionsArguments, ShowText>;
 
 /// `arguments`: the program's name first.
 Command parse_command_line(const std::vector<std::string>& arguments);

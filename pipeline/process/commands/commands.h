@@ -14,5 +14,9 @@ int check_command(const CheckArguments& arguments, const StageTypes& types);
 int plan_command(const PlanArguments& arguments, const StageTypes& types);
 int draw_command(const DrawArguments& arguments, const StageTypes& types);
 int stages_command(const StagesArguments& arguments, const StageTypes& types);
+int sample_command(const SampleArguments& arguments, const StageTypes& types);
+int init_command(const InitArguments& arguments, const StageTypes& types);
+int doctor_command(const StageTypes& types);
+int completions_command(const CompletionsArguments& arguments, const StageTypes& types);
 
 }  // namespace brigade

@@ -6,7 +6,7 @@
 namespace brigade {
 
 int draw_command(const DrawArguments& arguments, const StageTypes& types) {
-  const LoadedGraph loaded = load_arguments(arguments.graph, types);
+  const LoadedGraph loaded = load_and_show(arguments.graph, types);
   if (!loaded.graph) return 2;
   if (arguments.format == "dot") {
     print(draw_dot(*loaded.graph));

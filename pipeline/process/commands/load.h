@@ -1,26 +1,18 @@
 #pragma once
 
-// What most commands begin with: the user's files become a proved graph and a plan for this
-// machine; every mistake on the way is shown on standard error.
+// What most commands begin with: files become a proved graph or a plan for this machine, and every
+// mistake and warning on the way is shown on standard error.
 
 #include <optional>
 
-#include "pipeline/config/load_graph.h"
-#include "pipeline/plan/machine_limits.h"
-#include "pipeline/plan/plan.h"
-#include "pipeline/process/commands/command_line.h"
+#include "pipeline/process/graph_files.h"
 
 namespace brigade {
 
-/// The files, read and proved; `graph` is empty after mistakes, which have been shown.
-LoadedGraph load_arguments(const GraphArguments& arguments, const StageTypes& types);
+/// `graph` is empty after mistakes, which have been shown.
+LoadedGraph load_and_show(const GraphFiles& files, const StageTypes& types);
 
-/// Graph and plan; nothing after mistakes, which have been shown.
-struct LoadedPlan {
-  LoadedGraph loaded;
-  MachineLimits limits;
-  Plan plan;
-};
-std::optional<LoadedPlan> plan_arguments(const GraphArguments& arguments, const StageTypes& types);
+/// Without a plan after mistakes, which have been shown.
+PlannedGraph plan_and_show(const GraphFiles& files, const StageTypes& types);
 
 }  // namespace brigade

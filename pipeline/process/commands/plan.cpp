@@ -8,16 +8,16 @@
 namespace brigade {
 
 int plan_command(const PlanArguments& arguments, const StageTypes& types) {
-  const auto loaded = plan_arguments(arguments.graph, types);
-  if (!loaded) return 2;
-  const ValidGraph& graph = *loaded->loaded.graph;
+  const PlannedGraph planned = plan_and_show(arguments.graph, types);
+  if (!planned.plan) return 2;
+  const ValidGraph& graph = *planned.loaded.graph;
   if (arguments.json) {
-    print(plan_to_json(loaded->plan) + "\n");
+    print(plan_to_json(*planned.plan) + "\n");
   } else if (arguments.yaml) {
     print(effective_yaml(graph));
   } else {
-    print(print_plan(loaded->plan, loaded->limits,
-                     memory_room(loaded->limits, graph.memory_bytes_max)));
+    print(print_plan(*planned.plan, planned.limits,
+                     memory_room(planned.limits, graph.memory_bytes_max)));
   }
   return 0;
 }

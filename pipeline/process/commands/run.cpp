@@ -57,8 +57,8 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
   if (arguments.resume) {
     return wrong_command("--resume is not built yet in this version; run without it");
   }
-  const std::optional<LoadedPlan> loaded = plan_arguments(arguments.graph, types);
-  if (!loaded) return 2;
+  const PlannedGraph planned = plan_and_show(arguments.graph, types);
+  if (!planned.plan) return 2;
   std::optional<LogFile> log;
   if (!arguments.log_file.empty()) {
     auto opened = LogFile::open(arguments.log_file);
@@ -73,17 +73,17 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
   }
   signal(SIGPIPE, SIG_IGN);  // a closed pipe costs lines, not the run
   Console console(STDERR_FILENO, arguments.quiet, log ? &*log : nullptr);
-  for (const std::string& warning : loaded->plan.warnings) {
+  for (const std::string& warning : planned.plan->warnings) {
     console.line(LineKind::warning, warning);
   }
   auto session =
-      RunSession::start(loaded->plan, types, console, {arguments.in_process, true, started_ns});
+      RunSession::start(*planned.plan, types, console, {arguments.in_process, true, started_ns});
   if (!session) {
     console.line(LineKind::error, session.error().message);
     return 1;
   }
   const RunOutcome& outcome = (*session)->wait();
-  const int code = finish(arguments, loaded->plan, outcome, summary_file, console);
+  const int code = finish(arguments, *planned.plan, outcome, summary_file, console);
   if ((*session)->abandoned()) _exit(code);
   return code;
 }

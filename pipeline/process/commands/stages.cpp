@@ -1,11 +1,16 @@
 #include "base/text.h"
 #include "pipeline/process/commands/commands.h"
 #include "pipeline/process/commands/print.h"
+#include "pipeline/process/language_schema.h"
 #include "pipeline/process/stage_help.h"
 
 namespace brigade {
 
 int stages_command(const StagesArguments& arguments, const StageTypes& types) {
+  if (arguments.json_schema) {
+    print(language_schema(types));
+    return 0;
+  }
   if (arguments.name.empty()) {
     print(stage_list(types));
     return 0;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fake_types.h"
 #include "tests/support/load_text.h"
 
 namespace brigade {

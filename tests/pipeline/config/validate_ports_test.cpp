@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "tests/support/fake_types.h"
 #include "tests/support/load_text.h"
 
 namespace brigade {

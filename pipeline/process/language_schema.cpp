@@ -1,0 +1,184 @@
+#include "pipeline/process/language_schema.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "pipeline/config/key_table.h"
+
+namespace brigade {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Any value may be a variable.
+ordered_json or_variable(ordered_json schema) {
+  return {{"anyOf", {std::move(schema), {{"type", "string"}, {"pattern", "\\$"}}}}};
+}
+
+ordered_json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+
+ordered_json one_or_list(const ordered_json& schema) {
+  return {{"anyOf", {schema, {{"type", "array"}, {"items", schema}, {"minItems", 1}}}}};
+}
+
+ordered_json whole_number(const KeySpec& key) {
+  return {{"type", "integer"}, {"minimum", key.minimum}, {"maximum", key.maximum}};
+}
+
+ordered_json choices(const KeySpec& key) {
+  ordered_json list = ordered_json::array();
+  for (std::string_view value : value_names(key.scope, key.name)) list.push_back(value);
+  return {{"enum", list}};
+}
+
+ordered_json stage_type_names(const StageTypes& types, StageKind kind) {
+  ordered_json list = ordered_json::array();
+  for (const StageType& type : types.all()) {
+    if (type.contract.kind == kind) list.push_back(type.contract.type);
+  }
+  return or_variable({{"enum", list}});
+}
+
+// Keys whose values have a form of their own.
+ordered_json special_value(const KeySpec& key, const StageTypes& types) {
+  if (key.name == "producer") return stage_type_names(types, StageKind::producer);
+  if (key.name == "transform") return stage_type_names(types, StageKind::transform);
+  if (key.name == "consumer") return stage_type_names(types, StageKind::consumer);
+  if (key.name == "checkpoint") return reference("checkpoint");
+  if (key.name == "shard") return {{"anyOf", {{{"type", "string"}}, reference("shard")}}};
+  if (key.name == "on_error") return {{"anyOf", {{{"type", "string"}}, reference("on_error")}}};
+  if (key.name == "restart") return {{"anyOf", {{{"type", "string"}}, reference("restart")}}};
+  if (key.name == "from") {
+    const ordered_json source = {{"anyOf", {{{"type", "string"}}, reference("source")}}};
+    const ordered_json ports = {{"type", "object"}, {"additionalProperties", source}};
+    return {{"anyOf", {one_or_list(source), ports}}};
+  }
+  return true;
+}
+
+ordered_json value_schema(const KeySpec& key, const StageTypes& types) {
+  switch (key.type) {
+    case KeyType::flag:
+      return or_variable({{"type", "boolean"}});
+    case KeyType::whole:
+      return or_variable(whole_number(key));
+    case KeyType::whole_auto:
+      return or_variable({{"anyOf", {whole_number(key), {{"const", "auto"}}}}});
+    case KeyType::text:
+    case KeyType::name:
+    case KeyType::path:
+      return {{"type", {"string", "number", "boolean"}}};
+    case KeyType::size:
+    case KeyType::duration:
+      return {{"type", {"string", "integer"}}};
+    case KeyType::names:
+      return one_or_list({{"type", "string"}});
+    case KeyType::choice:
+      return or_variable(choices(key));
+    case KeyType::mapping:
+      return {{"type", "object"}};
+    case KeyType::special:
+      return special_value(key, types);
+  }
+  return true;
+}
+
+std::string description(const KeySpec& key) {
+  std::string text = concat(key.help, " (", key_takes(key));
+  if (!key.default_value.empty()) text += concat("; default: ", key.default_value);
+  return text + (key.built ? ")" : "; not built yet)");
+}
+
+ordered_json mapping_schema(KeyScope scope, const StageTypes& types) {
+  ordered_json properties = ordered_json::object();
+  for (const KeySpec& key : key_table()) {
+    if (key.scope != scope) continue;
+    ordered_json value = value_schema(key, types);
+    if (value.is_boolean()) value = ordered_json::object();
+    ordered_json property = {{"description", description(key)}};
+    property.update(value);
+    properties[std::string(key.name)] = property;
+  }
+  return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+}
+
+ordered_json param_value(const ParamSpec& param) {
+  const auto number = [&param](const char* type) {
+    ordered_json schema = {{"type", type}};
+    if (param.minimum) schema["minimum"] = *param.minimum;
+    if (param.maximum) schema["maximum"] = *param.maximum;
+    return schema;
+  };
+  const auto list = [](ordered_json items) {
+    return ordered_json{{"type", "array"}, {"items", std::move(items)}};
+  };
+  switch (param.type) {
+    case ParamType::flag:
+      return {{"type", "boolean"}};
+    case ParamType::integer:
+      return number("integer");
+    case ParamType::number:
+      return number("number");
+    case ParamType::integers:
+      return list(number("integer"));
+    case ParamType::numbers:
+      return list(number("number"));
+    case ParamType::texts:
+      return list({{"type", "string"}});
+    case ParamType::choice:
+      return {{"enum", param.choices}};
+    default:
+      return {{"type", {"string", "number"}}};
+  }
+}
+
+ordered_json params_schema(const StageContract& contract) {
+  ordered_json properties = ordered_json::object();
+  ordered_json required = ordered_json::array();
+  for (const ParamSpec& param : contract.params) {
+    ordered_json property = {{"description", param.help}};
+    property.update(or_variable(param_value(param)));
+    properties[param.name] = property;
+    if (param.required) required.push_back(param.name);
+  }
+  ordered_json schema = {
+      {"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+  if (!required.empty()) schema["required"] = required;
+  return schema;
+}
+
+// `params:` of a stage are those of its type.
+ordered_json params_by_type(const StageTypes& types) {
+  ordered_json rules = ordered_json::array();
+  for (const StageType& type : types.all()) {
+    const std::string kind(stage_kind_name(type.contract.kind));
+    const ordered_json is_this = {{"properties", {{kind, {{"const", type.contract.type}}}}},
+                                  {"required", {kind}}};
+    const ordered_json then = {{"properties", {{"params", params_schema(type.contract)}}}};
+    rules.push_back({{"if", is_this}, {"then", then}});
+  }
+  return rules;
+}
+
+}  // namespace
+
+std::string language_schema(const StageTypes& types) {
+  ordered_json stage = mapping_schema(KeyScope::stage, types);
+  stage["oneOf"] = {
+      {{"required", {"producer"}}}, {{"required", {"transform"}}}, {{"required", {"consumer"}}}};
+  stage["allOf"] = params_by_type(types);
+  ordered_json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                         {"title", "A graph of Brigade"}};
+  schema.update(mapping_schema(KeyScope::top, types));
+  schema["properties"]["stages"]["additionalProperties"] = reference("stage");
+  schema["patternProperties"] = {{"^x-", ordered_json::object()}};
+  schema["definitions"] = {{"stage", stage},
+                           {"source", mapping_schema(KeyScope::source, types)},
+                           {"on_error", mapping_schema(KeyScope::on_error, types)},
+                           {"restart", mapping_schema(KeyScope::restart, types)},
+                           {"checkpoint", mapping_schema(KeyScope::checkpoint, types)},
+                           {"shard", mapping_schema(KeyScope::shard, types)}};
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace brigade

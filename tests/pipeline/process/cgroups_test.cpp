@@ -1,0 +1,101 @@
+#include "pipeline/process/cgroups.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+// A machine made of files.
+struct Machine : TemporaryFolder {
+  void version2(const std::string& group) const {
+    write("proc/self/cgroup", "0::" + group + "\n");
+    write("proc/self/mountinfo",
+          "22 1 0:21 / /sys rw - sysfs sysfs rw\n"
+          "30 22 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+  }
+  CgroupLimits limits() const { return read_cgroups(path()); }
+};
+
+TEST(Cgroups, WithoutFilesThereIsNoLimit) {
+  const Machine machine;
+  EXPECT_EQ(machine.limits().cores, 0);
+  EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
+}
+
+TEST(Cgroups, Version2TakesTheTightestQuotaOnTheWayUp) {
+  const Machine machine;
+  machine.version2("/user/run");
+  machine.write("sys/fs/cgroup/user/run/cpu.max", "max 100000\n");
+  machine.write("sys/fs/cgroup/user/cpu.max", "150000 100000\n");
+  machine.write("sys/fs/cgroup/cpu.max", "400000 100000\n");
+  EXPECT_DOUBLE_EQ(machine.limits().cores, 1.5);
+}
+
+TEST(Cgroups, Version2TakesTheGroupWithTheLeastRoom) {
+  const Machine machine;
+  machine.version2("/user/run");
+  machine.write("sys/fs/cgroup/user/run/memory.max", "1000000\n");
+  machine.write("sys/fs/cgroup/user/run/memory.current", "100000\n");
+  machine.write("sys/fs/cgroup/user/memory.max", "2000000\n");
+  machine.write("sys/fs/cgroup/user/memory.current", "1900000\n");
+  machine.write("sys/fs/cgroup/user/memory.stat", "anon 5\ninactive_file 400000\n");
+  EXPECT_EQ(machine.limits().memory_limit_bytes, 2000000u);
+  EXPECT_EQ(machine.limits().memory_used_bytes, 1500000u);
+}
+
+TEST(Cgroups, NoLimitIsWrittenAsMax) {
+  const Machine machine;
+  machine.version2("/");
+  machine.write("sys/fs/cgroup/memory.max", "max\n");
+  EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
+}
+
+struct Version1 : Machine {
+  Version1() {
+    write("proc/self/cgroup", "4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n0::/\n");
+    write("proc/self/mountinfo",
+          "31 30 0:27 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+          "32 30 0:28 /docker/abc /cg/memory ro - cgroup cgroup rw,memory\n");
+  }
+};
+
+TEST(Cgroups, Version1ReadsQuotaAndPeriod) {
+  const Version1 machine;
+  machine.write("cg/cpu/docker/abc/cpu.cfs_quota_us", "50000\n");
+  machine.write("cg/cpu/docker/abc/cpu.cfs_period_us", "100000\n");
+  machine.write("cg/cpu/cpu.cfs_quota_us", "-1\n");
+  machine.write("cg/cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_DOUBLE_EQ(machine.limits().cores, 0.5);
+}
+
+TEST(Cgroups, Version1InAContainerFindsItsGroupAtTheMountPoint) {
+  const Version1 machine;
+  machine.write("cg/memory/memory.limit_in_bytes", "3000\n");
+  machine.write("cg/memory/memory.usage_in_bytes", "1000\n");
+  machine.write("cg/memory/memory.stat", "total_inactive_file 200\n");
+  EXPECT_EQ(machine.limits().memory_limit_bytes, 3000u);
+  EXPECT_EQ(machine.limits().memory_used_bytes, 800u);
+}
+
+TEST(Cgroups, Version1WritesAHugeNumberForNoLimit) {
+  const Version1 machine;
+  machine.write("cg/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
+}
+
+TEST(Cgroups, OddFilesAreNoLimit) {
+  const Machine machine;
+  machine.version2("/a");
+  machine.write("sys/fs/cgroup/a/cpu.max", "0 0\n");
+  machine.write("sys/fs/cgroup/a/memory.max", "many\n");
+  machine.write("sys/fs/cgroup/cpu.max", "-5 100000\n");
+  EXPECT_EQ(machine.limits().cores, 0);
+  EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,35 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/process/commands/commands.h"
+#include "tests/support/captured.h"
+#include "tests/support/session.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+Captured stages(const std::string& name) {
+  const StageTypes types = session_stage_types();
+  return captured([&] { return stages_command({name}, types); });
+}
+
+TEST(StagesCommand, ListsAllStageTypes) {
+  EXPECT_EQ(stages("").code, 0);
+  EXPECT_THAT(stages("").out, HasSubstr("synthetic"));
+  EXPECT_THAT(stages("").out, HasSubstr("faulty"));
+}
+
+TEST(StagesCommand, DescribesOne) { EXPECT_THAT(stages("count").out, HasSubstr("sleep_ms")); }
+
+TEST(StagesCommand, GuessesWhatWasMeant) {
+  const Captured shown = stages("cuont");
+  EXPECT_EQ(shown.code, 2);
+  EXPECT_EQ(shown.err,
+            "brigade: error: unknown stage type \"cuont\"; did you mean \"count\"?  `brigade "
+            "stages` lists all.\n");
+}
+
+}  // namespace
+}  // namespace brigade

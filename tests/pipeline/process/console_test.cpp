@@ -1,0 +1,108 @@
+#include "pipeline/process/console.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+std::string read_available(int fd) {
+  fcntl(fd, F_SETFL, O_NONBLOCK);
+  char bytes[4096];
+  const ssize_t count = read(fd, bytes, sizeof bytes);
+  return count > 0 ? std::string(bytes, static_cast<std::size_t>(count)) : "";
+}
+
+struct Pipe {
+  int ends[2] = {-1, -1};
+  Pipe() { EXPECT_EQ(pipe(ends), 0); }
+  ~Pipe() {
+    close(ends[0]);
+    close(ends[1]);
+  }
+};
+
+TEST(Console, WithoutATerminalEverythingIsALine) {
+  const Pipe pipe;
+  {
+    Console console(pipe.ends[1], false, nullptr);
+    EXPECT_EQ(console.progress_every_ns(), kPlainEveryNs);
+    console.line(LineKind::output, "train: hello");
+    console.progress("epoch 1/3");
+    console.line(LineKind::warning, "few cores");
+    console.line(LineKind::error, "it broke");
+  }
+  EXPECT_EQ(read_available(pipe.ends[0]),
+            "train: hello\nepoch 1/3\nbrigade: warning: few cores\nbrigade: error: it broke\n");
+}
+
+TEST(Console, QuietShowsWarningsAndErrorsOnly) {
+  const Pipe pipe;
+  Console console(pipe.ends[1], true, nullptr);
+  EXPECT_EQ(console.progress_every_ns(), 0);
+  console.line(LineKind::output, "train: hello");
+  console.line(LineKind::note, "stopping");
+  console.line(LineKind::warning, "few cores");
+  EXPECT_EQ(read_available(pipe.ends[0]), "brigade: warning: few cores\n");
+}
+
+TEST(Console, OnATerminalProgressIsOneLineThatIsWrittenOver) {
+  int outer = -1;
+  int inner = -1;
+  ASSERT_EQ(openpty(&outer, &inner, nullptr, nullptr, nullptr), 0);
+  const winsize size{24, 20, 0, 0};
+  ioctl(inner, TIOCSWINSZ, &size);
+  {
+    Console console(inner, false, nullptr);
+    EXPECT_EQ(console.progress_every_ns(), kLiveEveryNs);
+    console.progress("epoch 1/3");
+    console.progress("epoch 2/3 and much more than fits");
+    console.line(LineKind::note, "hm");
+    console.progress("epoch 3/3");
+  }
+  EXPECT_EQ(read_available(outer),
+            "\r\033[Kepoch 1/3\r\033[Kepoch 2/3 and mu...\r\033[Kbrigade: hm\r\n"
+            "\r\033[Kepoch 3/3\r\n");
+  close(outer);
+  close(inner);
+}
+
+TEST(Console, TheLogFileGetsEverything) {
+  const TemporaryFolder folder;
+  auto log = LogFile::open(folder.path() / "log");
+  const Pipe pipe;
+  Console console(pipe.ends[1], true, &*log);
+  console.line(LineKind::output, "train: hello");
+  console.line(LineKind::error, "it broke");
+  std::ostringstream text;
+  text << std::ifstream(folder.path() / "log").rdbuf();
+  EXPECT_NE(text.str().find("info train: hello\n"), std::string::npos);
+  EXPECT_NE(text.str().find("error it broke\n"), std::string::npos);
+}
+
+TEST(Console, AReaderThatHasGoneIsNoError) {
+  signal(SIGPIPE, SIG_IGN);
+  Pipe pipe;
+  close(pipe.ends[0]);
+  Console console(pipe.ends[1], false, nullptr);
+  console.line(LineKind::error, "nobody reads this");
+  pipe.ends[0] = -1;
+}
+
+TEST(Console, WidthIsCountedInCharacters) {
+  EXPECT_EQ(cut_to_width("abcdef", 6), "abcdef");
+  EXPECT_EQ(cut_to_width("abcdefg", 6), "abc...");
+  EXPECT_EQ(cut_to_width("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4), "\xc3\xa9...");
+}
+
+}  // namespace
+}  // namespace brigade

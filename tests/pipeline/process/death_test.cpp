@@ -1,0 +1,127 @@
+#include "pipeline/process/death.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "pipeline/run/replica_context.h"
+#include "pipeline/run/sampler.h"
+#include "tests/support/small_plan.h"
+
+namespace brigade {
+namespace {
+
+Death killed(int signal) {
+  Death death;
+  death.stage = "augment";
+  death.replica = 1;
+  death.pid = 123;
+  death.ending = {Ending::Kind::killed, signal};
+  return death;
+}
+
+TEST(Death, NamesTheStageTheReplicaThePidAndTheSignal) {
+  EXPECT_EQ(death_text(killed(SIGSEGV)),
+            "stage \"augment\" replica 1 (pid 123) was killed by SIGSEGV");
+}
+
+TEST(Death, NamesTheSampleInHandAndTheLastLines) {
+  Death death = killed(SIGABRT);
+  death.sample = SampleInHand{812, true, 0, 812, 4711};
+  death.last_lines = {"one", "two", "", "free(): \"invalid\" pointer", "four"};
+  EXPECT_EQ(death_text(death),
+            "stage \"augment\" replica 1 (pid 123) was killed by SIGABRT with sample 812 in hand "
+            "(epoch 0, index 812, id 4711); its last output: \"two\" / "
+            "\"free(): \\\"invalid\\\" pointer\" / \"four\"");
+}
+
+TEST(Death, IsOneLineWhateverWasPrinted) {
+  Death death = killed(SIGSEGV);
+  death.last_lines = {"a\x1b[31m\rb", std::string(5000, 'x')};
+  const std::string text = death_text(death);
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_LT(text.size(), 500u);
+}
+
+TEST(Death, GuessesAtLackOfMemory) {
+  EXPECT_NE(death_text(killed(SIGKILL)).find("lack of memory"), std::string::npos);
+  EXPECT_NE(death_text(killed(SIGBUS)).find("lack of memory"), std::string::npos);
+}
+
+TEST(Death, ByAnExitCodeOrUnknownCauseIsSaid) {
+  Death death = killed(0);
+  death.ending = {Ending::Kind::exited, 3};
+  EXPECT_NE(death_text(death).find("exited with code 3"), std::string::npos);
+  death.ending = {};
+  EXPECT_NE(death_text(death).find("ended, cause unknown"), std::string::npos);
+}
+
+TEST(Death, AMessageOfItsOwnSaysItAll) {
+  Death death = killed(0);
+  death.message = "cannot open x.png: no such file";
+  EXPECT_EQ(death_text(death),
+            "stage \"augment\" replica 1 (pid 123) failed: cannot open x.png: no such file");
+}
+
+TEST(Death, AMessageThatBeginsWithItsNameDoesNotRepeatIt) {
+  Death death = killed(0);
+  death.message = "stage \"augment\" (replica 1), sample 5 (x.png): not a PNG";
+  EXPECT_EQ(death_text(death),
+            "stage \"augment\" replica 1 (pid 123) failed: sample 5 (x.png): not a PNG");
+  death.message = "stage \"augment\" (replica 1): no samples";
+  EXPECT_EQ(death_text(death), "stage \"augment\" replica 1 (pid 123) failed: no samples");
+}
+
+TEST(Death, AThreadHasNoPid) {
+  Death death = killed(0);
+  death.pid = 0;
+  death.message = "m";
+  EXPECT_EQ(death_text(death), "stage \"augment\" replica 1 failed: m");
+}
+
+struct HeldSample : testing::Test {
+  Plan plan = small_plan();
+  StartBarrier barrier{plan};
+
+  std::optional<SampleInHand> in_hand(std::uint64_t at) {
+    return sample_in_hand(plan, barrier, 1, at);
+  }
+};
+
+TEST_F(HeldSample, IsNoneWhereTheReplicaHasNone) { EXPECT_FALSE(in_hand(kNever)); }
+
+TEST_F(HeldSample, HasOnlyItsNumberBeforeSizesAreKnown) {
+  ASSERT_TRUE(in_hand(70));
+  EXPECT_EQ(in_hand(70)->number, 70u);
+  EXPECT_FALSE(in_hand(70)->placed);
+}
+
+TEST_F(HeldSample, HasItsPlaceInTheEpochAndItsId) {
+  plan.stages[0].shuffle = true;
+  plan.domains[0].multiple = 64;
+  barrier.ready(0, 150);
+  Sampler sampler(150, 192, true, plan.stages[0].seed);
+  sampler.enter(1);
+  const auto sample = in_hand(192 + 10);
+  ASSERT_TRUE(sample);
+  EXPECT_TRUE(sample->placed);
+  EXPECT_EQ(sample->epoch, 1u);
+  EXPECT_EQ(sample->index, 10u);
+  EXPECT_EQ(sample->id, sampler.id(10));
+}
+
+TEST_F(HeldSample, PaddingHasNoId) {
+  plan.domains[0].multiple = 64;
+  barrier.ready(0, 150);
+  EXPECT_FALSE(in_hand(160)->placed);
+}
+
+TEST_F(HeldSample, OfALaneThatIsNotThereHasOnlyItsNumber) {
+  barrier.ready(0, 150);
+  EXPECT_EQ(in_hand(lane_number(3, 7))->number, 7u);
+  EXPECT_FALSE(in_hand(lane_number(3, 7))->placed);
+}
+
+}  // namespace
+}  // namespace brigade

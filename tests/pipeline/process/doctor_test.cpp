@@ -1,0 +1,87 @@
+#include "pipeline/process/doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+MachineLimits good_limits() {
+  MachineLimits limits;
+  limits.cores_affinity = 8;
+  limits.memory_available_bytes = std::uint64_t{16} << 30;
+  limits.descriptors_soft = 1024;
+  limits.descriptors_hard = 4096;
+  limits.has_populate_write = true;
+  return limits;
+}
+
+MachineFacts good_facts() {
+  MachineFacts facts;
+  facts.kernel = "6.1.0";
+  facts.shm_huge = "never";
+  facts.modules_found = {"torch"};
+  return facts;
+}
+
+Finding finding(const std::string& what, const MachineLimits& limits,
+                const MachineFacts& facts = good_facts()) {
+  for (const Finding& found : examine(limits, facts)) {
+    if (found.what == what) return found;
+  }
+  return {};
+}
+
+TEST(Doctor, FindsNothingWrongWithAGoodMachine) {
+  for (const Finding& found : examine(good_limits(), good_facts())) {
+    EXPECT_EQ(found.health, Health::fine) << found.what << ": " << found.means;
+  }
+}
+
+TEST(Doctor, SaysHowCoresAreLimited) {
+  MachineLimits limits = good_limits();
+  limits.cores_quota = 1.5;
+  EXPECT_EQ(finding("cores", limits).found, "1 of 8, the cgroup's quota is 1.5");
+  EXPECT_EQ(finding("cores", limits).health, Health::note);
+}
+
+TEST(Doctor, LimitsThatRefuseGraphsAreProblems) {
+  MachineLimits limits = good_limits();
+  limits.file_bytes_max = 4096;
+  limits.address_space_bytes_max = 1 << 20;
+  limits.descriptors_hard = 64;
+  limits.memory_available_bytes = 1 << 20;
+  for (const char* what : {"file size", "address space", "descriptors", "memory"}) {
+    EXPECT_EQ(finding(what, limits).health, Health::problem) << what;
+    EXPECT_NE(finding(what, limits).means, "") << what;
+  }
+}
+
+TEST(Doctor, KnowsWhatAnOldKernelLacks) {
+  MachineLimits limits = good_limits();
+  limits.has_populate_write = false;
+  EXPECT_THAT(finding("kernel", limits).means, HasSubstr("5.14"));
+  MachineFacts facts = good_facts();
+  facts.has_pidfd = false;
+  EXPECT_EQ(finding("kernel", limits, facts).health, Health::problem);
+}
+
+TEST(Doctor, NamesPackagesThatAreMissing) {
+  MachineFacts facts = good_facts();
+  facts.modules_missing = {"cuda"};
+  EXPECT_THAT(finding("packages", good_limits(), facts).means, HasSubstr("stages of cuda"));
+}
+
+TEST(Doctor, ShowsALinePerFinding) {
+  EXPECT_EQ(findings_text({{Health::fine, "cores", "8", ""},
+                           {Health::problem, "memory", "1 MiB", "too little"}}),
+            "ok   cores   8\n"
+            "BAD  memory  1 MiB  too little\n");
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,95 @@
+#include "pipeline/process/graph_template.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stages/builtin.h"
+#include "tests/support/fake_types.h"
+#include "tests/support/golden.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+FoundData idx_data() {
+  FoundData data;
+  data.kind = FoundData::Kind::idx;
+  data.folder = "/data/fashion";
+  data.images = "train-images-idx3-ubyte.gz";
+  data.labels = "train-labels-idx1-ubyte.gz";
+  data.test_images = "t10k-images-idx3-ubyte.gz";
+  data.test_labels = "t10k-labels-idx1-ubyte.gz";
+  return data;
+}
+
+TEST(GraphTemplate, ForIdxFilesTrainsAndTests) {
+  expect_golden("process/init_idx.yaml",
+                graph_template("fashion", idx_data(), builtin_stage_types(), true));
+}
+
+TEST(GraphTemplate, ForNothingKnownMakesSamplesUp) {
+  expect_golden("process/init_nothing.yaml",
+                graph_template("try", FoundData(), builtin_stage_types(), true));
+}
+
+TEST(GraphTemplate, WithoutLibTorchOrLabelsItCounts) {
+  FoundData data = idx_data();
+  EXPECT_THAT(graph_template("g", data, builtin_stage_types(), false),
+              HasSubstr("consumer: count"));
+  data.labels.clear();
+  const std::string text = graph_template("g", data, builtin_stage_types(), true);
+  EXPECT_THAT(text, HasSubstr("consumer: count"));
+  EXPECT_THAT(text, Not(HasSubstr("labels:")));
+}
+
+TEST(GraphTemplate, WithoutTestFilesItOnlyTrains) {
+  FoundData data = idx_data();
+  data.test_labels.clear();
+  const std::string text = graph_template("g", data, builtin_stage_types(), true);
+  EXPECT_THAT(text, HasSubstr("from: {train: augment}\n"));
+  EXPECT_THAT(text, Not(HasSubstr("test_images")));
+}
+
+TEST(GraphTemplate, ForImagesDecodesThemWhereItCan) {
+  FoundData data;
+  data.kind = FoundData::Kind::images;
+  data.folder = "/data/pictures";
+  EXPECT_THAT(graph_template("g", data, fake_stage_types(), false),
+              HasSubstr("transform: decode_image"));
+  EXPECT_THAT(graph_template("g", data, StageTypes(), false), HasSubstr("producer: synthetic"));
+}
+
+TEST(LookAtFolder, RecognisesIdxFiles) {
+  const TemporaryFolder folder;
+  for (const char* name : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
+                           "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}) {
+    folder.write(name, "x");
+  }
+  const auto data = look_at_folder(folder.path());
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->kind, FoundData::Kind::idx);
+  EXPECT_EQ(data->images, "train-images-idx3-ubyte.gz");
+  EXPECT_EQ(data->test_labels, "t10k-labels-idx1-ubyte.gz");
+}
+
+TEST(LookAtFolder, RecognisesImagesAlsoOneLevelBelow) {
+  const TemporaryFolder folder;
+  folder.write("n01440764/a.JPEG", "x");
+  EXPECT_EQ(look_at_folder(folder.path())->kind, FoundData::Kind::images);
+}
+
+TEST(LookAtFolder, AnEmptyFolderHoldsNothing) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(look_at_folder(folder.path())->kind, FoundData::Kind::nothing);
+}
+
+TEST(LookAtFolder, AFolderThatIsNotThereIsAnError) {
+  EXPECT_EQ(look_at_folder("/nowhere").error().message,
+            "cannot look at /nowhere: No such file or directory");
+}
+
+}  // namespace
+}  // namespace brigade

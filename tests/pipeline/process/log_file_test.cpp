@@ -1,0 +1,55 @@
+#include "pipeline/process/log_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(LogFile, LinesHaveTheirTimeAndLevelInFront) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "run.log";
+  auto log = LogFile::open(path);
+  ASSERT_TRUE(log.ok());
+  log->write(LogLevel::warning, "few cores");
+  const std::string text = text_of(path);
+  EXPECT_EQ(text.size(), std::string("2026-01-31T23:59:59.123Z warning few cores\n").size());
+  EXPECT_TRUE(text.ends_with("Z warning few cores\n")) << text;
+}
+
+TEST(LogFile, IsAppendedTo) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "run.log";
+  LogFile::open(path)->write(LogLevel::info, "one");
+  LogFile::open(path)->write(LogLevel::error, "two");
+  const std::string text = text_of(path);
+  EXPECT_NE(text.find("info one\n"), std::string::npos);
+  EXPECT_NE(text.find("error two\n"), std::string::npos);
+}
+
+TEST(LogFile, ThatCannotBeWrittenIsAnError) {
+  const auto log = LogFile::open("/nowhere/at/all/run.log");
+  ASSERT_FALSE(log.ok());
+  EXPECT_EQ(log.error().message,
+            "cannot write the log file /nowhere/at/all/run.log: No such file or directory");
+}
+
+TEST(LogFile, TimesAreUtc) {
+  EXPECT_EQ(utc_text(0, 0), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(utc_text(1769903999, 7), "2026-01-31T23:59:59.007Z");
+}
+
+}  // namespace
+}  // namespace brigade

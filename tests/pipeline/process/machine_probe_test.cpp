@@ -1,0 +1,73 @@
+#include "pipeline/process/machine_probe.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace brigade {
+namespace {
+
+TEST(MachineProbe, CountsTheCoresOfTheMask) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(probe_machine().cores_affinity, static_cast<std::uint64_t>(CPU_COUNT(&before)));
+  int first = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(first), &before)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(first), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(probe_machine().cores_affinity, 1u);
+  sched_setaffinity(0, sizeof before, &before);
+}
+
+TEST(MachineProbe, ReadsTheLimitsOfThisProcess) {
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{1 << 20, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_EQ(probe_machine().file_bytes_max, 1u << 20);
+  setrlimit(RLIMIT_FSIZE, &before);
+  rlimit files;
+  getrlimit(RLIMIT_NOFILE, &files);
+  EXPECT_EQ(probe_machine().descriptors_soft, files.rlim_cur);
+}
+
+TEST(MachineProbe, NoticesDescriptorsThatAreOpen) {
+  const auto before = probe_machine().descriptors_used;
+  const int fd = open("/dev/null", O_RDONLY);
+  EXPECT_EQ(probe_machine().descriptors_used, before + 1);
+  close(fd);
+}
+
+TEST(MachineProbe, KnowsHowManyRunsShareTheMachine) {
+  setenv("LOCAL_WORLD_SIZE", "4", 1);
+  EXPECT_EQ(probe_machine().local_world_size, 4u);
+  setenv("LOCAL_WORLD_SIZE", "many", 1);
+  EXPECT_EQ(probe_machine().local_world_size, 1u);
+  unsetenv("LOCAL_WORLD_SIZE");
+  EXPECT_EQ(probe_machine().local_world_size, 1u);
+}
+
+TEST(MachineProbe, HidesDevicesThatTheEnvironmentHides) {
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  EXPECT_EQ(probe_machine().gpus, 0u);
+  setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
+  EXPECT_EQ(probe_machine().gpus, 0u);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
+TEST(MachineProbe, FindsMemoryAndAddressSpace) {
+  const MachineLimits limits = probe_machine();
+  EXPECT_NE(limits.memory_available_bytes, kNoLimit);
+  EXPECT_GT(limits.memory_available_bytes, 1u << 20);
+  EXPECT_GT(limits.address_space_used_bytes, 1u << 20);
+  EXPECT_EQ(limits.page_bytes, static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,90 @@
+#include "pipeline/process/pool_filler.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "pipeline/plan/plan_json.h"
+#include "tests/support/small_plan.h"
+
+namespace brigade {
+namespace {
+
+using Ranges = std::vector<PageRange>;
+
+PlanPool pool_of(std::uint64_t rows, std::vector<PlanTensor> tensors) {
+  PlanPool pool;
+  pool.rows = rows;
+  pool.tensors = std::move(tensors);
+  return pool;
+}
+
+PlanTensor dense(std::uint64_t stride, std::uint64_t offset) {
+  PlanTensor tensor;
+  tensor.type = {"image", u8, {static_cast<std::int64_t>(stride)}};
+  tensor.row_stride = stride;
+  tensor.offset = offset;
+  return tensor;
+}
+
+TEST(FillOrder, GoesUpwardsThroughAllArraysAtOnce) {
+  // 256 rows: two pages of headers, 256 pages of images; about 32 rows at a time.
+  const PlanPool pool = pool_of(256, {dense(4096, 8192)});
+  const Ranges order = fill_order(pool, 32 * (4096 + 32));
+  EXPECT_EQ(order[0], (PageRange{0, 4096}));
+  EXPECT_EQ(order[1], (PageRange{8192, 8192 + 32 * 4096}));
+  EXPECT_EQ(order[2], (PageRange{8192 + 32 * 4096, 8192 + 64 * 4096}));
+}
+
+TEST(FillOrder, CoversEveryDenseArrayOnce) {
+  const PlanPool pool = pool_of(1000, {dense(100, 32768), dense(8, 135168)});
+  std::uint64_t bytes = 0;
+  for (const PageRange& range : fill_order(pool, 4096)) {
+    EXPECT_LT(range.first, range.last);
+    EXPECT_EQ(range.first % 4096, 0u);
+    bytes += range.last - range.first;
+  }
+  EXPECT_EQ(bytes, (8u + 25u + 2u) * 4096u);
+}
+
+TEST(FillOrder, LeavesRaggedArraysSparse) {
+  PlanTensor ragged = dense(4096, 4096);
+  ragged.type.shape = {up_to(4096)};
+  EXPECT_EQ(fill_order(pool_of(128, {ragged}), 1 << 20), (Ranges{{0, 4096}}));
+}
+
+TEST(PoolFiller, GivesEveryPoolItsMemory) {
+  const Plan plan = small_plan();
+  const auto segments = Segments::create(plan, plan_to_json(plan, -1));
+  ASSERT_TRUE(segments.ok());
+  {
+    PoolFiller filler(plan, **segments, [](std::string message) { ADD_FAILURE() << message; });
+    while (filler.filled_bytes() < plan.stages[0].pool.bytes) std::this_thread::yield();
+  }
+  struct stat status;
+  fstat((*segments)->pool_fd(0, MapMode::read_write), &status);
+  EXPECT_GE(static_cast<std::uint64_t>(status.st_blocks) * 512, plan.stages[0].pool.bytes);
+}
+
+TEST(PoolFiller, StopsEarlyWhenItGoes) {
+  GraphBuilder graph;
+  graph.producer("images", {{"image", u8, {1 << 20}}}).buffers = 2000;
+  graph.consumer("sink", {"images"});
+  const Plan plan = plan_of(graph);
+  ASSERT_GT(plan.stages[0].pool.bytes, 1u << 30);
+  const auto segments = Segments::create(plan, plan_to_json(plan, -1));
+  ASSERT_TRUE(segments.ok());
+  std::uint64_t filled = 0;
+  {
+    PoolFiller filler(plan, **segments, [](std::string) {});
+    while (filler.filled_bytes() == 0) std::this_thread::yield();
+    filled = filler.filled_bytes();
+  }
+  EXPECT_LT(filled, plan.stages[0].pool.bytes);
+}
+
+}  // namespace
+}  // namespace brigade

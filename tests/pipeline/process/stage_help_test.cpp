@@ -1,0 +1,72 @@
+#include "pipeline/process/stage_help.h"
+
+#include <gtest/gtest.h>
+
+#include "stages/builtin.h"
+#include "tests/support/golden.h"
+
+namespace brigade {
+namespace {
+
+struct ExampleParams {
+  std::int64_t size = 224;
+  double flip = 0.5;
+  std::vector<std::int64_t> shape = {1, 2};
+  InputPath root;
+  OutputPath log;
+  bool fast = false;
+};
+
+struct Example : Stage {
+  Result<Next> process(const Inputs&, Outputs&) override { return Next::emit; }
+};
+
+StageTypes example_types() {
+  StageTypes types;
+  types.add_from_module(
+      Contract<ExampleParams>("example_stage", "Does everything a stage can do.")
+          .transform()
+          .takes(Takes::batches)
+          .param("size", &ExampleParams::size, 1, 4096, "side in pixels")
+          .param("flip", &ExampleParams::flip, 0, 1, "probability per sample")
+          .param("shape", &ExampleParams::shape, "of one sample")
+          .param("root", &ExampleParams::root, "folder of images")
+          .required()
+          .param("log", &ExampleParams::log, "where to write")
+          .choice("quality", &ExampleParams::fast, {{"best", false}, {"fast", true}}, "of resizing")
+          .input("image", {u8, f32}, {any_size, any_size, up_to(4)}, "HWC")
+          .one_of({{"path", {u8}, false, {up_to(4096)}, "a file"},
+                   {"encoded", {u8}, false, {up_to(1 << 20)}, "its bytes"}})
+          .rest_passes()
+          .may_drop()
+          .stateful()
+          .several_inputs()
+          .reports("mean", Combine::mean, "of all pixels")
+          .example("transform: example_stage\nfrom: images\n"),
+      "example");
+  types.add<Example>(Contract<ExampleParams>("sink", "Takes anything.").consumer());
+  return types;
+}
+
+TEST(StageHelp, DescribesAStageTypeFromItsContract) {
+  const StageTypes types = example_types();
+  expect_golden("process/stage.txt", stage_description(*types.find("example_stage")));
+}
+
+TEST(StageHelp, ListsStageTypesByKind) {
+  expect_golden("process/stages.txt", stage_list(example_types()));
+}
+
+TEST(StageHelp, DescribesEveryStageTypeThereIs) {
+  const StageTypes types = builtin_stage_types();
+  for (const StageType& type : types.all()) {
+    const std::string text = stage_description(type);
+    EXPECT_NE(text.find(type.contract.type), std::string::npos);
+    for (const ParamSpec& param : type.contract.params) {
+      EXPECT_NE(text.find("  " + param.name + " "), std::string::npos) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,92 @@
+#include "pipeline/process/start_barrier.h"
+
+#include <gtest/gtest.h>
+
+namespace brigade {
+namespace {
+
+PlanStage stage(const std::string& name, int replicas, int first) {
+  PlanStage stage;
+  stage.name = name;
+  stage.replicas = replicas;
+  stage.first_replica = first;
+  return stage;
+}
+
+// Two sources of one domain (zipped), two replicas each, and a reader.
+Plan zipped() {
+  Plan plan;
+  plan.epochs = 3;
+  plan.replicas = 5;
+  plan.stages = {stage("images", 2, 0), stage("masks", 2, 2), stage("train", 1, 4)};
+  plan.domains = {{{0, 1}, 64}};
+  return plan;
+}
+
+void all_ready(StartBarrier& barrier, std::vector<std::uint64_t> sizes) {
+  for (int r = 0; r < 4; ++r) barrier.ready(r, sizes[static_cast<std::size_t>(r)]);
+  barrier.ready(4, std::nullopt);
+}
+
+TEST(StartBarrier, IsCompleteWhenEverybodyIsReady) {
+  const Plan plan = zipped();
+  StartBarrier barrier(plan);
+  for (int r : {4, 0, 1, 2, 2}) barrier.ready(r, 100);
+  EXPECT_FALSE(barrier.complete());
+  EXPECT_EQ(barrier.waiting_for(), "masks.1");
+  barrier.ready(3, 100);
+  EXPECT_TRUE(barrier.complete());
+}
+
+TEST(StartBarrier, RoundsAnEpochUpToTheMultiple) {
+  const Plan plan = zipped();
+  StartBarrier barrier(plan);
+  all_ready(barrier, {100, 100, 100, 100});
+  const auto starts = barrier.starts();
+  ASSERT_TRUE(starts.ok());
+  EXPECT_EQ(*starts, (std::vector<DomainStart>{{0, 100, 128}}));
+}
+
+std::string mistake(std::vector<std::uint64_t> sizes, const Plan& plan = zipped()) {
+  StartBarrier barrier(plan);
+  all_ready(barrier, std::move(sizes));
+  const auto starts = barrier.starts();
+  return starts.ok() ? "" : starts.error().message;
+}
+
+TEST(StartBarrier, ReplicasOfASourceMustAgree) {
+  EXPECT_EQ(mistake({100, 99, 100, 100}),
+            "replicas of one source must find the same samples: images.0 found 100 samples, "
+            "images.1 found 99 samples; did its files change while the run started?");
+}
+
+TEST(StartBarrier, ZippedSourcesMustAgree) {
+  EXPECT_EQ(mistake({100, 100, 1, 1}),
+            "sources that are zipped need equal sizes: \"images\" has 100 samples, \"masks\" has "
+            "1 sample; `limit:` makes the larger one shorter");
+}
+
+TEST(StartBarrier, AnEmptySourceIsAnError) {
+  EXPECT_EQ(mistake({0, 0, 0, 0}), "source \"images\" has no samples; look at its `params:`");
+}
+
+TEST(StartBarrier, MoreNumbersThanCanBeCountedAreAnError) {
+  const std::uint64_t many = std::uint64_t{1} << 47;
+  EXPECT_NE(mistake({many, many, many, many}).find("lower `epochs:`"), std::string::npos);
+}
+
+TEST(StartBarrier, SourcesThatDoNotKnowTheirSizeHaveNoEndYet) {
+  const Plan plan = zipped();
+  StartBarrier barrier(plan);
+  for (int r = 0; r < 5; ++r) barrier.ready(r, std::nullopt);
+  EXPECT_TRUE(barrier.starts()->empty());
+}
+
+TEST(StartBarrier, NamesAFewOfThoseItWaitsFor) {
+  Plan plan;
+  plan.stages = {stage("a", 7, 0)};
+  EXPECT_EQ(StartBarrier(plan).waiting_for(), "a.0, a.1, a.2, a.3 and 3 more");
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,189 @@
+#include "pipeline/process/worker_crew.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "tests/support/fake_runner.h"
+#include "tests/support/small_plan.h"
+
+namespace brigade {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+using testing::StartsWith;
+
+// numbers.0 is number 0 in the graph, sink.0 and sink.1 are 1 and 2.
+struct Crewed : testing::Test {
+  Plan plan = small_plan(2);
+  std::unique_ptr<Segments> segments = Segments::create(plan, "{}").value();
+  FakeRunner runner;
+  std::unique_ptr<WorkerCrew> crew;
+
+  void make(std::vector<std::string> environment = {"HOME=/home/anna"}) {
+    crew = WorkerCrew::create(plan, *segments, runner, std::move(environment)).value();
+  }
+  void start() {
+    make();
+    ASSERT_TRUE(crew->start().ok());
+  }
+  void end_everybody() {
+    for (std::size_t i = 0; i < runner.started.size(); ++i) {
+      if (!runner.started[i].reaped) runner.end(i, {Ending::Kind::exited, 0});
+    }
+    crew->take_events();
+  }
+  std::vector<std::string> taken() {
+    std::vector<std::string> texts;
+    for (const CrewEvent& event : crew->take_events()) {
+      const std::string who = std::to_string(event.replica);
+      if (const auto* printed = std::get_if<Printed>(&event.what))
+        texts.push_back(who + " printed " + printed->line);
+      if (const auto* said = std::get_if<Said>(&event.what))
+        texts.push_back(who + " said " + said->line);
+      if (const auto* ended = std::get_if<Ended>(&event.what))
+        texts.push_back(who + " " + ending_text(ended->ending));
+      if (std::holds_alternative<Done>(event.what)) texts.push_back(who + " done");
+    }
+    return texts;
+  }
+};
+
+TEST_F(Crewed, EveryReplicaIsAProcessWithItsName) {
+  start();
+  ASSERT_EQ(runner.started.size(), 3u);
+  EXPECT_EQ(runner.started[0].request.title, "brigade: numbers.0");
+  EXPECT_EQ(runner.started[2].request.title, "brigade: sink.1");
+  EXPECT_EQ(crew->running(), 3);
+  EXPECT_EQ(crew->pid(2), 5003);
+  end_everybody();
+  EXPECT_EQ(crew->running(), 0);
+}
+
+TEST_F(Crewed, AWorkerGetsOnlyThePoolsItReadsOrWrites) {
+  start();
+  const WorkerRole& writer = runner.started[0].role;
+  const WorkerRole& reader = runner.started[1].role;
+  ASSERT_EQ(writer.pools.size(), 1u);
+  EXPECT_TRUE(writer.pools[0].writable);
+  ASSERT_EQ(reader.pools.size(), 1u);
+  EXPECT_EQ(reader.pools[0].stage, 0);
+  EXPECT_FALSE(reader.pools[0].writable);
+  EXPECT_EQ(fcntl(reader.pools[0].fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+  EXPECT_THAT(runner.started[1].request.keep,
+              ElementsAre(segments->control_fd(), reader.report_fd, reader.pools[0].fd));
+  end_everybody();
+}
+
+TEST_F(Crewed, AWorkerKnowsWhoItIs) {
+  start();
+  const WorkerRole& role = runner.started[2].role;
+  EXPECT_EQ(role.name, "sink.1");
+  EXPECT_EQ(role.stage, 1);
+  EXPECT_EQ(role.replica, 1);
+  EXPECT_EQ(role.number, 2);
+  EXPECT_EQ(role.supervisor, getpid());
+  end_everybody();
+}
+
+TEST_F(Crewed, LibrariesAreToldTheirThreads) {
+  plan.stages[1].threads = 3;
+  plan.stages[1].env = {{"MKL_NUM_THREADS", "7"}, {"HOME", "/tmp"}};
+  const auto environment =
+      worker_environment({"HOME=/home/anna", "OMP_NUM_THREADS=64", "A=1"}, plan.stages[1], "{}");
+  EXPECT_THAT(environment, Contains("A=1"));
+  EXPECT_THAT(environment, Contains("OMP_NUM_THREADS=3"));
+  EXPECT_THAT(environment, Contains("OPENBLAS_NUM_THREADS=3"));
+  EXPECT_THAT(environment, Contains("OPENCV_FOR_THREADS_NUM=3"));
+  EXPECT_THAT(environment, Contains("MKL_NUM_THREADS=7"));
+  EXPECT_THAT(environment, Contains("HOME=/tmp"));
+  EXPECT_THAT(environment, Not(Contains("OMP_NUM_THREADS=64")));
+  EXPECT_THAT(environment, Not(Contains("HOME=/home/anna")));
+  EXPECT_THAT(environment, Contains("BRIGADE_WORKER={}"));
+}
+
+TEST_F(Crewed, SpinsOnlyWhereCoresAreFree) {
+  EXPECT_EQ(spins_for(plan, 4), 0);  // three replicas and the supervisor
+  EXPECT_GT(spins_for(plan, 5), 0);
+}
+
+TEST_F(Crewed, ReportsAndOutputArrive) {
+  start();
+  runner.report(1, {1, Said{"hello"}});
+  runner.print(2, "one\ntw");
+  EXPECT_THAT(taken(), testing::UnorderedElementsAre("1 said hello", "2 printed one"));
+  runner.print(2, "o\n");
+  EXPECT_THAT(taken(), ElementsAre("2 printed two"));
+  EXPECT_THAT(taken(), ElementsAre());
+  end_everybody();
+}
+
+TEST_F(Crewed, WhatAProcessSentBeforeItEndedComesBeforeItsEnd) {
+  start();
+  runner.print(1, "last words");
+  runner.report(1, {1, Done{}});
+  runner.end(1, {Ending::Kind::exited, 0});
+  EXPECT_THAT(taken(), ElementsAre("1 done", "1 printed last words", "1 exited with code 0"));
+  EXPECT_EQ(crew->running(), 2);
+  end_everybody();
+}
+
+TEST_F(Crewed, OneThatLeavesAChildBehindEndsAllTheSame) {
+  start();
+  const int held = dup(runner.started[1].output);  // as a grandchild would
+  runner.print(1, "bye\n");
+  runner.end(1, {Ending::Kind::exited, 0});
+  EXPECT_THAT(taken(), ElementsAre("1 printed bye", "1 exited with code 0"));
+  close(held);
+  end_everybody();
+}
+
+TEST_F(Crewed, NonsenseInTheReportPipeIsLeftOut) {
+  start();
+  const int fd = runner.started[0].role.report_fd;
+  EXPECT_EQ(write(fd, "nonsense", 8), 8);
+  runner.report(0, {99, Said{"who is that?"}});
+  runner.report(0, {0, Said{"me"}});
+  EXPECT_THAT(taken(), ElementsAre("0 said me"));
+  end_everybody();
+}
+
+TEST_F(Crewed, EndingAllKillsThoseThatStillRun) {
+  start();
+  runner.end(0, {Ending::Kind::exited, 0});
+  crew->take_events();
+  crew->end_all();
+  EXPECT_FALSE(runner.started[0].killed);
+  EXPECT_TRUE(runner.started[1].killed);
+  EXPECT_THAT(taken(), ElementsAre("1 was killed by SIGKILL", "2 was killed by SIGKILL"));
+}
+
+TEST_F(Crewed, ACrewThatGoesTakesItsWorkersWithIt) {
+  start();
+  crew.reset();
+  for (const auto& process : runner.started) EXPECT_TRUE(process.killed && process.reaped);
+}
+
+TEST_F(Crewed, AStartThatFailsNamesTheReplica) {
+  runner.fail_at = 2;
+  make();
+  const auto started = crew->start();
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().message, "stage \"sink\" replica 1: no more processes");
+  EXPECT_EQ(crew->running(), 2);
+}
+
+TEST_F(Crewed, ReadableWhenSomethingHappens) {
+  start();
+  pollfd ready{crew->event_fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&ready, 1, 0), 0);
+  runner.report(0, {0, Done{}});
+  EXPECT_EQ(poll(&ready, 1, 1000), 1);
+  end_everybody();
+}
+
+}  // namespace
+}  // namespace brigade
