@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <sstream>
+#include <thread>
 
 #include "tests/support/temporary_folder.h"
 
@@ -134,9 +135,12 @@ TEST_F(Spawning, AProcessShowsItsTitle) {
   const auto spawner = Spawner::create("/usr/bin/yes").value();
   auto process = spawner->start(request);
   ASSERT_TRUE(process.ok());
-  std::ifstream command("/proc/" + std::to_string(process->pid) + "/cmdline");
-  std::string title;
-  std::getline(command, title, '\0');
+  std::string title;  // empty for a moment: the parent goes on before exec has set it
+  for (int tries = 0; title.empty() && tries < 5000; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::ifstream command("/proc/" + std::to_string(process->pid) + "/cmdline");
+    std::getline(command, title, '\0');
+  }
   EXPECT_EQ(title, "brigade: augment.1");
   spawner->kill(*process);
   const Ending ending = end_of(*spawner, *process);
