@@ -255,6 +255,18 @@ class Builder : public YAML::EventHandler {
   std::size_t bytes_ = 0;
 };
 
+// Where another document begins, whatever is wrong with it.
+std::optional<Span> second_document(YAML::Parser& parser, const SourceText& source, int file) {
+  Diagnostics unseen;
+  Builder second(source, file, 1, unseen);
+  try {
+    if (!parser.HandleNextDocument(second)) return std::nullopt;
+  } catch (const Stop&) {
+    return unseen.all().empty() ? Span{{file, 1, 1}, 1} : unseen.all().front().span;
+  }
+  return second.take().span;
+}
+
 }  // namespace
 
 std::optional<YamlNode> read_yaml(const SourceText& source, int file, Diagnostics& diagnostics,
@@ -266,11 +278,10 @@ std::optional<YamlNode> read_yaml(const SourceText& source, int file, Diagnostic
     parser.HandleNextDocument(builder);
     YamlNode root = builder.take();
     if (root.span.mark.file < 0) root.span = {{file, 1, column}, 1};  // nothing but comments
-    Diagnostics unseen;
-    Builder second(source, file, column, unseen);
-    if (parser.HandleNextDocument(second))
-      diagnostics.error(second.take().span, "a second document (`---`) in one file",
+    if (const auto next = second_document(parser, source, file)) {
+      diagnostics.error(*next, "a second document (`---`) in one file",
                         {"a graph is one document; pass several files to merge them"});
+    }
     return root;
   } catch (const Stop&) {
     return std::nullopt;

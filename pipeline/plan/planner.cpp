@@ -105,9 +105,10 @@ void size_skip_lists(Plan& plan) {
             : multiply_saturating(stage.on_error.count_max, plan.epochs);
     stage.skips_max = std::min(asked, kSkipsMax) + 2 * static_cast<std::uint64_t>(stage.replicas);
     if (asked > kSkipsMax)
-      plan.warnings.push_back(concat("stage ", quote(stage.name), ": on_error: skip: ", asked,
-                                     " is more than a run can note down; it ends after ",
-                                     kSkipsMax));
+      plan.warnings.push_back(
+          concat("stage ", quote(stage.name), ": on_error: skip: ", stage.on_error.count_max,
+                 plan.epochs > 1 ? " in every epoch" : "",
+                 " is more than a run can note down; it ends after ", kSkipsMax));
   }
 }
 

@@ -98,7 +98,9 @@ std::string stage_list(const StageTypes& types) {
     for (const StageType& type : types.all()) {
       if (type.contract.kind == kind) table.add({type.contract.type, type.contract.help});
     }
-    text += concat(text.empty() ? "" : "\n", stage_kind_name(kind), "s\n", table.text("  "));
+    const std::string rows = table.text("  ");
+    if (rows.empty()) continue;
+    text += concat(text.empty() ? "" : "\n", stage_kind_name(kind), "s\n", rows);
   }
   return text + "\n`brigade stages NAME` describes one of them.\n";
 }

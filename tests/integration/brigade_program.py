@@ -18,6 +18,7 @@ import unittest
 
 # Generous: the machine may be busy, and nothing here measures speed.
 SECONDS_MAX = 120
+OTHER_TESTS = ("brigade_integration_", "brigade_test_")
 PROGRAM = pathlib.Path("brigade")
 
 
@@ -78,9 +79,11 @@ def alive(pid):
 
 
 def leftovers():
-    """What a run might leave in the places where runs leave things."""
-    return {folder: sorted(os.listdir(folder)) for folder in ("/dev/shm", tempfile.gettempdir())
-            if os.path.isdir(folder)}
+    """What a run might leave in the places where runs leave things. Other tests may run beside
+    this one: their folders do not count."""
+    return {f"{folder}/{name}" for folder in ("/dev/shm", "/tmp") if os.path.isdir(folder)
+            for name in os.listdir(folder)
+            if "brigade" in name.lower() and not name.startswith(OTHER_TESTS)}
 
 
 class Finished:
@@ -140,7 +143,9 @@ class ProgramTest(unittest.TestCase):
 
     def setUp(self):
         self.before = leftovers()
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="brigade_integration_"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=OTHER_TESTS[0]))
+        self.temporary = self.folder / "temporary"
+        self.temporary.mkdir()
         self.processes = []
         self.runs = []
 
@@ -149,12 +154,10 @@ class ProgramTest(unittest.TestCase):
             run.end()
         for pid in self.processes:
             self.assertFalse(alive(pid), f"process {pid} is still there")
+        temporary = sorted(os.listdir(self.temporary))
         shutil.rmtree(self.folder)
-        new = {folder: sorted(set(names) - set(self.before.get(folder, [])))
-               for folder, names in leftovers().items()}
-        mine = {folder: [name for name in names if "brigade" in name.lower()]
-                for folder, names in new.items()}
-        self.assertFalse(any(mine.values()), f"left behind: {mine}")
+        self.assertEqual(temporary, [], "left behind in TMPDIR")
+        self.assertEqual(leftovers() - self.before, set(), "left behind")
 
     def write(self, name, text):
         path = self.folder / name
@@ -163,7 +166,8 @@ class ProgramTest(unittest.TestCase):
 
     def start(self, yaml, *arguments, **options):
         path = self.write("graph.yaml", yaml)
-        self.runs.append(Running(["run", path, *arguments], **options))
+        environment = {"TMPDIR": str(self.temporary), **options.pop("environment", {})}
+        self.runs.append(Running(["run", path, *arguments], environment=environment, **options))
         return self.runs[-1]
 
     def start_and_wait_for_workers(self, yaml, count, *arguments, **options):

@@ -106,7 +106,8 @@ void add_graph(CLI::App& command, GraphFiles& graph) {
       ->expected(1)
       ->take_all();
   command.add_option("--limit", graph.limit, "only the first N samples of every indexed producer")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
 }
 
 Parser::Parser() {

@@ -57,8 +57,10 @@ TEST(GraphTemplate, ForImagesDecodesThemWhereItCan) {
   FoundData data;
   data.kind = FoundData::Kind::images;
   data.folder = "/data/pictures";
-  EXPECT_THAT(graph_template("g", data, fake_stage_types(), false),
-              HasSubstr("transform: decode_image"));
+  StageTypes types;
+  fake::add_producers(types);
+  fake::add_transforms(types);
+  EXPECT_THAT(graph_template("g", data, types, false), HasSubstr("transform: decode_image"));
   EXPECT_THAT(graph_template("g", data, StageTypes(), false), HasSubstr("producer: synthetic"));
 }
 
