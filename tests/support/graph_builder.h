@@ -99,7 +99,7 @@ inline GraphBuilder fashion_mnist_graph() {
   const TensorType label{"label", u8, {}};
   GraphBuilder graph("fashion_mnist");
   graph.graph().seed = 7;
-  graph.graph().epochs = 3;
+  graph.graph().epochs = 5;
   graph.producer("images", {image, label}).shuffle = true;
   ValidStage& augment = graph.transform("augment", {"images"}, {image, label});
   augment.replicas = 2;

@@ -52,7 +52,7 @@ TEST(Planner, PlansFashionMnist) {
   EXPECT_TRUE(plan.warnings.empty());
   EXPECT_EQ(plan.replicas, 5);
   EXPECT_EQ(plan.seed, 7u);
-  EXPECT_EQ(plan.epochs, 3u);
+  EXPECT_EQ(plan.epochs, 5u);
 
   const PlanStage& augment = plan.stages[1];
   EXPECT_EQ(augment.lanes[0].task, 64u);
