@@ -9,6 +9,7 @@ namespace brigade {
 StageTypes builtin_stage_types() {
   StageTypes types;
   add_synthetic(types);
+  add_npy(types);
   add_passthrough(types);
   add_delay(types);
   add_count(types);

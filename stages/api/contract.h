@@ -153,7 +153,7 @@ class Contract {
     return *this;
   }
   /// The header of the file that the parameter just declared (an InputPath) names is read before
-  /// validation and handed to outputs().
+  /// validation and handed to outputs(). Of InputPaths: every file's, as "PARAM.NAME".
   Contract& fact() {
     erased_.facts.push_back(erased_.params.back().name);
     return *this;

@@ -237,6 +237,36 @@ Result<void> parse_param(const ParamValue& value, std::vector<std::string>& out)
   return parse_list(value, ParamType::texts, out);
 }
 
+Result<void> parse_param(const ParamValue& value, InputPaths& out) {
+  if (value.kind != ParamValue::Kind::map)
+    return expected(param_type_name(ParamType::input_paths), value);
+  InputPaths read;
+  for (const auto& [name, item] : value.entries) {
+    std::string path;
+    if (item.kind == ParamValue::Kind::scalar) path = item.text;
+    if (path.empty()) return Error{concat(quote(name), ": expected a path, ", found(item))};
+    read.files.emplace_back(name, std::move(path));
+  }
+  out = std::move(read);
+  return {};
+}
+
+Result<void> parse_param(const ParamValue& value, TextMap& out) {
+  if (value.kind != ParamValue::Kind::map)
+    return expected(param_type_name(ParamType::text_map), value);
+  TextMap read;
+  for (const auto& [name, item] : value.entries) {
+    TextMap::Entry& entry = read.entries.emplace_back();
+    entry.name = name;
+    entry.is_list = item.kind == ParamValue::Kind::list;
+    auto parsed = entry.is_list ? parse_param(item, entry.texts)
+                                : parse_param(item, entry.texts.emplace_back());
+    if (!parsed) return parsed.error().within(quote(name));
+  }
+  out = std::move(read);
+  return {};
+}
+
 ParamValue print_param(bool value) { return ParamValue::scalar(value ? "true" : "false"); }
 ParamValue print_param(std::int64_t value) { return ParamValue::scalar(concat(value)); }
 ParamValue print_param(std::uint64_t value) { return ParamValue::scalar(concat(value)); }
@@ -254,6 +284,22 @@ ParamValue print_param(DType value) { return ParamValue::scalar(std::string(dtyp
 ParamValue print_param(const std::vector<std::int64_t>& value) { return print_list(value); }
 ParamValue print_param(const std::vector<double>& value) { return print_list(value); }
 ParamValue print_param(const std::vector<std::string>& value) { return print_list(value); }
+
+ParamValue print_param(const InputPaths& value) {
+  ParamValue out;
+  out.kind = ParamValue::Kind::map;
+  for (const auto& [name, path] : value.files)
+    out.entries.emplace_back(name, ParamValue::scalar(path));
+  return out;
+}
+
+ParamValue print_param(const TextMap& value) {
+  ParamValue out;
+  out.kind = ParamValue::Kind::map;
+  for (const auto& [name, texts, is_list] : value.entries)
+    out.entries.emplace_back(name, is_list ? print_list(texts) : ParamValue::scalar(texts[0]));
+  return out;
+}
 
 std::string_view param_type_name(ParamType type) {
   switch (type) {
@@ -281,6 +327,10 @@ std::string_view param_type_name(ParamType type) {
       return "a list of numbers such as [0.5, 1]";
     case ParamType::texts:
       return "a list of texts such as [a, b]";
+    case ParamType::input_paths:
+      return "a map of names to files such as {a: a.npy}";
+    case ParamType::text_map:
+      return "a map of names to texts such as {a: b, c: [d, e]}";
     case ParamType::choice:
       return "one of a few names";
   }

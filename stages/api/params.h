@@ -39,6 +39,27 @@ struct InputPath {
 struct OutputPath {
   std::string path;
 };
+/// Files that must exist, by name: `{image: images.npy, label: labels.npy}`, in the order written.
+struct InputPaths {
+  std::vector<std::pair<std::string, std::string>> files;  ///< name, path
+};
+/// Texts by name: `{features: [width, height], label: species}`, in the order written.
+struct TextMap {
+  struct Entry {
+    std::string name;
+    std::vector<std::string> texts;
+    bool is_list = false;  ///< `[a]` is a list of one text, `a` is a text
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  std::vector<Entry> entries;
+
+  /// Null when there is none of that name.
+  const Entry* find(std::string_view name) const {
+    for (const Entry& entry : entries)
+      if (entry.name == name) return &entry;
+    return nullptr;
+  }
+};
 struct ByteSize {
   std::uint64_t bytes = 0;  ///< written `64MiB`
 };
@@ -62,6 +83,8 @@ BRIGADE_API Result<void> parse_param(const ParamValue& value, DType& out);
 BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<std::int64_t>& out);
 BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<double>& out);
 BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<std::string>& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, InputPaths& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, TextMap& out);
 
 // The canonical form of a value: parse_param(print_param(x)) == x.
 BRIGADE_API ParamValue print_param(bool value);
@@ -78,6 +101,8 @@ BRIGADE_API ParamValue print_param(DType value);
 BRIGADE_API ParamValue print_param(const std::vector<std::int64_t>& value);
 BRIGADE_API ParamValue print_param(const std::vector<double>& value);
 BRIGADE_API ParamValue print_param(const std::vector<std::string>& value);
+BRIGADE_API ParamValue print_param(const InputPaths& value);
+BRIGADE_API ParamValue print_param(const TextMap& value);
 
 /// How a parameter's type is called in messages and in the JSON schema.
 enum class ParamType : std::uint8_t {
@@ -93,6 +118,8 @@ enum class ParamType : std::uint8_t {
   integers,
   numbers,
   texts,
+  input_paths,
+  text_map,
   choice
 };
 /// "a whole number", "a size such as 64MiB", ...
@@ -155,6 +182,15 @@ constexpr ParamType param_type_of<std::vector<double>>() {
 template <>
 constexpr ParamType param_type_of<std::vector<std::string>>() {
   return ParamType::texts;
+}
+
+template <>
+constexpr ParamType param_type_of<InputPaths>() {
+  return ParamType::input_paths;
+}
+template <>
+constexpr ParamType param_type_of<TextMap>() {
+  return ParamType::text_map;
 }
 
 /// One row of a stage type's parameter table.

@@ -21,14 +21,21 @@ namespace brigade {
 struct Dim {
   std::int64_t size = 0;
   enum class Kind : std::uint8_t { exact, up_to, any } kind = Kind::exact;
+  std::int64_t expected = 0;  ///< what most samples have, for the memory plan; not compared
 
-  Dim(std::int64_t exact_size) : size(exact_size) {}  // NOLINT: implicit
-  Dim(std::int64_t dim_size, Kind dim_kind) : size(dim_size), kind(dim_kind) {}
+  Dim(std::int64_t exact_size) : size(exact_size), expected(exact_size) {}  // NOLINT: implicit
+  Dim(std::int64_t dim_size, Kind dim_kind) : size(dim_size), kind(dim_kind), expected(dim_size) {}
   friend bool operator==(const Dim& a, const Dim& b) {
     return a.size == b.size && a.kind == b.kind;
   }
 };
-inline Dim up_to(std::int64_t bound) { return {bound, Dim::Kind::up_to}; }
+/// At most `bound`. `expected`: what most samples have; memory is planned for that many, and given
+/// back where a sample had more. 0: the bound.
+inline Dim up_to(std::int64_t bound, std::int64_t expected = 0) {
+  Dim dim(bound, Dim::Kind::up_to);
+  if (expected > 0 && expected < bound) dim.expected = expected;
+  return dim;
+}
 inline const Dim any_size{0, Dim::Kind::any};
 
 /// A tensor of an edge.
@@ -86,7 +93,7 @@ struct FileFact {
 
 inline constexpr std::size_t kFactBytesMax = 64 << 10;
 
-/// Facts by the name of the parameter that names the file.
+/// Facts by the name of the parameter that names the file; "files.image" for a map of files.
 struct Facts {
   std::vector<std::pair<std::string, FileFact>> files;
 

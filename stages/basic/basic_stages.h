@@ -1,7 +1,7 @@
 #pragma once
 
-// Stage types that need no library: sources and sinks for trying out graphs, and stages that fail
-// on purpose for testing them. One function per type, one file per function; stages/builtin.cpp
+// Stage types that need no library: sources of plain arrays and tables, sources and sinks for
+// trying out graphs, and stages that fail on purpose for testing them. One function per type, one file per function; stages/builtin.cpp
 // calls them all.
 
 #include "stages/api/stage_types.h"
@@ -9,6 +9,7 @@
 namespace brigade {
 
 void add_synthetic(StageTypes& types);    ///< producer of made-up tensors
+void add_npy(StageTypes& types);          ///< producer of the rows of NumPy arrays
 void add_passthrough(StageTypes& types);  ///< transform that changes nothing
 void add_delay(StageTypes& types);        ///< transform that sleeps, crashes or fails where told
 void add_count(StageTypes& types);        ///< consumer that counts and checksums

@@ -15,6 +15,7 @@ struct SyntheticParams {
   std::vector<std::int64_t> shape;
   DType dtype = DType::i64;
   Fill fill = Fill::index;
+  bool vary = false;
 };
 
 constexpr double kSizeMax = 1ll << 40;
@@ -29,12 +30,17 @@ Contract<SyntheticParams> synthetic_contract() {
               {{"index", Fill::index}, {"random", Fill::random}, {"none", Fill::none}},
               "every element is the sample's index; random (floats in [0, 1), else random bits); "
               "or left as the memory is")
+      .param("vary", &SyntheticParams::vary,
+             "the first dimension differs from sample to sample, from 1 to what `shape` says")
       .outputs([](const SyntheticParams& params, const Ports&) -> Result<Ports> {
+        if (params.vary && params.shape.empty())
+          return Error{"vary: true needs a shape with a dimension that can differ"};
         if (params.shape.size() >= kRankMax)
           return Error{concat("shape has ", params.shape.size(), " dimensions; at most ",
                               kRankMax - 1, " fit")};
         TensorType data{"data", params.dtype, {}};
         for (std::int64_t size : params.shape) data.shape.emplace_back(size);
+        if (params.vary) data.shape.front() = up_to(params.shape.front());
         return Ports{data};
       })
       .example("producer: synthetic\nparams: {count: 100000, shape: [224, 224, 3], dtype: u8}\n");
@@ -125,13 +131,21 @@ class Synthetic : public Producer {
   Result<std::uint64_t> size() override { return params_.count; }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
-    if (params_.fill == Fill::none) return Next::emit;
     Philox random(seed_, stream_, 0, index);
-    filler_(out["data"], params_.fill, index, random);
+    TensorSlot data = out["data"];
+    if (params_.vary) BRIGADE_TRY(vary(data, random));
+    if (params_.fill != Fill::none) filler_(data, params_.fill, index, random);
     return Next::emit;
   }
 
  private:
+  Result<void> vary(TensorSlot& data, Philox& random) const {
+    Shape shape = data.bounds();
+    shape[0] =
+        1 + static_cast<std::int64_t>(random.next64() % static_cast<std::uint64_t>(shape[0]));
+    return data.resize(shape);
+  }
+
   SyntheticParams params_;
   std::uint64_t seed_ = 0;
   std::uint64_t stream_ = 0;

@@ -41,6 +41,11 @@ Ports plausible_inputs(const StageContract& contract) {
 ParamValue from_yaml(const YAML::Node& node) {
   if (node.IsScalar()) return ParamValue::scalar(node.Scalar());
   ParamValue out;
+  if (node.IsMap()) {
+    out.kind = ParamValue::Kind::map;
+    for (const auto& entry : node)
+      out.entries.emplace_back(entry.first.Scalar(), from_yaml(entry.second));
+  }
   if (!node.IsSequence()) return out;
   out.kind = ParamValue::Kind::list;
   for (const auto& item : node) out.items.push_back(from_yaml(item));
@@ -109,7 +114,9 @@ TEST_P(StageConformanceTest, FactsAreFilesNamedByParameters) {
   for (const std::string& fact : contract_.facts) {
     const ParamSpec* param = contract_.find_param(fact);
     ASSERT_NE(param, nullptr) << fact;
-    EXPECT_EQ(param->type, brigade::ParamType::input_path) << fact;
+    EXPECT_TRUE(param->type == brigade::ParamType::input_path ||
+                param->type == brigade::ParamType::input_paths)
+        << fact;
   }
 }
 

@@ -11,7 +11,7 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   std::vector<std::string> names;
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
   EXPECT_THAT(names,
-              testing::UnorderedElementsAre("synthetic", "passthrough", "delay", "count",
+              testing::UnorderedElementsAre("synthetic", "npy", "passthrough", "delay", "count",
                                             "idx_images", "augment_image", "torch_classifier"));
 }
 

@@ -41,6 +41,22 @@ void expect_round_trip(const T& value) {
   EXPECT_EQ(parsed<T>(print_param(value)), value);
 }
 
+TEST(ParamsTest, MapsSayWhichEntryIsWrong) {
+  const std::string files = "expected a map of names to files such as {a: a.npy}, found ";
+  EXPECT_EQ(error_of<InputPaths>("x.npy"), files + "\"x.npy\"");
+  EXPECT_EQ(error_of<InputPaths>(list({"x.npy"})), files + "a list");
+  ParamValue map;
+  map.kind = ParamValue::Kind::map;
+  map.entries = {{"image", ParamValue::scalar("a")}, {"label", list({"b"})}};
+  EXPECT_EQ(error_of<InputPaths>(map), "\"label\": expected a path, found a list");
+  EXPECT_EQ(error_of<TextMap>("x"),
+            "expected a map of names to texts such as {a: b, c: [d, e]}, found \"x\"");
+  EXPECT_EQ(parsed<TextMap>(map).find("label")->texts, std::vector<std::string>{"b"});
+  EXPECT_EQ(parsed<TextMap>(map).find("none"), nullptr);
+  map.entries[0].second = map;
+  EXPECT_EQ(error_of<TextMap>(map), "\"image\": expected a text, found a map");
+}
+
 TEST(ParamsTest, EveryTypeReadsWhatItPrints) {
   expect_round_trip(true);
   expect_round_trip(std::numeric_limits<int>::min());
@@ -57,6 +73,10 @@ TEST(ParamsTest, EveryTypeReadsWhatItPrints) {
   expect_round_trip(std::vector<std::string>{"a", ""});
   expect_round_trip(std::vector<std::string>{});
   EXPECT_EQ(parsed<InputPath>(print_param(InputPath{"a b"})).path, "a b");
+  const InputPaths files{{{"image", "b.npy"}, {"a", "/x"}}};
+  EXPECT_EQ(parsed<InputPaths>(print_param(files)).files, files.files);
+  const TextMap texts{{{"x", {"a"}, false}, {"b", {"a"}, true}, {"c", {}, true}}};
+  EXPECT_EQ(parsed<TextMap>(print_param(texts)).entries, texts.entries);
   EXPECT_EQ(parsed<OutputPath>(print_param(OutputPath{"x.pt"})).path, "x.pt");
   EXPECT_EQ(parsed<ByteSize>(print_param(ByteSize{3 << 20})).bytes, 3u << 20);
   EXPECT_EQ(parsed<Duration>(print_param(Duration{1500})).nanoseconds, 1500);

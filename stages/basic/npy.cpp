@@ -1,0 +1,132 @@
+#include <cstring>
+#include <filesystem>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "stages/basic/basic_stages.h"
+#include "stages/basic/mapped_file.h"
+#include "stages/basic/npy_header.h"
+
+namespace brigade {
+namespace {
+
+struct NpyParams {
+  InputPaths files;
+};
+
+TensorType sample_type(const std::string& name, const NpyHeader& header) {
+  TensorType type{name, header.dtype, {}};
+  for (int i = 1; i < header.shape.rank(); ++i) type.shape.emplace_back(header.shape[i]);
+  return type;
+}
+
+Result<void> check_samples(const std::string& path, std::int64_t samples,
+                           const std::string& first_path, std::int64_t first) {
+  if (samples == first) return {};
+  const auto count = [](std::int64_t n) { return format_count(static_cast<std::uint64_t>(n)); };
+  return Error{concat(path, ": holds ", count(samples), " samples, but ", first_path, " holds ",
+                      count(first), "; all files must have the same first axis")};
+}
+
+Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const Facts& facts) {
+  const auto& files = params.files.files;
+  if (files.empty()) return Error{"no files are named; write `files: {image: images.npy}`"};
+  Ports ports;
+  std::int64_t samples = 0;
+  for (const auto& [name, path] : files) {
+    const FileFact* const fact = facts.find(concat("files.", name));
+    if (fact == nullptr) return Error{concat(path, ": its header could not be read")};
+    BRIGADE_ASSIGN(const NpyHeader header, parse_npy_header(path, fact->header));
+    if (ports.tensors.empty()) samples = header.shape[0];
+    BRIGADE_TRY(check_samples(path, header.shape[0], files[0].second, samples));
+    ports.tensors.push_back(sample_type(name, header));
+  }
+  return ports;
+}
+
+Contract<NpyParams> npy_contract() {
+  return Contract<NpyParams>("npy", "Reads NumPy arrays of .npy files, one sample per row.")
+      .producer()
+      .param("files", &NpyParams::files,
+             "a .npy file per tensor; the first axis is the samples, as many in each")
+      .required()
+      .fact()
+      .outputs(npy_outputs)
+      .example(
+          "producer: npy\n"
+          "shuffle: true\n"
+          "params:\n"
+          "  files: {image: images.npy, label: labels.npy}\n");
+}
+
+/// The rows of one mapped file.
+struct Array {
+  std::string tensor;
+  std::string path;
+  MappedFile file;
+  NpyHeader header;
+
+  const char* row(std::uint64_t index) const {
+    return file.bytes().data() + header.bytes + index * header.sample_bytes;
+  }
+};
+
+Result<Array> open_array(const std::string& name, const std::string& path) {
+  Array out{name, path, {}, {}};
+  BRIGADE_ASSIGN(out.file, MappedFile::open(path));
+  const std::string_view bytes = out.file.bytes();
+  if (bytes.starts_with("\x1f\x8b"))
+    return Error{concat(path, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
+  BRIGADE_ASSIGN(out.header, parse_npy_header(path, bytes));
+  const std::size_t have = bytes.size() - out.header.bytes;
+  const std::size_t want = out.header.sample_bytes * static_cast<std::size_t>(out.header.shape[0]);
+  if (have != want)
+    return Error{concat(path, have < want ? ": ends after " : ": goes on to ", format_count(have),
+                        " bytes of data; its header says ", dtype_name(out.header.dtype),
+                        shape_text(out.header.shape), ", which is ", format_count(want))};
+  return out;
+}
+
+class Npy : public Producer {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    Ports now;
+    for (const auto& [name, path] : context.params<NpyParams>().files.files) {
+      BRIGADE_ASSIGN(Array array, open_array(name, path));
+      now.tensors.push_back(sample_type(name, array.header));
+      arrays_.push_back(std::move(array));
+      const Array& first = arrays_.front();
+      BRIGADE_TRY(
+          check_samples(path, arrays_.back().header.shape[0], first.path, first.header.shape[0]));
+    }
+    for (std::size_t i = 0; i < arrays_.size(); ++i)
+      if (i >= context.outputs.tensors.size() || !(context.outputs.tensors[i] == now.tensors[i]))
+        return Error{concat(arrays_[i].path, ": changed since the graph was checked: it now gives ",
+                            now.tensors[i].text())};
+    return {};
+  }
+
+  Result<std::uint64_t> size() override {
+    return static_cast<std::uint64_t>(arrays_.front().header.shape[0]);
+  }
+
+  Result<Next> read(std::uint64_t index, Outputs& out) override {
+    for (std::size_t i = 0; i < arrays_.size(); ++i)
+      std::memcpy(out.at(i).data(), arrays_[i].row(index), arrays_[i].header.sample_bytes);
+    return Next::emit;
+  }
+
+  std::string describe(std::uint64_t index) const override {
+    return concat("row ", index, " of ",
+                  std::filesystem::path(arrays_.front().path).filename().string());
+  }
+
+ private:
+  std::vector<Array> arrays_;
+};
+
+}  // namespace
+
+void add_npy(StageTypes& types) { types.add<Npy>(npy_contract()); }
+
+}  // namespace brigade

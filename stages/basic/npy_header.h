@@ -1,0 +1,31 @@
+#pragma once
+
+// The header of NumPy's file format .npy, versions 1 to 3
+// (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
+//
+//   93 'NUMPY' | major, minor | header length, 2 bytes (version 1) or 4, little-endian | header
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 28, 28), }  padded by spaces to '\n'
+//
+// A pure function; each error is one line that begins with the file's path and says what to do.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "stages/api/tensor.h"
+
+namespace brigade {
+
+struct NpyHeader {
+  DType dtype = DType::u8;
+  Shape shape;                   ///< the whole array, at least one dimension, none of them 0
+  std::size_t bytes = 0;         ///< of the header: where the elements begin
+  std::size_t sample_bytes = 0;  ///< of one sample; all samples together fit 64 bits
+};
+
+/// Reads the header at the beginning of `head`. Arrays that cannot be read as they lie there (of
+/// objects, texts or records, big-endian, in Fortran order) are errors.
+Result<NpyHeader> parse_npy_header(const std::string& path, std::string_view head);
+
+}  // namespace brigade
