@@ -1,74 +1,104 @@
-// Every graph in configs/ is sound, with the program's own stage types. The data sets need not be
-// there: their headers are written down here.
+// Every graph in configs/ is sound, with the program's own stage types, and together they show the
+// whole language that is built: a key or a value without a graph is missed here.
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <set>
 
+#include "base/text.h"
 #include "pipeline/config/effective_yaml.h"
-#include "pipeline/config/load_graph.h"
+#include "pipeline/config/key_table.h"
 #include "stages/builtin.h"
-#include "tests/support/fake_facts.h"
-#include "tests/support/idx_files.h"
+#include "tests/support/config_files.h"
 
 namespace brigade {
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path kConfigs = fs::path(BRIGADE_SOURCE_DIR) / "configs";
-
-FakeFacts data_sets() {
-  using testing_support::idx_header;
-  FakeFacts facts;
-  const std::string folder = "/usr/share/datasets/fashion-mnist/";
-  for (const auto& [name, count] : {std::pair{"train", 60'000u}, std::pair{"t10k", 10'000u}}) {
-    facts.file(folder + name + "-images-idx3-ubyte.gz", idx_header(8, {count, 28, 28}));
-    facts.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}));
-  }
-  return facts;
-}
-
-std::vector<std::string> config_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kConfigs))
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-LoadedGraph load(std::vector<SourceFile> texts, const StageTypes& types, FakeFacts& facts) {
-  return load_graph(std::move(texts), {.files = {},
-                                       .sets = {},
-                                       .limit = {},
-                                       .types = types,
-                                       .facts = facts,
-                                       .environment = {},
-                                       .working_directory = kConfigs.string()});
-}
-
-class Configs : public testing::TestWithParam<std::string> {};
+class Configs : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(Configs, AreSoundAndComeBackFromTheirEffectiveForm) {
   const StageTypes types = builtin_stage_types();
-  FakeFacts facts = data_sets();
-  std::ifstream file(kConfigs / (GetParam() + ".yaml"));
-  std::ostringstream text;
-  text << file.rdbuf();
-  const auto loaded = load({{GetParam() + ".yaml", text.str(), kConfigs.string()}}, types, facts);
+  const auto loaded = load_config(GetParam(), types);
   ASSERT_TRUE(loaded.graph) << loaded.messages();
   EXPECT_EQ(loaded.messages(), "") << "no warnings in what people copy";
   const std::string effective = effective_yaml(*loaded.graph);
-  const auto again = load({{"again.yaml", effective, "/"}}, types, facts);
+  const auto again = load_texts({{"again.yaml", effective, "/"}}, types);
   ASSERT_TRUE(again.graph) << again.messages() << effective;
   EXPECT_EQ(effective_yaml(*again.graph), effective);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Configs, testing::ValuesIn(config_names()),
-                         [](const auto& file) { return file.param; });
+TEST_P(Configs, SayWhatTheyShowAndHowToRunThem) {
+  const std::string text = file_text(config_folder() / GetParam().back());
+  EXPECT_EQ(text.substr(0, 2), "# ");
+  if (GetParam().size() > 1) return;
+  EXPECT_NE(text.find("brigade run configs/" + GetParam().back()), text.npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Configs, testing::ValuesIn(config_graphs()),
+                         [](const auto& files) { return config_test_name(files.param); });
+
+// "scope.key", and "scope.key: value" for values of the table.
+class Shown {
+ public:
+  void graph(const YamlNode& root) {
+    mapping(root, KeyScope::top);
+    if (const YamlEntry* entry = root.find("checkpoint"))
+      mapping(entry->value, KeyScope::checkpoint);
+    if (const YamlEntry* stages = root.find("stages"))
+      for (const YamlEntry& entry : stages->value.entries) stage(entry.value);
+  }
+
+  bool has(KeyScope scope, std::string_view key, std::string_view value = "") const {
+    return seen_.contains(name(scope, key, value));
+  }
+
+ private:
+  static std::string name(KeyScope scope, std::string_view key, std::string_view value) {
+    return concat(static_cast<int>(scope), ".", key, ":", value);
+  }
+
+  void mapping(const YamlNode& node, KeyScope scope) {
+    for (const YamlEntry& entry : node.entries) {
+      seen_.insert(name(scope, entry.key, ""));
+      seen_.insert(name(scope, entry.key, entry.value.text));
+    }
+  }
+
+  void source(const YamlNode& node) {
+    if (node.find("stage") != nullptr) return mapping(node, KeyScope::source);
+    for (const YamlNode& item : node.items) source(item);
+    for (const YamlEntry& port : node.entries) source(port.value);
+  }
+
+  void stage(const YamlNode& node) {
+    mapping(node, KeyScope::stage);
+    for (const auto& [key, scope] :
+         {std::pair{"on_error", KeyScope::on_error}, std::pair{"restart", KeyScope::restart}})
+      if (const YamlEntry* entry = node.find(key)) mapping(entry->value, scope);
+    if (const YamlEntry* from = node.find("from")) source(from->value);
+  }
+
+  std::set<std::string> seen_;
+};
+
+// How to restart is nothing to show before anything is restarted.
+bool can_be_shown(const KeySpec& key) {
+  if (key.scope != KeyScope::restart || key.name == "policy") return key.built;
+  return find_value(KeyScope::restart, "policy", "on_failure")->built;
+}
+
+TEST(ConfigsFolder, ShowsEveryKeyAndValueThatIsBuilt) {
+  const StageTypes types = builtin_stage_types();
+  Shown shown;
+  for (const auto& files : config_graphs()) shown.graph(load_config(files, types).tree);
+  for (const KeySpec& key : key_table())
+    EXPECT_TRUE(!can_be_shown(key) || shown.has(key.scope, key.name))
+        << "no graph in configs/ has the key " << key_path(key) << " " << scope_text(key.scope);
+  for (const ValueSpec& value : value_table())
+    EXPECT_TRUE(!value.built || shown.has(value.scope, value.key, value.value))
+        << "no graph in configs/ has " << value.key << ": " << value.value;
+  EXPECT_FALSE(shown.has(KeyScope::stage, "nonsense")) << "this test can fail";
+}
 
 }  // namespace
 }  // namespace brigade

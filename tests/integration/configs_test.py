@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Every graph of configs/ that needs no LibTorch runs, briefly, and its books balance."""
+
+import json
+import pathlib
+
+from brigade_program import ProgramTest, Running, main
+
+CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"
+LIMIT = 1000
+
+
+def graphs():
+    """Lists of files, as `brigade run` takes them: NAME.WORD.yaml lies over NAME.yaml."""
+    for path in sorted(CONFIGS.glob("*.yaml")):
+        name, *over = path.name.removesuffix(".yaml").split(".")
+        yield [CONFIGS / f"{name}.yaml", path] if over else [path]
+
+
+def needs_libtorch(files):
+    return any("consumer: torch_" in path.read_text() for path in files)
+
+
+class Configs(ProgramTest):
+    def run_files(self, files, *arguments):
+        """The summary of a run that must succeed."""
+        path = self.folder / "summary.json"
+        environment = {"TMPDIR": str(self.temporary)}
+        self.runs.append(Running(["run", *files, "--quiet", "--summary", path, *arguments],
+                                 environment=environment))
+        finished = self.runs[-1].finish()
+        self.assertEqual(finished.code, 0, finished.err)
+        return json.loads(path.read_text())
+
+    def check_books(self, summary):
+        self.assertGreater(summary["samples"], 0)
+        self.assertTrue(summary["edges"])
+        for edge in summary["edges"]:
+            self.assertGreater(edge["delivered"], 0, edge)
+            self.assertEqual(edge["produced"],
+                             edge["delivered"] + edge["dropped"] + edge["quarantined"], edge)
+            self.assertEqual(edge["leaked"], 0, edge)
+
+    def test_every_graph_runs_and_its_books_balance(self):
+        ran = 0
+        for files in graphs():
+            if needs_libtorch(files):
+                continue
+            with self.subTest(" ".join(file.name for file in files)):
+                summary = self.run_files(files, "--limit", LIMIT)
+                self.check_books(summary)
+                if not any("on_error:" in file.read_text() for file in files):
+                    self.assertTrue(all(stage["skipped"] == 0 for stage in summary["stages"]))
+                ran += 1
+        self.assertGreaterEqual(ran, 8)
+
+    def test_every_graph_runs_as_threads(self):
+        for files in graphs():
+            if needs_libtorch(files):
+                continue
+            with self.subTest(" ".join(file.name for file in files)):
+                self.check_books(self.run_files(files, "--limit", LIMIT, "--in-process"))
+
+    def test_readers_with_batches_of_their_own_get_the_same_samples(self):
+        results = self.run_files([CONFIGS / "broadcast.yaml"])["results"]
+        self.assertEqual(results["large"]["checksum"], results["small"]["checksum"])
+        self.assertLess(results["large"]["batches"], results["small"]["batches"])
+
+    def test_samples_that_fail_are_left_out_and_the_others_arrive(self):
+        summary = self.run_files([CONFIGS / "on_error.yaml"], "--limit", LIMIT)
+        skipped = {stage["name"]: stage["skipped"] for stage in summary["stages"]}
+        self.assertEqual((skipped["picky"], skipped["generous"]), (2, 1))
+        self.assertEqual(summary["results"]["count_picky"]["samples"], LIMIT - 2)
+
+    def test_stages_with_one_random_stream_draw_the_same_numbers(self):
+        graph = (CONFIGS / "shared_random.yaml").read_text()
+        for random, same in (("cut", True), ("other", False)):
+            # The two images read one by one instead of side by side.
+            text = graph.split("  pairs:")[0] + (
+                "  one: {consumer: count, from: cut_image}\n"
+                "  two: {consumer: count, from: cut_mask}\n")
+            path = self.write("apart.yaml", text)
+            results = self.run_files([path], "--limit", LIMIT,
+                                     "--set", f"stages.cut_mask.random={random}")["results"]
+            self.assertEqual(results["one"]["checksum"] == results["two"]["checksum"], same)
+
+    def test_a_second_file_lies_over_the_first(self):
+        base = CONFIGS / "layers.yaml"
+        alone = self.run_files([base], "--limit", LIMIT)["results"]["count"]
+        both = self.run_files([base, CONFIGS / "layers.machine.yaml"], "--limit", LIMIT)
+        self.assertEqual(both["results"]["count"]["checksum"], alone["checksum"])
+        self.assertEqual((alone["batches"], both["results"]["count"]["batches"]), (10, 4))
+
+    def test_variables_come_from_the_file_the_environment_and_the_command_line(self):
+        graph = CONFIGS / "variables.yaml"
+        self.assertEqual(self.run_files([graph])["samples"], 1000)
+        self.assertEqual(self.run_files([graph, "--set", "vars.count=70"])["samples"], 70)
+        broken = Running(["check", graph], environment={"FASHION_MNIST": "/nowhere"})
+        self.runs.append(broken)
+        finished = broken.finish()
+        self.assertEqual(finished.code, 2)
+        self.assertIn("there is no file or folder /nowhere/t10k-images", finished.err)
+
+    def test_the_effective_form_runs_to_the_same_result(self):
+        graph = CONFIGS / "every_key.yaml"
+        first = self.run_files([graph])["results"]["count"]
+        plan = Running(["plan", graph, "--yaml"])
+        self.runs.append(plan)
+        path = self.write("effective.yaml", plan.finish().out)
+        self.assertEqual(self.run_files([path])["results"]["count"], first)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+#pragma once
+
+// The graphs of configs/, for tests that do something with each of them. A file NAME.WORD.yaml lies
+// over NAME.yaml and is no graph of its own. The data sets need not be there: their headers are
+// written down here.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "pipeline/config/load_graph.h"
+#include "tests/support/fake_facts.h"
+#include "tests/support/idx_files.h"
+
+namespace brigade {
+
+inline std::filesystem::path config_folder() {
+  return std::filesystem::path(BRIGADE_SOURCE_DIR) / "configs";
+}
+
+inline std::string file_text(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file) << path;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline FakeFacts data_set_facts() {
+  using testing_support::idx_header;
+  FakeFacts facts;
+  const std::string folder = "/usr/share/datasets/fashion-mnist/";
+  for (const auto& [name, count] : {std::pair{"train", 60'000u}, std::pair{"t10k", 10'000u}}) {
+    facts.file(folder + name + "-images-idx3-ubyte.gz", idx_header(8, {count, 28, 28}));
+    facts.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}));
+  }
+  return facts.folder("/tmp");
+}
+
+/// Each a list of files, as `brigade run` takes them: "hello.yaml"; "layers.yaml",
+/// "layers.machine.yaml".
+inline std::vector<std::vector<std::string>> config_graphs() {
+  std::vector<std::vector<std::string>> graphs;
+  std::vector<std::string> over;
+  for (const auto& entry : std::filesystem::directory_iterator(config_folder())) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".yaml") continue;
+    if (entry.path().stem().has_extension()) {
+      over.push_back(name);
+    } else {
+      graphs.push_back({name});
+    }
+  }
+  for (const std::string& name : over)
+    graphs.push_back({name.substr(0, name.find('.')) + ".yaml", name});
+  std::sort(graphs.begin(), graphs.end());
+  return graphs;
+}
+
+/// A name for GoogleTest.
+inline std::string config_test_name(const std::vector<std::string>& files) {
+  std::string name = files.back().substr(0, files.back().rfind('.'));
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
+/// No environment: what holds where nobody has set anything.
+inline LoadedGraph load_texts(std::vector<SourceFile> texts, const StageTypes& types) {
+  FakeFacts facts = data_set_facts();
+  return load_graph(std::move(texts), {.files = {},
+                                       .sets = {},
+                                       .limit = {},
+                                       .types = types,
+                                       .facts = facts,
+                                       .environment = {},
+                                       .working_directory = config_folder().string()});
+}
+
+inline LoadedGraph load_config(const std::vector<std::string>& files, const StageTypes& types) {
+  std::vector<SourceFile> texts;
+  for (const std::string& name : files)
+    texts.push_back({name, file_text(config_folder() / name), config_folder().string()});
+  return load_texts(std::move(texts), types);
+}
+
+}  // namespace brigade
