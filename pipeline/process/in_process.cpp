@@ -115,7 +115,8 @@ Result<void> ThreadCrew::start() {
           std::thread([this, number] { run(number); });
     } catch (const std::system_error& exception) {
       return Error{concat("cannot start a thread: ", exception.what(),
-                          "; raise the limit on processes (`ulimit -u`)")};
+                          "; raise the limit on processes (`ulimit -u`) or on "
+                          "address space (`ulimit -v`)")};
     }
     ++running_;
   }

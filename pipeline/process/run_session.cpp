@@ -94,7 +94,8 @@ Result<std::unique_ptr<RunSession>> RunSession::start(Plan plan, const StageType
     state.thread = std::thread([&state] { state.outcome = state.supervisor->run(); });
   } catch (const std::system_error& exception) {
     return Error{concat("cannot start a thread: ", exception.what(),
-                        "; raise the limit on processes (`ulimit -u`)")};
+                        "; raise the limit on processes (`ulimit -u`) or on "
+                        "address space (`ulimit -v`)")};
   }
   return session;
 }

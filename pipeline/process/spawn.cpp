@@ -112,7 +112,10 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 Error system_error(const std::string& what, int error) {
   std::string hint;
-  if (error == EAGAIN) hint = "; raise the limit on processes (`ulimit -u`, the cgroup's pids.max)";
+  if (error == EAGAIN)
+    hint =
+        "; raise the limit on processes (`ulimit -u`, the cgroup's pids.max) or on address "
+        "space (`ulimit -v`)";
   if (error == EMFILE || error == ENFILE) hint = "; raise the limit with `ulimit -n`";
   return Error{concat(what, ": ", std::strerror(error), hint)};
 }

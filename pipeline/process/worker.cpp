@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -102,6 +103,7 @@ Result<void> arm_worker_fault(std::string_view text, std::string_view stage, int
 void run_worker(const WorkerRole& role, const StageTypes& types) {
   if (getppid() != role.supervisor) _exit(0);  // it ended before it could tell us
   prctl(PR_SET_NAME, role.name.c_str());       // 15 characters of it
+  std::signal(SIGXFSZ, SIG_IGN);               // too large a file is an error of who writes it
   set_log_sink(&log_in_worker);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // its lines arrive as they are written
   PipeSink sink(role.report_fd);

@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <malloc.h>
 #include <torch/cuda.h>
 #include <torch/utils.h>
@@ -15,8 +16,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <exception>
+#include <latch>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "base/text.h"
 #include "stages/api/stage.h"
@@ -37,9 +41,32 @@ auto torch_guarded(Fn fn) -> decltype(fn()) {
   }
 }
 
+/// Whether as many threads can be started as LibTorch's own pool has when it is made, one per core:
+/// that pool (libpthreadpool) does not look, and waits for ever for the one that did not start.
+inline Result<void> check_threads() {
+  struct Opened {
+    ~Opened() { latch.count_down(); }
+    std::latch& latch;
+  };
+  std::latch latch(1);
+  std::vector<std::jthread> threads;
+  const Opened opened{latch};  // before they are joined
+  try {
+    while (threads.size() < std::thread::hardware_concurrency())
+      threads.emplace_back([&latch] { latch.wait(); });
+  } catch (const std::exception& error) {
+    return Error{concat("LibTorch needs ", std::thread::hardware_concurrency(), " threads, but ",
+                        threads.size(), " could be started: ", error.what(),
+                        "; raise the limit on address space (`ulimit -v`) or on processes ",
+                        "(`ulimit -u`)")};
+  }
+  return {};
+}
+
 /// Threads, seeds and algorithms of this process, so that equal inputs give equal bits; and its
 /// malloc. Before anything else of LibTorch runs.
-inline void prepare_torch(int threads, std::uint64_t seed) {
+inline Result<void> prepare_torch(int threads, std::uint64_t seed) {
+  BRIGADE_TRY(check_threads());
   // Each step frees its large tensors: kept here, they need not be mapped and cleared, page by
   // page, for the next one. That was an eighth of the time of small_cnn on a CPU.
   constexpr int kMappedBytesMin = 32 << 20;  // glibc takes no more
@@ -53,6 +80,7 @@ inline void prepare_torch(int threads, std::uint64_t seed) {
   // Warn only: max_pool2d's backward on CUDA has no deterministic algorithm.
   at::globalContext().setDeterministicAlgorithms(true, true);
   at::globalContext().setBenchmarkCuDNN(false);
+  return {};
 }
 
 /// `auto`: a GPU when there is one. Several replicas and processes of one machine take turns.
@@ -64,7 +92,7 @@ inline Result<at::Device> choose_device(const std::string& wanted, int replica, 
     return Error{concat("device ", wanted, ": LibTorch here knows auto, cpu, cuda and cuda:N")};
   if (gpus == 0)
     return Error{concat("device ", wanted, ": ",
-                        at::hasCUDA()
+                        at::detail::getCUDAHooks().hasCUDART()  // hasCUDA(): and has a GPU
                             ? "no GPU is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES)"
                             : "this LibTorch was built without CUDA",
                         "; device: auto takes the CPU instead")};

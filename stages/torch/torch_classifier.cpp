@@ -135,7 +135,7 @@ Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
     return Error{
         concat("trains one model in one process: replicas must be 1, found ", context.replicas)};
   BRIGADE_TRY(find_sources(context.inputs));
-  prepare_torch(context.threads, context.seed);
+  BRIGADE_TRY(prepare_torch(context.threads, context.seed));
   BRIGADE_ASSIGN(device_, choose_device(context.device, context.replica, context.replicas));
   if (!checkpoint_file_.empty()) BRIGADE_TRY(check_writable(checkpoint_file_));
   if (const std::string& path = params_.loss_file.path; !path.empty()) {

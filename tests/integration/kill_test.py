@@ -4,52 +4,100 @@ supervisor that is killed takes its workers with it."""
 
 import contextlib
 import os
+import pathlib
 import random
+import re
 import signal
 import time
 
-from brigade_program import (ENDLESS, ENDLESS_WORKERS, ProgramTest, alive, children, line, main,
-                             wait_until, workers_of)
+from brigade_program import (ENDLESS, ENDLESS_WORKERS, ProgramTest, alive, children, leftovers, line,
+                             main, wait_until, workers_of)
 
-KILLS = 100
+KILLS = 100  # of each graph
 SEED = 20260131
 
 
+def shortest(count=100_000, epochs=10_000):
+    """synthetic -> count, which does not end by itself."""
+    return f"""
+epochs: {epochs}
+stages:
+  numbers:
+    producer: synthetic
+    params: {{count: {count}, shape: [16], dtype: f32, fill: random}}
+  end: {{consumer: count, from: numbers}}
+"""
+
+
+def sleeps(pid):
+    """Whether a process sleeps for a time, as `delay` does; True where the kernel does not say."""
+    where = pathlib.Path(f"/proc/{pid}/wchan").read_text()
+    return where in ("0", "") or "nanosleep" in where
+
+
 class Kills(ProgramTest):
-    def check_killed_run(self, run, name):
+    def check_killed_run(self, run, name, pid):
+        """The whole line; returns what it says about the sample in hand."""
         finished = run.finish()
         errors = finished.errors()
         self.assertEqual(finished.code, 1, f"killed {name}\n{finished.err}")
         self.assertEqual(len(errors), 1, f"killed {name}\n{finished.err}")
         stage, replica = name.split(".")
-        self.assertIn(f'stage "{stage}" replica {replica} (pid ', errors[0])
-        self.assertIn("was killed by SIGKILL", errors[0])
+        said = re.fullmatch(
+            rf'brigade: error: stage "{stage}" replica {replica} \(pid {pid}\) was killed by '
+            r"SIGKILL \(by hand, or by the kernel for lack of memory\)"
+            r"(?: with (sample \d+ in hand(?: \(epoch \d+, index \d+, id \d+\))?))?", errors[0])
+        self.assertIsNotNone(said, errors[0])
+        return said[1]
 
-    def kill_one(self, chance):
+    def kill_one(self, chance, yaml, count):
         """Starts a run and kills one of its workers at a random moment of its first life."""
-        run = self.start(ENDLESS)
+        run = self.start(yaml)
         if chance.random() < 0.5:  # while workers start
             wait_until(lambda: workers_of(run.pid), "a worker")
         else:
-            wait_until(lambda: len(workers_of(run.pid)) == ENDLESS_WORKERS, "all workers")
+            wait_until(lambda: len(workers_of(run.pid)) == count, "all workers")
             time.sleep(chance.uniform(0, 0.2))
         workers = workers_of(run.pid)
         name = chance.choice(sorted(workers))
         os.kill(workers[name], signal.SIGKILL)
-        self.check_killed_run(run, name)
+        sample = self.check_killed_run(run, name, workers[name])
         for pid in workers.values():
             self.assertFalse(alive(pid))
+        self.assertEqual(leftovers() - self.before, set())
+        return sample
 
-    def test_any_worker_at_any_time(self):
+    def kill_many(self, yaml, count):
         chance = random.Random(SEED)
+        samples = []
         for number in range(KILLS):
             with self.subTest(number=number, seed=SEED):
-                self.kill_one(chance)
+                samples.append(self.kill_one(chance, yaml, count))
+        self.assertEqual(len(samples), KILLS)
+        self.assertTrue(any(samples), "nobody had a sample in hand")
+        self.assertFalse(all(samples), "even those who just started had a sample in hand")
+
+    def test_any_worker_at_any_time(self):
+        self.kill_many(ENDLESS, ENDLESS_WORKERS)
+
+    def test_either_worker_of_the_shortest_line_at_any_time(self):
+        self.kill_many(shortest(), 2)
 
     def test_control_without_a_kill_the_run_succeeds(self):
-        finished = self.run_graph(line(count=2000, ms=0.01))
-        self.assertEqual(finished.code, 0, finished.err)
-        self.assertEqual(finished.errors(), [])
+        for yaml in (line(count=2000, ms=0.01), shortest(count=1000, epochs=2)):
+            finished = self.run_graph(yaml)
+            self.assertEqual(finished.code, 0, finished.err)
+            self.assertEqual(finished.errors(), [])
+
+    def test_the_sample_in_hand_is_named(self):
+        run = self.start_and_wait_for_workers(line(count=100_000, ms=600_000, replicas=1),
+                                              3)
+        pid = workers_of(run.pid)["slow.0"]
+        wait_until(lambda: sleeps(pid), "slow.0 at its sample")
+        time.sleep(0.5)  # for the kernel that does not say
+        os.kill(pid, signal.SIGKILL)
+        self.assertEqual(self.check_killed_run(run, "slow.0", pid),
+                         "sample 0 in hand (epoch 0, index 0, id 0)")
 
     def test_several_at_once_are_one_line(self):
         run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
@@ -62,8 +110,9 @@ class Kills(ProgramTest):
 
     def test_a_killed_worker_does_not_leave_the_others(self):
         run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
-        os.kill(workers_of(run.pid)["slow.1"], signal.SIGKILL)
-        self.check_killed_run(run, "slow.1")
+        pid = workers_of(run.pid)["slow.1"]
+        os.kill(pid, signal.SIGKILL)
+        self.check_killed_run(run, "slow.1", pid)
 
     def test_other_signals_are_named(self):
         for number, name in ((signal.SIGSEGV, "SIGSEGV"), (signal.SIGTERM, "SIGTERM")):

@@ -33,10 +33,10 @@ TEST(TorchAdapterTest, ExceptionsBecomeErrorsOfOneLine) {
 }
 
 TEST(TorchAdapterTest, ThreadsAndSeedAreSet) {
-  prepare_torch(2, 7);
+  ASSERT_TRUE(prepare_torch(2, 7));
   EXPECT_EQ(at::get_num_threads(), 2);
   const at::Tensor first = at::rand({4});
-  prepare_torch(1, 7);
+  ASSERT_TRUE(prepare_torch(1, 7));
   EXPECT_EQ(at::get_num_threads(), 1);
   EXPECT_TRUE(at::rand({4}).equal(first));
 }
