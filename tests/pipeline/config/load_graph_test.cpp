@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 class LoadFiles : public testing::Test {
  protected:
-  LoadFiles() : folder_(fs::path(testing::TempDir()) / "brigade_load_graph") {
+  LoadFiles() : folder_(fs::path(testing::TempDir()) / "brigade_test_load_graph") {
     fs::remove_all(folder_);
     fs::create_directories(folder_ / "sub");
   }

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 class ReadSource : public testing::Test {
  protected:
-  ReadSource() : folder_(fs::path(testing::TempDir()) / "brigade_source_text") {
+  ReadSource() : folder_(fs::path(testing::TempDir()) / "brigade_test_source_text") {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }
@@ -51,6 +51,22 @@ TEST_F(ReadSource, SaysWhyAFileIsNoText) {
   EXPECT_THAT(error_of("\xFF\xFE"
                        "a"),
               HasSubstr("UTF-16"));
+}
+
+TEST_F(ReadSource, KnowsBinaryFilesAtSight) {
+  const char* const binary = "is a binary file, expected YAML; is this the right file?";
+  EXPECT_EQ(error_of(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x1c\0\0\0\x1c", 24)), binary);
+  EXPECT_EQ(error_of(std::string("\x1f\x8b\x08\x08\xbf\x05\x9b\x59\0\x03train-ima", 19)), binary);
+  EXPECT_EQ(error_of(std::string("\x7f"
+                                 "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0",
+                                 18)),
+            binary);
+}
+
+TEST_F(ReadSource, LineEndsAreThoseOfUnixOrWindows) {
+  EXPECT_EQ(read_source(write("a: 1\r\nb: 2\r\n")).value(), "a: 1\r\nb: 2\r\n");
+  EXPECT_EQ(error_of("a: 1\rb: 2\r"),
+            "line 1 ends in a carriage return alone; save it with LF or CRLF line ends");
 }
 
 TEST_F(ReadSource, RefusesBrokenUtf8) {
