@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "transports/limits.h"
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -133,6 +135,13 @@ Result<void> populate(std::byte* data, std::uint64_t bytes, int fd, std::uint64_
     return system_error("cannot get " + std::to_string(bytes) + " bytes of memory");
   }
   return {};
+}
+
+void release_pages(std::byte* data, std::uint64_t bytes) {
+  const auto first = (reinterpret_cast<std::uintptr_t>(data) + kPageBytes - 1) / kPageBytes;
+  const auto last = (reinterpret_cast<std::uintptr_t>(data) + bytes) / kPageBytes;
+  if (first >= last) return;
+  madvise(reinterpret_cast<void*>(first * kPageBytes), (last - first) * kPageBytes, MADV_REMOVE);
 }
 
 }  // namespace brigade

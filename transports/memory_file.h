@@ -71,4 +71,8 @@ class MemoryFile {
 /// MADV_POPULATE_WRITE. Any thread, also while others already write there.
 Result<void> populate(std::byte* data, std::uint64_t bytes, int fd, std::uint64_t offset);
 
+/// Gives the whole pages inside [data, data + bytes) back; they read as zeros from now on. Any
+/// thread that alone may write there. Best effort: where the kernel cannot, the pages stay.
+void release_pages(std::byte* data, std::uint64_t bytes);
+
 }  // namespace brigade

@@ -30,6 +30,15 @@ void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64
   ring_everybody(control);
 }
 
+/// Lets consumers start, unless the graph is being aborted already. Rings everybody.
+template <class P>
+void begin_running(Control<P>& control) {
+  auto starting = static_cast<std::uint64_t>(Phase::starting);
+  control.phase->value.compare_exchange_strong(
+      starting, static_cast<std::uint64_t>(Phase::running), std::memory_order_seq_cst);
+  ring_everybody(control);
+}
+
 template <class P>
 void ask_stop(Control<P>& control) {
   for (DomainWords<P>* domain : control.domains) {

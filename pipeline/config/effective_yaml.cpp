@@ -156,6 +156,7 @@ YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
   put_sources(map, graph, stage);
   put_params(map, stage);
   put_or_auto(map, "replicas", stage.replicas);
+  if (stage.fixed) put(map, "assign", "fixed");
   put_number(map, "threads", stage.threads);
   if (writes && stage.batch != 0) put_number(map, "batch", stage.batch);
   if (stage.batched) put_flag(map, "drop_last", stage.drop_last);

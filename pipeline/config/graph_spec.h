@@ -57,6 +57,7 @@ struct StageSpec {
   std::vector<SourceSpec> sources;
   std::optional<Span> from;  ///< of the key, where there is one
   Given<Join> join;
+  Given<std::string> assign;
   Given<std::uint64_t> replicas;  ///< 0: auto
   Given<std::uint64_t> threads;
   Given<std::uint64_t> batch;

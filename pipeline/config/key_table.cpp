@@ -198,10 +198,10 @@ constexpr KeySpec kKeys[] = {
 
 constexpr ValueSpec kValues[] = {
     {stage, "join", "zip", "the same number of samples from each, side by side"},
-    {stage, "join", "merge", "whichever is there", kNotBuilt},
+    {stage, "join", "merge", "whichever is there"},
     {stage, "join", "epochs", "an epoch of the first, then one of the second, and so on"},
     {stage, "assign", "shared", "whoever is free takes the next task"},
-    {stage, "assign", "fixed", "task t to replica t mod R", kNotBuilt},
+    {stage, "assign", "fixed", "task t to replica t mod R, for equal counts"},
     {restart, "policy", "never", "a death ends the run"},
     {restart, "policy", "on_failure", "started again after a death", kNotBuilt},
     {restart, "policy", "always", "started again after any end", kNotBuilt},

@@ -121,7 +121,7 @@ constexpr std::array kHandlers = {
     Handler{"rows", [](auto& p, auto& e, auto& k) { p.stage.rows = p.read.whole_or_auto(e, k); }},
     Handler{"buffers",
             [](auto& p, auto& e, auto& k) { p.stage.buffers = p.read.whole_or_auto(e, k); }},
-    Handler{"assign", [](auto& p, auto& e, auto& k) { p.read.choice(e, k); }},
+    Handler{"assign", [](auto& p, auto& e, auto& k) { p.stage.assign = p.read.choice(e, k); }},
     Handler{"device",
             [](auto& p, auto& e, auto& k) { p.stage.device = parse_device(e, k, p.read); }},
     Handler{"on_error",

@@ -65,6 +65,7 @@ struct ValidStage {
   bool batched = false;              ///< process() is called with batches
 
   std::uint64_t replicas = 1;  ///< 0: auto
+  bool fixed = false;          ///< `assign: fixed`: task t to replica t mod R
   std::uint64_t threads = 1;
   std::uint64_t batch = 0;  ///< the writer's `batch:`; 0: none
   bool drop_last = false;

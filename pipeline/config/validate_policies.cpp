@@ -27,6 +27,7 @@ void fill(Draft& draft) {
   if (spec.device) stage.device = spec.device->value;
   if (spec.seed) stage.seed = spec.seed->value;
   stage.random = spec.random ? spec.random->value : stage.name;
+  stage.fixed = spec.assign && spec.assign->value == "fixed";
   stage.cpus = spec.cpus;
   stage.env = spec.env;
 }
@@ -44,6 +45,14 @@ void resolve_restart(Validation& v, Draft& draft) {
     v.error(draft, given->span,
             concat(quote(draft.stage.type->contract.type),
                    " keeps state between calls: only `restart: never` is possible"));
+}
+
+// An epoch takes whole rounds of all replicas, so their number is part of the samples' numbers.
+void check_assign(Validation& v, const Draft& draft) {
+  if (!draft.stage.fixed || draft.stage.replicas != 0) return;
+  v.error(draft, draft.spec->assign->span,
+          "`assign: fixed` needs to know how many replicas there are",
+          {"write `replicas:` as a number instead of auto"});
 }
 
 void check_sum(Validation& v) {
@@ -66,6 +75,7 @@ void validate_policies(Validation& v) {
   for (Draft& draft : v.drafts) {
     fill(draft);
     resolve_restart(v, draft);
+    check_assign(v, draft);
   }
   check_sum(v);
 }

@@ -92,8 +92,10 @@ bool check_join(Validation& v, Draft& draft) {
             std::move(help));
     return false;
   }
-  if (spec.join->value == Join::epochs && draft.stage.kind != StageKind::consumer) {
-    v.error(draft, spec.join->span, "`join: epochs` is for consumers, this is a transform",
+  if (spec.join->value != Join::zip && draft.stage.kind != StageKind::consumer) {
+    v.error(draft, spec.join->span,
+            concat("`join: ", spec.join->value == Join::merge ? "merge" : "epochs",
+                   "` is for consumers, this is a transform"),
             {"read each source by a stage of its own, and join their outputs at the consumer"});
     return false;
   }

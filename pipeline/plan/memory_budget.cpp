@@ -30,7 +30,7 @@ std::string edge_needs(const Plan& plan, const PlanStage& stage) {
   const std::uint64_t task = largest_task(plan, stage);
   const std::uint64_t buffer_bytes = multiply_saturating(task, pool_row_bytes(stage.pool.tensors));
   return concat("edge ", edge_text(plan, stage), " needs ", stage.pool.rows / task, " x ",
-                format_size(buffer_bytes), " = ", format_size(stage.pool.bytes));
+                format_size(buffer_bytes), " = ", pool_size_text(stage.pool));
 }
 
 std::vector<const PlanStage*> pools_by_size(const Plan& plan) {
@@ -38,7 +38,7 @@ std::vector<const PlanStage*> pools_by_size(const Plan& plan) {
   for (const PlanStage& stage : plan.stages)
     if (stage.has_pool) stages.push_back(&stage);
   std::stable_sort(stages.begin(), stages.end(), [](const PlanStage* a, const PlanStage* b) {
-    return a->pool.bytes > b->pool.bytes;
+    return a->pool.expected_bytes > b->pool.expected_bytes;
   });
   return stages;
 }
@@ -73,10 +73,11 @@ void check_total(const ValidGraph& graph, const MachineLimits& limits, const Pla
                                          " of memory, ", format_size(room.bytes), " are there (",
                                          room.limit, "): ", largest_edges(plan, pools))));
   const MemoryRoom space = address_space_room(limits);
-  if (plan.memory_bytes > space.bytes)
+  const std::uint64_t mapped = worst_bytes(plan);
+  if (mapped > space.bytes)
     problems.push_back(
         problem_of(graph, plan, pools.front(),
-                   concat("the graph needs ", format_size(plan.memory_bytes), " of address space, ",
+                   concat("the graph needs ", format_size(mapped), " of address space, ",
                           format_size(space.bytes), " are there (", space.limit,
                           "): ", largest_edges(plan, pools))));
 }
@@ -123,12 +124,25 @@ std::string edge_text(const Plan& plan, const PlanStage& stage) {
   return names.empty() ? stage.name : concat(stage.name, " -> ", join(names, ", "));
 }
 
+std::string pool_size_text(const PlanPool& pool) {
+  if (pool.expected_bytes == pool.bytes) return format_size(pool.bytes);
+  return concat("about ", format_size(pool.expected_bytes), ", at worst ", format_size(pool.bytes));
+}
+
+std::uint64_t worst_bytes(const Plan& plan) {
+  std::uint64_t bytes = plan.memory_bytes;
+  for (const PlanStage& stage : plan.stages)
+    bytes = add_saturating(bytes, stage.pool.bytes - stage.pool.expected_bytes);
+  return bytes;
+}
+
 void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& plan,
                   PlanProblems& problems) {
   plan.memory_bytes = control_bytes_estimate(plan);
   for (const PlanStage& stage : plan.stages) {
     plan.memory_bytes = add_saturating(plan.memory_bytes, scratch_bytes(plan, stage));
-    if (stage.has_pool) plan.memory_bytes = add_saturating(plan.memory_bytes, stage.pool.bytes);
+    if (stage.has_pool)
+      plan.memory_bytes = add_saturating(plan.memory_bytes, stage.pool.expected_bytes);
   }
   const std::vector<const PlanStage*> pools = pools_by_size(plan);
   if (pools.empty()) return;

@@ -28,6 +28,12 @@ std::uint64_t descriptors_needed(const Plan& plan);
 /// "augment -> train, test": a stage and who reads it.
 std::string edge_text(const Plan& plan, const PlanStage& stage);
 
+/// "1.5 MiB", or "about 1.5 MiB, at worst 64.0 MiB" of a sparse pool.
+std::string pool_size_text(const PlanPool& pool);
+
+/// plan.memory_bytes with every ragged tensor at its bound: also what the supervisor maps.
+std::uint64_t worst_bytes(const Plan& plan);
+
 /// Sets plan.memory_bytes and adds a problem per limit that is too small.
 void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& plan,
                   PlanProblems& problems);

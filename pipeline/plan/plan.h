@@ -35,7 +35,11 @@ struct PlanHolder {
 /// The output of a stage: a ring of rows. Row headers lie at offset 0, tensors after them.
 struct PlanPool {
   std::uint64_t rows = 0;   ///< M; a multiple of every task size that writes or reads it
-  std::uint64_t bytes = 0;  ///< of the whole segment
+  std::uint64_t bytes = 0;  ///< of the whole segment: its worst case
+  /// What it is planned to take: less than `bytes` where tensors are ragged and pages of theirs
+  /// come and go (`sparse`).
+  std::uint64_t expected_bytes = 0;
+  bool sparse = false;
   std::vector<PlanTensor> tensors;
   std::vector<PlanHolder> holders;
   friend bool operator==(const PlanPool&, const PlanPool&) = default;
@@ -57,6 +61,7 @@ struct PlanLane {
   std::uint64_t window = 1;       ///< W: words in the task table
   int domain = 0;
   bool in_order = false;         ///< one replica, one task in hand: no task words are used
+  bool fixed = false;            ///< task t belongs to replica t mod R
   std::uint64_t wake_every = 1;  ///< samples between marks at which a neighbour can do something
   friend bool operator==(const PlanLane&, const PlanLane&) = default;
 };
@@ -131,7 +136,8 @@ struct Plan {
   int replicas = 0;  ///< in the graph
   std::string checkpoint_file;
   std::int64_t drain_ns = 0;
-  std::uint64_t memory_bytes = 0;  ///< pools, control segment (estimate), scratch for holes
+  /// Pools as expected, control segment (estimate), scratch for holes.
+  std::uint64_t memory_bytes = 0;
   PlanWarnings warnings;
   friend bool operator==(const Plan&, const Plan&) = default;
 };

@@ -34,6 +34,7 @@ Result<void> check_arrays(const PlanPool& pool) {
                        "a dense array has gaps"));
     end = add_saturating(tensor.offset, multiply_saturating(pool.rows, tensor.row_stride));
   }
+  BRIGADE_TRY(ensure(pool.expected_bytes <= pool.bytes, "a pool is expected to overflow"));
   return ensure(end <= pool.bytes && pool.bytes <= kPoolBytesMax, "the pool is too small");
 }
 

@@ -32,6 +32,8 @@ template <class Visit>
 void plan_fields(Visit& visit, PlanPool& pool) {
   visit("rows", pool.rows);
   visit("bytes", pool.bytes);
+  visit("expected_bytes", pool.expected_bytes);
+  visit("sparse", pool.sparse);
   visit("tensors", pool.tensors);
   visit("holders", pool.holders);
 }
@@ -50,6 +52,7 @@ void plan_fields(Visit& visit, PlanLane& lane) {
   visit("window", lane.window);
   visit("domain", lane.domain);
   visit("in_order", lane.in_order);
+  visit("fixed", lane.fixed);
   visit("wake_every", lane.wake_every);
 }
 

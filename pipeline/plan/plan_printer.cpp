@@ -51,19 +51,25 @@ std::string stages_table(const Plan& plan) {
 
 std::string ring_text(const Plan& plan, const PlanStage& stage) {
   const std::uint64_t row_bytes = pool_row_bytes(stage.pool.tensors);
-  std::string out =
-      concat(kIndent, edge_text(plan, stage), ": ", format_count(stage.pool.rows), " rows of ",
-             format_size(row_bytes), " = ", format_size(stage.pool.bytes), "\n");
+  std::string out = concat(kIndent, edge_text(plan, stage), ": ", format_count(stage.pool.rows),
+                           " rows of ", stage.pool.sparse ? "at most " : "", format_size(row_bytes),
+                           " = ", pool_size_text(stage.pool), "\n");
   TextTable table({Align::right, Align::left});
   for (const PlanHolder& holder : stage.pool.holders)
     table.add({format_count(holder.rows), holder.what});
   return out + table.text("    ");
 }
 
+std::string pool_line(const Plan& plan, const PlanStage& stage) {
+  const std::string edge = edge_text(plan, stage);
+  if (stage.pool.expected_bytes == stage.pool.bytes) return edge;
+  return concat(edge, ", at worst ", format_size(stage.pool.bytes));
+}
+
 std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   TextTable table({Align::right, Align::left});
   for (const PlanStage& stage : plan.stages)
-    if (stage.has_pool) table.add({format_size(stage.pool.bytes), edge_text(plan, stage)});
+    if (stage.has_pool) table.add({format_size(stage.pool.expected_bytes), pool_line(plan, stage)});
   table.add({format_size(control_bytes_estimate(plan)), "control segment, at most"});
   for (const PlanStage& stage : plan.stages)
     if (const std::uint64_t bytes = scratch_bytes(plan, stage); bytes != 0)
@@ -72,6 +78,8 @@ std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   std::string there;
   if (room.bytes != kNoLimit)
     there = concat(" of ", format_size(room.bytes), " (", room.limit, ")");
+  const std::uint64_t worst = worst_bytes(plan);
+  if (worst != plan.memory_bytes) there += concat(", at worst ", format_size(worst));
   table.add({format_size(plan.memory_bytes), concat("in all", there)});
   return table.text(kIndent);
 }

@@ -59,30 +59,6 @@ Plan describe(const ValidGraph& graph) {
   return plan;
 }
 
-bool is_passed(const ValidStage& stage, const std::string& tensor) {
-  return std::any_of(stage.passed.begin(), stage.passed.end(),
-                     [&](const PassedTensor& passed) { return passed.name == tensor; });
-}
-
-/// What the language has and the runtime has not.
-void refuse_unbuilt(const ValidGraph& graph, PlanProblems& problems) {
-  for (const ValidStage& stage : graph.stages) {
-    for (const TensorType& tensor : stage.outputs.tensors)
-      if (tensor.ragged() && !is_passed(stage, tensor.name))
-        problems.push_back(problem_at(stage,
-                                      concat("its output ", tensor.text(),
-                                             " differs in size from sample to sample, which is not "
-                                             "built yet"),
-                                      "use parameters that give every sample one size"));
-    if (stage.kind != StageKind::consumer &&
-        (stage.join == Join::merge || stage.join == Join::epochs))
-      problems.push_back(problem_at(stage,
-                                    concat("join: ", stage.join == Join::merge ? "merge" : "epochs",
-                                           " in a transform is not built yet"),
-                                    "join the sources in a consumer, or use join: zip"));
-  }
-}
-
 /// Holes come from samples that failed and were skipped, and from filters; they travel downstream.
 void find_holes(const ValidGraph& graph, Plan& plan) {
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
@@ -137,6 +113,16 @@ void warn_of_ring(const ValidStage& stage, const RingRows& ring, Plan& plan) {
                                    "its readers' do not fit each other"));
 }
 
+/// Whether pages of ragged rows may come and go: a device that has registered a pool keeps them.
+bool is_sparse(const ValidGraph& graph, const PlanStage& stage) {
+  const auto registers = [&](const std::pair<int, int>& reader) {
+    return graph.stages[reader.first].type->contract.registers_host_memory;
+  };
+  const auto ragged = [](const PlanTensor& tensor) { return tensor.type.ragged(); };
+  return std::any_of(stage.pool.tensors.begin(), stage.pool.tensors.end(), ragged) &&
+         std::none_of(stage.readers.begin(), stage.readers.end(), registers);
+}
+
 void make_pools(const ValidGraph& graph, Plan& plan) {
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     PlanStage& stage = plan.stages[s];
@@ -146,6 +132,7 @@ void make_pools(const ValidGraph& graph, Plan& plan) {
     warn_of_ring(graph.stages[s], ring, plan);
     stage.pool.rows = ring.rows;
     stage.pool.holders = std::move(ring.holders);
+    stage.pool.sparse = is_sparse(graph, stage);
     lay_out_pool(stage.pool);
   }
 }
@@ -169,12 +156,13 @@ std::uint64_t wake_step(const Plan& plan, const PlanStage& stage, const PlanLane
   return step == kSaturated ? lane.task : step;
 }
 
-void finish_lanes(Plan& plan) {
+void finish_lanes(const ValidGraph& graph, Plan& plan) {
   for (PlanStage& stage : plan.stages) {
     for (PlanLane& lane : stage.lanes) {
       lane.window = window_of(plan, stage, lane);
       lane.wake_every = wake_step(plan, stage, lane);
       lane.in_order = stage.replicas == 1;
+      lane.fixed = graph.stages[static_cast<std::size_t>(&stage - plan.stages.data())].fixed;
     }
   }
 }
@@ -186,7 +174,6 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   Plan& plan = result.plan;
   PlanProblems& problems = result.problems;
   plan = describe(graph);
-  refuse_unbuilt(graph, problems);
   make_lanes(graph, plan);
   number_domains(graph, plan, problems);
   set_task_sizes(graph, plan, problems);
@@ -197,7 +184,7 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   find_holes(graph, plan);
   size_skip_lists(plan);
   make_pools(graph, plan);
-  finish_lanes(plan);
+  finish_lanes(graph, plan);
   check_memory(graph, limits, plan, problems);
   return result;
 }

@@ -1,5 +1,7 @@
 #include "pipeline/plan/pool_layout.h"
 
+#include <algorithm>
+
 #include "pipeline/plan/arithmetic.h"
 
 namespace brigade {
@@ -14,7 +16,20 @@ PlanTensor make_tensor(const TensorType& type) {
   return tensor;
 }
 
+/// Of one row. A page that a row has touched it keeps, but for what it gives back as a whole.
+std::uint64_t expected_row_bytes(const PlanTensor& tensor) {
+  if (!tensor.type.ragged()) return tensor.row_stride;
+  return std::min(tensor.row_stride, round_up(expected_tensor_bytes(tensor.type), kArrayAlignment));
+}
+
 }  // namespace
+
+std::uint64_t expected_tensor_bytes(const TensorType& type) {
+  std::uint64_t bytes = dtype_bytes(type.dtype);
+  for (const Dim& dim : type.shape)
+    bytes = multiply_saturating(bytes, static_cast<std::uint64_t>(dim.expected));
+  return bytes;
+}
 
 std::string shape_tensor_name(const std::string& tensor) { return tensor + ".shape"; }
 
@@ -49,6 +64,11 @@ void lay_out_pool(PlanPool& pool) {
     end = add_saturating(tensor.offset, multiply_saturating(pool.rows, tensor.row_stride));
   }
   pool.bytes = round_up(end, kArrayAlignment);
+  pool.expected_bytes = pool.bytes;
+  if (!pool.sparse || pool.bytes == kSaturated) return;
+  for (const PlanTensor& tensor : pool.tensors)
+    pool.expected_bytes -= pool.rows * (tensor.row_stride - expected_row_bytes(tensor));
+  pool.expected_bytes = std::min(round_up(pool.expected_bytes, kArrayAlignment), pool.bytes);
 }
 
 }  // namespace brigade

@@ -24,7 +24,11 @@ std::uint64_t tensor_bytes(const TensorType& type);
 /// Bytes that one row takes in all arrays, its header included.
 std::uint64_t pool_row_bytes(const std::vector<PlanTensor>& tensors);
 
-/// Sets the offsets of pool.tensors and pool.bytes (a multiple of kArrayAlignment) for pool.rows.
+/// Bytes of one sample where dimensions are as large as they are expected to be.
+std::uint64_t expected_tensor_bytes(const TensorType& type);
+
+/// Sets the offsets of pool.tensors, pool.bytes and pool.expected_bytes (multiples of
+/// kArrayAlignment) for pool.rows. Rows of a sparse pool take whole pages.
 void lay_out_pool(PlanPool& pool);
 
 /// The array with a ragged tensor's shapes: "image.shape".

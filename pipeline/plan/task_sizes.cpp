@@ -30,6 +30,11 @@ std::uint64_t fixed_size(const ValidGraph& graph, const ValidStage& stage, std::
   return stage.batched ? lane_batch(graph, stage, lane) : stage.rows;
 }
 
+/// Under `assign: fixed` an epoch takes whole rounds of all replicas.
+std::uint64_t round_of(const ValidStage& stage, std::uint64_t task) {
+  return stage.fixed ? multiply_saturating(task, stage.replicas) : task;
+}
+
 void check_batch(const ValidGraph& graph, const ValidStage& stage, PlanProblems& problems) {
   if (!stage.batched) return;
   if (stage.sources.empty() && stage.batch == 0)
@@ -102,6 +107,7 @@ std::uint64_t auto_size(const ValidStage& stage, std::size_t lane, bool lane_per
 struct GivenSize {
   const ValidStage* stage;
   std::uint64_t size;
+  std::uint64_t round;  // what an epoch must be a multiple of for its sake
 };
 
 std::vector<GivenSize> given_sizes(const ValidGraph& graph, const Plan& plan, int domain) {
@@ -109,7 +115,8 @@ std::vector<GivenSize> given_sizes(const ValidGraph& graph, const Plan& plan, in
   for (std::size_t s = 0; s < graph.stages.size(); ++s)
     for (std::size_t i = 0; i < plan.stages[s].lanes.size(); ++i)
       if (plan.stages[s].lanes[i].domain == domain && fixed_size(graph, graph.stages[s], i) != 0)
-        sizes.push_back({&graph.stages[s], fixed_size(graph, graph.stages[s], i)});
+        sizes.push_back({&graph.stages[s], fixed_size(graph, graph.stages[s], i),
+                         round_of(graph.stages[s], fixed_size(graph, graph.stages[s], i))});
   return sizes;
 }
 
@@ -119,8 +126,8 @@ std::pair<GivenSize, GivenSize> worst_pair(const std::vector<GivenSize>& sizes) 
   std::uint64_t multiple = 0;
   for (const GivenSize& a : sizes) {
     for (const GivenSize& b : sizes) {
-      if (lcm_saturating(a.size, b.size) <= multiple) continue;
-      multiple = lcm_saturating(a.size, b.size);
+      if (lcm_saturating(a.round, b.round) <= multiple) continue;
+      multiple = lcm_saturating(a.round, b.round);
       worst = {a, b};
     }
   }
@@ -128,8 +135,9 @@ std::pair<GivenSize, GivenSize> worst_pair(const std::vector<GivenSize>& sizes) 
 }
 
 std::string size_text(const GivenSize& given) {
-  return concat(given.stage->batched ? "batches of " : "rows: ", given.size, " (stage ",
-                quote(given.stage->name), ")");
+  return concat(given.stage->batched ? "batches of " : "rows: ", given.size,
+                given.round == given.size ? "" : concat(" for each of ", given.stage->replicas),
+                " (stage ", quote(given.stage->name), ")");
 }
 
 std::string cure_text(const GivenSize& keep, const GivenSize& change) {
@@ -142,7 +150,7 @@ void check_multiple(const ValidGraph& graph, int domain, Plan& plan, PlanProblem
   const std::vector<GivenSize> sizes = given_sizes(graph, plan, domain);
   if (sizes.empty()) return;
   std::uint64_t largest = 0;
-  for (const GivenSize& given : sizes) largest = std::max(largest, given.size);
+  for (const GivenSize& given : sizes) largest = std::max(largest, given.round);
   const std::uint64_t multiple = plan.domains[domain].multiple;
   if (multiple <= 2 * std::max(largest, kTaskRowsDefault)) return;
 
@@ -221,7 +229,7 @@ void set_task_sizes(const ValidGraph& graph, Plan& plan, PlanProblems& problems)
         lane.task = auto_size(stage, i, lanes.size() > 1, wanted[s], bases[lane.domain]);
       if (!check_largest(stage, lane.task, problems)) within[lane.domain] = false;
       std::uint64_t& multiple = plan.domains[lane.domain].multiple;
-      multiple = lcm_saturating(multiple, lane.task);
+      multiple = lcm_saturating(multiple, round_of(stage, lane.task));
     }
   }
   for (std::size_t d = 0; d < plan.domains.size(); ++d)

@@ -21,11 +21,18 @@ class TextTable {
   /// As many cells as columns, or fewer.
   void add(std::vector<std::string> cells);
   std::string text(const std::string& indent = "") const;
+  /// Lines of at most `width` characters: the last column goes on below itself. A word that is
+  /// longer than the column stays whole.
+  std::string wrapped(const std::string& indent, std::size_t width) const;
 
  private:
+  std::vector<std::size_t> widths() const;
+
   std::vector<Align> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+inline constexpr std::size_t kTextWidth = 100;  ///< characters of a line that people read
 
 /// Characters in a UTF-8 text. Where it is no UTF-8, runs of continuation bytes count to the
 /// character before them.

@@ -18,10 +18,11 @@ struct Array {
   std::uint64_t stride;
 };
 
-std::vector<Array> dense_arrays(const PlanPool& pool) {
+// All but the ragged ones of a sparse pool.
+std::vector<Array> filled_arrays(const PlanPool& pool) {
   std::vector<Array> arrays = {{0, kRowHeaderBytes}};
   for (const PlanTensor& tensor : pool.tensors) {
-    if (!tensor.type.ragged()) arrays.push_back({tensor.offset, tensor.row_stride});
+    if (!pool.sparse || !tensor.type.ragged()) arrays.push_back({tensor.offset, tensor.row_stride});
   }
   return arrays;
 }
@@ -29,7 +30,7 @@ std::vector<Array> dense_arrays(const PlanPool& pool) {
 }  // namespace
 
 std::vector<PageRange> fill_order(const PlanPool& pool, std::uint64_t chunk_bytes) {
-  const std::vector<Array> arrays = dense_arrays(pool);
+  const std::vector<Array> arrays = filled_arrays(pool);
   std::uint64_t row_bytes = 0;
   for (const Array& array : arrays) row_bytes += array.stride;
   const std::uint64_t rows_at_once = std::max<std::uint64_t>(chunk_bytes / row_bytes, 1);

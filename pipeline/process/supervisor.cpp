@@ -140,8 +140,7 @@ void Supervisor::begin() {
   for (const DomainStart& start : *starts) {
     set_end(setup_.control, start.domain, start.samples, start.period, setup_.plan.epochs);
   }
-  setup_.control.phase->value.store(static_cast<std::uint64_t>(Phase::running));
-  ring_everybody(setup_.control);
+  begin_running(setup_.control);
   running_ns_ = setup_.clock.now_ns();
   state_ = State::running;
 }

@@ -10,15 +10,17 @@ class BatchWork final : public TaskWork {
         stage_(&stage),
         errors_(context),
         rows_(context),
-        at_(&context.replica_words().at.value) {}
+        at_(&context.replica_words().at.value),
+        fixed_(context.stage->lanes.front().fixed) {}
 
   Result<TaskDone> work(int lane, std::uint64_t first) override {
     RecordReader& reader = rows_.begin(context_, lane, first);
     RowStates& states = reader.states();
     TaskDone done{states.full, {states.pads, states.holes, 0}};
-    if (context_.stage->drop_last && states.pads > 0) leave_out(states, done);
+    const bool left_out = context_.stage->drop_last && is_short(lane, first, states);
+    if (left_out) leave_out(states, done);
     if (rows_.writer) rows_.writer->pass_on(reader.headers(), states);
-    if (states.full == 0) return done;
+    if (states.full == 0 && (left_out || !fixed_)) return done;
 
     at_->store(lane_number(lane, first + states.first_full), std::memory_order_relaxed);
     const Result<Next> answer = call(reader, states);
@@ -47,6 +49,16 @@ class BatchWork final : public TaskWork {
     return answer;
   }
 
+  /// Under `assign: fixed` the tasks of a round are short together, so that counts stay equal.
+  bool is_short(int lane, std::uint64_t first, const RowStates& states) const {
+    if (!fixed_) return states.pads > 0;
+    const DomainWords<SystemPolicy>& domain = context_.domain_of(lane);
+    const std::uint64_t round = context_.stage->lanes[static_cast<std::size_t>(lane)].task *
+                                static_cast<std::uint64_t>(context_.stage->replicas);
+    const std::uint64_t index = first % domain.epoch_period.value.load(std::memory_order_acquire);
+    return (index / round + 1) * round > domain.epoch_samples.value.load(std::memory_order_acquire);
+  }
+
   /// `drop_last`: the samples of a short batch are holes from here on.
   static void leave_out(RowStates& states, TaskDone& done) {
     done.not_full.dropped = states.full;
@@ -67,6 +79,7 @@ class BatchWork final : public TaskWork {
   InputRows rows_;
   Frame no_outputs_;
   SystemPolicy::Atomic<std::uint64_t>* at_;
+  bool fixed_;  // then batches without a sample are delivered too
 };
 
 }  // namespace

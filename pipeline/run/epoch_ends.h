@@ -2,7 +2,8 @@
 
 // When a stage learns that an epoch is over: once its stage's mark has passed the epoch, before the
 // replica's next task, and at the end for the last one. Under `join: epochs` each source's epoch
-// has an end of its own. How many ends a replica has been told stands in its `ended` word, stored
+// has an end of its own; under `join: merge` too, and they are told in the same order, so that one
+// may be told late. How many ends a replica has been told stands in its `ended` word, stored
 // after the call; a successor starts from it, so that a call that was cut short is made again: at
 // least once.
 //

@@ -13,6 +13,7 @@ LaneShape lane_shape(const PlanLane& lane) {
   shape.window = lane.window;
   shape.domain = lane.domain;
   shape.in_order = lane.in_order;
+  shape.fixed = lane.fixed;
   shape.wake_every = lane.wake_every;
   for (const PlanInput& input : lane.inputs) shape.inputs.push_back(input.stage);
   return shape;

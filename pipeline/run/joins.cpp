@@ -4,11 +4,17 @@ namespace brigade {
 
 JoinedLanes::JoinedLanes(Control<SystemPolicy>& control, const PlanStage& stage, int stage_index,
                          int replica)
-    : control_(&control), by_turns_(stage.join == Join::epochs && stage.lanes.size() > 1) {
+    : control_(&control), by_turns_(stage.join == Join::epochs) {
   for (std::size_t l = 0; l < stage.lanes.size(); ++l) {
     lanes_.emplace_back(control, stage_index, static_cast<int>(l), replica);
     const auto domain = static_cast<std::size_t>(stage.lanes[l].domain);
     periods_.push_back(&control.domains[domain]->epoch_period.value);
+  }
+  if (by_turns_ || lanes_.size() == 1) return;
+  for (std::size_t l = 0; l < lanes_.size(); ++l) {
+    watched_.push_back(&lanes_[l].mark());
+    for (const PlanInput& input : stage.lanes[l].inputs)
+      watched_.push_back(control.stages[static_cast<std::size_t>(input.stage)].lanes[0].mark);
   }
 }
 
@@ -29,6 +35,21 @@ Attempt<SystemPolicy> JoinedLanes::claim_in_turn() {
     if (aborting || all_ended()) return found;
     next_turn();
   }
+}
+
+Attempt<SystemPolicy> JoinedLanes::claim_any() {
+  Attempt<SystemPolicy> best{Look::ended};
+  for (int turn = 1; turn <= count(); ++turn) {
+    const int lane = (lane_ + turn) % count();
+    const Attempt<SystemPolicy> found = at(lane).try_claim();
+    if (found.look == Look::claimed) {
+      lane_ = lane;
+      return found;
+    }
+    if (found.look == Look::ended) continue;
+    if (best.look == Look::ended || found.cause == Cause::input) best = found;
+  }
+  return best;
 }
 
 bool JoinedLanes::all_ended() const {

@@ -6,11 +6,13 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "transports/memory_file.h"
 
 namespace brigade {
 namespace {
 
 constexpr std::size_t kScratchAlignment = 64;
+constexpr std::uint64_t kShrinkBytesMin = 256 << 10;  // less is not worth a system call
 
 std::size_t array_index(const PlanPool& pool, std::string_view name) {
   for (std::size_t i = 0; i < pool.tensors.size(); ++i)
@@ -50,10 +52,18 @@ std::uint64_t element_count(const std::int64_t* shape, int rank) {
   return product;
 }
 
+/// The row held a sample of sizes `before` (zeros at first) and now holds one of sizes `now`.
+void shrink(std::byte* row, std::uint64_t element_bytes, const std::int64_t* before,
+            const std::int64_t* now, int rank) {
+  const std::uint64_t bytes_before = element_bytes * element_count(before, rank);
+  const std::uint64_t bytes = element_bytes * element_count(now, rank);
+  if (bytes_before >= bytes + kShrinkBytesMin) release_pages(row + bytes, bytes_before - bytes);
+}
+
 }  // namespace
 
 void RowStates::count() {
-  full = pads = 0;
+  full = pads = first_full = last_full = 0;
   for (std::uint64_t row = 0; row < states.size(); ++row) {
     if (states[row] == RowState::full) {
       if (full++ == 0) first_full = row;
@@ -176,7 +186,12 @@ void RecordWindow::store_shapes(std::uint64_t row) {
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     if (!arrays_[i].has_shapes) continue;
     std::int64_t* sizes = shape_of(arrays_[i], row);
-    const Shape& shape = frame_.fields[i].shape;
+    const Field& field = frame_.fields[i];
+    const Shape& shape = field.shape;
+    if (sparse_) {
+      shrink(arrays_[i].first + row * arrays_[i].stride, dtype_bytes(field.dtype), sizes,
+             shape.begin(), shape.rank());
+    }
     for (int d = 0; d < shape.rank(); ++d) sizes[d] = shape[d];
   }
 }
@@ -252,6 +267,7 @@ RecordWriter::RecordWriter(const Plan& plan, const PlanStage& stage, std::span<c
     window_.add(pool, i, type, type.name);
   }
   for (const PlanPass& pass : stage.passes) add_pass(plan, stage, pass, pools);
+  window_.set_sparse(stage.pool.sparse);
   window_.frame().seed = stage.seed;
   window_.frame().stream = stream_id(stage.random);
   if (stage.batched && stage.holes_possible) window_.reserve_scratch();
@@ -296,12 +312,14 @@ void RecordWriter::copy_ragged(const Pass& pass, const RowStates& states) {
   for (std::uint64_t row = 0; row < task_; ++row) {
     if (!states.is_full(row)) continue;
     const std::uint64_t number = first_ + row;
-    const std::byte* shape = pass.from->row(pass.from_array + 1, number);
-    std::memcpy(pool_->row(pass.to_array + 1, number), shape,
-                static_cast<std::size_t>(pass.rank) * sizeof(std::int64_t));
-    std::memcpy(pool_->row(pass.to_array, number), pass.from->row(pass.from_array, number),
-                pass.element_bytes *
-                    element_count(reinterpret_cast<const std::int64_t*>(shape), pass.rank));
+    const auto* sizes =
+        reinterpret_cast<const std::int64_t*>(pass.from->row(pass.from_array + 1, number));
+    auto* to_sizes = reinterpret_cast<std::int64_t*>(pool_->row(pass.to_array + 1, number));
+    std::byte* to = pool_->row(pass.to_array, number);
+    if (window_.sparse()) shrink(to, pass.element_bytes, to_sizes, sizes, pass.rank);
+    std::copy_n(sizes, pass.rank, to_sizes);
+    std::memcpy(to, pass.from->row(pass.from_array, number),
+                pass.element_bytes * element_count(sizes, pass.rank));
   }
 }
 

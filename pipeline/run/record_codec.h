@@ -90,10 +90,13 @@ class RecordWindow {
   void gather(const RowStates& states);
   void scatter(const RowStates& states);
 
-  /// Per sample, ragged tensors: notes down the shapes that were set; before it, allows any.
+  /// Per sample, ragged tensors: notes down the shapes that were set; before it, allows any. A row
+  /// that is much smaller than the one it replaces gives pages back, if the pool is sparse.
   void store_shapes(std::uint64_t row);
   void open_shapes();
+  void set_sparse(bool sparse) { sparse_ = sparse; }
   bool ragged() const { return ragged_; }
+  bool sparse() const { return sparse_; }
 
   Frame& frame() { return frame_; }
   const Frame& frame() const { return frame_; }
@@ -125,6 +128,7 @@ class RecordWindow {
   Frame frame_;
   std::uint64_t task_;
   bool ragged_ = false;
+  bool sparse_ = false;
 };
 
 /// The inputs of one lane.

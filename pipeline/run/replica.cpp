@@ -35,7 +35,6 @@ Result<void> Replica::State::refuse_unbuilt() const {
   const PlanStage& plan = *context.stage;
   if (plan.kind == StageKind::producer && !plan.indexed)
     return Error{"producers that are streams are not built yet"};
-  if (plan.join == Join::merge) return Error{"join: merge is not built yet"};
   return {};
 }
 
@@ -102,8 +101,9 @@ void Replica::State::prepare_loop() {
   const auto domain = static_cast<std::size_t>(context.stage->lanes.front().domain);
   const std::uint64_t period = epoch_period(*samples, context.plan->domains[domain].multiple);
   lanes->at(0).set_own_end(multiply_saturating(period, context.plan->epochs));
-  // Early, so that the stages below know it with their first row; the start barrier stores the
+  // Early, so that the stages below know them with their first row; the start barrier stores the
   // same.
+  context.domain_of(0).epoch_samples.value.store(*samples, std::memory_order_release);
   context.domain_of(0).epoch_period.value.store(period, std::memory_order_release);
   work = make_producer_work(context, *producer,
                             Sampler(*samples, period, context.stage->shuffle, context.stage->seed));

@@ -68,7 +68,8 @@ Attempt<SystemPolicy> StageLoop::claim() {
     counters_->waiting.store(static_cast<std::uint64_t>(waiting_for(cause)), kRelaxed);
   };
   const int me = context_.number();
-  found = claim_or_wait(context_.control->bells[me], me, spins_, attempt, before_blocking);
+  found = claim_or_wait(context_.control->bells[me], me, spins_, attempt, before_blocking,
+                        lanes_->watched());
   count_wait(cause);
   return found;
 }

@@ -20,6 +20,39 @@ class Runs(ProgramTest):
                 self.assertEqual(self.checksums(**shape), expected)
         self.assertEqual(self.checksums("--in-process", replicas=2), expected)
 
+    def test_samples_of_many_sizes_travel_through_every_shape_of_line(self):
+        def yaml(batch, replicas):
+            return f"""
+epochs: 2
+stages:
+  words: {{producer: synthetic, params: {{count: 1000, shape: [50, 3], dtype: u8, vary: true,
+                                        fill: random}}, shuffle: true}}
+  same: {{transform: passthrough, from: words, replicas: {replicas}}}
+  slow: {{transform: delay, from: same, replicas: {replicas}}}
+  end: {{consumer: count, from: {{stage: slow{batch}}}}}
+"""
+        expected = self.summary(yaml("", 1))["results"]["end"]
+        self.assertEqual(expected["samples"], 2000)
+        for batch in ("", ", batch: 7", ", batch: 64"):
+            for arguments in ((), ("--in-process",)):
+                with self.subTest(batch=batch, arguments=arguments):
+                    found = self.summary(yaml(batch, 2), *arguments)["results"]["end"]
+                    self.assertEqual(found["checksum"], expected["checksum"])
+
+    def test_merge_takes_all_of_each_source(self):
+        yaml = """
+epochs: 2
+stages:
+  few: {producer: synthetic, params: {count: 100}, batch: 16}
+  many: {producer: synthetic, params: {count: 1000}, batch: 64}
+  end: {consumer: count, from: [few, many], join: merge, replicas: 2}
+"""
+        for arguments in ((), ("--in-process",)):
+            with self.subTest(arguments=arguments):
+                summary = self.summary(yaml, *arguments)
+                self.assertEqual(summary["samples"], 2200)
+                self.assertEqual([edge["delivered"] for edge in summary["edges"]], [200, 2000])
+
     def test_control_other_samples_have_another_checksum(self):
         self.assertNotEqual(self.checksums(), self.checksums("--set", "seed=8"))
 

@@ -172,8 +172,7 @@ class RunLine {
       set_end(control_, static_cast<int>(d), samples, epoch_period(samples, domain.multiple),
               plan_.epochs);
     }
-    control_.phase->value.store(static_cast<std::uint64_t>(Phase::running));
-    ring_everybody(control_);
+    begin_running(control_);
   }
 
   int restarts() const { return restarts_; }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -178,6 +179,25 @@ TEST(Populate, GivesEveryPageItsMemoryAndKeepsWhatIsThere) {
   EXPECT_GE(status_kib("RssShmem"), before + 15 * 1024);
   EXPECT_EQ(memory.data()[5 * kMebibyte], std::byte{42});
   EXPECT_EQ(memory.data()[5 * kMebibyte + 1], std::byte{0});
+}
+
+TEST(ReleasePages, GivesBackWholePagesOnly) {
+  const MemoryFile file = MemoryFile::create("test", 8 * kPageBytes).value();
+  const MappedMemory memory = map_memory(file.fd(), file.bytes(), MapMode::read_write).value();
+  std::memset(memory.data(), 7, file.bytes());
+  const auto blocks = [&] {
+    struct stat status;
+    fstat(file.fd(), &status);
+    return status.st_blocks;
+  };
+  const auto before = blocks();
+  release_pages(memory.data() + 100, 3 * kPageBytes);  // pages 1 and 2 lie inside
+  EXPECT_EQ(before - blocks(), 2 * static_cast<long>(kPageBytes) / 512);
+  EXPECT_EQ(memory.data()[kPageBytes - 1], std::byte{7});
+  EXPECT_EQ(memory.data()[kPageBytes], std::byte{0});
+  EXPECT_EQ(memory.data()[3 * kPageBytes], std::byte{7});
+  release_pages(memory.data() + 4 * kPageBytes + 1, kPageBytes);  // no whole page
+  EXPECT_EQ(memory.data()[5 * kPageBytes], std::byte{7});
 }
 
 TEST(Populate, WhatIsNotMappedIsAnError) {

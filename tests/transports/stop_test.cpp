@@ -100,6 +100,14 @@ TEST_F(StopOfALine, SourcesGoOnUpToTheLoweredEnd) {
   EXPECT_EQ(reader_.try_claim().look, Look::ended);
 }
 
+TEST_F(StopOfALine, AnAbortIsNotTakenForAStart) {
+  begin_running(control_);
+  EXPECT_EQ(control_.phase->value.load(), static_cast<std::uint64_t>(Phase::running));
+  abort_all(control_);
+  begin_running(control_);
+  EXPECT_EQ(control_.phase->value.load(), static_cast<std::uint64_t>(Phase::aborting));
+}
+
 TEST_F(StopOfALine, NeverRaisesTheEnd) {
   set_end(control_, 0, 4, 4, 1);
   ASSERT_EQ(first_.try_claim().task, 0u);

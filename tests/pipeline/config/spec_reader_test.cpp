@@ -80,7 +80,8 @@ TEST_F(SpecReaderTest, MessagesBeginWithTheStage) {
 }
 
 TEST_F(SpecReaderTest, AChoiceThatIsNotBuiltIsReadAndRefused) {
-  EXPECT_EQ(read_.choice(entry("assign", "fixed"), key("assign"))->value, "fixed");
+  const KeySpec& policy = *find_key(KeyScope::restart, "policy");
+  EXPECT_EQ(read_.choice(entry("policy", "always"), policy)->value, "always");
   EXPECT_THAT(diagnostics_.all().at(0).message, HasSubstr("not built yet"));
 }
 

@@ -57,7 +57,7 @@ TEST(Planner, PlansFashionMnist) {
   const PlanStage& augment = plan.stages[1];
   EXPECT_EQ(augment.lanes[0].task, 64u);
   EXPECT_FALSE(augment.lanes[0].in_order);
-  EXPECT_EQ(augment.skips_max, 10u * 3 + 2 * 2);
+  EXPECT_EQ(augment.skips_max, 10u * 5 + 2 * 2);
   EXPECT_EQ(augment.passes, std::vector<PlanPass>({{"label", 0}}));
   EXPECT_EQ(augment.pool.rows % 256, 0u);
 
@@ -168,30 +168,46 @@ TEST(Planner, PassedTensorsOfAZipNameTheirInput) {
   EXPECT_EQ(planned(graph).stages[2].passes, std::vector<PlanPass>({{"y", 1}}));
 }
 
-TEST(Planner, RefusesRaggedTensorsWhereTheyArise) {
+TEST(Planner, RaggedPoolsAreSparseAndPlannedAsExpected) {
   GraphBuilder graph;
-  graph.producer("files", {{"encoded", u8, {up_to(65536)}}});
-  graph.transform("b", {"files"}, {{"encoded", u8, {up_to(65536)}}}).passed = {{"encoded", 0}};
+  graph.producer("files", {{"encoded", u8, {up_to(1 << 20, 100'000)}}});
+  graph.transform("b", {"files"}, {{"encoded", u8, {up_to(1 << 20, 100'000)}}}).passed = {
+      {"encoded", 0}};
   graph.consumer("c", {"b"});
-  const PlanProblems problems = plan_graph(graph.build(), small_machine()).problems;
-  ASSERT_EQ(problems.size(), 1u);
-  EXPECT_EQ(problems[0].stage, "files");
-  EXPECT_EQ(problems[0].message,
-            "its output encoded u8[<=65536] differs in size from sample to sample, which is not "
-            "built yet");
+  const Plan plan = plan_graph(graph.build(), small_machine()).plan;
+  for (const char* name : {"files", "b"}) {
+    const PlanPool& pool = plan.stages[name[0] == 'f' ? 0 : 1].pool;
+    EXPECT_TRUE(pool.sparse);
+    // 100,000 bytes touch 25 pages; a header and a shape are 40 bytes.
+    EXPECT_GE(pool.expected_bytes, pool.rows * (25 * 4096 + 40));
+    EXPECT_LT(pool.expected_bytes, pool.rows * (25 * 4096 + 40) + 4 * 4096);
+    EXPECT_GE(pool.bytes, pool.rows << 20);
+  }
+  EXPECT_LT(plan.memory_bytes, plan.stages[0].pool.bytes);
 }
 
-TEST(Planner, RefusesTransformsThatJoinByTurns) {
-  for (const Join join : {Join::epochs, Join::merge}) {
-    GraphBuilder graph;
-    graph.producer("a", kRow);
-    graph.producer("b", kRow);
-    graph.transform("c", {"a", "b"}, kRow, join);
-    graph.consumer("d", {"c"});
-    const PlanProblems problems = plan_graph(graph.build(), small_machine()).problems;
-    ASSERT_FALSE(problems.empty());
-    EXPECT_EQ(problems[0].stage, "c");
-  }
+TEST(Planner, APoolThatADeviceRegistersKeepsAllItsPages) {
+  GraphBuilder graph;
+  graph.producer("files", {{"encoded", u8, {up_to(1 << 20, 100'000)}}});
+  graph.consumer("c", {"files"});
+  graph.type_of("c").contract.registers_host_memory = true;
+  const PlanPool pool = plan_graph(graph.build(), small_machine()).plan.stages[0].pool;
+  EXPECT_FALSE(pool.sparse);
+  EXPECT_EQ(pool.expected_bytes, pool.bytes);
+}
+
+TEST(Planner, FixedTasksPadAnEpochToWholeRounds) {
+  GraphBuilder graph;
+  graph.producer("a", kRow).batch = 64;
+  ValidStage& sink = graph.consumer("b", {"a"});
+  sink.batched = true;
+  sink.replicas = 3;
+  sink.fixed = true;
+  const PlanResult planned = plan_graph(graph.build(), small_machine());
+  ASSERT_TRUE(planned.problems.empty());
+  EXPECT_EQ(planned.plan.domains[0].multiple % 192, 0u);
+  EXPECT_TRUE(planned.plan.stages[1].lanes[0].fixed);
+  EXPECT_FALSE(planned.plan.stages[0].lanes[0].fixed);
 }
 
 TEST(Planner, ReportsAllProblemsAtOnce) {

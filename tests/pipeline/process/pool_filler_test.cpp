@@ -53,7 +53,11 @@ TEST(FillOrder, CoversEveryDenseArrayOnce) {
 TEST(FillOrder, LeavesRaggedArraysSparse) {
   PlanTensor ragged = dense(4096, 4096);
   ragged.type.shape = {up_to(4096)};
-  EXPECT_EQ(fill_order(pool_of(128, {ragged}), 1 << 20), (Ranges{{0, 4096}}));
+  PlanPool pool = pool_of(128, {ragged});
+  pool.sparse = true;
+  EXPECT_EQ(fill_order(pool, 1 << 20), (Ranges{{0, 4096}}));
+  pool.sparse = false;  // a device has registered it: then every page must be there
+  EXPECT_EQ(fill_order(pool, 1 << 20).back().last, pool.bytes);
 }
 
 TEST(PoolFiller, GivesEveryPoolItsMemory) {

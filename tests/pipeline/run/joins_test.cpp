@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "tests/support/number_line.h"
 
@@ -28,7 +29,8 @@ GraphBuilder two_sources(Join join, int sinks = 1, std::uint64_t epochs = 3) {
 /// Claims by hand, without threads: the sources' marks are moved by the test.
 class Turns : public testing::Test {
  protected:
-  explicit Turns(int sinks = 2) : graph_(two_sources(Join::epochs, sinks)), run_(graph_) {
+  explicit Turns(int sinks = 2, Join how = Join::epochs)
+      : graph_(two_sources(how, sinks)), run_(graph_) {
     start(0, 100);
     start(1, 10);
     control().phase->value.store(static_cast<std::uint64_t>(Phase::running));
@@ -168,6 +170,111 @@ TEST_F(OneReplica, TurnsNeedNoTaskWords) {
   }
   EXPECT_EQ(seen, "0:0 0:1 0:2 0:3 0:4 0:5 0:6 1:0 ");
 }
+
+class Merged : public Turns {
+ protected:
+  Merged() : Turns(1, Join::merge) {}
+};
+
+TEST_F(Merged, TakesWhicheverIsThere) {
+  publish("second", 8);
+  EXPECT_EQ(claim(0), "1:0");
+  finish(0, 0);
+  publish("first", 48);
+  std::string seen;
+  for (int i = 0; i < 4; ++i) {
+    seen += claim(0) + " ";
+    finish(0, last_.task);
+  }
+  EXPECT_EQ(seen, "0:0 1:1 0:1 0:2 ");  // in turn while both have tasks
+  EXPECT_EQ(claim(0), "blocked");
+  EXPECT_EQ(last_.cause, Cause::input);
+}
+
+TEST_F(Merged, WatchesTheMarksOfAllItsLanes) {
+  const auto watched = joined_[0].watched();
+  for (const auto* mark : {run_.lane("first").mark, run_.lane("second").mark,
+                           run_.lane("sink", 0).mark, run_.lane("sink", 1).mark})
+    EXPECT_EQ(std::count(watched.begin(), watched.end(), mark), 1);
+}
+
+TEST_F(Merged, EndsWithTheLastOfItsLanes) {
+  control().domains[0]->end.value.store(0);
+  EXPECT_EQ(claim(0), "blocked");
+  control().domains[1]->end.value.store(0);
+  EXPECT_EQ(claim(0), "ended");
+}
+
+class JoinMerge : public testing::TestWithParam<int> {};
+
+TEST_P(JoinMerge, GivesEverySampleOfEachSourceInItsOrder) {
+  const int sinks = GetParam();
+  GraphBuilder graph = two_sources(Join::merge, sinks);
+  RunLine run(graph);
+  run.producers["first"] = [](int) { return support::make_numbers(100); };
+  run.producers["second"] = [](int) { return support::make_numbers(10); };
+  Log log(sinks);
+  run.stages["sink"] = [&](int replica) { return support::make_logger(log, replica); };
+  const Result<void> ran = run.run();
+  ASSERT_TRUE(ran.ok()) << ran.error().message;
+  for (const std::string port : {"first", "second"}) {
+    std::vector<std::uint64_t> ids;
+    for (const Event& call : log.calls(port))
+      for (const SampleInfo& row : call.rows) ids.push_back(row.id);
+    const std::uint64_t samples = port == "first" ? 100 : 10;
+    ASSERT_EQ(ids.size(), samples * 3);
+    for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(ids[i], i % samples);
+    EXPECT_EQ(run.audit(port, "sink", port == "first" ? 0 : 1).leaked, 0);
+  }
+  for (const auto& events : log.events) {
+    const auto ends = std::count_if(events.begin(), events.end(),
+                                    [](const Event& event) { return event.is_end; });
+    EXPECT_EQ(ends, 6);  // three epochs of each source, told to every replica
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Replicas, JoinMerge, testing::Values(1, 2, 4));
+
+class AssignFixed : public testing::TestWithParam<bool> {};
+
+TEST_P(AssignFixed, GivesEveryReplicaAsManyCalls) {
+  const bool drop_last = GetParam();
+  GraphBuilder graph;
+  graph.graph().epochs = 2;
+  graph.producer("numbers", {support::kValue}).batch = 16;
+  ValidStage& sink = graph.consumer("sink", {"numbers"});
+  sink.batched = true;
+  sink.replicas = 3;
+  sink.fixed = true;
+  sink.drop_last = drop_last;
+  RunLine run(graph);
+  run.producers["numbers"] = [](int) { return support::make_numbers(100); };
+  std::array<std::vector<std::int64_t>, 3> calls;  // rows of each
+  std::array<std::vector<std::uint64_t>, 3> tasks;
+  run.stages["sink"] = [&](int replica) {
+    return std::make_unique<support::LambdaStage>(
+        [&, replica](const Inputs& in, Outputs&) -> Result<Next> {
+          calls[static_cast<std::size_t>(replica)].push_back(in.rows());
+          if (in.rows() > 0)
+            tasks[static_cast<std::size_t>(replica)].push_back(in.sample().number / 16);
+          return Next::emit;
+        });
+  };
+  const Result<void> ran = run.run();
+  ASSERT_TRUE(ran.ok()) << ran.error().message;
+  // An epoch of 100 samples takes three rounds of three batches: 16 x 6, 4, and two empty ones.
+  // The last round is short.
+  using Rows = std::vector<std::int64_t>;
+  EXPECT_EQ(calls[0], drop_last ? Rows({16, 16, 16, 16}) : Rows({16, 16, 4, 16, 16, 4}));
+  EXPECT_EQ(calls[1], drop_last ? Rows({16, 16, 16, 16}) : Rows({16, 16, 0, 16, 16, 0}));
+  EXPECT_EQ(calls[2], calls[1]);
+  for (std::size_t r = 0; r < 3; ++r)
+    for (const std::uint64_t task : tasks[r]) EXPECT_EQ(task % 3, r);
+  EXPECT_EQ(run.audit("numbers", "sink").delivered, drop_last ? 192u : 200u);
+  EXPECT_EQ(run.audit("numbers", "sink").leaked, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(DropLast, AssignFixed, testing::Bool());
 
 /// The turn an event belongs to: the end of a turn is the last thing in it.
 std::uint64_t turn_of(const Event& event) {

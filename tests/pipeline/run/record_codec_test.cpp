@@ -8,6 +8,7 @@
 #include "pipeline/plan/pool_layout.h"
 #include "pipeline/run/graph_shape.h"
 #include "tests/support/line.h"
+#include "transports/memory_file.h"
 
 namespace brigade {
 namespace {
@@ -276,6 +277,32 @@ TEST_F(Codec, RaggedTensorsTravelWithTheirShapes) {
     for (const float value : boxes.as<float>()) EXPECT_EQ(value, static_cast<float>(row));
     EXPECT_EQ(std::memcmp(pools_[1].row(1, row), pools_[0].row(0, row), boxes.bytes()), 0);
     EXPECT_EQ(std::memcmp(pools_[1].row(2, row), pools_[0].row(1, row), 16), 0);
+  }
+}
+
+TEST_F(Codec, ASparseRowGivesBackWhatASmallerSampleDoesNotNeed) {
+  constexpr std::int64_t kLarge = 1 << 20;
+  add_source("source", {{"bytes", u8, {up_to(kLarge)}}});
+  const PlanPool& pool = plan_.stages[0].pool;
+  const MemoryFile file = MemoryFile::create("test", pool.bytes).value();
+  const MappedMemory memory = map_memory(file.fd(), pool.bytes, MapMode::read_write).value();
+  pools_[0] = RowPool(memory.data(), kRows, row_arrays(pool));
+  for (const bool sparse : {true, false}) {
+    plan_.stages[0].pool.sparse = sparse;
+    RecordWriter maker = writer(plan_.stages[0]);
+    const auto write = [&](std::int64_t size) {
+      maker.begin(0);
+      maker.select(0);
+      const auto bytes = maker.outputs()["bytes"].resize<std::uint8_t>({size});
+      std::fill(bytes->begin(), bytes->end(), std::uint8_t{7});
+      maker.commit(0);
+    };
+    write(kLarge);
+    write(kLarge - 5000);
+    EXPECT_EQ(pools_[0].row(0, 0)[kLarge - 1], std::byte{7});  // so little stays
+    write(10);
+    EXPECT_EQ(pools_[0].row(0, 0)[9], std::byte{7});
+    EXPECT_EQ(pools_[0].row(0, 0)[kLarge / 2], sparse ? std::byte{0} : std::byte{7});
   }
 }
 

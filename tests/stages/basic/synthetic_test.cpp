@@ -96,6 +96,20 @@ TEST(SyntheticTest, NoneLeavesTheMemoryAlone) {
   EXPECT_EQ(data.as<std::uint8_t>(), (std::vector<std::uint8_t>{0xA5, 0xA5, 0xA5}));
 }
 
+TEST(SyntheticTest, VaryGivesEachSampleASizeOfItsOwn) {
+  const auto stage = open_synthetic({{"shape", "[9, 2]"}, {"vary", "true"}, {"dtype", "i32"}});
+  EXPECT_EQ(stage->outputs(), (Ports{{"data", i32, {up_to(9), 2}}}));
+  std::set<std::int64_t> sizes;
+  for (std::uint64_t index = 0; index < 200; ++index) {
+    const HostTensor data = stage->read(index).value()["data"];
+    sizes.insert(data.shape[0]);
+    EXPECT_EQ(data.as<std::int32_t>(),
+              std::vector<std::int32_t>(static_cast<std::size_t>(data.shape[0]) * 2,
+                                        static_cast<std::int32_t>(index)));
+  }
+  EXPECT_EQ(sizes, (std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
 TEST(SyntheticTest, TooManyDimensionsAreAnError) {
   StageTypes types;
   add_synthetic(types);
