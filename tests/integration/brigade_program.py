@@ -31,6 +31,14 @@ def main():
     unittest.main(module="__main__", verbosity=2)
 
 
+def needs_address_space():
+    """Why a limit on address space cannot be tested with this build; nothing if it can."""
+    for sanitizer in ("asan", "tsan"):
+        if f"lib{sanitizer}.so".encode() in PROGRAM.read_bytes():
+            return f"lib{sanitizer} takes terabytes of address space"
+    return None
+
+
 def wait_until(condition, what, seconds=SECONDS_MAX):
     """Looks every 2 ms; returns how long it took."""
     started = time.monotonic()
