@@ -1,26 +1,32 @@
 #!/usr/bin/env python3
 """What a user meets when a stage, a file or a module goes wrong: one clear line each."""
 
+import re
+
 from brigade_program import ProgramTest, Running, line, main
 
 
 class Errors(ProgramTest):
-    def failed(self, yaml, *said, **options):
-        finished = self.run_graph(yaml, **options)
+    def failed(self, yaml, said, **options):
+        """`said`: all that the error's line says after the stage `slow`, its replica and pid."""
+        finished = self.run_graph(yaml, "--quiet", **options)
         self.assertEqual(finished.code, 1, finished.out + finished.err)
-        self.assertEqual(len(finished.errors()), 1, finished.err)
-        for text in said:
-            self.assertIn(text, finished.errors()[0])
-        return finished
+        self.assertEqual(len(finished.err.splitlines()), 1, finished.err)
+        line_said = re.fullmatch(
+            r'brigade: error: stage "slow" replica \d \(pid \d+\) (.*)\n', finished.err)
+        self.assertIsNotNone(line_said, finished.err)
+        self.assertEqual(line_said[1], said)
 
     def test_a_stage_that_crashes_names_its_sample(self):
         yaml = line(replicas=1).replace("ms: 0.0", "crash_at: [500]")
-        self.failed(yaml, 'stage "slow" replica 0', "SIGABRT", "sample 500 in hand",
-                    "(epoch 0, index 500, id 500)", "its last output:")
+        self.failed(yaml, "was killed by SIGABRT with sample 500 in hand (epoch 0, index 500, id "
+                          '500); its last output: "error: delay: aborts at sample 500, as told '
+                          '(crash_at)"')
 
     def test_a_stage_that_fails_names_its_sample(self):
         yaml = line().replace("ms: 0.0", "fail_at: [7]")
-        self.failed(yaml, 'stage "slow"', "sample 7")
+        self.failed(yaml, "failed: sample 7 (id 7 of epoch 0): fails at sample 7, as told "
+                          "(fail_at)")
 
     def test_failures_may_be_skipped(self):
         yaml = line().replace("ms: 0.0", "fail_at: [7, 8, 500]").replace(
@@ -31,16 +37,20 @@ class Errors(ProgramTest):
         self.assertEqual(summary["edges"][0]["dropped"], 3)
 
     def test_too_many_failures_stop_the_run(self):
-        yaml = line().replace("ms: 0.0", "fail_at: [7, 8, 500]").replace(
-            "replicas: 2", "replicas: 2\n    on_error: {skip: 2}")
-        self.failed(yaml, 'stage "slow"')
+        yaml = line(replicas=1).replace("ms: 0.0", "fail_at: [7, 8, 500]").replace(
+            "replicas: 1", "replicas: 1\n    on_error: {skip: 2}")
+        self.failed(yaml, "failed: more samples failed than on_error: skip allows (2 different "
+                          "samples); the last was sample 500 (id 500 of epoch 0): fails at sample "
+                          "500, as told (fail_at)")
 
     def test_a_fault_point_ends_the_run(self):
-        self.failed(line(replicas=1), 'stage "slow" replica 0', "SIGKILL",
+        self.failed(line(replicas=1), "was killed by SIGKILL (by hand, or by the kernel for lack "
+                                      "of memory)",
                     environment={"BRIGADE_FAULT": "slow.0=claim.after_cas:2:kill"})
 
     def test_a_malformed_fault_is_said(self):
-        self.failed(line(), "BRIGADE_FAULT",
+        self.failed(line(), "failed: BRIGADE_FAULT: expected STAGE.REPLICA=POINT:N:kill (or stop), "
+                            'found "slow.1=somewhere:1:kill"',
                     environment={"BRIGADE_FAULT": "slow.1=somewhere:1:kill"})
 
     def test_wrong_yaml_is_code_2_and_nothing_starts(self):
