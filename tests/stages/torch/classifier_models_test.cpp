@@ -1,9 +1,18 @@
 #include "stages/torch/classifier_models.h"
 
 #include <gtest/gtest.h>
+#include <torch/serialize.h>
+
+#include "stages/api/module.h"
+#include "tests/support/idx_files.h"
+#include "tests/support/stage_harness.h"
+
+extern "C" const brigade::Module* brigade_module_v1();
 
 namespace brigade {
 namespace {
+
+using namespace testing_support;
 
 TEST(ClassifierModelsTest, EveryModelGivesAScorePerClassForEveryShape) {
   using Model = TorchClassifierParams::Model;
@@ -28,6 +37,50 @@ TEST(ClassifierModelsTest, EveryParameterLearns) {
     model->forward(at::rand({4, 1, 8, 8})).pow(2).sum().backward();
     for (const auto& parameter : model->named_parameters())
       EXPECT_GT(parameter.value().grad().abs().sum().item<float>(), 0) << parameter.key();
+  }
+}
+
+/// Trains on black images of class 0 and white ones of class 1.
+void train_black_and_white(const std::string& checkpoint_file, const ParamTexts& params) {
+  StageType type;
+  type.contract = torch_classifier_contract().erased();
+  type.make_stage = [] {
+    return std::unique_ptr<Stage>(brigade_module_v1()->bodies[0].make_stage());
+  };
+  OpenContext context;
+  context.checkpoint_file = checkpoint_file;
+  const Ports inputs{{"image", u8, {8, 8, 1}}, {"label", i64, {}}};
+  const auto stage = StageHarness::open(type, {params, inputs, context}).value();
+  std::vector<std::uint8_t> pixels(2 * 64, 0);
+  std::fill(pixels.begin() + 64, pixels.end(), 255);
+  const std::vector<std::int64_t> labels{0, 1};
+  for (int step = 0; step < 30; ++step)
+    ASSERT_TRUE(stage->process_batch(
+        {host_tensor("image", Shape{2, 8, 8, 1}, pixels), host_tensor("label", Shape{2}, labels)},
+        {{0, 0, 0, 0}, {1, 1, 1, 0}}));
+  ASSERT_TRUE(stage->epoch_end(0));
+}
+
+TEST(ClassifierModelsTest, AModelThatIsLoadedFromACheckpointKnowsWhatWasLearned) {
+  const TempFolder folder;
+  for (const std::string name : {"small_cnn", "linear", "mlp"}) {
+    const ParamTexts texts{{"model", name}, {"classes", "2"}};
+    train_black_and_white(folder / "model.pt", texts);
+    torch::serialize::InputArchive archive, weights;
+    archive.load_from(folder / "model.pt");
+    c10::IValue epoch;
+    archive.read("epoch", epoch);
+    EXPECT_EQ(epoch.toInt(), 1);
+    archive.read("model", weights);
+
+    const auto params = make_params(torch_classifier_contract().erased(), texts).value();
+    const auto model = make_model(*static_cast<TorchClassifierParams*>(params.get()), {8, 8, 1});
+    model->load(weights);
+    model->eval();
+    for (const int white : {0, 1}) {
+      const at::Tensor image = at::full({1, 1, 8, 8}, white == 1 ? 1.0 : -1.0);
+      EXPECT_EQ(model->forward(image).argmax(1).item<std::int64_t>(), white) << name;
+    }
   }
 }
 
