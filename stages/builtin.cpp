@@ -1,6 +1,7 @@
 #include "stages/builtin.h"
 
 #include "stages/basic/basic_stages.h"
+#include "stages/image/decode_image_contract.h"
 #include "stages/image/image_stages.h"
 #include "stages/torch/torch_classifier_contract.h"
 
@@ -10,11 +11,14 @@ StageTypes builtin_stage_types() {
   StageTypes types;
   add_synthetic(types);
   add_npy(types);
+  add_csv(types);
   add_passthrough(types);
   add_delay(types);
   add_count(types);
   add_idx_images(types);
+  add_image_folder(types);
   add_augment_image(types);
+  types.add_from_module(decode_image_contract(), "image");
   types.add_from_module(torch_classifier_contract(), "torch");
   return types;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 // Stage types that need no library: sources of plain arrays and tables, sources and sinks for
-// trying out graphs, and stages that fail on purpose for testing them. One function per type, one file per function; stages/builtin.cpp
-// calls them all.
+// trying out graphs, and stages that fail on purpose for testing them. One function per type, one
+// file per function; stages/builtin.cpp calls them all.
 
 #include "stages/api/stage_types.h"
 
@@ -10,6 +10,7 @@ namespace brigade {
 
 void add_synthetic(StageTypes& types);    ///< producer of made-up tensors
 void add_npy(StageTypes& types);          ///< producer of the rows of NumPy arrays
+void add_csv(StageTypes& types);          ///< producer of the columns of a text table
 void add_passthrough(StageTypes& types);  ///< transform that changes nothing
 void add_delay(StageTypes& types);        ///< transform that sleeps, crashes or fails where told
 void add_count(StageTypes& types);        ///< consumer that counts and checksums

@@ -8,6 +8,7 @@
 namespace brigade {
 
 void add_idx_images(StageTypes& types);     ///< producer: images and labels of IDX files
+void add_image_folder(StageTypes& types);   ///< producer: paths and labels of a folder per class
 void add_augment_image(StageTypes& types);  ///< transform: pad, crop and flip at random
 
 }  // namespace brigade

@@ -1,0 +1,338 @@
+// csv: columns of a text table as tensors. The file is mapped; where its records begin is noted
+// down once, by each replica (8 bytes a record).
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "base/text.h"
+#include "stages/basic/basic_stages.h"
+#include "stages/basic/csv_text.h"
+#include "stages/basic/half_float.h"
+#include "stages/basic/mapped_file.h"
+
+namespace brigade {
+namespace {
+
+enum class TextShape { ragged, fixed };
+
+struct CsvParams {
+  InputPath file;
+  TextMap columns;
+  TextMap dtypes;
+  std::int64_t text_bytes = 256;
+  TextShape text_shape = TextShape::ragged;
+  bool header = true;
+  std::string separator = ",";
+};
+
+constexpr double kTextBytesMax = 1 << 20;
+
+/// A tensor and the columns of the table that it is made of.
+struct Column {
+  TensorType type;
+  std::vector<std::size_t> columns;
+  bool is_text = false;
+};
+
+Result<char> separator_of(const CsvParams& params) {
+  const std::string& text = params.separator;
+  if (text.size() != 1 || text[0] == '"' || text[0] == '\n' || text[0] == '\r')
+    return Error{
+        concat("separator is one character such as \",\" or \"\\t\", found ", quote(text))};
+  return text[0];
+}
+
+/// Of the first line; "1", "2", ... without a header.
+Result<std::vector<std::string>> names_of(const CsvParams& params, std::string_view head,
+                                          char separator) {
+  const std::string& path = params.file.path;
+  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff"))
+    return Error{concat(path, ": is in UTF-16; save it as UTF-8")};
+  const std::size_t begin = csv_skip_empty(head, csv_begin(head));
+  if (begin == head.size()) return Error{concat(path, ": has no lines")};
+  const auto end = csv_record_end(head, begin, separator);
+  if (!end || (*end == head.size() && head.size() == kFactBytesMax && !head.ends_with('\n')))
+    return Error{concat(csv_place(path, head, begin), ": the first line does not end within ",
+                        kFactBytesMax >> 10, " KiB; is a quote not closed?")};
+  std::vector<CsvField> fields;
+  std::size_t at = 0;
+  if (auto split = csv_split(head.substr(begin, *end - begin), separator, fields, at); !split)
+    return split.error().within(csv_place(path, head, begin + at));
+  std::vector<std::string> names;
+  std::string memory;
+  for (const CsvField& field : fields)
+    names.push_back(params.header ? std::string(trim(csv_value(field, memory)))
+                                  : concat(names.size() + 1));
+  return names;
+}
+
+Result<std::size_t> find_column(const CsvParams& params, const std::vector<std::string>& names,
+                                const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    const auto meant = did_you_mean(name, names);
+    return Error{concat(params.file.path, ": has no column ", quote(name),
+                        meant ? concat("; did you mean ", quote(*meant), "?")
+                              : concat("; it has ", join(names, ", ", " and ")),
+                        params.header ? "" : " (`header: false` numbers them)")};
+  }
+  if (std::find(found + 1, names.end(), name) != names.end())
+    return Error{concat(params.file.path, ": has several columns ", quote(name))};
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+Result<Column> column_of(const CsvParams& params, const TextMap::Entry& entry,
+                         const std::vector<std::string>& names) {
+  Column out{{entry.name, f32, {}}, {}, false};
+  const TextMap::Entry* const dtype = params.dtypes.find(entry.name);
+  out.is_text = dtype != nullptr && dtype->texts == std::vector<std::string>{"text"};
+  if (dtype != nullptr && !out.is_text) {
+    const auto parsed = dtype->texts.size() == 1 ? parse_dtype(dtype->texts[0]) : std::nullopt;
+    if (!parsed)
+      return Error{concat("dtypes: ", quote(entry.name), ": expected a dtype or text, found ",
+                          quote(join(dtype->texts, ", ")))};
+    out.type.dtype = *parsed;
+  }
+  for (const std::string& name : entry.texts) {
+    BRIGADE_ASSIGN(const std::size_t column, find_column(params, names, name));
+    out.columns.push_back(column);
+  }
+  if (entry.texts.empty())
+    return Error{concat("columns: ", quote(entry.name), ": expected a column or a list of them")};
+  if (entry.is_list) out.type.shape = {static_cast<std::int64_t>(entry.texts.size())};
+  if (out.is_text) {
+    if (entry.is_list)
+      return Error{concat("columns: ", quote(entry.name), ": a text is one column, not a list")};
+    const bool ragged = params.text_shape == TextShape::ragged;
+    out.type = {entry.name, u8, {ragged ? up_to(params.text_bytes) : Dim(params.text_bytes)}};
+  }
+  return out;
+}
+
+/// The table as the parameters want it, from its beginning.
+struct Layout {
+  char separator = ',';
+  std::size_t fields = 0;
+  std::vector<Column> columns;
+};
+
+Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
+  Layout out;
+  BRIGADE_ASSIGN(out.separator, separator_of(params));
+  BRIGADE_ASSIGN(const std::vector<std::string> names, names_of(params, head, out.separator));
+  out.fields = names.size();
+  if (params.columns.entries.empty())
+    return Error{"no columns are chosen; write `columns: {TENSOR: COLUMN}`"};
+  for (const TextMap::Entry& entry : params.columns.entries) {
+    BRIGADE_ASSIGN(Column column, column_of(params, entry, names));
+    out.columns.push_back(std::move(column));
+  }
+  for (const TextMap::Entry& entry : params.dtypes.entries)
+    if (params.columns.find(entry.name) == nullptr)
+      return Error{concat("dtypes: there is no tensor ", quote(entry.name), " in columns")};
+  return out;
+}
+
+Contract<CsvParams> csv_contract() {
+  return Contract<CsvParams>("csv", "Reads columns of a text table (CSV), one sample per line.")
+      .producer()
+      .param("file", &CsvParams::file, "file in UTF-8, fields as in RFC 4180; not packed")
+      .required()
+      .fact()
+      .param("columns", &CsvParams::columns,
+             "for each tensor its column, or a list of columns that make a vector")
+      .required()
+      .param("dtypes", &CsvParams::dtypes,
+             "dtype of a tensor, or text for its bytes as u8; f32 where nothing is said")
+      .param("text_bytes", &CsvParams::text_bytes, 1, kTextBytesMax,
+             "bytes of the longest text; a longer one is an error")
+      .choice("text_shape", &CsvParams::text_shape,
+              {{"ragged", TextShape::ragged}, {"fixed", TextShape::fixed}},
+              "texts as long as they are, or filled up with zeros to text_bytes")
+      .param("header", &CsvParams::header,
+             "the first line names the columns; without it they are 1, 2, ...")
+      .param("separator", &CsvParams::separator, "one character between fields")
+      .outputs([](const CsvParams& params, const Ports&, const Facts& facts) -> Result<Ports> {
+        const FileFact* const fact = facts.find("file");
+        if (fact == nullptr)
+          return Error{concat(params.file.path, ": its beginning could not be read")};
+        BRIGADE_ASSIGN(const Layout layout, layout_of(params, fact->header));
+        Ports ports;
+        for (const Column& column : layout.columns) ports.tensors.push_back(column.type);
+        return ports;
+      })
+      .example(
+          "producer: csv\n"
+          "shuffle: true\n"
+          "params:\n"
+          "  file: iris.csv\n"
+          "  columns: {features: [sepal_length, sepal_width], label: species}\n"
+          "  dtypes: {label: i64}\n");
+}
+
+/// Reads a number into the element at `out`; a problem in the user's terms otherwise.
+template <class T>
+Result<void> read_number(std::string_view text, void* out) {
+  T value{};
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = end == text.data() + text.size();
+  if (error == std::errc::result_out_of_range && whole)
+    return Error{
+        concat("expected a number that fits ", dtype_name(dtype_of<T>()), ", found ", quote(text))};
+  if (error != std::errc{} || !whole)
+    return Error{concat("expected a ", std::is_integral_v<T> ? "whole " : "", "number, found ",
+                        text.empty() ? "nothing" : quote(text))};
+  std::memcpy(out, &value, sizeof value);
+  return {};
+}
+
+Result<void> read_flag(std::string_view text, void* out) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+  const bool value = lower == "true" || lower == "1";
+  if (!value && lower != "false" && lower != "0")
+    return Error{
+        concat("expected true, false, 1 or 0, found ", text.empty() ? "nothing" : quote(text))};
+  std::memcpy(out, &value, sizeof value);
+  return {};
+}
+
+template <class T, T (*convert)(float)>
+Result<void> read_short(std::string_view text, void* out) {
+  float number = 0;
+  BRIGADE_TRY(read_number<float>(text, &number));
+  const T value = convert(number);
+  std::memcpy(out, &value, sizeof value);
+  return {};
+}
+
+using ReadValue = Result<void> (*)(std::string_view text, void* out);
+
+ReadValue reader_of(DType dtype) {
+  switch (dtype) {
+    case boolean:
+      return read_flag;
+    case u8:
+      return read_number<std::uint8_t>;
+    case i8:
+      return read_number<std::int8_t>;
+    case i16:
+      return read_number<std::int16_t>;
+    case i32:
+      return read_number<std::int32_t>;
+    case i64:
+      return read_number<std::int64_t>;
+    case f16:
+      return read_short<Half, to_half>;
+    case bf16:
+      return read_short<BFloat16, to_bfloat16>;
+    case f32:
+      return read_number<float>;
+    case f64:
+      return read_number<double>;
+  }
+  return nullptr;
+}
+
+class Csv : public Producer {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    const auto& params = context.params<CsvParams>();
+    path_ = params.file.path;
+    BRIGADE_ASSIGN(file_, MappedFile::open(path_));
+    text_ = file_.bytes();
+    if (text_.starts_with("\x1f\x8b"))
+      return Error{concat(path_, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
+    BRIGADE_ASSIGN(layout_, layout_of(params, text_.substr(0, kFactBytesMax)));
+    for (std::size_t i = 0; i < layout_.columns.size(); ++i)
+      if (i >= context.outputs.tensors.size() ||
+          !(context.outputs.tensors[i] == layout_.columns[i].type))
+        return Error{concat(path_, ": changed since the graph was checked: it now gives ",
+                            layout_.columns[i].type.text())};
+    return index_records(params.header);
+  }
+
+  Result<std::uint64_t> size() override { return begins_.size(); }
+
+  Result<Next> read(std::uint64_t index, Outputs& out) override {
+    const std::size_t begin = begins_[index];
+    const std::size_t end = csv_record_end(text_, begin, layout_.separator).value_or(text_.size());
+    std::size_t at = 0;
+    if (auto split = csv_split(text_.substr(begin, end - begin), layout_.separator, fields_, at);
+        !split)
+      return split.error().within(csv_place(path_, text_, begin + at));
+    if (fields_.size() != layout_.fields)
+      return Error{concat(csv_place(path_, text_, begin), ": expected ", layout_.fields,
+                          " fields as in the first line, found ", fields_.size())};
+    for (std::size_t i = 0; i < layout_.columns.size(); ++i)
+      BRIGADE_TRY(read_column(layout_.columns[i], begin, out.at(i)));
+    return Next::emit;
+  }
+
+  std::string describe(std::uint64_t index) const override {
+    return csv_place(std::filesystem::path(path_).filename().string(), text_, begins_[index]);
+  }
+
+ private:
+  Result<void> index_records(bool header) {
+    std::size_t at = csv_skip_empty(text_, csv_begin(text_));
+    for (bool first = header; at < text_.size(); first = false) {
+      const auto end = csv_record_end(text_, at, layout_.separator);
+      if (!end)
+        return Error{
+            concat(csv_place(path_, text_, at), ": a quote in this record is never closed")};
+      if (!first) begins_.push_back(at);
+      at = csv_skip_empty(text_, *end);
+    }
+    if (begins_.empty()) return Error{concat(path_, ": has no lines with data")};
+    return {};
+  }
+
+  Result<void> read_column(const Column& column, std::size_t record, TensorSlot slot) {
+    if (column.is_text) return read_text(column, record, slot);
+    const ReadValue read_value = reader_of(column.type.dtype);
+    const std::size_t element = dtype_bytes(column.type.dtype);
+    auto* out = static_cast<std::byte*>(slot.data());
+    for (const std::size_t i : column.columns) {
+      const std::string_view value = trim(csv_value(fields_[i], memory_));
+      if (auto done = read_value(value, out); !done)
+        return done.error().within(csv_place(path_, text_, record + fields_[i].at));
+      out += element;
+    }
+    return {};
+  }
+
+  Result<void> read_text(const Column& column, std::size_t record, TensorSlot slot) {
+    const CsvField& field = fields_[column.columns[0]];
+    const std::string_view value = csv_value(field, memory_);
+    const auto bytes_max = static_cast<std::size_t>(slot.bounds()[0]);
+    if (value.size() > bytes_max)
+      return Error{concat(csv_place(path_, text_, record + field.at), ": a text of ", value.size(),
+                          " bytes, but text_bytes is ", bytes_max)};
+    if (column.type.ragged()) {
+      BRIGADE_TRY(slot.resize({static_cast<std::int64_t>(value.size())}));
+    } else {
+      std::memset(static_cast<char*>(slot.data()) + value.size(), 0, bytes_max - value.size());
+    }
+    if (!value.empty()) std::memcpy(slot.data(), value.data(), value.size());
+    return {};
+  }
+
+  std::string path_;
+  MappedFile file_;
+  std::string_view text_;
+  Layout layout_;
+  std::vector<std::uint64_t> begins_;  // of the records
+  std::vector<CsvField> fields_;       // of the record in hand
+  std::string memory_;
+};
+
+}  // namespace
+
+void add_csv(StageTypes& types) { types.add<Csv>(csv_contract()); }
+
+}  // namespace brigade

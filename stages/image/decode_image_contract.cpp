@@ -1,0 +1,104 @@
+#include "stages/image/decode_image_contract.h"
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+using Params = DecodeImageParams;
+
+constexpr std::int64_t kPathBytes = 4096;
+constexpr std::int64_t kEncodedBytesMax = 64 << 20;
+constexpr double kSideMax = 16384;
+constexpr double kRatioMin = 0.01;
+constexpr double kRatioMax = 100;
+
+Result<void> check_range(std::string_view name, const std::vector<double>& range) {
+  if (range.size() == 2 && range[0] <= range[1]) return {};
+  std::vector<std::string> texts;
+  for (const double value : range) texts.push_back(concat(value));
+  return Error{concat(name, " is a lower and an upper limit such as [0.5, 1], found [",
+                      join(texts, ", "), "]")};
+}
+
+Result<void> check_params(const Params& params) {
+  BRIGADE_TRY(check_range("scale", params.scale));
+  BRIGADE_TRY(check_range("ratio", params.ratio));
+  if (params.size == 0 && params.crop != Params::Crop::none)
+    return Error{"size is 0, which means the picture's own size and needs `crop: none`"};
+  if (params.resize > 0 && params.crop == Params::Crop::random_resized)
+    return Error{"resize has no effect on `crop: random_resized`; leave it out"};
+  if (params.resize > 0 && params.crop == Params::Crop::none && params.size > 0)
+    return Error{concat("without a crop, resize ", params.resize, " and size ", params.size,
+                        " contradict each other; `size: 0` keeps the picture's shape")};
+  if (params.resize > 0 && params.crop == Params::Crop::center && params.resize < params.size)
+    return Error{concat("a picture whose shorter side is resized to ", params.resize,
+                        " pixels has no square of ", params.size,
+                        "; a resize of at least the size would do")};
+  return {};
+}
+
+Result<Ports> decode_image_outputs(const Params& params, const Ports& in) {
+  BRIGADE_TRY(check_params(params));
+  if (auto source = image_source(in); !source) return source.error();
+  const Dim side = params.ragged() ? up_to(params.side_max) : Dim(params.size);
+  return Ports{{"image", DType::u8, {side, side, 3}}};
+}
+
+}  // namespace
+
+Result<ImageSource> image_source(const Ports& in) {
+  if (in.find("encoded") != nullptr) return ImageSource::encoded;
+  if (in.find("file") == nullptr) return ImageSource::path;
+  for (const char* name : {"offset", "size"}) {
+    const TensorType* const tensor = in.find(name);
+    if (tensor == nullptr || tensor->dtype != DType::i64 || !tensor->shape.empty())
+      return Error{concat("with the tensor `file` it needs `offset` and `size`, i64[], in bytes; ",
+                          tensor == nullptr ? concat("there is no `", name, "`")
+                                            : concat("found ", tensor->text()))};
+  }
+  return ImageSource::range;
+}
+
+Contract<Params> decode_image_contract() {
+  const std::vector<DType> bytes = {DType::u8};
+  return Contract<Params>("decode_image", "Decodes, crops and resizes an image to RGB.")
+      .transform()
+      .choice("crop", &Params::crop,
+              {{"random_resized", Params::Crop::random_resized},
+               {"center", Params::Crop::center},
+               {"none", Params::Crop::none}},
+              "a random part of the picture, made a square, for training; its middle, for "
+              "evaluation; or all of it")
+      .param("size", &Params::size, 0, kSideMax,
+             "side of the square output in pixels; 0, with crop none: the picture's own size")
+      .param("resize", &Params::resize, 0, kSideMax,
+             "pixels of the shorter side before a centre crop, or of a whole picture with size 0; "
+             "0: not resized, smaller pictures get a black border")
+      .param("scale", &Params::scale, 0, 1, "limits of the random part's share of the area")
+      .param("ratio", &Params::ratio, kRatioMin, kRatioMax,
+             "limits of the random part's width / height")
+      .param("flip", &Params::flip, 0, 1, "probability of mirroring left to right")
+      .choice("quality", &Params::quality,
+              {{"antialias", Params::Quality::antialias}, {"bilinear", Params::Quality::bilinear}},
+              "how to reduce: every pixel counts (as Pillow does), or only the nearest two by two")
+      .param("side_max", &Params::side_max, 1, kSideMax,
+             "with size 0: pixels of the longest side; a larger picture is an error")
+      .one_of({{"path", bytes, false, {up_to(kPathBytes)}, "path of the file"},
+               {"encoded", bytes, false, {up_to(kEncodedBytesMax)}, "bytes of the file"},
+               {"file",
+                bytes,
+                false,
+                {up_to(kPathBytes)},
+                "path of a file that has the image at i64 `offset`, `size` bytes long"}})
+      .rest_passes()
+      .outputs(decode_image_outputs)
+      .example(
+          "transform: decode_image\n"
+          "from: photos\n"
+          "replicas: 2\n"
+          "batch: 256\n"
+          "params: {crop: random_resized, size: 224, flip: 0.5}\n");
+}
+
+}  // namespace brigade

@@ -1,0 +1,41 @@
+#pragma once
+
+// The contract of decode_image: in the core, without an image library. The body is the module
+// `image`; formats other than JPEG and PNG are read by the module `imgcodecs`, which it opens.
+
+#include <cstdint>
+#include <vector>
+
+#include "stages/api/contract.h"
+
+namespace brigade {
+
+struct DecodeImageParams {
+  enum class Crop : std::uint8_t { random_resized, center, none };
+  enum class Quality : std::uint8_t { antialias, bilinear };
+
+  Crop crop = Crop::random_resized;
+  std::int64_t size = 224;
+  std::int64_t resize = 0;
+  std::vector<double> scale = {0.08, 1};
+  std::vector<double> ratio = {0.75, 4.0 / 3};
+  double flip = 0;
+  Quality quality = Quality::antialias;
+  std::int64_t side_max = 4096;
+
+  bool ragged() const { return crop == Crop::none && size == 0; }
+};
+
+/// Where the bytes of an image come from, in the order in which they are looked for.
+enum class ImageSource : std::uint8_t {
+  encoded,  ///< the tensor `encoded`
+  range,    ///< `size` bytes from `offset` on of the file `file`
+  path      ///< the file `path`
+};
+
+/// Of these inputs; an error where they are incomplete.
+BRIGADE_API Result<ImageSource> image_source(const Ports& in);
+
+Contract<DecodeImageParams> decode_image_contract();
+
+}  // namespace brigade

@@ -1,0 +1,119 @@
+#include "stages/image/exif.h"
+
+#include <cstring>
+
+namespace brigade {
+namespace {
+
+constexpr std::uint32_t kOrientationTag = 274;
+constexpr std::size_t kEntryBytes = 12;  // of a TIFF directory
+constexpr std::string_view kExifMark{"Exif\0\0", 6};
+
+/// `size` bytes at `at` as a number; 0 where the text ends before.
+std::uint32_t number(std::string_view bytes, std::size_t at, std::size_t size, bool big_endian) {
+  if (at > bytes.size() || size > bytes.size() - at) return 0;
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t from = big_endian ? i : size - 1 - i;
+    value = value << 8 | static_cast<std::uint8_t>(bytes[at + from]);
+  }
+  return value;
+}
+
+/// Rows or columns in reverse, in stored terms.
+struct Turn {
+  bool swaps;
+  bool reverses_rows;
+  bool reverses_columns;
+};
+
+Turn turn_of(int orientation) {
+  switch (orientation) {
+    case 2:
+      return {false, false, true};
+    case 3:
+      return {false, true, true};
+    case 4:
+      return {false, true, false};
+    case 5:
+      return {true, false, false};
+    case 6:
+      return {true, true, false};
+    case 7:
+      return {true, true, true};
+    case 8:
+      return {true, false, true};
+    default:
+      return {false, false, false};
+  }
+}
+
+}  // namespace
+
+int tiff_orientation(std::string_view bytes) {
+  const bool big = bytes.starts_with("MM");
+  if (!big && !bytes.starts_with("II")) return 1;
+  if (number(bytes, 2, 2, big) != 42) return 1;
+  const std::size_t directory = number(bytes, 4, 4, big);
+  const std::uint32_t entries = number(bytes, directory, 2, big);
+  for (std::uint32_t i = 0; i < entries; ++i) {
+    const std::size_t entry = directory + 2 + i * kEntryBytes;
+    if (entry >= bytes.size()) return 1;
+    if (number(bytes, entry, 2, big) != kOrientationTag) continue;
+    const std::uint32_t value = number(bytes, entry + 8, 2, big);
+    return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+  }
+  return 1;
+}
+
+int jpeg_orientation(std::string_view file) {
+  // Segments: FF, a marker, a length of two bytes that counts itself, the rest.
+  for (std::size_t at = 2; at + 4 <= file.size();) {
+    if (file[at] != '\xff') return 1;
+    const auto marker = static_cast<std::uint8_t>(file[at + 1]);
+    if (marker == 0xff) {  // padding
+      ++at;
+      continue;
+    }
+    if (marker == 0xda || marker == 0xd9) return 1;  // the image begins, or all is over
+    const std::size_t length = number(file, at + 2, 2, true);
+    if (length < 2) return 1;
+    const std::string_view rest = file.substr(at + 4, length - 2);
+    if (marker == 0xe1 && rest.starts_with(kExifMark))
+      return tiff_orientation(rest.substr(kExifMark.size()));
+    at += 2 + length;
+  }
+  return 1;
+}
+
+Box stored_box(const Box& upright, int orientation, std::int64_t height, std::int64_t width) {
+  const Turn turn = turn_of(orientation);
+  Box box = upright;
+  if (turn.swaps) box = {upright.x, upright.y, upright.width, upright.height};
+  if (turn.reverses_rows) box.y = height - box.y - box.height;
+  if (turn.reverses_columns) box.x = width - box.x - box.width;
+  return box;
+}
+
+Pixels turn_upright(const Pixels& stored, int orientation, std::vector<std::uint8_t>& out) {
+  const Turn turn = turn_of(orientation);
+  Pixels upright{nullptr, 0, stored.height, stored.width};
+  if (turn.swaps) upright = {nullptr, 0, stored.width, stored.height};
+  upright.stride = upright.width * 3;
+  const auto bytes = static_cast<std::size_t>(upright.stride * upright.height);
+  if (out.size() < bytes) out.resize(bytes);
+  upright.data = out.data();
+  const std::int64_t row_step = turn.swaps ? 3 : upright.stride;  // to the next stored row
+  const std::int64_t column_step = turn.swaps ? upright.stride : 3;
+  for (std::int64_t y = 0; y < stored.height; ++y) {
+    const std::int64_t row = turn.reverses_rows ? stored.height - 1 - y : y;
+    const std::uint8_t* from = stored.data + y * stored.stride;
+    std::uint8_t* to = out.data() + row * row_step;
+    if (turn.reverses_columns) to += (stored.width - 1) * column_step;
+    const std::int64_t step = turn.reverses_columns ? -column_step : column_step;
+    for (std::int64_t x = 0; x < stored.width; ++x, from += 3, to += step) std::memcpy(to, from, 3);
+  }
+  return upright;
+}
+
+}  // namespace brigade

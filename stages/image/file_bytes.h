@@ -1,0 +1,43 @@
+#pragma once
+
+// Reads one file after another into memory that is kept. One thread. The bytes last until the next
+// read().
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace brigade {
+
+/// Above this an image file is taken for a mistake.
+inline constexpr std::uint64_t kImageFileBytesMax = std::uint64_t{1} << 30;
+
+class FileBytes {
+ public:
+  FileBytes() = default;
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
+  ~FileBytes();
+
+  /// A whole file. Errors do not name it: the caller knows it.
+  Result<std::string_view> read(const std::string& path);
+  /// `size` bytes of it from `offset` on. The file stays open until another one is read.
+  Result<std::string_view> read(const std::string& path, std::int64_t offset, std::int64_t size);
+
+ private:
+  Result<void> open(const std::string& path);
+  void close();
+  Result<std::string_view> fill(std::uint64_t offset, std::uint64_t size);
+
+  int fd_ = -1;
+  std::string open_path_;
+  std::uint64_t file_bytes_ = 0;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace brigade

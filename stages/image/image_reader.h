@@ -1,0 +1,60 @@
+#pragma once
+
+// Reads one image after another from bytes in memory, the part that is wanted only. One
+// implementation per library. One thread; memory is kept from image to image. Call order:
+//
+//   (open read?)*        `bytes` must stay until read() is over; pixels until the next open()
+//
+// Errors say what is wrong with the data, in one line, without naming the file: the caller knows
+// it.
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+#include "stages/image/resample.h"
+
+namespace brigade {
+
+/// Pixels above which an image is taken for damaged or hostile: about 800 MB of RGB.
+inline constexpr std::int64_t kImagePixelsMax = 1 << 28;
+
+/// As stored: what `orientation` (exif.h) says has not been done yet.
+struct ImageHeader {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  int orientation = 1;
+};
+
+/// In pixels of the stored image.
+struct Box {
+  std::int64_t y = 0;
+  std::int64_t x = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+class ImageReader {
+ public:
+  virtual ~ImageReader() = default;
+  virtual Result<ImageHeader> open(std::string_view bytes) = 0;
+  /// The pixels of a box that lies in the image, as RGB: gray is spread, alpha left out, CMYK
+  /// converted, 16 bits rounded to 8.
+  virtual Result<Pixels> read(const Box& box) = 0;
+};
+
+/// Baseline and progressive JPEG, by libjpeg-turbo. Decodes the rows and columns of the box and a
+/// margin of one block of chroma around it, so that the pixels are those of a full decode.
+std::unique_ptr<ImageReader> make_jpeg_reader();
+/// PNG of any kind, by libpng.
+std::unique_ptr<ImageReader> make_png_reader();
+/// What OpenCV's imgcodecs reads (BMP, TIFF, WebP, PNM, ...), in the module `imgcodecs`, which
+/// is opened at the first image.
+std::unique_ptr<ImageReader> make_other_reader();
+
+bool is_jpeg(std::string_view bytes);
+bool is_png(std::string_view bytes);
+
+}  // namespace brigade

@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h needs FILE, which it does not include
+#include <string>
+#include <vector>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include "base/text.h"
+#include "stages/image/exif.h"
+#include "stages/image/image_reader.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::int64_t kChannels = 3;
+constexpr JDIMENSION kRowsAtOnce = 16;
+
+/// libjpeg's way to fail is a jump, over frames that must own nothing: guarded() calls only code
+/// whose frames are plain.
+struct JpegErrors {
+  jpeg_error_mgr manager;  // first: libjpeg's pointer to it is one to this
+  std::jmp_buf jump;
+  char text[JMSG_LENGTH_MAX];
+  int code;      // of what `text` says
+  bool damaged;  // the data went on where it could not
+};
+
+JpegErrors& errors_of(j_common_ptr info) { return *reinterpret_cast<JpegErrors*>(info->err); }
+
+[[noreturn]] void fail(j_common_ptr info) {
+  JpegErrors& errors = errors_of(info);
+  if (!errors.damaged) {  // else that was the cause
+    errors.code = info->err->msg_code;
+    info->err->format_message(info, errors.text);
+  }
+  std::longjmp(errors.jump, 1);
+}
+
+/// Warnings. Some are only remarks about how a file was written.
+void warn(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  JpegErrors& errors = errors_of(info);
+  ++info->err->num_warnings;
+  const int code = info->err->msg_code;
+  const bool damage = code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE ||
+                      code == JWRN_JPEG_EOF || code == JWRN_MUST_RESYNC ||
+                      code == JWRN_ARITH_BAD_CODE;
+  if (!damage || errors.damaged) return;
+  errors.damaged = true;
+  errors.code = code;
+  info->err->format_message(info, errors.text);
+}
+
+void say_nothing(j_common_ptr) {}
+
+class JpegReader : public ImageReader {
+ public:
+  JpegReader() {
+    jpeg_.err = jpeg_std_error(&errors_.manager);
+    errors_.manager.error_exit = fail;
+    errors_.manager.emit_message = warn;
+    errors_.manager.output_message = say_nothing;
+    created_ = guarded([this] { jpeg_create_decompress(&jpeg_); });
+  }
+  ~JpegReader() override { jpeg_destroy_decompress(&jpeg_); }
+
+  Result<ImageHeader> open(std::string_view bytes) override {
+    errors_.damaged = false;
+    if (!created_) return Error{concat("libjpeg does not start: ", errors_.text)};
+    const bool good = guarded([&] {
+      jpeg_abort_decompress(&jpeg_);
+      jpeg_mem_src(&jpeg_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+      jpeg_read_header(&jpeg_, TRUE);
+    });
+    if (!good || errors_.damaged) return broken();
+    return ImageHeader{jpeg_.image_height, jpeg_.image_width, jpeg_orientation(bytes)};
+  }
+
+  Result<Pixels> read(const Box& box) override {
+    const bool four_colors = jpeg_.num_components == 4;
+    jpeg_.out_color_space = four_colors ? JCS_CMYK : JCS_RGB;
+    Window window;
+    if (!guarded([&] { window = start(box); })) return broken();
+    window.stride = window.width * (four_colors ? 4 : kChannels);
+    const auto bytes_needed = static_cast<std::size_t>(window.stride * window.rows);
+    if (pixels_.size() < bytes_needed) pixels_.resize(bytes_needed);
+    if (!guarded([&] { read_rows(window); }) || errors_.damaged) return broken();
+    if (four_colors) to_rgb(window);
+    const std::uint8_t* const first =
+        pixels_.data() + (box.y - window.y) * window.stride + (box.x - window.x) * kChannels;
+    return Pixels{first, window.stride, box.height, box.width};
+  }
+
+ private:
+  /// What is decoded: the box and a margin.
+  struct Window {
+    std::int64_t y = 0;
+    std::int64_t x = 0;
+    std::int64_t rows = 0;
+    std::int64_t width = 0;
+    std::int64_t stride = 0;
+  };
+
+  template <class Body>
+  bool guarded(Body body) {
+    if (setjmp(errors_.jump) != 0) return false;
+    body();
+    return true;
+  }
+
+  Error broken() {
+    jpeg_abort_decompress(&jpeg_);
+    if (errors_.code == JWRN_JPEG_EOF || errors_.code == JERR_INPUT_EOF)
+      return Error{"the JPEG data ends too early"};
+    return Error{concat("the JPEG data cannot be read: ", errors_.text)};
+  }
+
+  Window start(const Box& box) {
+    jpeg_start_decompress(&jpeg_);
+    const auto block_height = static_cast<std::int64_t>(jpeg_.max_v_samp_factor) * DCTSIZE;
+    const auto block_width = static_cast<std::int64_t>(jpeg_.max_h_samp_factor) * DCTSIZE;
+    Window window;
+    const std::int64_t left = std::max<std::int64_t>(box.x - block_width, 0);
+    const std::int64_t right =
+        std::min<std::int64_t>(box.x + box.width + block_width, jpeg_.image_width);
+    JDIMENSION x = static_cast<JDIMENSION>(left);
+    JDIMENSION width = static_cast<JDIMENSION>(right - left);
+    if (width < jpeg_.output_width) jpeg_crop_scanline(&jpeg_, &x, &width);
+    window.x = x;
+    window.width = jpeg_.output_width;
+    window.y = std::max<std::int64_t>(box.y / block_height - 1, 0) * block_height;
+    window.rows = box.y + box.height - window.y;
+    if (window.y > 0) jpeg_skip_scanlines(&jpeg_, static_cast<JDIMENSION>(window.y));
+    return window;
+  }
+
+  void read_rows(const Window& window) {
+    JSAMPROW rows[kRowsAtOnce];
+    for (std::int64_t y = 0; y < window.rows;) {
+      const auto count =
+          static_cast<JDIMENSION>(std::min<std::int64_t>(kRowsAtOnce, window.rows - y));
+      for (JDIMENSION i = 0; i < count; ++i) rows[i] = pixels_.data() + (y + i) * window.stride;
+      y += jpeg_read_scanlines(&jpeg_, rows, count);
+    }
+    // What lies below the window is not looked at.
+    jpeg_abort_decompress(&jpeg_);
+  }
+
+  /// In place. Adobe's programs write CMYK inverted, and everybody does as they do.
+  void to_rgb(const Window& window) {
+    const int flip = jpeg_.saw_Adobe_marker ? 0 : 255;
+    for (std::int64_t y = 0; y < window.rows; ++y) {
+      const std::uint8_t* from = pixels_.data() + y * window.stride;
+      std::uint8_t* to = pixels_.data() + y * window.stride;
+      for (std::int64_t x = 0; x < window.width; ++x, from += 4, to += kChannels) {
+        const int light = from[3] ^ flip;
+        for (int c = 0; c < kChannels; ++c)
+          to[c] = static_cast<std::uint8_t>(((from[c] ^ flip) * light + 127) / 255);
+      }
+    }
+  }
+
+  JpegErrors errors_{};
+  jpeg_decompress_struct jpeg_{};
+  bool created_ = false;
+  std::vector<std::uint8_t> pixels_;
+};
+
+}  // namespace
+
+bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xff\xd8\xff"); }
+
+std::unique_ptr<ImageReader> make_jpeg_reader() { return std::make_unique<JpegReader>(); }
+
+}  // namespace brigade

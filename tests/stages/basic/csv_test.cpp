@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include "stages/basic/basic_stages.h"
+#include "tests/support/stage_harness.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+class CsvTest : public testing::Test {
+ protected:
+  CsvTest() { add_csv(types_); }
+
+  Result<std::unique_ptr<StageHarness>> open(const std::string& text, ParamTexts params) {
+    path_ = folder_.write("t.csv", text);
+    params.emplace_back("file", path_);
+    return StageHarness::open(types_.all()[0], {std::move(params), {}, {}});
+  }
+  /// Of opening, or else of reading the first record.
+  std::string error_of(const std::string& text, ParamTexts params) {
+    const auto stage = open(text, std::move(params));
+    if (!stage) return without_path(stage.error().message);
+    const auto call = (*stage)->read(0);
+    return call ? "no error" : without_path(call.error().message);
+  }
+  std::string without_path(const std::string& message) {
+    const auto rest = strip_prefix(message, path_);
+    return rest ? std::string(*rest) : message;
+  }
+
+  StageTypes types_;
+  TemporaryFolder folder_;
+  std::string path_;
+};
+
+const std::string kTable =
+    "name,width,height,kind\r\n"
+    "rose,1.5,2,0\r\n"
+    "\r\n"
+    "\"lily, white\",-0.25,1e2,1\r\n";
+
+std::string text_of(const HostTensor& tensor) {
+  return {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()};
+}
+
+TEST_F(CsvTest, ColumnsBecomeTensors) {
+  const auto stage =
+      open(kTable, {{"columns", "{size: [height, width], label: kind, one: [kind], name: name}"},
+                    {"dtypes", "{label: i64, name: text, one: bool}"},
+                    {"text_bytes", "20"}})
+          .value();
+  EXPECT_EQ(stage->outputs(), (Ports{{"size", f32, {2}},
+                                     {"label", i64, {}},
+                                     {"one", boolean, {1}},
+                                     {"name", u8, {up_to(20)}}}));
+  ASSERT_EQ(*stage->producer().size(), 2u);
+  const HarnessCall call = stage->read(1).value();
+  EXPECT_EQ(call["size"].as<float>(), (std::vector<float>{100, -0.25}));
+  EXPECT_EQ(call["label"].as<std::int64_t>(), std::vector<std::int64_t>{1});
+  EXPECT_EQ(call["one"].as<bool>(), std::vector<bool>{true});
+  EXPECT_EQ(text_of(call["name"]), "lily, white");
+  EXPECT_EQ(text_of(stage->read(0).value()["name"]), "rose");
+  EXPECT_EQ(stage->producer().describe(1), "t.csv:4:1");
+}
+
+TEST_F(CsvTest, FixedTextsAreFilledUpWithZeros) {
+  const auto stage = open(kTable, {{"columns", "{name: name}"},
+                                   {"dtypes", "{name: text}"},
+                                   {"text_bytes", "12"},
+                                   {"text_shape", "fixed"}})
+                         .value();
+  EXPECT_EQ(stage->outputs(), (Ports{{"name", u8, {12}}}));
+  EXPECT_EQ(text_of(stage->read(0).value()["name"]), "rose" + std::string(8, '\0'));
+}
+
+TEST_F(CsvTest, WithoutAHeaderColumnsAreNumbered) {
+  const auto stage = open("7;8;9\n1;2;3\n", {{"columns", "{x: [3, 1]}"},
+                                             {"dtypes", "{x: i16}"},
+                                             {"header", "false"},
+                                             {"separator", ";"}})
+                         .value();
+  ASSERT_EQ(*stage->producer().size(), 2u);
+  EXPECT_EQ(stage->read(0).value()["x"].as<std::int16_t>(), (std::vector<std::int16_t>{9, 7}));
+}
+
+TEST_F(CsvTest, EveryDtypeIsRead) {
+  const std::string table = "a\n 1\n";
+  for (const char* dtype : {"bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"}) {
+    const auto stage =
+        open(table, {{"columns", "{a: a}"}, {"dtypes", "{a: " + std::string(dtype) + "}"}}).value();
+    const HostTensor value = stage->read(0).value()["a"];
+    EXPECT_EQ(dtype_name(value.dtype), dtype);
+    if (value.dtype == f64) {
+      EXPECT_EQ(value.as<double>()[0], 1);
+    }
+    if (value.dtype == f16) {
+      EXPECT_EQ(value.as<Half>()[0].bits, 0x3c00);
+    }
+    if (value.dtype == bf16) {
+      EXPECT_EQ(value.as<BFloat16>()[0].bits, 0x3f80);
+    }
+  }
+}
+
+TEST_F(CsvTest, WrongValuesAreNamedWithLineAndColumn) {
+  const ParamTexts ints = {{"columns", "{b: b}"}, {"dtypes", "{b: u8}"}};
+  EXPECT_EQ(error_of("a,b\n\n1, x\n", ints), ":3:3: expected a whole number, found \"x\"");
+  EXPECT_EQ(error_of("a,b\n1,\n", ints), ":2:3: expected a whole number, found nothing");
+  EXPECT_EQ(error_of("a,b\n1,300\n", ints), ":2:3: expected a number that fits u8, found \"300\"");
+  EXPECT_EQ(error_of("a,b\n1,1.5\n", {{"columns", "{b: b}"}, {"dtypes", "{b: bool}"}}),
+            ":2:3: expected true, false, 1 or 0, found \"1.5\"");
+  EXPECT_EQ(error_of("a,b\n1,2,3\n", ints),
+            ":2:1: expected 2 fields as in the first line, found 3");
+  EXPECT_EQ(error_of("a,b\n\"1\"x,2\n", ints),
+            ":2:4: expected \",\" or the end of the line after a closing quote, found \"x\"");
+  EXPECT_EQ(error_of("a,b\nx,1234\n",
+                     {{"columns", "{b: b}"}, {"dtypes", "{b: text}"}, {"text_bytes", "3"}}),
+            ":2:3: a text of 4 bytes, but text_bytes is 3");
+}
+
+TEST_F(CsvTest, OneWrongLineLeavesTheOthers) {
+  const auto stage = open("a\n1\nx\n3\n", {{"columns", "{a: a}"}}).value();
+  EXPECT_FALSE(stage->read(1));
+  EXPECT_EQ(stage->read(2).value()["a"].as<float>()[0], 3);
+}
+
+TEST_F(CsvTest, WrongParametersAreFoundBeforeAnythingRuns) {
+  const std::string table = "width,width2,x,x\n1,2,3,4\n";
+  EXPECT_EQ(error_of(table, {{"columns", "{a: widht}"}}),
+            ": has no column \"widht\"; did you mean \"width\"?");
+  EXPECT_EQ(error_of(table, {{"columns", "{a: zebra}"}}),
+            ": has no column \"zebra\"; it has width, width2, x and x");
+  EXPECT_EQ(error_of(table, {{"columns", "{a: x}"}}), ": has several columns \"x\"");
+  EXPECT_EQ(error_of(table, {{"columns", "{}"}}),
+            "no columns are chosen; write `columns: {TENSOR: COLUMN}`");
+  EXPECT_EQ(error_of(table, {{"columns", "{a: []}"}}),
+            "columns: \"a\": expected a column or a list of them");
+  EXPECT_EQ(error_of(table, {{"columns", "{a: width}"}, {"dtypes", "{a: f7}"}}),
+            "dtypes: \"a\": expected a dtype or text, found \"f7\"");
+  EXPECT_EQ(error_of(table, {{"columns", "{a: width}"}, {"dtypes", "{b: f32}"}}),
+            "dtypes: there is no tensor \"b\" in columns");
+  EXPECT_EQ(error_of(table, {{"columns", "{a: [width]}"}, {"dtypes", "{a: text}"}}),
+            "columns: \"a\": a text is one column, not a list");
+  EXPECT_EQ(error_of(table, {{"columns", "{a: width}"}, {"separator", "::"}}),
+            "separator is one character such as \",\" or \"\\t\", found \"::\"");
+}
+
+TEST_F(CsvTest, FilesWithoutATableAreErrors) {
+  const ParamTexts columns = {{"columns", "{a: a}"}};
+  EXPECT_EQ(error_of("", columns), ": has no lines");
+  EXPECT_EQ(error_of("a\n", columns), ": has no lines with data");
+  EXPECT_EQ(error_of("a\n1\n\"2\n3\n", columns), ":3:1: a quote in this record is never closed");
+  EXPECT_EQ(error_of("\xff\xfe"
+                     "a",
+                     columns),
+            ": is in UTF-16; save it as UTF-8");
+  EXPECT_EQ(error_of("\"" + std::string(70'000, 'a'), columns),
+            ":1:1: the first line does not end within 64 KiB; is a quote not closed?");
+}
+
+}  // namespace
+}  // namespace brigade

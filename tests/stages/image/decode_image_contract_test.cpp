@@ -1,0 +1,66 @@
+#include "stages/image/decode_image_contract.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/stage_harness.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+const Ports kPath{{"path", u8, {up_to(4096)}}, {"label", i64, {}}};
+
+Result<Ports> outputs(const ParamTexts& params, const Ports& in = kPath) {
+  const StageContract contract = decode_image_contract().erased();
+  return contract.outputs(make_params(contract, params).value().get(), in, {});
+}
+
+std::string error_of(const ParamTexts& params, const Ports& in = kPath) {
+  const auto ports = outputs(params, in);
+  return ports ? "no error" : ports.error().message;
+}
+
+TEST(DecodeImageContractTest, GivesASquareOrTheWholePicture) {
+  EXPECT_EQ(*outputs({}), (Ports{{"image", u8, {224, 224, 3}}}));
+  EXPECT_EQ(*outputs({{"crop", "center"}, {"size", "32"}, {"resize", "40"}}),
+            (Ports{{"image", u8, {32, 32, 3}}}));
+  EXPECT_EQ(*outputs({{"crop", "none"}, {"size", "0"}, {"side_max", "500"}}),
+            (Ports{{"image", u8, {up_to(500), up_to(500), 3}}}));
+}
+
+TEST(DecodeImageContractTest, RefusesWhatContradictsItself) {
+  EXPECT_EQ(error_of({{"size", "0"}}),
+            "size is 0, which means the picture's own size and needs `crop: none`");
+  EXPECT_EQ(error_of({{"resize", "256"}}),
+            "resize has no effect on `crop: random_resized`; leave it out");
+  EXPECT_EQ(error_of({{"crop", "none"}, {"resize", "256"}}),
+            "without a crop, resize 256 and size 224 contradict each other; `size: 0` keeps the "
+            "picture's shape");
+  EXPECT_EQ(error_of({{"crop", "center"}, {"resize", "200"}}),
+            "a picture whose shorter side is resized to 200 pixels has no square of 224; a resize "
+            "of at least the size would do");
+  EXPECT_EQ(error_of({{"scale", "[0.5]"}}),
+            "scale is a lower and an upper limit such as [0.5, 1], found [0.5]");
+  EXPECT_EQ(error_of({{"ratio", "[2, 0.5]"}}),
+            "ratio is a lower and an upper limit such as [0.5, 1], found [2, 0.5]");
+}
+
+TEST(DecodeImageContractTest, KnowsWhereTheBytesAre) {
+  const TensorType encoded{"encoded", u8, {up_to(1 << 20)}};
+  const TensorType file{"file", u8, {up_to(4096)}};
+  const TensorType offset{"offset", i64, {}};
+  const TensorType size{"size", i64, {}};
+  EXPECT_EQ(*image_source(kPath), ImageSource::path);
+  EXPECT_EQ(*image_source({kPath.tensors[0], encoded}), ImageSource::encoded);
+  EXPECT_EQ(*image_source({file, offset, size}), ImageSource::range);
+  EXPECT_EQ(error_of({}, {file, offset}),
+            "with the tensor `file` it needs `offset` and `size`, i64[], in bytes; there is no "
+            "`size`");
+  EXPECT_EQ(error_of({}, {file, {"offset", i32, {}}, size}),
+            "with the tensor `file` it needs `offset` and `size`, i64[], in bytes; found offset "
+            "i32[]");
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,47 @@
+#include "stages/image/file_bytes.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+TEST(FileBytesTest, ReadsOneFileAfterAnother) {
+  const TemporaryFolder folder;
+  FileBytes files;
+  const std::string big(100'000, 'x');
+  for (const std::string& bytes : {std::string("abc"), big, std::string("d")})
+    EXPECT_EQ(files.read(folder.write("a", bytes)).value(), bytes);
+}
+
+TEST(FileBytesTest, ReadsPartsOfAFileThatStaysOpen) {
+  const TemporaryFolder folder;
+  FileBytes files;
+  const std::string path = folder.write("a", "0123456789");
+  EXPECT_EQ(files.read(path, 2, 3).value(), "234");
+  std::filesystem::remove(path);
+  EXPECT_EQ(files.read(path, 7, 3).value(), "789");  // still open
+  EXPECT_EQ(files.read(folder.write("b", "bytes"), 0, 5).value(), "bytes");
+  EXPECT_EQ(files.read(path, 0, 1).error().message, "cannot open: No such file or directory");
+}
+
+TEST(FileBytesTest, SaysWhatIsWrong) {
+  const TemporaryFolder folder;
+  FileBytes files;
+  const auto error_of = [&](const std::string& path) { return files.read(path).error().message; };
+  EXPECT_EQ(error_of(folder.path() / "none"), "cannot open: No such file or directory");
+  EXPECT_EQ(error_of(folder.path()), "it is a folder, not a file");
+  EXPECT_EQ(error_of(folder.write("empty", "")), "the file is empty");
+  const std::string path = folder.write("a", "0123456789");
+  for (const auto& [offset, size] :
+       {std::pair{8, 3}, std::pair{-1, 2}, std::pair{0, 0}, std::pair{11, 1}, std::pair{2, -1}})
+    EXPECT_EQ(files.read(path, offset, size).error().message,
+              "bytes " + std::to_string(offset) + " to " + std::to_string(offset) + " + " +
+                  std::to_string(size) + " are not in the file, which has 10");
+}
+
+}  // namespace
+}  // namespace brigade

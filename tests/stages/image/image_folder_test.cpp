@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include "stages/image/image_stages.h"
+#include "tests/support/stage_harness.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+class ImageFolderTest : public testing::Test {
+ protected:
+  ImageFolderTest() { add_image_folder(types_); }
+
+  Result<std::unique_ptr<StageHarness>> open(const std::string& root) {
+    return StageHarness::open(types_.all()[0], {{{"root", root}}, {}, {}});
+  }
+
+  StageTypes types_;
+  TemporaryFolder folder_;
+};
+
+std::string text_of(const HostTensor& tensor) {
+  return {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()};
+}
+
+TEST_F(ImageFolderTest, GivesPathsAndLabels) {
+  const std::string first = folder_.write("cat/1.jpg", "");
+  const std::string second = folder_.write("dog/10.png", "");
+  for (const char* slash : {"", "/"}) {
+    const auto stage = open(folder_.path().string() + slash).value();
+    EXPECT_EQ(stage->outputs(), (Ports{{"path", u8, {up_to(4096)}}, {"label", i64, {}}}));
+    EXPECT_EQ(*stage->producer().size(), 2u);
+    EXPECT_EQ(text_of(stage->read(0).value()["path"]), first);
+    const HarnessCall call = stage->read(1).value();
+    EXPECT_EQ(text_of(call["path"]), second);
+    EXPECT_EQ(call["path"].shape, Shape{static_cast<std::int64_t>(second.size())});
+    EXPECT_EQ(call["label"].as<std::int64_t>(), std::vector<std::int64_t>{1});
+    EXPECT_EQ(stage->producer().describe(1), "dog/10.png");
+  }
+}
+
+TEST_F(ImageFolderTest, AnEmptyFolderIsAnErrorOfOpening) {
+  EXPECT_EQ(open(folder_.path()).error().message,
+            folder_.path().string() +
+                ": the folder is empty; expected a folder of images per class, " +
+                folder_.path().string() + "/CLASS/*.jpg");
+}
+
+}  // namespace
+}  // namespace brigade

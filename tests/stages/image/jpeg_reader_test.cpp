@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include "stages/image/image_reader.h"
+#include "tests/support/test_images.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+class JpegReaderTest : public testing::Test {
+ protected:
+  Picture read(const std::string& file, const Box& box) {
+    const auto header = reader_->open(file);
+    EXPECT_TRUE(header) << header.error().message;
+    const auto pixels = reader_->read(box);
+    EXPECT_TRUE(pixels) << pixels.error().message;
+    return pixels ? picture_of(*pixels) : Picture{};
+  }
+  Picture read_all(const std::string& file) {
+    const ImageHeader header = reader_->open(file).value();
+    return read(file, {0, 0, header.height, header.width});
+  }
+  std::string error_of(const std::string& file) {
+    const auto header = reader_->open(file);
+    if (!header) return header.error().message;
+    const auto pixels = reader_->read({0, 0, header->height, header->width});
+    return pixels ? "no error" : pixels.error().message;
+  }
+
+  std::unique_ptr<ImageReader> reader_ = make_jpeg_reader();
+};
+
+/// How far a decoded picture may be from what was encoded.
+double mean_difference(const Picture& a, const Picture& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.bytes.size(); ++i) sum += std::abs(a.bytes[i] - b.bytes[i]);
+  return sum / static_cast<double>(a.bytes.size());
+}
+
+TEST_F(JpegReaderTest, AnyBoxIsThatPartOfAFullDecode) {
+  const Picture picture = photograph(131, 173);
+  for (const auto& [horizontal, vertical] :
+       {std::pair{2, 2}, std::pair{2, 1}, std::pair{1, 1}, std::pair{1, 2}, std::pair{4, 1}})
+    for (const bool progressive : {false, true}) {
+      const std::string file = write_jpeg(
+          picture, {.horizontal = horizontal, .vertical = vertical, .progressive = progressive});
+      const Picture full = read_all(file);
+      Philox random(1, 2, 3, 4);
+      for (int i = 0; i < 200; ++i) {
+        const auto draw = [&](std::int64_t n) {
+          return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
+        };
+        const std::int64_t height = 1 + draw(131), width = 1 + draw(173);
+        const Box box{draw(132 - height), draw(174 - width), height, width};
+        ASSERT_EQ(read(file, box), part_of(full, box.y, box.x, box.height, box.width))
+            << horizontal << vertical << progressive << ": " << box.y << " " << box.x << " "
+            << box.height << " " << box.width;
+      }
+    }
+}
+
+TEST_F(JpegReaderTest, BoxesOfGrayPicturesAndOfThoseWithRestartsAreExact) {
+  const std::string gray = write_jpeg(photograph(90, 120, 1));
+  const std::string restarts = write_jpeg(photograph(90, 120), {.restart = 3});
+  for (const std::string& file : {gray, restarts}) {
+    const Picture full = read_all(file);
+    for (const Box& box : {Box{0, 0, 1, 1}, Box{89, 119, 1, 1}, Box{17, 33, 40, 50}})
+      EXPECT_EQ(read(file, box), part_of(full, box.y, box.x, box.height, box.width));
+  }
+}
+
+TEST_F(JpegReaderTest, GrayIsSpreadToThreeChannels) {
+  const Picture gray = photograph(20, 30, 1);
+  const Picture found = read_all(write_jpeg(gray, {.quality = 100}));
+  for (std::int64_t y = 0; y < 20; ++y)
+    for (std::int64_t x = 0; x < 30; ++x) {
+      EXPECT_EQ(found.at(y, x, 0), found.at(y, x, 1));
+      EXPECT_EQ(found.at(y, x, 0), found.at(y, x, 2));
+      EXPECT_NEAR(found.at(y, x, 0), gray.at(y, x, 0), 4);
+    }
+}
+
+TEST_F(JpegReaderTest, CmykBecomesRgbWithAndWithoutAdobesInversion) {
+  Picture ink = blank(16, 16, 4), light = blank(16, 16, 4), rgb = blank(16, 16);
+  for (std::int64_t y = 0; y < 16; ++y)
+    for (std::int64_t x = 0; x < 16; ++x) {
+      const int inks[4] = {200, 50, 0, 30};
+      for (int c = 0; c < 4; ++c) {
+        ink.at(y, x, c) = static_cast<std::uint8_t>(inks[c]);
+        light.at(y, x, c) = static_cast<std::uint8_t>(255 - inks[c]);
+      }
+      for (int c = 0; c < 3; ++c)
+        rgb.at(y, x, c) = static_cast<std::uint8_t>((255 - inks[c]) * (255 - 30) / 255);
+    }
+  EXPECT_LT(mean_difference(read_all(write_jpeg(ink, {.quality = 100})), rgb), 2);
+  EXPECT_LT(mean_difference(read_all(write_jpeg(light, {.quality = 100, .adobe_cmyk = true})), rgb),
+            2);
+}
+
+TEST_F(JpegReaderTest, TheHeaderSaysSizeAndOrientation) {
+  const std::string file = write_jpeg(photograph(20, 30), {.orientation = 6});
+  const ImageHeader header = reader_->open(file).value();
+  EXPECT_EQ(header.height, 20);
+  EXPECT_EQ(header.width, 30);
+  EXPECT_EQ(header.orientation, 6);
+}
+
+TEST_F(JpegReaderTest, SaysThatDataEndsEarlyAndReadsTheNextFile) {
+  const std::string file = write_jpeg(photograph(200, 200));
+  for (const std::size_t size : {std::size_t{4}, std::size_t{300}, file.size() / 2})
+    EXPECT_EQ(error_of(file.substr(0, size)), "the JPEG data ends too early") << size;
+  EXPECT_EQ(error_of(file), "no error");
+  EXPECT_EQ(error_of(file.substr(0, file.size() / 2)), "the JPEG data ends too early");
+  EXPECT_EQ(read_all(file), read_all(file));
+}
+
+TEST_F(JpegReaderTest, SaysThatDataIsDamaged) {
+  std::string file = write_jpeg(photograph(200, 200));
+  for (std::size_t i = file.size() / 2; i < file.size() / 2 + 64; ++i) file[i] = '\xff';
+  EXPECT_TRUE(error_of(file).starts_with("the JPEG data cannot be read: ")) << error_of(file);
+  EXPECT_TRUE(error_of("\xff\xd8\xff no JPEG at all").starts_with("the JPEG data "));
+}
+
+TEST_F(JpegReaderTest, RemarksAboutTheFileAreNoDamage) {
+  std::string file = write_jpeg(photograph(40, 40));
+  file.insert(20, 5, '\0');  // after the first segment; libjpeg: extraneous bytes before marker
+  EXPECT_EQ(error_of(file), "no error");
+}
+
+TEST_F(JpegReaderTest, AnyCutOrChangedByteIsAnErrorOrAPicture) {
+  const std::string file = write_jpeg(photograph(33, 47), {.progressive = true, .orientation = 3});
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    std::string changed = file;
+    changed[i] = static_cast<char>(changed[i] ^ 0x55);
+    const auto header = reader_->open(changed);
+    if (header && header->height * header->width < 1 << 20)
+      (void)reader_->read({0, 0, header->height, header->width}).ok();
+    (void)reader_->open(file.substr(0, i)).ok();
+  }
+  EXPECT_EQ(error_of(file), "no error");
+}
+
+}  // namespace
+}  // namespace brigade
