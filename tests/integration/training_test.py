@@ -19,7 +19,8 @@ import brigade_program
 import idx_files
 from brigade_program import ProgramTest, Running, leftovers, main, workers_of
 
-DEMO = pathlib.Path(__file__).resolve().parents[2] / "configs" / "fashion_mnist.yaml"
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+DEMO = SOURCE / "configs" / "fashion_mnist.yaml"
 DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
 SEED = 20260131
 KILLS = 25
@@ -43,6 +44,12 @@ stages:
     params: {model: small_cnn}
 checkpoint: {file: CHECKPOINT}
 """
+
+
+class Readme(unittest.TestCase):
+    def test_the_graph_that_it_shows_is_the_demo(self):
+        shown = (SOURCE / "README.md").read_text().split("```yaml\n")[1].split("```\n")[0]
+        self.assertEqual(shown, DEMO.read_text())
 
 
 class TorchTest(ProgramTest):
