@@ -61,8 +61,11 @@ class SourceParser {
 
  private:
   bool refuse(const YamlNode& node) {
+    std::vector<std::string> help{std::string(kSourceHelp)};
+    if (node.text.find(',') != node.text.npos)
+      help = {concat("several sources are a list: `from: [", node.text, "]`")};
     read_.error(node.span, concat("`from`: expected a source, found ", describe(node)),
-                {std::string(kSourceHelp)});
+                std::move(help));
     return false;
   }
 

@@ -18,6 +18,8 @@ namespace brigade {
 
 namespace {
 
+constexpr std::size_t kBinaryLookBytes = 1024;
+
 class OpenFile {
  public:
   // Not blocking: opening a pipe that nobody writes to must not hang.
@@ -104,6 +106,13 @@ bool starts_like_utf16(std::string_view bytes) {
   return bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF");
 }
 
+// Many bytes that no text has: a picture, an archive, a program.
+bool looks_binary(std::string_view bytes) {
+  bytes = bytes.substr(0, kBinaryLookBytes);
+  const auto odd = static_cast<std::size_t>(std::count_if(bytes.begin(), bytes.end(), is_control));
+  return bytes.size() >= 16 && odd > bytes.size() / 16;
+}
+
 }  // namespace
 
 int SourceText::add(SourceFile file) {
@@ -141,9 +150,13 @@ Result<std::string> check_source(std::string bytes) {
     return Error{concat("has more than ", format_size(kSourceBytesMax),
                         ", which is what a graph file may have; is this the right file?")};
   if (starts_like_utf16(bytes)) return Error{"is UTF-16, expected UTF-8; save it as UTF-8"};
+  if (looks_binary(bytes)) return Error{"is a binary file, expected YAML; is this the right file?"};
   if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);
   if (trim(bytes).empty()) return Error{"is empty; `brigade init` writes a graph to start from"};
   for (std::size_t i = 0; i < bytes.size();) {
+    if (bytes[i] == '\r' && !std::string_view(bytes).substr(i).starts_with("\r\n"))
+      return Error{concat(line_of(bytes, i),
+                          " ends in a carriage return alone; save it with LF or CRLF line ends")};
     if (is_control(bytes[i]))
       return Error{concat("is not text: ", line_of(bytes, i), " has a control character (byte ",
                           static_cast<int>(static_cast<unsigned char>(bytes[i])),

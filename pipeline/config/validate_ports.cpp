@@ -131,18 +131,36 @@ class PortCheck {
       return false;
     }
     std::vector<std::string> help;
-    if (const auto meant = did_you_mean(pattern.name, names_of(in)))
-      help.push_back(concat("there is ", quote(*meant), ", which is not the same name"));
-    const std::size_t dot = pattern.name.find('.');
-    if (draft_.stage.join == Join::zip && dot != pattern.name.npos)
-      help.push_back(
-          concat("`from: {", pattern.name.substr(0, dot), ": STAGE, ...}` names the ports"));
+    Span span = spec(i).span;
+    if (!explain_port(pattern.name, span, help)) {
+      if (const auto meant = did_you_mean(pattern.name, names_of(in)))
+        help.push_back(concat("there is ", quote(*meant), ", which is not the same name"));
+    }
     if (!pattern.help.empty()) help.push_back(concat(quote(pattern.name), ": ", pattern.help));
-    v.error(draft_, spec(i).span,
+    v.error(draft_, span,
             concat(quote(contract_.type), " needs the tensor ", pattern.text(), ", but ", giver(i),
                    " ", tensors_text(in)),
             std::move(help));
     return false;
+  }
+
+  // "left.image" under a zip: the port it needs may have another name here.
+  bool explain_port(const std::string& tensor, Span& span, std::vector<std::string>& help) const {
+    const std::size_t dot = tensor.find('.');
+    if (draft_.stage.join != Join::zip || dot == tensor.npos) return false;
+    const std::string port = tensor.substr(0, dot);
+    std::vector<std::string> ports;
+    for (const ValidSource& source : draft_.stage.sources) ports.push_back(source.port);
+    if (std::find(ports.begin(), ports.end(), port) != ports.end()) return false;
+    if (const auto meant = did_you_mean(port, ports)) {
+      const auto at = std::find(ports.begin(), ports.end(), *meant) - ports.begin();
+      const SourceSpec& source = spec(static_cast<std::size_t>(at));
+      if (source.port) span = source.port->span;
+      help.push_back(concat("did you mean the port ", quote(port), "?"));
+    } else {
+      help.push_back(concat("`from: {", port, ": STAGE, ...}` names the ports"));
+    }
+    return true;
   }
 
   bool fits_group(const Ports& in, std::size_t i, const std::vector<TensorPattern>& group) {

@@ -226,7 +226,9 @@ class Builder : public YAML::EventHandler {
     top.has_key = true;
     top.skip_value = true;
     top.key_span = span;
-    if (!key.is_scalar()) {
+    if (key.is_null()) {
+      diagnostics_.error(span, "a key is missing here", {"is there a comma or a colon too many?"});
+    } else if (!key.is_scalar()) {
       diagnostics_.error(span, concat("a key must be text, found ", describe(key)),
                          {"if this is meant as text, put it in quotes"});
     } else if (key.text == "<<" && !key.quoted) {

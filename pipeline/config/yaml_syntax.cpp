@@ -63,6 +63,41 @@ bool explain_tab(const Case& c) {
   return false;
 }
 
+// Text from a web page may be indented with spaces that are none.
+bool explain_no_break_space(const Case& c) {
+  constexpr std::string_view kNoBreakSpace = "\xC2\xA0";
+  for (int number = c.mark.line; number > 0 && number >= c.mark.line - 1; --number) {
+    const std::string_view line = c.line(number);
+    const std::size_t indent = indent_of(line);
+    if (!line.substr(indent).starts_with(kNoBreakSpace)) continue;
+    c.diagnostics.error(c.at(number, indent), "a no-break space in the indentation",
+                        {"it looks like a space but is none: type the spaces anew"});
+    return true;
+  }
+  return false;
+}
+
+// A list item that stands neither below its key nor with the items above.
+bool explain_item(const Case& c) {
+  const std::string_view line = c.line(c.mark.line);
+  const std::size_t indent = indent_of(line);
+  if (!line.substr(indent).starts_with("- ") || c.mark.column != static_cast<int>(indent) + 1)
+    return false;
+  for (int above = line_above(c, c.mark.line); above != 0; above = line_above(c, above)) {
+    if (c.mark.line - above > kLinesBack) return false;
+    const std::string_view upper = c.line(above);
+    const std::size_t level = indent_of(upper);
+    if (!upper.substr(level).starts_with("- ")) continue;
+    if (level == indent) return false;
+    c.diagnostics.error(
+        c.at(c.mark.line, indent),
+        concat("wrong indentation: a list item with ", indent, indent == 1 ? " space" : " spaces",
+               ", the item in line ", above, " has ", level));
+    return true;
+  }
+  return false;
+}
+
 // Walks through the lines before the place and keeps what is open in { } and [ ].
 struct FlowScan {
   struct Bracket {
@@ -263,9 +298,9 @@ void explain_syntax_error(const SourceText& source, const SourceMark& mark, std:
   Case c{source, mark, reason, diagnostics};
   c.mark.line = std::max(1, mark.line);
   c.mark.column = std::max(1, mark.column);
-  if (explain_tab(c) || explain_dollar(c) || explain_unclosed(c) || explain_missing_space(c) ||
-      explain_second_colon(c) || explain_too_deep(c) || explain_no_level(c) ||
-      explain_no_colon(c) || explain_word(c))
+  if (explain_tab(c) || explain_no_break_space(c) || explain_dollar(c) || explain_item(c) ||
+      explain_unclosed(c) || explain_missing_space(c) || explain_second_colon(c) ||
+      explain_too_deep(c) || explain_no_level(c) || explain_no_colon(c) || explain_word(c))
     return;
   diagnostics.error({c.mark, 1}, concat("not YAML: ", reason));
 }

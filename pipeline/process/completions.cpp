@@ -13,25 +13,38 @@ std::vector<std::string> names_of(const Commands& commands) {
   return names;
 }
 
+constexpr const char* kShells = "bash zsh fish";
+
+// What may follow a command besides flags; where it is files, the shell completes them itself.
+std::string words_after(const CommandWords& command, const std::vector<std::string>& stage_types) {
+  if (command.name == "stages") return join(stage_types, " ");
+  return command.name == "completions" ? kShells : "";
+}
+
 std::string bash_script(const Commands& commands, const std::vector<std::string>& stage_types) {
-  std::string text =
+  std::string text = concat(
       "# source <(brigade completions bash)\n"
       "_brigade() {\n"
-      "  local word=${COMP_WORDS[COMP_CWORD]} words=\"\"\n"
-      "  if [ \"$COMP_CWORD\" = 1 ]; then\n";
-  text += concat("    words=\"", join(names_of(commands), " "), "\"\n  else\n",
-                 "    case ${COMP_WORDS[1]} in\n");
+      "  local word=${COMP_WORDS[COMP_CWORD]} words=\"\" flags=\"\"\n"
+      "  case ${COMP_WORDS[1]} in\n");
   for (const CommandWords& command : commands) {
-    const bool stages = command.name == "stages";
-    text += concat("      ", command.name, ") words=\"", join(command.flags, " "),
-                   stages ? " " : "", stages ? join(stage_types, " ") : "", "\" ;;\n");
+    text += concat("    ", command.name, ") flags=\"", join(command.flags, " "), "\" words=\"",
+                   words_after(command, stage_types), "\" ;;\n");
   }
-  return text +
-         "    esac\n"
-         "  fi\n"
-         "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-         "}\n"
-         "complete -o default -F _brigade brigade\n";
+  return concat(text,
+                "  esac\n"
+                "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
+                "    words=\"",
+                join(names_of(commands), " "),
+                "\"\n"
+                "  elif [ \"${COMP_WORDS[COMP_CWORD-1]}\" = --format ]; then\n"
+                "    words=\"ascii dot svg\"\n"
+                "  elif [[ $word == -* ]]; then\n"
+                "    words=$flags\n"
+                "  fi\n"
+                "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                "}\n"
+                "complete -o default -F _brigade brigade\n");
 }
 
 // The flags and names are the same: zsh runs bash's functions.
@@ -60,8 +73,16 @@ std::string fish_script(const Commands& commands, const std::vector<std::string>
                      flag.substr(2), "\n");
     }
   }
-  return concat(text, "complete -c brigade -n '__fish_seen_subcommand_from stages' -f -a '",
-                join(stage_types, " "), "'\n");
+  text +=
+      "complete -c brigade -n '__fish_seen_subcommand_from graph' -l format -x -a 'ascii dot "
+      "svg'\n";
+  for (const CommandWords& command : commands) {
+    const std::string words = words_after(command, stage_types);
+    if (words.empty()) continue;
+    text += concat("complete -c brigade -n '__fish_seen_subcommand_from ", command.name,
+                   "' -f -a '", words, "'\n");
+  }
+  return text;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct Finding {
   Health health = Health::fine;
   std::string what;   ///< "cores"
   std::string found;  ///< "2"
-  std::string means;  ///< what it means for a run; empty where all is well
+  std::string means;  ///< what it means for a run
 };
 
 std::vector<Finding> examine(const MachineLimits& limits, const MachineFacts& facts);

@@ -62,7 +62,7 @@ Result<std::vector<std::string>> names_in(const std::string& folder) {
   return names;
 }
 
-constexpr std::string_view kHead = R"(# @about@
+constexpr std::string_view kHead = R"(@about@
 #   brigade check @name@.yaml     every mistake, before anything runs
 #   brigade plan @name@.yaml      what will run, and what it takes
 #   brigade run @name@.yaml
@@ -189,22 +189,43 @@ Result<FoundData> look_at_folder(const std::string& folder) {
   return data;
 }
 
+std::string found_text(const FoundData& data) {
+  switch (data.kind) {
+    case FoundData::Kind::idx:
+      return concat("IDX files (", data.images, data.labels.empty() ? "" : ", ", data.labels, ")");
+    case FoundData::Kind::images:
+      return "images";
+    case FoundData::Kind::nothing:
+      break;
+  }
+  return "nothing that `brigade init` knows (IDX files or images)";
+}
+
+bool can_read(const FoundData& data, const StageTypes& types) {
+  if (data.kind == FoundData::Kind::nothing) return false;
+  return data.kind == FoundData::Kind::idx ||
+         (types.find("image_folder") != nullptr && types.find("decode_image") != nullptr);
+}
+
 std::string graph_template(const std::string& name, const FoundData& data, const StageTypes& types,
                            bool can_train) {
-  const auto head = [&name](const char* about) {
+  const auto head = [&name](const std::string& about) {
     return filled(kHead, {{"name", name}, {"about", about}});
   };
+  if (!can_read(data, types)) {
+    const std::string why =
+        data.kind == FoundData::Kind::nothing ? "" : " This program has no stages for them.";
+    return head(concat("# Found in ", data.folder.empty() ? "the folder" : data.folder, ": ",
+                       found_text(data), ".", why,
+                       "\n# So this graph makes samples up, to try things out with.")) +
+           std::string(kSynthetic) + filled(kCount, {{"from", "samples"}});
+  }
   if (data.kind == FoundData::Kind::idx) {
-    return head("Images of IDX files, augmented in several processes.") + idx_text(data, can_train);
+    return head("# Images of IDX files, augmented in several processes.") +
+           idx_text(data, can_train);
   }
-  const bool can_decode =
-      types.find("image_folder") != nullptr && types.find("decode_image") != nullptr;
-  if (data.kind == FoundData::Kind::images && can_decode) {
-    return head("Images of a folder, decoded in several processes.") +
-           filled(kFolder, {{"folder", quote(data.folder)}}) + filled(kCount, {{"from", "decode"}});
-  }
-  return head("Made-up samples, to try a graph out.") + std::string(kSynthetic) +
-         filled(kCount, {{"from", "samples"}});
+  return head("# Images of a folder, decoded in several processes.") +
+         filled(kFolder, {{"folder", quote(data.folder)}}) + filled(kCount, {{"from", "decode"}});
 }
 
 }  // namespace brigade

@@ -25,6 +25,12 @@ struct FoundData {
 /// An error when the folder cannot be read.
 Result<FoundData> look_at_folder(const std::string& folder);
 
+/// What was found, for a message: "IDX files (train-images-idx3-ubyte.gz, ...)", "images".
+std::string found_text(const FoundData& data);
+
+/// Whether graph_template() reads the data; if not, it makes samples up.
+bool can_read(const FoundData& data, const StageTypes& types);
+
 /// A commented graph that `brigade check` accepts. `name`: of the graph. `types`: what there is to
 /// build it from; `can_train`: torch_classifier can run here.
 std::string graph_template(const std::string& name, const FoundData& data, const StageTypes& types,

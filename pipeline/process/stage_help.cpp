@@ -6,6 +6,8 @@
 namespace brigade {
 namespace {
 
+constexpr double kUnboundedFrom = 2147483648.0;
+
 std::string value_text(const ParamValue& value) {
   switch (value.kind) {
     case ParamValue::Kind::scalar:
@@ -23,9 +25,17 @@ std::string value_text(const ParamValue& value) {
   return "";
 }
 
+// A limit that nobody meets is not told.
+std::string range_text(const ParamSpec& param) {
+  const bool whole = param.type == ParamType::integer || param.type == ParamType::integers;
+  const bool endless = whole && param.minimum && param.maximum && *param.maximum >= kUnboundedFrom;
+  if (endless) return concat("of at least ", static_cast<std::int64_t>(*param.minimum));
+  return param_range_text(param);
+}
+
 std::string param_kind(const ParamSpec& param) {
-  if (!param.choices.empty()) return join(param.choices, " | ");
-  const std::string range = param_range_text(param);
+  if (!param.choices.empty()) return join(param.choices, ", ", " or ");
+  const std::string range = range_text(param);
   return concat(param_type_name(param.type), range.empty() ? "" : " ", range);
 }
 
@@ -37,11 +47,11 @@ std::string default_text(const ParamSpec& param) {
 
 std::string params_text(const StageContract& contract) {
   if (contract.params.empty()) return "";
-  TextTable table({Align::left, Align::left, Align::left, Align::left});
+  TextTable table({Align::left, Align::left, Align::left});
   for (const ParamSpec& param : contract.params) {
-    table.add({param.name, param_kind(param), default_text(param), param.help});
+    table.add({param.name, default_text(param), concat(param.help, " (", param_kind(param), ")")});
   }
-  return "\nparameters\n" + table.text("  ");
+  return "\nparameters\n" + table.wrapped("  ", kTextWidth);
 }
 
 std::string takes_text(Takes takes) {
@@ -66,10 +76,27 @@ std::string inputs_text(const StageContract& contract) {
       table.add({concat(i == 0 ? "" : "or ", group[i].text()), group[i].help});
     }
   }
-  text += table.text("  ");
+  text += table.wrapped("  ", kTextWidth);
   if (contract.inputs.empty() && contract.one_of.empty()) text += "  any tensors\n";
   if (contract.rest_passes) text += "  other tensors travel on with the sample\n";
   if (contract.several_inputs) text += "  several sources may be joined\n";
+  return text;
+}
+
+// What a producer gives depends on its parameters and files, a transform's output also on its
+// input: only without all of these it can be told here.
+std::string outputs_text(const StageContract& contract) {
+  if (contract.kind == StageKind::consumer) return "";
+  constexpr const char* kAsk =
+      "  what its parameters and input lead to: `brigade graph FILE` shows it\n";
+  bool needs = contract.kind != StageKind::producer || !contract.facts.empty();
+  for (const ParamSpec& param : contract.params) needs = needs || param.required;
+  if (needs) return concat("\ngives\n", kAsk);
+  const auto params = contract.make_params();
+  const auto ports = contract.outputs(params.get(), Ports{}, Facts{});
+  if (!ports) return concat("\ngives\n", kAsk);
+  std::string text = "\ngives, with the defaults\n";
+  for (const TensorType& tensor : ports->tensors) text += concat("  ", tensor.text(), '\n');
   return text;
 }
 
@@ -77,7 +104,7 @@ std::string reports_text(const StageContract& contract) {
   if (contract.reports.empty()) return "";
   TextTable table({Align::left, Align::left});
   for (const ReportSpec& report : contract.reports) table.add({report.name, report.help});
-  return "\nreports\n" + table.text("  ");
+  return "\nreports\n" + table.wrapped("  ", kTextWidth);
 }
 
 std::string example_text(const StageContract& contract) {
@@ -112,8 +139,8 @@ std::string stage_description(const StageType& type) {
   if (!type.module.empty()) text += concat("  from the module brigade_", type.module, ".so\n");
   if (contract.may_drop) text += "  may drop samples\n";
   if (contract.stateful) text += "  keeps state between samples\n";
-  return concat(text, inputs_text(contract), params_text(contract), reports_text(contract),
-                example_text(contract));
+  return concat(text, inputs_text(contract), outputs_text(contract), params_text(contract),
+                reports_text(contract), example_text(contract));
 }
 
 }  // namespace brigade

@@ -18,10 +18,11 @@ constexpr const char* kAbout =
   brigade run train.yaml --set epochs=5 --set stages.augment.replicas=4
   brigade run base.yaml machine.yaml   the second file lies over the first
   brigade stages                       what stages there are
-  brigade stages count                 one of them: ports, parameters, an example)";
+  brigade stages count                 one of them: ports, parameters, an example
+  brigade COMMAND --help               more about a command, with examples
+)";
 
-constexpr const char* kRunFooter = R"(
-Examples:
+constexpr const char* kRunFooter = R"(Examples:
   brigade run train.yaml
   brigade run train.yaml --limit 1000 --set epochs=1      a quick try
   brigade run train.yaml --summary run.json --quiet       for scripts
@@ -30,37 +31,53 @@ Examples:
 Ctrl-C lets the line run dry; once more ends it at once.
 Exit codes: 0 done, 1 the run failed, 2 the command or the YAML is wrong, 130/143 stopped.)";
 
-constexpr const char* kPlanFooter = R"(
-Examples:
+constexpr const char* kCheckFooter = R"(Examples:
+  brigade check train.yaml
+  brigade check base.yaml machine.yaml --set stages.augment.replicas=4
+
+Each mistake is shown with file:line:column, the line and the fix; all of them in one go. No data is
+read but headers. Exit codes: 0 nothing is wrong, 2 something is.)";
+
+constexpr const char* kPlanFooter = R"(Examples:
   brigade plan train.yaml            processes, task sizes, every ring as a sum, memory
   brigade plan train.yaml --json     the same for programs
   brigade plan train.yaml --yaml     the graph with every default filled in)";
 
-constexpr const char* kGraphFooter = R"(
-Examples:
+constexpr const char* kGraphFooter = R"(Examples:
   brigade graph train.yaml
   brigade graph train.yaml --format dot | dot -Tpng > train.png
   brigade graph train.yaml --format svg > train.svg)";
 
-constexpr const char* kStagesFooter = R"(
-Examples:
+constexpr const char* kStagesFooter = R"(Examples:
   brigade stages
   brigade stages augment_image
-  brigade stages --json-schema > brigade.schema.json      for your editor)";
+  brigade stages --keys                                   the keys of the YAML, with defaults
+  brigade stages --json-schema > brigade.schema.json      for your editor
 
-constexpr const char* kSampleFooter = R"(
-Examples:
+An editor with a YAML language server checks a graph that begins with the line
+  # yaml-language-server: $schema=brigade.schema.json)";
+
+constexpr const char* kSampleFooter = R"(Examples:
   brigade sample train.yaml --stage augment
-  brigade sample train.yaml --stage augment -n 100 --out /tmp/look)";
+  brigade sample train.yaml --stage augment -n 100 --out /tmp/look
 
-constexpr const char* kInitFooter = R"(
-Examples:
+Pictures become PNG files, other tensors npy files (numpy.load reads them); samples.tsv lists them
+with number, epoch and id. Nothing below the stage runs.)";
+
+constexpr const char* kInitFooter = R"(Examples:
   brigade init                                  a graph to try things out with
   brigade init /data/fashion-mnist              one for the data there
-  brigade init /data/fashion-mnist --out train.yaml)";
+  brigade init /data/fashion-mnist --out train.yaml
 
-constexpr const char* kCompletionsFooter = R"(
-Examples:
+It knows folders of IDX files (MNIST) and of images. A file that is there is never overwritten.)";
+
+constexpr const char* kDoctorFooter = R"(Example:
+  brigade doctor
+
+A line per finding: ok, note (a run works, but not as well as it could) or BAD (some graphs will be
+refused), and what it means for a run. Exit codes: 0 nothing is BAD, 1 something is.)";
+
+constexpr const char* kCompletionsFooter = R"(Examples:
   source <(brigade completions bash)
   brigade completions fish | source)";
 
@@ -97,16 +114,16 @@ struct Parser {
 
 void add_graph(CLI::App& command, GraphFiles& graph) {
   command.add_option("FILE", graph.files, "YAML files; later ones lie over earlier ones")
-      ->type_name("")
+      ->option_text("...")
       ->required();
   command
       .add_option("--set", graph.sets,
                   "sets a key of the YAML, such as stages.augment.replicas=4; repeatable")
-      ->type_name("KEY=VALUE")
+      ->option_text("KEY=VALUE")
       ->expected(1)
       ->take_all();
   command.add_option("--limit", graph.limit, "only the first N samples of every indexed producer")
-      ->type_name("N")
+      ->option_text("N")
       ->check(CLI::PositiveNumber);
 }
 
@@ -116,6 +133,7 @@ Parser::Parser() {
   add_run();
   check_command = app.add_subcommand("check", "find every mistake; run nothing");
   add_graph(*check_command, check.graph);
+  check_command->footer(kCheckFooter);
   add_plan();
   add_graph_command();
   add_stages();
@@ -126,14 +144,16 @@ Parser::Parser() {
 void Parser::add_graph_command() {
   graph_command = app.add_subcommand("graph", "draw the graph");
   add_graph(*graph_command, draw.graph);
-  graph_command->add_option("--format", draw.format, "what to write")
+  graph_command->add_option("--format", draw.format, "what to write (ascii)")
+      ->option_text("ascii|dot|svg")
       ->check(CLI::IsMember({"ascii", "dot", "svg"}));
   graph_command->footer(kGraphFooter);
 }
 
 void Parser::add_stages() {
   stages_command = app.add_subcommand("stages", "list the stage types, or describe one");
-  stages_command->add_option("NAME", stages.name, "a stage type")->type_name("");
+  stages_command->add_option("NAME", stages.name, "a stage type")->option_text(" ");
+  stages_command->add_flag("--keys", stages.keys, "the keys of the YAML, with their defaults");
   stages_command->add_flag("--json-schema", stages.json_schema,
                            "the language as a JSON schema, for editors");
   stages_command->footer(kStagesFooter);
@@ -142,26 +162,26 @@ void Parser::add_stages() {
 void Parser::add_sample() {
   sample_command = app.add_subcommand("sample", "write what a stage emits, to look at");
   add_graph(*sample_command, sample.graph);
-  sample_command->add_option("--stage", sample.stage, "the stage")->type_name("NAME")->required();
-  sample_command->add_option("-n", sample.count, "how many samples")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  sample_command->add_option("--out", sample.folder, "folder to write to")
-      ->type_name("FOLDER")
-      ->capture_default_str();
+  sample_command->add_option("--stage", sample.stage, "the stage")->option_text("NAME")->required();
+  sample_command->add_option("-n", sample.count, "how many samples (8)")
+      ->option_text("N")
+      ->check(CLI::Range(1, 100000));
+  sample_command->add_option("--out", sample.folder, "folder to write to (samples)")
+      ->option_text("FOLDER");
   sample_command->footer(kSampleFooter);
 }
 
 void Parser::add_helpers() {
   init_command = app.add_subcommand("init", "write a commented graph for a folder of data");
-  init_command->add_option("FOLDER", init.folder, "the data")->type_name("");
-  init_command->add_option("--out", init.file, "file to write")->type_name("FILE");
+  init_command->add_option("FOLDER", init.folder, "the data (.)")->option_text(" ");
+  init_command->add_option("--out", init.file, "file to write (the folder's name with .yaml)")
+      ->option_text("FILE");
   init_command->footer(kInitFooter);
   doctor_command = app.add_subcommand("doctor", "what on this machine helps or hurts a run");
+  doctor_command->footer(kDoctorFooter);
   completions_command = app.add_subcommand("completions", "a script that completes commands");
   completions_command->add_option("SHELL", completions.shell, "bash, zsh or fish")
-      ->type_name("")
+      ->option_text(" ")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   completions_command->footer(kCompletionsFooter);
@@ -171,9 +191,9 @@ void Parser::add_run() {
   run_command = app.add_subcommand("run", "run a graph");
   add_graph(*run_command, run.graph);
   run_command->add_option("--summary", run.summary_file, "write what it amounted to, as JSON")
-      ->type_name("FILE");
+      ->option_text("FILE");
   run_command->add_option("--log", run.log_file, "append every line to this file, with the time")
-      ->type_name("FILE");
+      ->option_text("FILE");
   run_command->add_flag("--in-process", run.in_process,
                         "threads instead of processes, for debuggers");
   run_command->add_flag("--resume", run.resume, "continue where the last run was stopped");
@@ -184,8 +204,9 @@ void Parser::add_run() {
 void Parser::add_plan() {
   plan_command = app.add_subcommand("plan", "what will run, and what it takes");
   add_graph(*plan_command, plan.graph);
-  auto* const json = plan_command->add_flag("--json", plan.json, "as JSON");
+  auto* const json = plan_command->add_flag("--json", plan.json, "as JSON")->option_text(" ");
   plan_command->add_flag("--yaml", plan.yaml, "the graph with every default filled in")
+      ->option_text(" ")
       ->excludes(json);
   plan_command->footer(kPlanFooter);
 }
@@ -232,6 +253,15 @@ std::optional<ShowText> unknown_command(const CLI::App& app,
   return mistake(text + "`brigade --help` lists all.");
 }
 
+// `brigade help run` is `brigade run --help`.
+std::vector<std::string> without_help_command(std::vector<std::string> arguments) {
+  if (arguments.size() < 2 || arguments[1] != "help") return arguments;
+  arguments.erase(arguments.begin() + 1);
+  arguments.resize(std::min<std::size_t>(arguments.size(), 2));
+  arguments.emplace_back("--help");
+  return arguments;
+}
+
 std::string suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App* command = nullptr;
   for (const CLI::App* one : app.get_subcommands({})) {
@@ -255,7 +285,8 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& argu
 
 }  // namespace
 
-Command parse_command_line(const std::vector<std::string>& arguments) {
+Command parse_command_line(const std::vector<std::string>& given) {
+  const std::vector<std::string> arguments = without_help_command(given);
   Parser parser;
   if (arguments.size() < 2) return ShowText{parser.app.help(), 2};
   if (const auto unknown = unknown_command(parser.app, arguments)) return *unknown;
@@ -264,8 +295,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     parser.app.parse(reversed);
     return parser.chosen();
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = parser.app.get_subcommands();
-    return ShowText{chosen.empty() ? parser.app.help() : chosen.front()->help(), 0};
+    return ShowText{parser.app.help(), 0};
   } catch (const CLI::CallForVersion& version) {
     return ShowText{concat(version.what(), '\n'), 0};
   } catch (const CLI::Error& error) {

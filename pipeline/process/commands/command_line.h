@@ -37,6 +37,7 @@ struct DrawArguments {
 
 struct StagesArguments {
   std::string name;          ///< of a stage type; empty: all
+  bool keys = false;         ///< the table of keys instead
   bool json_schema = false;  ///< the whole language instead
 };
 
@@ -69,7 +70,7 @@ using Command =
     std::variant<RunArguments, CheckArguments, PlanArguments, DrawArguments, StagesArguments,
                  SampleArguments, InitArguments, DoctorArguments, CompletionsArguments, ShowText>;
 
-/// `arguments`: the program's name first.
-Command parse_command_line(const std::vector<std::string>& arguments);
+/// `given`: the program's name first.
+Command parse_command_line(const std::vector<std::string>& given);
 
 }  // namespace brigade

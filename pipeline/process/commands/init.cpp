@@ -59,6 +59,8 @@ int init_command(const InitArguments& arguments, const StageTypes& types) {
   const std::string text = graph_template(name, *data, types, can_train(types));
   if (const auto written = write_new_file(path, text); !written) return failed(written.error());
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
+  print(concat("found ", found_text(*data),
+               can_read(*data, types) ? "\n" : "; the graph makes samples up\n"));
   print(concat("wrote ", path, fine ? "; `brigade run " : "; correct it, then `brigade run ", path,
                "` runs it\n"));
   return fine ? 0 : 2;

@@ -15,11 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSeeds = fs::path(BRIGADE_SOURCE_DIR) / "tests" / "fuzz" / "corpus" / "yaml";
+const fs::path kRoot = BRIGADE_SOURCE_DIR;
+const fs::path kSeeds = kRoot / "tests" / "fuzz" / "corpus" / "yaml";
 
-std::vector<std::string> seeds() {
+std::vector<std::string> texts_in(const fs::path& folder) {
   std::vector<std::string> texts;
-  for (const auto& entry : fs::directory_iterator(kSeeds)) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".yaml") continue;
     std::ifstream file(entry.path(), std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
@@ -27,6 +29,8 @@ std::vector<std::string> seeds() {
   }
   return texts;
 }
+
+std::vector<std::string> seeds() { return texts_in(kSeeds); }
 
 void try_text(const std::string& text) {
   const LoadedGraph loaded = LoadText()(text);
@@ -40,8 +44,8 @@ TEST(HostileText, CutOffAnywhere) {
     for (std::size_t end = 0; end < text.size(); ++end) try_text(text.substr(0, end));
 }
 
-TEST(HostileText, LinesMissingOrDoubled) {
-  for (const std::string& text : seeds()) {
+void try_lines_missing_or_doubled(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
     const auto lines = split(text, '\n');
     for (std::size_t skip = 0; skip < lines.size(); ++skip) {
       std::string missing;
@@ -55,6 +59,20 @@ TEST(HostileText, LinesMissingOrDoubled) {
       try_text(doubled);
     }
   }
+}
+
+TEST(HostileText, LinesMissingOrDoubled) { try_lines_missing_or_doubled(seeds()); }
+
+TEST(HostileText, LinesMissingOrDoubledInGraphsWithMistakes) {
+  const auto texts = texts_in(kRoot / "tests" / "golden" / "config");
+  ASSERT_GE(texts.size(), 60u);
+  try_lines_missing_or_doubled(texts);
+}
+
+TEST(HostileText, LinesMissingOrDoubledInGraphsThatPeopleRun) {
+  const auto texts = texts_in(kRoot / "configs");
+  ASSERT_GE(texts.size(), 10u);
+  try_lines_missing_or_doubled(texts);
 }
 
 TEST(HostileText, SignsInManyPlaces) {

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/temporary_folder.h"
+
 namespace brigade {
 namespace {
 
@@ -15,12 +17,6 @@ namespace fs = std::filesystem;
 
 class ReadSource : public testing::Test {
  protected:
-  ReadSource() : folder_(fs::path(testing::TempDir()) / "brigade_test_source_text") {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~ReadSource() override { fs::remove_all(folder_); }
-
   std::string write(const std::string& bytes) const {
     const fs::path path = folder_ / "graph.yaml";
     std::ofstream(path, std::ios::binary) << bytes;
@@ -31,7 +27,8 @@ class ReadSource : public testing::Test {
     return text ? "no error" : text.error().message;
   }
 
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(ReadSource, GivesTheTextWithoutAByteOrderMark) {

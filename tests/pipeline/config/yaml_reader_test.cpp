@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "base/text.h"
+
 namespace brigade {
 namespace {
 
@@ -89,6 +91,18 @@ TEST_F(YamlReader, LongTextsRepeatedByAliasesAreRefused) {
   for (int i = 0; i < 100; ++i) text += "*x, ";
   EXPECT_FALSE(read(text + "*x]\n"));
   EXPECT_THAT(messages(), HasSubstr("too large"));
+}
+
+// Whatever is wrong with a second document, the first is not taken for the whole.
+TEST_F(YamlReader, ASecondDocumentIsAMistakeAlsoWhereItIsBroken) {
+  for (const char* second : {"b: 2\n", "*nothing\n", "<<: 1\n", "!tag x\n", "'never closed\n",
+                             "[[1: 2\n", "\tb: 2\n", "b: {\n", "", "&a [*a]\n", "- - : -\n"}) {
+    source_ = {};
+    diagnostics_ = {};
+    const auto root = read(concat("a: 1\n---\n", second));
+    EXPECT_FALSE(diagnostics_.ok()) << (root ? "taken for the whole: " : "no message: ") << second;
+    EXPECT_FALSE(messages().empty());
+  }
 }
 
 // Inputs that made YAML readers slow or run out of stack. A hang limit, not a measurement.

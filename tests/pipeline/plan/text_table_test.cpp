@@ -34,5 +34,24 @@ TEST(TextTable, CountsCharactersNotBytes) {
   EXPECT_EQ(table.text(), "caf\xc3\xa9  x\ncafe  y\n");
 }
 
+TEST(TextTable, TheLastColumnGoesOnBelowItself) {
+  TextTable table({Align::left, Align::left});
+  table.add({"a", "one two three"});
+  table.add({"long", "averyveryverylongword here"});
+  table.add({"only"});
+  EXPECT_EQ(table.wrapped("  ", 16),
+            "  a     one two\n"
+            "        three\n"
+            "  long  averyveryverylongword\n"
+            "        here\n"
+            "  only\n");
+}
+
+TEST(TextTable, WithRoomNothingIsWrapped) {
+  TextTable table({Align::left, Align::right});
+  table.add({"a", "one two"});
+  EXPECT_EQ(table.wrapped("", 80), table.text());
+}
+
 }  // namespace
 }  // namespace brigade

@@ -18,8 +18,8 @@ std::string script(const char* shell) {
 
 TEST(Completions, OfBashNameCommandsFlagsAndStageTypes) {
   EXPECT_THAT(script("bash"), HasSubstr("words=\"run stages\""));
-  EXPECT_THAT(script("bash"), HasSubstr("run) words=\"--set --quiet\" ;;"));
-  EXPECT_THAT(script("bash"), HasSubstr("stages) words=\" count synthetic\" ;;"));
+  EXPECT_THAT(script("bash"), HasSubstr("run) flags=\"--set --quiet\" words=\"\" ;;"));
+  EXPECT_THAT(script("bash"), HasSubstr("stages) flags=\"\" words=\"count synthetic\" ;;"));
 }
 
 TEST(Completions, OfZshRunThoseOfBash) {

@@ -42,6 +42,28 @@ TEST(Doctor, FindsNothingWrongWithAGoodMachine) {
   }
 }
 
+TEST(Doctor, SaysOfEachFindingWhatItMeansForARun) {
+  MachineLimits poor;
+  poor.descriptors_hard = 10;
+  poor.file_bytes_max = 1;
+  poor.address_space_bytes_max = 1;
+  poor.gpus = 1;
+  poor.locked_bytes_max = 1;
+  MachineFacts bare;
+  bare.has_pidfd = bare.has_proc = false;
+  bare.filtered = true;
+  bare.swap_used_bytes = 1ull << 40;
+  for (const auto& [limits, facts] :
+       {std::pair{good_limits(), good_facts()}, std::pair{poor, bare}}) {
+    const auto findings = examine(limits, facts);
+    EXPECT_EQ(findings.size(), 13u);
+    for (const Finding& found : findings) {
+      EXPECT_NE(found.found, "") << found.what;
+      EXPECT_NE(found.means, "") << found.what;
+    }
+  }
+}
+
 TEST(Doctor, SaysHowCoresAreLimited) {
   MachineLimits limits = good_limits();
   limits.cores_quota = 1.5;

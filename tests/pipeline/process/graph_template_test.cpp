@@ -61,7 +61,11 @@ TEST(GraphTemplate, ForImagesDecodesThemWhereItCan) {
   fake::add_producers(types);
   fake::add_transforms(types);
   EXPECT_THAT(graph_template("g", data, types, false), HasSubstr("transform: decode_image"));
-  EXPECT_THAT(graph_template("g", data, StageTypes(), false), HasSubstr("producer: synthetic"));
+  EXPECT_TRUE(can_read(data, types));
+  EXPECT_FALSE(can_read(data, StageTypes()));
+  const std::string text = graph_template("g", data, StageTypes(), false);
+  EXPECT_THAT(text, HasSubstr("producer: synthetic"));
+  EXPECT_THAT(text, HasSubstr("# Found in /data/pictures: images. This program has no stages"));
 }
 
 TEST(LookAtFolder, RecognisesIdxFiles) {

@@ -7,6 +7,8 @@
 
 #include "pipeline/config/key_table.h"
 #include "stages/builtin.h"
+#include "tests/support/config_files.h"
+#include "tests/support/json_schema.h"
 
 namespace brigade {
 namespace {
@@ -56,6 +58,33 @@ TEST(LanguageSchema, ParametersAreThoseOfTheType) {
 
 TEST(LanguageSchema, AStageIsOneOfThreeKinds) {
   EXPECT_EQ(schema()["definitions"]["stage"]["oneOf"].size(), 3u);
+}
+
+TEST(LanguageSchema, AcceptsEveryGraphOfConfigs) {
+  const json_schema::Validator validator(schema());
+  for (const auto& files : config_graphs()) {
+    if (files.size() > 1) continue;  // the second is no graph
+    const json graph = json_schema::document(file_text(config_folder() / files[0]));
+    ASSERT_TRUE(graph.is_object()) << files[0];
+    EXPECT_EQ(validator.check(graph), "") << files[0];
+  }
+}
+
+TEST(LanguageSchema, RefusesWhatCheckRefuses) {
+  const json_schema::Validator validator(schema());
+  const auto check = [&](const std::string& text) {
+    return validator.check(json_schema::document(text));
+  };
+  const std::string end = "stages: {a: {producer: synthetic}, b: {consumer: count, from: a";
+  ASSERT_EQ(check(end + "}}"), "");
+  for (const char* wrong :
+       {", replicsa: 2}}", ", replicas: 0}}", ", replicas: many}}", ", drop_last: 1}}",
+        ", join: zipp}}", ", params: {sleep: 3}}}", ", params: {sleep_ms: -1}}}",
+        "}, c: {consumer: count, from: {stage: a, btch: 3}}}", "}, c: {consumer: count, from: []}}",
+        ", transform: delay}}", "}, c: {from: a}}", "}, c: {consumer: cuont}}",
+        ", on_error: {skipp: 3}}}", ", restart: {policy: maybe}}}", "}}\nepoch: 3"}) {
+    EXPECT_NE(check(end + wrong), "") << wrong;
+  }
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ TEST_F(InitCommand, WritesAGraphThatChecks) {
   EXPECT_TRUE(plan_files({{file}, {}, {}}, types).plan);
 }
 
+TEST_F(InitCommand, SaysWhatItFound) {
+  std::filesystem::create_directory(folder.path() / "empty");
+  EXPECT_THAT(run(folder.path() / "empty").out,
+              HasSubstr("found nothing that `brigade init` knows (IDX files or images); the graph "
+                        "makes samples up\nwrote "));
+}
+
 TEST_F(InitCommand, KeepsAFileThatIsThere) {
   folder.write("graph.yaml", "mine");
   const Captured ran = run(folder.path());

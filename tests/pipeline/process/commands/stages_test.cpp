@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 Captured stages(const std::string& name) {
   const StageTypes types = session_stage_types();
-  return captured([&] { return stages_command({name}, types); });
+  return captured([&] { return stages_command({name, false, false}, types); });
 }
 
 TEST(StagesCommand, ListsAllStageTypes) {
@@ -29,6 +29,21 @@ TEST(StagesCommand, GuessesWhatWasMeant) {
   EXPECT_EQ(shown.err,
             "brigade: error: unknown stage type \"cuont\"; did you mean \"count\"?  `brigade "
             "stages` lists all.\n");
+}
+
+TEST(StagesCommand, ExplainsTheKeysOfTheLanguage) {
+  const StageTypes types = session_stage_types();
+  const Captured shown = captured([&] { return stages_command({"", true, false}, types); });
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.out, HasSubstr("poison_after"));
+  EXPECT_THAT(stages("poison_after").err, HasSubstr("it is a key: `brigade stages --keys`"));
+}
+
+TEST(StagesCommand, WritesTheSchemaForEditors) {
+  const StageTypes types = session_stage_types();
+  const Captured shown = captured([&] { return stages_command({"", false, true}, types); });
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.out, HasSubstr("\"$schema\""));
 }
 
 }  // namespace

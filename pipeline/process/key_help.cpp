@@ -1,0 +1,37 @@
+#include "pipeline/process/key_help.h"
+
+#include "base/text.h"
+#include "pipeline/config/key_table.h"
+#include "pipeline/plan/text_table.h"
+
+namespace brigade {
+namespace {
+
+std::string takes_text(const KeySpec& key) {
+  std::string text = key_takes(key);
+  if (!key.unit.empty() && text.starts_with("a whole number"))
+    text.replace(0, sizeof "a whole number" - 1, concat("a number of ", key.unit));
+  if (key.default_value.empty()) return text;
+  return concat(text, "; default ", key.default_value);
+}
+
+std::string scope_keys(KeyScope scope) {
+  TextTable table({Align::left, Align::left});
+  for (const KeySpec& key : key_table()) {
+    if (key.scope != scope) continue;
+    table.add({std::string(key.name),
+               concat(key.help, " (", takes_text(key), ")", key.built ? "" : " [not built yet]")});
+  }
+  return concat(scope_text(scope), '\n', table.wrapped("  ", kTextWidth));
+}
+
+}  // namespace
+
+std::string key_help() {
+  std::string text;
+  for (int scope = 0; scope < kKeyScopes; ++scope)
+    text += concat(scope == 0 ? "" : "\n", scope_keys(static_cast<KeyScope>(scope)));
+  return text;
+}
+
+}  // namespace brigade
