@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "pipeline/config/key_table.h"
 #include "pipeline/config/yaml_writer.h"
+#include "stages/api/chain.h"
 
 namespace brigade {
 
@@ -128,11 +129,36 @@ void put_indexed(YamlNode& map, const ValidStage& stage) {
   if (stage.limit != 0) put_number(map, "limit", stage.limit);
 }
 
-void put_params(YamlNode& map, const ValidStage& stage) {
+/// Those whose names begin with `prefix`, without it.
+YamlNode params_node(const ValidStage& stage, std::string_view prefix) {
   YamlNode params = YamlNode::map();
-  for (const auto& [name, value] : stage.param_values)
-    if (value.kind != ParamValue::Kind::null) put(params, name, param_node(value));
+  for (const auto& [full, value] : stage.param_values) {
+    const auto name = strip_prefix(full, prefix);
+    if (name && value.kind != ParamValue::Kind::null)
+      put(params, std::string(*name), param_node(value));
+  }
+  return params;
+}
+
+void put_params(YamlNode& map, const ValidStage& stage) {
+  if (stage.chain) return;  // they stand at their types
+  YamlNode params = params_node(stage, "");
   if (!params.entries.empty()) put(map, "params", std::move(params));
+}
+
+YamlNode type_node(const ValidStage& stage) {
+  if (!stage.chain) return YamlNode::scalar(stage.type->contract.type);
+  YamlNode list = YamlNode::list();
+  const std::vector<std::string> names = chain_link_names(stage.chain->links);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& type = stage.chain->links[i]->contract.type;
+    YamlNode params = params_node(stage, concat(names[i], "."));
+    YamlNode link = YamlNode::map();
+    put(link, type, std::move(params));
+    list.items.push_back(link.entries.front().value.entries.empty() ? YamlNode::scalar(type)
+                                                                    : std::move(link));
+  }
+  return list;
 }
 
 void put_place(YamlNode& map, const ValidStage& stage) {
@@ -151,7 +177,7 @@ void put_place(YamlNode& map, const ValidStage& stage) {
 YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
   const bool writes = stage.kind != StageKind::consumer;
   YamlNode map = YamlNode::map();
-  put(map, stage_kind_name(stage.kind), stage.type->contract.type);
+  put(map, stage_kind_name(stage.kind), type_node(stage));
   put_indexed(map, stage);
   put_sources(map, graph, stage);
   put_params(map, stage);

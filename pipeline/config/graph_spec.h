@@ -53,6 +53,7 @@ struct StageSpec {
   Marked<std::string> name;
   std::optional<StageKind> kind;  ///< nothing when the text does not say it
   std::vector<TypeSpec> types;
+  std::optional<Span> chain;  ///< of the list that `transform:` gave
   Given<YamlNode> params;
   std::vector<SourceSpec> sources;
   std::optional<Span> from;  ///< of the key, where there is one

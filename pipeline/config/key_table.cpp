@@ -209,7 +209,6 @@ constexpr ValueSpec kValues[] = {
     {restart, "then", "degrade", "the other replicas carry on", kNotBuilt},
     {stage, "producer", "application", "an embedding program writes the samples", kNotBuilt},
     {stage, "consumer", "application", "an embedding program reads the batches", kNotBuilt},
-    {stage, "transform", "[...]", "several stage types in one process", kNotBuilt},
 };
 
 }  // namespace

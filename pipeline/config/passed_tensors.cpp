@@ -46,6 +46,8 @@ class Passing {
   }
 
   bool is_named(const std::string& name) const {
+    const auto& inside = contract_.named_inside;
+    if (std::find(inside.begin(), inside.end(), name) != inside.end()) return true;
     const auto same = [&](const TensorPattern& pattern) { return pattern.name == name; };
     if (std::any_of(contract_.inputs.begin(), contract_.inputs.end(), same)) return true;
     return std::any_of(contract_.one_of.begin(), contract_.one_of.end(), [&](const auto& group) {

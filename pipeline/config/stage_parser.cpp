@@ -43,11 +43,7 @@ struct StageParser {
 
   // [a, {b: {...}}]
   void chain(const YamlEntry& entry) {
-    const ValueSpec& spec = *find_value(KeyScope::stage, "transform", "[...]");
-    if (!spec.built) {
-      read.not_built(entry.value.span, "transform: [...]", spec.help);
-      stage.broken = true;
-    }
+    stage.chain = entry.value.span;
     for (const YamlNode& item : entry.value.items) {
       if (item.is_scalar()) {
         stage.types.push_back({{item.text, item.span}, std::nullopt});
@@ -165,6 +161,9 @@ void parse_keys(const YamlNode& node, StageParser& parser) {
           parser.stage.unknown_keys.push_back({entry.key, entry.key_span});
       });
   StageSpec& stage = parser.stage;
+  if (stage.chain && stage.params)
+    parser.read.error(stage.params->span, "`params` stands beside a list of stage types",
+                      {"write them at their type: `transform: [a, {b: {size: 8}}]`"});
   if (stage.kind || node.find("producer") || node.find("transform") || node.find("consumer"))
     return;
   stage.broken = true;

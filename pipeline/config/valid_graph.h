@@ -56,7 +56,8 @@ struct ValidStage {
   SourceMark mark;
   StageKind kind = StageKind::transform;
   const StageType* type = nullptr;
-  std::shared_ptr<void> params;                                  ///< the contract's struct
+  std::shared_ptr<const StageType> chain;  ///< owns `type` where it is a chain
+  std::shared_ptr<void> params;            ///< the contract's struct
   std::vector<std::pair<std::string, ParamValue>> param_values;  ///< canonical, all of them
   std::vector<ValidSource> sources;
   Join join = Join::single;

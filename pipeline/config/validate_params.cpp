@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "pipeline/config/validation.h"
+#include "stages/api/chain.h"
 
 namespace brigade {
 
@@ -23,19 +24,17 @@ bool is_path(ParamType type) {
 
 class ParamCheck {
  public:
-  ParamCheck(Validation& validation, Draft& draft)
-      : v(validation), draft_(draft), contract_(draft.stage.type->contract) {}
+  /// `params`: the contract's struct. `at`: where a parameter that is missing is reported.
+  ParamCheck(Validation& validation, Draft& draft, const StageContract& contract, void* params,
+             const Span& at)
+      : v(validation), draft_(draft), contract_(contract), params_(params), at_(at) {}
 
-  bool run() {
-    draft_.stage.params = contract_.make_params();
-    if (draft_.spec->params_broken) return false;
-    const YamlNode* map = draft_.spec->params ? &draft_.spec->params->value : nullptr;
+  /// `map`: null where nothing was given.
+  bool run(const YamlNode* map) {
     if (map != nullptr)
       for (const YamlEntry& entry : map->entries) set(entry);
     for (const ParamSpec& spec : contract_.params)
       if (spec.required && (map == nullptr || map->find(spec.name) == nullptr)) missing(spec);
-    for (const ParamSpec& spec : contract_.params)
-      draft_.stage.param_values.emplace_back(spec.name, spec.get(draft_.stage.params.get()));
     for (const std::string& param : contract_.facts)
       if (good_) read_fact(param);
     return good_;
@@ -63,8 +62,7 @@ class ParamCheck {
   }
 
   void missing(const ParamSpec& spec) {
-    const Span& span = draft_.spec->params ? draft_.spec->params->span : type_span(draft_);
-    error(span, concat(quote(contract_.type), " needs the parameter ", quote(spec.name)),
+    error(at_, concat(quote(contract_.type), " needs the parameter ", quote(spec.name)),
           {param_help(spec)});
   }
 
@@ -78,7 +76,7 @@ class ParamCheck {
     ParamValue value = to_param_value(entry.value);
     const bool path = is_path(spec->type) && entry.value.is_scalar() && !value.text.empty();
     if (path) value.text = absolute_path(v, value.text, entry.value.origin);
-    if (auto set = set_param(*spec, draft_.stage.params.get(), value); !set) {
+    if (auto set = set_param(*spec, params_, value); !set) {
       const Span& span = item_span(entry.value, set.error().message);
       return error(span, concat("parameter ", quote(entry.key), ": ", set.error().message));
     }
@@ -132,7 +130,7 @@ class ParamCheck {
   void read_fact(const std::string& param) {
     const ParamSpec* spec = contract_.find_param(param);
     if (spec == nullptr) return;
-    const std::string path = spec->get(draft_.stage.params.get()).text;
+    const std::string path = spec->get(params_).text;
     if (path.empty()) return;
     const auto known = std::find_if(spans_.begin(), spans_.end(),
                                     [&](const auto& entry) { return entry.first == param; });
@@ -152,15 +150,51 @@ class ParamCheck {
   Validation& v;
   Draft& draft_;
   const StageContract& contract_;
+  void* params_;
+  const Span& at_;
   std::vector<std::pair<std::string, Span>> spans_;
   bool good_ = true;
 };
 
+bool check_params(Validation& v, Draft& draft) {
+  const StageContract& contract = draft.stage.type->contract;
+  const auto& given = draft.spec->params;
+  if (draft.spec->params_broken) return false;
+  return ParamCheck(v, draft, contract, draft.stage.params.get(),
+                    given ? given->span : type_span(draft))
+      .run(given ? &given->value : nullptr);
+}
+
+bool check_chain_params(Validation& v, Draft& draft) {
+  bool good = true;
+  const auto& chain = *static_cast<const ChainParams*>(draft.stage.params.get());
+  for (std::size_t i = 0; i < chain.links.size(); ++i) {
+    const TypeSpec& spec = draft.spec->types[i];
+    const StageContract& contract = draft.stage.type->links[i]->contract;
+    if (spec.params && !spec.params->is_map() && !spec.params->is_null()) {
+      v.error(draft, spec.params->span,
+              concat("expected the parameters of ", quote(contract.type), " as a mapping, found ",
+                     describe(*spec.params)));
+      good = false;
+      continue;
+    }
+    ParamCheck check(v, draft, contract, chain.links[i].get(), spec.name.span);
+    good = check.run(spec.params ? &*spec.params : nullptr) && good;
+  }
+  return good;
+}
+
 }  // namespace
 
 void validate_params(Validation& v) {
-  for (Draft& draft : v.drafts)
-    if (draft.has_type) draft.has_params = ParamCheck(v, draft).run();
+  for (Draft& draft : v.drafts) {
+    if (!draft.has_type) continue;
+    const StageContract& contract = draft.stage.type->contract;
+    draft.stage.params = contract.make_params();
+    draft.has_params = draft.spec->chain ? check_chain_params(v, draft) : check_params(v, draft);
+    for (const ParamSpec& spec : contract.params)
+      draft.stage.param_values.emplace_back(spec.name, spec.get(draft.stage.params.get()));
+  }
 }
 
 }  // namespace brigade

@@ -2,6 +2,7 @@
 
 #include "pipeline/config/key_table.h"
 #include "pipeline/config/validation.h"
+#include "stages/api/chain.h"
 
 namespace brigade {
 
@@ -21,28 +22,44 @@ std::optional<std::string> similar_type(const Validation& v, StageKind kind,
   return did_you_mean(name, other);
 }
 
-void resolve_type(Validation& v, Draft& draft) {
-  const StageSpec& spec = *draft.spec;
-  if (spec.kind) draft.stage.kind = *spec.kind;
-  if (!spec.kind || spec.broken || spec.types.size() != 1) return;
-  const auto& [name, span] = spec.types.front().name;
-  const std::string_view kind = stage_kind_name(*spec.kind);
+const StageType* find_type(Validation& v, const Draft& draft, const Marked<std::string>& written) {
+  const auto& [name, span] = written;
+  const StageKind wanted = *draft.spec->kind;
+  const std::string_view kind = stage_kind_name(wanted);
   const StageType* type = v.context.types.find(name);
   if (type == nullptr) {
-    const auto meant = similar_type(v, *spec.kind, name);
+    const auto meant = similar_type(v, wanted, name);
     v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
             {concat(meant ? concat("did you mean \"", *meant, "\"?  ") : std::string(),
                     all_types(v), ".")});
-    return;
+    return nullptr;
   }
-  if (type->contract.kind != *spec.kind) {
-    const std::string_view is = stage_kind_name(type->contract.kind);
-    v.error(draft, span, concat(quote(name), " is a ", is, ", not a ", kind),
-            {concat("write `", is, ": ", name, "`")});
-    return;
-  }
-  draft.stage.type = type;
+  if (type->contract.kind == wanted) return type;
+  const std::string_view is = stage_kind_name(type->contract.kind);
+  v.error(draft, span, concat(quote(name), " is a ", is, ", not a ", kind),
+          {concat("write `", is, ": ", name, "`")});
+  return nullptr;
+}
+
+void resolve_chain(Validation& v, Draft& draft) {
+  std::vector<const StageType*> links;
+  for (const TypeSpec& type : draft.spec->types) links.push_back(find_type(v, draft, type.name));
+  if (std::find(links.begin(), links.end(), nullptr) != links.end()) return;
+  auto chain = chain_type(std::move(links));
+  if (!chain) return v.error(draft, *draft.spec->chain, chain.error().message);
+  draft.stage.chain = std::make_shared<const StageType>(std::move(*chain));
+  draft.stage.type = draft.stage.chain.get();
   draft.has_type = true;
+}
+
+void resolve_type(Validation& v, Draft& draft) {
+  const StageSpec& spec = *draft.spec;
+  if (spec.kind) draft.stage.kind = *spec.kind;
+  if (!spec.kind || spec.broken) return;
+  if (spec.chain) return resolve_chain(v, draft);
+  if (spec.types.size() != 1) return;
+  draft.stage.type = find_type(v, draft, spec.types.front().name);
+  draft.has_type = draft.stage.type != nullptr;
 }
 
 // What of KeyUsers this stage is. Without a type: all that its kind may be.

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "pipeline/process/module_loader.h"
 #include "pipeline/run/replica.h"
+#include "stages/api/chain.h"
 #include "transports/stop.h"
 
 namespace brigade {
@@ -142,7 +143,8 @@ void ThreadCrew::run(int number) {
 Result<void> ThreadCrew::work(int number) {
   const Member& member = members_[static_cast<std::size_t>(number)];
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(member.stage)];
-  const StageType* const type = types_.find(stage.type);
+  StageType chain;
+  const StageType* const type = find_type_or_chain(types_, stage.type, chain);
   if (type == nullptr) {
     return Error{concat("this program has no stage type \"", stage.type, "\"")};
   }
@@ -154,7 +156,7 @@ Result<void> ThreadCrew::work(int number) {
   setup.control = &segments_.control();
   setup.pools = segments_.row_pools();
   setup.type = type;
-  setup.make_stage = stage_maker(*type);
+  setup.make_stage = body_maker(*type, stage);
   setup.make_producer = producer_maker(*type);
   setup.reporter = &reporter;
   Replica replica(std::move(setup));

@@ -39,10 +39,68 @@ ordered_json stage_type_names(const StageTypes& types, StageKind kind) {
   return or_variable({{"enum", list}});
 }
 
+ordered_json param_value(const ParamSpec& param) {
+  const auto number = [&param](const char* type) {
+    ordered_json schema = {{"type", type}};
+    if (param.minimum) schema["minimum"] = *param.minimum;
+    if (param.maximum) schema["maximum"] = *param.maximum;
+    return schema;
+  };
+  const auto list = [](ordered_json items) {
+    return ordered_json{{"type", "array"}, {"items", std::move(items)}};
+  };
+  switch (param.type) {
+    case ParamType::flag:
+      return {{"type", "boolean"}};
+    case ParamType::integer:
+      return number("integer");
+    case ParamType::number:
+      return number("number");
+    case ParamType::integers:
+      return list(number("integer"));
+    case ParamType::numbers:
+      return list(number("number"));
+    case ParamType::texts:
+      return list({{"type", "string"}});
+    case ParamType::choice:
+      return {{"enum", param.choices}};
+    default:
+      return {{"type", {"string", "number"}}};
+  }
+}
+
+ordered_json params_schema(const StageContract& contract) {
+  ordered_json properties = ordered_json::object();
+  ordered_json required = ordered_json::array();
+  for (const ParamSpec& param : contract.params) {
+    ordered_json property = {{"description", param.help}};
+    property.update(or_variable(param_value(param)));
+    properties[param.name] = property;
+    if (param.required) required.push_back(param.name);
+  }
+  ordered_json schema = {
+      {"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+  if (!required.empty()) schema["required"] = required;
+  return schema;
+}
+
+// One, or a list: `[a, {b: {...}}]`.
+ordered_json transforms(const StageTypes& types) {
+  const ordered_json name = stage_type_names(types, StageKind::transform);
+  ordered_json params = ordered_json::object();
+  for (const StageType& type : types.all()) {
+    if (type.contract.kind != StageKind::transform) continue;
+    params[type.contract.type] = params_schema(type.contract);
+  }
+  const ordered_json with_params = {
+      {"type", "object"}, {"properties", params}, {"additionalProperties", false}};
+  return {{"anyOf", {name, one_or_list({{"anyOf", {name, with_params}}})}}};
+}
+
 // Keys whose values have a form of their own.
 ordered_json special_value(const KeySpec& key, const StageTypes& types) {
   if (key.name == "producer") return stage_type_names(types, StageKind::producer);
-  if (key.name == "transform") return stage_type_names(types, StageKind::transform);
+  if (key.name == "transform") return transforms(types);
   if (key.name == "consumer") return stage_type_names(types, StageKind::consumer);
   if (key.name == "checkpoint") return reference("checkpoint");
   if (key.name == "shard") return {{"anyOf", {{{"type", "string"}}, reference("shard")}}};
@@ -100,51 +158,6 @@ ordered_json mapping_schema(KeyScope scope, const StageTypes& types) {
     properties[std::string(key.name)] = property;
   }
   return {{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
-}
-
-ordered_json param_value(const ParamSpec& param) {
-  const auto number = [&param](const char* type) {
-    ordered_json schema = {{"type", type}};
-    if (param.minimum) schema["minimum"] = *param.minimum;
-    if (param.maximum) schema["maximum"] = *param.maximum;
-    return schema;
-  };
-  const auto list = [](ordered_json items) {
-    return ordered_json{{"type", "array"}, {"items", std::move(items)}};
-  };
-  switch (param.type) {
-    case ParamType::flag:
-      return {{"type", "boolean"}};
-    case ParamType::integer:
-      return number("integer");
-    case ParamType::number:
-      return number("number");
-    case ParamType::integers:
-      return list(number("integer"));
-    case ParamType::numbers:
-      return list(number("number"));
-    case ParamType::texts:
-      return list({{"type", "string"}});
-    case ParamType::choice:
-      return {{"enum", param.choices}};
-    default:
-      return {{"type", {"string", "number"}}};
-  }
-}
-
-ordered_json params_schema(const StageContract& contract) {
-  ordered_json properties = ordered_json::object();
-  ordered_json required = ordered_json::array();
-  for (const ParamSpec& param : contract.params) {
-    ordered_json property = {{"description", param.help}};
-    property.update(or_variable(param_value(param)));
-    properties[param.name] = property;
-    if (param.required) required.push_back(param.name);
-  }
-  ordered_json schema = {
-      {"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
-  if (!required.empty()) schema["required"] = required;
-  return schema;
 }
 
 // `params:` of a stage are those of its type.

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "pipeline/run/chain_stage.h"
 
 namespace brigade {
 namespace {
@@ -124,6 +125,20 @@ std::function<Result<std::unique_ptr<Producer>>()> producer_maker(const StageTyp
     BRIGADE_ASSIGN(const ModuleBody* body, find_module_body(type.module, type.contract.type));
     if (body->make_producer == nullptr) return wrong_body(type, "producer");
     return std::unique_ptr<Producer>(body->make_producer());
+  };
+}
+
+std::function<Result<std::unique_ptr<Stage>>()> body_maker(const StageType& type,
+                                                           const PlanStage& stage) {
+  if (type.links.empty()) return stage_maker(type);
+  return [&type, &stage]() -> Result<std::unique_ptr<Stage>> {
+    std::vector<std::unique_ptr<Stage>> bodies;
+    for (const StageType* link : type.links) {
+      BRIGADE_ASSIGN(auto body, stage_maker (*link)());
+      bodies.push_back(std::move(body));
+    }
+    return std::unique_ptr<Stage>(
+        std::make_unique<ChainStage>(type, std::move(bodies), stage.random, stage.batched));
   };
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "pipeline/plan/plan.h"
 #include "stages/api/module.h"
 #include "stages/api/stage_types.h"
 
@@ -32,5 +33,9 @@ Result<const ModuleBody*> find_module_body(const std::string& module, const std:
 // How a replica makes its stage (or producer), whatever the body is in. `type` must outlive them.
 std::function<Result<std::unique_ptr<Stage>>()> stage_maker(const StageType& type);
 std::function<Result<std::unique_ptr<Producer>>()> producer_maker(const StageType& type);
+
+/// As stage_maker(), also for a chain: its links' bodies, as this stage of the plan wants them.
+std::function<Result<std::unique_ptr<Stage>>()> body_maker(const StageType& type,
+                                                           const PlanStage& stage);
 
 }  // namespace brigade

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "pipeline/stats/counters.h"
 #include "pipeline/stats/progress.h"
+#include "stages/api/chain.h"
 #include "transports/stop.h"
 
 namespace brigade {
@@ -235,7 +236,8 @@ std::vector<StageResult> Supervisor::results_of(int stage) const {
         live_counters(setup_.control, static_cast<int>(number)).samples.load();
   }
   const std::string& type = setup_.plan.stages[static_cast<std::size_t>(stage)].type;
-  const StageType* const found = setup_.types.find(type);
+  StageType chain;
+  const StageType* const found = find_type_or_chain(setup_.types, type, chain);
   return combine_results(found == nullptr ? std::vector<ReportSpec>{} : found->contract.reports,
                          replicas);
 }

@@ -14,6 +14,7 @@
 #include "pipeline/process/reporting.h"
 #include "pipeline/process/segments.h"
 #include "pipeline/run/replica.h"
+#include "stages/api/chain.h"
 #include "transports/fault_points.h"
 
 namespace brigade {
@@ -44,7 +45,7 @@ ReplicaSetup make_setup(const WorkerRole& role, AttachedSegments& segments, cons
   setup.control = &segments.control();
   setup.pools = segments.row_pools();
   setup.type = &type;
-  setup.make_stage = stage_maker(type);
+  setup.make_stage = body_maker(type, segments.plan().stages[static_cast<std::size_t>(role.stage)]);
   setup.make_producer = producer_maker(type);
   setup.reporter = &reporter;
   setup.spins = role.spins;
@@ -54,7 +55,8 @@ ReplicaSetup make_setup(const WorkerRole& role, AttachedSegments& segments, cons
 Result<void> work(const WorkerRole& role, AttachedSegments& segments, const StageTypes& types,
                   ReportSink& sink) {
   const PlanStage& stage = segments.plan().stages[static_cast<std::size_t>(role.stage)];
-  const StageType* const type = types.find(stage.type);
+  StageType chain;
+  const StageType* const type = find_type_or_chain(types, stage.type, chain);
   if (type == nullptr) {
     return Error{concat("this program has no stage type \"", stage.type,
                         "\"; add it before the App is made")};

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "pipeline/run/record_field.h"
 #include "transports/memory_file.h"
 
 namespace brigade {
@@ -113,16 +114,8 @@ void RecordWindow::add_field(std::size_t pool, std::size_t array, const TensorTy
   bound.base = rings_[pool].pool->row(array, 0);
   bound.stride = rings_[pool].pool->stride(array);
 
-  Field& field = frame_.fields.emplace_back();
-  field.name = name;
-  field.dtype = type.dtype;
-  field.ragged = type.ragged();
-  field.row_bounds = type.bounds();
-  field.row_shape = field.row_bounds;
-  field.row_stride = bound.stride;
-  if (frame_.batched) field.shape.push_back(static_cast<std::int64_t>(task_));
-  for (std::int64_t size : field.row_bounds) field.shape.push_back(size);
-  field.bounds = field.shape;
+  frame_.fields.push_back(make_field(type, name, frame_.batched, task_));
+  frame_.fields.back().row_stride = bound.stride;
 }
 
 void RecordWindow::set_count(std::uint64_t count) {

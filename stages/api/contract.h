@@ -30,7 +30,6 @@ namespace brigade {
 
 enum class StageKind : std::uint8_t { producer, transform, consumer };
 BRIGADE_API std::string_view stage_kind_name(StageKind kind);
-
 /// What one call of process() sees.
 enum class Takes : std::uint8_t {
   samples,  ///< one sample; the runtime loops over the rows
@@ -65,8 +64,9 @@ struct StageContract {
   std::vector<std::vector<TensorPattern>> one_of;  ///< of each group at least one
   std::vector<std::string> facts;                  ///< parameters (InputPath) whose header is read
   std::vector<ReportSpec> reports;
-  bool rest_passes = false;     ///< tensors it does not name travel on
-  bool several_inputs = false;  ///< may have more than one source (zip, epochs, merge)
+  bool rest_passes = false;               ///< tensors it does not name travel on
+  std::vector<std::string> named_inside;  ///< by a chain's later links: these do not travel on
+  bool several_inputs = false;            ///< may have more than one source (zip, epochs, merge)
   bool may_drop = false;
   bool stateful = false;               ///< keeps state between calls, beyond caches
   bool registers_host_memory = false;  ///< needs a writable mapping of its input pools

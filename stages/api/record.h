@@ -62,6 +62,8 @@ class Inputs {
  public:
   explicit Inputs(const Frame& frame) : frame_(&frame) {}
 
+  const Frame& frame() const { return *frame_; }  ///< for the runtime
+
   /// The tensor of that name; the contract has made sure that it is there (else aborts).
   TensorView operator[](std::string_view name) const {
     const Field* field = frame_->find(name);
@@ -111,6 +113,8 @@ class Inputs {
 class Outputs {
  public:
   explicit Outputs(Frame& frame) : frame_(&frame) {}
+
+  Frame& frame() { return *frame_; }  ///< for the runtime
 
   /// The slot of that name; aborts where the contract does not name it.
   TensorSlot operator[](std::string_view name) {

@@ -22,6 +22,7 @@ struct StageType {
   std::function<std::unique_ptr<Stage>()> make_stage;
   std::function<std::unique_ptr<Producer>()> make_producer;  ///< set for indexed producers
   bool indexed = false;                                      ///< body derives from Producer
+  std::vector<const StageType*> links;  ///< of a chain (chain.h): its transforms, in order
 };
 
 class StageTypes {

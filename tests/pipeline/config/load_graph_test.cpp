@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "tests/support/load_text.h"
+#include "tests/support/temporary_folder.h"
 
 namespace brigade {
 namespace {
@@ -18,11 +19,7 @@ namespace fs = std::filesystem;
 
 class LoadFiles : public testing::Test {
  protected:
-  LoadFiles() : folder_(fs::path(testing::TempDir()) / "brigade_test_load_graph") {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "sub");
-  }
-  ~LoadFiles() override { fs::remove_all(folder_); }
+  LoadFiles() { fs::create_directories(folder_ / "sub"); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -37,7 +34,8 @@ class LoadFiles : public testing::Test {
                        .working_directory = folder_});
   }
 
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
   FakeFacts facts_ = golden_facts();
 };
 

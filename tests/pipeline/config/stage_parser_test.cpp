@@ -50,13 +50,19 @@ TEST_F(StageParserTest, ReadsEveryBuiltKey) {
   EXPECT_TRUE(stage.drop_last->value);
 }
 
-TEST_F(StageParserTest, ReadsAChainAndSaysThatItIsNotBuilt) {
+TEST_F(StageParserTest, ReadsAChain) {
   const StageSpec stage = parse("{transform: [x, {y: {p: 1}}], from: b}");
   ASSERT_EQ(stage.types.size(), 2u);
   EXPECT_EQ(stage.types[0].name.value, "x");
   EXPECT_EQ(stage.types[1].name.value, "y");
   EXPECT_TRUE(stage.types[1].params->is_map());
-  EXPECT_THAT(messages(), HasSubstr("not built yet"));
+  EXPECT_EQ(stage.chain->mark.column, 16);
+  EXPECT_TRUE(diagnostics_.ok()) << messages();
+}
+
+TEST_F(StageParserTest, ParametersBesideAChainAreAnError) {
+  parse("{transform: [x, y], from: b, params: {p: 1}}");
+  EXPECT_THAT(messages(), HasSubstr("`params` stands beside a list of stage types"));
 }
 
 TEST_F(StageParserTest, EmptyMappingsAreNoMistake) {

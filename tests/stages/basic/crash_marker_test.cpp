@@ -4,11 +4,14 @@
 
 #include <filesystem>
 
+#include "tests/support/temporary_folder.h"
+
 namespace brigade {
 namespace {
 
 TEST(CrashMarkerTest, RemembersAcrossObjectsUntilRemoved) {
-  const std::string path = testing::TempDir() + "crash_marker_test";
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "marker";
   CrashMarker first(path);
   first.remove();
   EXPECT_FALSE(first.has(17));

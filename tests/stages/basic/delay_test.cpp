@@ -5,6 +5,7 @@
 
 #include "stages/basic/basic_stages.h"
 #include "tests/support/stage_harness.h"
+#include "tests/support/temporary_folder.h"
 
 namespace brigade {
 namespace {
@@ -50,8 +51,8 @@ TEST(DelayDeathTest, CrashesEachTimeAtCrashAt) {
 }
 
 TEST(DelayDeathTest, CrashesOnceAtCrashOnceAtWhicheverProcessMeetsIt) {
-  const std::string marker = testing::TempDir() + "delay_test_marker";
-  std::filesystem::remove(marker);
+  const TemporaryFolder folder;
+  const std::string marker = folder.path() / "marker";
   const ParamTexts params = {{"crash_once_at", "[5, 6]"}, {"crash_marker", marker}};
   const auto stage = open_delay(params);
   EXPECT_EXIT((void)process(*stage, 5), testing::KilledBySignal(SIGABRT), "sample 5");

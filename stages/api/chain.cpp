@@ -1,0 +1,209 @@
+#include "stages/api/chain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+ChainParams& chain_params(void* params) { return *static_cast<ChainParams*>(params); }
+const ChainParams& chain_params(const void* params) {
+  return *static_cast<const ChainParams*>(params);
+}
+
+bool is_named(const StageContract& contract, std::string_view name) {
+  const auto same = [&](const TensorPattern& pattern) { return pattern.name == name; };
+  if (std::any_of(contract.inputs.begin(), contract.inputs.end(), same)) return true;
+  return std::any_of(contract.one_of.begin(), contract.one_of.end(), [&](const auto& group) {
+    return std::any_of(group.begin(), group.end(), same);
+  });
+}
+
+Result<void> check_link(const StageContract& contract) {
+  if (contract.kind != StageKind::transform)
+    return Error{concat(quote(contract.type), " is a ", stage_kind_name(contract.kind),
+                        "; only transforms follow each other in one stage")};
+  if (!contract.facts.empty())
+    return Error{concat(quote(contract.type),
+                        " reads headers of files, and so cannot be one of "
+                        "several types of a stage")};
+  return {};
+}
+
+/// What one call sees: batches as soon as a link needs them.
+Result<Takes> common_takes(const std::vector<const StageType*>& links) {
+  const StageType* samples = nullptr;
+  const StageType* batches = nullptr;
+  for (const StageType* link : links) {
+    if (link->contract.takes == Takes::samples) samples = link;
+    if (link->contract.takes == Takes::batches) batches = link;
+  }
+  if (samples != nullptr && batches != nullptr)
+    return Error{concat(quote(samples->contract.type), " takes one sample at a time and ",
+                        quote(batches->contract.type), " takes batches: give them a stage each")};
+  if (samples != nullptr) return Takes::samples;
+  return batches != nullptr ? Takes::batches : Takes::either;
+}
+
+void add_params(const StageContract& link, std::size_t index, const std::string& name,
+                StageContract& chain) {
+  for (const ParamSpec& own : link.params) {
+    ParamSpec spec = own;
+    spec.name = concat(name, ".", own.name);
+    spec.set = [index, set = own.set](void* params, const ParamValue& value) {
+      return set(chain_params(params).links[index].get(), value);
+    };
+    spec.get = [index, get = own.get](const void* params) {
+      return get(chain_params(params).links[index].get());
+    };
+    chain.params.push_back(std::move(spec));
+  }
+  for (ReportSpec report : link.reports) {
+    report.name = concat(name, ".", report.name);
+    chain.reports.push_back(std::move(report));
+  }
+}
+
+void add_named(const StageContract& link, std::vector<std::string>& names) {
+  for (const TensorPattern& pattern : link.inputs) names.push_back(pattern.name);
+  for (const auto& group : link.one_of)
+    for (const TensorPattern& pattern : group) names.push_back(pattern.name);
+}
+
+std::string tensors_text(const Ports& ports) {
+  std::vector<std::string> texts;
+  for (const TensorType& tensor : ports.tensors) texts.push_back(tensor.text());
+  return texts.empty() ? "nothing" : join(texts, ", ");
+}
+
+bool has(const Ports& ports, const TensorPattern& pattern) {
+  const TensorType* type = ports.find(pattern.name);
+  return type != nullptr && pattern.accepts(*type);
+}
+
+Result<void> check_inputs(const StageContract& link, const Ports& in) {
+  for (const TensorPattern& pattern : link.inputs) {
+    if (!has(in, pattern))
+      return Error{
+          concat("it needs ", pattern.text(), ", but what reaches it is ", tensors_text(in))};
+  }
+  for (const auto& group : link.one_of) {
+    std::vector<std::string> texts;
+    for (const TensorPattern& pattern : group) texts.push_back(pattern.text());
+    if (std::none_of(group.begin(), group.end(),
+                     [&](const TensorPattern& pattern) { return has(in, pattern); }))
+      return Error{concat("it needs one of ", join(texts, "; "), ", but what reaches it is ",
+                          tensors_text(in))};
+  }
+  return {};
+}
+
+/// What is there after a link: its own tensors, then what it lets pass.
+Ports after(const StageContract& link, const ChainPorts::Link& ports) {
+  Ports there = ports.own;
+  if (!link.rest_passes) return there;
+  for (const TensorType& tensor : ports.in.tensors)
+    if (!is_named(link, tensor.name) && ports.own.find(tensor.name) == nullptr)
+      there.tensors.push_back(tensor);
+  return there;
+}
+
+StageContract chain_contract(const std::vector<const StageType*>& links, Takes takes) {
+  StageContract chain;
+  std::vector<std::string> types;
+  for (const StageType* link : links) types.push_back(link->contract.type);
+  chain.type = concat("[", join(types, ", "), "]");
+  chain.help = "Several transforms in one process.";
+  chain.takes = takes;
+  chain.params_type = typeid(ChainParams).name();
+  chain.inputs = links.front()->contract.inputs;
+  chain.one_of = links.front()->contract.one_of;
+  chain.several_inputs = links.front()->contract.several_inputs;
+  chain.rest_passes = true;
+  const std::vector<std::string> names = chain_link_names(links);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const StageContract& link = links[i]->contract;
+    add_params(link, i, names[i], chain);
+    if (i > 0) add_named(link, chain.named_inside);
+    chain.rest_passes &= link.rest_passes;
+    chain.may_drop |= link.may_drop;
+    chain.stateful |= link.stateful;
+  }
+  return chain;
+}
+
+}  // namespace
+
+std::vector<std::string> chain_link_names(const std::vector<const StageType*>& links) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const auto same = [&](const StageType* other) {
+      return other->contract.type == links[i]->contract.type;
+    };
+    const auto before = std::count_if(links.begin(), links.begin() + static_cast<long>(i), same);
+    names.push_back(before == 0 ? links[i]->contract.type
+                                : concat(links[i]->contract.type, "#", before + 1));
+  }
+  return names;
+}
+
+Result<StageType> chain_type(std::vector<const StageType*> links) {
+  for (const StageType* link : links) BRIGADE_TRY(check_link(link->contract));
+  BRIGADE_ASSIGN(const Takes takes, common_takes(links));
+  StageType chain;
+  chain.contract = chain_contract(links, takes);
+  chain.contract.make_params = [links] {
+    auto params = std::make_shared<ChainParams>();
+    for (const StageType* link : links) params->links.push_back(link->contract.make_params());
+    return std::static_pointer_cast<void>(params);
+  };
+  chain.links = std::move(links);
+  chain.contract.outputs = [links = chain.links](const void* params, const Ports& in,
+                                                 const Facts&) -> Result<Ports> {
+    StageType only_links;
+    only_links.links = links;
+    BRIGADE_ASSIGN(ChainPorts ports, chain_ports(only_links, params, in));
+    return std::move(ports.out);
+  };
+  return chain;
+}
+
+Result<ChainPorts> chain_ports(const StageType& chain, const void* params, const Ports& in) {
+  const std::vector<std::string> names = chain_link_names(chain.links);
+  ChainPorts ports;
+  Ports there = in;
+  std::vector<std::string> written;
+  for (std::size_t i = 0; i < chain.links.size(); ++i) {
+    const StageContract& contract = chain.links[i]->contract;
+    ChainPorts::Link link{there, {}};
+    if (auto fits = check_inputs(contract, link.in); !fits) return fits.error().within(names[i]);
+    auto own = contract.outputs(chain_params(params).links[i].get(), link.in, {});
+    if (!own) return own.error().within(names[i]);
+    link.own = std::move(*own);
+    for (const TensorType& tensor : link.own.tensors) written.push_back(tensor.name);
+    there = after(contract, link);
+    ports.links.push_back(std::move(link));
+  }
+  for (const TensorType& tensor : there.tensors)
+    if (std::find(written.begin(), written.end(), tensor.name) != written.end())
+      ports.out.tensors.push_back(tensor);
+  return ports;
+}
+
+const StageType* find_type_or_chain(const StageTypes& types, std::string_view name,
+                                    StageType& chain) {
+  if (!name.starts_with('[') || !name.ends_with(']')) return types.find(name);
+  std::vector<const StageType*> links;
+  for (const std::string_view link : split(name.substr(1, name.size() - 2), ',')) {
+    links.push_back(types.find(trim(link)));
+    if (links.back() == nullptr) return nullptr;
+  }
+  auto made = chain_type(std::move(links));
+  if (!made) return nullptr;
+  chain = std::move(*made);
+  return &chain;
+}
+
+}  // namespace brigade
