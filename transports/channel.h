@@ -72,6 +72,10 @@ class Channel {
   Attempt<P> blocked(Mark<P>* mark, Cause cause) const { return {Look::blocked, 0, mark, cause}; }
   bool reached(Neighbour& neighbour, std::uint64_t last);
   Attempt<P> at_end(std::uint64_t end);
+  /// Where others may be waiting for this lane's end, or for the end of its turn.
+  std::uint64_t next_end() const {
+    return std::min(end_->load(std::memory_order_relaxed), own_end_);
+  }
   void count(std::uint64_t task, const RowCounts& not_full);
 
   Mark<P>* mark_;
@@ -237,11 +241,11 @@ void Channel<P>::finish(std::uint64_t task, const RowCounts& not_full, const Pac
     mark_->low.value.store(low + task_size_, std::memory_order_release);
     P::point(FaultPoint::finish_after_done);
     ++cursor_;
-    return debt_.add({low, low + task_size_}, end_->load(std::memory_order_relaxed), pace);
+    return debt_.add({low, low + task_size_}, next_end(), pace);
   }
   table_.word(task).exchange(table_.done(task, me_), std::memory_order_seq_cst);
   P::point(FaultPoint::finish_after_done);
-  debt_.add(advance(*mark_, table_, task_size_), end_->load(std::memory_order_relaxed), pace);
+  debt_.add(advance(*mark_, table_, task_size_), next_end(), pace);
 }
 
 }  // namespace brigade

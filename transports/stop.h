@@ -34,8 +34,8 @@ void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64
 template <class P>
 void begin_running(Control<P>& control) {
   auto starting = static_cast<std::uint64_t>(Phase::starting);
-  control.phase->value.compare_exchange_strong(
-      starting, static_cast<std::uint64_t>(Phase::running), std::memory_order_seq_cst);
+  control.phase->value.compare_exchange_strong(starting, static_cast<std::uint64_t>(Phase::running),
+                                               std::memory_order_seq_cst);
   ring_everybody(control);
 }
 
