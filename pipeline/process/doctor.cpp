@@ -106,7 +106,7 @@ Finding proc(const MachineFacts& facts) {
 Finding huge_pages(const MachineFacts& facts) {
   const std::string found = facts.shm_huge.empty() ? "unknown" : facts.shm_huge;
   const bool always = found == "always" || found == "force" || found == "within_size";
-  return {Health::fine, "huge pages (shared memory)", found,
+  return {Health::fine, "huge pages", found,
           always ? "large buffers lie in huge pages: fewer misses, but memory in steps of 2 MiB"
                  : "buffers lie in pages of 4 KiB, which is what the plan counts with"};
 }

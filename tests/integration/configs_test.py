@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 
 from brigade_program import ProgramTest, Running, main
 
@@ -19,6 +20,19 @@ def graphs():
 
 def needs_libtorch(files):
     return any("consumer: torch_" in path.read_text() for path in files)
+
+
+def needs_data_that_is_not_here(files):
+    """Data sets are not part of the repository; what needs one says so and nothing else."""
+    said = Running(["check", *files]).finish().err
+    errors = re.findall("error: .*", said)
+    return bool(errors) and all("there is no file or folder /usr/share/datasets/" in error
+                                for error in errors)
+
+
+def graphs_to_run():
+    return [files for files in graphs()
+            if not needs_libtorch(files) and not needs_data_that_is_not_here(files)]
 
 
 class Configs(ProgramTest):
@@ -43,9 +57,7 @@ class Configs(ProgramTest):
 
     def test_every_graph_runs_and_its_books_balance(self):
         ran = 0
-        for files in graphs():
-            if needs_libtorch(files):
-                continue
+        for files in graphs_to_run():
             with self.subTest(" ".join(file.name for file in files)):
                 summary = self.run_files(files, "--limit", LIMIT)
                 self.check_books(summary)
@@ -55,9 +67,7 @@ class Configs(ProgramTest):
         self.assertGreaterEqual(ran, 8)
 
     def test_every_graph_runs_as_threads(self):
-        for files in graphs():
-            if needs_libtorch(files):
-                continue
+        for files in graphs_to_run():
             with self.subTest(" ".join(file.name for file in files)):
                 self.check_books(self.run_files(files, "--limit", LIMIT, "--in-process"))
 

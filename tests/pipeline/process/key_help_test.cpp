@@ -21,7 +21,7 @@ TEST(KeyHelp, HasEveryKey) {
 TEST(KeyHelp, SaysWhatAKeyTakesItsUnitAndDefault) {
   EXPECT_THAT(key_help(), HasSubstr("threads that libraries inside one replica may use (a number "
                                     "of threads from 1 to"));
-  EXPECT_THAT(key_help(), HasSubstr("(a duration such as 100ms or 5s; default 10s)"));
+  EXPECT_THAT(key_help(), HasSubstr("when it is short (true or false; default false)"));
 }
 
 TEST(KeyHelp, SaysWhatIsNotBuilt) { EXPECT_THAT(key_help(), HasSubstr("[not built yet]")); }
