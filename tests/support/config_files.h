@@ -39,6 +39,7 @@ inline FakeFacts data_set_facts() {
     facts.file(folder + name + "-images-idx3-ubyte.gz", idx_header(8, {count, 28, 28}));
     facts.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}));
   }
+  facts.folder("/usr/share/datasets/photos");
   return facts.folder("/tmp");
 }
 
