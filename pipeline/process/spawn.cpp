@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -149,7 +150,10 @@ Result<RunningProcess> start_here(const std::string& program, const SpawnRequest
     collect(pid);
     return system_error(step_text(plan.failed), plan.error);
   }
-  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // close-on-exec
+  int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // close-on-exec
+  // Ended and already reaped, by a handler for SIGCHLD in the embedding program: a descriptor that
+  // is readable like that of an ended process, and of which reap() learns as little.
+  if (pidfd < 0 && errno == ESRCH) pidfd = eventfd(1, EFD_CLOEXEC);
   if (pidfd < 0) {
     const int error = errno;
     ::kill(pid, SIGKILL);

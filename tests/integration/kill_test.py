@@ -10,8 +10,8 @@ import re
 import signal
 import time
 
-from brigade_program import (ENDLESS, ENDLESS_WORKERS, ProgramTest, alive, children, leftovers, line,
-                             main, wait_until, workers_of)
+from brigade_program import (ENDLESS, ENDLESS_WORKERS, ProgramTest, alive, children, leftovers,
+                             line, main, wait_until, workers_of)
 
 KILLS = 100  # of each graph
 SEED = 20260131

@@ -54,7 +54,8 @@ class Limits(ProgramTest):
     def test_too_little_memory_is_said_with_the_edges(self):
         self.refused("memory: 1MiB\n" + line(batch=4096),
                      rf'stage "slow": the graph needs {SIZE} of memory, 1\.0 MiB are there '
-                     rf"\(memory:\): edge slow -> end needs {SUM}; edge numbers -> slow needs {SUM}",
+                     rf"\(memory:\): edge slow -> end needs {SUM}; edge numbers -> slow "
+                     rf"needs {SUM}",
                      where="8:3")
 
     def test_more_memory_than_the_machine_has(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The trainer as a user meets it: the same loss whatever feeds it, checkpoints that are whole at any
-instant, and one line for what does not fit."""
+"""The trainer as a user meets it: the same loss whatever feeds it, checkpoints that are whole at
+any instant, and one line for what does not fit."""
 
 import contextlib
 import json
@@ -241,8 +241,8 @@ class WhatDoesNotFit(TorchTest):
 
     def test_a_label_beyond_the_classes(self):
         said = self.one_line(self.run_graph(self.graph(classes=9), "--quiet"))
-        self.assertRegex(said, r"^failed: samples 0 to 15 \(epoch 0\): sample \d+ has label 9; with "
-                               "classes: 9 labels are 0 to 8$")
+        self.assertRegex(said, r"^failed: samples 0 to 15 \(epoch 0\): sample \d+ has label 9; "
+                               "with classes: 9 labels are 0 to 8$")
 
     def test_too_little_address_space_for_libtorch(self):
         said = self.one_line(self.run_graph(self.graph(), "--quiet",
