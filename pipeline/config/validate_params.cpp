@@ -36,7 +36,7 @@ class ParamCheck {
     for (const ParamSpec& spec : contract_.params)
       if (spec.required && (map == nullptr || map->find(spec.name) == nullptr)) missing(spec);
     for (const std::string& param : contract_.facts)
-      if (good_) read_fact(param);
+      if (good_) read_facts(param);
     return good_;
   }
 
@@ -76,12 +76,29 @@ class ParamCheck {
     ParamValue value = to_param_value(entry.value);
     const bool path = is_path(spec->type) && entry.value.is_scalar() && !value.text.empty();
     if (path) value.text = absolute_path(v, value.text, entry.value.origin);
+    const bool paths = spec->type == ParamType::input_paths && entry.value.is_map();
+    if (paths) make_absolute(entry.value, value);
     if (auto set = set_param(*spec, params_, value); !set) {
       const Span& span = item_span(entry.value, set.error().message);
       return error(span, concat("parameter ", quote(entry.key), ": ", set.error().message));
     }
     spans_.emplace_back(entry.key, entry.value.span);
     if (path) check_path(*spec, entry, value.text);
+    if (!paths) return;
+    for (std::size_t i = 0; i < entry.value.entries.size(); ++i) {
+      const YamlEntry& file = entry.value.entries[i];
+      spans_.emplace_back(concat(entry.key, ".", file.key), file.value.span);
+      check_path(*spec, file, value.entries[i].second.text);
+    }
+  }
+
+  // Of a map of files.
+  void make_absolute(const YamlNode& node, ParamValue& value) {
+    for (std::size_t i = 0; i < node.entries.size(); ++i) {
+      const YamlNode& file = node.entries[i].value;
+      std::string& text = value.entries[i].second.text;
+      if (file.is_scalar() && !text.empty()) text = absolute_path(v, text, file.origin);
+    }
   }
 
   // "item 3: ..." is shown at that item.
@@ -127,10 +144,16 @@ class ParamCheck {
     return help;
   }
 
-  void read_fact(const std::string& param) {
+  void read_facts(const std::string& param) {
     const ParamSpec* spec = contract_.find_param(param);
     if (spec == nullptr) return;
-    const std::string path = spec->get(params_).text;
+    const ParamValue value = spec->get(params_);
+    if (value.kind != ParamValue::Kind::map) return read_fact(param, value.text);
+    for (const auto& [name, path] : value.entries)
+      if (good_) read_fact(concat(param, ".", name), path.text);
+  }
+
+  void read_fact(const std::string& param, const std::string& path) {
     if (path.empty()) return;
     const auto known = std::find_if(spans_.begin(), spans_.end(),
                                     [&](const auto& entry) { return entry.first == param; });

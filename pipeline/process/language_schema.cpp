@@ -62,6 +62,11 @@ ordered_json param_value(const ParamSpec& param) {
       return list(number("number"));
     case ParamType::texts:
       return list({{"type", "string"}});
+    case ParamType::input_paths:
+      return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+    case ParamType::text_map:
+      return {{"type", "object"},
+              {"additionalProperties", one_or_list({{"type", {"string", "number"}}})}};
     case ParamType::choice:
       return {{"enum", param.choices}};
     default:

@@ -2,6 +2,7 @@
 """Runs that go well: the same samples whatever runs them, a summary that scripts can rely on."""
 
 import os
+import struct
 
 from brigade_program import ENDLESS, ENDLESS_WORKERS, ProgramTest, line, main, workers_of
 
@@ -38,6 +39,27 @@ stages:
                 with self.subTest(batch=batch, arguments=arguments):
                     found = self.summary(yaml(batch, 2), *arguments)["results"]["end"]
                     self.assertEqual(found["checksum"], expected["checksum"])
+
+    def test_arrays_of_numpy_are_a_source(self):
+        self.write_npy("images.npy", "|u1", "(100, 4, 4)", bytes(range(100)) * 16)
+        self.write_npy("labels.npy", "<i8", "(100,)", struct.pack("<100q", *range(100)))
+        yaml = """
+stages:
+  arrays: {producer: npy, params: {files: {image: images.npy, label: labels.npy}}, shuffle: true}
+  end: {consumer: count, from: {stage: arrays, batch: 32}}
+"""
+        self.assertEqual(self.summary(yaml)["samples"], 100)
+        (self.folder / "labels.npy").unlink()
+        failed = self.run_graph(yaml)
+        self.assertEqual(failed.code, 2)
+        self.assertIn(':3:68: error: stage "arrays": parameter "files": there is no file or folder',
+                      failed.err)
+
+    def write_npy(self, name, dtype, shape, data):
+        header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+        header += b" " * (63 - (10 + len(header)) % 64) + b"\n"
+        (self.folder / name).write_bytes(
+            b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data)
 
     def test_merge_takes_all_of_each_source(self):
         yaml = """
