@@ -52,7 +52,7 @@ stages:
         (self.folder / "labels.npy").unlink()
         failed = self.run_graph(yaml)
         self.assertEqual(failed.code, 2)
-        self.assertIn(':3:68: error: stage "arrays": parameter "files": there is no file or folder',
+        self.assertIn(':3:70: error: stage "arrays": parameter "files": there is no file or folder',
                       failed.err)
 
     def write_npy(self, name, dtype, shape, data):
