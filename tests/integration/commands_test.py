@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a user does in the first hour: `init`, `check`, `plan`, `graph`, `sample`, completions, help,
-and files that are no graphs."""
+"""What a user does in the first hour: `init`, `check`, `plan`, `graph`, `sample`, completions and
+help; and files that are no graphs."""
 
 import gzip
 import json
@@ -153,7 +153,8 @@ class Commands(ProgramTest):
         data = (self.folder / "npy" / row["data"]).read_bytes()
         self.assertTrue(data.startswith(b"\x93NUMPY\x01\x00"))
         header, = struct.unpack("<H", data[8:10])
-        self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (16, )", data[:10 + header])
+        self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (16, )",
+                      data[:10 + header])
         self.assertEqual(struct.unpack("<16f", data[10 + header:]), (1.0,) * 16)
 
     # --- help, doctor, completions

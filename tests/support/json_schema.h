@@ -5,10 +5,10 @@
 // known here is an error, so that none is passed over.
 
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <string>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "pipeline/config/yaml_reader.h"
 
@@ -16,7 +16,7 @@ namespace brigade::json_schema {
 
 using nlohmann::json;
 
-/// Plain scalars become what YAML 1.2's core schema says.
+/// Plain scalars become flags and numbers where they look like it.
 inline json to_json(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::null:
@@ -34,11 +34,10 @@ inline json to_json(const YamlNode& node) {
     case YamlNode::Kind::scalar:
       break;
   }
-  static const std::regex number(R"([-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?)");
   if (node.quoted) return node.text;
   if (node.text == "true" || node.text == "false") return node.text == "true";
-  if (std::regex_match(node.text, number) && node.text.front() != '+')
-    return json::parse(node.text, nullptr, false);
+  const json number = json::parse(node.text, nullptr, false);
+  if (number.is_number()) return number;
   return node.text;
 }
 
@@ -110,8 +109,14 @@ class Validator {
     return std::any_of(rule.begin(), rule.end(),
                        [&](const json& type) { return has_type(value, type); });
   }
+  // The two patterns there are: a prefix, and a sign somewhere.
+  static bool fits(const std::string& text, const std::string& pattern) {
+    if (const auto prefix = strip_prefix(pattern, "^")) return text.starts_with(*prefix);
+    BRIGADE_CHECK(pattern == "\\$", pattern);
+    return text.find('$') != text.npos;
+  }
   static bool matches(const json& value, const json& rule) {
-    return std::regex_search(value.get<std::string>(), std::regex(rule.get<std::string>()));
+    return fits(value.get<std::string>(), rule.get<std::string>());
   }
   static bool has_all(const json& value, const json& names) {
     return !value.is_object() || std::all_of(names.begin(), names.end(), [&](const json& name) {
@@ -149,7 +154,7 @@ class Validator {
       bool known = false;
       if (schema.contains("patternProperties"))
         for (const auto& [pattern, unused] : schema["patternProperties"].items())
-          known = known || std::regex_search(name, std::regex(pattern));
+          known = known || fits(name, pattern);
       if (known) continue;
       if (std::string wrong = check(inner, rule, concat(at, ".", name)); !wrong.empty())
         return wrong;
