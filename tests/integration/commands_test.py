@@ -79,6 +79,22 @@ class Commands(ProgramTest):
                 self.assertIn("makes samples up", said)
                 self.brigade("run", f"{name}.yaml", "--quiet", "--limit", 10)
 
+    def test_init_of_a_folder_of_images_decodes_them(self):
+        for kind in ("coat", "shirt"):
+            self.brigade("sample", GRAPH, "--stage", "images", "-n", 4, "--out", f"photos/{kind}")
+            (self.folder / "photos" / kind / "samples.tsv").unlink()
+        self.assertIn("found images\n", self.brigade("init", "photos").out)
+        self.assertIn("transform: decode_image", (self.folder / "photos.yaml").read_text())
+        self.brigade("check", "photos.yaml")
+        self.brigade("run", "photos.yaml", "--summary", "summary.json", "--set", "epochs=1",
+                     "--set", "stages.decode.params.size=32")
+        summary = json.loads((self.folder / "summary.json").read_text())
+        self.assertEqual(summary["samples"], 8)
+        self.brigade("sample", "photos.yaml", "--stage", "decode", "-n", 2, "--out", "decoded",
+                     "--set", "stages.decode.params.size=32")
+        self.assertEqual([row["image"] for row in self.rows_of(self.folder / "decoded")],
+                         ["000000_image.png", "000001_image.png"])
+
     def test_init_keeps_what_is_there_and_says_what_is_not(self):
         self.write("mine.yaml", "mine")
         said = self.brigade("init", ".", "--out", "mine.yaml", code=2).err

@@ -40,6 +40,9 @@ inline FakeFacts data_set_facts() {
     facts.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}));
   }
   facts.folder("/usr/share/datasets/photos");
+  for (const auto& entry :
+       std::filesystem::directory_iterator(config_folder()))     // a graph may read
+    facts.file(entry.path().string(), file_text(entry.path()));  // one of them
   return facts.folder("/tmp");
 }
 

@@ -49,5 +49,23 @@ TEST(PlanPrinter, ShowsAZipAndAMachineWithoutLimits) {
   expect_golden("plan/zip.txt", printed(graph, {.cores_affinity = 1}));
 }
 
+TEST(PlanPrinter, ShowsWhatRaggedTensorsAreExpectedToTakeAndTheWorst) {
+  GraphBuilder graph("ragged");
+  graph.producer("files", {{"encoded", u8, {up_to(1 << 20)}}});
+  graph.consumer("count", {"files"});
+  const MachineLimits limits = small_machine();
+  PlanResult result = plan_graph(graph.build(), limits);
+  ASSERT_TRUE(result.ok());
+  PlanPool& pool = result.plan.stages[0].pool;
+  pool.sparse = true;
+  pool.bytes = 64 << 20;
+  pool.expected_bytes = 5 << 20;
+  result.plan.memory_bytes = 6 << 20;
+  const std::string text = print_plan(result.plan, limits, memory_room(limits, 0));
+  EXPECT_NE(text.find("5.0 MiB  files -> count, at worst 64.0 MiB\n"), text.npos) << text;
+  EXPECT_NE(text.find("6.0 MiB  in all of 8.0 GiB (MemAvailable), at worst 65.0 MiB\n"), text.npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace brigade
