@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Runs an example as its README says and compares what it prints with its expected.txt.
+
+    example_test.py PROGRAM FOLDER
+
+`...` in expected.txt stands for what differs from run to run.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+SECONDS_MAX = 120
+
+
+def matches(expected, printed):
+    """Whether each line fits; a line that is only `...` stands for any number of lines."""
+    pattern = ""
+    for line in expected.strip().splitlines():
+        words = [".*".join(re.escape(part) for part in word.split("...")) for word in line.split()]
+        pattern += r"(?:.*\n)*?" if line.strip() == "..." else rf" *{' +'.join(words)}\n"
+    return re.fullmatch(pattern, printed.strip() + "\n") is not None
+
+
+def run(program, *arguments, cwd):
+    done = subprocess.run([program, *arguments], cwd=cwd, timeout=SECONDS_MAX, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{arguments} failed with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def checksum(printed):
+    return re.search(r"checksum (\w{16}),", printed)[1]
+
+
+def check_example(program, folder):
+    graph = f"{folder.name}.yaml"
+    printed = run(program, "run", graph, cwd=folder)
+    expected = (folder / "expected.txt").read_text()
+    if not matches(expected, printed):
+        sys.exit(f"{folder.name}: expected\n{expected}\nbut it printed\n{printed}")
+    # What every README says: the same samples, however many processes share the work.
+    middle = "work" if "\n  work:" in (folder / graph).read_text() else "noisy"
+    for more in (["--set", f"stages.{middle}.replicas=5"], ["--in-process"]):
+        if checksum(run(program, "run", graph, *more, cwd=folder)) != checksum(printed):
+            sys.exit(f"{folder.name}: another checksum with {more}")
+    run(program, "check", graph, cwd=folder)
+    run(program, "plan", graph, cwd=folder)
+    if middle == "noisy" and "amplitude" not in run(program, "stages", "jitter", cwd=folder):
+        sys.exit(f"{folder.name}: `stages jitter` does not explain it")
+    print(f"{folder.name}: ok")
+
+
+if __name__ == "__main__":
+    assert matches("a ... c\n...\nd", "a b  c\n1\n2\nd\n") and not matches("a ... c", "a b")
+    check_example(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())
