@@ -12,6 +12,7 @@ StageTypes builtin_stage_types() {
   add_synthetic(types);
   add_npy(types);
   add_csv(types);
+  add_lines(types);
   add_passthrough(types);
   add_delay(types);
   add_count(types);

@@ -4,6 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <ctime>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -13,6 +15,13 @@ namespace brigade {
 void SystemPolicy::sleep(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
   // EAGAIN and EINTR mean "look again", which every caller does.
   syscall(SYS_futex, &word, FUTEX_WAIT, expected, nullptr, nullptr, 0);
+}
+
+void SystemPolicy::sleep_for(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                             std::int64_t ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const timespec timeout{ns / kSecond, ns % kSecond};
+  syscall(SYS_futex, &word, FUTEX_WAIT, expected, &timeout, nullptr, 0);
 }
 
 void SystemPolicy::wake(std::atomic<std::uint32_t>& word) {

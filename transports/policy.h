@@ -19,6 +19,8 @@ struct SystemPolicy {
   /// Sleeps while `word` holds `expected`, until woken; may return early. Works between processes
   /// (not FUTEX_PRIVATE).
   static void sleep(std::atomic<std::uint32_t>& word, std::uint32_t expected);
+  /// The same, for `ns` nanoseconds at most.
+  static void sleep_for(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t ns);
   static void wake(std::atomic<std::uint32_t>& word);
   static void relax();  ///< one step of a spin
 };

@@ -7,7 +7,8 @@
 //   all_acknowledged -> lower_end: the end moves to just past the highest claimed task, rounded up
 //   to L
 //
-// after which the sources produce up to that end and the line runs dry. Supervisor only.
+// after which the sources produce up to that end and the line runs dry. Supervisor only, but for
+// the end of a stream's data, which nobody else can know.
 
 #include <algorithm>
 #include <cstdint>
@@ -27,6 +28,18 @@ void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64
   words.epoch_samples.value.store(samples, std::memory_order_release);
   const bool too_far = period != 0 && epochs > kNever / period;
   words.end.value.store(too_far ? kNever : period * epochs, std::memory_order_seq_cst);
+  ring_everybody(control);
+}
+
+/// Of a source of unknown length with one replica, by that replica: its data are over, and its
+/// domain ends at `end`, a multiple of L (unless a stop has ended it before). Rings everybody.
+template <class P>
+void set_end_of_data(Control<P>& control, int domain, std::uint64_t samples, std::uint64_t end) {
+  DomainWords<P>& words = *control.domains[static_cast<std::size_t>(domain)];
+  words.epoch_samples.value.store(samples, std::memory_order_release);
+  words.epoch_period.value.store(end, std::memory_order_release);
+  std::uint64_t unknown = kNever;
+  words.end.value.compare_exchange_strong(unknown, end, std::memory_order_seq_cst);
   ring_everybody(control);
 }
 

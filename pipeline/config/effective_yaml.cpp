@@ -56,10 +56,12 @@ YamlNode source_node(const ValidGraph& graph, const ValidStage& reader, const Va
   const ValidStage& writer = graph.stages[static_cast<std::size_t>(source.stage)];
   std::string name = writer.name;
   if (!source.tensor.empty()) name += concat(".", source.tensor);
-  if (!reader.batched || source.batch == writer.batch) return YamlNode::scalar(std::move(name));
+  const bool own_batch = reader.batched && source.batch != writer.batch;
+  if (!own_batch && !source.max_wait_ns) return YamlNode::scalar(std::move(name));
   YamlNode map = YamlNode::map();
   put(map, "stage", name);
-  put_number(map, "batch", source.batch);
+  if (own_batch) put_number(map, "batch", source.batch);
+  if (source.max_wait_ns) put(map, "max_wait", duration_text(*source.max_wait_ns));
   return map;
 }
 

@@ -179,8 +179,7 @@ constexpr KeySpec kKeys[] = {
         .otherwise("the writer's")
         .counts("samples"),
     row(source, "max_wait", duration, "longest wait for a full batch below a live source")
-        .otherwise("5ms")
-        .not_built(),
+        .otherwise("5ms"),
 
     row(on_error, "skip", special, "samples that may fail before the run stops")
         .takes("a number of samples, or a percentage of an epoch"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/text.h"
 
@@ -133,6 +134,82 @@ void number_domains(const ValidGraph& graph, Plan& plan, PlanProblems& problems)
     }
   }
   check_epoch_order(graph, plan, problems);
+}
+
+namespace {
+
+constexpr std::int64_t kMaxWaitNs = 5'000'000;
+
+bool is_stream(const PlanStage& stage) {
+  return stage.kind == StageKind::producer && !stage.indexed;
+}
+
+void check_stream(const ValidStage& stage, const Plan& plan, const PlanDomain& domain,
+                  PlanProblems& problems) {
+  const auto problem = [&](std::string message, std::string help) {
+    problems.push_back(problem_at(stage, std::move(message), std::move(help)));
+  };
+  if (stage.replicas != 1)
+    problem("a stream has one replica", "take `replicas:` away; share its work one stage below");
+  if (plan.epochs != 1)
+    problem(concat("a stream has one epoch, found epochs: ", plan.epochs),
+            "it ends by itself; write `epochs: 1`");
+  if (domain.sources.size() > 1)
+    problem("a stream cannot be zipped with another source: nobody knows whether their sizes agree",
+            "join: merge takes whichever is there");
+}
+
+/// Of all edges below the stream.
+std::int64_t shortest_wait(const ValidGraph& graph, const Plan& plan, int domain) {
+  std::optional<std::int64_t> shortest;
+  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
+    const auto& sources = graph.stages[s].sources;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const std::size_t lane = plan.stages[s].lanes.size() > 1 ? i : 0;
+      if (plan.stages[s].lanes[lane].domain != domain || !sources[i].max_wait_ns) continue;
+      shortest = std::min(shortest.value_or(*sources[i].max_wait_ns), *sources[i].max_wait_ns);
+    }
+  }
+  return shortest.value_or(kMaxWaitNs);
+}
+
+bool below_a_stream(const Plan& plan, int domain) {
+  const auto& sources = plan.domains[static_cast<std::size_t>(domain)].sources;
+  return std::any_of(sources.begin(), sources.end(),
+                     [&](int source) { return is_stream(plan.stages[source]); });
+}
+
+void check_reader(const ValidStage& stage, const PlanStage& planned, const Plan& plan,
+                  PlanProblems& problems) {
+  for (std::size_t i = 0; i < stage.sources.size(); ++i) {
+    const std::size_t lane = planned.lanes.size() > 1 ? i : 0;
+    const bool stream = below_a_stream(plan, planned.lanes[lane].domain);
+    const std::string port = quote(stage.sources[i].port);
+    if (stage.sources[i].max_wait_ns && !stream)
+      problems.push_back(problem_at(
+          stage, concat("max_wait of ", port, ": there is no stream above, every batch gets full"),
+          "take it away"));
+    if (stream && stage.join == Join::epochs)
+      problems.push_back(problem_at(
+          stage, concat("join: epochs cannot read ", port, ": a stream has no size to count to"),
+          "join: merge takes whichever is there"));
+    if (stream && stage.drop_last)
+      problems.push_back(
+          problem_at(stage, "drop_last below a stream would drop every batch that is closed early",
+                     "take `drop_last:` away"));
+  }
+}
+
+}  // namespace
+
+void check_streams(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    check_reader(graph.stages[s], plan.stages[s], plan, problems);
+    if (!is_stream(plan.stages[s])) continue;
+    const int domain = plan.stages[s].lanes.front().domain;
+    check_stream(graph.stages[s], plan, plan.domains[static_cast<std::size_t>(domain)], problems);
+    plan.stages[s].max_wait_ns = shortest_wait(graph, plan, domain);
+  }
 }
 
 }  // namespace brigade

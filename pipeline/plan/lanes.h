@@ -24,4 +24,8 @@ void number_domains(const ValidGraph& graph, Plan& plan, PlanProblems& problems)
 /// The domain that numbers the rows of a stage's pool: that of its only lane.
 inline int pool_domain(const PlanStage& stage) { return stage.lanes.front().domain; }
 
+/// Streams (producers of unknown length) number a domain alone, by one replica, in one epoch; and
+/// nobody can read an epoch of theirs to its end. Sets their max_wait: the smallest below them.
+void check_streams(const ValidGraph& graph, Plan& plan, PlanProblems& problems);
+
 }  // namespace brigade

@@ -113,6 +113,8 @@ struct PlanStage {
   std::uint64_t seed = 0;  ///< the stage's, else the graph's
   bool shuffle = false;
   std::uint64_t limit = 0;  ///< 0: all
+  /// Of a stream: emitting nothing for so long, it closes its open batch.
+  std::int64_t max_wait_ns = 0;
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
 };
 

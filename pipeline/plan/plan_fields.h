@@ -110,6 +110,7 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("seed", stage.seed);
   visit("shuffle", stage.shuffle);
   visit("limit", stage.limit);
+  visit("max_wait_ns", stage.max_wait_ns);
 }
 
 template <class Visit>

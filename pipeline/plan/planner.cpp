@@ -176,6 +176,7 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   plan = describe(graph);
   make_lanes(graph, plan);
   number_domains(graph, plan, problems);
+  check_streams(graph, plan, problems);
   set_task_sizes(graph, plan, problems);
   share_cores(graph, limits, plan, problems);
   check_descriptors(limits, plan, problems);

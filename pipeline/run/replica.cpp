@@ -23,20 +23,12 @@ struct Replica::State {
   std::optional<EpochEnds> epoch_ends;
   std::unique_ptr<TaskWork> work;
 
-  Result<void> refuse_unbuilt() const;
   Result<void> parse_params();
   void fill_open_context();
   Result<void> open_stage();
   Result<void> open_producer();
   void prepare_loop();
 };
-
-Result<void> Replica::State::refuse_unbuilt() const {
-  const PlanStage& plan = *context.stage;
-  if (plan.kind == StageKind::producer && !plan.indexed)
-    return Error{"producers that are streams are not built yet"};
-  return {};
-}
 
 Result<void> Replica::State::parse_params() {
   const StageContract& contract = setup.type->contract;
@@ -93,6 +85,10 @@ Result<void> Replica::State::open_producer() {
 
 void Replica::State::prepare_loop() {
   lanes.emplace(*context.control, *context.stage, context.stage_index, context.replica);
+  if (stage && context.stage->kind == StageKind::producer) {
+    work = make_stream_work(context, *stage);
+    return;
+  }
   if (stage) {
     work = context.stage->batched ? make_batch_work(context, *stage)
                                   : make_sample_work(context, *stage);
@@ -129,7 +125,6 @@ Replica& Replica::operator=(Replica&&) noexcept = default;
 Result<void> Replica::open() {
   State& state = *state_;
   const auto open = [&]() -> Result<void> {
-    BRIGADE_TRY(state.refuse_unbuilt());
     BRIGADE_TRY(state.parse_params());
     state.fill_open_context();
     return state.context.stage->indexed ? state.open_producer() : state.open_stage();

@@ -86,6 +86,11 @@ Result<void> StageLoop::do_task(std::uint64_t task) {
   const int lane = lanes_->lane();
   const Result<TaskDone> done = work_->work(lane, task * lanes_->at(lane).task_size());
   if (!done.ok()) return done.error();
+  if (done->nothing) {
+    lanes_->pay();
+    count_wait(Cause::input);
+    return {};
+  }
   const std::int64_t now = monotonic_ns();
   const std::int64_t task_ns = now - now_ns_;
   lanes_->finish(task, done->not_full, {now, task_ns});

@@ -1,9 +1,9 @@
 #pragma once
 
 // The work on one claimed task: the user's class called sample by sample or batch by batch, its
-// rows written in place. Three kinds: a producer reads samples of its source, a per-sample stage
-// and a per-batch stage turn input rows into output rows (a consumer has none). HOLES, PADs and
-// samples in quarantine are passed on without a call.
+// rows written in place. Four kinds: a producer reads samples of its source, a stream gives them as
+// they come, a per-sample stage and a per-batch stage turn input rows into output rows (a consumer
+// has none). HOLES, PADs and samples in quarantine are passed on without a call.
 //
 // One replica's; one thread. Nothing here allocates unless a sample fails.
 
@@ -26,6 +26,7 @@ namespace brigade {
 struct TaskDone {
   std::uint64_t full = 0;
   RowCounts not_full;
+  bool nothing = false;  ///< a stream has no sample yet (or never): the task is not finished
 };
 
 class TaskWork {
@@ -38,6 +39,8 @@ class TaskWork {
 
 std::unique_ptr<TaskWork> make_producer_work(const ReplicaContext& context, Producer& producer,
                                              const Sampler& sampler);
+/// Of a producer that is a stream; one replica, in order.
+std::unique_ptr<TaskWork> make_stream_work(const ReplicaContext& context, Stage& stage);
 std::unique_ptr<TaskWork> make_sample_work(const ReplicaContext& context, Stage& stage);
 std::unique_ptr<TaskWork> make_batch_work(const ReplicaContext& context, Stage& stage);
 

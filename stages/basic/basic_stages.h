@@ -11,6 +11,7 @@ namespace brigade {
 void add_synthetic(StageTypes& types);    ///< producer of made-up tensors
 void add_npy(StageTypes& types);          ///< producer of the rows of NumPy arrays
 void add_csv(StageTypes& types);          ///< producer of the columns of a text table
+void add_lines(StageTypes& types);        ///< producer of lines of text as they come: a stream
 void add_passthrough(StageTypes& types);  ///< transform that changes nothing
 void add_delay(StageTypes& types);        ///< transform that sleeps, crashes or fails where told
 void add_count(StageTypes& types);        ///< consumer that counts and checksums

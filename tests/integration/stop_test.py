@@ -31,6 +31,37 @@ class Stops(ProgramTest):
     def test_sigint_runs_dry(self):
         self.assertGreater(self.stop(signal.SIGINT, 130)["samples"], 0)
 
+    def test_a_stream_is_read_as_it_is_written_and_ends_with_its_writer(self):
+        pipe, run = self.start_stream()
+        with open(pipe, "w", encoding="utf-8") as writer:
+            writer.writelines(f"line {n}\n" for n in range(1000))
+            writer.flush()
+        finished = run.finish()
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertIn("end: samples 1,000", finished.out)
+
+    def test_a_stream_that_waits_runs_dry_too(self):
+        pipe, run = self.start_stream()
+        with open(pipe, "w", encoding="utf-8") as writer:
+            writer.write("one\ntwo\n")
+            writer.flush()
+            wait_until(lambda: len(workers_of(run.pid)) == 4, "4 workers")
+            time.sleep(0.3)
+            run.process.send_signal(signal.SIGINT)
+            finished = run.finish()
+        self.assertEqual(finished.code, 130, finished.err)
+        self.assertIn("end: samples 2,", finished.out)
+
+    def start_stream(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        return pipe, self.start("""
+stages:
+  requests: {producer: lines, params: {file: pipe}}
+  answer: {transform: passthrough, from: requests, replicas: 2}
+  end: {consumer: count, from: {stage: answer, batch: 16}}
+""")
+
     def test_sigterm_runs_dry(self):
         self.stop(signal.SIGTERM, 143)
 

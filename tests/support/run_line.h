@@ -169,6 +169,7 @@ class RunLine {
     for (std::size_t d = 0; d < plan_.domains.size(); ++d) {
       const PlanDomain& domain = plan_.domains[d];
       const std::uint64_t samples = sizes_.at(domain.sources.front());
+      if (samples == 0) continue;  // a stream: it sets its end itself
       set_end(control_, static_cast<int>(d), samples, epoch_period(samples, domain.multiple),
               plan_.epochs);
     }

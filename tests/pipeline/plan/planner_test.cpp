@@ -210,6 +210,67 @@ TEST(Planner, FixedTasksPadAnEpochToWholeRounds) {
   EXPECT_FALSE(planned.plan.stages[0].lanes[0].fixed);
 }
 
+/// feed is a stream, images are indexed; end reads both.
+GraphBuilder stream_graph(Join join) {
+  GraphBuilder graph;
+  graph.producer("feed", kRow);
+  graph.type_of("feed").indexed = false;
+  graph.producer("images", kRow);
+  ValidStage& end = graph.consumer("end", {"feed", "images"}, join);
+  end.batched = true;
+  end.sources[0].batch = end.sources[1].batch = 16;
+  return graph;
+}
+
+std::vector<std::string> messages_of(GraphBuilder& graph) {
+  std::vector<std::string> messages;
+  for (const PlanProblem& problem : plan_graph(graph.build(), small_machine()).problems)
+    messages.push_back(problem.message);
+  return messages;
+}
+
+TEST(Streams, MayBeMergedWithOtherSources) {
+  GraphBuilder graph = stream_graph(Join::merge);
+  graph.stage("end").sources[0].max_wait_ns = 7;
+  const PlanResult planned = plan_graph(graph.build(), small_machine());
+  ASSERT_TRUE(planned.problems.empty());
+  EXPECT_EQ(planned.plan.stages[0].max_wait_ns, 7);
+  EXPECT_EQ(planned.plan.stages[1].max_wait_ns, 0);
+}
+
+TEST(Streams, WaitAsLongAsTheMostImpatientReaderAnywhereBelow) {
+  GraphBuilder graph;
+  graph.producer("feed", kRow);
+  graph.type_of("feed").indexed = false;
+  graph.transform("b", {"feed"}, kRow);
+  graph.consumer("c", {"b"});
+  EXPECT_EQ(plan_graph(graph.build(), small_machine()).plan.stages[0].max_wait_ns, 5'000'000);
+  graph.stage("b").sources[0].max_wait_ns = 900;
+  graph.stage("c").sources[0].max_wait_ns = 800;
+  EXPECT_EQ(plan_graph(graph.build(), small_machine()).plan.stages[0].max_wait_ns, 800);
+}
+
+TEST(Streams, AreRefusedWhereTheirSizeWouldMatter) {
+  using Texts = std::vector<std::string>;
+  GraphBuilder zipped = stream_graph(Join::zip);
+  EXPECT_EQ(messages_of(zipped), Texts({"a stream cannot be zipped with another source: nobody "
+                                        "knows whether their sizes agree"}));
+  GraphBuilder epochs = stream_graph(Join::epochs);
+  EXPECT_EQ(messages_of(epochs),
+            Texts({"join: epochs cannot read \"feed\": a stream has no size to count to"}));
+  GraphBuilder many = stream_graph(Join::merge);
+  many.stage("feed").replicas = 2;
+  many.graph().epochs = 3;
+  EXPECT_EQ(messages_of(many),
+            Texts({"a stream has one replica", "a stream has one epoch, found epochs: 3"}));
+  GraphBuilder dropped = stream_graph(Join::merge);
+  dropped.stage("end").drop_last = true;
+  dropped.stage("end").sources[1].max_wait_ns = 5;
+  EXPECT_EQ(messages_of(dropped),
+            Texts({"drop_last below a stream would drop every batch that is closed early",
+                   "max_wait of \"images\": there is no stream above, every batch gets full"}));
+}
+
 TEST(Planner, ReportsAllProblemsAtOnce) {
   GraphBuilder graph;
   graph.producer("a", kRow);

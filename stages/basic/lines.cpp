@@ -1,0 +1,141 @@
+// lines: the lines of a file, a named pipe or a device, as they come. A stream: its length is
+// unknown until the file is at its end, or, of a pipe, until its last writer has closed it.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "stages/basic/basic_stages.h"
+
+namespace brigade {
+namespace {
+
+struct LinesParams {
+  InputPath file;
+  std::int64_t max_bytes = 4096;
+};
+
+constexpr double kLineBytesMax = 16 << 20;
+constexpr std::int64_t kExpectedBytes = 256;
+constexpr std::size_t kReadBytes = 64 << 10;
+
+Contract<LinesParams> lines_contract() {
+  return Contract<LinesParams>("lines", "Reads lines of text as they come.")
+      .producer()
+      .param("file", &LinesParams::file, "a file, a named pipe or a device")
+      .required()
+      .param("max_bytes", &LinesParams::max_bytes, 1, kLineBytesMax,
+             "bytes of the longest line, without its end")
+      .outputs([](const LinesParams& params, const Ports&) -> Result<Ports> {
+        return Ports{{"text", u8, {up_to(params.max_bytes, kExpectedBytes)}}};
+      })
+      .example("producer: lines\nparams: {file: /run/requests}\n");
+}
+
+class Lines : public Stage {
+ public:
+  Lines() = default;
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+  ~Lines() override { shut(); }
+
+  Result<void> open(const OpenContext& context) override {
+    params_ = context.params<LinesParams>();
+    fd_ = ::open(params_.file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat status {};
+    if (fd_ < 0 || fstat(fd_, &status) != 0) return failure("cannot open ");
+    if (S_ISDIR(status.st_mode))
+      return Error{concat(params_.file.path, " is a folder, expected a file of lines")};
+    return {};
+  }
+
+  Result<Next> process(const Inputs&, Outputs& out) override {
+    for (;;) {
+      const std::size_t newline = buffer_.find('\n', searched_);
+      if (newline == buffer_.npos && !at_end_) {
+        searched_ = buffer_.size();
+        if (searched_ - begin_ > static_cast<std::size_t>(params_.max_bytes) + 1) {
+          begin_ = searched_;
+          if (!std::exchange(refused_, true)) return too_long(line_ + 1);
+        }
+        BRIGADE_ASSIGN(const bool more, read_more());
+        if (!more && !at_end_) return Next::wait;
+        continue;
+      }
+      if (begin_ == buffer_.size()) return Next::end;
+      const std::size_t end = std::min(newline, buffer_.size());  // the last may lack its end
+      const std::string_view text = std::string_view(buffer_).substr(begin_, end - begin_);
+      begin_ = searched_ = std::min(end + 1, buffer_.size());
+      ++line_;
+      if (!std::exchange(refused_, false)) return emit(text, out);
+    }
+  }
+
+  Result<void> close() override {
+    shut();
+    return {};
+  }
+
+ private:
+  Error failure(const char* what) const {
+    return Error{concat(what, params_.file.path, ": ", std::strerror(errno))};
+  }
+
+  void shut() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+  Result<Next> emit(std::string_view text, Outputs& out) const {
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    const auto size = static_cast<std::int64_t>(text.size());
+    if (size > params_.max_bytes) return too_long(line_);
+    BRIGADE_ASSIGN(const auto to, out["text"].resize<std::uint8_t>({size}));
+    std::copy(text.begin(), text.end(), to.begin());
+    return Next::emit;
+  }
+
+  Error too_long(std::uint64_t line) const {
+    return Error{concat(params_.file.path, ":", line, ": the line has more than ",
+                        params_.max_bytes, " bytes; raise `max_bytes:`")};
+  }
+
+  /// False: nothing is there now.
+  Result<bool> read_more() {
+    buffer_.erase(0, begin_);
+    searched_ -= begin_;
+    begin_ = 0;
+    pollfd ready{fd_, POLLIN, 0};
+    if (poll(&ready, 1, 0) == 0) return false;  // a pipe that nobody has opened yet, or slow data
+    const std::size_t size = buffer_.size();
+    buffer_.resize(size + kReadBytes);
+    const ssize_t count = read(fd_, buffer_.data() + size, kReadBytes);
+    buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    if (count < 0) return failure("cannot read ");
+    at_end_ = count == 0;
+    return count > 0;
+  }
+
+  LinesParams params_;
+  int fd_ = -1;
+  std::string buffer_;
+  std::size_t begin_ = 0;     // of the next line
+  std::size_t searched_ = 0;  // no line ends before this
+  std::uint64_t line_ = 0;
+  bool refused_ = false;  // the line that is being read, for its length
+  bool at_end_ = false;
+};
+
+}  // namespace
+
+void add_lines(StageTypes& types) { types.add<Lines>(lines_contract()); }
+
+}  // namespace brigade

@@ -1,0 +1,89 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stages/basic/basic_stages.h"
+#include "tests/support/stage_harness.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+class LinesTest : public testing::Test {
+ protected:
+  Result<std::unique_ptr<StageHarness>> open(const std::string& path,
+                                             const std::string& max = "8") {
+    StageTypes types;
+    add_lines(types);
+    return StageHarness::open(types.all()[0], {{{"file", path}, {"max_bytes", max}}, {}, {}});
+  }
+
+  /// "text", "wait", "end", or "error: ...".
+  static std::string next(StageHarness& stage) {
+    const auto answer = stage.process({});
+    if (!answer) return "error: " + answer.error().message;
+    if (answer->next == Next::wait) return "wait";
+    if (answer->next == Next::end) return "end";
+    const auto bytes = (*answer)["text"].as<std::uint8_t>();
+    return std::string(bytes.begin(), bytes.end());
+  }
+  static std::vector<std::string> all(StageHarness& stage) {
+    std::vector<std::string> seen;
+    while (seen.empty() || seen.back() != "end") seen.push_back(next(stage));
+    return seen;
+  }
+
+  TemporaryFolder folder_;
+};
+
+using Texts = std::vector<std::string>;
+
+TEST_F(LinesTest, GivesEachLineWithoutItsEnd) {
+  const auto stage = open(folder_.write("a.txt", "one\ntwo\r\n\nlast")).value();
+  EXPECT_EQ(all(*stage), (Texts{"one", "two", "", "last", "end"}));
+}
+
+TEST_F(LinesTest, AnEmptyFileHasNone) {
+  const auto stage = open(folder_.write("a.txt", "")).value();
+  EXPECT_EQ(all(*stage), (Texts{"end"}));
+}
+
+TEST_F(LinesTest, ATooLongLineIsOneErrorAndTheNextIsRead) {
+  const std::string path =
+      folder_.write("a.txt", "12345678\n123456789\n" + std::string(200'000, 'x') + "\nok\n");
+  const auto stage = open(path).value();
+  EXPECT_EQ(all(*stage),
+            (Texts{"12345678",
+                   "error: " + path + ":2: the line has more than 8 bytes; raise `max_bytes:`",
+                   "error: " + path + ":3: the line has more than 8 bytes; raise `max_bytes:`",
+                   "ok", "end"}));
+}
+
+TEST_F(LinesTest, APipeIsReadAsItIsWritten) {
+  const std::string path = folder_.path() / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto stage = open(path).value();
+  EXPECT_EQ(next(*stage), "wait");  // nobody has opened it
+  const int writer = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  EXPECT_EQ(next(*stage), "wait");
+  ASSERT_EQ(write(writer, "ab\ncd", 5), 5);
+  EXPECT_EQ(next(*stage), "ab");
+  EXPECT_EQ(next(*stage), "wait");
+  ASSERT_EQ(write(writer, "ef\n", 3), 3);
+  EXPECT_EQ(next(*stage), "cdef");
+  close(writer);
+  EXPECT_EQ(next(*stage), "end");
+}
+
+TEST_F(LinesTest, WhatCannotBeReadIsAnError) {
+  EXPECT_EQ(open(folder_.path() / "nothing").error().message,
+            "cannot open " + (folder_.path() / "nothing").string() + ": No such file or directory");
+  EXPECT_EQ(open(folder_.path()).error().message,
+            folder_.path().string() + " is a folder, expected a file of lines");
+}
+
+}  // namespace
+}  // namespace brigade
