@@ -72,8 +72,7 @@ class Channel {
   Attempt<P> blocked(Mark<P>* mark, Cause cause) const { return {Look::blocked, 0, mark, cause}; }
   bool reached(Neighbour& neighbour, std::uint64_t last);
   Attempt<P> at_end(std::uint64_t end);
-  /// Where others may be waiting for this lane's end, or for the end of its turn.
-  std::uint64_t next_end() const {
+  std::uint64_t next_end() const {  // of the lane, or of its turn: others may wait for it
     return std::min(end_->load(std::memory_order_relaxed), own_end_);
   }
   void count(std::uint64_t task, const RowCounts& not_full);
