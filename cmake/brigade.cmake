@@ -30,6 +30,7 @@ target_link_libraries(libbrigade PRIVATE
   yaml-cpp ZLIB::ZLIB spdlog::spdlog brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(libbrigade PRIVATE -Wl,--no-undefined -Wl,--as-needed)
 target_compile_features(libbrigade INTERFACE cxx_std_20)
+add_library(Brigade::brigade ALIAS libbrigade)  # what find_package(Brigade) gives
 
 # The same objects for tests and benchmarks, which also look inside.
 add_library(brigade_core STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:brigade_core_objects>)

@@ -1,5 +1,7 @@
 # What `cmake --install` lays down: the program, the core, the packages, the headers that stages
-# and embedders include, the graphs, and BrigadeConfig.cmake (target Brigade::brigade).
+# and embedders include, graphs, examples and documents, and BrigadeConfig.cmake (the target
+# Brigade::brigade, the function brigade_plugin()). Nothing in it knows where it lies: the folder
+# may be moved or copied.
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Brigade)
 set(header_dir include/brigade)
@@ -13,17 +15,17 @@ if(modules)
   install(TARGETS ${modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/brigade)
 endif()
 
-foreach(header result check random export text units)
-  install(FILES base/${header}.h DESTINATION ${header_dir}/base OPTIONAL)
-endforeach()
+file(GLOB base_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/base/*.h)
+install(FILES ${base_headers} DESTINATION ${header_dir}/base)
 file(GLOB api_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stages/api/*.h)
 install(FILES ${api_headers} DESTINATION ${header_dir}/stages/api)
 foreach(header app pipeline)
-  install(FILES pipeline/process/${header}.h DESTINATION ${header_dir}/pipeline/process OPTIONAL)
+  install(FILES pipeline/process/${header}.h DESTINATION ${header_dir}/pipeline/process)
 endforeach()
-if(EXISTS ${PROJECT_SOURCE_DIR}/configs)
-  install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade)
-endif()
+install(DIRECTORY configs docs DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade)
+install(DIRECTORY examples/hello_line examples/own_stage examples/own_plugin
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade/examples PATTERN build EXCLUDE)
+install(FILES examples/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade/examples)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade OPTIONAL)
 
 install(EXPORT BrigadeTargets NAMESPACE Brigade:: DESTINATION ${config_dir})
@@ -32,4 +34,5 @@ configure_package_config_file(cmake/BrigadeConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/BrigadeConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/BrigadeConfig.cmake
-  ${PROJECT_BINARY_DIR}/BrigadeConfigVersion.cmake DESTINATION ${config_dir})
+  ${PROJECT_BINARY_DIR}/BrigadeConfigVersion.cmake cmake/BrigadePlugin.cmake
+  DESTINATION ${config_dir})

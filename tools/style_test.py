@@ -70,6 +70,9 @@ class Rules(unittest.TestCase):
 
     def test_includes_are_rooted(self):
         self.fires(style.layers, {"base/a.cpp": '#include "text.h"\n'}, "includes are rooted")
+        example = {"examples/own/a.cpp": '#include "a.h"\n'}
+        self.fires(style.layers, example, "includes are rooted")
+        self.fires(style.layers, {**example, "examples/own/a.h": "#pragma once\n"})
 
     def test_cycles(self):
         self.fires(style.cycles, {"base/a.h": '#include "base/b.h"\n',

@@ -69,10 +69,11 @@ inline constexpr char kControlMagic[8] = {'B', 'R', 'I', 'G', 'A', 'D', 'E', '1'
 
 template <class P>
 struct DomainWords {
-  Line<P> end;            ///< kNever while unknown
-  Line<P> stop;           ///< Stop
-  Line<P> epoch_samples;  ///< S; kNever until the start barrier
-  Line<P> epoch_period;   ///< P = S rounded up to L
+  Line<P> end;             ///< kNever while unknown
+  Line<P> stop;            ///< Stop
+  Line<P> source_samples;  ///< of the whole source, all ranks together; set by the source
+  Line<P> epoch_samples;   ///< S; kNever until the start barrier
+  Line<P> epoch_period;    ///< P = S rounded up to L
 };
 
 template <class P>

@@ -180,6 +180,7 @@ YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
   const bool writes = stage.kind != StageKind::consumer;
   YamlNode map = YamlNode::map();
   put(map, stage_kind_name(stage.kind), type_node(stage));
+  if (!stage.plugin.empty()) put(map, "plugin", stage.plugin);
   put_indexed(map, stage);
   put_sources(map, graph, stage);
   put_params(map, stage);
@@ -200,6 +201,15 @@ YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
   return map;
 }
 
+YamlNode shard_node(const Shard& shard) {
+  constexpr std::string_view kUneven[] = {"pad", "drop", "error"};
+  YamlNode map = YamlNode::map();
+  put_number(map, "rank", shard.rank);
+  put_number(map, "world", shard.world);
+  put(map, "uneven", kUneven[static_cast<int>(shard.uneven)]);
+  return map;
+}
+
 }  // namespace
 
 std::string effective_yaml(const ValidGraph& graph) {
@@ -208,6 +218,7 @@ std::string effective_yaml(const ValidGraph& graph) {
   put(root, "name", graph.name);
   put_number(root, "seed", graph.seed);
   put_number(root, "epochs", graph.epochs);
+  put(root, "shard", shard_node(graph.shard));
   if (!graph.checkpoint_file.empty()) {
     YamlNode checkpoint = YamlNode::map();
     put(checkpoint, "file", graph.checkpoint_file);

@@ -54,6 +54,7 @@ struct StageSpec {
   std::optional<StageKind> kind;  ///< nothing when the text does not say it
   std::vector<TypeSpec> types;
   std::optional<Span> chain;  ///< of the list that `transform:` gave
+  Given<PathSpec> plugin;
   Given<YamlNode> params;
   std::vector<SourceSpec> sources;
   std::optional<Span> from;  ///< of the key, where there is one
@@ -92,11 +93,21 @@ struct StageSpec {
   bool broken = false;  ///< its kind, types or sources could not be read: said already
 };
 
+/// `shard:`; nothing given is `auto`.
+struct ShardSpec {
+  static constexpr std::uint64_t kAuto = ~std::uint64_t{0};
+  std::optional<Span> span;  ///< of the key, where there is one
+  Given<std::uint64_t> rank;
+  Given<std::uint64_t> world;
+  Given<Uneven> uneven;
+};
+
 struct GraphSpec {
   Given<std::string> name;
   Given<std::uint64_t> seed;
   Given<std::uint64_t> epochs;
   Given<PathSpec> checkpoint_file;
+  ShardSpec shard;
   Given<std::int64_t> drain_ns;
   Given<bool> oversubscribe;
   Given<std::uint64_t> memory_bytes_max;

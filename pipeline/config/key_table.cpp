@@ -62,9 +62,8 @@ constexpr KeySpec kKeys[] = {
     row(top, "stages", mapping, "the stages by name"),
     row(top, "state", path, "folder in which stages keep state over runs").not_built(),
     row(top, "shard", special, "the part of each source that this process reads")
-        .takes("auto or {rank: R, world_size: N}")
-        .otherwise("auto")
-        .not_built(),
+        .takes("auto or {rank: R, world: N, uneven: pad}")
+        .otherwise("auto"),
     row(top, "checkpoint", special, "where a consumer saves what it learned").takes("{file: PATH}"),
     row(top, "drain", duration, "how long a stopped run may take to run dry").otherwise("10s"),
     row(top, "oversubscribe", flag, "allows more threads than cores").otherwise("false"),
@@ -76,11 +75,12 @@ constexpr KeySpec kKeys[] = {
         .otherwise("the end of each epoch")
         .not_built(),
 
-    row(shard, "rank", whole, "number of this process").range(0, 1 << 20).not_built(),
-    row(shard, "world_size", whole, "processes that share the sources")
+    row(shard, "rank", whole_auto, "number of this process").range(0, 1 << 20).otherwise("auto"),
+    row(shard, "world", whole_auto, "processes that share the sources")
         .range(1, 1 << 20)
-        .counts("processes")
-        .not_built(),
+        .otherwise("auto")
+        .counts("processes"),
+    row(shard, "uneven", choice, "what happens when a source cannot be divided").otherwise("pad"),
 
     row(stage, "producer", special, "stage type that makes samples")
         .takes("the name of a stage type"),
@@ -140,7 +140,7 @@ constexpr KeySpec kKeys[] = {
         .range(0, kCpuMax)
         .otherwise("all"),
     row(stage, "env", mapping, "environment variables of the replicas"),
-    row(stage, "plugin", path, "shared library with the stage type").not_built(),
+    row(stage, "plugin", path, "shared library with the stage type"),
     row(stage, "exec", special, "program that runs the stage")
         .takes("a command: text or a list")
         .not_built(),
@@ -201,6 +201,9 @@ constexpr ValueSpec kValues[] = {
     {stage, "join", "epochs", "an epoch of the first, then one of the second, and so on"},
     {stage, "assign", "shared", "whoever is free takes the next task"},
     {stage, "assign", "fixed", "task t to replica t mod R, for equal counts"},
+    {shard, "uneven", "pad", "some samples are read twice in an epoch"},
+    {shard, "uneven", "drop", "the last few samples of an epoch are left out"},
+    {shard, "uneven", "error", "the run is refused"},
     {restart, "policy", "never", "a death ends the run"},
     {restart, "policy", "on_failure", "started again after a death", kNotBuilt},
     {restart, "policy", "always", "started again after any end", kNotBuilt},

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "pipeline/config/merge.h"
+#include "pipeline/config/shard.h"
 #include "pipeline/config/spec_parser.h"
 #include "pipeline/config/validate.h"
 #include "pipeline/config/yaml_reader.h"
@@ -61,9 +62,13 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
   add_settings(loaded, options);
   expand_variables(loaded.tree, options.environment, loaded.source, loaded.diagnostics);
   const GraphSpec spec = parse_graph(loaded.tree, loaded.diagnostics);
-  loaded.graph =
-      validate_graph(spec, {loaded.source, options.types, options.facts, options.working_directory},
-                     loaded.diagnostics);
+  loaded.graph = validate_graph(
+      spec,
+      {loaded.source, options.types, options.facts, options.working_directory, options.plugins},
+      loaded.diagnostics);
+  const auto shard = resolve_shard(spec.shard, options.environment, loaded.diagnostics);
+  if (loaded.graph && shard) loaded.graph->shard = *shard;
+  if (!shard) loaded.graph.reset();
   if (!loaded.graph || !options.limit) return;
   for (ValidStage& stage : loaded.graph->stages)
     if (stage.type->indexed) stage.limit = *options.limit;

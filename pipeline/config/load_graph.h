@@ -20,6 +20,7 @@
 #include "base/export.h"
 #include "pipeline/config/diagnostics.h"
 #include "pipeline/config/facts_reader.h"
+#include "pipeline/config/plugin_reader.h"
 #include "pipeline/config/valid_graph.h"
 #include "pipeline/config/variables.h"
 #include "pipeline/config/yaml_tree.h"
@@ -32,8 +33,9 @@ struct LoadOptions {
   std::optional<std::uint64_t> limit;  ///< of `--limit`: on every producer that reads by index
   const StageTypes& types;             ///< must outlive the graph
   FactsReader& facts;
-  Environment environment;        ///< for ${NAME}; none: no variables but those of `vars:`
-  std::string working_directory;  ///< absolute
+  Environment environment;          ///< for ${NAME}; none: no variables but those of `vars:`
+  std::string working_directory;    ///< absolute
+  PluginReader* plugins = nullptr;  ///< null: a graph that names one is refused
 };
 
 struct LoadedGraph {

@@ -80,10 +80,28 @@ class GraphParser {
   }
 
   void shard(const YamlEntry& entry, const KeySpec& key) {
+    graph_.shard.span = entry.key_span;
     if (entry.value.is_scalar() && entry.value.text == "auto") return;
     if (!entry.value.is_map()) return read_.unexpected(entry, key);
-    read_.each(entry.value, KeyScope::shard,
-               [this](const auto& inner, const auto& spec) { read_.whole(inner, spec); });
+    read_.each(entry.value, KeyScope::shard, [this](const auto& inner, const auto& spec) {
+      if (spec.name == "rank") graph_.shard.rank = number_or_auto(inner, spec);
+      if (spec.name == "world") graph_.shard.world = number_or_auto(inner, spec);
+      if (spec.name == "uneven") uneven(inner, spec);
+    });
+  }
+
+  Given<std::uint64_t> number_or_auto(const YamlEntry& entry, const KeySpec& key) {
+    if (!entry.value.is_scalar() || entry.value.text != "auto") return read_.whole(entry, key);
+    return Marked<std::uint64_t>{ShardSpec::kAuto, entry.value.span};
+  }
+
+  void uneven(const YamlEntry& entry, const KeySpec& key) {
+    const auto name = read_.choice(entry, key);
+    if (!name) return;
+    const Uneven value = name->value == "pad"    ? Uneven::pad
+                         : name->value == "drop" ? Uneven::drop
+                                                 : Uneven::error;
+    graph_.shard.uneven = Marked<Uneven>{value, name->span};
   }
 
   void stages(const YamlEntry& entry) {

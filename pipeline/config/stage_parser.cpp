@@ -130,7 +130,7 @@ constexpr std::array kHandlers = {
             [](auto& p, auto& e, auto& k) { p.stage.poison_after = p.read.whole(e, k); }},
     Handler{"cpus", [](auto& p, auto& e, auto& k) { p.stage.cpus = parse_cpus(e, k, p.read); }},
     Handler{"env", [](auto& p, auto& e, auto& k) { p.env(e, k); }},
-    Handler{"plugin", [](auto& p, auto& e, auto& k) { p.read.path(e, k); }},
+    Handler{"plugin", [](auto& p, auto& e, auto& k) { p.stage.plugin = p.read.path(e, k); }},
     Handler{"exec", [](auto& p, auto& e, auto& k) { p.exec(e, k); }},
     Handler{"outputs", [](auto& p, auto& e, auto& k) { p.read.is_mapping(e, k); }},
     Handler{"hold", [](auto& p, auto& e, auto& k) { p.read.whole(e, k); }},

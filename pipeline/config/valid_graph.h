@@ -2,7 +2,7 @@
 
 // A graph that has been proved: every name resolved, every parameter parsed and in range, every
 // port's dtype and shape known, no cycle. Made only by validate(); input of the planner. Plain
-// data, except for the pointers to contracts, which must outlive it.
+// data, except for the pointers to contracts; those of the program must outlive it.
 
 #include <cstdint>
 #include <memory>
@@ -24,6 +24,20 @@ struct OnError {
   bool skip = false;            ///< false: stop the run
   std::uint64_t count_max = 0;  ///< samples that may be skipped over the run (skip: N)
   double percent_max = 0;       ///< of one epoch's samples (skip: N%); 0: count_max holds
+};
+
+/// What happens when a source cannot be divided by the number of processes that share it.
+enum class Uneven : std::uint8_t {
+  pad,   ///< some samples are read twice in an epoch
+  drop,  ///< the last few of an epoch are read by nobody
+  error
+};
+
+/// The part of every indexed source that this process reads.
+struct Shard {
+  std::uint64_t rank = 0;
+  std::uint64_t world = 1;
+  Uneven uneven = Uneven::pad;
 };
 
 struct RestartSpec {
@@ -51,12 +65,19 @@ struct PassedTensor {
   int source = 0;  ///< index into sources
 };
 
+/// The stage types of a plugin that stages name.
+struct PluginTypes {
+  std::string file;  ///< absolute
+  std::shared_ptr<const StageTypes> types;
+};
+
 struct ValidStage {
   std::string name;
   SourceMark mark;
   StageKind kind = StageKind::transform;
   const StageType* type = nullptr;
   std::shared_ptr<const StageType> chain;  ///< owns `type` where it is a chain
+  std::string plugin;                      ///< file with the type; empty: the program has it
   std::shared_ptr<void> params;            ///< the contract's struct
   std::vector<std::pair<std::string, ParamValue>> param_values;  ///< canonical, all of them
   std::vector<ValidSource> sources;
@@ -91,8 +112,10 @@ struct ValidGraph {
   std::vector<std::string> files;  ///< by SourceMark::file
   std::uint64_t seed = 0;
   std::uint64_t epochs = 1;
-  std::vector<ValidStage> stages;  ///< sources before readers
-  std::string checkpoint_file;     ///< absolute; empty: none
+  std::vector<ValidStage> stages;    ///< sources before readers
+  std::vector<PluginTypes> plugins;  ///< own the types of the stages that name one
+  Shard shard;
+  std::string checkpoint_file;  ///< absolute; empty: none
   std::int64_t drain_ns = 10'000'000'000;
   bool oversubscribe = false;
   std::uint64_t memory_bytes_max = 0;  ///< 0: what the machine allows

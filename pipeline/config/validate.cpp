@@ -73,6 +73,7 @@ ValidGraph assemble(Validation& v) {
       source.stage = place[static_cast<std::size_t>(source.stage)];
     graph.stages.push_back(std::move(stage));
   }
+  graph.plugins = std::move(v.plugins);
   return graph;
 }
 
@@ -100,7 +101,7 @@ SourceMark graph_mark(const Validation& v, const Span& span) {
 
 std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateContext& context,
                                          Diagnostics& diagnostics) {
-  Validation v{spec, context, diagnostics, {}, {}, {}};
+  Validation v{spec, context, diagnostics, {}, {}, {}, {}};
   for (const StageSpec& stage : spec.stages) {
     Draft draft;
     draft.spec = &stage;
@@ -108,6 +109,7 @@ std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateCo
     draft.stage.mark = graph_mark(v, stage.name.span);
     v.drafts.push_back(std::move(draft));
   }
+  validate_plugins(v);
   validate_types(v);
   validate_sources(v);
   validate_order(v);

@@ -22,29 +22,77 @@ std::optional<std::string> similar_type(const Validation& v, StageKind kind,
   return did_you_mean(name, other);
 }
 
+// "it has jitter (transform)".
+std::string content_text(const StageTypes& types) {
+  std::vector<std::string> names;
+  for (const StageType& type : types.all())
+    names.push_back(concat(type.contract.type, " (", stage_kind_name(type.contract.kind), ")"));
+  return names.empty() ? "it has none" : concat("it has ", name_list(names));
+}
+
+void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::string>& written) {
+  const std::string_view kind = stage_kind_name(*draft.spec->kind);
+  const auto& [name, span] = written;
+  if (draft.plugin != nullptr && !draft.spec->chain) {
+    const bool mine = v.context.types.find(name) != nullptr;
+    return v.error(draft, span,
+                   concat("the plugin ", draft.stage.plugin, " has no ", kind, " ", quote(name)),
+                   {mine ? concat(quote(name), " needs no plugin: leave the line `plugin:` out")
+                         : content_text(*draft.plugin)});
+  }
+  for (const PluginTypes& plugin : v.plugins)
+    if (plugin.types->find(name) != nullptr)
+      return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
+                     {concat("it is in a plugin that another stage names: write `plugin: ",
+                             plugin.file, "`")});
+  const auto meant = similar_type(v, *draft.spec->kind, name);
+  v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
+          {concat(meant ? concat("did you mean \"", *meant, "\"?  ") : std::string(), all_types(v),
+                  ".")});
+}
+
+// In the plugin that the stage names; the links of a chain may also be the program's.
+const StageType* look_up(const Validation& v, const Draft& draft, const std::string& name) {
+  if (draft.plugin != nullptr) {
+    const StageType* type = draft.plugin->find(name);
+    if (type != nullptr || !draft.spec->chain) return type;
+  }
+  return v.context.types.find(name);
+}
+
 const StageType* find_type(Validation& v, const Draft& draft, const Marked<std::string>& written) {
   const auto& [name, span] = written;
   const StageKind wanted = *draft.spec->kind;
-  const std::string_view kind = stage_kind_name(wanted);
-  const StageType* type = v.context.types.find(name);
+  const StageType* type = look_up(v, draft, name);
   if (type == nullptr) {
-    const auto meant = similar_type(v, wanted, name);
-    v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
-            {concat(meant ? concat("did you mean \"", *meant, "\"?  ") : std::string(),
-                    all_types(v), ".")});
+    report_unknown_type(v, draft, written);
     return nullptr;
   }
   if (type->contract.kind == wanted) return type;
   const std::string_view is = stage_kind_name(type->contract.kind);
-  v.error(draft, span, concat(quote(name), " is a ", is, ", not a ", kind),
+  v.error(draft, span, concat(quote(name), " is a ", is, ", not a ", stage_kind_name(wanted)),
           {concat("write `", is, ": ", name, "`")});
   return nullptr;
+}
+
+// A plugin that could not be read has been reported; what it has is not known.
+bool plugin_is_missing(const Draft& draft) { return draft.spec->plugin && draft.plugin == nullptr; }
+
+void check_plugin_is_needed(Validation& v, const Draft& draft,
+                            const std::vector<const StageType*>& links) {
+  if (draft.plugin == nullptr) return;
+  for (const StageType* link : links)
+    if (draft.plugin->find(link->contract.type) == link) return;
+  v.error(draft, draft.spec->plugin->span,
+          concat("none of the stage types is in the plugin ", draft.stage.plugin),
+          {content_text(*draft.plugin)});
 }
 
 void resolve_chain(Validation& v, Draft& draft) {
   std::vector<const StageType*> links;
   for (const TypeSpec& type : draft.spec->types) links.push_back(find_type(v, draft, type.name));
   if (std::find(links.begin(), links.end(), nullptr) != links.end()) return;
+  check_plugin_is_needed(v, draft, links);
   auto chain = chain_type(std::move(links));
   if (!chain) return v.error(draft, *draft.spec->chain, chain.error().message);
   draft.stage.chain = std::make_shared<const StageType>(std::move(*chain));
@@ -55,7 +103,7 @@ void resolve_chain(Validation& v, Draft& draft) {
 void resolve_type(Validation& v, Draft& draft) {
   const StageSpec& spec = *draft.spec;
   if (spec.kind) draft.stage.kind = *spec.kind;
-  if (!spec.kind || spec.broken) return;
+  if (!spec.kind || spec.broken || plugin_is_missing(draft)) return;
   if (spec.chain) return resolve_chain(v, draft);
   if (spec.types.size() != 1) return;
   draft.stage.type = find_type(v, draft, spec.types.front().name);

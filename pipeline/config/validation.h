@@ -18,6 +18,7 @@ struct Draft {
   const StageSpec* spec = nullptr;
   ValidStage stage;  ///< its sources count in the order of the text until the graph is assembled
   Facts facts;
+  const StageTypes* plugin = nullptr;  ///< of the plugin it names, once that has been read
   std::vector<int> readers;
   bool has_type = false;     ///< stage.type is set and fits the kind
   bool has_sources = false;  ///< every source is a stage of the graph
@@ -32,6 +33,7 @@ struct Validation {
   std::vector<Draft> drafts;  ///< in the order of the text
   std::vector<int> order;     ///< indices of drafts, sources before readers; cycles are left out
   std::map<std::string, Result<FileFact>> facts_read;
+  std::vector<PluginTypes> plugins;  ///< those that could be read
 
   Draft& at(int index) { return drafts[static_cast<std::size_t>(index)]; }
 
@@ -62,6 +64,7 @@ std::string absolute_path(const Validation& validation, const std::string& path,
 /// A mark as the graph carries it: settings have no file.
 SourceMark graph_mark(const Validation& validation, const Span& span);
 
+void validate_plugins(Validation& validation);   ///< the files that plugin: names
 void validate_types(Validation& validation);     ///< stage types, keys that the kind has
 void validate_sources(Validation& validation);   ///< names in from:, joins, stages nobody reads
 void validate_order(Validation& validation);     ///< cycles, joins that would wait for themselves

@@ -125,6 +125,14 @@ struct PlanDomain {
   friend bool operator==(const PlanDomain&, const PlanDomain&) = default;
 };
 
+/// Which part of every indexed source this run reads.
+struct PlanShard {
+  std::uint64_t rank = 0;
+  std::uint64_t world = 1;
+  Uneven uneven = Uneven::pad;
+  friend bool operator==(const PlanShard&, const PlanShard&) = default;
+};
+
 /// A line for the user that is not an error: "3 replicas want 3 cores, 2 are there".
 using PlanWarnings = std::vector<std::string>;
 
@@ -135,6 +143,7 @@ struct Plan {
   std::uint64_t epochs = 1;
   std::vector<PlanStage> stages;  ///< sources before readers
   std::vector<PlanDomain> domains;
+  PlanShard shard;
   int replicas = 0;  ///< in the graph
   std::string checkpoint_file;
   std::int64_t drain_ns = 0;

@@ -120,6 +120,13 @@ void plan_fields(Visit& visit, PlanDomain& domain) {
 }
 
 template <class Visit>
+void plan_fields(Visit& visit, PlanShard& shard) {
+  visit("rank", shard.rank);
+  visit("world", shard.world);
+  visit("uneven", shard.uneven);
+}
+
+template <class Visit>
 void plan_fields(Visit& visit, Plan& plan) {
   visit("name", plan.name);
   visit("file", plan.file);
@@ -129,6 +136,7 @@ void plan_fields(Visit& visit, Plan& plan) {
   visit("domains", plan.domains);
   visit("replicas", plan.replicas);
   visit("checkpoint_file", plan.checkpoint_file);
+  visit("shard", plan.shard);
   visit("drain_ns", plan.drain_ns);
   visit("memory_bytes", plan.memory_bytes);
   visit("warnings", plan.warnings);

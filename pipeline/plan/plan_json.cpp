@@ -29,6 +29,10 @@ struct EnumNames<Join> {
   static constexpr std::array<const char*, 4> names = {"single", "zip", "merge", "epochs"};
 };
 template <>
+struct EnumNames<Uneven> {
+  static constexpr std::array<const char*, 3> names = {"pad", "drop", "error"};
+};
+template <>
 struct EnumNames<RestartSpec::Policy> {
   static constexpr std::array<const char*, 3> names = {"never", "on_failure", "always"};
 };

@@ -54,6 +54,7 @@ Plan describe(const ValidGraph& graph) {
   plan.seed = graph.seed;
   plan.epochs = graph.epochs;
   plan.checkpoint_file = graph.checkpoint_file;
+  plan.shard = {graph.shard.rank, graph.shard.world, graph.shard.uneven};
   plan.drain_ns = graph.drain_ns;
   for (const ValidStage& stage : graph.stages) plan.stages.push_back(describe_stage(graph, stage));
   return plan;

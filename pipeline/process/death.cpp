@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "pipeline/run/replica_context.h"
+#include "pipeline/run/sample_errors.h"
 #include "pipeline/run/sampler.h"
 
 namespace brigade {
@@ -64,8 +65,7 @@ std::optional<SampleInHand> sample_in_hand(const Plan& plan, const StartBarrier&
   sample.epoch = sample.number / start->period;
   sample.index = sample.number % start->period;
   if (sample.index >= start->samples) return sample;
-  const auto source = plan.domains[static_cast<std::size_t>(domain)].sources.front();
-  const PlanStage& producer = plan.stages[static_cast<std::size_t>(source)];
+  const PlanStage& producer = id_source(plan, planned, static_cast<int>(lane));
   Sampler sampler(start->samples, start->period, producer.shuffle, producer.seed);
   sampler.enter(static_cast<std::uint32_t>(sample.epoch));
   sample.id = sampler.id(sample.index);

@@ -4,18 +4,21 @@
 #include "pipeline/plan/planner.h"
 #include "pipeline/process/file_facts.h"
 #include "pipeline/process/machine_probe.h"
+#include "pipeline/process/plugin_loader.h"
 
 namespace brigade {
 
 LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
   FileFacts facts;
+  PluginFiles plugins;
   return load_graph({.files = files.files,
                      .sets = files.sets,
                      .limit = files.limit,
                      .types = types,
                      .facts = facts,
                      .environment = process_environment(),
-                     .working_directory = process_working_directory()});
+                     .working_directory = process_working_directory(),
+                     .plugins = &plugins});
 }
 
 PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types) {

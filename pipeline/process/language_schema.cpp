@@ -178,6 +178,15 @@ ordered_json params_by_type(const StageTypes& types) {
   return rules;
 }
 
+// A stage that names a plugin: its stage types are not known here.
+ordered_json plugin_stage(ordered_json stage) {
+  for (const char* kind : {"producer", "transform", "consumer"}) {
+    ordered_json& property = stage["properties"][kind];
+    property = {{"description", property["description"]}};
+  }
+  return stage;
+}
+
 }  // namespace
 
 std::string language_schema(const StageTypes& types) {
@@ -188,9 +197,12 @@ std::string language_schema(const StageTypes& types) {
   ordered_json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                          {"title", "A graph of Brigade"}};
   schema.update(mapping_schema(KeyScope::top, types));
-  schema["properties"]["stages"]["additionalProperties"] = reference("stage");
+  schema["properties"]["stages"]["additionalProperties"] = {{"if", {{"required", {"plugin"}}}},
+                                                            {"then", reference("plugin_stage")},
+                                                            {"else", reference("stage")}};
   schema["patternProperties"] = {{"^x-", ordered_json::object()}};
   schema["definitions"] = {{"stage", stage},
+                           {"plugin_stage", plugin_stage(stage)},
                            {"source", mapping_schema(KeyScope::source, types)},
                            {"on_error", mapping_schema(KeyScope::on_error, types)},
                            {"restart", mapping_schema(KeyScope::restart, types)},

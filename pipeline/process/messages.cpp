@@ -90,7 +90,9 @@ std::string print_role(const WorkerRole& role) {
                {"control", role.control_fd},
                {"report", role.report_fd},
                {"spins", role.spins},
-               {"pools", pools}});
+               {"pools", pools},
+               {"libraries", role.libraries},
+               {"contract", role.contract}});
 }
 
 Result<WorkerRole> parse_role(std::string_view text) {
@@ -109,6 +111,8 @@ Result<WorkerRole> parse_role(std::string_view text) {
       role.pools.push_back(
           {pool.at("stage").get<int>(), pool.at("fd").get<int>(), pool.at("write").get<bool>()});
     }
+    role.libraries = in.at("libraries").get<std::vector<std::string>>();
+    role.contract = in.at("contract").get<std::uint64_t>();
     return role;
   } catch (const std::exception& exception) {
     return Error{concat("the variable ", kRoleVariable, " is set by a supervisor for its workers ",

@@ -42,6 +42,8 @@ struct WorkerRole {
   int report_fd = -1;
   int spins = 0;  ///< looks for work before sleeping
   std::vector<PoolGrant> pools;
+  std::vector<std::string> libraries;  ///< of plugins, with its stage types; absolute paths
+  std::uint64_t contract = 0;          ///< hash of its stage type's contract; 0: not known
   friend bool operator==(const WorkerRole&, const WorkerRole&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "pipeline/process/plugin_loader.h"
 #include "pipeline/run/chain_stage.h"
 
 namespace brigade {
@@ -69,6 +70,19 @@ Error wrong_body(const StageType& type, Body kind) {
                       ", as its contract says")};
 }
 
+// In this program, or in a plugin that has been opened.
+bool is_in_hand(const StageType& type) {
+  return type.module.empty() || type.make_stage || type.make_producer;
+}
+
+Result<const ModuleBody*> body_in_module(const StageType& type) {
+  if (is_of_plugin(type)) {
+    BRIGADE_TRY(check_library(type.module, type.contract.type));
+    BRIGADE_TRY(check_module_contract(type));
+  }
+  return find_module_body(type.module, type.contract.type);
+}
+
 }  // namespace
 
 std::vector<std::string> module_folders() {
@@ -86,6 +100,7 @@ std::vector<std::string> module_folders() {
 }
 
 std::optional<std::string> find_module_file(const std::string& module) {
+  if (module.starts_with('/')) return module;
   for (const std::string& folder : module_folders()) {
     const std::string path = (fs::path(folder) / file_name(module)).string();
     if (access(path.c_str(), F_OK) == 0) return path;
@@ -106,11 +121,9 @@ Result<const ModuleBody*> find_module_body(const std::string& module, const std:
 
 std::function<Result<std::unique_ptr<Stage>>()> stage_maker(const StageType& type) {
   return [&type]() -> Result<std::unique_ptr<Stage>> {
-    if (type.module.empty()) {
-      if (!type.make_stage) return wrong_body(type, "stage");
-      return type.make_stage();
-    }
-    BRIGADE_ASSIGN(const ModuleBody* body, find_module_body(type.module, type.contract.type));
+    if (type.make_stage) return type.make_stage();
+    if (is_in_hand(type)) return wrong_body(type, "stage");
+    BRIGADE_ASSIGN(const ModuleBody* body, body_in_module(type));
     if (body->make_stage == nullptr) return wrong_body(type, "stage");
     return std::unique_ptr<Stage>(body->make_stage());
   };
@@ -118,11 +131,9 @@ std::function<Result<std::unique_ptr<Stage>>()> stage_maker(const StageType& typ
 
 std::function<Result<std::unique_ptr<Producer>>()> producer_maker(const StageType& type) {
   return [&type]() -> Result<std::unique_ptr<Producer>> {
-    if (type.module.empty()) {
-      if (!type.make_producer) return wrong_body(type, "producer");
-      return type.make_producer();
-    }
-    BRIGADE_ASSIGN(const ModuleBody* body, find_module_body(type.module, type.contract.type));
+    if (type.make_producer) return type.make_producer();
+    if (is_in_hand(type)) return wrong_body(type, "producer");
+    BRIGADE_ASSIGN(const ModuleBody* body, body_in_module(type));
     if (body->make_producer == nullptr) return wrong_body(type, "producer");
     return std::unique_ptr<Producer>(body->make_producer());
   };

@@ -3,7 +3,8 @@
 // Finds the body of a stage type: in this program, or in a module (brigade_NAME.so), opened by the
 // process that runs the stage and by nobody else. Modules are looked for in the folders of
 // BRIGADE_MODULE_PATH (separated by colons) where that is set, else beside the core library and the
-// program. A module stays open for good: what it made lives on. Any thread.
+// program; the module of a plugin's stage type is a path. A module stays open for good: what it
+// made lives on. Any thread.
 
 #include <functional>
 #include <memory>
@@ -23,7 +24,8 @@ inline constexpr const char* kModulePathVariable = "BRIGADE_MODULE_PATH";
 /// Where modules are looked for, in this order.
 std::vector<std::string> module_folders();
 
-/// The file of a module, without opening it; nothing when it is in none of the folders.
+/// The file of a module, without opening it; nothing when it is in none of the folders. A path is
+/// the file itself.
 std::optional<std::string> find_module_file(const std::string& module);
 
 /// Opens a module and finds the body of one type in it. Errors say where it was looked for, or what

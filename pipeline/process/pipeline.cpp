@@ -8,6 +8,7 @@
 #include "pipeline/config/source_text.h"
 #include "pipeline/process/console.h"
 #include "pipeline/process/graph_files.h"
+#include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/run_session.h"
 
 namespace brigade {
@@ -16,6 +17,7 @@ struct Run::State {
   explicit State(bool quiet) : console(STDERR_FILENO, quiet, nullptr) {}
 
   Console console;
+  StageTypes types;
   std::unique_ptr<RunSession> session;
 };
 
@@ -73,8 +75,10 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
   RunOptions options;
   options.in_process = in_process_;
   options.exec_ns = app.started_ns();
-  BRIGADE_ASSIGN(run->state_->session, RunSession::start(std::move(*planned.plan), app.types(),
-                                                         run->state_->console, options));
+  Run::State& state = *run->state_;
+  state.types = types_of(app.types(), *planned.loaded.graph);
+  BRIGADE_ASSIGN(state.session,
+                 RunSession::start(std::move(*planned.plan), state.types, state.console, options));
   return run;
 }
 

@@ -69,7 +69,7 @@ Result<void> RunSession::State::make_crew(const StageTypes& types, RunLines& lin
     return {};
   }
   BRIGADE_ASSIGN(spawner, Spawner::create());
-  BRIGADE_ASSIGN(crew, WorkerCrew::create(plan, *segments, *spawner, own_environment()));
+  BRIGADE_ASSIGN(crew, WorkerCrew::create(plan, *segments, types, *spawner, own_environment()));
   return {};
 }
 

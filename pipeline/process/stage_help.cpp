@@ -136,7 +136,11 @@ std::string stage_description(const StageType& type) {
   const StageContract& contract = type.contract;
   std::string text =
       concat(stage_kind_name(contract.kind), ": ", contract.type, "\n  ", contract.help, '\n');
-  if (!type.module.empty()) text += concat("  from the module brigade_", type.module, ".so\n");
+  if (type.module.starts_with('/')) {
+    text += concat("  from the plugin library ", type.module, '\n');
+  } else if (!type.module.empty()) {
+    text += concat("  from the module brigade_", type.module, ".so\n");
+  }
   if (contract.may_drop) text += "  may drop samples\n";
   if (contract.stateful) text += "  keeps state between samples\n";
   return concat(text, inputs_text(contract), outputs_text(contract), params_text(contract),

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "pipeline/process/module_loader.h"
+#include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/reporting.h"
 #include "pipeline/process/segments.h"
 #include "pipeline/run/replica.h"
@@ -52,15 +53,37 @@ ReplicaSetup make_setup(const WorkerRole& role, AttachedSegments& segments, cons
   return setup;
 }
 
-Result<void> work(const WorkerRole& role, AttachedSegments& segments, const StageTypes& types,
+// The program's types, and those of the plugins that the stage's type is in.
+Result<StageTypes> known_types(const WorkerRole& role, const StageTypes& program,
+                               const std::string& type) {
+  StageTypes types = program;
+  for (const std::string& library : role.libraries) {
+    BRIGADE_TRY(check_library(library, type));
+    auto opened = open_plugin(library);
+    if (!opened) return Error{concat("the plugin ", library, " ", opened.error().message)};
+    types.append(*opened);
+  }
+  return types;
+}
+
+// What the supervisor has planned with must be what is here.
+Result<void> check_type(const WorkerRole& role, const StageType* type, const std::string& name) {
+  if (type == nullptr) {
+    return Error{
+        concat("this program has no stage type \"", name, "\"; add it before the App is made")};
+  }
+  if (role.contract == 0) return {};
+  return compare_contracts(type->contract, role.contract,
+                           role.libraries.empty() ? "this program" : join(role.libraries, ", "));
+}
+
+Result<void> work(const WorkerRole& role, AttachedSegments& segments, const StageTypes& program,
                   ReportSink& sink) {
   const PlanStage& stage = segments.plan().stages[static_cast<std::size_t>(role.stage)];
+  BRIGADE_ASSIGN(const StageTypes types, known_types(role, program, stage.type));
   StageType chain;
   const StageType* const type = find_type_or_chain(types, stage.type, chain);
-  if (type == nullptr) {
-    return Error{concat("this program has no stage type \"", stage.type,
-                        "\"; add it before the App is made")};
-  }
+  BRIGADE_TRY(check_type(role, type, stage.type));
   if (const char* fault = std::getenv("BRIGADE_FAULT")) {
     BRIGADE_TRY(arm_worker_fault(fault, stage.name, role.replica));
   }

@@ -11,6 +11,8 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "pipeline/process/plugin_loader.h"
+#include "stages/api/chain.h"
 
 namespace brigade {
 namespace {
@@ -59,9 +61,28 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& base
   return environment;
 }
 
-WorkerCrew::WorkerCrew(const Plan& plan, const Segments& segments, ProcessRunner& runner,
-                       std::vector<std::string> environment)
-    : plan_(plan), segments_(segments), runner_(runner), environment_(std::move(environment)) {
+void add_stage_type(WorkerRole& role, const StageTypes& types, const std::string& type) {
+  StageType chain;
+  const StageType* const found = find_type_or_chain(types, type, chain);
+  if (found == nullptr) return;
+  role.contract = found->contract.hash();
+  std::vector<const StageType*> links = found->links;
+  if (links.empty()) links = {found};
+  for (const StageType* link : links) {
+    if (is_of_plugin(*link) && std::find(role.libraries.begin(), role.libraries.end(),
+                                         link->module) == role.libraries.end()) {
+      role.libraries.push_back(link->module);
+    }
+  }
+}
+
+WorkerCrew::WorkerCrew(const Plan& plan, const Segments& segments, const StageTypes& types,
+                       ProcessRunner& runner, std::vector<std::string> environment)
+    : plan_(plan),
+      segments_(segments),
+      types_(types),
+      runner_(runner),
+      environment_(std::move(environment)) {
   for (int s = 0; s < static_cast<int>(plan.stages.size()); ++s) {
     for (int r = 0; r < plan.stages[static_cast<std::size_t>(s)].replicas; ++r) {
       Worker& worker = workers_.emplace_back();
@@ -72,9 +93,11 @@ WorkerCrew::WorkerCrew(const Plan& plan, const Segments& segments, ProcessRunner
 }
 
 Result<std::unique_ptr<WorkerCrew>> WorkerCrew::create(const Plan& plan, const Segments& segments,
+                                                       const StageTypes& types,
                                                        ProcessRunner& runner,
                                                        std::vector<std::string> environment) {
-  std::unique_ptr<WorkerCrew> crew(new WorkerCrew(plan, segments, runner, std::move(environment)));
+  std::unique_ptr<WorkerCrew> crew(
+      new WorkerCrew(plan, segments, types, runner, std::move(environment)));
   BRIGADE_TRY(crew->open_pipes());
   return crew;
 }
@@ -132,6 +155,7 @@ WorkerRole WorkerCrew::make_role(int number) const {
   role.supervisor = getpid();
   role.control_fd = segments_.control_fd();
   role.report_fd = report_write_.get();
+  add_stage_type(role, types_, stage.type);
   cpu_set_t cpus;
   const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
   role.spins = spins_for(plan_, known ? CPU_COUNT(&cpus) : 1);

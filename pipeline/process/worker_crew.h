@@ -14,15 +14,16 @@
 #include "pipeline/process/output_lines.h"
 #include "pipeline/process/owned_fd.h"
 #include "pipeline/process/segments.h"
+#include "stages/api/stage_types.h"
 
 namespace brigade {
 
 class WorkerCrew final : public Crew {
  public:
-  /// `environment`: NAME=value, what workers start from. All arguments outlive the crew, and every
-  /// worker has been collected before the crew goes.
+  /// `types`: what the graph was checked with. `environment`: NAME=value, what workers start from.
+  /// All arguments outlive the crew, and every worker has been collected before the crew goes.
   static Result<std::unique_ptr<WorkerCrew>> create(const Plan& plan, const Segments& segments,
-                                                    ProcessRunner& runner,
+                                                    const StageTypes& types, ProcessRunner& runner,
                                                     std::vector<std::string> environment);
   /// Ends and collects whoever still runs.
   ~WorkerCrew() override;
@@ -44,8 +45,8 @@ class WorkerCrew final : public Crew {
     bool running = false;
   };
 
-  WorkerCrew(const Plan& plan, const Segments& segments, ProcessRunner& runner,
-             std::vector<std::string> environment);
+  WorkerCrew(const Plan& plan, const Segments& segments, const StageTypes& types,
+             ProcessRunner& runner, std::vector<std::string> environment);
   Result<void> open_pipes();
   Result<void> start_worker(int number);
   WorkerRole make_role(int number) const;
@@ -56,6 +57,7 @@ class WorkerCrew final : public Crew {
 
   const Plan& plan_;
   const Segments& segments_;
+  const StageTypes& types_;
   ProcessRunner& runner_;
   const std::vector<std::string> environment_;
   OwnedFd epoll_;
@@ -67,6 +69,9 @@ class WorkerCrew final : public Crew {
 
 /// Looks for work before sleeping: none when the replicas' threads are as many as the cores.
 int spins_for(const Plan& plan, int cores);
+
+/// The libraries and the contract of a worker whose stage has this type.
+void add_stage_type(WorkerRole& role, const StageTypes& types, const std::string& type);
 
 /// What a replica's process starts with: `base`, thread counts for the libraries, its role, and the
 /// stage's `env:`, which wins.

@@ -18,7 +18,8 @@ struct Replica::State {
   OpenContext open_context;      // stages may keep references into it
   std::unique_ptr<Stage> stage;
   std::unique_ptr<Producer> producer;
-  std::optional<std::uint64_t> samples;  // per epoch, of an indexed producer
+  std::uint64_t source_samples = 0;      // of an indexed producer, `limit` applied
+  std::optional<std::uint64_t> samples;  // of them, per epoch, in this process
   std::optional<JoinedLanes> lanes;
   std::optional<EpochEnds> epoch_ends;
   std::unique_ptr<TaskWork> work;
@@ -78,8 +79,9 @@ Result<void> Replica::State::open_producer() {
   BRIGADE_TRY(guarded([&] { return producer->open(open_context); }));
   BRIGADE_ASSIGN(std::uint64_t size, guarded([&] { return producer->size(); }));
   const std::uint64_t limit = context.stage->limit;
-  samples = limit > 0 ? std::min(size, limit) : size;
-  if (*samples == 0) return Error{"its source has no samples"};
+  source_samples = limit > 0 ? std::min(size, limit) : size;
+  if (source_samples == 0) return Error{"its source has no samples"};
+  BRIGADE_ASSIGN(samples, shard_samples(source_samples, context.plan->shard));
   return {};
 }
 
@@ -101,8 +103,8 @@ void Replica::State::prepare_loop() {
   // same.
   context.domain_of(0).epoch_samples.value.store(*samples, std::memory_order_release);
   context.domain_of(0).epoch_period.value.store(period, std::memory_order_release);
-  work = make_producer_work(context, *producer,
-                            Sampler(*samples, period, context.stage->shuffle, context.stage->seed));
+  context.domain_of(0).source_samples.value.store(source_samples, std::memory_order_release);
+  work = make_producer_work(context, *producer, source_sampler(context, 0, *context.stage));
 }
 
 Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "pipeline/plan/plan.h"
+#include "pipeline/run/sampler.h"
 #include "pipeline/stats/counters.h"
 #include "stages/api/stage.h"
 #include "transports/layout.h"
@@ -40,6 +41,16 @@ struct ReplicaContext {
     return concat("stage ", quote(stage->name), " (replica ", replica, ")");
   }
 };
+
+/// What maps the numbers of a lane to samples of `source`, once the source has opened.
+inline Sampler source_sampler(const ReplicaContext& context, int lane, const PlanStage& source) {
+  const DomainWords<SystemPolicy>& domain = context.domain_of(lane);
+  const PlanShard& shard = context.plan->shard;
+  return Sampler(
+      domain.epoch_samples.value.load(std::memory_order_acquire),
+      domain.epoch_period.value.load(std::memory_order_acquire), source.shuffle, source.seed,
+      {shard.rank, shard.world, domain.source_samples.value.load(std::memory_order_acquire)});
+}
 
 // Under `join: epochs` each lane numbers its samples by itself. Where a single word or list of a
 // stage names a sample (ReplicaWords::at, the skip and quarantine lists), the lane stands in the

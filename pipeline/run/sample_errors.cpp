@@ -7,6 +7,16 @@
 
 namespace brigade {
 
+const PlanStage& id_source(const Plan& plan, const PlanStage& stage, int lane) {
+  const PlanStage* at = &stage;
+  const PlanLane* reads = &stage.lanes[static_cast<std::size_t>(lane)];
+  while (!reads->inputs.empty()) {
+    at = &plan.stages[static_cast<std::size_t>(reads->inputs.front().stage)];
+    reads = &at->lanes.front();
+  }
+  return *at;
+}
+
 SampleErrors::SampleErrors(const ReplicaContext& context, const Producer* producer)
     : context_(context), producer_(producer) {}
 
@@ -56,13 +66,11 @@ void SampleErrors::read_list() {
 /// The same sample has the same id in every epoch. Without an indexed source, or before its size
 /// is known, every number stands for itself.
 std::uint64_t SampleErrors::source_id(int lane, std::uint64_t number) const {
-  const PlanLane& plan_lane = context_.stage->lanes[static_cast<std::size_t>(lane)];
-  const PlanDomain& domain = context_.plan->domains[static_cast<std::size_t>(plan_lane.domain)];
-  const PlanStage& source = context_.plan->stages[static_cast<std::size_t>(domain.sources.front())];
+  const PlanStage& source = id_source(*context_.plan, *context_.stage, lane);
   const std::uint64_t samples = context_.domain_of(lane).epoch_samples.value.load();
   const std::uint64_t period = context_.domain_of(lane).epoch_period.value.load();
   if (!source.indexed || samples == kNever || period == 0) return number;
-  Sampler sampler(samples, period, source.shuffle, source.seed);
+  Sampler sampler = source_sampler(context_, lane, source);
   const Sampler::Place place = sampler.place(number);
   sampler.enter(place.epoch);
   return place.index < samples ? sampler.id(place.index) : number;

@@ -20,6 +20,9 @@
 
 namespace brigade {
 
+/// The producer whose ids the samples of a stage's lane carry: of zipped sources, the first one's.
+const PlanStage& id_source(const Plan& plan, const PlanStage& stage, int lane);
+
 class SampleErrors {
  public:
   /// `producer`: describes samples in messages; null for other stages.

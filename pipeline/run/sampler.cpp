@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/random.h"
+#include "base/text.h"
 
 namespace brigade {
 namespace {
@@ -22,6 +23,20 @@ Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint32_t e
   left_mask_ = (std::uint64_t{1} << (bits / 2)) - 1;
   Philox random(seed, stream_id("shuffle"), epoch, 0);
   for (std::uint64_t& key : keys_) key = random.next64();
+}
+
+Result<std::uint64_t> shard_samples(std::uint64_t source_samples, const PlanShard& shard) {
+  const std::uint64_t whole = source_samples / shard.world;
+  if (source_samples % shard.world == 0) return whole;
+  const std::string cannot = concat("its ", format_count(source_samples),
+                                    " samples cannot be divided among ", shard.world, " ranks");
+  if (shard.uneven == Uneven::error)
+    return Error{concat(cannot,
+                        "; `shard: {uneven: pad}` reads some twice, `uneven: drop` leaves "
+                        "some out")};
+  if (shard.uneven == Uneven::pad) return whole + 1;
+  if (whole == 0) return Error{concat(cannot, ": with `uneven: drop` nothing is left")};
+  return whole;
 }
 
 }  // namespace brigade

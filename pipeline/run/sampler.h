@@ -10,6 +10,9 @@
 #include <array>
 #include <cstdint>
 
+#include "base/result.h"
+#include "pipeline/plan/plan.h"
+
 namespace brigade {
 
 /// A bijection of [0, size), chosen by (seed, epoch), in constant memory: a Feistel network (Luby
@@ -58,6 +61,16 @@ class Permutation {
   std::array<std::uint64_t, kRounds> keys_{};
 };
 
+/// The part of a source that this process reads: of each epoch's order the positions rank,
+/// rank + world, rank + 2 world, ... All ranks read equally many; where the source cannot be
+/// divided
+/// (`uneven: pad`), the last ones begin again at the front of the order.
+struct ShardPart {
+  std::uint64_t rank = 0;
+  std::uint64_t world = 1;
+  std::uint64_t source_samples = 0;  ///< of all ranks together, each counted once
+};
+
 /// One thread at a time.
 class Sampler {
  public:
@@ -67,9 +80,12 @@ class Sampler {
   };
 
   Sampler() = default;
-  /// `samples`: S. `period`: P >= S. `seed` matters only with `shuffle`.
-  Sampler(std::uint64_t samples, std::uint64_t period, bool shuffle, std::uint64_t seed)
-      : samples_(samples), period_(period), seed_(seed), shuffle_(shuffle) {}
+  /// `samples`: S, of this process. `period`: P >= S. `seed` matters only with `shuffle`.
+  Sampler(std::uint64_t samples, std::uint64_t period, bool shuffle, std::uint64_t seed,
+          const ShardPart& part = {})
+      : samples_(samples), period_(period), seed_(seed), shuffle_(shuffle), part_(part) {
+    if (part_.world == 1) part_.source_samples = samples;
+  }
 
   std::uint64_t samples() const { return samples_; }
   std::uint64_t period() const { return period_; }
@@ -83,20 +99,29 @@ class Sampler {
   void enter(std::uint32_t epoch) {
     if (!shuffle_ || (epoch == epoch_ && order_.size() != 0)) return;
     epoch_ = epoch;
-    order_ = Permutation(samples_, seed_, epoch);
+    order_ = Permutation(part_.source_samples, seed_, epoch);
   }
 
   /// Which sample of the source is at `index` (< samples()) of the entered epoch.
-  std::uint64_t id(std::uint64_t index) const { return shuffle_ ? order_(index) : index; }
+  std::uint64_t id(std::uint64_t index) const {
+    if (part_.world != 1) [[unlikely]]
+      index = (index * part_.world + part_.rank) % part_.source_samples;
+    return shuffle_ ? order_(index) : index;
+  }
 
  private:
   std::uint64_t samples_ = 0;
   std::uint64_t period_ = 0;
   std::uint64_t seed_ = 0;
   bool shuffle_ = false;
+  ShardPart part_;
   std::uint32_t epoch_ = 0;
   Permutation order_;
 };
+
+/// Samples that each of `world` processes reads of a source. Errors: the source cannot be divided
+/// and must be, or has fewer samples than there are processes and the rest would be dropped.
+Result<std::uint64_t> shard_samples(std::uint64_t source_samples, const PlanShard& shard);
 
 /// P: `samples` rounded up to a multiple of L.
 constexpr std::uint64_t epoch_period(std::uint64_t samples, std::uint64_t multiple) {

@@ -11,11 +11,13 @@ const PlanStage& stage_of(const Plan& plan, int stage) {
   return plan.stages[static_cast<std::size_t>(stage)];
 }
 
-// A hole in one input of a zip drops the row of every other input.
+// A hole in one input of a zip drops the row of every other input; so does a batch that was too
+// short there.
 bool another_input_has_holes(const Words& control, const PlanLane& lane, int writer) {
   for (const PlanInput& input : lane.inputs) {
     if (input.stage == writer) continue;
-    if (lane_counts(control, input.stage, 0).holes != 0) return true;
+    const RowCounts counts = lane_counts(control, input.stage, 0);
+    if (counts.holes + counts.dropped != 0) return true;
   }
   return false;
 }

@@ -18,7 +18,9 @@ namespace brigade {
 
 struct StageType {
   StageContract contract;
-  std::string module;  ///< name of the module with the body; empty: it is in this program
+  /// Name of the module with the body, or (of a plugin's type) the absolute path of the library
+  /// with contract and body; empty: it is in this program.
+  std::string module;
   std::function<std::unique_ptr<Stage>()> make_stage;
   std::function<std::unique_ptr<Producer>()> make_producer;  ///< set for indexed producers
   bool indexed = false;                                      ///< body derives from Producer
@@ -39,8 +41,7 @@ class StageTypes {
     } else {
       type.make_stage = [] { return std::make_unique<S>(); };
     }
-    types_.push_back(std::move(type));
-    return *this;
+    return add(std::move(type));
   }
 
   /// A type whose body is in a module, opened only by the process that runs it.
@@ -51,6 +52,10 @@ class StageTypes {
     type.contract = contract.erased();
     type.module = std::move(module);
     type.indexed = indexed;
+    return add(std::move(type));
+  }
+
+  StageTypes& add(StageType type) {
     types_.push_back(std::move(type));
     return *this;
   }

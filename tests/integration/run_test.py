@@ -40,6 +40,32 @@ stages:
                     found = self.summary(yaml(batch, 2), *arguments)["results"]["end"]
                     self.assertEqual(found["checksum"], expected["checksum"])
 
+    def test_ranks_share_the_samples(self):
+        yaml = """
+epochs: 2
+stages:
+  numbers: {producer: synthetic, params: {count: 101}, shuffle: true}
+  end: {consumer: count, from: {stage: numbers, batch: 16}}
+"""
+        def run(rank, world, *arguments):
+            environment = {"RANK": str(rank), "WORLD_SIZE": str(world)}
+            return self.summary(yaml, *arguments, environment=environment)["results"]["end"]
+
+        # The order-independent checksum of a union is the exclusive or of its parts'.
+        whole = int(run(0, 1, "--limit", 100)["set_checksum"], 16)
+        parts = [run(rank, 4, "--limit", 100) for rank in range(4)]
+        self.assertEqual([part["samples"] for part in parts], [50] * 4)
+        union = 0
+        for part in parts:
+            union ^= int(part["set_checksum"], 16)
+        self.assertEqual(union, whole)
+        self.assertEqual(run(3, 4)["samples"], 52)  # 101 samples among 4: 26 each, some twice
+        self.assertEqual(run(3, 4, "--set", "shard={uneven: drop}")["samples"], 50)
+        failed = self.run_graph(yaml, "--set", "shard={uneven: error}",
+                                environment={"RANK": "0", "WORLD_SIZE": "4"})
+        self.assertEqual(failed.code, 1)
+        self.assertIn("its 101 samples cannot be divided among 4 ranks", failed.err)
+
     def test_arrays_of_numpy_are_a_source(self):
         self.write_npy("images.npy", "|u1", "(100, 4, 4)", bytes(range(100)) * 16)
         self.write_npy("labels.npy", "<i8", "(100,)", struct.pack("<100q", *range(100)))

@@ -62,6 +62,8 @@ inline FakeFacts golden_facts() {
   facts.file("/data/large-images.gz", "512 512 3").file("/data/text.gz", "hello");
   facts.broken("/data/broken.gz", "damaged gzip data");
   facts.kind("/data/secret", PathKind::forbidden);
+  for (const char* plugin : {"jitter", "again", "count", "twice", "empty", "text"})
+    facts.kind(std::string("/plugins/") + plugin + ".so", PathKind::file);
   return facts;
 }
 

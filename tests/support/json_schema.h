@@ -75,8 +75,8 @@ class Validator {
 
   std::string keyword_says(const std::string& keyword, const json& rule, const json& value,
                            const json& schema, const std::string& at) const {
-    static const std::set<std::string> silent = {"$schema",     "title", "description",
-                                                 "definitions", "then",  "patternProperties"};
+    static const std::set<std::string> silent = {
+        "$schema", "title", "description", "definitions", "then", "else", "patternProperties"};
     const auto wrong = [&](bool bad) {
       return bad ? concat("at ", at, ": ", keyword, " ", rule.dump(), ", found ", value.dump())
                  : std::string();
@@ -97,7 +97,8 @@ class Validator {
     if (keyword == "oneOf") return wrong(count_of(value, rule, at) != 1);
     if (keyword == "allOf") return first_wrong(value, rule, at);
     if (keyword == "if")
-      return check(value, rule, at).empty() ? check(value, schema.at("then"), at) : "";
+      return check(value,
+                   schema.value(check(value, rule, at).empty() ? "then" : "else", json(true)), at);
     if (keyword == "items") return items(value, rule, at);
     if (keyword == "properties") return properties(value, rule, at);
     if (keyword == "additionalProperties") return additional(value, rule, schema, at);

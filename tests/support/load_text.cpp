@@ -27,7 +27,8 @@ LoadedGraph LoadText::files(std::vector<SourceFile> texts) {
                                        .types = fake_stage_types(),
                                        .facts = facts,
                                        .environment = variable,
-                                       .working_directory = "/home/anna"});
+                                       .working_directory = "/home/anna",
+                                       .plugins = &plugins});
 }
 
 LoadedGraph LoadText::operator()(const std::string& text) {

@@ -11,6 +11,7 @@
 
 #include "pipeline/config/load_graph.h"
 #include "tests/support/fake_facts.h"
+#include "tests/support/fake_plugins.h"
 
 namespace brigade {
 
@@ -22,6 +23,7 @@ struct LoadText {
   std::optional<std::uint64_t> limit;
   std::map<std::string, std::string> environment;
   FakeFacts facts = golden_facts();
+  FakePlugins plugins = golden_plugins();
 
   LoadedGraph files(std::vector<SourceFile> texts);
   LoadedGraph operator()(const std::string& text);

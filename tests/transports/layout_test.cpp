@@ -116,8 +116,9 @@ TEST_F(AttachControl, WordsOfDifferentWritersNeverShareALine) {
   };
   own(memory_.data());
   own(created_.phase);
-  for (Line<SystemPolicy>* word : {&created_.domains[0]->end, &created_.domains[0]->stop,
-                                   &created_.domains[0]->epoch_samples}) {
+  for (Line<SystemPolicy>* word :
+       {&created_.domains[0]->end, &created_.domains[0]->stop, &created_.domains[0]->source_samples,
+        &created_.domains[0]->epoch_samples}) {
     own(word);
   }
   for (auto& stage : created_.stages) {

@@ -51,6 +51,7 @@ constexpr const char* kGraphFooter = R"(Examples:
 constexpr const char* kStagesFooter = R"(Examples:
   brigade stages
   brigade stages augment_image
+  brigade stages --plugin jitter.so                       those of a plugin, too
   brigade stages --keys                                   the keys of the YAML, with defaults
   brigade stages --json-schema > brigade.schema.json      for your editor
 
@@ -156,6 +157,11 @@ void Parser::add_stages() {
   stages_command->add_flag("--keys", stages.keys, "the keys of the YAML, with their defaults");
   stages_command->add_flag("--json-schema", stages.json_schema,
                            "the language as a JSON schema, for editors");
+  stages_command
+      ->add_option("--plugin", stages.plugins, "and the stage types of this plugin; repeatable")
+      ->option_text("FILE")
+      ->expected(1)
+      ->take_all();
   stages_command->footer(kStagesFooter);
 }
 

@@ -36,9 +36,10 @@ struct DrawArguments {
 };
 
 struct StagesArguments {
-  std::string name;          ///< of a stage type; empty: all
-  bool keys = false;         ///< the table of keys instead
-  bool json_schema = false;  ///< the whole language instead
+  std::string name;                       ///< of a stage type; empty: all
+  bool keys = false;                      ///< the table of keys instead
+  bool json_schema = false;               ///< the whole language instead
+  std::vector<std::string> plugins = {};  ///< files whose stage types are shown, too
 };
 
 struct SampleArguments {

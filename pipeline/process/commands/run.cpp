@@ -11,6 +11,7 @@
 #include "pipeline/process/commands/load.h"
 #include "pipeline/process/commands/print.h"
 #include "pipeline/process/console.h"
+#include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/run_session.h"
 
 namespace brigade {
@@ -76,8 +77,9 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
   for (const std::string& warning : planned.plan->warnings) {
     console.line(LineKind::warning, warning);
   }
-  auto session =
-      RunSession::start(*planned.plan, types, console, {arguments.in_process, true, started_ns});
+  const StageTypes all_types = types_of(types, *planned.loaded.graph);
+  auto session = RunSession::start(*planned.plan, all_types, console,
+                                   {arguments.in_process, true, started_ns});
   if (!session) {
     console.line(LineKind::error, session.error().message);
     return 1;

@@ -11,6 +11,7 @@
 #include "pipeline/process/commands/print.h"
 #include "pipeline/process/graph_cut.h"
 #include "pipeline/process/machine_probe.h"
+#include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/run_session.h"
 #include "pipeline/process/sample_writer.h"
 
@@ -76,7 +77,7 @@ Result<Plan> plan_sampling(const ValidGraph& graph, const SampleArguments& argum
 int sample_command(const SampleArguments& arguments, const StageTypes& types) {
   const LoadedGraph loaded = load_and_show(arguments.graph, types);
   if (!loaded.graph) return 2;
-  StageTypes with_writer = types;
+  StageTypes with_writer = types_of(types, *loaded.graph);
   add_sample_writer(with_writer);
   auto plan = plan_sampling(*loaded.graph, arguments, with_writer);
   if (!plan) return failed(2, plan.error().message);

@@ -1,14 +1,50 @@
 #include "base/text.h"
 #include "pipeline/config/key_table.h"
+#include "pipeline/config/load_graph.h"
 #include "pipeline/process/commands/commands.h"
 #include "pipeline/process/commands/print.h"
 #include "pipeline/process/key_help.h"
 #include "pipeline/process/language_schema.h"
+#include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/stage_help.h"
 
 namespace brigade {
 
-int stages_command(const StagesArguments& arguments, const StageTypes& types) {
+namespace {
+
+int unknown_type(const std::string& name, const StageTypes& types) {
+  std::vector<std::string> names;
+  for (const StageType& type : types.all()) names.push_back(type.contract.type);
+  const auto meant = did_you_mean(name, names);
+  const bool key = !meant && find_key(KeyScope::stage, name) != nullptr;
+  print_error(concat("brigade: error: unknown stage type ", quote(name),
+                     meant ? concat("; did you mean ", quote(*meant), "?") : std::string(),
+                     key ? "; it is a key: `brigade stages --keys` explains it\n"
+                         : "  `brigade stages` lists all.\n"));
+  return 2;
+}
+
+Result<StageTypes> with_plugins(const StageTypes& program, const std::vector<std::string>& files) {
+  StageTypes types = program;
+  for (const std::string& file : files) {
+    const std::string path =
+        file.starts_with('/') ? file : concat(process_working_directory(), "/", file);
+    auto opened = open_plugin(path);
+    if (!opened) return Error{concat("the plugin ", file, " ", opened.error().message)};
+    types.append(*opened);
+  }
+  return types;
+}
+
+}  // namespace
+
+int stages_command(const StagesArguments& arguments, const StageTypes& program) {
+  auto with = with_plugins(program, arguments.plugins);
+  if (!with) {
+    print_error(concat("brigade: error: ", with.error().message, '\n'));
+    return 2;
+  }
+  const StageTypes& types = *with;
   if (arguments.json_schema) {
     print(language_schema(types));
     return 0;
@@ -25,15 +61,7 @@ int stages_command(const StagesArguments& arguments, const StageTypes& types) {
     print(stage_description(*type));
     return 0;
   }
-  std::vector<std::string> names;
-  for (const StageType& type : types.all()) names.push_back(type.contract.type);
-  const auto meant = did_you_mean(arguments.name, names);
-  const bool key = !meant && find_key(KeyScope::stage, arguments.name) != nullptr;
-  print_error(concat("brigade: error: unknown stage type ", quote(arguments.name),
-                     meant ? concat("; did you mean ", quote(*meant), "?") : std::string(),
-                     key ? "; it is a key: `brigade stages --keys` explains it\n"
-                         : "  `brigade stages` lists all.\n"));
-  return 2;
+  return unknown_type(arguments.name, types);
 }
 
 }  // namespace brigade

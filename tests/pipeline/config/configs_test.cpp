@@ -42,8 +42,9 @@ class Shown {
  public:
   void graph(const YamlNode& root) {
     mapping(root, KeyScope::top);
-    if (const YamlEntry* entry = root.find("checkpoint"))
-      mapping(entry->value, KeyScope::checkpoint);
+    for (const auto& [key, scope] :
+         {std::pair{"checkpoint", KeyScope::checkpoint}, std::pair{"shard", KeyScope::shard}})
+      if (const YamlEntry* entry = root.find(key)) mapping(entry->value, scope);
     if (const YamlEntry* stages = root.find("stages"))
       for (const YamlEntry& entry : stages->value.entries) stage(entry.value);
   }
@@ -91,6 +92,8 @@ TEST(ConfigsFolder, ShowsEveryKeyAndValueThatIsBuilt) {
   const StageTypes types = builtin_stage_types();
   Shown shown;
   for (const auto& files : config_graphs()) shown.graph(load_config(files, types).tree);
+  // Its plugin must be built first, so it lies among the examples.
+  shown.graph(load_config({"../examples/own_plugin/own_plugin.yaml"}, types).tree);
   for (const KeySpec& key : key_table())
     EXPECT_TRUE(!can_be_shown(key) || shown.has(key.scope, key.name))
         << "no graph in configs/ has the key " << key_path(key) << " " << scope_text(key.scope);

@@ -59,7 +59,7 @@ TEST(KeyTable, WhatIsNotBuiltYet) {
   for (const ValueSpec& value : value_table())
     if (!value.built) missing.push_back(concat(value.key, ": ", value.value));
   EXPECT_EQ(join(missing, "\n"),
-            "top state\ntop shard\ncheckpoint.every\nshard.rank\nshard.world_size\nplugin\nexec\n"
+            "top state\ncheckpoint.every\nexec\n"
             "outputs\nhold\nstate\npolicy: on_failure\n"
             "policy: always\nthen: fail\nthen: degrade\nproducer: application\n"
             "consumer: application");

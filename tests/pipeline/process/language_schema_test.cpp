@@ -60,6 +60,16 @@ TEST(LanguageSchema, AStageIsOneOfThreeKinds) {
   EXPECT_EQ(schema()["definitions"]["stage"]["oneOf"].size(), 3u);
 }
 
+TEST(LanguageSchema, AStageThatNamesAPluginMayHaveAnyType) {
+  const json_schema::Validator validator(schema());
+  const auto said = [&](const char* plugin) {
+    return validator.check(json_schema::document(
+        std::string("stages: {a: {producer: made_up, params: {any: 1}") + plugin + "}}"));
+  };
+  EXPECT_EQ(said(", plugin: mine.so"), "");
+  EXPECT_NE(said(""), "");
+}
+
 TEST(LanguageSchema, AcceptsEveryGraphOfConfigs) {
   const json_schema::Validator validator(schema());
   for (const auto& files : config_graphs()) {

@@ -17,6 +17,8 @@ WorkerRole example_role() {
   role.control_fd = 5;
   role.report_fd = 6;
   role.spins = 200;
+  role.libraries = {"/plugins/jitter.so"};
+  role.contract = ~0ull;
   role.pools = {{1, 7, true}, {0, 8, false}};
   return role;
 }

@@ -20,11 +20,12 @@ using testing::StartsWith;
 struct Crewed : testing::Test {
   Plan plan = small_plan(2);
   std::unique_ptr<Segments> segments = Segments::create(plan, "{}").value();
+  StageTypes types;
   FakeRunner runner;
   std::unique_ptr<WorkerCrew> crew;
 
   void make(std::vector<std::string> environment = {"HOME=/home/anna"}) {
-    crew = WorkerCrew::create(plan, *segments, runner, std::move(environment)).value();
+    crew = WorkerCrew::create(plan, *segments, types, runner, std::move(environment)).value();
   }
   void start() {
     make();
@@ -183,6 +184,31 @@ TEST_F(Crewed, ReadableWhenSomethingHappens) {
   runner.report(0, {0, Done{}});
   EXPECT_EQ(poll(&ready, 1, 1000), 1);
   end_everybody();
+}
+
+StageType type_named(const std::string& name, const std::string& module) {
+  StageType type;
+  type.contract.type = name;
+  type.contract.rest_passes = true;
+  type.module = module;
+  return type;
+}
+
+TEST(WorkerCrewRole, NamesTheLibrariesOfPluginsAndTheContract) {
+  StageTypes types;
+  types.add(type_named("here", "")).add(type_named("image", "image"));
+  types.add(type_named("far", "/far.so")).add(type_named("farther", "/far.so"));
+  const auto role_of = [&](const std::string& type) {
+    WorkerRole role;
+    add_stage_type(role, types, type);
+    return role;
+  };
+  EXPECT_TRUE(role_of("here").libraries.empty());
+  EXPECT_TRUE(role_of("image").libraries.empty());
+  EXPECT_EQ(role_of("here").contract, types.find("here")->contract.hash());
+  EXPECT_THAT(role_of("far").libraries, ElementsAre("/far.so"));
+  EXPECT_THAT(role_of("[here, far, farther]").libraries, ElementsAre("/far.so"));
+  EXPECT_EQ(role_of("nowhere").contract, 0u);
 }
 
 }  // namespace

@@ -151,5 +151,18 @@ TEST(SkippedSamples, BecomeHolesBelow) {
   EXPECT_EQ(run.context("mix").words().skips.size(), 60u);
 }
 
+TEST(IdSource, OfZippedSourcesIsTheFirst) {
+  GraphBuilder graph;
+  graph.producer("left", {support::kValue});
+  graph.producer("right", {support::kValue});
+  graph.transform("below", {"right"}, {support::kValue});
+  graph.consumer("end", {"below", "left"}, Join::zip);
+  const support::RunLine run(graph);
+  ASSERT_EQ(run.plan().domains.size(), 1u);
+  EXPECT_EQ(id_source(run.plan(), run.stage("end"), 0).name, "right");
+  EXPECT_EQ(id_source(run.plan(), run.stage("below"), 0).name, "right");
+  EXPECT_EQ(id_source(run.plan(), run.stage("left"), 0).name, "left");
+}
+
 }  // namespace
 }  // namespace brigade

@@ -130,6 +130,41 @@ TEST(Sampler, LimitComesBeforeShuffle) {
   EXPECT_TRUE(is_bijection(ids));
 }
 
+TEST(Shards, TogetherAreTheWholeEpoch) {
+  for (const bool shuffle : {false, true}) {
+    for (const std::uint64_t epoch : {0u, 3u}) {
+      std::vector<std::uint64_t> ids;
+      for (std::uint64_t rank = 0; rank < 3; ++rank) {
+        Sampler sampler(50, 64, shuffle, 7, {rank, 3, 150});
+        sampler.enter(static_cast<std::uint32_t>(epoch));
+        for (std::uint64_t i = 0; i < 50; ++i) ids.push_back(sampler.id(i));
+      }
+      EXPECT_TRUE(is_bijection(ids));
+    }
+  }
+}
+
+TEST(Shards, TakeTurnsInTheOrderOfTheWhole) {
+  Sampler whole(10, 16, true, 7);
+  Sampler second(4, 16, true, 7, {1, 3, 10});  // 10 samples among 3 ranks: 4 each
+  whole.enter(2);
+  second.enter(2);
+  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(second.id(i), whole.id(3 * i + 1));
+  EXPECT_EQ(second.id(3), whole.id(0));  // padded from the front
+}
+
+TEST(Shards, AreOfOneSize) {
+  EXPECT_EQ(shard_samples(150, {1, 3, Uneven::error}).value(), 50u);
+  EXPECT_EQ(shard_samples(10, {0, 3, Uneven::pad}).value(), 4u);
+  EXPECT_EQ(shard_samples(10, {2, 3, Uneven::drop}).value(), 3u);
+  EXPECT_EQ(shard_samples(2, {2, 3, Uneven::pad}).value(), 1u);
+  EXPECT_EQ(shard_samples(10, {0, 3, Uneven::error}).error().message,
+            "its 10 samples cannot be divided among 3 ranks; `shard: {uneven: pad}` reads some "
+            "twice, `uneven: drop` leaves some out");
+  EXPECT_EQ(shard_samples(2, {0, 3, Uneven::drop}).error().message,
+            "its 2 samples cannot be divided among 3 ranks: with `uneven: drop` nothing is left");
+}
+
 TEST(EpochPeriod, RoundsUpToTheMultiple) {
   EXPECT_EQ(epoch_period(150, 64), 192u);
   EXPECT_EQ(epoch_period(192, 64), 192u);

@@ -39,6 +39,20 @@ TEST(StagesCommand, ExplainsTheKeysOfTheLanguage) {
   EXPECT_THAT(stages("poison_after").err, HasSubstr("it is a key: `brigade stages --keys`"));
 }
 
+TEST(StagesCommand, ShowsTheTypesOfAPlugin) {
+  const StageTypes types = session_stage_types();
+  const std::string folder = BRIGADE_BINARY_DIR "/tests/modules/";
+  const auto with = [&](const std::string& file) {
+    return captured([&] {
+      return stages_command({"light", false, false, {folder + file}}, types);
+    });
+  };
+  EXPECT_EQ(with("brigade_plugin.so").code, 0);
+  EXPECT_THAT(with("brigade_plugin.so").out, HasSubstr("from the plugin library " + folder));
+  EXPECT_EQ(with("brigade_no_symbol.so").code, 2);
+  EXPECT_THAT(with("brigade_no_symbol.so").err, HasSubstr("is no plugin of Brigade"));
+}
+
 TEST(StagesCommand, WritesTheSchemaForEditors) {
   const StageTypes types = session_stage_types();
   const Captured shown = captured([&] { return stages_command({"", false, true}, types); });

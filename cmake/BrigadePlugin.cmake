@@ -1,0 +1,34 @@
+# brigade_plugin(NAME jitter CONTRACT jitter.cpp [LIBRARIES ...])
+#   A plugin in one file (or several): jitter.so, which a graph names as `plugin: jitter.so`.
+#
+# brigade_plugin(NAME jitter CONTRACT jitter_contract.cpp BODY jitter.cpp ... [LIBRARIES ...])
+#   One whose body needs libraries: jitter.so with the contracts, which links none of them, and
+#   beside it the module brigade_jitter.so with contracts and bodies, opened only by the processes
+#   that run it. They belong together: install or copy both into one folder.
+#
+# NAME.so is also the name of the target. docs/STAGES.md says what is in the files.
+function(brigade_plugin)
+  cmake_parse_arguments(ARG "" "NAME" "CONTRACT;BODY;LIBRARIES" ${ARGN})
+  if(NOT ARG_NAME OR NOT ARG_CONTRACT OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "brigade_plugin(NAME name CONTRACT files [BODY files] [LIBRARIES \
+libraries]): NAME and CONTRACT must be there, and nothing else: ${ARGN}")
+  endif()
+  set(targets ${ARG_NAME})
+  add_library(${ARG_NAME} MODULE ${ARG_CONTRACT})
+  if(ARG_BODY)
+    set(body brigade_${ARG_NAME})
+    list(APPEND targets ${body})
+    add_library(${body} MODULE ${ARG_CONTRACT} ${ARG_BODY})
+    target_link_libraries(${body} PRIVATE ${ARG_LIBRARIES})
+    add_dependencies(${ARG_NAME} ${body})
+  else()
+    target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES})
+  endif()
+  foreach(target ${targets})
+    target_link_libraries(${target} PRIVATE Brigade::brigade)
+    # A symbol that nobody has is an error of the linker, not of the process that opens it.
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+    set_target_properties(${target} PROPERTIES
+      PREFIX "" SUFFIX ".so" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endforeach()
+endfunction()

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Installs Brigade, moves it, and builds and runs the examples against it as a user does.
+
+    installed_test.py BUILD_FOLDER CMAKE GENERATOR COMPILER COMPILER_FLAGS
+
+Needs no network; writes into a temporary folder only.
+"""
+
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import example_test
+
+HEADERS = {"base", "stages", "stages/api", "pipeline", "pipeline/process",
+           "pipeline/process/app.h", "pipeline/process/pipeline.h"}
+
+
+def call(*command, cwd=None):
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("BRIGADE_MODULE_PATH", "LD_LIBRARY_PATH")}
+    done = subprocess.run([str(word) for word in command], cwd=cwd, env=environment, check=False,
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def install(build, cmake, folder):
+    """The folder it lies in after it was moved."""
+    call(cmake, "--install", build, "--prefix", folder / "first")
+    moved = folder / "moved"
+    (folder / "first").rename(moved)
+    return moved
+
+
+def check_content(moved):
+    program = moved / "bin" / "brigade"
+    if str(moved / "bin" / ".." / "lib" / "libbrigade.so") not in call("ldd", program):
+        sys.exit(f"the program does not find its own library: {call('ldd', program)}")
+    headers = moved / "include" / "brigade"
+    for path in headers.rglob("*"):
+        name = path.relative_to(headers).as_posix()
+        if name not in HEADERS and not name.startswith(("base/", "stages/api/")):
+            sys.exit(f"{name} is no header for users")
+    for path in ("share/brigade/README.md", "share/brigade/docs/STAGES.md",
+                 "share/brigade/configs/hello.yaml", "lib/cmake/Brigade/BrigadeConfig.cmake"):
+        if not (moved / path).is_file():
+            sys.exit(f"{path} is missing")
+
+
+def png(red, green, blue):
+    """A picture of one pixel."""
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data
+                + struct.pack(">I", zlib.crc32(kind + data)))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(bytes([0, red, green, blue]))) + chunk(b"IEND", b""))
+
+
+def check_modules(moved, folder):
+    """decode_image is in a module: it is found where the program lies."""
+    pictures = folder / "pictures" / "red"
+    pictures.mkdir(parents=True)
+    for i in range(3):
+        (pictures / f"{i}.png").write_bytes(png(200 + i, 0, 0))
+    graph = folder / "pictures.yaml"
+    graph.write_text("stages:\n"
+                     "  files: {producer: image_folder, params: {root: pictures}}\n"
+                     "  pictures: {transform: decode_image, from: files, params: {size: 8}}\n"
+                     "  count: {consumer: count, from: pictures}\n")
+    printed = call(moved / "bin" / "brigade", "run", graph, cwd="/")
+    if "count: samples 3," not in printed:
+        sys.exit(f"the module of decode_image: {printed}")
+
+
+def check_example(moved, folder, name, configure):
+    """Copies an example, builds it where it has something to build, and runs it."""
+    copy = folder / "somewhere" / name
+    shutil.copytree(moved / "share" / "brigade" / "examples" / name, copy)
+    if (copy / "CMakeLists.txt").is_file():
+        call(*configure, f"-DCMAKE_PREFIX_PATH={moved}", "-S", copy, "-B", copy / "build")
+        call(configure[0], "--build", copy / "build")
+    own = copy / "build" / name
+    example_test.check_example(own if own.is_file() else moved / "bin" / "brigade", copy)
+
+
+def main():
+    build, cmake, generator, compiler, flags = sys.argv[1:]
+    configure = [cmake, "-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}",
+                 f"-DCMAKE_CXX_FLAGS={flags}"]
+    with tempfile.TemporaryDirectory(prefix="brigade_test_install_") as name:
+        folder = pathlib.Path(name).resolve()
+        moved = install(pathlib.Path(build), cmake, folder)
+        check_content(moved)
+        check_modules(moved, folder)
+        for example in ("hello_line", "own_stage", "own_plugin"):
+            check_example(moved, folder, example, configure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+#include "tests/conformance/line_run.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "pipeline/config/load_graph.h"
+#include "pipeline/plan/planner.h"
+#include "pipeline/process/file_facts.h"
+#include "pipeline/process/run_session.h"
+#include "stages/builtin.h"
+#include "tests/conformance/test_stages.h"
+#include "tests/support/plan_limits.h"
+
+namespace brigade::conformance {
+namespace {
+
+constexpr auto kHangs = std::chrono::seconds(60);  // a run takes less than one
+
+/// Ends the program when it lives too long.
+class Watchdog {
+ public:
+  explicit Watchdog(std::string what) : thread_([this, what = std::move(what)] { watch(what); }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void watch(const std::string& what) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, kHangs, [this] { return over_; })) return;
+    std::fprintf(stderr, "this graph does not come to an end:\n%s\n", what.c_str());
+    std::abort();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+LineRun::LineRun() : types_(conformance_stage_types().append(builtin_stage_types())) {}
+
+std::string LineRun::prepare(const std::string& yaml) {
+  yaml_ = yaml;
+  FileFacts facts;
+  const std::string records = folder_.path().string();
+  LoadedGraph loaded =
+      load_graph({{"test.yaml", yaml, "/", false}},
+                 {.files = {},
+                  .sets = {},
+                  .limit = {},
+                  .types = types_,
+                  .facts = facts,
+                  .environment = [&](const std::string& name) -> std::optional<std::string> {
+                    if (name == "RECORDS") return records;
+                    return std::nullopt;
+                  },
+                  .working_directory = "/"});
+  if (!loaded.graph) return loaded.messages();
+  graph_ = std::move(loaded.graph);
+  PlanResult planned = plan_graph(*graph_, small_machine());
+  for (const PlanProblem& problem : planned.problems) return problem.message;
+  plan_ = std::move(planned.plan);
+  return "";
+}
+
+void LineRun::run(bool in_process) {
+  const Watchdog watchdog(yaml_);
+  auto session = RunSession::start(plan_, types_, lines_, {.in_process = in_process});
+  if (session.ok()) {
+    outcome_ = (*session)->wait();
+  } else {
+    outcome_.failure = session.error().message;
+  }
+}
+
+std::vector<Events> LineRun::records(const Expected& consumer) const {
+  return read_records(folder_.path(), consumer.stage, consumer.replicas);
+}
+
+std::uint64_t LineRun::reported(const std::string& stage, const std::string& name) const {
+  for (const auto& [other, results] : outcome_.summary.results) {
+    for (const StageResult& result : results)
+      if (other == stage && result.name == name && result.value)
+        return std::get<std::uint64_t>(*result.value);
+  }
+  return 0;
+}
+
+std::string LineRun::difference_to(const PlainLoop& plain) const {
+  if (!outcome_.failure.empty()) return outcome_.failure;
+  for (const Expected& consumer : plain.consumers()) {
+    if (consumer.recorded) {
+      const std::string wrong = difference(consumer, records(consumer));
+      if (!wrong.empty()) return wrong;
+      continue;
+    }
+    const std::uint64_t samples = reported(consumer.stage, "samples");
+    const std::uint64_t batches = reported(consumer.stage, "batches");
+    if (samples != consumer.samples() || batches != consumer.calls.size())
+      return concat("consumer ", quote(consumer.stage), " counts ", samples, " samples in ",
+                    batches, " calls, expected ", consumer.samples(), " in ",
+                    consumer.calls.size());
+  }
+  return book_difference(plain.edges(), outcome_.summary.edges);
+}
+
+std::string book_difference(const std::vector<ExpectedEdge>& expected,
+                            const std::vector<EdgeBook>& books) {
+  if (expected.size() != books.size())
+    return concat("expected ", expected.size(), " edges, found ", books.size());
+  for (std::size_t i = 0; i < books.size(); ++i) {
+    const ExpectedEdge& edge = expected[i];
+    const EdgeAudit& audit = books[i].audit;
+    const bool same = books[i].from == edge.from && books[i].to == edge.to &&
+                      audit.produced == edge.produced && audit.delivered == edge.delivered &&
+                      audit.dropped == edge.produced - edge.delivered && audit.quarantined == 0 &&
+                      audit.leaked == 0;
+    if (!same)
+      return concat(book_text(books[i]), "; expected ", edge.from, " -> ", edge.to, ": produced ",
+                    edge.produced, ", delivered ", edge.delivered);
+  }
+  return "";
+}
+
+std::string differs_from_plain_loop(const std::string& yaml, bool in_process) {
+  LineRun line;
+  const std::string mistakes = line.prepare(yaml);
+  if (!mistakes.empty()) return "the graph is not valid: " + mistakes;
+  const PlainLoop plain(line.graph(), line.plan());
+  line.run(in_process);
+  return line.difference_to(plain);
+}
+
+}  // namespace brigade::conformance

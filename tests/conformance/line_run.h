@@ -1,0 +1,54 @@
+#pragma once
+
+// Runs a YAML text and compares it with the plain loop: every consumer's calls, every edge's books,
+// what `count` reports.
+
+#include <string>
+
+#include "pipeline/process/supervisor.h"
+#include "tests/conformance/plain_loop.h"
+#include "tests/support/keeping_lines.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade::conformance {
+
+/// In a YAML text, where a `record` writes: params: {folder: "${RECORDS}"}.
+inline constexpr const char* kRecords = "${RECORDS}";
+
+class LineRun {
+ public:
+  LineRun();
+
+  /// Loads and plans; what is wrong with it, or nothing.
+  std::string prepare(const std::string& yaml);
+  /// After prepare(). Ends the program, naming the graph, when a run hangs.
+  void run(bool in_process);
+
+  const ValidGraph& graph() const { return *graph_; }
+  const Plan& plan() const { return plan_; }
+  const RunOutcome& outcome() const { return outcome_; }
+  std::vector<Events> records(const Expected& consumer) const;
+  /// What a consumer reported under this name; 0: nothing, or several replicas cannot say.
+  std::uint64_t reported(const std::string& stage, const std::string& name) const;
+
+  /// What differs from the plain loop; empty: nothing.
+  std::string difference_to(const PlainLoop& plain) const;
+
+ private:
+  std::string yaml_;
+  StageTypes types_;
+  TemporaryFolder folder_;
+  KeepingLines lines_;
+  std::optional<ValidGraph> graph_;
+  Plan plan_;
+  RunOutcome outcome_;
+};
+
+/// What differs, or what went wrong before; empty when all is as it must be.
+std::string differs_from_plain_loop(const std::string& yaml, bool in_process);
+
+/// Of the audit alone: the books against the plain loop's edges.
+std::string book_difference(const std::vector<ExpectedEdge>& expected,
+                            const std::vector<EdgeBook>& books);
+
+}  // namespace brigade::conformance

@@ -1,0 +1,64 @@
+#pragma once
+
+// Random graphs as people could write them: valid YAML of the types that the plain loop knows.
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace brigade::conformance {
+
+/// The same seed gives the same text, on every machine.
+class RandomYaml {
+ public:
+  explicit RandomYaml(std::uint64_t seed) : random_(seed) {}
+
+  std::string text();
+
+ private:
+  /// A stage that can be read.
+  struct Node {
+    std::string name;
+    std::vector<std::string> tensors;
+    std::uint64_t samples = 0;  ///< per epoch
+    int group = 0;              ///< stages that are fed together; the index of one of them
+    bool batch = false;         ///< its writer says one
+    bool read = false;
+  };
+  using Keys = std::vector<std::string>;
+
+  std::uint64_t number(std::uint64_t least, std::uint64_t most) {
+    return least + random_() % (most - least + 1);
+  }
+  bool one_in(std::uint64_t n) { return number(1, n) == 1; }
+  template <class Value>
+  Value one_of(std::initializer_list<Value> values) {
+    return values.begin()[number(0, values.size() - 1)];
+  }
+  std::string batch_size();
+
+  void add_producer();
+  void add_transform();
+  void add_chain(Node& node, Keys& keys);
+  void add_plain(Node& node, Keys& keys);
+  void add_zip(Node& node, Keys& keys);
+  void choose_passed(Node& node, Keys& keys);
+  void dress(Node& node, Keys& keys, bool takes_samples);
+  void add_consumers();
+  void add_consumer(const std::string& from, Keys keys, bool batched);
+  bool join_some(const std::string& join);
+  std::vector<std::size_t> sources_for(const std::string& join);
+  std::string read(std::size_t node, bool with_batch, const std::string& tensor = "");
+  void write(const std::string& name, const Keys& keys);
+  int group_of(std::size_t node);
+  void unite(std::size_t a, std::size_t b);
+
+  std::mt19937_64 random_;
+  std::string text_;
+  std::uint64_t common_samples_ = 0;
+  std::vector<Node> nodes_;
+  int consumers_ = 0;
+};
+
+}  // namespace brigade::conformance

@@ -1,0 +1,157 @@
+#pragma once
+
+// Every shape of line, as YAML: R stands for the number of replicas, B for the size of a batch.
+
+#include <array>
+#include <string>
+
+namespace brigade::conformance {
+
+struct ShapeOfLine {
+  const char* name;
+  const char* stages;  ///< below `stages:`
+};
+
+inline constexpr ShapeOfLine kShapes[] = {
+    {"OneToOne", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true}
+  work: {transform: digest, from: numbers}
+  end: {consumer: record, from: {stage: work, batch: B}, params: {folder: "${RECORDS}"}}
+)"},
+    {"Samples", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [5], fill: random}, shuffle: true,
+            replicas: R}
+  work: {transform: shift, from: numbers, replicas: R}
+  end: {consumer: record, from: work, rows: B, replicas: R, params: {folder: "${RECORDS}"}}
+)"},
+    {"SeveralToSeveral", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
+  work: {transform: digest, from: numbers, replicas: R}
+  again: {transform: digest, from: {stage: work, batch: B}, replicas: R}
+  end: {consumer: record, from: {stage: again, batch: B}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+)"},
+    {"Broadcast", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
+  work: {transform: digest, from: numbers, replicas: R}
+  end: {consumer: record, from: {stage: work, batch: B}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+  other: {consumer: record, from: {stage: work, batch: 16}, params: {folder: "${RECORDS}"}}
+  one: {consumer: record, from: numbers.data, params: {folder: "${RECORDS}"}}
+)"},
+    {"Zip", R"(
+  left: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
+  right: {producer: synthetic, params: {count: 150, fill: random, dtype: f32}, shuffle: true}
+  work: {transform: digest, from: left, replicas: R}
+  pair: {transform: digest, from: [work, right], join: zip, drop: [right.data], replicas: R}
+  end: {consumer: record, from: {a: {stage: pair, batch: B}, b: right, c: left}, join: zip,
+        params: {folder: "${RECORDS}"}}
+)"},
+    {"Epochs", R"(
+  train: {producer: synthetic, params: {count: 150}, shuffle: true, replicas: R}
+  test: {producer: synthetic, params: {count: 40, dtype: u8}, batch: 16}
+  work: {transform: digest, from: train, replicas: R}
+  end: {consumer: record, from: {train: {stage: work, batch: B}, test: test}, join: epochs,
+        replicas: R, params: {folder: "${RECORDS}"}}
+  sum: {consumer: count, from: [{stage: train, batch: 16}, test], join: epochs, replicas: R}
+)"},
+    {"Merge", R"(
+  few: {producer: synthetic, params: {count: 40}, replicas: R}
+  many: {producer: synthetic, params: {count: 150}, shuffle: true}
+  work: {transform: shift, from: many, replicas: R}
+  end: {consumer: record, from: [{stage: few, batch: B}, {stage: work, batch: 16}], join: merge,
+        replicas: R, params: {folder: "${RECORDS}"}}
+)"},
+    {"Fixed", R"(
+  numbers: {producer: synthetic, params: {count: 150}, shuffle: true, replicas: R}
+  work: {transform: digest, from: numbers, replicas: R, assign: fixed}
+  end: {consumer: record, from: {stage: work, batch: B}, assign: fixed, replicas: R,
+        params: {folder: "${RECORDS}"}}
+  whole: {consumer: record, from: {stage: work, batch: B}, assign: fixed, replicas: R,
+          drop_last: true, params: {folder: "${RECORDS}"}}
+  one: {consumer: record, from: numbers, assign: fixed, replicas: R,
+        params: {folder: "${RECORDS}"}}
+)"},
+    {"Filters", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
+  sifted: {transform: sift, from: numbers, params: {every: 4, rest: 2, chance: 0.2}, replicas: R}
+  failed: {transform: delay, from: sifted, params: {fail_at: [3, 5, 70]}, on_error: {skip: 3}}
+  work: {transform: digest, from: {stage: failed, batch: B}, replicas: R}
+  tossed: {transform: toss, from: {stage: work, batch: B}, params: {every: 5}, replicas: R}
+  end: {consumer: record, from: {stage: tossed, batch: B}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+  all: {consumer: record, from: {all: {stage: numbers, batch: B}, some: work}, join: zip,
+        params: {folder: "${RECORDS}"}}
+)"},
+    {"DropLast", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
+  work: {transform: digest, from: {stage: numbers, batch: B}, drop_last: true, replicas: R}
+  end: {consumer: record, from: {stage: work, batch: B}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+  other: {consumer: record, from: {stage: numbers, batch: 16}, drop_last: true,
+          params: {folder: "${RECORDS}"}}
+)"},
+    {"HolesInZips", R"(
+  first: {producer: synthetic, params: {count: 150}, replicas: R}
+  other: {producer: synthetic, params: {count: 150}, shuffle: true, replicas: R}
+  whole: {transform: digest, from: {stage: first, batch: B}, drop_last: true, replicas: R}
+  failed: {transform: delay, from: other, params: {fail_at: [3, 5]}, on_error: {skip: 2}}
+  sifted: {transform: sift, from: failed, replicas: R}
+  pairs: {transform: split, from: {a: {stage: other, batch: B}, b: {stage: whole, batch: B}},
+          join: zip, replicas: R}
+  end: {consumer: record, from: {a: {stage: pairs, batch: B}, b: sifted, c: first}, join: zip,
+        replicas: R, params: {folder: "${RECORDS}"}}
+)"},
+    {"SeveralOutputs", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
+  parts: {transform: split, from: {stage: numbers, batch: B}, replicas: R}
+  low: {transform: digest, from: parts.low, replicas: R}
+  few: {transform: digest, from: {stage: parts, batch: B}, keep: [words, high], replicas: R}
+  fewer: {transform: passthrough, from: few, drop: [digest], replicas: R}
+  end: {consumer: record, from: {low: {stage: low, batch: B}, few: fewer, words: parts.words},
+        join: zip, params: {folder: "${RECORDS}"}}
+)"},
+    {"Chain", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
+  work: {transform: [shift, digest, {sift: {every: 5}}, digest], from: numbers, replicas: R}
+  batches: {transform: [digest, shift], from: {stage: work, batch: B}, random: own, replicas: R}
+  end: {consumer: record, from: {stage: batches, batch: B}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+)"},
+    {"Ragged", R"(
+  words: {producer: synthetic, params: {count: 150, shape: [9, 2], vary: true, fill: random},
+          shuffle: true, replicas: R}
+  work: {transform: shift, from: words, replicas: R}
+  batches: {transform: shift, from: {stage: work, batch: B}, replicas: R}
+  sifted: {transform: sift, from: batches, replicas: R}
+  both: {transform: split, from: [work, sifted], join: zip, replicas: R}
+  end: {consumer: record, from: {a: {stage: both, batch: B}, b: sifted}, join: zip, replicas: R,
+        params: {folder: "${RECORDS}"}}
+  samples: {consumer: record, from: both, params: {folder: "${RECORDS}"}}
+)"},
+    {"Counted", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, limit: 101, shuffle: true,
+            seed: 9, replicas: R}
+  work: {transform: digest, from: numbers, replicas: R}
+  end: {consumer: count, from: {stage: work, batch: B}}
+)"},
+};
+
+/// Words R and B that stand alone are replaced.
+inline std::string shape_yaml(const ShapeOfLine& shape, int replicas, int batch) {
+  const std::string stages = shape.stages;
+  std::string text = "seed: 7\nepochs: 2\nstages:";
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const bool value = i > 1 && stages[i - 1] == ' ' && stages[i - 2] == ':';
+    if (value && stages[i] == 'R') {
+      text += std::to_string(replicas);
+    } else if (value && stages[i] == 'B') {
+      text += std::to_string(batch);
+    } else {
+      text += stages[i];
+    }
+  }
+  return text;
+}
+
+}  // namespace brigade::conformance

@@ -1,0 +1,58 @@
+// Every shape of line, for 1, 2 and 4 replicas and batches of 1, 7 and 64, as processes and as
+// threads: every consumer sees what the plain loop says, and the books agree with it.
+
+#include "tests/conformance/shapes.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/conformance/line_run.h"
+
+namespace brigade::conformance {
+namespace {
+
+struct Case {
+  ShapeOfLine shape;
+  bool in_process = false;
+};
+
+class EveryShape : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryShape, GivesWhatThePlainLoopGives) {
+  for (const int replicas : {1, 2, 4}) {
+    for (const int batch : {1, 7, 64}) {
+      const std::string yaml = shape_yaml(GetParam().shape, replicas, batch);
+      EXPECT_EQ(differs_from_plain_loop(yaml, GetParam().in_process), "")
+          << replicas << " replicas, batch " << batch << yaml;
+    }
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const ShapeOfLine& shape : kShapes)
+    for (const bool in_process : {false, true}) all.push_back({shape, in_process});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Lines, EveryShape, testing::ValuesIn(cases()), [](const auto& one) {
+  return std::string(one.param.shape.name) + (one.param.in_process ? "_Threads" : "_Processes");
+});
+
+TEST(CountedLine, TheChecksumOfAllSamplesIsTheSameForAnyReplicasAndBatch) {
+  std::uint64_t checksum = 0;
+  for (const int replicas : {1, 4}) {
+    for (const int batch : {1, 64}) {
+      LineRun line;
+      const ShapeOfLine& counted = kShapes[std::size(kShapes) - 1];
+      ASSERT_EQ(line.prepare(shape_yaml(counted, replicas, batch)), "");
+      line.run(true);
+      const std::uint64_t found = line.reported("end", "checksum");
+      EXPECT_NE(found, 0u);
+      if (checksum == 0) checksum = found;
+      EXPECT_EQ(found, checksum);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace brigade::conformance

@@ -1,0 +1,196 @@
+#include "tests/conformance/test_stages.h"
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "tests/conformance/sample_functions.h"
+
+namespace brigade::conformance {
+namespace {
+
+/// One row of a record, whatever its form: batches carry the real shapes in NAME.shape.
+PlainTensors read_row(const Inputs& in, std::int64_t row) {
+  const bool batched = in.frame().batched;
+  const Inputs sample = in.row(row);
+  PlainTensors tensors;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::string name(in.name(i));
+    const auto base = strip_suffix(name, ".shape");
+    if (batched && base && in.has(*base)) continue;
+    const TensorView view = sample.at(i);
+    Shape shape = view.shape();
+    if (batched && in.has(name + ".shape")) {
+      shape = {};
+      for (const std::int64_t size : sample[name + ".shape"].as<std::int64_t>())
+        shape.push_back(size);
+    }
+    const auto bytes = static_cast<std::size_t>(shape.elements()) * dtype_bytes(view.dtype());
+    tensors.emplace_back(name, PlainTensor{view.dtype(), shape, {}});
+    tensors.back().second.bytes.assign(static_cast<const char*>(view.data()), bytes);
+  }
+  return tensors;
+}
+
+Result<void> write_row(const PlainTensors& tensors, Outputs& out, std::int64_t row) {
+  Outputs sample = out.row(row);
+  for (const auto& [name, tensor] : tensors) {
+    TensorSlot slot = sample[name];
+    if (!out.frame().batched) {
+      BRIGADE_TRY(slot.resize(tensor.shape));
+    } else if (out.frame().find(name + ".shape") != nullptr) {
+      const auto sizes = sample[name + ".shape"].as<std::int64_t>();
+      std::copy(tensor.shape.begin(), tensor.shape.end(), sizes.begin());
+    }
+    std::memcpy(slot.data(), tensor.bytes.data(), tensor.bytes.size());
+  }
+  return {};
+}
+
+struct NoParams {};
+
+using SampleFunction = PlainTensors (*)(PlainTensors, const SampleInfo&, Philox);
+
+PlainTensors digest(PlainTensors in, const SampleInfo&, Philox random) {
+  return digest_of(std::move(in), random);
+}
+PlainTensors shift(PlainTensors in, const SampleInfo&, Philox random) {
+  return shift_of(in, random);
+}
+
+template <SampleFunction function>
+class PerSample : public Stage {
+ public:
+  Result<Next> process(const Inputs& in, Outputs& out) override {
+    BRIGADE_CHECK(in.rows() == out.rows(), in.rows(), out.rows());
+    for (std::int64_t row = 0; row < in.rows(); ++row)
+      BRIGADE_TRY(write_row(function(read_row(in, row), in.sample(row), in.random(row)), out, row));
+    return Next::emit;
+  }
+};
+
+class Sift : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    params_ = context.params<SiftParams>();
+    return {};
+  }
+  Result<Next> process(const Inputs& in, Outputs&) override {
+    return sifts_out(params_, in.sample(), in.random()) ? Next::drop : Next::emit;
+  }
+
+ private:
+  SiftParams params_;
+};
+
+struct TossParams {
+  std::uint64_t every = 3;
+};
+
+class Toss : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    every_ = context.params<TossParams>().every;
+    return {};
+  }
+  Result<Next> process(const Inputs& in, Outputs&) override {
+    return tosses_out(every_, in.sample()) ? Next::drop : Next::emit;
+  }
+
+ private:
+  std::uint64_t every_ = 1;
+};
+
+struct RecordParams {
+  std::string folder;
+  std::uint64_t sleep_us = 0;
+};
+
+class Record : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    sleep_us_ = context.params<RecordParams>().sleep_us;
+    const std::string path =
+        concat(context.params<RecordParams>().folder, '/', context.stage, '.', context.replica);
+    file_.open(path, std::ios::trunc);
+    return file_ ? Result<void>{} : Error{concat("cannot write ", path)};
+  }
+
+  Result<Next> process(const Inputs& in, Outputs&) override {
+    file_ << "call " << in.port() << '\n';
+    for (std::size_t i = 0; in.frame().batched && i < in.size(); ++i)
+      if (in.at(i).shape()[0] != in.rows()) return Error{concat(in.name(i), " is no batch")};
+    for (std::int64_t row = 0; row < in.rows(); ++row)
+      file_ << sample_text(in.sample(row), read_row(in, row)) << '\n';
+    if (sleep_us_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(sleep_us_));
+    return Next::emit;
+  }
+
+  Result<void> epoch_end(const EpochEnd& end) override {
+    file_ << "end " << end.source << ' ' << end.epoch << '\n';
+    return {};
+  }
+
+  Result<void> close() override {
+    file_.close();
+    return file_ ? Result<void>{} : Error{"cannot write the record"};
+  }
+
+ private:
+  std::ofstream file_;
+  std::uint64_t sleep_us_ = 0;
+};
+
+void add_transforms(StageTypes& types) {
+  types.add<Sift>(Contract<SiftParams>("sift", "Leaves samples out.")
+                      .param("every", &SiftParams::every, 1, 1e6, "of so many ids")
+                      .param("rest", &SiftParams::rest, 0, 1e6, "the one with this rest")
+                      .param("chance", &SiftParams::chance, 0, 1, "and others by chance")
+                      .several_inputs()
+                      .may_drop()
+                      .rest_passes());
+  types.add<Toss>(Contract<TossParams>("toss", "Leaves batches out.")
+                      .takes(Takes::batches)
+                      .param("every", &TossParams::every, 1, 1e6, "whose first id it divides")
+                      .may_drop()
+                      .rest_passes());
+  types.add<PerSample<digest>>(Contract<NoParams>("digest", "A hash and a draw.")
+                                   .takes(Takes::either)
+                                   .several_inputs()
+                                   .rest_passes()
+                                   .outputs([](const NoParams&, const Ports&) -> Result<Ports> {
+                                     return Ports{{"digest", i64, {2}}};
+                                   }));
+  types.add<PerSample<shift>>(Contract<NoParams>("shift", "Changes `data`.")
+                                  .takes(Takes::either)
+                                  .one_of({{"data", {}, true, {}, "what is changed"}})
+                                  .rest_passes()
+                                  .outputs([](const NoParams&, const Ports& in) -> Result<Ports> {
+                                    return Ports{*in.find("data")};
+                                  }));
+  types.add<PerSample<split_of>>(
+      Contract<NoParams>("split", "Several outputs.")
+          .takes(Takes::either)
+          .several_inputs()
+          .outputs([](const NoParams&, const Ports&) -> Result<Ports> {
+            return Ports{{"low", u8, {3}}, {"high", f32, {2, 2}}, {"words", i32, {up_to(5), 2}}};
+          }));
+}
+
+}  // namespace
+
+StageTypes conformance_stage_types() {
+  StageTypes types;
+  add_transforms(types);
+  types.add<Record>(Contract<RecordParams>("record", "Writes down its calls.")
+                        .consumer()
+                        .takes(Takes::either)
+                        .several_inputs()
+                        .param("folder", &RecordParams::folder, "where STAGE.REPLICA is written")
+                        .required()
+                        .param("sleep_us", &RecordParams::sleep_us, 0, 1e6,
+                               "microseconds to sleep in every call"));
+  return types;
+}
+
+}  // namespace brigade::conformance

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Plugins: stage types from a shared library that the YAML names, and what goes wrong with them."""
+
+import os
+import re
+
+import brigade_program
+from brigade_program import ProgramTest, Running, main
+
+
+def plugins():
+    return brigade_program.PROGRAM.parent.parent / "tests" / "plugins"
+
+
+def line(plugin, stage="heavy", more=""):
+    return f"""stages:
+  numbers: {{producer: synthetic, params: {{count: 100}}}}
+  middle:
+    transform: {stage}
+    from: numbers
+    plugin: {plugins() / plugin}
+{more}  end: {{consumer: count, from: middle}}
+"""
+
+
+class Plugins(ProgramTest):
+    def command(self, *arguments):
+        self.runs.append(Running(arguments))
+        return self.runs[-1].finish()
+
+    def check(self, yaml):
+        """Where the mistakes are, and what they say."""
+        finished = self.command("check", self.write("graph.yaml", yaml))
+        self.assertEqual(finished.code, 2, finished.out + finished.err)
+        said = re.findall(r"^\S*graph\.yaml:(\d+:\d+): error: (.*)$", finished.err, re.M)
+        return [(place, text.replace(str(plugins()), "PLUGINS")) for place, text in said]
+
+    def one_mistake(self, plugin, text, stage="heavy"):
+        self.assertEqual(self.check(line(plugin, stage)), [("6:13", f'stage "middle": {text}')])
+
+    def failed(self, yaml, text, *arguments):
+        finished = self.run_graph(yaml, "--quiet", *arguments)
+        self.assertEqual(finished.code, 1, finished.out + finished.err)
+        said = finished.err.replace(str(plugins()), "PLUGINS").splitlines()
+        said = [re.sub(r"\d{10,}|\(pid \d+\) ", "N", one)
+                for one in said if "in-process" not in one]
+        self.assertEqual(said, [f'brigade: error: stage "middle" replica 0 {text}'])
+
+    def test_all_kinds_of_stages_run_from_one_library(self):
+        light = plugins() / "light.so"
+        yaml = f"""
+epochs: 3
+stages:
+  ticks: {{producer: ticks, plugin: {light}, params: {{count: 1000}}, shuffle: true}}
+  negate: {{transform: negate, plugin: {light}, from: ticks, replicas: 2}}
+  total: {{consumer: total, plugin: {light}, from: negate}}
+"""
+        for arguments in ([], ["--in-process"]):
+            summary = self.summary(yaml, *arguments)
+            self.assertEqual(summary["results"]["total"]["total"], -3 * 999 * 1000 / 2)
+            self.assertEqual(summary["samples"], 3000)
+
+    def test_a_plugin_of_two_halves_runs(self):
+        for arguments in ([], ["--in-process"]):
+            self.assertEqual(self.summary(line("heavy.so"), *arguments)["samples"], 100)
+
+    def test_a_chain_mixes_types_of_a_plugin_and_of_the_program(self):
+        yaml = line("heavy.so", "[passthrough, {heavy: {weight: 3}}, delay]")
+        for arguments in ([], ["--in-process"]):
+            self.assertEqual(self.summary(yaml, *arguments)["samples"], 100)
+
+    def test_the_other_commands_know_its_types(self):
+        graph = self.write("graph.yaml", line("heavy.so", more="    params: {weight: 2}\n"))
+        self.assertIn("ok: 3 stages", self.command("check", graph).out)
+        self.assertIn("heavy", self.command("plan", graph).out)
+        self.assertIn("heavy", self.command("graph", graph).out)
+        effective = self.command("plan", graph, "--yaml").out
+        self.assertIn(f"plugin: {plugins()}/heavy.so", effective)
+        self.assertEqual(self.summary(effective)["samples"], 100)
+        sampled = self.command("sample", graph, "--stage", "middle", "-n", "2", "--out",
+                               self.folder / "samples")
+        self.assertEqual(sampled.code, 0, sampled.err)
+        self.assertIn("2 samples", sampled.out)
+
+    def test_stages_explains_its_types(self):
+        heavy = plugins() / "heavy.so"
+        self.assertIn("Hands every sample on.", self.command("stages", "--plugin", heavy).out)
+        self.assertIn("weight", self.command("stages", "heavy", "--plugin", heavy).out)
+        self.assertIn("heavy", self.command("stages", "--json-schema", "--plugin", heavy).out)
+        relative = os.path.relpath(plugins() / "no_symbol.so")
+        wrong = self.command("stages", "--plugin", relative)
+        self.assertEqual(wrong.code, 2)
+        self.assertRegex(wrong.err, "^brigade: error: the plugin .* is no plugin of Brigade: .*\n$")
+
+    def test_only_the_process_that_runs_a_body_opens_its_module(self):
+        graph = self.write("graph.yaml", line("alone.so"))
+        self.assertEqual(self.command("check", graph).code, 0)
+        text = ('failed: there is no PLUGINS/brigade_nowhere.so, which has the body of "heavy"; it '
+                "is built with the plugin and lies beside it")
+        self.failed(line("alone.so"), f"N{text}")
+        self.failed(line("alone.so"), text, "--in-process")
+
+    def test_mistakes_stand_where_the_plugin_is_named(self):
+        self.one_mistake("nowhere.so", "there is no plugin PLUGINS/nowhere.so")
+        (self.folder / "text.so").write_text("no library, a text\n" * 100)
+        self.assertEqual(self.check(line(self.folder / "text.so")),
+                         [("6:13", f'stage "middle": the plugin {self.folder}/text.so cannot be '
+                                   "opened: invalid ELF header")])
+        self.one_mistake("no_symbol.so",
+                         "the plugin PLUGINS/no_symbol.so is no plugin of Brigade: it has no "
+                         "symbol brigade_plugin_v1 (write BRIGADE_PLUGIN(types) {...} in one of its "
+                         "sources)")
+        self.one_mistake("throws.so", "the plugin PLUGINS/throws.so failed to give its stage "
+                                      "types: its licence is missing")
+        self.one_mistake("twice.so",
+                         'the plugin PLUGINS/twice.so has the stage type "shake" twice', "shake")
+        self.one_mistake("builtin_name.so",
+                         'the plugin PLUGINS/builtin_name.so has the stage type "count": this '
+                         "program has it already", "count")
+
+    def test_a_module_in_place_of_its_plugin_is_said(self):
+        module = brigade_program.PROGRAM.parent.parent / "lib" / "brigade" / "brigade_image.so"
+        self.assertEqual(self.check(line(module)),
+                         [("6:13", f'stage "middle": the plugin {module} is a module, the half of '
+                                   "a plugin with the bodies; name the one with the contracts, "
+                                   "which was built beside it")])
+
+    def test_another_layout_is_refused_with_both_values(self):
+        [(place, text)] = self.check(line("other_layout.so"))
+        values = re.fullmatch(
+            r'stage "middle": the plugin PLUGINS/other_layout.so was built against another version '
+            r"of Brigade: layout (\d+), this program has (\d+); build it again", text)
+        self.assertIsNotNone(values, text)
+        self.assertEqual((place, int(values[1])), ("6:13", int(values[2]) + 1))
+
+    def test_a_plugin_of_a_version_that_had_more_is_refused(self):
+        [(place, text)] = self.check(line("missing_symbol.so"))
+        self.assertEqual(place, "6:13")
+        self.assertIn("was built against another version of Brigade, which had what this one lacks "
+                      "(undefined symbol: _ZN7brigade15nobody_has_thisEv)", text)
+
+    def test_a_type_in_two_plugins_is_a_mistake(self):
+        yaml = line("light.so", "negate") + f"""  other:
+    transform: negate
+    plugin: {plugins() / "taken.so"}
+    from: numbers
+"""
+        self.assertIn(("10:13", 'stage "other": the plugin PLUGINS/taken.so has the stage type '
+                                '"negate": it is in PLUGINS/light.so, too'), self.check(yaml))
+
+    def test_a_type_that_is_not_in_the_plugin_is_said_at_the_type(self):
+        self.assertEqual(self.check(line("heavy.so", "haevy")),
+                         [("4:16", 'stage "middle": the plugin PLUGINS/heavy.so has no transform '
+                                   '"haevy"')])
+
+    def test_halves_of_different_builds_are_refused(self):
+        self.assertEqual(self.command("check", self.write("g.yaml", line("edited.so"))).code, 0)
+        text = ('failed: the contract of stage type "heavy" in PLUGINS/brigade_heavy.so is not the '
+                "one that the graph was checked with (hash N, there N); build the plugin again, "
+                "both halves")
+        self.failed(line("edited.so"), f"N{text}")
+        self.failed(line("edited.so"), text, "--in-process")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+#pragma once
+
+// What the halves of the plugin `heavy` share.
+
+struct HeavyParams {
+  double weight = 1;
+};
