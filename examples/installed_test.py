@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs Brigade, moves it, and builds and runs the examples against it as a user does.
 
-    installed_test.py BUILD_FOLDER CMAKE GENERATOR COMPILER COMPILER_FLAGS
+    installed_test.py BUILD_FOLDER CMAKE GENERATOR COMPILER [COMPILER_FLAGS...]
 
 Needs no network; writes into a temporary folder only.
 """
@@ -33,7 +33,7 @@ def call(*command, cwd=None):
 
 def install(build, cmake, folder):
     """The folder it lies in after it was moved."""
-    call(cmake, "--install", build, "--prefix", folder / "first")
+    call(cmake, "--install", build, "--strip", "--prefix", folder / "first")
     moved = folder / "moved"
     (folder / "first").rename(moved)
     return moved
@@ -91,9 +91,9 @@ def check_example(moved, folder, name, configure):
 
 
 def main():
-    build, cmake, generator, compiler, flags = sys.argv[1:]
+    build, cmake, generator, compiler, *flags = sys.argv[1:]
     configure = [cmake, "-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}",
-                 f"-DCMAKE_CXX_FLAGS={flags}"]
+                 f"-DCMAKE_CXX_FLAGS={' '.join(flags)}"]
     with tempfile.TemporaryDirectory(prefix="brigade_test_install_") as name:
         folder = pathlib.Path(name).resolve()
         moved = install(pathlib.Path(build), cmake, folder)

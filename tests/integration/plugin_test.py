@@ -108,8 +108,8 @@ stages:
                                    "opened: invalid ELF header")])
         self.one_mistake("no_symbol.so",
                          "the plugin PLUGINS/no_symbol.so is no plugin of Brigade: it has no "
-                         "symbol brigade_plugin_v1 (write BRIGADE_PLUGIN(types) {...} in one of its "
-                         "sources)")
+                         "symbol brigade_plugin_v1 (write BRIGADE_PLUGIN(types) {...} in one of "
+                         "its sources)")
         self.one_mistake("throws.so", "the plugin PLUGINS/throws.so failed to give its stage "
                                       "types: its licence is missing")
         self.one_mistake("twice.so",
