@@ -49,6 +49,9 @@ void add_held(const RingDemand& demand, RingRows& ring) {
     if (queued == nullptr || reader.task > queued->task) queued = &reader;
   }
   if (queued != nullptr) sum.add(concat("queued for ", queued->stage), queued->task);
+  if (demand.readers.size() > 1 && demand.way_to_zip > 0)
+    sum.raise_to("for the longest way to a zip",
+                 add_saturating(demand.writer.task, demand.way_to_zip));
 }
 
 void add_slack(const RingDemand& demand, RingRows& ring) {

@@ -6,6 +6,9 @@
 //   being written      R x g of the writer: what its replicas have claimed
 //   being read         R x g of each reader
 //   queued             one task of the largest reader: made while that one is busy
+//   for the longest way to a zip   the tasks on the longest way down, where that is more than the
+//                      lines above: of several readers one may keep its oldest sample until a zip
+//                      has it, and the zip waits for the tasks of the others
 //   ahead of a slow sample   R x g of the writer again, where a task is at most 1 MiB: samples
 //                      become readable in order, so one slow sample would stop all other replicas
 //                      at once
@@ -17,7 +20,7 @@
 // Why 1 MiB: a wake-up across cores costs 30 us, and on few cores a process works until its ring
 // is full or empty; 1 MiB of cheap samples is a few hundred microseconds of work, so that switching
 // costs percents, and it still stays in a level 2 cache. Rings of large batches get none of it.
-// Why the first three lines are the least that `buffers:` may ask for: with less, a replica that
+// Why the first four lines are the least that `buffers:` may ask for: with less, a replica that
 // has work could not start it. Pure functions.
 
 #include <cstdint>
@@ -42,6 +45,7 @@ struct RingUser {
 struct RingDemand {
   RingUser writer;
   std::vector<RingUser> readers;  ///< one per reading lane
+  std::uint64_t way_to_zip = 0;   ///< samples of the tasks on the longest way down; 0: no zip
   std::uint64_t row_bytes = 1;    ///< header included
   std::uint64_t buffers = 0;      ///< as the user asked, in tasks of the largest user; 0: auto
 };

@@ -89,6 +89,26 @@ void size_skip_lists(Plan& plan) {
   }
 }
 
+/// Samples of the tasks on the longest way down from a stage's output, for every stage.
+std::vector<std::uint64_t> ways_down(const Plan& plan) {
+  std::vector<std::uint64_t> ways(plan.stages.size());
+  for (std::size_t s = plan.stages.size(); s-- > 0;) {
+    for (const auto& [reader, lane] : plan.stages[s].readers)
+      ways[s] =
+          std::max(ways[s], add_saturating(plan.stages[reader].lanes[lane].task, ways[reader]));
+  }
+  return ways;
+}
+
+bool has_zip(const Plan& plan, int domain) {
+  const auto zips = [&](const PlanLane& lane) {
+    return lane.domain == domain && lane.inputs.size() > 1;
+  };
+  return std::any_of(plan.stages.begin(), plan.stages.end(), [&](const PlanStage& stage) {
+    return std::any_of(stage.lanes.begin(), stage.lanes.end(), zips);
+  });
+}
+
 RingDemand demand_of(const Plan& plan, const PlanStage& stage, std::uint64_t buffers) {
   RingDemand demand;
   demand.writer = {stage.name, static_cast<std::uint64_t>(stage.replicas),
@@ -125,11 +145,14 @@ bool is_sparse(const ValidGraph& graph, const PlanStage& stage) {
 }
 
 void make_pools(const ValidGraph& graph, Plan& plan) {
+  const std::vector<std::uint64_t> ways = ways_down(plan);
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     PlanStage& stage = plan.stages[s];
     if (!stage.has_pool) continue;
     stage.pool.tensors = pool_tensors(graph.stages[s].outputs);
-    RingRows ring = size_ring(demand_of(plan, stage, graph.stages[s].buffers));
+    RingDemand demand = demand_of(plan, stage, graph.stages[s].buffers);
+    if (has_zip(plan, stage.lanes.front().domain)) demand.way_to_zip = ways[s];
+    RingRows ring = size_ring(demand);
     warn_of_ring(graph.stages[s], ring, plan);
     stage.pool.rows = ring.rows;
     stage.pool.holders = std::move(ring.holders);

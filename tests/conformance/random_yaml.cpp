@@ -167,7 +167,10 @@ void RandomYaml::add_chain(Node& node, Keys& keys) {
     if (type == "sift") samples = true;
     links.push_back(type == "sift" ? concat("{sift: {every: ", number(2, 5), "}}") : type);
   }
-  if (links.empty()) links.emplace_back("digest"), node.tensors = {"digest"};
+  if (links.empty()) {
+    links.emplace_back("digest");
+    if (!has(node.tensors, "digest")) node.tensors.emplace_back("digest");
+  }
   const bool with_batch = !samples && one_in(2);
   keys = {concat("transform: [", join(links, ", "), "]"), "from: " + read(from, with_batch)};
   dress(node, keys, samples);

@@ -47,6 +47,14 @@ inline constexpr ShapeOfLine kShapes[] = {
   end: {consumer: record, from: {a: {stage: pair, batch: B}, b: right, c: left}, join: zip,
         params: {folder: "${RECORDS}"}}
 )"},
+    {"ZipPastLargeBatches", R"(
+  numbers: {producer: synthetic, params: {count: 300, shape: [20000], dtype: u8}, shuffle: true,
+            rows: 1}
+  small: {transform: digest, from: {stage: numbers, batch: B}, drop: data, replicas: R}
+  large: {transform: digest, from: {stage: small, batch: 112}, random: large}
+  end: {consumer: record, from: {a: {stage: large, batch: 16}, b: numbers}, join: zip, replicas: R,
+        params: {folder: "${RECORDS}"}}
+)"},
     {"Epochs", R"(
   train: {producer: synthetic, params: {count: 150}, shuffle: true, replicas: R}
   test: {producer: synthetic, params: {count: 40, dtype: u8}, batch: 16}

@@ -81,6 +81,23 @@ TEST(Ring, BuffersBelowWhatStagesHoldAreRaised) {
   EXPECT_EQ(ring.rows, 768u);
 }
 
+TEST(Ring, HoldsTheLongestWayToAZip) {
+  RingDemand demand;
+  demand.writer.task = 8;
+  demand.readers.resize(2, demand.writer);  // one of them zips what the other has made
+  demand.row_bytes = 600000;
+  EXPECT_EQ(size_ring(demand).rows, 32u);
+  demand.way_to_zip = 8 + 64 + 8;  // b, a stage with batches of 64, zip
+  const RingRows ring = size_ring(demand);
+  EXPECT_EQ(ring.rows, 88u);
+  EXPECT_EQ(ring.holders.back().what, "for the longest way to a zip");
+  demand.buffers = 2;
+  EXPECT_TRUE(size_ring(demand).buffers_raised);
+  EXPECT_EQ(size_ring(demand).rows, 88u);
+  demand.readers.pop_back();
+  EXPECT_EQ(size_ring(demand).rows, 24u) << "with one reader nobody keeps samples from it";
+}
+
 TEST(Ring, NobodyReadsStillHasRowsToWrite) {
   const RingRows ring = ring_of({"a", 2, 64}, {}, 1 << 20);
   EXPECT_EQ(ring.rows, 128u);
