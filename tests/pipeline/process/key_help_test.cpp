@@ -27,7 +27,8 @@ TEST(KeyHelp, SaysWhatAKeyTakesItsUnitAndDefault) {
 TEST(KeyHelp, SaysWhatIsNotBuilt) { EXPECT_THAT(key_help(), HasSubstr("[not built yet]")); }
 
 TEST(KeyHelp, FitsATerminal) {
-  for (const std::string_view line : split(key_help(), '\n'))
+  const std::string text = key_help();
+  for (const std::string_view line : split(text, '\n'))
     EXPECT_LE(text_width(std::string(line)), kTextWidth) << line;
 }
 
