@@ -64,7 +64,9 @@ std::optional<SampleInHand> sample_in_hand(const Plan& plan, const StartBarrier&
   if (!start || start->period == 0) return sample;
   sample.epoch = sample.number / start->period;
   sample.index = sample.number % start->period;
-  if (sample.index >= start->samples) return sample;
+  // Of several ranks each knows its own part only: the size of the whole, and with it the id, is
+  // known to the source's process.
+  if (sample.index >= start->samples || plan.shard.world > 1) return sample;
   const PlanStage& producer = id_source(plan, planned, static_cast<int>(lane));
   Sampler sampler(start->samples, start->period, producer.shuffle, producer.seed);
   sampler.enter(static_cast<std::uint32_t>(sample.epoch));
