@@ -67,6 +67,25 @@ bool check_ports_unique(Validation& v, Draft& draft) {
   return true;
 }
 
+// Of a stage type that tells its sources apart by name.
+bool check_port_names(Validation& v, const Draft& draft) {
+  const StageContract& contract = draft.stage.type->contract;
+  if (contract.source_ports.empty()) return true;
+  bool good = true;
+  for (const SourceSpec& source : draft.spec->sources) {
+    const std::string& port = source.port ? source.port->value : source.stage;
+    const auto& known = contract.source_ports;
+    if (std::find(known.begin(), known.end(), port) != known.end()) continue;
+    good = false;
+    const auto meant = did_you_mean(port, known);
+    v.error(draft, source.port ? source.port->span : source.span,
+            concat(quote(contract.type), " has no port ", quote(port)),
+            {meant ? concat("did you mean ", quote(*meant), "?")
+                   : concat("name its sources: `from: {", join(known, ": STAGE, "), ": STAGE}`")});
+  }
+  return good;
+}
+
 bool check_join(Validation& v, Draft& draft) {
   const StageSpec& spec = *draft.spec;
   const std::size_t count = spec.sources.size();
@@ -81,6 +100,7 @@ bool check_join(Validation& v, Draft& draft) {
     v.error(draft, *spec.from,
             concat(quote(draft.stage.type->contract.type), " reads one source, found ", count));
   }
+  if (draft.has_type) good = check_port_names(v, draft) && good;
   if (!spec.join) {
     if (spec.has_key("join")) return false;
     std::vector<std::string> help;

@@ -58,6 +58,7 @@ std::uint64_t StageContract::hash() const {
     text += '\n';
   }
   for (const std::string& fact : facts) text += concat("fact ", fact, '\n');
+  for (const std::string& port : source_ports) text += concat("port ", port, '\n');
   for (const ReportSpec& report : reports)
     text += concat("report ", report.name, static_cast<int>(report.combine), '\n');
   return stream_id(text);

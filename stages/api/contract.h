@@ -1,9 +1,7 @@
 #pragma once
 
-// The contract of a stage type: what it is called, what it takes and gives, its parameters. It is a
-// pure description without a heavy library, so that `brigade check` loads neither OpenCV nor
-// LibTorch. A light stage keeps contract and body in one file; a heavy one has
-// `decode_image_contract.cpp` in the core and `decode_image.cpp` in its module.
+// The contract of a stage type: its name, what it takes and gives, its parameters; without a heavy
+// library, so that `brigade check` loads none. Heavy stages have it apart, in NAME_contract.cpp.
 //
 //   Contract<FlipParams> flip_contract() {
 //     return Contract<FlipParams>("flip", "Mirrors an image left to right.")
@@ -67,6 +65,7 @@ struct StageContract {
   bool rest_passes = false;               ///< tensors it does not name travel on
   std::vector<std::string> named_inside;  ///< by a chain's later links: these do not travel on
   bool several_inputs = false;            ///< may have more than one source (zip, epochs, merge)
+  std::vector<std::string> source_ports;  ///< what these may be called; empty: anything
   bool may_drop = false;
   bool stateful = false;               ///< keeps state between calls, beyond caches
   bool registers_host_memory = false;  ///< needs a writable mapping of its input pools
@@ -174,7 +173,8 @@ class Contract {
     erased_.rest_passes = true;
     return *this;
   }
-  Contract& several_inputs() {
+  Contract& several_inputs(std::vector<std::string> ports = {}) {
+    erased_.source_ports = std::move(ports);
     erased_.several_inputs = true;
     return *this;
   }

@@ -30,7 +30,7 @@ Contract<Params> torch_classifier_contract() {
                           "Trains an image classifier with LibTorch, and evaluates it.")
       .consumer()
       .takes(Takes::batches)
-      .several_inputs()
+      .several_inputs({"train", "test"})
       .stateful()
       .choice("model", &Params::model,
               {{"small_cnn", Params::Model::small_cnn},

@@ -158,7 +158,7 @@ inline void add_consumers(StageTypes& types) {
       Contract<ClassifierParams>("torch_classifier", "Trains a classifier.")
           .consumer()
           .takes(Takes::batches)
-          .several_inputs()
+          .several_inputs({"train", "test"})
           .choice<std::string>("model", &ClassifierParams::model,
                                {{"small_cnn", "small_cnn"}, {"mlp", "mlp"}}, "network")
           .param("lr", &ClassifierParams::lr, 0, 10, "learning rate")

@@ -43,8 +43,8 @@ TEST(ValidatePorts, UnderZipPatternsNameThePort) {
 TEST(ValidatePorts, UnderEpochsEverySourceMustFit) {
   const std::string messages = messages_of(
       with_stages("  other: {producer: synthetic, batch: 4}\n"
-                  "  train: {consumer: torch_classifier, from: {a: {stage: images, batch: 4}, "
-                  "b: other}, join: epochs}\n"));
+                  "  train: {consumer: torch_classifier, from: {train: {stage: images, batch: 4}, "
+                  "test: other}, join: epochs}\n"));
   EXPECT_THAT(messages, HasSubstr("\"other\" gives data f32[16]"));
   EXPECT_EQ(messages.find("\"images\" gives"), messages.npos);
 }

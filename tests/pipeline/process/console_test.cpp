@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -15,11 +16,18 @@
 namespace brigade {
 namespace {
 
+/// Until nothing more comes: a terminal hands on what was written a little later, in pieces.
 std::string read_available(int fd) {
   fcntl(fd, F_SETFL, O_NONBLOCK);
-  char bytes[4096];
-  const ssize_t count = read(fd, bytes, sizeof bytes);
-  return count > 0 ? std::string(bytes, static_cast<std::size_t>(count)) : "";
+  std::string text;
+  pollfd ready{fd, POLLIN, 0};
+  while (poll(&ready, 1, 200) == 1 && (ready.revents & POLLIN) != 0) {
+    char bytes[4096];
+    const ssize_t count = read(fd, bytes, sizeof bytes);
+    if (count <= 0) break;
+    text.append(bytes, static_cast<std::size_t>(count));
+  }
+  return text;
 }
 
 struct Pipe {
