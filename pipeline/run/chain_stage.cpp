@@ -5,20 +5,19 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "pipeline/plan/arithmetic.h"
+#include "pipeline/plan/pool_layout.h"
 #include "pipeline/run/record_field.h"
 
 namespace brigade {
 namespace {
-
-constexpr std::uint64_t kRaggedAlignment = 64;
 
 /// The field of a tensor, and for batches of ragged samples NAME.shape.
 void add_fields(const TensorType& type, bool batched, std::uint64_t rows, Frame& frame) {
   Field& field = frame.fields.emplace_back(make_field(type, type.name, batched, rows));
   field.row_stride = type.bytes_max();
   if (!type.ragged()) return;
-  field.row_stride =
-      (field.row_stride + kRaggedAlignment - 1) / kRaggedAlignment * kRaggedAlignment;
+  field.row_stride = round_up(field.row_stride, kRaggedRowAlignment);
   const auto rank = static_cast<std::int64_t>(type.shape.size());
   if (batched) add_fields({type.name + ".shape", i64, {Dim(rank)}}, batched, rows, frame);
 }

@@ -205,15 +205,10 @@ TEST_F(Merged, EndsWithTheLastOfItsLanes) {
   EXPECT_EQ(claim(0), "ended");
 }
 
-class JoinMerge : public testing::TestWithParam<int> {};
-
-TEST_P(JoinMerge, GivesEverySampleOfEachSourceInItsOrder) {
-  const int sinks = GetParam();
-  GraphBuilder graph = two_sources(Join::merge, sinks);
-  RunLine run(graph);
+/// Runs both sources into the log: three epochs of every sample of each, in its order.
+void run_three_epochs(RunLine& run, Log& log) {
   run.producers["first"] = [](int) { return support::make_numbers(100); };
   run.producers["second"] = [](int) { return support::make_numbers(10); };
-  Log log(sinks);
   run.stages["sink"] = [&](int replica) { return support::make_logger(log, replica); };
   const Result<void> ran = run.run();
   ASSERT_TRUE(ran.ok()) << ran.error().message;
@@ -224,8 +219,19 @@ TEST_P(JoinMerge, GivesEverySampleOfEachSourceInItsOrder) {
     const std::uint64_t samples = port == "first" ? 100 : 10;
     ASSERT_EQ(ids.size(), samples * 3);
     for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(ids[i], i % samples);
+    EXPECT_EQ(run.audit(port, "sink", port == "first" ? 0 : 1).delivered, samples * 3);
     EXPECT_EQ(run.audit(port, "sink", port == "first" ? 0 : 1).leaked, 0);
   }
+}
+
+class JoinMerge : public testing::TestWithParam<int> {};
+
+TEST_P(JoinMerge, GivesEverySampleOfEachSourceInItsOrder) {
+  const int sinks = GetParam();
+  GraphBuilder graph = two_sources(Join::merge, sinks);
+  RunLine run(graph);
+  Log log(sinks);
+  run_three_epochs(run, log);
   for (const auto& events : log.events) {
     const auto ends = std::count_if(events.begin(), events.end(),
                                     [](const Event& event) { return event.is_end; });
@@ -287,23 +293,8 @@ TEST_P(JoinEpochs, GivesEachSourceItsTurnAndEveryReplicaEveryEnd) {
   const int sinks = GetParam();
   GraphBuilder graph = two_sources(Join::epochs, sinks);
   RunLine run(graph);
-  run.producers["first"] = [](int) { return support::make_numbers(100); };
-  run.producers["second"] = [](int) { return support::make_numbers(10); };
   Log log(sinks);
-  run.stages["sink"] = [&](int replica) { return support::make_logger(log, replica); };
-  const Result<void> ran = run.run();
-  ASSERT_TRUE(ran.ok()) << ran.error().message;
-
-  for (const std::string port : {"first", "second"}) {
-    std::vector<std::uint64_t> ids;
-    for (const Event& call : log.calls(port))
-      for (const SampleInfo& row : call.rows) ids.push_back(row.id);
-    const std::uint64_t samples = port == "first" ? 100 : 10;
-    ASSERT_EQ(ids.size(), samples * 3);
-    for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(ids[i], i % samples);
-    EXPECT_EQ(run.audit(port, "sink", port == "first" ? 0 : 1).delivered, samples * 3);
-    EXPECT_EQ(run.audit(port, "sink", port == "first" ? 0 : 1).leaked, 0);
-  }
+  run_three_epochs(run, log);
 
   std::vector<std::uint64_t> first_began(6, ~0ull);
   std::vector<std::uint64_t> last_ended(6, 0);
