@@ -45,23 +45,13 @@ class Passing {
     return good;
   }
 
-  bool is_named(const std::string& name) const {
-    const auto& inside = contract_.named_inside;
-    if (std::find(inside.begin(), inside.end(), name) != inside.end()) return true;
-    const auto same = [&](const TensorPattern& pattern) { return pattern.name == name; };
-    if (std::any_of(contract_.inputs.begin(), contract_.inputs.end(), same)) return true;
-    return std::any_of(contract_.one_of.begin(), contract_.one_of.end(), [&](const auto& group) {
-      return std::any_of(group.begin(), group.end(), same);
-    });
-  }
-
   void collect() {
     const auto& sources = draft_.stage.sources;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       for (const TensorType& tensor : sources[i].tensors.tensors) {
         const std::string full = concat(sources[i].port, ".", tensor.name);
         const bool zip = draft_.stage.join == Join::zip;
-        if (is_named(zip ? full : tensor.name)) continue;
+        if (contract_.names(zip ? full : tensor.name)) continue;
         if (draft_.stage.outputs.find(tensor.name) != nullptr) continue;
         passing_.push_back({tensor, static_cast<int>(i), full});
       }
@@ -97,7 +87,7 @@ class Passing {
     std::vector<std::string> help;
     if (draft_.stage.outputs.find(name) != nullptr) {
       help.push_back(concat(quote(contract_.type), " writes it itself"));
-    } else if (is_named(name)) {
+    } else if (contract_.names(name)) {
       help.push_back(concat(quote(contract_.type), " uses it up"));
     } else if (const auto meant = did_you_mean(name, names)) {
       help.push_back(concat("did you mean \"", *meant, "\"?"));

@@ -21,9 +21,9 @@ bool has_lane_per_source(const ValidStage& stage) {
 }
 
 /// Disjoint sets of stages; a set is one domain.
-class Numbering {
+class DomainSets {
  public:
-  explicit Numbering(std::size_t stages) : parent_(stages) {
+  explicit DomainSets(std::size_t stages) : parent_(stages) {
     std::iota(parent_.begin(), parent_.end(), 0);
   }
   int find(int stage) {
@@ -110,7 +110,7 @@ void make_lanes(const ValidGraph& graph, Plan& plan) {
 }
 
 void number_domains(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
-  Numbering numbering(plan.stages.size());
+  DomainSets numbering(plan.stages.size());
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     if (plan.stages[s].lanes.size() != 1) continue;
     for (const PlanInput& input : plan.stages[s].lanes[0].inputs)

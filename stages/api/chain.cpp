@@ -13,14 +13,6 @@ const ChainParams& chain_params(const void* params) {
   return *static_cast<const ChainParams*>(params);
 }
 
-bool is_named(const StageContract& contract, std::string_view name) {
-  const auto same = [&](const TensorPattern& pattern) { return pattern.name == name; };
-  if (std::any_of(contract.inputs.begin(), contract.inputs.end(), same)) return true;
-  return std::any_of(contract.one_of.begin(), contract.one_of.end(), [&](const auto& group) {
-    return std::any_of(group.begin(), group.end(), same);
-  });
-}
-
 Result<void> check_link(const StageContract& contract) {
   if (contract.kind != StageKind::transform)
     return Error{concat(quote(contract.type), " is a ", stage_kind_name(contract.kind),
@@ -105,7 +97,7 @@ Ports after(const StageContract& link, const ChainPorts::Link& ports) {
   Ports there = ports.own;
   if (!link.rest_passes) return there;
   for (const TensorType& tensor : ports.in.tensors)
-    if (!is_named(link, tensor.name) && ports.own.find(tensor.name) == nullptr)
+    if (!link.names(tensor.name) && ports.own.find(tensor.name) == nullptr)
       there.tensors.push_back(tensor);
   return there;
 }

@@ -14,72 +14,16 @@
 //         });
 //   }
 
-#include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
-#include "stages/api/params.h"
-#include "stages/api/types.h"
+#include "stages/api/stage_contract.h"
 
 namespace brigade {
-
-enum class StageKind : std::uint8_t { producer, transform, consumer };
-BRIGADE_API std::string_view stage_kind_name(StageKind kind);
-/// What one call of process() sees.
-enum class Takes : std::uint8_t {
-  samples,  ///< one sample; the runtime loops over the rows
-  batches,  ///< a whole batch; the edge must have a `batch:`
-  either    ///< batches where the edge has a `batch:`, else samples
-};
-
-/// How a number reported by several replicas becomes one in the summary.
-enum class Combine : std::uint8_t {
-  sum,           ///< added up
-  mean,          ///< weighted by the replicas' samples
-  exclusive_or,  ///< of 64-bit integers
-  only           ///< of one replica only; null with several
-};
-
-struct ReportSpec {
-  std::string name;
-  Combine combine = Combine::sum;
-  bool progress = false;  ///< shown on the progress line
-  std::string help;
-};
-
-/// A contract with its parameter type erased: what the configuration and the runtime work with.
-struct StageContract {
-  std::string type;
-  std::string help;     ///< one sentence
-  std::string example;  ///< YAML to paste, may be empty
-  StageKind kind = StageKind::transform;
-  Takes takes = Takes::samples;
-  std::vector<ParamSpec> params;
-  std::vector<TensorPattern> inputs;               ///< all must be there
-  std::vector<std::vector<TensorPattern>> one_of;  ///< of each group at least one
-  std::vector<std::string> facts;                  ///< parameters (InputPath) whose header is read
-  std::vector<ReportSpec> reports;
-  bool rest_passes = false;               ///< tensors it does not name travel on
-  std::vector<std::string> named_inside;  ///< by a chain's later links: these do not travel on
-  bool several_inputs = false;            ///< may have more than one source (zip, epochs, merge)
-  std::vector<std::string> source_ports;  ///< what these may be called; empty: anything
-  bool may_drop = false;
-  bool stateful = false;               ///< keeps state between calls, beyond caches
-  bool registers_host_memory = false;  ///< needs a writable mapping of its input pools
-
-  const char* params_type = "";  ///< typeid name of the parameter struct
-  std::function<std::shared_ptr<void>()> make_params;
-  /// Output tensors for these parameters, inputs and facts; for a consumer, a check of them.
-  std::function<Result<Ports>(const void* params, const Ports& in, const Facts& facts)> outputs;
-
-  /// Null when there is none of that name.
-  BRIGADE_API const ParamSpec* find_param(std::string_view name) const;
-  /// Changes when anything a graph depends on changes; compared between contract and body.
-  BRIGADE_API std::uint64_t hash() const;
-};
 
 template <class P>
 class Contract {
@@ -182,6 +126,16 @@ class Contract {
     erased_.may_drop = true;
     return *this;
   }
+  /// Numbering::fixed: process() writes exactly `count(const P&)` rows per sample, Outputs::row(i).
+  template <class Fn>
+  Contract& fixed_outputs(Fn count) {
+    return renumbers(Numbering::fixed, count);
+  }
+  /// Numbering::free: process() writes up to `most(const P&)` rows per sample.
+  template <class Fn>
+  Contract& free_outputs(Fn most) {
+    return renumbers(Numbering::free, most);
+  }
   Contract& stateful() {
     erased_.stateful = true;
     return *this;
@@ -215,6 +169,15 @@ class Contract {
   const StageContract& erased() const { return erased_; }
 
  private:
+  template <class Fn>
+  Contract& renumbers(Numbering numbering, Fn count) {
+    erased_.numbering = numbering;
+    erased_.outputs_per_input = [count](const void* params) -> Result<std::uint64_t> {
+      return count(*static_cast<const P*>(params));
+    };
+    return *this;
+  }
+
   StageContract erased_;
 };
 

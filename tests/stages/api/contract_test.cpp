@@ -80,48 +80,15 @@ TEST(ContractTest, OutputsSeeParametersInputsAndFacts) {
   EXPECT_EQ(contract.erased().outputs(&params, in, facts)->tensors[0].text(), "image u8[1]");
 }
 
-TEST(ContractTest, KindsHaveTheNamesOfTheYaml) {
-  EXPECT_EQ(stage_kind_name(StageKind::producer), "producer");
-  EXPECT_EQ(stage_kind_name(StageKind::transform), "transform");
-  EXPECT_EQ(stage_kind_name(StageKind::consumer), "consumer");
-}
-
-TEST(ContractHashTest, IsAPureFunction) {
-  EXPECT_EQ(flip().erased().hash(), flip().erased().hash());
-}
-
-TEST(ContractHashTest, IgnoresHelpAndExample) {
-  EXPECT_EQ(flip().example("flip: {}").erased().hash(), flip().erased().hash());
-}
-
-TEST(ContractHashTest, SeesEveryThingAGraphDependsOn) {
-  std::vector<StageContract> all = {
-      flip().erased(),
-      flip().consumer().erased(),
-      flip().takes(Takes::batches).erased(),
-      flip().may_drop().erased(),
-      flip().stateful().erased(),
-      flip().several_inputs().erased(),
-      flip().registers_host_memory().erased(),
-      flip().input("mask", {u8}, {any_size}, "").erased(),
-      flip().input("mask", {i8}, {any_size}, "").erased(),
-      flip().one_of({{"mask", {}, true, {}, ""}}).erased(),
-      flip().reports("loss", Combine::mean, "").erased(),
-      flip().reports("loss", Combine::sum, "").erased(),
-      flip().param("table", &FlipParams::table, "").erased(),
-      flip().param("table", &FlipParams::table, "").required().erased(),
-      flip().param("table", &FlipParams::table, "").fact().erased(),
-  };
-  all.push_back(all.front());
-  all.back().params[0].maximum = 2;
-  all.push_back(all.front());
-  all.back().params[0].default_value = ParamValue::scalar("0.6");
-  all.push_back(all.front());
-  all.back().params[1].choices.push_back("slow");
-  all.push_back(all.front());
-  all.back().rest_passes = false;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i].hash(), all[j].hash()) << i << " " << j;
+TEST(ContractTest, CountsOfOutputsComeFromTheParameters) {
+  FlipParams params;
+  params.chance = 3;
+  const auto count = [](const FlipParams& p) { return static_cast<std::uint64_t>(p.chance); };
+  const StageContract fixed = flip().fixed_outputs(count).erased();
+  EXPECT_EQ(fixed.numbering, Numbering::fixed);
+  EXPECT_EQ(fixed.outputs_per_input(&params).value(), 3u);
+  EXPECT_EQ(flip().free_outputs(count).erased().numbering, Numbering::free);
+  EXPECT_EQ(flip().erased().numbering, Numbering::one_to_one);
 }
 
 }  // namespace

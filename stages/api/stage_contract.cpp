@@ -1,4 +1,6 @@
-#include "stages/api/contract.h"
+#include "stages/api/stage_contract.h"
+
+#include <algorithm>
 
 #include "base/random.h"
 #include "base/text.h"
@@ -45,11 +47,21 @@ const ParamSpec* StageContract::find_param(std::string_view name) const {
   return nullptr;
 }
 
+bool StageContract::names(std::string_view tensor) const {
+  if (std::find(named_inside.begin(), named_inside.end(), tensor) != named_inside.end())
+    return true;
+  const auto same = [&](const TensorPattern& pattern) { return pattern.name == tensor; };
+  if (std::any_of(inputs.begin(), inputs.end(), same)) return true;
+  return std::any_of(one_of.begin(), one_of.end(), [&](const auto& group) {
+    return std::any_of(group.begin(), group.end(), same);
+  });
+}
+
 // A canonical text of the contract, hashed. Help texts and examples may change freely.
 std::uint64_t StageContract::hash() const {
-  std::string text =
-      concat(quote(type), static_cast<int>(kind), static_cast<int>(takes), rest_passes,
-             several_inputs, may_drop, stateful, registers_host_memory, quote(params_type), '\n');
+  std::string text = concat(quote(type), static_cast<int>(kind), static_cast<int>(takes),
+                            rest_passes, several_inputs, may_drop, static_cast<int>(numbering),
+                            stateful, registers_host_memory, quote(params_type), '\n');
   for (const ParamSpec& param : params) append_param(text, param);
   for (const TensorPattern& input : inputs) text += concat("input ", input.text(), '\n');
   for (const auto& group : one_of) {
