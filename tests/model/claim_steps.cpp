@@ -8,6 +8,7 @@ namespace brigade::model {
 void ReplicaSteps::claim_next() {
   r_.then = Then::kClaimNext;
   r_.holes = r_.seen = r_.seen_tag = r_.bits = 0;
+  if (stage_.free) return free_look();
   const bool repairs_can_change = graph_.scenario().deaths > 0 || stage_.poison != 0;
   if (mark().words && repairs_can_change) return go(At::kRepairs);
   look_at_stop();

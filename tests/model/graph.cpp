@@ -36,17 +36,19 @@ void Graph::add_marks() {
   for (int s = 0; s < stages(); ++s) {
     const StageSpec& spec = stage(s);
     first_mark_.push_back(marks());
-    const size_t tables = spec.epochs ? spec.inputs.size() : 1;
+    if (spec.free) free_stage_ = s;
+    const auto tables = static_cast<size_t>(this->tables(s));
     for (size_t table = 0; table < tables; ++table) {
       Mark mark;
       mark.stage = s;
       mark.task_size = spec.task_size;
-      mark.rows = spec.rows;
+      const bool input_lane = spec.free && table + 1 < tables;
+      mark.rows = input_lane ? 0 : spec.rows;
       mark.words = spec.replicas > 1 || spec.words;
-      if (spec.epochs) {
-        mark.inputs = {first_mark(spec.inputs[table])};
-      } else {
-        for (const int input : spec.inputs) mark.inputs.push_back(first_mark(input));
+      if (spec.epochs || input_lane) {
+        mark.inputs = {output_mark(spec.inputs[table])};
+      } else if (!spec.free) {
+        for (const int input : spec.inputs) mark.inputs.push_back(output_mark(input));
       }
       mark.domain = mark.inputs.empty() ? sources++ : this->mark(mark.inputs[0]).domain;
       marks_.push_back(mark);
@@ -82,11 +84,13 @@ void Graph::add_domains() {
     }
     domain.replicas |= replicas_of(mark.stage);
     if (mark.inputs.empty()) domain.source_marks.push_back(m);
+    if (mark.inputs.empty() && spec.free) domain.of_free = true;
   }
   for (Domain& domain : domains_) {
     const StageSpec& source = stage_of(mark(domain.source_marks.front()));
     domain.period = round_up(source.size, domain.lcm);
-    domain.end = source.stream ? kUnknownEnd : domain.period * scenario_.epochs;
+    const bool unknown = source.stream || source.free;
+    domain.end = unknown ? kUnknownEnd : domain.period * scenario_.epochs;
     const int numbers = domain.period * scenario_.epochs;
     must(numbers <= kSamplesMax, scenario_, "too many numbers");
     must(scenario_.tallies || source.size == domain.period, scenario_, "pads need tallies");
@@ -102,6 +106,8 @@ void Graph::connect() {
     if (mark.words) mark.waits_on.push_back(m);
     for (const int input : mark.inputs) mark.waits_on.push_back(input);
     for (const int reader : mark.readers) mark.waits_on.push_back(reader);
+    if (!is_lane_of_free(m) || mark.rows == 0) continue;
+    for (const int input : stage_of(mark).inputs) mark.waits_on.push_back(output_mark(input));
   }
 }
 
@@ -121,7 +127,10 @@ void Graph::set_windows() {
 }
 
 int Graph::tables(int stage) const {
-  return this->stage(stage).epochs ? static_cast<int>(this->stage(stage).inputs.size()) : 1;
+  const StageSpec& spec = this->stage(stage);
+  const int inputs = static_cast<int>(spec.inputs.size());
+  if (spec.free) return inputs + 1;
+  return spec.epochs ? inputs : 1;
 }
 
 uint8_t Graph::replicas_of(int stage) const {

@@ -10,7 +10,8 @@
 
 namespace brigade::model {
 
-// A task table with its low-water mark: one per stage, one per input under join: epochs.
+// A task table with its low-water mark: one per stage, one per input under join: epochs; of a free
+// stage one per input, and the last one for its output.
 struct Mark {
   int stage = 0;
   int domain = 0;
@@ -28,6 +29,7 @@ struct Domain {
   int period = 0;        // numbers of an epoch, P
   int end = 0;           // kUnknownEnd for a stream
   uint8_t replicas = 0;  // bit mask of the replicas of all its stages
+  bool of_free = false;  // numbered by a free stage, which stores its end
   std::vector<int> source_marks;
 };
 
@@ -51,7 +53,10 @@ class Graph {
     return stage_of_replica_[static_cast<size_t>(replica)];
   }
   int first_mark(int stage) const { return first_mark_[static_cast<size_t>(stage)]; }
-  int tables(int stage) const;           // marks of the stage
+  int tables(int stage) const;  // marks of the stage
+  int output_mark(int stage) const { return first_mark(stage) + tables(stage) - 1; }
+  int free_stage() const { return free_stage_; }  // -1: none
+  bool is_lane_of_free(int mark) const { return this->mark(mark).stage == free_stage_; }
   uint8_t replicas_of(int stage) const;  // bit mask
   int number_in_stage(int replica) const;
   // Stage, its writers and its readers: bit mask of their replicas.
@@ -73,6 +78,7 @@ class Graph {
   std::vector<Domain> domains_;
   std::vector<int> stage_of_replica_;
   std::vector<int> first_mark_;
+  int free_stage_ = -1;
 };
 
 }  // namespace brigade::model

@@ -104,7 +104,7 @@ std::vector<Scenario> ends() {
 
 std::vector<Scenario> large_scenarios() {
   std::vector<Scenario> all = replicas();
-  for (const auto& more : {shapes_and_holes(), ends()}) {
+  for (const auto& more : {shapes_and_holes(), ends(), large_free_scenarios()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

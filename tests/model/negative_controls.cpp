@@ -147,7 +147,7 @@ std::vector<Scenario> end_faults() {
 
 std::vector<Scenario> negative_controls() {
   std::vector<Scenario> all = work_faults();
-  for (const auto& more : {wait_faults(), repair_faults(), end_faults()}) {
+  for (const auto& more : {wait_faults(), repair_faults(), end_faults(), free_controls()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -47,6 +47,23 @@ const char* check_audit(const Graph& graph, const SharedMemory& shared, int stag
   return produced == full ? nullptr : "audit: FULL rows are not low minus the tallies";
 }
 
+// Lane by lane: a free stage's inputs have tallies of their own.
+const char* check_audit_of_free(const Graph& graph, const State& state) {
+  const int stage = graph.free_stage();
+  for (int t = 0; t < graph.tables(stage); ++t) {
+    const LaneTally& tally = state.free.tally[t];
+    const int newest = tally.newest == Newest::kFirst ? 0 : 1;
+    const int m = graph.first_mark(stage) + t;
+    const int full = state.low[m] - tally.entry[newest].not_full;
+    if (full != state.full[m])
+      return "audit: FULL rows of a free stage are not low minus its tally";
+  }
+  for (const uint8_t fed : state.free.fed) {
+    if (fed != 0) return "outputs of an input that was never consumed";
+  }
+  return nullptr;
+}
+
 const char* check_skips(const Graph& graph, const State& state, int stage) {
   unsigned listed = 0;
   int entries = 0;
@@ -128,7 +145,11 @@ const char* check_at_rest(const SharedMemory& shared) {
   for (int m = 0; m < graph.marks(); ++m) {
     if (const char* broken = check_mark(graph, state, m)) return broken;
   }
+  if (graph.free_stage() >= 0) {
+    if (const char* broken = check_audit_of_free(graph, state)) return broken;
+  }
   for (int s = 0; s < graph.stages(); ++s) {
+    if (s == graph.free_stage()) continue;
     if (const char* broken = check_audit(graph, shared, s)) return broken;
     if (graph.stage(s).failing == 0) continue;
     if (const char* broken = check_skips(graph, state, s)) return broken;

@@ -22,7 +22,7 @@ State Protocol::initial() const {
   for (int r = 0; r < graph_.replicas(); ++r) {
     Replica& replica = state.replica[r];
     const StageSpec& stage = graph_.stage(graph_.stage_of_replica(r));
-    replica.at = At::kCursor;
+    replica.at = stage.free ? At::kFreeEntry : At::kCursor;
     replica.task = static_cast<uint8_t>(stage.fixed ? graph_.number_in_stage(r) : 0);
   }
   state.deaths_left = static_cast<uint8_t>(graph_.scenario().deaths);

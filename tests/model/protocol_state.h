@@ -11,14 +11,17 @@
 namespace brigade::model {
 
 inline constexpr int kReplicasMax = 6;  // of all stages together
-inline constexpr int kMarksMax = 5;     // task tables and low-water marks
+inline constexpr int kMarksMax = 6;     // task tables and low-water marks
 inline constexpr int kRingMax = 4;      // rows of a pool, words of a task table
-inline constexpr int kDomainsMax = 2;
+inline constexpr int kDomainsMax = 3;
 inline constexpr int kSkipsMax = 2;
 inline constexpr int kSamplesMax = 16;
 inline constexpr uint8_t kUnknownEnd = 255;
 inline constexpr uint8_t kNoMark = 255;
 inline constexpr uint8_t kNeverWritten = 255;
+inline constexpr int kPortsMax = 2;  // inputs of a free stage
+inline constexpr uint8_t kNoPort = 255;
+inline constexpr int kEpochsMax = 4;
 
 // The next step of a replica. Each touches shared memory once.
 enum class At : uint8_t {
@@ -54,9 +57,29 @@ enum class At : uint8_t {
   kWaitClear,    // fetch_and my bit
   kEndStore,     // a stream stores end
   kEndRing,      // and rings one bell
-  kLeft,         // gone, everything done
-  kDead,         // killed, not yet repaired
-  kReaped,       // repaired, not yet restarted
+  // a free stage
+  kFreeEntry,        // a restart: load the journal
+  kFreeRaise,        // and raise low_in (kRaiseAfterSettle, kNoRaise)
+  kFreeEnd,          // load the end of input `index`
+  kFreeRecord,       // store the end of an epoch
+  kFreeReadable,     // load the mark of input `index`
+  kFreeMemory,       // load the low of reader `index`
+  kOpenEntry,        // journal: t_out and the port of the next entry
+  kOpenLows,         // journal: its low_in
+  kOpenIndex,        // journal: commit it
+  kFreeRead,         // read the input, begin
+  kFreeRowBegin,     // begin to write an output row
+  kFreeRowEnd,       // it is written
+  kFreeTally,        // tally of a lane: the entry
+  kFreeTallyNumber,  // and its sequence number
+  kFreeLowOut,       // store low_out
+  kCloseEntry,       // journal: no port in work
+  kCloseLows,        // journal: low_in, one further
+  kCloseIndex,       // journal: commit it
+  kFreeLowIn,        // store low_in
+  kLeft,             // gone, everything done
+  kDead,             // killed, not yet repaired
+  kReaped,           // repaired, not yet restarted
 };
 
 enum class Then : uint8_t { kClaimNext, kWait, kLeave };
@@ -104,12 +127,19 @@ struct Replica {
   uint8_t ended = 0;  // join: epochs: how many (epoch, input) have had their epoch_end
   // Shared memory written by the supervisor, as seen from here.
   uint8_t repairs_changed = 0;
+  // A free stage, private: the port in work (kNoPort: a pad), its sample, outputs made of it, the
+  // ports whose inputs are closed.
+  uint8_t port = 0;
+  uint8_t input = 0;
+  uint8_t made = 0;
+  uint8_t closed = 0;
   // For the properties only.
   uint8_t tasks_done = 0;
 };
 
 enum class SupervisorAt : uint8_t {
   kIdle,
+  kRaise,
   kSettle,
   kQuarantine,
   kReopen,
@@ -147,6 +177,31 @@ struct Row {
   uint8_t being_written = 0;
   uint8_t committed = 0;
   RowKind kind = RowKind::kFull;
+  uint8_t content = 0;  // written by a free stage: which output of which input
+};
+
+// The shared words of a free stage besides its marks.
+struct JournalEntry {
+  uint8_t t_out = 0;
+  uint8_t port = kNoPort;
+  uint8_t low_in[kPortsMax] = {};
+};
+
+struct LaneTally {
+  Newest newest = Newest::kEqual;
+  TallyEntry entry[2];
+};
+
+struct FreeWords {
+  JournalEntry entry[2];
+  uint8_t index = 0;
+  LaneTally tally[kPortsMax + 1];
+  uint8_t epochs = 0;  // that are recorded to have ended
+  uint8_t ends[kEpochsMax] = {};
+  // For the properties only: outputs committed of the input in work, by port.
+  uint8_t fed[kPortsMax] = {};
+  uint8_t epoch = 0;   // of the newest FULL output
+  uint8_t padded = 0;  // and it was followed by pads
 };
 
 struct State {
@@ -164,7 +219,9 @@ struct State {
   // For the properties only.
   uint8_t poison_deaths = 0;
   uint8_t full[kMarksMax] = {};  // FULL rows committed
-  uint8_t unused[1] = {};
+  FreeWords free;
+  uint8_t unused[7] = {};
+  uint16_t kept[kMarksMax] = {};       // of these, FULL
   uint16_t committed[kMarksMax] = {};  // numbers committed
 };
 

@@ -28,6 +28,7 @@ bool ReplicaSteps::may(int choice) const {
     if (choice == 1) return first_sample() < stage_.size && last % domain().lcm != 0;
     return choice == 2 || first_sample() < stage_.size;
   }
+  if (r_.at == At::kFreeReadable && r_.index == 0) return choice < ports();
   if (r_.at == At::kWakeRing || r_.at == At::kEndRing) return shared_.may_ring(r_.bits, choice);
   if (choice != 0 || is_gone(r_.at)) return false;
   if (r_.at == At::kSleep) return has(kRung);
@@ -42,6 +43,7 @@ void ReplicaSteps::run(int choice) {
   const bool past_the_store_buffer =
       r_.at == At::kAdvanceLow || r_.at == At::kAdvanceWord || r_.at == At::kWakeLoad;
   if (has(kStorePending) && !past_the_store_buffer) flush();
+  if (r_.at >= At::kFreeEntry && r_.at <= At::kFreeLowIn) return run_free(choice);
   switch (r_.at) {
     case At::kRepairs:
       return load_repairs();
@@ -147,6 +149,7 @@ void ReplicaSteps::die() {
 
 bool ReplicaSteps::end_is_final() const {
   const int d = mark().domain;
+  if (graph_.domain(d).of_free) return state_.end[d] != kUnknownEnd;
   if (graph_.scenario().stop) return state_.stop[d] == 2 && state_.end[d] != kUnknownEnd;
   return state_.end[d] != kUnknownEnd;
 }
@@ -179,7 +182,7 @@ bool ReplicaSteps::is_private_load() const {
       return taken() && (word.number > r_.task || word.tag % 4 == kDone);
     }
     default:
-      return false;
+      return is_private_load_of_free();
   }
 }
 
@@ -195,7 +198,7 @@ bool ReplicaSteps::is_private() const {
     case At::kEndedStore:
       return true;
     default:
-      return is_private_load();
+      return is_private_free() || is_private_load();
   }
 }
 

@@ -87,7 +87,53 @@ class ReplicaSteps {
   void after_advance(int choice);
   int failing_sample() const;
 
+  // free_steps.cpp
+  void run_free(int choice);
+  bool is_private_free() const;
+  bool is_private_load_of_free() const;
+  int ports() const;
+  int lane(int port) const;  // a mark; the output's comes after those of the ports
+  uint8_t& low_in(int port);
+  uint8_t& low_out();
+  bool per_input() const;
+  void free_load_journal();
+  void free_raise();
+  void free_resume();
+  void free_look();
+  bool free_closed(int port) const;
+  void free_look_at_end();
+  void free_load_end();
+  bool free_epoch_done(int port) const;
+  void free_record_epoch();
+  int free_period(int port) const;
+  void free_choose();
+  void free_end();
+  void free_load_input(int choice);
+  void free_take();
+  void free_begin();
+  int free_rows_needed() const;
+  bool free_writable(int reader) const;
+  void free_load_memory();
+  JournalEntry& free_next_entry();
+  void free_flip();
+  void free_journal_step();
+  int free_outputs() const;
+  void free_read();
+  void free_output();
+  int free_number() const;
+  void free_begin_row();
+  void free_end_row();
+  void free_store_low_out();
+  void free_after();
+  void free_consume();
+  LaneTally& free_tally();
+  void free_store_tally();
+  void free_store_tally_number();
+  void free_store_low_in();
+  void free_done();
+
   // wait_steps.cpp
+  bool one_bit() const;
   void must_wait(int mark);
   void wait();
   void next_bit(At step);

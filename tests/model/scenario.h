@@ -46,10 +46,26 @@ enum class Fault : uint8_t {
   kEndNotRounded,  // the lowered end is no multiple of L
   kRoundsNotInL,   // L without R*g under assign: fixed
   kEpochsUnordered,
+  // the journal of free stages
+  kJournalInPlace,           // the entry in use is overwritten, without the index
+  kJournalIndexFirst,        // the index is stored before the entry it names
+  kLowInBeforeJournal,       // low_in is stored before the entry that closes the input
+  kNoDiscard,                // a restart commits all outputs of the input in work again
+  kNoRaise,                  // a restart leaves low_in as it found it
+  kRaiseAfterSettle,         // low_in is raised by the restart, after the repair's settle
+  kRaiseWithoutWake,         // and nobody is woken for it
+  kJournalAfterFirstOutput,  // the input in work is noted too late
+  kFreeObeysStop,            // a free stage acknowledges a stop like a source
+  kNoPadsAtEpoch,            // the next epoch goes on in the same buffer
 };
 
 // When a replica that owes a wake-up pays it, besides before it waits or leaves.
 enum class Wake : uint8_t { kLate, kAtOnce, kEither };
+
+// How a free stage commits the outputs of one input: a store of low_out after each of them, as
+// PROTOCOL.md says, or one store after all, for which it waits until there is memory for the most
+// outputs an input can have.
+enum class Commit : uint8_t { kEachOutput, kAllOutputs };
 
 // Where a sleeper leaves its bit: on every mark its claim depends on, or on the one that blocks it
 // (then it sleeps only if the same mark still blocks it).
@@ -71,6 +87,8 @@ struct StageSpec {
   uint16_t failing = 0;   // on_error: skip: holes with an entry in skips
   uint16_t poison = 0;    // one sample that kills whoever works on it
   bool mortal = true;     // may be killed
+  bool free = false;      // numbering: free (merge, repack), with a journal
+  uint16_t doubled = 0;   // a free stage: inputs with two outputs; a FULL one has one, others none
 };
 
 struct Scenario {
@@ -85,7 +103,8 @@ struct Scenario {
   Sleeper sleeper = Sleeper::kBlockingMark;
   bool tallies = false;         // keep tallies (else nothing but FULL rows may occur)
   bool sparse_tallies = false;  // an entry only for a task with holes or pads
-  uint64_t states_min = 0;      // fewer: the scenario does not do what it is meant to
+  Commit commit = Commit::kEachOutput;
+  uint64_t states_min = 0;  // fewer: the scenario does not do what it is meant to
   Fault fault = Fault::kNone;
 };
 
@@ -93,5 +112,9 @@ struct Scenario {
 std::vector<Scenario> small_scenarios();
 std::vector<Scenario> large_scenarios();
 std::vector<Scenario> negative_controls();
+// The same of free stages and their journal.
+std::vector<Scenario> small_free_scenarios();
+std::vector<Scenario> large_free_scenarios();
+std::vector<Scenario> free_controls();
 
 }  // namespace brigade::model

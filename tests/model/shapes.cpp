@@ -37,6 +37,24 @@ Stages epochs_of_two(int readers, int samples_a, int samples_b) {
           {.name = "sink", .inputs = {0, 1}, .replicas = readers, .epochs = true}};
 }
 
+Stages merge(int samples_a, int samples_b, int rows, int batch) {
+  return {{.name = "a", .rows = 1, .size = samples_a},
+          {.name = "b", .rows = 1, .size = samples_b},
+          {.name = "merge", .inputs = {0, 1}, .rows = rows, .free = true},
+          {.name = "sink", .inputs = {2}, .task_size = batch}};
+}
+
+Stages repack(int samples, int rows, int batch) {
+  return {{.name = "src", .rows = 2, .size = samples},
+          {.name = "repack", .inputs = {0}, .rows = rows, .free = true},
+          {.name = "sink", .inputs = {1}, .task_size = batch}};
+}
+
+Stages doubling(Stages stages, size_t stage, uint16_t samples) {
+  stages[stage].doubled = samples;
+  return stages;
+}
+
 Stages filtering(Stages stages, size_t stage, uint16_t samples) {
   stages[stage].filtered = samples;
   return stages;
@@ -59,6 +77,22 @@ Stages fixed(Stages stages, size_t stage) {
 
 Stages with_words(Stages stages, size_t stage) {
   stages[stage].words = true;
+  return stages;
+}
+
+Stages immortal_ends(Stages stages) {
+  for (StageSpec& stage : stages) stage.mortal = !stage.inputs.empty() && stage.rows > 0;
+  return stages;
+}
+
+Stages with_writers(Stages stages, int replicas) {
+  stages[0].replicas = replicas;
+  return stages;
+}
+
+Stages with_second_reader(Stages stages) {
+  stages.push_back(stages.back());
+  stages.back().name = "other";
   return stages;
 }
 

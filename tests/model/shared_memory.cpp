@@ -37,6 +37,8 @@ void SharedMemory::commit(int mark, int task, int holes) {
     Row& r = row(mark, s);
     require(r.number == s && r.being_written == 0, "DONE, but the row was not written");
     r.committed = 1;
+    if (r.kind == RowKind::kFull)
+      state.kept[mark] = static_cast<uint16_t>(state.kept[mark] | 1u << s);
   }
   state.full[mark] = static_cast<uint8_t>(state.full[mark] + m.task_size - holes);
 }

@@ -52,6 +52,18 @@ struct SharedMemory {
   bool counts(int replica, const TallyEntry& entry) const;
   int counting_entry(int replica) const;
 
+  // A free stage (free_words.cpp).
+  int outputs_of(int stage, RowKind kind, int sample) const;
+  static uint8_t content(int port, int sample, int output) {
+    return static_cast<uint8_t>(port << 6 | sample << 1 | output);
+  }
+  // What the journal says is done, although low_in has not moved; -1: nothing.
+  int port_to_raise() const;
+  void raise_low_in(int port);
+  void consume(int port, int sample);
+  void check_content(int number);
+  void settle_lanes();
+
   // properties.cpp: each sets `broken` where the property does not hold.
   void check_claim(int replica, int mark, int task);
   void check_inputs(int mark, int task);

@@ -10,9 +10,9 @@ namespace {
 using Steps = std::vector<SupervisorAt>;
 
 // The repair table, top to bottom.
-const Steps kTable = {SupervisorAt::kSettle,     SupervisorAt::kQuarantine, SupervisorAt::kReopen,
-                      SupervisorAt::kAdvanceLow, SupervisorAt::kClearBits,  SupervisorAt::kCount,
-                      SupervisorAt::kRing,       SupervisorAt::kFinish};
+const Steps kTable = {SupervisorAt::kRaise,  SupervisorAt::kSettle,     SupervisorAt::kQuarantine,
+                      SupervisorAt::kReopen, SupervisorAt::kAdvanceLow, SupervisorAt::kClearBits,
+                      SupervisorAt::kCount,  SupervisorAt::kRing,       SupervisorAt::kFinish};
 
 Steps without(SupervisorAt step) {
   Steps steps = kTable;
@@ -85,6 +85,7 @@ void SupervisorSteps::choices(Choices& open) const {
     }
   }
   for (int d = 0; d < graph_.domains() && graph_.scenario().stop; ++d) {
+    if (graph_.domain(d).of_free && !graph_.faulty(Fault::kFreeObeysStop)) continue;
     if (state_.stop[d] == 0) open.push_back(static_cast<uint8_t>(kStopDomain + d));
     if (state_.stop[d] == 1 && all_acknowledged(d)) {
       open.push_back(static_cast<uint8_t>(kLowerEnd + d));
@@ -96,6 +97,10 @@ void SupervisorSteps::run(int choice) {
   switch (me_.at) {
     case SupervisorAt::kIdle:
       return take_up(choice);
+    case SupervisorAt::kRaise:
+      shared_.raise_low_in(shared_.port_to_raise());
+      if (shared_.port_to_raise() < 0) next_repair_step();
+      return;
     case SupervisorAt::kSettle:
       settle();
       return next_repair_step();
@@ -155,6 +160,12 @@ void SupervisorSteps::restart(int replica) {
   r.flags = 0;
   r.repairs_changed = mark.words ? 1 : 0;
   r.at = mark.words ? At::kRepairs : At::kCursor;
+  if (graph_.stage_of_replica(replica) == graph_.free_stage()) r.at = At::kFreeEntry;
+}
+
+bool SupervisorSteps::repair_raises() const {
+  return !graph_.faulty(Fault::kNoRaise) && !graph_.faulty(Fault::kRaiseAfterSettle) &&
+         !graph_.faulty(Fault::kRaiseWithoutWake);
 }
 
 // Steps that find nothing to do are passed over: what they look at cannot change any more.
@@ -177,6 +188,8 @@ bool SupervisorSteps::has_work(SupervisorAt step) {
   const int stage = graph_.stage_of_replica(me_.victim);
   int mark = 0, slot = 0;
   switch (step) {
+    case SupervisorAt::kRaise:
+      return stage == graph_.free_stage() && repair_raises() && shared_.port_to_raise() >= 0;
     case SupervisorAt::kSettle:
       return graph_.scenario().tallies;
     case SupervisorAt::kQuarantine:
@@ -196,6 +209,7 @@ bool SupervisorSteps::has_work(SupervisorAt step) {
 
 // One step: the entries and a word CLAIMED by the dead are not touched by anybody else.
 void SupervisorSteps::settle() {
+  if (graph_.stage_of_replica(me_.victim) == graph_.free_stage()) return shared_.settle_lanes();
   Replica& dead = state_.replica[me_.victim];
   const int good = shared_.counting_entry(me_.victim);
   dead.tally[1 - good] = dead.tally[good];

@@ -37,6 +37,7 @@ class SupervisorSteps {
   void take_up(int choice);
   void repair(int replica);
   void restart(int replica);
+  bool repair_raises() const;
   void ask_stop(int domain);
   void lower_end(int domain);
 

@@ -40,11 +40,31 @@ constexpr std::array kReplicaSteps = {"load repairs",
                                       "wait: clear bit",
                                       "store end",
                                       "ring for the end",
+                                      "load the journal",
+                                      "raise low_in",
+                                      "load the end of an input",
+                                      "record the end of an epoch",
+                                      "load the mark of an input",
+                                      "load a reader's low",
+                                      "journal, input in work: first half",
+                                      "journal, input in work: second half",
+                                      "journal, input in work: index",
+                                      "read an input",
+                                      "begin an output row",
+                                      "output row written",
+                                      "tally of a lane: entry",
+                                      "tally of a lane: number",
+                                      "store low_out",
+                                      "journal, input done: first half",
+                                      "journal, input done: second half",
+                                      "journal, input done: index",
+                                      "store low_in",
                                       "left",
                                       "dead",
                                       "reaped"};
 
 constexpr std::array kSupervisorSteps = {"take up",
+                                         "repair: raise low_in",
                                          "repair: settle tally",
                                          "repair: quarantine",
                                          "repair: reopen a task",
@@ -116,6 +136,10 @@ std::string Protocol::describe(const State& before, Move move, const State& afte
     line = graph_.replica_name(move.actor) + ": ";
     line += kReplicaSteps[static_cast<size_t>(r.at)];
     line += " (task " + std::to_string(r.task) + ")";
+    if (graph_.stage_of_replica(move.actor) == graph_.free_stage()) {
+      line += r.port == kNoPort ? "" : " port " + std::to_string(r.port);
+      line += " input " + std::to_string(r.input) + " made " + std::to_string(r.made);
+    }
     if (is_flush(move))
       line += ", the store before it becomes visible";
     else if (move.choice > 0 && !is_death(move))

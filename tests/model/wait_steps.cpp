@@ -4,15 +4,19 @@
 
 namespace brigade::model {
 
+// A free stage looks at all its inputs, and sleeps on all of them.
+bool ReplicaSteps::one_bit() const {
+  return graph_.scenario().sleeper == Sleeper::kBlockingMark && !stage_.free;
+}
+
 // The claim cannot go on until `mark` moves (kNoMark: until the bell rings).
 void ReplicaSteps::must_wait(int mark) {
   r_.seen = r_.seen_tag = 0;
-  const bool one_bit = graph_.scenario().sleeper == Sleeper::kBlockingMark;
   if (has(kLooksAgain)) {
-    if (one_bit && mark != r_.blocked_on) return stop_waiting();  // on what has no bit of mine
+    if (one_bit() && mark != r_.blocked_on) return stop_waiting();  // on what has no bit of mine
     return go(has(kBellRead) ? At::kSleep : At::kWaitBell);
   }
-  r_.blocked_on = static_cast<uint8_t>(one_bit ? mark : 0);
+  r_.blocked_on = static_cast<uint8_t>(one_bit() ? mark : 0);
   if (r_.owes != 0 && !faulty(Fault::kNoWakeBeforeWait)) return pay(Then::kWait);
   wait();
 }
@@ -25,10 +29,9 @@ void ReplicaSteps::wait() {
 // Sets or clears the bit on the next of the marks this wait depends on; then what comes after.
 void ReplicaSteps::next_bit(At step) {
   const bool first = r_.at != step;
-  const bool one_bit = graph_.scenario().sleeper == Sleeper::kBlockingMark;
-  const int marks = one_bit ? 1 : static_cast<int>(mark().waits_on.size());
+  const int marks = one_bit() ? 1 : static_cast<int>(mark().waits_on.size());
   const int index = first ? 0 : r_.index + 1;
-  const bool none = one_bit && r_.blocked_on == kNoMark;
+  const bool none = one_bit() && r_.blocked_on == kNoMark;
   if (index < marks && !none) return go(step, index);
   if (step == At::kWaitSet && !faulty(Fault::kBellAfterRecheck)) return go(At::kWaitBell);
   if (step == At::kWaitSet) return check_everything_again();
@@ -37,8 +40,7 @@ void ReplicaSteps::next_bit(At step) {
 }
 
 uint8_t& ReplicaSteps::waiters() {
-  const bool one_bit = graph_.scenario().sleeper == Sleeper::kBlockingMark;
-  return state_.waiters[one_bit ? r_.blocked_on : mark().waits_on[r_.index]];
+  return state_.waiters[one_bit() ? r_.blocked_on : mark().waits_on[r_.index]];
 }
 
 void ReplicaSteps::set_bit() {
@@ -101,7 +103,7 @@ void ReplicaSteps::after_wake() {
 void ReplicaSteps::leave() {
   if (r_.owes != 0 && !faulty(Fault::kNoWakeBeforeLeave)) return pay(Then::kLeave);
   if (!has(kStorePending)) r_.task = 0;
-  r_.table = r_.epoch = r_.owes = 0;
+  r_.table = r_.epoch = r_.owes = r_.closed = 0;
   r_.then = Then::kClaimNext;
   clear(kPadding);
   go(At::kLeft);
@@ -109,7 +111,8 @@ void ReplicaSteps::leave() {
 
 void ReplicaSteps::store_end() {
   uint8_t& end = state_.end[mark().domain];
-  const int low = state_.low[mark_number()];
+  const int low = stage_.free ? state_.free.ends[state_.free.epochs - 1]
+                              : static_cast<int>(state_.low[mark_number()]);
   shared_.require(end == kUnknownEnd || end == low, "end was set to two values");
   shared_.require(low % domain().lcm == 0, "the end is no multiple of L");
   end = static_cast<uint8_t>(low);
