@@ -14,6 +14,10 @@ StageTypes builtin_stage_types() {
   add_csv(types);
   add_lines(types);
   add_passthrough(types);
+  add_repack(types);
+  add_merge(types);
+  add_repeat(types);
+  add_cache(types);
   add_delay(types);
   add_count(types);
   add_idx_images(types);

@@ -41,7 +41,8 @@ std::uint64_t lane_low(const Control<P>& control, int stage, int lane) {
       .mark->low.value.load(std::memory_order_acquire);
 }
 
-/// FULL rows that a lane has finished.
+/// Samples that a lane finished as FULL. A stage with a fan-out writes all rows of these, and none
+/// of the others.
 template <class P>
 std::uint64_t full_rows(const Control<P>& control, int stage, int lane) {
   const std::uint64_t low = lane_low(control, stage, lane);
@@ -61,18 +62,19 @@ std::uint64_t claimed_tasks(const Control<P>& control, int stage, int lane) {
   return claimed;
 }
 
-/// The edge from stage `writer` to lane `lane` of stage `reader`.
+/// The edge from stage `writer` to lane `lane` of stage `reader`, in rows of the writer's pool.
 template <class P>
 EdgeAudit audit_edge(const Control<P>& control, int writer, int reader, int lane) {
   EdgeAudit audit;
-  audit.produced = full_rows(control, writer, 0);
+  const std::uint64_t fan_out = control.shape->stages[static_cast<std::size_t>(writer)].fan_out;
+  audit.produced = full_rows(control, writer, 0) * fan_out;
   audit.delivered = full_rows(control, reader, lane);
-  audit.quarantined = control.stages[static_cast<std::size_t>(reader)].quarantine.size();
+  audit.quarantined = lane_counts(control, reader, lane).quarantined;
   const std::uint64_t explained = audit.delivered + audit.quarantined;
   audit.dropped = audit.produced > explained ? audit.produced - explained : 0;
-  audit.leaked =
-      static_cast<std::int64_t>(lane_low(control, writer, 0) - lane_low(control, reader, lane)) +
-      static_cast<std::int64_t>(claimed_tasks(control, reader, lane));
+  audit.leaked = static_cast<std::int64_t>(lane_low(control, writer, 0) * fan_out -
+                                           lane_low(control, reader, lane)) +
+                 static_cast<std::int64_t>(claimed_tasks(control, reader, lane));
   return audit;
 }
 

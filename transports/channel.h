@@ -48,22 +48,24 @@ class Channel {
   Mark<P>& mark() { return *mark_; }
 
   Attempt<P> try_claim();
-
   /// Commits a task this replica holds: publishes its rows, consumes its inputs, ends its lease.
   void finish(std::uint64_t task, const RowCounts& not_full = {}, const Pace& pace = {});
 
   /// Pays an owed wake; always before blocking or exiting.
   void pay() { debt_.pay(); }
 
+  /// Notes down the rows of a held task that are not FULL; finish() does, unless this has.
+  void count(std::uint64_t task, const RowCounts& not_full);
+
   /// An end this replica knows before the domain's word is set (a source knows its size).
   void set_own_end(std::uint64_t end) { own_end_ = end; }
 
  private:
   using Word = typename P::template Atomic<std::uint64_t>;
-
   struct Neighbour {
     Mark<P>* mark;
-    std::uint64_t offset;   // added to the mark: 0 for an input, M for a reader
+    std::uint64_t scale;    // of the mark: an input's fan-out; readers' marks count rows already
+    std::uint64_t offset;   // added to it: 0 for an input, M for a reader
     std::uint64_t reached;  // cached; a mark only grows, so an old value is merely pessimistic
   };
 
@@ -75,7 +77,6 @@ class Channel {
   std::uint64_t next_end() const {  // of the lane, or of its turn: others may wait for it
     return std::min(end_->load(std::memory_order_relaxed), own_end_);
   }
-  void count(std::uint64_t task, const RowCounts& not_full);
 
   Mark<P>* mark_;
   TaskTable<P> table_;
@@ -88,6 +89,7 @@ class Channel {
   std::vector<Neighbour> inputs_;
   std::vector<Neighbour> readers_;
   std::uint64_t task_size_;
+  std::uint64_t fan_out_;
   std::uint64_t stride_ = 1;  // assign: fixed: R
   std::uint64_t turn_ = 0;    // the first of its tasks
   std::uint64_t own_end_ = kNever;
@@ -114,11 +116,12 @@ Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) {
   table_ = lane_words.table;
   tally_ = &lane_words.tallies[replica];
   end_ = &domain->end.value;
-  if (shape.source) stop_ = &domain->stop.value;
+  if (shape.source && lane == 0) stop_ = &domain->stop.value;
   ack_ = &control.replicas[global].ack.value;
   repairs_ = &words.repairs->value;
   phase_ = &control.phase->value;
   task_size_ = lane_shape.task;
+  fan_out_ = shape.fan_out;
   debt_ = {*mark_, control.bells, control.waiter_words(), lane_shape.wake_every};
   in_order_ = lane_shape.in_order;
   if (lane_shape.fixed) stride_ = static_cast<std::uint64_t>(shape.replicas);
@@ -126,15 +129,14 @@ Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) {
   me_ = static_cast<std::uint8_t>(global);
 
   for (int input : lane_shape.inputs) {
-    inputs_.push_back({control.stages[static_cast<std::size_t>(input)].lanes[0].mark, 0, 0});
+    const auto in = static_cast<std::size_t>(input);
+    inputs_.push_back({control.stages[in].lanes[0].mark, control.shape->stages[in].fan_out, 0, 0});
   }
-  for (std::size_t s = 0; s < control.shape->stages.size(); ++s) {
+  for (std::size_t s = 0; lane == 0 && s < control.shape->stages.size(); ++s) {  // 0 writes
     const StageShape& reader = control.shape->stages[s];
-    for (std::size_t l = 0; l < reader.lanes.size(); ++l) {
-      for (int input : reader.lanes[l].inputs) {
-        if (input == stage) readers_.push_back({control.stages[s].lanes[l].mark, shape.rows, 0});
-      }
-    }
+    for (std::size_t l = 0; l < reader.lanes.size(); ++l)
+      for (int input : reader.lanes[l].inputs)
+        if (input == stage) readers_.push_back({control.stages[s].lanes[l].mark, 1, shape.rows, 0});
   }
   sequence_ = tally_->entries[tally_->newest()].sequence.load(std::memory_order_relaxed);
   counts_ = tally_->entries[tally_->newest()].counts();  // settled by the repair
@@ -163,9 +165,9 @@ bool Channel<P>::refresh_after_repair() {
 template <class P>
 bool Channel<P>::reached(Neighbour& neighbour, std::uint64_t last) {
   if (neighbour.reached >= last) return true;
-  // Pairs with the CAS (or store) of the neighbour's mark: its rows are visible, its reads are
-  // over.
-  neighbour.reached = neighbour.mark->low.value.load(std::memory_order_seq_cst) + neighbour.offset;
+  // Pairs with the CAS (or store) of the neighbour's mark: its rows are visible, its reads over.
+  const std::uint64_t low = neighbour.mark->low.value.load(std::memory_order_seq_cst);
+  neighbour.reached = low * neighbour.scale + neighbour.offset;
   return neighbour.reached >= last;
 }
 
@@ -190,9 +192,8 @@ Attempt<P> Channel<P>::try_claim() {
     const std::uint64_t last = (task + 1) * task_size_;
     const std::uint64_t end = std::min(end_->load(std::memory_order_seq_cst), own_end_);
     if (last > end) return at_end(end);
-    for (Neighbour& reader : readers_) {
-      if (!reached(reader, last)) return blocked(reader.mark, Cause::memory);
-    }
+    for (Neighbour& reader : readers_)
+      if (!reached(reader, last * fan_out_)) return blocked(reader.mark, Cause::memory);
     std::uint64_t word = 0;
     if (!in_order_) {
       word = table_.word(task).load(std::memory_order_acquire);
@@ -206,9 +207,8 @@ Attempt<P> Channel<P>::try_claim() {
         continue;
       }
     }
-    for (Neighbour& input : inputs_) {
+    for (Neighbour& input : inputs_)
       if (!reached(input, last)) return blocked(input.mark, Cause::input);
-    }
     if (!in_order_) {
       P::point(FaultPoint::claim_before_cas);
       if (!table_.word(task).compare_exchange_strong(word, table_.claimed(task, me_),

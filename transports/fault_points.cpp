@@ -8,12 +8,12 @@ namespace brigade {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(FaultPoint::count_)> kNames = {
-    "claim.start",        "claim.before_cas",   "claim.after_cas",   "work.start",
-    "finish.start",       "finish.after_tally", "finish.after_done", "advance.loop",
-    "advance.before_cas", "advance.after_cas",  "wait.before_bit",   "wait.after_bit",
-    "wait.before_sleep",  "wait.before_clear",  "wake.before_load",  "wake.before_bell",
-    "wake.after_bell",    "repair.settled",     "repair.reopened",   "repair.advanced",
-    "repair.cleared",     "repair.counted"};
+    "claim.start",        "claim.before_cas",      "claim.after_cas",      "work.start",
+    "finish.start",       "finish.after_tally",    "finish.after_done",    "advance.loop",
+    "advance.before_cas", "advance.after_cas",     "wait.before_bit",      "wait.after_bit",
+    "wait.before_sleep",  "wait.before_clear",     "wake.before_load",     "wake.before_bell",
+    "wake.after_bell",    "journal.before_commit", "journal.after_commit", "repair.settled",
+    "repair.reopened",    "repair.advanced",       "repair.cleared",       "repair.counted"};
 
 FaultPoint armed_point = FaultPoint::count_;
 std::uint64_t passages_left = 0;

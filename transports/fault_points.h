@@ -30,6 +30,8 @@ enum class FaultPoint : std::uint8_t {
   wake_before_load,
   wake_before_bell,
   wake_after_bell,
+  journal_before_commit,
+  journal_after_commit,
   repair_settled,
   repair_reopened,
   repair_advanced,

@@ -5,7 +5,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::uint64_t kLayoutVersion = 1;
+constexpr std::uint64_t kLayoutVersion = 2;
 
 class Hasher {
  public:
@@ -51,13 +51,23 @@ std::uint64_t GraphShape::hash() const {
   hasher.add(static_cast<std::uint64_t>(domains));
   hasher.add(static_cast<std::uint64_t>(replicas));
   hasher.add(replica_extra_bytes);
+  hasher.add(derived.size());
+  for (const DerivedDomain& one : derived) {
+    hasher.add(static_cast<std::uint64_t>(one.domain));
+    hasher.add(static_cast<std::uint64_t>(one.above));
+    hasher.add(one.fan_out);
+  }
+  hasher.add(epoch_ends.size());
+  for (const std::uint64_t ends : epoch_ends) hasher.add(ends);
   for (const StageShape& stage : stages) {
     hasher.add(static_cast<std::uint64_t>(stage.first_replica));
     hasher.add(static_cast<std::uint64_t>(stage.replicas));
     hasher.add(stage.rows);
+    hasher.add(stage.fan_out);
     hasher.add(stage.source ? 1 : 0);
     hasher.add(stage.skips_max);
     hasher.add(stage.quarantine_max);
+    hasher.add(static_cast<std::uint64_t>(stage.journal_ports));
     hasher.add(stage.lanes.size());
     for (const LaneShape& lane : stage.lanes) add_lane(hasher, lane);
   }

@@ -15,42 +15,14 @@
 
 #include "base/result.h"
 #include "transports/doorbell.h"
+#include "transports/epoch_list.h"
+#include "transports/journal.h"
 #include "transports/low_water.h"
 #include "transports/number_list.h"
+#include "transports/shape.h"
 #include "transports/tally.h"
 
 namespace brigade {
-
-/// A task table and a mark. Sizes in samples, except `window` (tasks).
-struct LaneShape {
-  std::uint64_t task = 1;
-  std::uint64_t window = 1;
-  int domain = 0;
-  bool in_order = false;  ///< one replica, one task in hand: no task words are used
-  bool fixed = false;     ///< `assign: fixed`: task t belongs to replica t mod R
-  std::uint64_t wake_every = 1;
-  std::vector<int> inputs;  ///< stages whose pools it reads
-};
-
-struct StageShape {
-  int first_replica = 0;
-  int replicas = 1;
-  std::uint64_t rows = 0;  ///< M of its pool; 0 for a consumer
-  bool source = false;     ///< numbers a domain
-  std::vector<LaneShape> lanes;
-  std::uint64_t skips_max = 0;
-  std::uint64_t quarantine_max = 64;
-};
-
-struct GraphShape {
-  std::vector<StageShape> stages;
-  int domains = 0;
-  int replicas = 0;
-  std::uint64_t replica_extra_bytes = 0;  ///< counters and the like, per replica, 64-byte aligned
-  std::uint64_t blob_bytes = 0;           ///< opaque bytes for the workers (the plan)
-
-  std::uint64_t hash() const;  ///< of everything but blob_bytes, and of the layout's version
-};
 
 /// What the graph as a whole is doing.
 enum class Phase : std::uint64_t { starting = 0, running = 1, aborting = 2 };
@@ -96,6 +68,7 @@ struct StageWords {
   Line<P>* repairs = nullptr;
   NumberList<P> skips;
   NumberList<P> quarantine;
+  Journal<P> journal;  ///< without ports for most stages
   std::vector<LaneWords<P>> lanes;
 };
 
@@ -105,6 +78,7 @@ struct Control {
   const GraphShape* shape = nullptr;
   Line<P>* phase = nullptr;
   std::vector<DomainWords<P>*> domains;
+  std::vector<EpochList<P>> epoch_ends;  ///< by domain; transports/epochs.h reads them
   std::vector<StageWords<P>> stages;
   ReplicaWords<P>* replicas = nullptr;  ///< array of shape->replicas
   Bell<P>* bells = nullptr;             ///< array of shape->replicas
@@ -113,6 +87,14 @@ struct Control {
   std::uint64_t bytes = 0;
 
   int waiter_words() const { return (shape->replicas + 63) / 64; }
+
+  /// Calls use(words, fan_out) for every domain whose numbers are derived from `domain`'s.
+  template <class Use>
+  void for_each_derived(int domain, Use use) const {
+    for (const DerivedDomain& derived : shape->derived)
+      if (derived.above == domain)
+        use(*domains[static_cast<std::size_t>(derived.domain)], derived.fan_out);
+  }
 };
 
 namespace detail {
@@ -146,6 +128,12 @@ StageWords<P> carve_stage(Carver& carver, const StageShape& shape) {
   words.repairs = carver.take<Line<P>>(1);
   words.skips = {carver.take<Word>(shape.skips_max), shape.skips_max};
   words.quarantine = {carver.take<Word>(shape.quarantine_max), shape.quarantine_max};
+  if (shape.journal_ports > 0) {
+    const auto entry = static_cast<std::uint64_t>(Journal<P>::entry_words(shape.journal_ports));
+    Line<P>* const sequence = carver.take<Line<P>>(1);
+    Word* const even = carver.take<Word>(entry);
+    words.journal = {sequence, even, carver.take<Word>(entry), shape.journal_ports};
+  }
   for (const LaneShape& lane : shape.lanes) {
     LaneWords<P> lane_words;
     lane_words.mark = carver.take<Mark<P>>(1);
@@ -157,6 +145,12 @@ StageWords<P> carve_stage(Carver& carver, const StageShape& shape) {
 }
 
 template <class P>
+EpochList<P> carve_epoch_ends(Carver& carver, const GraphShape& shape, std::size_t domain) {
+  const std::uint64_t ends = domain < shape.epoch_ends.size() ? shape.epoch_ends[domain] : 0;
+  return {carver.take<typename P::template Atomic<std::uint64_t>>(ends), ends};
+}
+
+template <class P>
 Control<P> carve(std::byte* base, const GraphShape& shape, bool initialise) {
   Carver carver(base, initialise);
   carver.take<ControlHeader>(1);
@@ -165,6 +159,7 @@ Control<P> carve(std::byte* base, const GraphShape& shape, bool initialise) {
   control.phase = carver.take<Line<P>>(1);
   for (int d = 0; d < shape.domains; ++d) {
     control.domains.push_back(carver.take<DomainWords<P>>(1));
+    control.epoch_ends.push_back(carve_epoch_ends<P>(carver, shape, static_cast<std::size_t>(d)));
   }
   for (const StageShape& stage : shape.stages) {
     control.stages.push_back(carve_stage<P>(carver, stage));

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 
+#include "transports/free_lanes.h"
 #include "transports/layout.h"
 
 namespace brigade {
@@ -62,6 +63,7 @@ void settle_tally(Tally<P>& tally, const LaneWords<P>& lane, const LaneShape& sh
   other.pads.store(counts.pads, std::memory_order_relaxed);
   other.holes.store(counts.holes, std::memory_order_relaxed);
   other.dropped.store(counts.dropped, std::memory_order_relaxed);
+  other.quarantined.store(counts.quarantined, std::memory_order_relaxed);
   // Release pairs with newest(); the next incarnation reads it after exec anyway.
   other.sequence.store(good.sequence.load(std::memory_order_relaxed), std::memory_order_release);
 }
@@ -93,30 +95,7 @@ void ring_stage(Control<P>& control, const StageShape& stage) {
   for (int r = 0; r < stage.replicas; ++r) ring(control.bells[stage.first_replica + r]);
 }
 
-template <class P>
-bool reads_from(const StageShape& reader, int writer) {
-  for (const LaneShape& lane : reader.lanes) {
-    for (int input : lane.inputs) {
-      if (input == writer) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace detail
-
-/// Rings a stage, the stages it reads from and the stages that read from it.
-template <class P>
-void ring_neighbourhood(Control<P>& control, int stage) {
-  const auto& stages = control.shape->stages;
-  for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
-    const auto& other = stages[static_cast<std::size_t>(s)];
-    if (s == stage || detail::reads_from<P>(other, stage) ||
-        detail::reads_from<P>(stages[static_cast<std::size_t>(stage)], s)) {
-      detail::ring_stage(control, other);
-    }
-  }
-}
 
 template <class P>
 void ring_everybody(Control<P>& control) {
@@ -131,6 +110,7 @@ RepairReport repair(Control<P>& control, int stage, int replica,
   StageWords<P>& words = control.stages[static_cast<std::size_t>(stage)];
   const auto owner = static_cast<std::uint8_t>(shape.first_replica + replica);
   RepairReport report;
+  if (rules.settle) settle_journal(words);
   for (std::size_t l = 0; l < words.lanes.size(); ++l) {
     LaneWords<P>& lane = words.lanes[l];
     if (rules.settle) detail::settle_tally(lane.tallies[replica], lane, shape.lanes[l], owner);
@@ -154,7 +134,9 @@ RepairReport repair(Control<P>& control, int stage, int replica,
     words.repairs->value.fetch_add(1, std::memory_order_acq_rel);  // pairs with try_claim()
   }
   P::point(FaultPoint::repair_counted);
-  if (rules.ring) ring_neighbourhood(control, stage);
+  // Not the neighbours alone: the dead may have stored an end and owed its wake-up to a stage far
+  // down (docs/MODEL_CHECKING.md, point 1).
+  if (rules.ring) ring_everybody(control);
   return report;
 }
 

@@ -8,38 +8,42 @@
 //   to L
 //
 // after which the sources produce up to that end and the line runs dry. Supervisor only, but for
-// the end of a stream's data, which nobody else can know.
+// the end of a stream's data, which nobody else can know. A domain that is derived from another
+// follows it: whatever is set here for one is set for those derived from it.
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 
+#include "transports/epochs.h"
 #include "transports/repair.h"
 
 namespace brigade {
+
+/// Sets the length of an epoch: S and P.
+template <class P>
+void set_epoch(Control<P>& control, int domain, std::uint64_t samples, std::uint64_t period) {
+  const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+    words.epoch_period.value.store(period * fan_out, std::memory_order_release);
+    words.epoch_samples.value.store(samples * fan_out, std::memory_order_release);
+  };
+  control.for_each_derived(domain, set);
+  set(*control.domains[static_cast<std::size_t>(domain)], 1);
+}
 
 /// Sets what the start barrier learned: samples per epoch and the end of the stream. Rings
 /// everybody.
 template <class P>
 void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64_t period,
              std::uint64_t epochs) {
-  DomainWords<P>& words = *control.domains[static_cast<std::size_t>(domain)];
-  words.epoch_period.value.store(period, std::memory_order_release);
-  words.epoch_samples.value.store(samples, std::memory_order_release);
-  const bool too_far = period != 0 && epochs > kNever / period;
-  words.end.value.store(too_far ? kNever : period * epochs, std::memory_order_seq_cst);
-  ring_everybody(control);
-}
-
-/// Of a source of unknown length with one replica, by that replica: its data are over, and its
-/// domain ends at `end`, a multiple of L (unless a stop has ended it before). Rings everybody.
-template <class P>
-void set_end_of_data(Control<P>& control, int domain, std::uint64_t samples, std::uint64_t end) {
-  DomainWords<P>& words = *control.domains[static_cast<std::size_t>(domain)];
-  words.epoch_samples.value.store(samples, std::memory_order_release);
-  words.epoch_period.value.store(end, std::memory_order_release);
-  std::uint64_t unknown = kNever;
-  words.end.value.compare_exchange_strong(unknown, end, std::memory_order_seq_cst);
+  set_epoch(control, domain, samples, period);
+  const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+    const std::uint64_t length = period * fan_out;
+    const bool too_far = length != 0 && epochs > kNever / length;
+    words.end.value.store(too_far ? kNever : length * epochs, std::memory_order_seq_cst);
+  };
+  set(*control.domains[static_cast<std::size_t>(domain)], 1);
+  control.for_each_derived(domain, set);
   ring_everybody(control);
 }
 
@@ -91,23 +95,52 @@ std::uint64_t claimed_up_to(Control<P>& control, int stage) {
 }
 
 /// After all_acknowledged(): lowers the end of one domain and lets its sources go on up to it.
-/// `multiple`: L of the domain.
+/// `multiple`: L of the domain. A derived domain has no sources: its own call does nothing.
 template <class P>
 void lower_end(Control<P>& control, int domain, std::uint64_t multiple) {
+  for (const DerivedDomain& derived : control.shape->derived)
+    if (derived.domain == domain) return;
   std::uint64_t highest = 0;
+  bool sourced = false;
   const auto& stages = control.shape->stages;
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     const StageShape& stage = stages[static_cast<std::size_t>(s)];
     if (!stage.source || stage.lanes[0].domain != domain) continue;
     highest = std::max(highest, claimed_up_to(control, s));
+    sourced = true;
   }
-  DomainWords<P>& words = *control.domains[static_cast<std::size_t>(domain)];
+  if (!sourced) return;
   const std::uint64_t end = (highest + multiple - 1) / multiple * multiple;
-  if (end < words.end.value.load(std::memory_order_seq_cst)) {
-    words.end.value.store(end, std::memory_order_seq_cst);
-  }
-  words.stop.value.store(static_cast<std::uint64_t>(Stop::end_is_set), std::memory_order_seq_cst);
+  const auto lower = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+    if (end * fan_out < words.end.value.load(std::memory_order_seq_cst)) {
+      words.end.value.store(end * fan_out, std::memory_order_seq_cst);
+    }
+    words.stop.value.store(static_cast<std::uint64_t>(Stop::end_is_set), std::memory_order_seq_cst);
+  };
+  lower(*control.domains[static_cast<std::size_t>(domain)], 1);
+  control.for_each_derived(domain, lower);
   ring_everybody(control);
+}
+
+/// By a replica of a stream with several, which has nothing more to give and has set its `ack`:
+/// when all of them have, the data are over. Finds the end from what has been claimed, unless a
+/// stop will do that. True: the end is set, and what is left up to it is padding. `multiple`: L of
+/// the domain.
+template <class P>
+bool end_if_all_acknowledged(Control<P>& control, int stage, std::uint64_t multiple) {
+  const StageShape& shape = control.shape->stages[static_cast<std::size_t>(stage)];
+  const int domain = shape.lanes[0].domain;
+  for (int r = 0; r < shape.replicas; ++r) {
+    const auto& ack = control.replicas[shape.first_replica + r].ack.value;
+    if (ack.load(std::memory_order_seq_cst) == 0) return false;
+  }
+  auto none = static_cast<std::uint64_t>(Stop::none);
+  const std::uint64_t claimed = claimed_up_to(control, stage);  // by nobody any more
+  end_epoch(control, domain, 0, (claimed + multiple - 1) / multiple * multiple);
+  control.domains[static_cast<std::size_t>(domain)]->stop.value.compare_exchange_strong(
+      none, static_cast<std::uint64_t>(Stop::end_is_set), std::memory_order_seq_cst);
+  ring_everybody(control);
+  return true;
 }
 
 /// Makes every try_claim() say `ended`, whatever is left. For threads, which cannot be killed.

@@ -15,18 +15,20 @@ namespace brigade {
 
 /// Rows that are not FULL, by kind.
 struct RowCounts {
-  std::uint64_t pads = 0;     ///< past the end of an epoch
-  std::uint64_t holes = 0;    ///< filtered, skipped, quarantined
-  std::uint64_t dropped = 0;  ///< FULL in the input, left out by drop_last
+  std::uint64_t pads = 0;         ///< past the end of an epoch
+  std::uint64_t holes = 0;        ///< filtered or skipped here, or a hole before
+  std::uint64_t dropped = 0;      ///< FULL in the input, left out by drop_last
+  std::uint64_t quarantined = 0;  ///< FULL in the input, left out because they end their worker
 
-  bool none() const { return (pads | holes | dropped) == 0; }
+  bool none() const { return (pads | holes | dropped | quarantined) == 0; }
   RowCounts& operator+=(const RowCounts& other) {
     pads += other.pads;
     holes += other.holes;
     dropped += other.dropped;
+    quarantined += other.quarantined;
     return *this;
   }
-  std::uint64_t total() const { return pads + holes + dropped; }
+  std::uint64_t total() const { return pads + holes + dropped + quarantined; }
 };
 
 template <class P>
@@ -36,10 +38,11 @@ struct alignas(kCacheLineBytes) TallyEntry {
   typename P::template Atomic<std::uint64_t> pads{0};
   typename P::template Atomic<std::uint64_t> holes{0};
   typename P::template Atomic<std::uint64_t> dropped{0};
+  typename P::template Atomic<std::uint64_t> quarantined{0};
 
   RowCounts counts() const {
     return {pads.load(std::memory_order_relaxed), holes.load(std::memory_order_relaxed),
-            dropped.load(std::memory_order_relaxed)};
+            dropped.load(std::memory_order_relaxed), quarantined.load(std::memory_order_relaxed)};
   }
 };
 
@@ -62,6 +65,7 @@ struct Tally {
     entry.pads.store(counts.pads, std::memory_order_relaxed);
     entry.holes.store(counts.holes, std::memory_order_relaxed);
     entry.dropped.store(counts.dropped, std::memory_order_relaxed);
+    entry.quarantined.store(counts.quarantined, std::memory_order_relaxed);
     entry.sequence.store(sequence, std::memory_order_release);
   }
 };

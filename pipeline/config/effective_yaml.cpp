@@ -125,7 +125,7 @@ void put_passed(YamlNode& map, const ValidStage& stage) {
 }
 
 void put_indexed(YamlNode& map, const ValidStage& stage) {
-  if (!stage.type->indexed) return;
+  if (!stage.type->indexed && !stage.type->contract.cache) return;
   put_flag(map, "shuffle", stage.shuffle);
   if (stage.seed) put_number(map, "seed", *stage.seed);
   if (stage.limit != 0) put_number(map, "limit", stage.limit);

@@ -127,7 +127,7 @@ constexpr KeySpec kKeys[] = {
     row(stage, "restart", special, "what happens when a replica dies")
         .takes("never, on_failure, always or {policy: ..., backoff: ..., burst: ..., within: ..., "
                "then: ...}")
-        .otherwise("on_failure, consumers never"),
+        .otherwise("on_failure; consumers and stages that keep state: never"),
     row(stage, "stall_timeout", duration,
         "longest time for one sample before the stage is reported")
         .otherwise("no limit"),
@@ -185,10 +185,10 @@ constexpr KeySpec kKeys[] = {
         .takes("a number of samples, or a percentage of an epoch"),
 
     row(restart, "policy", choice, "when a replica is started again").otherwise("on_failure"),
-    row(restart, "backoff", duration, "wait before the first restart, doubled each time")
+    row(restart, "backoff", duration, "wait before the second restart, doubled each time; the first is at once")
         .otherwise("100ms"),
     row(restart, "burst", whole, "restarts within `within:` before `then:`")
-        .range(1, 1000)
+        .range(1, 1'000'000)
         .otherwise("5")
         .counts("restarts"),
     row(restart, "within", duration, "time over which restarts are counted").otherwise("30s"),
@@ -205,10 +205,10 @@ constexpr ValueSpec kValues[] = {
     {shard, "uneven", "drop", "the last few samples of an epoch are left out"},
     {shard, "uneven", "error", "the run is refused"},
     {restart, "policy", "never", "a death ends the run"},
-    {restart, "policy", "on_failure", "started again after a death", kNotBuilt},
-    {restart, "policy", "always", "started again after any end", kNotBuilt},
-    {restart, "then", "fail", "the run fails", kNotBuilt},
-    {restart, "then", "degrade", "the other replicas carry on", kNotBuilt},
+    {restart, "policy", "on_failure", "started again after a crash, a kill or an exit with an error"},
+    {restart, "policy", "always", "started again after any end before its work is done"},
+    {restart, "then", "fail", "the run fails"},
+    {restart, "then", "degrade", "the other replicas carry on"},
     {stage, "producer", "application", "an embedding program writes the samples", kNotBuilt},
     {stage, "consumer", "application", "an embedding program reads the batches", kNotBuilt},
 };

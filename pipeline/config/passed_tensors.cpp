@@ -48,6 +48,7 @@ class Passing {
   void collect() {
     const auto& sources = draft_.stage.sources;
     for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (i > 0 && draft_.stage.join == Join::merge) break;  // all bring the same
       for (const TensorType& tensor : sources[i].tensors.tensors) {
         const std::string full = concat(sources[i].port, ".", tensor.name);
         const bool zip = draft_.stage.join == Join::zip;

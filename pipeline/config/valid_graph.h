@@ -71,6 +71,9 @@ struct PluginTypes {
   std::shared_ptr<const StageTypes> types;
 };
 
+/// Most samples that a stage may make of each.
+inline constexpr std::uint64_t kOutputsPerInputMax = 1u << 16;
+
 struct ValidStage {
   std::string name;
   SourceMark mark;
@@ -85,6 +88,9 @@ struct ValidStage {
   Ports outputs;                     ///< its own, then the passed ones
   std::vector<PassedTensor> passed;  ///< of outputs, in their order at its end
   bool batched = false;              ///< process() is called with batches
+  /// k where the type numbers its outputs anew (Numbering::fixed, Numbering::free).
+  std::uint64_t outputs_per_input = 1;
+  std::uint64_t samples = 0;  ///< of a producer, or room asked for by a cache; 0: not known
 
   std::uint64_t replicas = 1;  ///< 0: auto
   bool fixed = false;          ///< `assign: fixed`: task t to replica t mod R

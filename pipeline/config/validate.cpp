@@ -116,6 +116,7 @@ std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateCo
   validate_params(v);
   validate_ports(v);
   validate_batches(v);
+  validate_caches(v);
   validate_policies(v);
   check_checkpoint(v);
   if (!diagnostics.ok()) return std::nullopt;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 
 #include "pipeline/config/validation.h"
 #include "stages/api/chain.h"
@@ -207,6 +208,44 @@ bool check_chain_params(Validation& v, Draft& draft) {
   return good;
 }
 
+// A contract may be a user's own code.
+Result<std::uint64_t> call_count(const StageContract& contract, const void* params) {
+  try {
+    return contract.outputs_per_input(params);
+  } catch (const std::exception& failure) {
+    return Error{failure.what()};
+  }
+}
+
+/// Of types that number their outputs anew: how many there are for each input.
+bool count_outputs(Validation& v, Draft& draft) {
+  const StageContract& contract = draft.stage.type->contract;
+  if (!contract.outputs_per_input || contract.kind != StageKind::transform) return true;
+  const auto count = call_count(contract, draft.stage.params.get());
+  if (!count) {
+    const std::string& message = count.error().message;
+    v.error(draft, type_span(draft), message.substr(0, message.find('\n')));
+  } else if (*count < 1 || *count > kOutputsPerInputMax) {
+    v.error(draft, type_span(draft),
+            concat(quote(contract.type), " would make ", *count, " samples of each; from 1 to ",
+                   kOutputsPerInputMax, " are possible"));
+  } else {
+    draft.stage.outputs_per_input = *count;
+    return true;
+  }
+  return false;
+}
+
+/// What a contract can tell of how many samples there are.
+void count_samples(Draft& draft) {
+  const StageContract& contract = draft.stage.type->contract;
+  if (!contract.samples) return;
+  try {
+    draft.stage.samples = contract.samples(draft.stage.params.get(), draft.facts).value_or(0);
+  } catch (const std::exception&) {  // a user's own code: then it is not known
+  }
+}
+
 }  // namespace
 
 void validate_params(Validation& v) {
@@ -215,6 +254,8 @@ void validate_params(Validation& v) {
     const StageContract& contract = draft.stage.type->contract;
     draft.stage.params = contract.make_params();
     draft.has_params = draft.spec->chain ? check_chain_params(v, draft) : check_params(v, draft);
+    if (draft.has_params) draft.has_params = count_outputs(v, draft);
+    if (draft.has_params) count_samples(draft);
     for (const ParamSpec& spec : contract.params)
       draft.stage.param_values.emplace_back(spec.name, spec.get(draft.stage.params.get()));
   }

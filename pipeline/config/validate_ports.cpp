@@ -55,7 +55,7 @@ class PortCheck {
     } else {
       for (const ValidSource& source : draft_.stage.sources) inputs.push_back(source.tensors);
     }
-    bool good = true;
+    bool good = draft_.stage.kind == StageKind::consumer || alike(inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) good = fits(inputs[i], i) && good;
     if (!good || !draft_.has_params) return false;
     if (inputs.empty()) inputs.emplace_back();
@@ -64,6 +64,25 @@ class PortCheck {
   }
 
  private:
+  // Rows of several sources that are merged lie in one pool.
+  bool alike(const std::vector<Ports>& inputs) {
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+      const auto& first = inputs[0].tensors;
+      const bool same = inputs[i].tensors.size() == first.size() &&
+                        std::all_of(first.begin(), first.end(), [&](const TensorType& tensor) {
+                          const TensorType* other = inputs[i].find(tensor.name);
+                          return other != nullptr && *other == tensor;
+                        });
+      if (same) continue;
+      v.error(draft_, spec(i).span,
+              concat("`join: merge` needs the same tensors from each source: ", giver(0), " ",
+                     tensors_text(inputs[0]), ", ", giver(i), " ", tensors_text(inputs[i])),
+              {"make them alike by a stage above; `stage.tensor` reads a single tensor"});
+      return false;
+    }
+    return true;
+  }
+
   const SourceSpec& spec(std::size_t i) const { return draft_.spec->sources[i]; }
 
   // What each source brings.

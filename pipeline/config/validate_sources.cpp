@@ -86,6 +86,22 @@ bool check_port_names(Validation& v, const Draft& draft) {
   return good;
 }
 
+// A transform gives what it reads its number, and two sources have the same ones: only a type that
+// numbers anew can merge them.
+bool check_join_of_transform(Validation& v, Draft& draft, const Marked<Join>& join) {
+  const bool merge = join.value == Join::merge;
+  if (join.value == Join::zip || draft.stage.kind == StageKind::consumer) return true;
+  if (merge && draft.has_type && draft.stage.type->contract.numbering == Numbering::free)
+    return true;
+  std::vector<std::string> help{
+      "read each source by a stage of its own, and join their outputs at the consumer"};
+  if (merge) help.insert(help.begin(), "`transform: merge` makes one source of several");
+  v.error(draft, join.span,
+          concat("`join: ", merge ? "merge" : "epochs", "` is for consumers, this is a transform"),
+          std::move(help));
+  return false;
+}
+
 bool check_join(Validation& v, Draft& draft) {
   const StageSpec& spec = *draft.spec;
   const std::size_t count = spec.sources.size();
@@ -112,13 +128,7 @@ bool check_join(Validation& v, Draft& draft) {
             std::move(help));
     return false;
   }
-  if (spec.join->value != Join::zip && draft.stage.kind != StageKind::consumer) {
-    v.error(draft, spec.join->span,
-            concat("`join: ", spec.join->value == Join::merge ? "merge" : "epochs",
-                   "` is for consumers, this is a transform"),
-            {"read each source by a stage of its own, and join their outputs at the consumer"});
-    return false;
-  }
+  if (!check_join_of_transform(v, draft, *spec.join)) return false;
   draft.stage.join = spec.join->value;
   return good;
 }

@@ -116,8 +116,9 @@ std::uint8_t users_of(const Draft& draft) {
     case StageKind::producer:
       if (!draft.has_type) return kProducers;
       return draft.stage.type->indexed ? kIndexedProducers : kStreamProducers;
-    case StageKind::transform:
-      return kTransforms;
+    case StageKind::transform:  // a cache is a source of what is below it
+      return draft.has_type && draft.stage.type->contract.cache ? kTransforms | kIndexedProducers
+                                                                : kTransforms;
     case StageKind::consumer:
       return kConsumers;
   }
@@ -125,7 +126,7 @@ std::uint8_t users_of(const Draft& draft) {
 }
 
 std::string users_text(std::uint8_t users) {
-  if (users == kIndexedProducers) return "producers that read by index";
+  if (users == kIndexedProducers) return "producers that read by index, and caches";
   std::vector<std::string_view> names;
   if (users & kProducers) names.push_back("producers");
   if (users & kTransforms) names.push_back("transforms");

@@ -71,6 +71,7 @@ void validate_order(Validation& validation);     ///< cycles, joins that would w
 void validate_params(Validation& validation);    ///< parameters, files, facts
 void validate_ports(Validation& validation);     ///< what arrives fits; outputs; what passes
 void validate_batches(Validation& validation);   ///< batch: of every edge
+void validate_caches(Validation& validation);    ///< what is frozen above them
 void validate_policies(Validation& validation);  ///< everything else, and sums over the graph
 
 }  // namespace brigade

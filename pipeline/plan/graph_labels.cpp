@@ -28,6 +28,8 @@ std::vector<std::string> stage_lines(const ValidGraph& graph, const ValidStage& 
   std::string type = stage.type->contract.type;
   if (stage.replicas == 0) type += " x auto";
   if (stage.replicas > 1) type += concat(" x ", stage.replicas);
+  if (stage.type->contract.numbering == Numbering::fixed && stage.outputs_per_input > 1)
+    type += concat(", ", stage.outputs_per_input, " of each");
   lines.push_back(std::move(type));
   if (stage.sources.size() > 1) {
     std::vector<std::string> names;

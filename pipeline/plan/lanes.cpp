@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "pipeline/plan/arithmetic.h"
 
 namespace brigade {
 namespace {
@@ -16,9 +17,11 @@ PlanInput make_input(const ValidSource& source) {
 }
 
 bool has_lane_per_source(const ValidStage& stage) {
-  if (stage.kind != StageKind::consumer) return false;
   return stage.join == Join::epochs || stage.join == Join::merge;
 }
+
+/// Whether it numbers its outputs freely: then it is the source of a domain.
+bool is_free(const ValidStage& stage) { return stage.type->contract.numbering == Numbering::free; }
 
 /// Disjoint sets of stages; a set is one domain.
 class DomainSets {
@@ -38,6 +41,114 @@ class DomainSets {
 
  private:
   std::vector<int> parent_;
+};
+
+/// The domains of a plan, by who numbers them and how many samples they have for each of those.
+class Domains {
+ public:
+  Domains(const ValidGraph& graph, Plan& plan, PlanProblems& problems)
+      : graph_(graph), plan_(plan), problems_(problems), sets_(plan.stages.size()) {}
+
+  void number() {
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      const int stage = static_cast<int>(s);
+      if (plan_.stages[s].lanes.size() == 1)
+        for (const PlanInput& input : plan_.stages[s].lanes[0].inputs)
+          sets_.unite(stage, input.stage);
+      set_fan_outs(s);
+    }
+    make_roots();
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      PlanStage& stage = plan_.stages[s];
+      for (PlanLane& lane : stage.lanes) {
+        const int member = lane.inputs.empty() ? static_cast<int>(s) : lane.inputs[0].stage;
+        lane.domain = domain_of(member, lane.inputs.empty() ? 1 : rows_[member]);
+      }
+      stage.pool_domain =
+          stage.has_pool ? domain_of(static_cast<int>(s), rows_[s]) : stage.lanes[0].domain;
+    }
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s)
+      if (plan_.stages[s].is_cache()) end_above_cache(s);
+  }
+
+ private:
+  /// How many rows each pool has for each sample of the producers above.
+  void set_fan_outs(std::size_t s) {
+    const PlanStage& stage = plan_.stages[s];
+    std::uint64_t above = 1;
+    const std::vector<PlanInput>& inputs = stage.lanes[0].inputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::uint64_t rows = rows_[inputs[i].stage];
+      if (i == 0) above = rows;
+      if (rows != above) return differ(s, 0, i);
+    }
+    rows_.push_back(multiply_saturating(above, stage.fan_out));
+    if (rows_.back() > kFanOutMax)
+      problems_.push_back(
+          problem_at(graph_.stages[s],
+                     concat("it and the stages above make ", rows_.back(),
+                            " samples of each, at most ", kFanOutMax, " are possible"),
+                     "make fewer of each"));
+  }
+
+  void differ(std::size_t s, std::size_t first, std::size_t second) {
+    const ValidStage& stage = graph_.stages[s];
+    const auto has = [&](std::size_t i) {
+      const std::uint64_t rows = rows_[stage.sources[i].stage];
+      return concat(quote(stage.sources[i].port), " has ", rows,
+                    rows == 1 ? " sample" : " samples");
+    };
+    problems_.push_back(problem_at(
+        stage,
+        concat("join: zip puts samples of the same number side by side, but where ", has(first),
+               ", ", has(second), ": they are numbered differently"),
+        "zip them above the stage that makes several samples of each; tensors that a type does "
+        "not name travel on through it"));
+    rows_.push_back(1);
+  }
+
+  void make_roots() {
+    root_.assign(plan_.stages.size(), -1);
+    for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
+      if (!graph_.stages[s].sources.empty() && !plan_.stages[s].has_output_lane()) continue;
+      int& domain = root_[sets_.find(static_cast<int>(s))];
+      if (domain < 0) {
+        domain = static_cast<int>(plan_.domains.size());
+        plan_.domains.push_back({});
+      }
+      plan_.domains[domain].sources.push_back(static_cast<int>(s));
+    }
+  }
+
+  /// What is above a cache runs for one epoch.
+  void end_above_cache(std::size_t s) {
+    const PlanStage& stage = plan_.stages[s];
+    const int root = root_domain(plan_, stage.lanes[1].domain);
+    for (std::size_t d = 0; d < plan_.domains.size(); ++d)
+      if (root_domain(plan_, static_cast<int>(d)) == root) plan_.domains[d].epochs_max = 1;
+    if (root != root_domain(plan_, stage.lanes[0].domain)) return;
+    problems_.push_back(problem_at(
+        graph_.stages[s],
+        "what it gives is zipped with what it is made of: these have one epoch, it has all",
+        "zip above the cache; tensors that a type does not name travel on through it"));
+  }
+
+  int domain_of(int stage, std::uint64_t fan_out) {
+    const int root = root_[sets_.find(stage)];
+    if (fan_out == 1) return root;
+    for (std::size_t d = 0; d < plan_.domains.size(); ++d)
+      if (plan_.domains[d].above == root && plan_.domains[d].fan_out == fan_out)
+        return static_cast<int>(d);
+    plan_.domains.push_back({plan_.domains[root].sources, 1, root, fan_out});
+    return static_cast<int>(plan_.domains.size()) - 1;
+  }
+
+  const ValidGraph& graph_;
+  Plan& plan_;
+  PlanProblems& problems_;
+  DomainSets sets_;
+  std::vector<std::uint64_t> rows_;  // by stage
+  std::vector<int> root_;            // by stage that stands for its set
 };
 
 /// before[a][b]: some stage reads an epoch of domain a to its end before it touches b.
@@ -72,12 +183,16 @@ PlanProblem crossed_order(const ValidStage& stage, const ValidSource& first,
 
 void check_epoch_order(const ValidGraph& graph, const Plan& plan, PlanProblems& problems) {
   EpochOrder before(plan.domains.size(), std::vector<bool>(plan.domains.size()));
+  for (const PlanStage& stage : plan.stages)  // a cache is full when what is above it has ended
+    if (stage.is_cache())
+      before[root_domain(plan, stage.lanes[1].domain)][root_domain(plan, stage.lanes[0].domain)] =
+          true;
   for (std::size_t s = 0; s < graph.stages.size(); ++s) {
     const ValidStage& stage = graph.stages[s];
     if (stage.join != Join::epochs || !has_lane_per_source(stage)) continue;
     for (std::size_t i = 1; i < stage.sources.size(); ++i) {
-      const int first = plan.stages[s].lanes[i - 1].domain;
-      const int second = plan.stages[s].lanes[i].domain;
+      const int first = root_domain(plan, plan.stages[s].lanes[i - 1].domain);
+      const int second = root_domain(plan, plan.stages[s].lanes[i].domain);
       std::vector<bool> seen(plan.domains.size());
       if (first == second) {
         const std::string& producer = graph.stages[plan.domains[first].sources.front()].name;
@@ -96,10 +211,16 @@ void check_epoch_order(const ValidGraph& graph, const Plan& plan, PlanProblems& 
 void make_lanes(const ValidGraph& graph, Plan& plan) {
   for (std::size_t s = 0; s < graph.stages.size(); ++s) {
     const ValidStage& stage = graph.stages[s];
+    if (stage.type->contract.numbering == Numbering::fixed)
+      plan.stages[s].fan_out = stage.outputs_per_input;
+    if (is_free(stage)) plan.stages[s].free_outputs = stage.outputs_per_input;
+    if (stage.type->contract.cache) plan.stages[s].cache.rows = 1;  // as many as are needed later
+    plan.stages[s].has_pool = stage.kind != StageKind::consumer;
     std::vector<PlanLane>& lanes = plan.stages[s].lanes;
-    lanes.assign(has_lane_per_source(stage) ? stage.sources.size() : 1, PlanLane{});
+    const std::size_t reading = has_lane_per_source(stage) ? stage.sources.size() : 1;
+    lanes.assign(reading + (plan.stages[s].has_output_lane() ? 1 : 0), PlanLane{});
     for (std::size_t i = 0; i < stage.sources.size(); ++i) {
-      const std::size_t lane = has_lane_per_source(stage) ? i : 0;
+      const std::size_t lane = lane_of_source(plan.stages[s], i);
       lanes[lane].inputs.push_back(make_input(stage.sources[i]));
       auto& readers = plan.stages[stage.sources[i].stage].readers;
       const std::pair<int, int> reader{static_cast<int>(s), static_cast<int>(lane)};
@@ -110,106 +231,8 @@ void make_lanes(const ValidGraph& graph, Plan& plan) {
 }
 
 void number_domains(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
-  DomainSets numbering(plan.stages.size());
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    if (plan.stages[s].lanes.size() != 1) continue;
-    for (const PlanInput& input : plan.stages[s].lanes[0].inputs)
-      numbering.unite(static_cast<int>(s), input.stage);
-  }
-
-  std::vector<int> domain_of_root(plan.stages.size(), -1);
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    if (!graph.stages[s].sources.empty()) continue;
-    int& domain = domain_of_root[numbering.find(static_cast<int>(s))];
-    if (domain < 0) {
-      domain = static_cast<int>(plan.domains.size());
-      plan.domains.push_back({});
-    }
-    plan.domains[domain].sources.push_back(static_cast<int>(s));
-  }
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    for (PlanLane& lane : plan.stages[s].lanes) {
-      const int member = lane.inputs.empty() ? static_cast<int>(s) : lane.inputs[0].stage;
-      lane.domain = domain_of_root[numbering.find(member)];
-    }
-  }
+  Domains(graph, plan, problems).number();
   check_epoch_order(graph, plan, problems);
-}
-
-namespace {
-
-constexpr std::int64_t kMaxWaitNs = 5'000'000;
-
-bool is_stream(const PlanStage& stage) {
-  return stage.kind == StageKind::producer && !stage.indexed;
-}
-
-void check_stream(const ValidStage& stage, const Plan& plan, const PlanDomain& domain,
-                  PlanProblems& problems) {
-  const auto problem = [&](std::string message, std::string help) {
-    problems.push_back(problem_at(stage, std::move(message), std::move(help)));
-  };
-  if (stage.replicas != 1)
-    problem("a stream has one replica", "take `replicas:` away; share its work one stage below");
-  if (plan.epochs != 1)
-    problem(concat("a stream has one epoch, found epochs: ", plan.epochs),
-            "it ends by itself; write `epochs: 1`");
-  if (domain.sources.size() > 1)
-    problem("a stream cannot be zipped with another source: nobody knows whether their sizes agree",
-            "join: merge takes whichever is there");
-}
-
-/// Of all edges below the stream.
-std::int64_t shortest_wait(const ValidGraph& graph, const Plan& plan, int domain) {
-  std::optional<std::int64_t> shortest;
-  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
-    const auto& sources = graph.stages[s].sources;
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-      const std::size_t lane = plan.stages[s].lanes.size() > 1 ? i : 0;
-      if (plan.stages[s].lanes[lane].domain != domain || !sources[i].max_wait_ns) continue;
-      shortest = std::min(shortest.value_or(*sources[i].max_wait_ns), *sources[i].max_wait_ns);
-    }
-  }
-  return shortest.value_or(kMaxWaitNs);
-}
-
-bool below_a_stream(const Plan& plan, int domain) {
-  const auto& sources = plan.domains[static_cast<std::size_t>(domain)].sources;
-  return std::any_of(sources.begin(), sources.end(),
-                     [&](int source) { return is_stream(plan.stages[source]); });
-}
-
-void check_reader(const ValidStage& stage, const PlanStage& planned, const Plan& plan,
-                  PlanProblems& problems) {
-  for (std::size_t i = 0; i < stage.sources.size(); ++i) {
-    const std::size_t lane = planned.lanes.size() > 1 ? i : 0;
-    const bool stream = below_a_stream(plan, planned.lanes[lane].domain);
-    const std::string port = quote(stage.sources[i].port);
-    if (stage.sources[i].max_wait_ns && !stream)
-      problems.push_back(problem_at(
-          stage, concat("max_wait of ", port, ": there is no stream above, every batch gets full"),
-          "take it away"));
-    if (stream && stage.join == Join::epochs)
-      problems.push_back(problem_at(
-          stage, concat("join: epochs cannot read ", port, ": a stream has no size to count to"),
-          "join: merge takes whichever is there"));
-    if (stream && stage.drop_last)
-      problems.push_back(
-          problem_at(stage, "drop_last below a stream would drop every batch that is closed early",
-                     "take `drop_last:` away"));
-  }
-}
-
-}  // namespace
-
-void check_streams(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
-    check_reader(graph.stages[s], plan.stages[s], plan, problems);
-    if (!is_stream(plan.stages[s])) continue;
-    const int domain = plan.stages[s].lanes.front().domain;
-    check_stream(graph.stages[s], plan, plan.domains[static_cast<std::size_t>(domain)], problems);
-    plan.stages[s].max_wait_ns = shortest_wait(graph, plan, domain);
-  }
 }
 
 }  // namespace brigade

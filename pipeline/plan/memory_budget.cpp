@@ -19,7 +19,7 @@ constexpr std::uint64_t kQuarantinedTasks = 4;  // whole batches in a quarantine
 constexpr std::size_t kEdgesNamed = 3;
 
 std::uint64_t largest_task(const Plan& plan, const PlanStage& stage) {
-  std::uint64_t largest = stage.lanes.front().task;
+  std::uint64_t largest = stage.lanes.front().task * stage.fan_out;
   for (const auto& [reader, lane] : stage.readers)
     largest = std::max(largest, plan.stages[reader].lanes[lane].task);
   return largest;
@@ -31,6 +31,14 @@ std::string edge_needs(const Plan& plan, const PlanStage& stage) {
   const std::uint64_t buffer_bytes = multiply_saturating(task, pool_row_bytes(stage.pool.tensors));
   return concat("edge ", edge_text(plan, stage), " needs ", stage.pool.rows / task, " x ",
                 format_size(buffer_bytes), " = ", pool_size_text(stage.pool));
+}
+
+/// "cache kept keeps 60,000 rows of 3.1 KiB = 180.0 MiB"
+std::string cache_needs(const PlanStage& stage) {
+  return concat("cache ", stage.name, " keeps ", format_count(stage.cache.rows), " rows of ",
+                stage.cache.sparse ? "at most " : "",
+                format_size(pool_row_bytes(stage.cache.tensors)), " = ",
+                pool_size_text(stage.cache));
 }
 
 std::vector<const PlanStage*> pools_by_size(const Plan& plan) {
@@ -45,8 +53,11 @@ std::vector<const PlanStage*> pools_by_size(const Plan& plan) {
 
 std::string largest_edges(const Plan& plan, const std::vector<const PlanStage*>& pools) {
   std::vector<std::string> said;
+  for (const PlanStage& stage : plan.stages)
+    if (stage.is_cache()) said.push_back(cache_needs(stage));
+  const std::size_t caches = said.size();
   for (const PlanStage* stage : pools) {
-    if (said.size() == kEdgesNamed) {
+    if (said.size() == caches + kEdgesNamed) {
       const std::size_t rest = pools.size() - kEdgesNamed;
       said.push_back(concat(rest, rest == 1 ? " smaller edge" : " smaller edges"));
       break;
@@ -101,7 +112,8 @@ std::uint64_t scratch_bytes(const Plan& plan, const PlanStage& stage) {
   if (!stage.batched || !stage.holes_possible) return 0;
   std::uint64_t bytes = 0;
   for (const PlanLane& lane : stage.lanes) {
-    std::uint64_t row = stage.has_pool ? pool_row_bytes(stage.pool.tensors) : 0;
+    std::uint64_t row =
+        stage.has_pool ? multiply_saturating(pool_row_bytes(stage.pool.tensors), stage.fan_out) : 0;
     for (const PlanInput& input : lane.inputs)
       row = add_saturating(row, pool_row_bytes(plan.stages[input.stage].pool.tensors));
     bytes = std::max(bytes, multiply_saturating(row, lane.task));
@@ -132,7 +144,8 @@ std::string pool_size_text(const PlanPool& pool) {
 std::uint64_t worst_bytes(const Plan& plan) {
   std::uint64_t bytes = plan.memory_bytes;
   for (const PlanStage& stage : plan.stages)
-    bytes = add_saturating(bytes, stage.pool.bytes - stage.pool.expected_bytes);
+    bytes = add_saturating(bytes, (stage.pool.bytes - stage.pool.expected_bytes) +
+                                      (stage.cache.bytes - stage.cache.expected_bytes));
   return bytes;
 }
 
@@ -143,16 +156,18 @@ void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& pl
     plan.memory_bytes = add_saturating(plan.memory_bytes, scratch_bytes(plan, stage));
     if (stage.has_pool)
       plan.memory_bytes = add_saturating(plan.memory_bytes, stage.pool.expected_bytes);
+    plan.memory_bytes = add_saturating(plan.memory_bytes, stage.cache.expected_bytes);
   }
   const std::vector<const PlanStage*> pools = pools_by_size(plan);
   if (pools.empty()) return;
   check_total(graph, limits, plan, pools, problems);
   for (const PlanStage* stage : pools)
-    if (stage->pool.bytes > limits.file_bytes_max)
+    if (stage->segment_bytes() > limits.file_bytes_max)
       problems.push_back(
           problem_of(graph, plan, stage,
-                     concat(edge_needs(plan, *stage), ", a memory file may have ",
-                            format_size(limits.file_bytes_max), " (RLIMIT_FSIZE, `ulimit -f`)")));
+                     concat(stage->is_cache() ? cache_needs(*stage) : edge_needs(plan, *stage),
+                            ", a memory file may have ", format_size(limits.file_bytes_max),
+                            " (RLIMIT_FSIZE, `ulimit -f`)")));
 }
 
 void check_descriptors(const MachineLimits& limits, const Plan& plan, PlanProblems& problems) {

@@ -97,6 +97,15 @@ struct PlanStage {
   std::vector<PlanLane> lanes;
   bool has_pool = false;
   PlanPool pool;  ///< when has_pool
+  /// Rows of the pool per sample of the lane: output i of sample s is row s * fan_out + i.
+  std::uint64_t fan_out = 1;
+  int pool_domain = 0;  ///< which numbers the rows of the pool
+  /// Of a cache: what it keeps, a row per sample of its source, with the tensors of the pool. Lies
+  /// behind the pool in its segment. Lane 0 of a cache is its output, lane 1 reads its source.
+  PlanPool cache;
+  /// Of a stage that numbers its outputs freely: how many it writes per sample at most. Lane 0 is
+  /// then its output, and each further lane reads one input. 0: it does not.
+  std::uint64_t free_outputs = 0;
   /// (stage, lane) of each reader of this pool.
   std::vector<std::pair<int, int>> readers;
   std::vector<PlanPass> passes;
@@ -116,12 +125,21 @@ struct PlanStage {
   /// Of a stream: emitting nothing for so long, it closes its open batch.
   std::int64_t max_wait_ns = 0;
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
+
+  bool is_cache() const { return cache.rows != 0; }
+  /// Lane 0 writes the pool and reads nothing; the others read the sources.
+  bool has_output_lane() const { return free_outputs != 0 || is_cache(); }
+  std::uint64_t segment_bytes() const { return pool.bytes + cache.bytes; }
 };
 
 /// Stages that share one numbering of samples.
 struct PlanDomain {
   std::vector<int> sources;    ///< producer stages that number it (several under zip)
   std::uint64_t multiple = 1;  ///< L: an epoch takes a multiple of it
+  /// The domain whose numbers these are, `fan_out` for each; -1: the sources number it themselves.
+  int above = -1;
+  std::uint64_t fan_out = 1;
+  std::uint64_t epochs_max = ~std::uint64_t{0};  ///< 1 above a cache, however many the graph has
   friend bool operator==(const PlanDomain&, const PlanDomain&) = default;
 };
 
@@ -153,8 +171,15 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-inline constexpr std::uint64_t kPlanMultipleMax = 1u << 20;  ///< L above it is an error
-inline constexpr std::uint64_t kRowHeaderBytes = 32;         ///< transports/row_pool.h asserts it
+/// Epochs of a domain.
+inline std::uint64_t domain_epochs(const Plan& plan, int domain) {
+  const std::uint64_t most = plan.domains[static_cast<std::size_t>(domain)].epochs_max;
+  return most < plan.epochs ? most : plan.epochs;
+}
+
+inline constexpr std::uint64_t kPlanMultipleMax = 1u << 20;       ///< L above it is an error
+inline constexpr std::uint64_t kFanOutMax = kOutputsPerInputMax;  ///< of all stages on a way
+inline constexpr std::uint64_t kRowHeaderBytes = 32;  ///< transports/row_pool.h asserts it
 inline constexpr int kPlanReplicasMax = 256;
 
 }  // namespace brigade

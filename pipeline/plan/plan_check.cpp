@@ -55,10 +55,10 @@ Result<void> check_input(const Plan& plan, int stage, const PlanLane& lane,
                          const PlanInput& input) {
   BRIGADE_TRY(ensure(input.stage >= 0 && input.stage < stage, "an input is no earlier stage"));
   const PlanStage& source = plan.stages[input.stage];
-  BRIGADE_TRY(ensure(source.has_pool && source.lanes.size() == 1, "an input has no pool"));
+  BRIGADE_TRY(ensure(source.has_pool, "an input has no pool"));
   for (const std::string& name : input.tensors)
     BRIGADE_TRY(ensure(has_tensor(source.pool, name), "an input lacks a tensor"));
-  BRIGADE_TRY(ensure(source.lanes[0].domain == lane.domain, "an input is of another domain"));
+  BRIGADE_TRY(ensure(source.pool_domain == lane.domain, "an input is of another domain"));
   BRIGADE_TRY(
       ensure(source.pool.rows % lane.task == 0, "its task does not divide an input's ring"));
   return ensure(lane.window <= source.pool.rows / lane.task, "its window is wider than an input");
@@ -71,9 +71,13 @@ Result<void> check_lane(const Plan& plan, int index, const PlanLane& lane) {
                      "no such domain"));
   BRIGADE_TRY(ensure(plan.domains[lane.domain].multiple % lane.task == 0,
                      "its task does not divide the multiple of its domain"));
-  if (stage.has_pool) {
-    BRIGADE_TRY(ensure(stage.pool.rows % lane.task == 0, "its task does not divide its ring"));
-    BRIGADE_TRY(ensure(lane.window == stage.pool.rows / lane.task, "its window is not its ring"));
+  if (stage.free_outputs > 0) {
+    BRIGADE_TRY(ensure(lane.task == 1 && lane.window == 1 && lane.in_order && !lane.fixed,
+                       "a lane of free numbering works on more than one sample"));
+  } else if (stage.has_pool && !(stage.is_cache() && !lane.inputs.empty())) {
+    const std::uint64_t rows = multiply_saturating(lane.task, stage.fan_out);
+    BRIGADE_TRY(ensure(stage.pool.rows % rows == 0, "its task does not divide its ring"));
+    BRIGADE_TRY(ensure(lane.window == stage.pool.rows / rows, "its window is not its ring"));
   } else {
     for (const PlanInput& input : lane.inputs) BRIGADE_TRY(check_input(plan, index, lane, input));
     return {};
@@ -86,21 +90,49 @@ Result<void> check_lane(const Plan& plan, int index, const PlanLane& lane) {
   return {};
 }
 
+Result<void> check_cache(const PlanStage& stage) {
+  BRIGADE_TRY(ensure(stage.kind == StageKind::transform && stage.lanes.size() == 2 &&
+                         stage.lanes[1].inputs.size() == 1 && stage.fan_out == 1 &&
+                         stage.free_outputs == 0 && !stage.batched && stage.indexed,
+                     "it cannot be a cache"));
+  BRIGADE_TRY(ensure(stage.cache.tensors.size() == stage.pool.tensors.size(),
+                     "a cache keeps other tensors than it gives"));
+  for (std::size_t i = 0; i < stage.cache.tensors.size(); ++i)
+    BRIGADE_TRY(ensure(stage.cache.tensors[i].type == stage.pool.tensors[i].type,
+                       "a cache keeps other tensors than it gives"));
+  return check_pool(stage.cache);
+}
+
 Result<void> check_stage(const Plan& plan, int index) {
   const PlanStage& stage = plan.stages[index];
   BRIGADE_TRY(ensure(stage.replicas > 0 && stage.threads > 0, "it has no replica or no thread"));
+  BRIGADE_TRY(ensure(
+      stage.fan_out > 0 && stage.fan_out <= kFanOutMax && (stage.fan_out == 1 || stage.has_pool),
+      "it makes no sample of each, or too many"));
+  BRIGADE_TRY(
+      ensure(stage.pool_domain >= 0 && stage.pool_domain < static_cast<int>(plan.domains.size()),
+             "no domain numbers its rows"));
   BRIGADE_TRY(ensure(stage.has_pool == (stage.kind != StageKind::consumer),
                      "consumers have no pool, all others have one"));
-  BRIGADE_TRY(ensure(!stage.lanes.empty() && (!stage.has_pool || stage.lanes.size() == 1),
+  const bool free = stage.free_outputs > 0;
+  BRIGADE_TRY(ensure(!free || (stage.kind == StageKind::transform && stage.replicas == 1 &&
+                               stage.lanes.size() > 1 && stage.fan_out == 1 &&
+                               stage.free_outputs <= kFanOutMax && !stage.batched),
+                     "it cannot number its outputs freely"));
+  if (stage.is_cache()) BRIGADE_TRY(check_cache(stage));
+  BRIGADE_TRY(ensure(!stage.lanes.empty() &&
+                         (free || stage.is_cache() || !stage.has_pool || stage.lanes.size() == 1),
                      "it has a wrong number of lanes"));
   if (stage.has_pool) BRIGADE_TRY(check_pool(stage.pool));
   for (const PlanLane& lane : stage.lanes) {
-    BRIGADE_TRY(ensure(lane.inputs.empty() == (stage.kind == StageKind::producer),
-                       "producers have no inputs, all others have some"));
+    const bool source =
+        stage.kind == StageKind::producer || (stage.has_output_lane() && &lane == &stage.lanes[0]);
+    BRIGADE_TRY(
+        ensure(lane.inputs.empty() == source, "producers have no inputs, all others have some"));
     BRIGADE_TRY(check_lane(plan, index, lane));
   }
   for (const PlanPass& pass : stage.passes) {
-    const auto inputs = static_cast<int>(stage.lanes.front().inputs.size());
+    const auto inputs = static_cast<int>(stage.lanes.back().inputs.size());
     BRIGADE_TRY(ensure(pass.input >= 0 && pass.input < inputs && has_tensor(stage.pool, pass.name),
                        "a passed tensor comes from nowhere"));
   }
@@ -109,6 +141,16 @@ Result<void> check_stage(const Plan& plan, int index) {
                            lane >= 0 && lane < static_cast<int>(plan.stages[reader].lanes.size()),
                        "a reader is no later stage"));
   return {};
+}
+
+Result<void> check_derived(const Plan& plan, const PlanDomain& domain) {
+  BRIGADE_TRY(ensure(domain.above >= 0 && domain.above < static_cast<int>(plan.domains.size()),
+                     "a domain is derived from nothing"));
+  const PlanDomain& above = plan.domains[static_cast<std::size_t>(domain.above)];
+  BRIGADE_TRY(ensure(above.above == -1 && domain.fan_out > 1 && domain.fan_out <= kFanOutMax,
+                     "a domain is derived wrongly"));
+  return ensure(domain.multiple == multiply_saturating(above.multiple, domain.fan_out),
+                "the multiple of a derived domain is not that of the one above");
 }
 
 Result<void> check_numbers(const Plan& plan) {
@@ -120,12 +162,15 @@ Result<void> check_numbers(const Plan& plan) {
   }
   BRIGADE_TRY(ensure(replicas == plan.replicas, "its replicas do not add up"));
   for (const PlanDomain& domain : plan.domains) {
-    BRIGADE_TRY(ensure(domain.multiple > 0 && domain.multiple <= kPlanMultipleMax,
+    const bool derived = domain.above != -1;
+    if (derived) BRIGADE_TRY(check_derived(plan, domain));
+    BRIGADE_TRY(ensure(domain.multiple > 0 && (derived || domain.multiple <= kPlanMultipleMax),
                        "the multiple of a domain is out of range"));
     BRIGADE_TRY(ensure(!domain.sources.empty(), "a domain has no source"));
     for (const int source : domain.sources)
       BRIGADE_TRY(ensure(source >= 0 && source < static_cast<int>(plan.stages.size()) &&
-                             plan.stages[source].kind == StageKind::producer,
+                             (plan.stages[source].kind == StageKind::producer ||
+                              plan.stages[source].has_output_lane()),
                          "the source of a domain is no producer"));
   }
   return {};

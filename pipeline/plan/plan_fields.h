@@ -95,6 +95,10 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("lanes", stage.lanes);
   visit("has_pool", stage.has_pool);
   visit("pool", stage.pool);
+  visit("fan_out", stage.fan_out);
+  visit("pool_domain", stage.pool_domain);
+  visit("cache", stage.cache);
+  visit("free_outputs", stage.free_outputs);
   visit("readers", stage.readers);
   visit("passes", stage.passes);
   visit("skips_max", stage.skips_max);
@@ -117,6 +121,9 @@ template <class Visit>
 void plan_fields(Visit& visit, PlanDomain& domain) {
   visit("sources", domain.sources);
   visit("multiple", domain.multiple);
+  visit("above", domain.above);
+  visit("fan_out", domain.fan_out);
+  visit("epochs_max", domain.epochs_max);
 }
 
 template <class Visit>

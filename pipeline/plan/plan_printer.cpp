@@ -25,11 +25,12 @@ std::string head(const Plan& plan, const MachineLimits& limits) {
                 counted(plan.epochs, "epoch"), "\n");
 }
 
-/// "256 a call" where process() sees batches.
+/// "256 as a batch" where process() sees batches, "64 one by one, 4 of each".
 std::string task_text(const PlanStage& stage) {
   std::vector<std::string> sizes;
   for (const PlanLane& lane : stage.lanes) sizes.push_back(format_count(lane.task));
-  return concat(join(sizes, ", "), stage.batched ? " as a batch" : " one by one");
+  return concat(join(sizes, ", "), stage.batched ? " as a batch" : " one by one",
+                stage.fan_out == 1 ? "" : concat(", ", stage.fan_out, " of each"));
 }
 
 std::string source_text(const Plan& plan, const PlanStage& stage) {
@@ -66,10 +67,19 @@ std::string pool_line(const Plan& plan, const PlanStage& stage) {
   return concat(edge, ", at worst ", format_size(stage.pool.bytes));
 }
 
+std::string cache_line(const PlanStage& stage) {
+  const PlanPool& cache = stage.cache;
+  return concat("kept by ", stage.name, ": ", counted(cache.rows, "row"), " of ",
+                cache.sparse ? "at most " : "", format_size(pool_row_bytes(cache.tensors)),
+                cache.sparse ? concat(", at worst ", format_size(cache.bytes)) : "");
+}
+
 std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   TextTable table({Align::right, Align::left});
   for (const PlanStage& stage : plan.stages)
     if (stage.has_pool) table.add({format_size(stage.pool.expected_bytes), pool_line(plan, stage)});
+  for (const PlanStage& stage : plan.stages)
+    if (stage.is_cache()) table.add({format_size(stage.cache.expected_bytes), cache_line(stage)});
   table.add({format_size(control_bytes_estimate(plan)), "control segment, at most"});
   for (const PlanStage& stage : plan.stages)
     if (const std::uint64_t bytes = scratch_bytes(plan, stage); bytes != 0)
@@ -89,7 +99,7 @@ std::string epochs_table(const Plan& plan) {
   for (const PlanDomain& domain : plan.domains) {
     std::vector<std::string> names;
     for (const int source : domain.sources) names.push_back(plan.stages[source].name);
-    table.add({join(names, ", "),
+    table.add({concat(join(names, ", "), domain.fan_out == 1 ? "" : concat(" x ", domain.fan_out)),
                concat("padded to a multiple of ", counted(domain.multiple, "sample"))});
   }
   return table.text(kIndent);

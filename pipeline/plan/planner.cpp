@@ -6,11 +6,13 @@
 #include "base/text.h"
 #include "pipeline/plan/arithmetic.h"
 #include "pipeline/plan/buffer_budget.h"
+#include "pipeline/plan/caches.h"
 #include "pipeline/plan/lanes.h"
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/pool_layout.h"
 #include "pipeline/plan/task_sizes.h"
 #include "pipeline/plan/thread_budget.h"
+#include "pipeline/plan/unknown_length.h"
 
 namespace brigade {
 namespace {
@@ -26,11 +28,10 @@ PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   stage.kind = valid.kind;
   stage.params = valid.param_values;
   stage.device = valid.device;
-  stage.indexed = valid.type->indexed;
+  stage.indexed = valid.type->indexed || valid.type->contract.cache;
   stage.batched = valid.batched;
   stage.may_drop = valid.type->contract.may_drop;
   stage.join = valid.join;
-  stage.has_pool = valid.kind != StageKind::consumer;
   for (const PassedTensor& passed : valid.passed)
     stage.passes.push_back({passed.name, input_of_pass(valid, passed)});
   stage.drop_last = valid.drop_last;
@@ -67,6 +68,7 @@ void find_holes(const ValidGraph& graph, Plan& plan) {
     stage.holes_possible = stage.on_error.skip || stage.may_drop;
     for (const ValidSource& source : graph.stages[s].sources)
       stage.holes_possible |= plan.stages[source.stage].holes_possible;
+    if (stage.free_outputs > 0) stage.holes_possible = false;  // they vanish
   }
 }
 
@@ -89,20 +91,30 @@ void size_skip_lists(Plan& plan) {
   }
 }
 
-/// Samples of the tasks on the longest way down from a stage's output, for every stage.
+/// Rows of a stage's pool -> samples of its lane, of which these may take part.
+std::uint64_t samples_touched(const PlanStage& stage, std::uint64_t rows) {
+  if (stage.fan_out == 1 || rows == 0) return rows;
+  return rows / stage.fan_out + 2;  // of the first and the last perhaps a part
+}
+
+/// Rows of the tasks on the longest way down from a stage's output, for every stage.
 std::vector<std::uint64_t> ways_down(const Plan& plan) {
   std::vector<std::uint64_t> ways(plan.stages.size());
   for (std::size_t s = plan.stages.size(); s-- > 0;) {
-    for (const auto& [reader, lane] : plan.stages[s].readers)
-      ways[s] =
-          std::max(ways[s], add_saturating(plan.stages[reader].lanes[lane].task, ways[reader]));
+    for (const auto& [reader, lane] : plan.stages[s].readers) {
+      const PlanStage& below = plan.stages[reader];
+      // What a cache gives is another way.
+      const std::uint64_t on = below.is_cache() ? 0 : samples_touched(below, ways[reader]);
+      ways[s] = std::max(ways[s], add_saturating(below.lanes[lane].task, on));
+    }
   }
   return ways;
 }
 
 bool has_zip(const Plan& plan, int domain) {
+  const int root = root_domain(plan, domain);
   const auto zips = [&](const PlanLane& lane) {
-    return lane.domain == domain && lane.inputs.size() > 1;
+    return root_domain(plan, lane.domain) == root && lane.inputs.size() > 1;
   };
   return std::any_of(plan.stages.begin(), plan.stages.end(), [&](const PlanStage& stage) {
     return std::any_of(stage.lanes.begin(), stage.lanes.end(), zips);
@@ -112,7 +124,7 @@ bool has_zip(const Plan& plan, int domain) {
 RingDemand demand_of(const Plan& plan, const PlanStage& stage, std::uint64_t buffers) {
   RingDemand demand;
   demand.writer = {stage.name, static_cast<std::uint64_t>(stage.replicas),
-                   stage.lanes.front().task};
+                   multiply_saturating(stage.lanes.front().task, stage.fan_out)};
   for (const auto& [reader, lane] : stage.readers)
     demand.readers.push_back({plan.stages[reader].name,
                               static_cast<std::uint64_t>(plan.stages[reader].replicas),
@@ -163,7 +175,9 @@ void make_pools(const ValidGraph& graph, Plan& plan) {
 
 /// W: the task words that can be in use at once.
 std::uint64_t window_of(const Plan& plan, const PlanStage& stage, const PlanLane& lane) {
-  if (stage.has_pool) return stage.pool.rows / lane.task;
+  if (stage.free_outputs > 0) return 1;  // its lanes use no task words
+  if (stage.has_pool && !(stage.is_cache() && !lane.inputs.empty()))
+    return stage.pool.rows / (lane.task * stage.fan_out);
   std::uint64_t rows = kSaturated;
   for (const PlanInput& input : lane.inputs)
     rows = std::min(rows, plan.stages[input.stage].pool.rows);
@@ -173,10 +187,18 @@ std::uint64_t window_of(const Plan& plan, const PlanStage& stage, const PlanLane
 /// The smallest step of this lane's mark that lets a neighbour start something.
 std::uint64_t wake_step(const Plan& plan, const PlanStage& stage, const PlanLane& lane) {
   std::uint64_t step = kSaturated;
-  for (const auto& [reader, reading_lane] : stage.readers)
-    step = std::min(step, plan.stages[reader].lanes[reading_lane].task);
-  for (const PlanInput& input : lane.inputs)
-    step = std::min(step, plan.stages[input.stage].lanes.front().task);
+  const bool reads_only = stage.has_output_lane() && !lane.inputs.empty();
+  // Any sample that a cache has kept may be the one that its other lane waits for.
+  if (stage.is_cache() && reads_only) return lane.task;
+  for (const auto& [reader, reading_lane] : stage.readers) {
+    if (reads_only) break;
+    const std::uint64_t rows = plan.stages[reader].lanes[reading_lane].task;
+    step = std::min(step, rows % stage.fan_out == 0 ? rows / stage.fan_out : 1);
+  }
+  for (const PlanInput& input : lane.inputs) {
+    const PlanStage& above = plan.stages[input.stage];
+    step = std::min(step, multiply_saturating(above.lanes.front().task, above.fan_out));
+  }
   return step == kSaturated ? lane.task : step;
 }
 
@@ -186,7 +208,8 @@ void finish_lanes(const ValidGraph& graph, Plan& plan) {
       lane.window = window_of(plan, stage, lane);
       lane.wake_every = wake_step(plan, stage, lane);
       lane.in_order = stage.replicas == 1;
-      lane.fixed = graph.stages[static_cast<std::size_t>(&stage - plan.stages.data())].fixed;
+      lane.fixed = stage.free_outputs == 0 &&
+                   graph.stages[static_cast<std::size_t>(&stage - plan.stages.data())].fixed;
     }
   }
 }
@@ -200,7 +223,7 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   plan = describe(graph);
   make_lanes(graph, plan);
   number_domains(graph, plan, problems);
-  check_streams(graph, plan, problems);
+  check_unknown_lengths(graph, plan, problems);
   set_task_sizes(graph, plan, problems);
   share_cores(graph, limits, plan, problems);
   check_descriptors(limits, plan, problems);
@@ -209,6 +232,7 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   find_holes(graph, plan);
   size_skip_lists(plan);
   make_pools(graph, plan);
+  make_caches(graph, plan, problems);
   finish_lanes(graph, plan);
   check_memory(graph, limits, plan, problems);
   return result;

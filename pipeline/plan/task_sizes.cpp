@@ -1,9 +1,11 @@
 #include "pipeline/plan/task_sizes.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/text.h"
 #include "pipeline/plan/arithmetic.h"
+#include "pipeline/plan/lanes.h"
 #include "pipeline/plan/pool_layout.h"
 
 namespace brigade {
@@ -58,16 +60,28 @@ void check_batch(const ValidGraph& graph, const ValidStage& stage, PlanProblems&
   }
 }
 
+/// The fewest samples that make a multiple of so many rows, where each makes `fan_out`.
+std::uint64_t samples_for(std::uint64_t rows, std::uint64_t fan_out) {
+  return rows / std::gcd(rows, fan_out);
+}
+
+/// Takes and gives one sample after the other, and whatever it is read by wants nothing of what is
+/// above it.
+bool is_free(const PlanStage& stage) { return stage.free_outputs > 0; }
+
 std::vector<Wanted> wanted_batches(const ValidGraph& graph, const Plan& plan) {
   std::vector<Wanted> wanted(graph.stages.size());
   for (std::size_t s = graph.stages.size(); s-- > 0;) {
     for (const auto& [reader, lane] : plan.stages[s].readers) {
       const ValidStage& below = graph.stages[reader];
       const std::uint64_t batch = lane_batch(graph, below, lane);
+      const std::uint64_t fan_out = plan.stages[s].fan_out;
       if (batch != 0) {
-        wanted[s].add(batch, batch);
-      } else if (!below.batched) {
-        wanted[s].add(wanted[reader].multiple, wanted[reader].largest);
+        wanted[s].add(samples_for(batch, fan_out), samples_for(batch, fan_out));
+      } else if (!below.batched && wanted[reader].largest != 0 &&
+                 !plan.stages[reader].has_output_lane()) {
+        wanted[s].add(samples_for(wanted[reader].multiple, fan_out),
+                      samples_for(wanted[reader].largest, fan_out));
       }
     }
   }
@@ -80,20 +94,30 @@ std::vector<Wanted> domain_bases(const ValidGraph& graph, const Plan& plan) {
   std::vector<Wanted> bases(plan.domains.size());
   for (std::size_t s = 0; s < graph.stages.size(); ++s) {
     for (std::size_t i = 0; i < plan.stages[s].lanes.size(); ++i) {
+      if (is_free(plan.stages[s])) continue;
       const std::uint64_t size = fixed_size(graph, graph.stages[s], i);
       const std::uint64_t batch = lane_batch(graph, graph.stages[s], i);
-      if (size != 0) bases[plan.stages[s].lanes[i].domain].add(size, batch);
+      const int domain = plan.stages[s].lanes[i].domain;
+      if (size != 0)
+        bases[root_domain(plan, domain)].add(samples_for(size, plan.domains[domain].fan_out),
+                                             batch);
     }
   }
   for (Wanted& base : bases)
     if (base.largest == 0 && base.multiple < kTaskRowsDefault)
       base.multiple *= kTaskRowsDefault / base.multiple;
+  for (std::size_t d = 0; d < bases.size(); ++d) {
+    const PlanDomain& domain = plan.domains[d];
+    if (domain.above < 0) continue;
+    bases[d] = bases[static_cast<std::size_t>(domain.above)];
+    bases[d].multiple = multiply_saturating(bases[d].multiple, domain.fan_out);
+  }
   return bases;
 }
 
-std::uint64_t auto_size(const ValidStage& stage, std::size_t lane, bool lane_per_source,
-                        const Wanted& wanted, const Wanted& base) {
-  std::uint64_t bytes = row_bytes_of(stage.outputs);
+std::uint64_t auto_size(const ValidStage& stage, std::uint64_t fan_out, std::size_t lane,
+                        bool lane_per_source, const Wanted& wanted, const Wanted& base) {
+  std::uint64_t bytes = multiply_saturating(row_bytes_of(stage.outputs), fan_out);
   for (std::size_t i = 0; i < stage.sources.size(); ++i)
     if (!lane_per_source || i == lane)
       bytes = std::max(bytes, row_bytes_of(stage.sources[i].tensors));
@@ -107,16 +131,24 @@ std::uint64_t auto_size(const ValidStage& stage, std::size_t lane, bool lane_per
 struct GivenSize {
   const ValidStage* stage;
   std::uint64_t size;
-  std::uint64_t round;  // what an epoch must be a multiple of for its sake
+  std::uint64_t round;    // of all its replicas under `assign: fixed`
+  std::uint64_t samples;  // what an epoch of the source must be a multiple of for its sake
 };
 
-std::vector<GivenSize> given_sizes(const ValidGraph& graph, const Plan& plan, int domain) {
+/// Of a domain and those derived from it.
+std::vector<GivenSize> given_sizes(const ValidGraph& graph, const Plan& plan, int root) {
   std::vector<GivenSize> sizes;
-  for (std::size_t s = 0; s < graph.stages.size(); ++s)
-    for (std::size_t i = 0; i < plan.stages[s].lanes.size(); ++i)
-      if (plan.stages[s].lanes[i].domain == domain && fixed_size(graph, graph.stages[s], i) != 0)
-        sizes.push_back({&graph.stages[s], fixed_size(graph, graph.stages[s], i),
-                         round_of(graph.stages[s], fixed_size(graph, graph.stages[s], i))});
+  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
+    for (std::size_t i = 0; i < plan.stages[s].lanes.size(); ++i) {
+      if (is_free(plan.stages[s])) continue;
+      const int domain = plan.stages[s].lanes[i].domain;
+      const std::uint64_t size = fixed_size(graph, graph.stages[s], i);
+      if (root_domain(plan, domain) != root || size == 0) continue;
+      const std::uint64_t round = round_of(graph.stages[s], size);
+      sizes.push_back(
+          {&graph.stages[s], size, round, samples_for(round, plan.domains[domain].fan_out)});
+    }
+  }
   return sizes;
 }
 
@@ -126,8 +158,8 @@ std::pair<GivenSize, GivenSize> worst_pair(const std::vector<GivenSize>& sizes) 
   std::uint64_t multiple = 0;
   for (const GivenSize& a : sizes) {
     for (const GivenSize& b : sizes) {
-      if (lcm_saturating(a.round, b.round) <= multiple) continue;
-      multiple = lcm_saturating(a.round, b.round);
+      if (lcm_saturating(a.samples, b.samples) <= multiple) continue;
+      multiple = lcm_saturating(a.samples, b.samples);
       worst = {a, b};
     }
   }
@@ -150,7 +182,7 @@ void check_multiple(const ValidGraph& graph, int domain, Plan& plan, PlanProblem
   const std::vector<GivenSize> sizes = given_sizes(graph, plan, domain);
   if (sizes.empty()) return;
   std::uint64_t largest = 0;
-  for (const GivenSize& given : sizes) largest = std::max(largest, given.round);
+  for (const GivenSize& given : sizes) largest = std::max(largest, given.samples);
   const std::uint64_t multiple = plan.domains[domain].multiple;
   if (multiple <= 2 * std::max(largest, kTaskRowsDefault)) return;
 
@@ -224,16 +256,25 @@ void set_task_sizes(const ValidGraph& graph, Plan& plan, PlanProblems& problems)
     std::vector<PlanLane>& lanes = plan.stages[s].lanes;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       PlanLane& lane = lanes[i];
-      lane.task = fixed_size(graph, stage, i);
+      lane.task = is_free(plan.stages[s]) ? 1 : fixed_size(graph, stage, i);
       if (lane.task == 0)
-        lane.task = auto_size(stage, i, lanes.size() > 1, wanted[s], bases[lane.domain]);
-      if (!check_largest(stage, lane.task, problems)) within[lane.domain] = false;
-      std::uint64_t& multiple = plan.domains[lane.domain].multiple;
-      multiple = lcm_saturating(multiple, round_of(stage, lane.task));
+        lane.task = auto_size(stage, plan.stages[s].fan_out, i, lanes.size() > 1, wanted[s],
+                              bases[lane.domain]);
+      const int root = root_domain(plan, lane.domain);
+      if (!check_largest(stage, lane.task, problems)) within[root] = false;
+      std::uint64_t& multiple = plan.domains[root].multiple;
+      multiple = lcm_saturating(
+          multiple, samples_for(round_of(stage, lane.task), plan.domains[lane.domain].fan_out));
     }
   }
-  for (std::size_t d = 0; d < plan.domains.size(); ++d)
-    if (within[d]) check_multiple(graph, static_cast<int>(d), plan, problems);
+  for (std::size_t d = 0; d < plan.domains.size(); ++d) {
+    PlanDomain& domain = plan.domains[d];
+    if (domain.above < 0) {
+      if (within[d]) check_multiple(graph, static_cast<int>(d), plan, problems);
+    } else {
+      domain.multiple = multiply_saturating(plan.domains[domain.above].multiple, domain.fan_out);
+    }
+  }
 }
 
 }  // namespace brigade

@@ -8,8 +8,11 @@
 //   writes). Readers' batches are those of the stages below it, through per-sample stages. Where
 //   there are none, 64 takes their place, or the nearest number to it that fits the other sizes of
 //   the domain: sizes that nobody asked for never make L or a ring larger.
+// - A stage that numbers its outputs freely works on one sample at a time and publishes each output
+//   by itself.
 // - L, the multiple of a domain: the least common multiple of all its task sizes. Above 2^20 it is
-//   a problem; from twice the largest size on, a warning.
+//   a problem; from twice the largest size on, a warning. Where each of its samples becomes k of a
+//   derived domain, a task of g there wants a multiple of g / gcd(g, k); that domain's own is k L.
 //
 // Why tasks at all: a claim and its publication cost 0.1 us, so 64 cheap samples share them, while
 // a task over 64 KiB takes long enough alone and would only leave the level 2 cache. Pure

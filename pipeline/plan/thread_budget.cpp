@@ -16,21 +16,27 @@ bool wants_cores(const ValidStage& stage) {
   return stage.kind == StageKind::transform || threads_of(stage) > 1;
 }
 
+/// 0: auto. A stage that numbers its outputs freely is one.
+std::uint64_t asked_replicas(const ValidStage& stage) {
+  const bool free = stage.type->contract.numbering == Numbering::free;
+  return free && stage.replicas == 0 ? 1 : stage.replicas;
+}
+
 std::vector<std::uint64_t> choose_replicas(const ValidGraph& graph, std::uint64_t cores) {
   std::uint64_t taken = 0;
   std::uint64_t sharing = 0;
   for (const ValidStage& stage : graph.stages) {
-    if (stage.replicas == 0) {
+    if (asked_replicas(stage) == 0) {
       ++sharing;
     } else if (wants_cores(stage)) {
-      taken = add_saturating(taken, multiply_saturating(stage.replicas, threads_of(stage)));
+      taken = add_saturating(taken, multiply_saturating(asked_replicas(stage), threads_of(stage)));
     }
   }
   std::uint64_t left = cores - std::min(cores, taken);
   std::vector<std::uint64_t> replicas;
   for (const ValidStage& stage : graph.stages) {
-    replicas.push_back(stage.replicas);
-    if (stage.replicas != 0) continue;
+    replicas.push_back(asked_replicas(stage));
+    if (replicas.back() != 0) continue;
     const std::uint64_t share = (left + sharing - 1) / sharing;
     replicas.back() = std::max<std::uint64_t>(share / threads_of(stage), 1);
     left -= std::min(left, replicas.back() * threads_of(stage));

@@ -26,7 +26,7 @@ struct Ended {
 
 struct CrewEvent {
   int replica = 0;  ///< number in the graph
-  std::variant<Ready, Failed, Said, Reported, Done, Printed, Ended> what;
+  std::variant<Ready, Failed, Said, Reported, Done, Quarantined, Printed, Ended> what;
 };
 
 class Crew {
@@ -35,6 +35,8 @@ class Crew {
 
   /// Starts every replica; all of them, or none is left running.
   virtual Result<void> start() = 0;
+  /// Starts one again, under its number, after its Ended has been taken.
+  virtual Result<void> restart(int replica) = 0;
   /// Readable when take_events() has something.
   virtual int event_fd() const = 0;
   /// What has happened since the last call, in order for each replica; never waits.

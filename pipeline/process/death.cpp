@@ -68,9 +68,11 @@ std::optional<SampleInHand> sample_in_hand(const Plan& plan, const StartBarrier&
   // known to the source's process.
   if (sample.index >= start->samples || plan.shard.world > 1) return sample;
   const PlanStage& producer = id_source(plan, planned, static_cast<int>(lane));
-  Sampler sampler(start->samples, start->period, producer.shuffle, producer.seed);
+  const std::uint64_t fan_out = plan.domains[static_cast<std::size_t>(domain)].fan_out;
+  Sampler sampler(start->samples / fan_out, start->period / fan_out, producer.shuffle,
+                  producer.seed);
   sampler.enter(static_cast<std::uint32_t>(sample.epoch));
-  sample.id = sampler.id(sample.index);
+  sample.id = sampler.id(sample.index / fan_out) * fan_out + sample.index % fan_out;
   sample.placed = true;
   return sample;
 }

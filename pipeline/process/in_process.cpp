@@ -124,6 +124,10 @@ Result<void> ThreadCrew::start() {
   return {};
 }
 
+Result<void> ThreadCrew::restart(int) {
+  return Error{"threads are not started again; leave --in-process out"};
+}
+
 void ThreadCrew::run(int number) {
   const Member& member = members_[static_cast<std::size_t>(number)];
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(member.stage)];
@@ -158,6 +162,8 @@ Result<void> ThreadCrew::work(int number) {
   setup.type = type;
   setup.make_stage = body_maker(*type, stage);
   setup.make_producer = producer_maker(*type);
+  setup.find_type = [this](const PlanStage& source) { return types_.find(source.type); };
+  setup.make_source = [](const StageType& source) { return producer_maker(source)(); };
   setup.reporter = &reporter;
   Replica replica(std::move(setup));
   BRIGADE_TRY(replica.open());

@@ -34,6 +34,7 @@ class ThreadCrew final : public Crew {
   ~ThreadCrew() override;
 
   Result<void> start() override;
+  Result<void> restart(int replica) override;
   int event_fd() const override { return epoll_.get(); }
   std::vector<CrewEvent> take_events() override;
   void end_all() override;

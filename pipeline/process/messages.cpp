@@ -52,6 +52,15 @@ struct Printer {
     out["value"] = print_value(reported.value);
   }
   void operator()(const Done&) const { out["kind"] = "done"; }
+  void operator()(const Quarantined& quarantined) const {
+    const QuarantinedSample& sample = quarantined.sample;
+    out["kind"] = "quarantined";
+    out["text"] = sample.source;
+    out["number"] = sample.number;
+    out["epoch"] = sample.epoch;
+    out["index"] = sample.index;
+    out["id"] = sample.id;
+  }
 };
 
 Report parse_what(const json& in) {
@@ -69,6 +78,11 @@ Report parse_what(const json& in) {
     report.what = Reported{in.at("text").get<std::string>(), parse_value(in.at("value"))};
   } else if (kind == "done") {
     report.what = Done{};
+  } else if (kind == "quarantined") {
+    report.what =
+        Quarantined{{in.at("number").get<std::uint64_t>(), in.at("epoch").get<std::uint64_t>(),
+                     in.at("index").get<std::uint64_t>(), in.at("id").get<std::uint64_t>(),
+                     in.at("text").get<std::string>()}};
   } else {
     throw std::out_of_range("unknown kind " + kind);
   }
@@ -92,6 +106,7 @@ std::string print_role(const WorkerRole& role) {
                {"spins", role.spins},
                {"pools", pools},
                {"libraries", role.libraries},
+               {"source_libraries", role.source_libraries},
                {"contract", role.contract}});
 }
 
@@ -112,6 +127,7 @@ Result<WorkerRole> parse_role(std::string_view text) {
           {pool.at("stage").get<int>(), pool.at("fd").get<int>(), pool.at("write").get<bool>()});
     }
     role.libraries = in.at("libraries").get<std::vector<std::string>>();
+    role.source_libraries = in.at("source_libraries").get<std::vector<std::string>>();
     role.contract = in.at("contract").get<std::uint64_t>();
     return role;
   } catch (const std::exception& exception) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "pipeline/run/run_reporter.h"
 #include "pipeline/stats/results.h"
 
 namespace brigade {
@@ -43,7 +44,9 @@ struct WorkerRole {
   int spins = 0;  ///< looks for work before sleeping
   std::vector<PoolGrant> pools;
   std::vector<std::string> libraries;  ///< of plugins, with its stage types; absolute paths
-  std::uint64_t contract = 0;          ///< hash of its stage type's contract; 0: not known
+  /// Of plugins, with the types of its sources: opened where it has to name one of their samples.
+  std::vector<std::string> source_libraries;
+  std::uint64_t contract = 0;  ///< hash of its stage type's contract; 0: not known
   friend bool operator==(const WorkerRole&, const WorkerRole&) = default;
 };
 
@@ -77,9 +80,15 @@ struct Done {
   friend bool operator==(const Done&, const Done&) = default;
 };
 
+/// A sample is left out because it has ended its worker too often.
+struct Quarantined {
+  QuarantinedSample sample;
+  friend bool operator==(const Quarantined&, const Quarantined&) = default;
+};
+
 struct Report {
   int replica = 0;  ///< number in the graph
-  std::variant<Ready, Failed, Said, Reported, Done> what;
+  std::variant<Ready, Failed, Said, Reported, Done, Quarantined> what;
   friend bool operator==(const Report&, const Report&) = default;
 };
 

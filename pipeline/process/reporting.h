@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "pipeline/process/messages.h"
-#include "stages/api/stage.h"
+#include "pipeline/run/run_reporter.h"
 
 namespace brigade {
 
@@ -40,7 +40,7 @@ class PipeSink final : public ReportSink {
 };
 
 /// What a stage gets as its Reporter. Callable from any thread of the stage.
-class ThinningReporter final : public Reporter {
+class ThinningReporter final : public RunReporter {
  public:
   /// `replica`: number in the graph. Sink and clock outlive the reporter.
   ThinningReporter(int replica, ReportSink& sink, const Clock& clock)
@@ -49,6 +49,9 @@ class ThinningReporter final : public Reporter {
   void report(std::string_view name, double value) override { keep(name, value); }
   void report(std::string_view name, std::uint64_t value) override { keep(name, value); }
   void say(std::string_view line) override;
+  void quarantined(const QuarantinedSample& sample) override {
+    sink_.send({replica_, Quarantined{sample}});
+  }
 
   /// Sends the last value of every name that has changed since it was sent.
   void flush();

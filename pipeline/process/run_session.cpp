@@ -86,7 +86,7 @@ Result<std::unique_ptr<RunSession>> RunSession::start(Plan plan, const StageType
   BRIGADE_TRY(state.make_crew(types, lines, options.in_process));
   state.supervisor = std::make_unique<Supervisor>(
       SupervisorSetup{state.plan, types, state.segments->control(), *state.crew, *state.stops,
-                      lines, state.clock, options.exec_ns});
+                      lines, state.clock, options.exec_ns, quarantine_file_name(state.plan.name)});
   state.filler = std::make_unique<PoolFiller>(
       state.plan, *state.segments,
       [&state](std::string message) { state.supervisor->fail_from_outside(std::move(message)); });

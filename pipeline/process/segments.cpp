@@ -46,9 +46,10 @@ Result<void> Segments::create_control_segment(const std::string& plan_text) {
 Result<void> Segments::create_pool(const PlanStage& stage) {
   Pool& pool = pools_.emplace_back();
   if (!stage.has_pool) return {};
-  BRIGADE_ASSIGN(pool.file, MemoryFile::create("brigade-" + stage.name, stage.pool.bytes));
+  BRIGADE_ASSIGN(pool.file, MemoryFile::create("brigade-" + stage.name, stage.segment_bytes()));
   if (!stage.readers.empty()) BRIGADE_TRY(pool.file.open_read_only());
-  BRIGADE_ASSIGN(pool.memory, map_memory(pool.file.fd(), stage.pool.bytes, MapMode::read_write));
+  BRIGADE_ASSIGN(pool.memory,
+                 map_memory(pool.file.fd(), stage.segment_bytes(), MapMode::read_write));
   return {};
 }
 
@@ -95,9 +96,9 @@ Result<void> AttachedSegments::attach_pool(const PoolGrant& grant) {
   if (s >= plan_.stages.size()) return Error{concat("a grant names stage ", grant.stage)};
   const PlanStage& stage = plan_.stages[s];
   BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(grant.fd));
-  if (bytes != stage.pool.bytes) {
+  if (bytes != stage.segment_bytes()) {
     return Error{concat("the buffers of \"", stage.name, "\" have ", bytes,
-                        " bytes, the plan says ", stage.pool.bytes)};
+                        " bytes, the plan says ", stage.segment_bytes())};
   }
   const MapMode mode = grant.writable ? MapMode::read_write : MapMode::read_only;
   BRIGADE_ASSIGN(pools_[s], map_memory(grant.fd, bytes, mode));

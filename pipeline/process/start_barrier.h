@@ -32,8 +32,8 @@ class StartBarrier {
   /// "train.0, train.1": who is still opening; at most a few names.
   std::string waiting_for() const;
 
-  /// Once complete: the domains whose sources know their size. Errors name the sources and both
-  /// sizes, or the source that is empty.
+  /// Once complete: the domains whose sources know their size; those that are derived from them
+  /// follow. Errors name the sources and both sizes, or the source that is empty.
   Result<std::vector<DomainStart>> starts() const;
 
   /// Also before that: as far as the first ready replica of a source tells; nothing while none is.
@@ -48,6 +48,7 @@ class StartBarrier {
   };
   std::string name(const Replica& replica) const;
   Result<std::optional<std::uint64_t>> size_of_stage(int stage) const;
+  Result<std::optional<std::uint64_t>> size_of_cache(const PlanStage& stage) const;
   Result<std::optional<DomainStart>> start_of(int domain) const;
 
   const Plan& plan_;

@@ -27,7 +27,11 @@ int exit_code(const RunOutcome& outcome) {
   return outcome.signal == 0 ? 0 : 128 + outcome.signal;
 }
 
-Supervisor::Supervisor(const SupervisorSetup& setup) : setup_(setup), barrier_(setup.plan) {
+Supervisor::Supervisor(const SupervisorSetup& setup)
+    : setup_(setup),
+      barrier_(setup.plan),
+      recovery_(setup.plan, setup.control),
+      quarantine_file_(setup.quarantine_file) {
   for (int s = 0; s < static_cast<int>(setup.plan.stages.size()); ++s) {
     const PlanStage& stage = setup.plan.stages[static_cast<std::size_t>(s)];
     for (int r = 0; r < stage.replicas; ++r) {
@@ -45,7 +49,7 @@ const PlanStage& Supervisor::stage_of(const Member& member) const {
 RunOutcome Supervisor::run() {
   next_progress_ns_ = setup_.clock.now_ns() + setup_.lines.progress_every_ns();
   if (auto started = setup_.crew.start(); !started) fail(started.error().message);
-  while (setup_.crew.running() > 0) {
+  while (setup_.crew.running() > 0 || restarts_pending()) {
     wait();
     for (const CrewEvent& event : setup_.crew.take_events()) on_event(event);
     take_stops();
@@ -69,6 +73,9 @@ int Supervisor::timeout_ms() const {
   if (setup_.lines.progress_every_ns() > 0) next = next_progress_ns_;
   if (state_ == State::stopping) next = std::min(next, now + kAcknowledgeEveryNs);
   if (state_ == State::stopping || state_ == State::draining) next = std::min(next, deadline_ns_);
+  for (const Member& member : members_) {
+    if (member.restart_ns) next = std::min(next, *member.restart_ns);
+  }
   if (next == INT64_MAX) return -1;
   const std::int64_t left = std::max<std::int64_t>(next - now, 0);
   return static_cast<int>(std::min<std::int64_t>((left + kMillisecond - 1) / kMillisecond, 60'000));
@@ -108,6 +115,11 @@ void Supervisor::on_stop(int signal) {
 }
 
 void Supervisor::step() {
+  restart_due();
+  step_stop();
+}
+
+void Supervisor::step_stop() {
   if (state_ == State::stopping &&
       all_acknowledged<SystemPolicy>(setup_.control, [this](int replica) {
         return members_[static_cast<std::size_t>(replica)].ended;
@@ -130,6 +142,7 @@ void Supervisor::on_event(const CrewEvent& event) {
 }
 
 void Supervisor::on(int number, const Ready& ready) {
+  members_[static_cast<std::size_t>(number)].ready = true;
   if (state_ != State::opening) return;
   barrier_.ready(number, ready.source_size);
   if (barrier_.complete()) begin();
@@ -139,7 +152,8 @@ void Supervisor::begin() {
   const auto starts = barrier_.starts();
   if (!starts) return fail(starts.error().message);
   for (const DomainStart& start : *starts) {
-    set_end(setup_.control, start.domain, start.samples, start.period, setup_.plan.epochs);
+    set_end(setup_.control, start.domain, start.samples, start.period,
+            domain_epochs(setup_.plan, start.domain));
   }
   begin_running(setup_.control);
   running_ns_ = setup_.clock.now_ns();
@@ -177,11 +191,51 @@ void Supervisor::on(int number, const Printed& printed) {
 void Supervisor::on(int number, const Ended& ended) {
   Member& member = members_[static_cast<std::size_t>(number)];
   member.ended = true;
-  const bool clean = ended.ending.clean() || ended.ending.kind == Ending::Kind::unknown;
-  if (state_ == State::ending || (clean && member.done)) return;
-  const Death death = death_of(number, ended.ending);
+  if (state_ == State::ending) return;
+  if (!member.done) return died(number, ended.ending);
+  // However it ended: it had nothing left to do, and the end of a worker is not the stage's affair.
   repair(setup_.control, member.stage, member.replica);
-  fail(death_text(death));
+}
+
+void Supervisor::died(int number, const Ending& ending) {
+  Member& member = members_[static_cast<std::size_t>(number)];
+  const bool others_left = std::any_of(members_.begin(), members_.end(), [&](const Member& other) {
+    return other.stage == member.stage &&
+           (!other.ended || other.done || other.restart_ns.has_value());
+  });
+  const Recovery::Decision decision =
+      recovery_.died({number, member.stage, member.replica, member.ready, others_left},
+                     death_of(number, ending), setup_.clock.now_ns());
+  if (decision.next == Recovery::Decision::Next::fail) return fail(decision.text);
+  if (decision.next == Recovery::Decision::Next::restart) member.restart_ns = decision.restart_ns;
+  setup_.lines.line(LineKind::warning, decision.text);
+}
+
+void Supervisor::restart_due() {
+  if (!restarts_pending()) return;
+  const std::int64_t now = setup_.clock.now_ns();
+  for (int number = 0; number < static_cast<int>(members_.size()); ++number) {
+    Member& member = members_[static_cast<std::size_t>(number)];
+    if (!member.restart_ns || *member.restart_ns > now) continue;
+    member.restart_ns.reset();
+    member.ended = false;
+    member.last_lines.clear();
+    live_counters(setup_.control, number).restarts.fetch_add(1);
+    if (auto started = setup_.crew.restart(number); !started) {
+      return fail(concat("cannot start again ", started.error().message));
+    }
+  }
+}
+
+bool Supervisor::restarts_pending() const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.restart_ns.has_value(); });
+}
+
+void Supervisor::on(int number, const Quarantined& quarantined) {
+  const Member& member = members_[static_cast<std::size_t>(number)];
+  const auto added = quarantine_file_.add(stage_of(member).name, quarantined.sample);
+  if (!added) setup_.lines.line(LineKind::warning, added.error().message);
 }
 
 Death Supervisor::death_of(int number, const Ending& ending) const {
@@ -206,6 +260,7 @@ void Supervisor::fail(const std::string& message) {
 
 void Supervisor::end_everybody() {
   state_ = State::ending;
+  for (Member& member : members_) member.restart_ns.reset();
   setup_.crew.end_all();
 }
 

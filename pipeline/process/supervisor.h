@@ -5,9 +5,12 @@
 //
 //   opening -> running -> (asked to stop -> stopping -> draining) -> everybody has ended
 //
-// A replica that dies, fails or disagrees ends the run at once: everybody else is ended, and one
-// line says who and why. A first stop request lets the sources finish and the line run dry, for at
-// most the plan's `drain`; a second one ends it at once.
+// A replica that dies is repaired and, as its `restart:` says, started again under its number,
+// while the others go on; or they carry on without it. One that fails or disagrees, or whose
+// restarts are spent, ends the run at once: everybody else is ended, and one line says who and why.
+// A sample that keeps ending its worker is put into quarantine before its task is given out again.
+// A first stop request lets the sources finish and the line run dry, for at most the plan's
+// `drain`; a second one ends it at once.
 
 #include <deque>
 #include <mutex>
@@ -18,6 +21,8 @@
 #include "base/clock.h"
 #include "pipeline/process/crew.h"
 #include "pipeline/process/death.h"
+#include "pipeline/process/quarantine_file.h"
+#include "pipeline/process/recovery.h"
 #include "pipeline/process/run_lines.h"
 #include "pipeline/process/signals.h"
 #include "pipeline/process/start_barrier.h"
@@ -45,7 +50,8 @@ struct SupervisorSetup {
   StopRequests& stops;
   RunLines& lines;
   const Clock& clock;
-  std::int64_t exec_ns = 0;  ///< CLOCK_MONOTONIC when the program started
+  std::int64_t exec_ns = 0;     ///< CLOCK_MONOTONIC when the program started
+  std::string quarantine_file;  ///< empty: none is written
 };
 
 class Supervisor {
@@ -63,9 +69,11 @@ class Supervisor {
 
   struct Member {
     int stage = 0;
-    int replica = 0;  // of the stage
+    int replica = 0;     // of the stage
+    bool ready = false;  // at least once
     bool done = false;
     bool ended = false;
+    std::optional<std::int64_t> restart_ns;  // when to start it again
     std::deque<std::string> last_lines;
     ReplicaResults results;
   };
@@ -80,10 +88,15 @@ class Supervisor {
   void on(int number, const Said& said);
   void on(int number, const Reported& reported);
   void on(int number, const Done& done);
+  void on(int number, const Quarantined& quarantined);
   void on(int number, const Printed& printed);
   void on(int number, const Ended& ended);
+  void died(int number, const Ending& ending);
+  void restart_due();
+  bool restarts_pending() const;
   void begin();
   void step();
+  void step_stop();
   void fail(const std::string& message);
   void end_everybody();
   Death death_of(int number, const Ending& ending) const;
@@ -96,6 +109,8 @@ class Supervisor {
 
   const SupervisorSetup setup_;
   StartBarrier barrier_;
+  Recovery recovery_;
+  QuarantineFile quarantine_file_;
   State state_ = State::opening;
   std::vector<Member> members_;  // by number in the graph
   std::string failure_;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <utility>
 
 #include "base/log.h"
 #include "pipeline/process/module_loader.h"
@@ -37,8 +38,27 @@ void log_in_worker(LogLevel level, std::string_view message) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+/// The types of the program and of the plugins of the sources, which are opened when a sample must
+/// be named.
+class SourceTypes {
+ public:
+  SourceTypes(const StageTypes& program, const std::vector<std::string>& libraries)
+      : types_(program), libraries_(libraries) {}
+
+  const StageType* find(const std::string& type) {
+    for (const std::string& library : std::exchange(libraries_, {})) {
+      if (auto opened = open_plugin(library)) types_.append(*opened);
+    }
+    return types_.find(type);
+  }
+
+ private:
+  StageTypes types_;
+  std::vector<std::string> libraries_;
+};
+
 ReplicaSetup make_setup(const WorkerRole& role, AttachedSegments& segments, const StageType& type,
-                        Reporter& reporter) {
+                        SourceTypes& sources, RunReporter& reporter) {
   ReplicaSetup setup;
   setup.plan = &segments.plan();
   setup.stage = role.stage;
@@ -48,6 +68,8 @@ ReplicaSetup make_setup(const WorkerRole& role, AttachedSegments& segments, cons
   setup.type = &type;
   setup.make_stage = body_maker(type, segments.plan().stages[static_cast<std::size_t>(role.stage)]);
   setup.make_producer = producer_maker(type);
+  setup.find_type = [&sources](const PlanStage& source) { return sources.find(source.type); };
+  setup.make_source = [](const StageType& source) { return producer_maker(source)(); };
   setup.reporter = &reporter;
   setup.spins = role.spins;
   return setup;
@@ -84,12 +106,13 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   StageType chain;
   const StageType* const type = find_type_or_chain(types, stage.type, chain);
   BRIGADE_TRY(check_type(role, type, stage.type));
-  if (const char* fault = std::getenv("BRIGADE_FAULT")) {
+  if (const char* fault = std::getenv(kFaultVariable)) {
     BRIGADE_TRY(arm_worker_fault(fault, stage.name, role.replica));
   }
   const SystemClock clock;
   ThinningReporter reporter(role.number, sink, clock);
-  Replica replica(make_setup(role, segments, *type, reporter));
+  SourceTypes sources(program, role.source_libraries);
+  Replica replica(make_setup(role, segments, *type, sources, reporter));
   BRIGADE_TRY(replica.open());
   sink.send({role.number, Ready{replica.source_size()}});
   BRIGADE_TRY(replica.run());

@@ -13,6 +13,9 @@
 
 namespace brigade {
 
+/// Names a fault that a test wants in a worker; not handed to replicas that are started again.
+inline constexpr const char* kFaultVariable = "BRIGADE_FAULT";
+
 /// Never returns. `types`: of the program this worker is started from.
 [[noreturn]] void run_worker(const WorkerRole& role, const StageTypes& types);
 

@@ -12,6 +12,8 @@
 
 #include "base/text.h"
 #include "pipeline/process/plugin_loader.h"
+#include "pipeline/process/worker.h"
+#include "pipeline/run/sample_errors.h"
 #include "stages/api/chain.h"
 
 namespace brigade {
@@ -34,11 +36,15 @@ Error system_error(const std::string& what) {
                       descriptors ? "; raise the limit with `ulimit -n`" : "")};
 }
 
-void set_variable(std::vector<std::string>& environment, const std::string& name,
-                  const std::string& value) {
+void remove_variable(std::vector<std::string>& environment, const std::string& name) {
   const std::string start = name + "=";
   std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(start); });
-  environment.push_back(start + value);
+}
+
+void set_variable(std::vector<std::string>& environment, const std::string& name,
+                  const std::string& value) {
+  remove_variable(environment, name);
+  environment.push_back(concat(name, "=", value));
 }
 
 }  // namespace
@@ -61,19 +67,31 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& base
   return environment;
 }
 
+namespace {
+
+void add_libraries(std::vector<std::string>& libraries, const StageType& type) {
+  std::vector<const StageType*> links = type.links;
+  if (links.empty()) links = {&type};
+  for (const StageType* link : links) {
+    if (is_of_plugin(*link) &&
+        std::find(libraries.begin(), libraries.end(), link->module) == libraries.end())
+      libraries.push_back(link->module);
+  }
+}
+
+}  // namespace
+
 void add_stage_type(WorkerRole& role, const StageTypes& types, const std::string& type) {
   StageType chain;
   const StageType* const found = find_type_or_chain(types, type, chain);
   if (found == nullptr) return;
   role.contract = found->contract.hash();
-  std::vector<const StageType*> links = found->links;
-  if (links.empty()) links = {found};
-  for (const StageType* link : links) {
-    if (is_of_plugin(*link) && std::find(role.libraries.begin(), role.libraries.end(),
-                                         link->module) == role.libraries.end()) {
-      role.libraries.push_back(link->module);
-    }
-  }
+  add_libraries(role.libraries, *found);
+}
+
+void add_source_type(WorkerRole& role, const StageTypes& types, const std::string& type) {
+  const StageType* const found = types.find(type);
+  if (found != nullptr) add_libraries(role.source_libraries, *found);
 }
 
 WorkerCrew::WorkerCrew(const Plan& plan, const Segments& segments, const StageTypes& types,
@@ -135,13 +153,24 @@ Result<void> WorkerCrew::watch(int fd, std::uint64_t what) {
 
 Result<void> WorkerCrew::start() {
   for (int number = 0; number < static_cast<int>(workers_.size()); ++number) {
-    auto started = start_worker(number);
-    if (started) continue;
-    const Worker& worker = workers_[static_cast<std::size_t>(number)];
-    const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
-    return started.error().within(concat("stage \"", stage.name, "\" replica ", worker.replica));
+    BRIGADE_TRY(named_start(number));
   }
   return {};
+}
+
+Result<void> WorkerCrew::named_start(int number) {
+  auto started = start_worker(number);
+  if (started) return {};
+  const Worker& worker = workers_[static_cast<std::size_t>(number)];
+  const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
+  return started.error().within(concat("stage \"", stage.name, "\" replica ", worker.replica));
+}
+
+Result<void> WorkerCrew::restart(int replica) {
+  Worker& worker = workers_[static_cast<std::size_t>(replica)];
+  worker.restarted = true;
+  worker.lines = {};
+  return named_start(replica);
 }
 
 WorkerRole WorkerCrew::make_role(int number) const {
@@ -156,6 +185,8 @@ WorkerRole WorkerCrew::make_role(int number) const {
   role.control_fd = segments_.control_fd();
   role.report_fd = report_write_.get();
   add_stage_type(role, types_, stage.type);
+  for (int lane = 0; lane < static_cast<int>(stage.lanes.size()); ++lane)
+    add_source_type(role, types_, id_source(plan_, stage, lane).type);
   cpu_set_t cpus;
   const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
   role.spins = spins_for(plan_, known ? CPU_COUNT(&cpus) : 1);
@@ -187,6 +218,7 @@ Result<void> WorkerCrew::start_worker(int number) {
   SpawnRequest request;
   request.title = concat("brigade: ", role.name);
   request.environment = worker_environment(environment_, stage, print_role(role));
+  if (worker.restarted) remove_variable(request.environment, kFaultVariable);  // it happens once
   request.keep = {role.control_fd, role.report_fd};
   for (const PoolGrant& grant : role.pools) request.keep.push_back(grant.fd);
   request.output = write_end.get();

@@ -29,6 +29,7 @@ class WorkerCrew final : public Crew {
   ~WorkerCrew() override;
 
   Result<void> start() override;
+  Result<void> restart(int replica) override;
   int event_fd() const override { return epoll_.get(); }
   std::vector<CrewEvent> take_events() override;
   void end_all() override;
@@ -43,12 +44,14 @@ class WorkerCrew final : public Crew {
     OwnedFd output;
     OutputLines lines;
     bool running = false;
+    bool restarted = false;
   };
 
   WorkerCrew(const Plan& plan, const Segments& segments, const StageTypes& types,
              ProcessRunner& runner, std::vector<std::string> environment);
   Result<void> open_pipes();
   Result<void> start_worker(int number);
+  Result<void> named_start(int number);
   WorkerRole make_role(int number) const;
   Result<void> watch(int fd, std::uint64_t token);
   void take_reports(std::vector<CrewEvent>& events);
@@ -72,6 +75,8 @@ int spins_for(const Plan& plan, int cores);
 
 /// The libraries and the contract of a worker whose stage has this type.
 void add_stage_type(WorkerRole& role, const StageTypes& types, const std::string& type);
+/// The libraries with a type of a source of its stage.
+void add_source_type(WorkerRole& role, const StageTypes& types, const std::string& type);
 
 /// What a replica's process starts with: `base`, thread counts for the libraries, its role, and the
 /// stage's `env:`, which wins.

@@ -1,4 +1,5 @@
 #include "pipeline/run/input_rows.h"
+#include "pipeline/run/quarantine.h"
 
 namespace brigade {
 namespace {
@@ -9,14 +10,17 @@ class BatchWork final : public TaskWork {
       : context_(context),
         stage_(&stage),
         errors_(context),
+        quarantine_(context, errors_),
         rows_(context),
         at_(&context.replica_words().at.value),
         fixed_(context.stage->lanes.front().fixed) {}
 
   Result<TaskDone> work(int lane, std::uint64_t first) override {
-    RecordReader& reader = rows_.begin(context_, lane, first);
+    RecordReader& reader = rows_.begin(lane, first);
     RowStates& states = reader.states();
-    TaskDone done{states.full, {states.pads, states.holes, 0}};
+    BRIGADE_ASSIGN(const std::uint64_t quarantined,
+                   quarantine_.leave_out(lane, reader.headers(), states));
+    TaskDone done{states.full, {states.pads, states.holes - quarantined, 0, quarantined}};
     const bool left_out = context_.stage->drop_last && is_short(lane, first, states);
     if (left_out) leave_out(states, done);
     if (rows_.writer) rows_.writer->pass_on(reader.headers(), states);
@@ -28,7 +32,7 @@ class BatchWork final : public TaskWork {
       BRIGADE_TRY(settle_call(answer, context_, lane, reader.samples(), errors_));
       done.full = 0;
       done.not_full.holes += states.full;
-      if (rows_.writer) make_holes(rows_.writer->headers(), states);
+      if (rows_.writer) make_holes(*rows_.writer, states);
     }
     at_->store(kNever, std::memory_order_relaxed);
     return done;
@@ -68,14 +72,15 @@ class BatchWork final : public TaskWork {
     states.count();
   }
 
-  static void make_holes(RowHeader* headers, const RowStates& states) {
+  static void make_holes(RecordWriter& writer, const RowStates& states) {
     for (std::uint64_t row = 0; row < states.rows(); ++row)
-      if (states.is_full(row)) headers[row].state = RowState::hole;
+      if (states.is_full(row)) writer.make_hole(row);
   }
 
   ReplicaContext context_;
   Stage* stage_;
   SampleErrors errors_;
+  Quarantine quarantine_;
   InputRows rows_;
   Frame no_outputs_;
   SystemPolicy::Atomic<std::uint64_t>* at_;

@@ -13,13 +13,14 @@ EpochEnds::EpochEnds(const ReplicaContext& context, JoinedLanes& lanes, Stage* s
   look_up_boundary();
 }
 
-/// The period is unknown until the sources have opened; then it never changes.
+/// Unknown until the sources have opened, or until a source of unknown length gets there.
 void EpochEnds::look_up_boundary() {
   const auto lanes = static_cast<std::uint64_t>(lanes_->count());
   lane_ = static_cast<int>(told_ % lanes);
-  const std::uint64_t period = lanes_->period(lane_);
   const std::uint64_t epoch = told_ / lanes;
-  boundary_ = period == 0 || epoch >= context_.plan->epochs ? kNever : (epoch + 1) * period;
+  const int domain = context_.stage->lanes[static_cast<std::size_t>(lane_)].domain;
+  boundary_ =
+      epoch >= domain_epochs(*context_.plan, domain) ? kNever : lanes_->epochs(lane_).end(epoch);
 }
 
 Result<void> EpochEnds::call_all_passed() {

@@ -24,7 +24,9 @@ StageShape stage_shape(const PlanStage& stage) {
   shape.first_replica = stage.first_replica;
   shape.replicas = stage.replicas;
   shape.rows = stage.has_pool ? stage.pool.rows : 0;
-  shape.source = stage.lanes.front().inputs.empty();
+  shape.fan_out = stage.fan_out;
+  shape.source = stage.kind == StageKind::producer || stage.is_cache();
+  if (stage.free_outputs > 0) shape.journal_ports = static_cast<int>(stage.lanes.size()) - 1;
   shape.skips_max = stage.skips_max;
   shape.quarantine_max = kQuarantineMin;
   for (const PlanLane& lane : stage.lanes) {
@@ -36,13 +38,27 @@ StageShape stage_shape(const PlanStage& stage) {
   return shape;
 }
 
+/// Its source finds out where each epoch ends.
+bool has_unknown_length(const Plan& plan, const PlanDomain& domain) {
+  return domain.above < 0 &&
+         std::any_of(domain.sources.begin(), domain.sources.end(), [&](int source) {
+           return !plan.stages[static_cast<std::size_t>(source)].indexed;
+         });
+}
+
 }  // namespace
 
 GraphShape graph_shape(const Plan& plan) {
   GraphShape shape;
   for (const PlanStage& stage : plan.stages) shape.stages.push_back(stage_shape(stage));
   shape.domains = static_cast<int>(plan.domains.size());
+  for (int d = 0; d < shape.domains; ++d) {
+    const PlanDomain& domain = plan.domains[static_cast<std::size_t>(d)];
+    if (domain.above >= 0) shape.derived.push_back({d, domain.above, domain.fan_out});
+  }
   shape.replicas = plan.replicas;
+  for (const PlanDomain& domain : plan.domains)
+    shape.epoch_ends.push_back(has_unknown_length(plan, domain) ? plan.epochs : 0);
   shape.replica_extra_bytes = kReplicaCounterBytes;
   return shape;
 }

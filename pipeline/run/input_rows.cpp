@@ -12,19 +12,10 @@ InputRows::InputRows(const ReplicaContext& context) {
   }
 }
 
-RecordReader& InputRows::begin(const ReplicaContext& context, int lane, std::uint64_t first) {
+RecordReader& InputRows::begin(int lane, std::uint64_t first) {
   RecordReader& reader = readers[static_cast<std::size_t>(lane)];
   reader.begin(first);
   if (writer) writer->begin(first);
-  const auto& quarantine = context.words().quarantine;
-  if (quarantine.empty()) [[likely]]
-    return reader;
-  RowStates& states = reader.states();
-  for (std::uint64_t row = 0; row < states.rows(); ++row) {
-    if (states.is_full(row) && quarantine.contains(lane_number(lane, first + row)))
-      states.states[row] = RowState::hole;
-  }
-  states.count();
   return reader;
 }
 

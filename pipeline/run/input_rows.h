@@ -17,8 +17,8 @@ struct InputRows {
 
   explicit InputRows(const ReplicaContext& context);
 
-  /// Turns to a task: the states of its rows, samples in quarantine being holes.
-  RecordReader& begin(const ReplicaContext& context, int lane, std::uint64_t first);
+  /// Turns to a task.
+  RecordReader& begin(int lane, std::uint64_t first);
 };
 
 }  // namespace brigade

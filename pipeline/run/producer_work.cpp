@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "pipeline/run/quarantine.h"
 #include "pipeline/run/record_codec.h"
 #include "pipeline/run/task_work.h"
 
@@ -14,6 +15,7 @@ class ProducerWork final : public TaskWork {
         producer_(&producer),
         sampler_(sampler),
         errors_(context, &producer),
+        quarantine_(context, errors_),
         writer_(*context.plan, *context.stage, context.pools,
                 static_cast<std::size_t>(context.stage_index)),
         at_(&context.replica_words().at.value),
@@ -29,13 +31,14 @@ class ProducerWork final : public TaskWork {
     // Apart from the calls, so that the processor works on several at once.
     for (std::uint64_t row = 0; row < real; ++row) ids_[row] = sampler_.id(place.index + row);
 
-    const auto& quarantine = context_.words().quarantine;
-    const bool any_quarantine = !quarantine.empty();
+    const bool any_quarantine = !quarantine_.empty();
     TaskDone done{real, {task_ - real, 0, 0}};
     RowHeader* headers = writer_.headers();
     for (std::uint64_t row = 0; row < real; ++row) {
       headers[row] = {first + row, place.index + row, ids_[row], place.epoch, RowState::full, {}};
-      if (any_quarantine && quarantine.contains(first + row)) [[unlikely]] {
+      if (any_quarantine && quarantine_.has(0, first + row, ids_[row])) [[unlikely]] {
+        const SampleInfo sample = info(headers[row]);
+        BRIGADE_TRY(quarantine_.left_out(0, {&sample, 1}));
         make_hole(headers[row], done);
         continue;
       }
@@ -58,6 +61,10 @@ class ProducerWork final : public TaskWork {
   }
 
  private:
+  static SampleInfo info(const RowHeader& header) {
+    return {header.number, header.index, header.id, header.epoch};
+  }
+
   static void make_hole(RowHeader& header, TaskDone& done) {
     header.state = RowState::hole;
     --done.full;
@@ -65,7 +72,7 @@ class ProducerWork final : public TaskWork {
   }
 
   Result<void> settle(const Result<Next>& answer, const RowHeader& header) {
-    const SampleInfo sample{header.number, header.index, header.id, header.epoch};
+    const SampleInfo sample = info(header);
     return settle_call(answer, context_, 0, {&sample, 1}, errors_);
   }
 
@@ -73,6 +80,7 @@ class ProducerWork final : public TaskWork {
   Producer* producer_;
   Sampler sampler_;
   SampleErrors errors_;
+  Quarantine quarantine_;
   RecordWriter writer_;
   SystemPolicy::Atomic<std::uint64_t>* at_;
   std::uint64_t task_;

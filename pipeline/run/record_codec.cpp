@@ -6,32 +6,14 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "pipeline/run/plan_ports.h"
+#include "pipeline/run/ragged_rows.h"
 #include "pipeline/run/record_field.h"
-#include "transports/memory_file.h"
 
 namespace brigade {
 namespace {
 
 constexpr std::size_t kScratchAlignment = 64;
-constexpr std::uint64_t kShrinkBytesMin = 256 << 10;  // less is not worth a system call
-
-std::size_t array_index(const PlanPool& pool, std::string_view name) {
-  for (std::size_t i = 0; i < pool.tensors.size(); ++i)
-    if (pool.tensors[i].type.name == name) return i;
-  BRIGADE_CHECK(false, "the plan names a tensor that its pool lacks:", name);
-  return 0;
-}
-
-/// NAME.shape right after a ragged NAME belongs to it.
-bool is_shape_array(const PlanPool& pool, std::size_t i) {
-  return i > 0 && pool.tensors[i - 1].type.ragged() &&
-         pool.tensors[i].type.name == pool.tensors[i - 1].type.name + ".shape";
-}
-
-bool is_passed(const PlanStage& stage, const std::string& name) {
-  return std::any_of(stage.passes.begin(), stage.passes.end(),
-                     [&](const PlanPass& pass) { return pass.name == name; });
-}
 
 /// Calls use(first, count) for each run of FULL rows.
 template <class Use>
@@ -45,20 +27,6 @@ void for_each_run(const RowStates& states, Use use) {
     while (row < states.rows() && states.is_full(row)) ++row;
     use(first, row - first);
   }
-}
-
-std::uint64_t element_count(const std::int64_t* shape, int rank) {
-  std::uint64_t product = 1;
-  for (int i = 0; i < rank; ++i) product *= static_cast<std::uint64_t>(shape[i]);
-  return product;
-}
-
-/// The row held a sample of sizes `before` (zeros at first) and now holds one of sizes `now`.
-void shrink(std::byte* row, std::uint64_t element_bytes, const std::int64_t* before,
-            const std::int64_t* now, int rank) {
-  const std::uint64_t bytes_before = element_bytes * element_count(before, rank);
-  const std::uint64_t bytes = element_bytes * element_count(now, rank);
-  if (bytes_before >= bytes + kShrinkBytesMin) release_pages(row + bytes, bytes_before - bytes);
 }
 
 }  // namespace
@@ -151,14 +119,34 @@ void RecordWindow::gather(const RowStates& states) {
   }
 }
 
-void RecordWindow::scatter(const RowStates& states) {
+void RecordWindow::scatter(const RowStates& states, std::uint64_t fan_out) {
   for (Array& array : arrays_) {
     const std::byte* from = array.scratch.data();
+    const std::uint64_t bytes = fan_out * array.stride;
     for_each_run(states, [&](std::uint64_t first, std::uint64_t count) {
-      std::memcpy(array.first + first * array.stride, from, count * array.stride);
-      from += count * array.stride;
+      std::memcpy(array.first + first * bytes, from, count * bytes);
+      from += count * bytes;
     });
   }
+}
+
+void RecordWindow::make_each(std::uint64_t count) {
+  each_.assign(count, frame_);
+  each_.front().rows = static_cast<std::int64_t>(count);
+}
+
+void RecordWindow::select_each(std::uint64_t row) {
+  for (Frame& frame : each_) {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      frame.fields[i].data = arrays_[i].first + row * arrays_[i].stride;
+      if (arrays_[i].has_shapes) frame.fields[i].shape = frame.fields[i].bounds;
+    }
+    ++row;
+  }
+}
+
+void RecordWindow::store_each(std::uint64_t row) {
+  for (const Frame& frame : each_) store_shapes(row++, frame);
 }
 
 std::int64_t* RecordWindow::shape_of(const Array& array, std::uint64_t row) const {
@@ -175,15 +163,15 @@ void RecordWindow::load_shapes(std::uint64_t row) {
   }
 }
 
-void RecordWindow::store_shapes(std::uint64_t row) {
+void RecordWindow::store_shapes(std::uint64_t row, const Frame& frame) {
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
     if (!arrays_[i].has_shapes) continue;
     std::int64_t* sizes = shape_of(arrays_[i], row);
-    const Field& field = frame_.fields[i];
+    const Field& field = frame.fields[i];
     const Shape& shape = field.shape;
     if (sparse_) {
-      shrink(arrays_[i].first + row * arrays_[i].stride, dtype_bytes(field.dtype), sizes,
-             shape.begin(), shape.rank());
+      shrink_row(arrays_[i].first + row * arrays_[i].stride, dtype_bytes(field.dtype), sizes,
+                 shape.begin(), shape.rank());
     }
     for (int d = 0; d < shape.rank(); ++d) sizes[d] = shape[d];
   }
@@ -252,7 +240,10 @@ void RecordReader::select_full() {
 
 RecordWriter::RecordWriter(const Plan& plan, const PlanStage& stage, std::span<const RowPool> pools,
                            std::size_t stage_index)
-    : pool_(&pools[stage_index]), task_(stage.lanes.front().task), window_(task_, stage.batched) {
+    : pool_(&pools[stage_index]),
+      task_(stage.lanes.front().task),
+      fan_out_(stage.fan_out),
+      window_(task_ * fan_out_, stage.batched) {
   const std::size_t pool = window_.add_pool(*pool_);
   for (std::size_t i = 0; i < stage.pool.tensors.size(); ++i) {
     const TensorType& type = stage.pool.tensors[i].type;
@@ -264,6 +255,7 @@ RecordWriter::RecordWriter(const Plan& plan, const PlanStage& stage, std::span<c
   window_.frame().seed = stage.seed;
   window_.frame().stream = stream_id(stage.random);
   if (stage.batched && stage.holes_possible) window_.reserve_scratch();
+  if (!stage.batched && fan_out_ > 1) window_.make_each(fan_out_);
 }
 
 void RecordWriter::add_pass(const Plan& plan, const PlanStage& stage, const PlanPass& pass,
@@ -281,78 +273,82 @@ void RecordWriter::add_pass(const Plan& plan, const PlanStage& stage, const Plan
 
 void RecordWriter::begin(std::uint64_t first) {
   first_ = first;
-  window_.begin(first);
-  headers_ = pool_->headers(first);
+  window_.begin(first * fan_out_);
+  headers_ = pool_->headers(first * fan_out_);
 }
 
 void RecordWriter::pass_on(const RowHeader* headers, const RowStates& states) {
-  std::memcpy(headers_, headers, task_ * sizeof(RowHeader));
-  if (states.full != task_) {
-    for (std::uint64_t row = 0; row < task_; ++row) headers_[row].state = states.states[row];
+  if (fan_out_ == 1) {
+    std::memcpy(headers_, headers, task_ * sizeof(RowHeader));
+    if (states.full != task_) {
+      for (std::uint64_t row = 0; row < task_; ++row) headers_[row].state = states.states[row];
+    }
+  } else {
+    for (std::uint64_t row = 0; row < task_; ++row)
+      make_headers(row, headers[row], states.states[row]);
   }
   if (states.full == 0) return;
   for (const Pass& pass : passes_) {
     if (pass.ragged) {
       copy_ragged(pass, states);
-    } else {
+    } else if (fan_out_ == 1) {
       std::memcpy(pool_->row(pass.to_array, first_), pass.from->row(pass.from_array, first_),
                   task_ * pass.row_bytes);
+    } else {
+      copy_to_each(pass, states);
     }
   }
 }
 
-void RecordWriter::copy_ragged(const Pass& pass, const RowStates& states) {
+void RecordWriter::make_headers(std::uint64_t row, const RowHeader& from, RowState state) {
+  for (std::uint64_t i = 0; i < fan_out_; ++i) {
+    headers_[row * fan_out_ + i] = {from.number * fan_out_ + i,
+                                    from.index * fan_out_ + i,
+                                    from.id * fan_out_ + i,
+                                    from.epoch,
+                                    state,
+                                    {}};
+  }
+}
+
+void RecordWriter::make_hole(std::uint64_t row) {
+  for (std::uint64_t i = 0; i < fan_out_; ++i) headers_[row * fan_out_ + i].state = RowState::hole;
+}
+
+void RecordWriter::copy_to_each(const Pass& pass, const RowStates& states) {
   for (std::uint64_t row = 0; row < task_; ++row) {
     if (!states.is_full(row)) continue;
-    const std::uint64_t number = first_ + row;
+    const std::byte* from = pass.from->row(pass.from_array, first_ + row);
+    std::byte* to = pool_->row(pass.to_array, (first_ + row) * fan_out_);
+    for (std::uint64_t i = 0; i < fan_out_; ++i)
+      std::memcpy(to + i * pass.row_bytes, from, pass.row_bytes);
+  }
+}
+
+void RecordWriter::copy_ragged(const Pass& pass, const RowStates& states) {
+  for (std::uint64_t row = 0; row < task_ * fan_out_; ++row) {
+    if (!states.is_full(row / fan_out_)) continue;
+    const std::uint64_t from = first_ + row / fan_out_;
+    const std::uint64_t number = first_ * fan_out_ + row;
     const auto* sizes =
-        reinterpret_cast<const std::int64_t*>(pass.from->row(pass.from_array + 1, number));
+        reinterpret_cast<const std::int64_t*>(pass.from->row(pass.from_array + 1, from));
     auto* to_sizes = reinterpret_cast<std::int64_t*>(pool_->row(pass.to_array + 1, number));
     std::byte* to = pool_->row(pass.to_array, number);
-    if (window_.sparse()) shrink(to, pass.element_bytes, to_sizes, sizes, pass.rank);
+    if (window_.sparse()) shrink_row(to, pass.element_bytes, to_sizes, sizes, pass.rank);
     std::copy_n(sizes, pass.rank, to_sizes);
-    std::memcpy(to, pass.from->row(pass.from_array, number),
+    std::memcpy(to, pass.from->row(pass.from_array, from),
                 pass.element_bytes * element_count(sizes, pass.rank));
   }
 }
 
 void RecordWriter::select_full(const RowStates& states) {
-  if (states.contiguous()) return window_.select_rows(states.first_full, states.full);
-  window_.select_scratch(states.full);
+  if (states.contiguous())
+    return window_.select_rows(states.first_full * fan_out_, states.full * fan_out_);
+  window_.select_scratch(states.full * fan_out_);
 }
 
 void RecordWriter::commit_full(const RowStates& states) {
-  if (!states.contiguous()) window_.scatter(states);
-}
-
-Ports input_ports(const Plan& plan, const PlanStage& stage) {
-  std::size_t sources = 0;
-  for (const PlanLane& lane : stage.lanes) sources += lane.inputs.size();
-  Ports ports;
-  for (const PlanLane& lane : stage.lanes) {
-    for (const PlanInput& input : lane.inputs) {
-      const PlanPool& pool = plan.stages[static_cast<std::size_t>(input.stage)].pool;
-      for (const std::string& name : input.tensors) {
-        const std::size_t array = array_index(pool, name);
-        if (is_shape_array(pool, array)) continue;
-        TensorType type = pool.tensors[array].type;
-        if (sources > 1) type.name = input.port + "." + type.name;
-        ports.tensors.push_back(std::move(type));
-      }
-    }
-  }
-  return ports;
-}
-
-Ports own_outputs(const PlanStage& stage) {
-  Ports ports;
-  if (!stage.has_pool) return ports;
-  for (std::size_t i = 0; i < stage.pool.tensors.size(); ++i) {
-    const TensorType& type = stage.pool.tensors[i].type;
-    if (!is_passed(stage, type.name) && !is_shape_array(stage.pool, i))
-      ports.tensors.push_back(type);
-  }
-  return ports;
+  if (!states.contiguous()) window_.scatter(states, fan_out_);
 }
 
 }  // namespace brigade

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "pipeline/plan/plan.h"
+#include "pipeline/run/plan_ports.h"
 #include "stages/api/record.h"
 #include "stages/api/types.h"
 #include "transports/row_pool.h"
@@ -86,13 +87,21 @@ class RecordWindow {
   void select_scratch(std::uint64_t count);
   void reserve_scratch();
 
-  /// FULL rows of the task to the start of scratch, and back.
+  /// FULL rows of the task to the start of scratch, and back: `fan_out` of them for each state.
   void gather(const RowStates& states);
-  void scatter(const RowStates& states);
+  void scatter(const RowStates& states, std::uint64_t fan_out = 1);
+
+  /// Per sample, `count` rows written in one call: a frame for each. Once, after the last add().
+  void make_each(std::uint64_t count);
+  /// The frames show the rows from `row` on; after they have been written: store_each().
+  void select_each(std::uint64_t row);
+  void store_each(std::uint64_t row);
+  bool has_each() const { return !each_.empty(); }
+  Frame& first_of_each() { return each_.front(); }
 
   /// Per sample, ragged tensors: notes down the shapes that were set; before it, allows any. A row
   /// that is much smaller than the one it replaces gives pages back, if the pool is sparse.
-  void store_shapes(std::uint64_t row);
+  void store_shapes(std::uint64_t row) { store_shapes(row, frame_); }
   void open_shapes();
   void set_sparse(bool sparse) { sparse_ = sparse; }
   bool ragged() const { return ragged_; }
@@ -122,10 +131,12 @@ class RecordWindow {
   void set_count(std::uint64_t count);
   std::int64_t* shape_of(const Array& array, std::uint64_t row) const;
   void load_shapes(std::uint64_t row);
+  void store_shapes(std::uint64_t row, const Frame& frame);
 
   std::vector<Ring> rings_;
   std::vector<Array> arrays_;  // of frame_.fields
   Frame frame_;
+  std::vector<Frame> each_;
   std::uint64_t task_;
   bool ragged_ = false;
   bool sparse_ = false;
@@ -164,32 +175,41 @@ class RecordReader {
   RowStates states_;
 };
 
-/// The output of a stage: its own tensors, and those that pass through it.
+/// The output of a stage: its own tensors, and those that pass through it. Rows and states count
+/// the samples of its inputs; each is `fan_out` rows of the pool.
 class RecordWriter {
  public:
   RecordWriter(const Plan& plan, const PlanStage& stage, std::span<const RowPool> pools,
                std::size_t stage_index);
 
   void begin(std::uint64_t first);
+  /// Of the pool's rows.
   RowHeader* headers() const { return headers_; }
 
   /// Takes over the task's headers and passed tensors from the inputs, with the states given.
+  /// Output i of a sample has its number, index and id times the fan-out, plus i.
   void pass_on(const RowHeader* headers, const RowStates& states);
+  /// The sample has no output after all.
+  void make_hole(std::uint64_t row);
 
-  /// Per sample: one row.
+  /// Per sample: its row, or with a fan-out rows.
   void select(std::uint64_t row) {
+    if (fan_out_ > 1) return window_.select_each(row * fan_out_);
     if (window_.ragged()) window_.open_shapes();
     window_.select(row);
   }
   /// After the stage has written it.
   void commit(std::uint64_t row) {
-    if (window_.ragged()) window_.store_shapes(row);
+    if (!window_.ragged()) return;
+    return fan_out_ > 1 ? window_.store_each(row * fan_out_) : window_.store_shapes(row);
   }
   /// Per batch: as many rows as there are FULL ones; after the stage has written them, commit_full.
   void select_full(const RowStates& states);
   void commit_full(const RowStates& states);
 
-  Outputs outputs() { return Outputs(window_.frame()); }
+  Outputs outputs() {
+    return Outputs(window_.has_each() ? window_.first_of_each() : window_.frame());
+  }
 
  private:
   struct Pass {
@@ -204,19 +224,17 @@ class RecordWriter {
 
   void add_pass(const Plan& plan, const PlanStage& stage, const PlanPass& pass,
                 std::span<const RowPool> pools);
+  void make_headers(std::uint64_t row, const RowHeader& from, RowState state);
+  void copy_to_each(const Pass& pass, const RowStates& states);
   void copy_ragged(const Pass& pass, const RowStates& states);
 
   const RowPool* pool_;
   RowHeader* headers_ = nullptr;
-  std::uint64_t first_ = 0;
-  std::uint64_t task_;
+  std::uint64_t first_ = 0;  // of the inputs
+  std::uint64_t task_;       // samples of the inputs
+  std::uint64_t fan_out_;
   RecordWindow window_;
   std::vector<Pass> passes_;
 };
-
-/// Types per sample of what a stage reads: of a single source, or of all as "port.tensor".
-Ports input_ports(const Plan& plan, const PlanStage& stage);
-/// Of what it writes itself, without what passes through it.
-Ports own_outputs(const PlanStage& stage);
 
 }  // namespace brigade

@@ -6,35 +6,33 @@
 
 #include "base/text.h"
 #include "pipeline/plan/arithmetic.h"
+#include "pipeline/run/kept_up_to.h"
+#include "pipeline/run/free_loop.h"
 #include "pipeline/run/record_codec.h"
+#include "pipeline/run/source_names.h"
 #include "pipeline/run/stage_loop.h"
+#include "pipeline/run/stream_place.h"
+#include "transports/stop.h"
 
 namespace brigade {
 
-struct Replica::State {
-  ReplicaSetup setup;
-  ReplicaContext context;
-  std::shared_ptr<void> params;  // the contract's struct
-  OpenContext open_context;      // stages may keep references into it
-  std::unique_ptr<Stage> stage;
-  std::unique_ptr<Producer> producer;
-  std::uint64_t source_samples = 0;      // of an indexed producer, `limit` applied
-  std::optional<std::uint64_t> samples;  // of them, per epoch, in this process
-  std::optional<JoinedLanes> lanes;
-  std::optional<EpochEnds> epoch_ends;
-  std::unique_ptr<TaskWork> work;
+namespace {
 
-  Result<void> parse_params();
-  void fill_open_context();
-  Result<void> open_stage();
-  Result<void> open_producer();
-  void prepare_loop();
+// What a stage is opened with; it may keep references into it.
+struct Opening {
+  std::shared_ptr<void> params;  // the contract's struct
+  OpenContext context;
 };
 
-Result<void> Replica::State::parse_params() {
-  const StageContract& contract = setup.type->contract;
-  params = contract.make_params();
-  for (const auto& [name, value] : context.stage->params) {
+/// A producer of another stage, opened here to name its samples.
+struct OpenedSource {
+  Opening opening;
+  std::unique_ptr<Producer> producer;
+};
+
+Result<std::shared_ptr<void>> make_params(const StageContract& contract, const PlanStage& plan) {
+  std::shared_ptr<void> params = contract.make_params();
+  for (const auto& [name, value] : plan.params) {
     const ParamSpec* spec = contract.find_param(name);
     if (spec == nullptr) {
       return Error{concat("the plan has a parameter ", quote(name), " that the contract of ",
@@ -43,52 +41,112 @@ Result<void> Replica::State::parse_params() {
     const Result<void> set = set_param(*spec, params.get(), value);
     if (!set.ok()) return set.error().within(concat("parameter ", quote(name)));
   }
+  return params;
+}
+
+Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContract& contract,
+                     Opening& out) {
+  BRIGADE_ASSIGN(out.params, make_params(contract, stage));
+  OpenContext& open = out.context;
+  open.stage = stage.name;
+  open.replicas = stage.replicas;
+  open.threads = stage.threads;
+  open.device = stage.device;
+  open.seed = stage.seed;
+  open.stream = stream_id(stage.random);
+  open.epochs = static_cast<std::uint32_t>(domain_epochs(plan, stage.lanes.front().domain));
+  for (const PlanLane& lane : stage.lanes) {
+    if (!stage.batched) break;
+    open.rows_max = std::max(open.rows_max, static_cast<std::int64_t>(lane.task));
+  }
+  open.checkpoint_file = plan.checkpoint_file;
+  open.inputs = input_ports(plan, stage);
+  open.outputs = own_outputs(stage);
+  open.params_data = out.params.get();
+  open.params_type = contract.params_type;
   return {};
 }
 
-void Replica::State::fill_open_context() {
-  const PlanStage& plan = *context.stage;
-  OpenContext& open = open_context;
-  open.stage = plan.name;
-  open.replica = context.replica;
-  open.replicas = plan.replicas;
-  open.threads = plan.threads;
-  open.device = plan.device;
-  open.seed = plan.seed;
-  open.stream = stream_id(plan.random);
-  open.epochs = static_cast<std::uint32_t>(context.plan->epochs);
-  for (const PlanLane& lane : plan.lanes) {
-    if (!plan.batched) break;
-    open.rows_max = std::max(open.rows_max, static_cast<std::int64_t>(lane.task));
-  }
-  open.checkpoint_file = context.plan->checkpoint_file;
-  open.inputs = input_ports(*context.plan, plan);
-  open.outputs = own_outputs(plan);
-  open.reporter = setup.reporter;
-  open.params_data = params.get();
-  open.params_type = setup.type->contract.params_type;
-}
+class SilentReporter final : public Reporter {
+ public:
+  void report(std::string_view, double) override {}
+  void report(std::string_view, std::uint64_t) override {}
+  void say(std::string_view) override {}
+};
+
+}  // namespace
+
+struct Replica::State {
+  ReplicaSetup setup;
+  ReplicaContext context;
+  Opening opening;
+  SourceNames source_names;
+  std::unique_ptr<Stage> stage;
+  std::unique_ptr<Producer> producer;
+  std::uint64_t source_samples = 0;      // of an indexed producer, `limit` applied
+  std::optional<std::uint64_t> samples;  // of them, per epoch, in this process
+  std::optional<JoinedLanes> lanes;
+  std::optional<EpochEnds> epoch_ends;
+  std::unique_ptr<TaskWork> work;
+
+  Result<void> open_stage();
+  Result<void> open_producer();
+  Result<void> check_size() const;
+  Result<std::shared_ptr<Producer>> open_source(const PlanStage& source) const;
+  void prepare_loop();
+};
 
 Result<void> Replica::State::open_stage() {
   BRIGADE_ASSIGN(stage, setup.make_stage());
-  return guarded([&] { return stage->open(open_context); });
+  return guarded([&] { return stage->open(opening.context); });
 }
 
 Result<void> Replica::State::open_producer() {
   BRIGADE_ASSIGN(producer, setup.make_producer());
-  BRIGADE_TRY(guarded([&] { return producer->open(open_context); }));
+  BRIGADE_TRY(guarded([&] { return producer->open(opening.context); }));
   BRIGADE_ASSIGN(std::uint64_t size, guarded([&] { return producer->size(); }));
   const std::uint64_t limit = context.stage->limit;
   source_samples = limit > 0 ? std::min(size, limit) : size;
   if (source_samples == 0) return Error{"its source has no samples"};
   BRIGADE_ASSIGN(samples, shard_samples(source_samples, context.plan->shard));
-  return {};
+  return check_size();
+}
+
+/// A replica that is started again must find the source that the run began with: its numbers mean
+/// the samples that were there then.
+Result<void> Replica::State::check_size() const {
+  const std::uint64_t before = context.domain_of(0).epoch_samples.value.load();
+  const bool running = context.control->phase->value.load(std::memory_order_acquire) !=
+                       static_cast<std::uint64_t>(Phase::starting);
+  if (!running || before == kNever || before == *samples) return {};
+  return Error{concat("its source has ", *samples, *samples == 1 ? " sample" : " samples",
+                      " now and had ", before,
+                      " when the run began; did its files change while the run went on?")};
+}
+
+Result<std::shared_ptr<Producer>> Replica::State::open_source(const PlanStage& source) const {
+  static SilentReporter silent;
+  const StageType* type = setup.find_type ? setup.find_type(source) : nullptr;
+  if (type == nullptr || !setup.make_source) return Error{"its type is not known here"};
+  auto opened = std::make_shared<OpenedSource>();
+  BRIGADE_TRY(prepare(*context.plan, source, type->contract, opened->opening));
+  opened->opening.context.reporter = &silent;
+  BRIGADE_ASSIGN(opened->producer, setup.make_source(*type));
+  BRIGADE_TRY(guarded([&] { return opened->producer->open(opened->opening.context); }));
+  return std::shared_ptr<Producer>(opened, opened->producer.get());
 }
 
 void Replica::State::prepare_loop() {
+  if (context.stage->free_outputs > 0) return;  // FreeLoop has all that it needs
   lanes.emplace(*context.control, *context.stage, context.stage_index, context.replica);
+  if (context.stage->is_cache()) {
+    lanes->give_up_to(KeptUpTo(context));
+    work = make_cache_work(context);
+    return;
+  }
   if (stage && context.stage->kind == StageKind::producer) {
-    work = make_stream_work(context, *stage);
+    work = context.stage->replicas > 1 ? make_shared_stream_work(context, *stage)
+                                       : make_stream_work(context, *stage);
     return;
   }
   if (stage) {
@@ -98,13 +156,13 @@ void Replica::State::prepare_loop() {
   }
   const auto domain = static_cast<std::size_t>(context.stage->lanes.front().domain);
   const std::uint64_t period = epoch_period(*samples, context.plan->domains[domain].multiple);
-  lanes->at(0).set_own_end(multiply_saturating(period, context.plan->epochs));
+  const std::uint64_t epochs = domain_epochs(*context.plan, static_cast<int>(domain));
+  lanes->at(0).set_own_end(multiply_saturating(period, epochs));
   // Early, so that the stages below know them with their first row; the start barrier stores the
   // same.
-  context.domain_of(0).epoch_samples.value.store(*samples, std::memory_order_release);
-  context.domain_of(0).epoch_period.value.store(period, std::memory_order_release);
+  set_epoch(*context.control, static_cast<int>(domain), *samples, period);
   context.domain_of(0).source_samples.value.store(source_samples, std::memory_order_release);
-  work = make_producer_work(context, *producer, source_sampler(context, 0, *context.stage));
+  work = make_producer_work(context, *producer, source_sampler(context, *context.stage));
 }
 
 Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {
@@ -118,6 +176,9 @@ Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {
   context.control = state.setup.control;
   context.pools = state.setup.pools;
   context.reporter = state.setup.reporter;
+  state.source_names =
+      SourceNames([owner = &state](const PlanStage& source) { return owner->open_source(source); });
+  context.source_names = &state.source_names;
 }
 
 Replica::~Replica() = default;
@@ -127,9 +188,18 @@ Replica& Replica::operator=(Replica&&) noexcept = default;
 Result<void> Replica::open() {
   State& state = *state_;
   const auto open = [&]() -> Result<void> {
-    BRIGADE_TRY(state.parse_params());
-    state.fill_open_context();
-    return state.context.stage->indexed ? state.open_producer() : state.open_stage();
+    BRIGADE_TRY(prepare(*state.context.plan, *state.context.stage, state.setup.type->contract,
+                        state.opening));
+    state.opening.context.replica = state.context.replica;
+    const PlanStage& stage = *state.context.stage;
+    if (stage.kind == StageKind::producer && !stage.indexed && stage.replicas == 1) {
+      const StreamPlace place = stream_place(state.context);
+      state.opening.context.epoch = place.epoch;
+      state.opening.context.samples_done = place.index;
+    }
+    state.opening.context.reporter = state.setup.reporter;
+    if (stage.is_cache()) return {};  // the runtime does its work
+    return stage.indexed ? state.open_producer() : state.open_stage();
   };
   const Result<void> opened = open();
   if (!opened.ok()) return opened.error().within(state.context.name());
@@ -145,6 +215,8 @@ Result<void> Replica::run() {
   if (state.context.control->phase->value.load(std::memory_order_acquire) ==
       static_cast<std::uint64_t>(Phase::aborting))
     return {};
+  if (state.context.stage->free_outputs > 0)
+    return FreeLoop(state.context, *state.stage, state.setup.spins).run();
   state.epoch_ends.emplace(state.context, *state.lanes, state.stage.get());
   return StageLoop(state.context, *state.lanes, *state.epoch_ends, *state.work, state.setup.spins)
       .run();

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "pipeline/plan/plan.h"
+#include "pipeline/run/run_reporter.h"
 #include "stages/api/stage_types.h"
 #include "transports/layout.h"
 #include "transports/row_pool.h"
@@ -33,7 +34,11 @@ struct ReplicaSetup {
   const StageType* type = nullptr;  ///< contract; the body comes from make_stage or make_producer
   std::function<Result<std::unique_ptr<Stage>>()> make_stage;
   std::function<Result<std::unique_ptr<Producer>>()> make_producer;
-  Reporter* reporter = nullptr;
+  /// The type of another stage, a source, and what makes its producer; null: not known here. Asked
+  /// where a sample has failed, to name it.
+  std::function<const StageType*(const PlanStage&)> find_type;
+  std::function<Result<std::unique_ptr<Producer>>(const StageType&)> make_source;
+  RunReporter* reporter = nullptr;
   int spins = 0;  ///< attempts before sleeping
 };
 

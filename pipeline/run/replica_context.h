@@ -9,7 +9,9 @@
 
 #include "base/text.h"
 #include "pipeline/plan/plan.h"
+#include "pipeline/run/run_reporter.h"
 #include "pipeline/run/sampler.h"
+#include "pipeline/run/source_names.h"
 #include "pipeline/stats/counters.h"
 #include "stages/api/stage.h"
 #include "transports/layout.h"
@@ -24,7 +26,8 @@ struct ReplicaContext {
   int replica = 0;
   Control<SystemPolicy>* control = nullptr;
   std::span<const RowPool> pools;  ///< by stage
-  Reporter* reporter = nullptr;
+  RunReporter* reporter = nullptr;
+  SourceNames* source_names = nullptr;  ///< for messages; null: no names
 
   int number() const { return stage->first_replica + replica; }  ///< in the graph
   StageWords<SystemPolicy>& words() const {
@@ -36,16 +39,24 @@ struct ReplicaContext {
     const auto domain = stage->lanes[static_cast<std::size_t>(lane)].domain;
     return *control->domains[static_cast<std::size_t>(domain)];
   }
+  /// Samples of a lane for each of the sources above it.
+  std::uint64_t fan_out_above(int lane) const {
+    const auto domain = stage->lanes[static_cast<std::size_t>(lane)].domain;
+    return plan->domains[static_cast<std::size_t>(domain)].fan_out;
+  }
   /// For messages: stage "augment" (replica 1).
   std::string name() const {
     return concat("stage ", quote(stage->name), " (replica ", replica, ")");
   }
 };
 
-/// What maps the numbers of a lane to samples of `source`, once the source has opened.
-inline Sampler source_sampler(const ReplicaContext& context, int lane, const PlanStage& source) {
-  const DomainWords<SystemPolicy>& domain = context.domain_of(lane);
-  const PlanShard& shard = context.plan->shard;
+/// What maps the numbers of `source`'s domain to its samples, once it has opened. They are those of
+/// the lanes below it, but for the fan-outs in between (ReplicaContext::fan_out_above).
+inline Sampler source_sampler(const ReplicaContext& context, const PlanStage& source) {
+  const auto number = static_cast<std::size_t>(source.lanes.front().domain);
+  const DomainWords<SystemPolicy>& domain = *context.control->domains[number];
+  // What a cache keeps is this rank's already.
+  const PlanShard shard = source.is_cache() ? PlanShard{} : context.plan->shard;
   return Sampler(
       domain.epoch_samples.value.load(std::memory_order_acquire),
       domain.epoch_period.value.load(std::memory_order_acquire), source.shuffle, source.seed,

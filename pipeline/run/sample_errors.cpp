@@ -3,9 +3,17 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "pipeline/run/cache_rows.h"
 #include "pipeline/run/sampler.h"
+#include "transports/epochs.h"
 
 namespace brigade {
+namespace {
+
+// Of a stream: a share of fewer samples would be a matter of luck.
+constexpr std::uint64_t kStreamSamplesMin = 1000;
+
+}  // namespace
 
 const PlanStage& id_source(const Plan& plan, const PlanStage& stage, int lane) {
   const PlanStage* at = &stage;
@@ -20,28 +28,36 @@ const PlanStage& id_source(const Plan& plan, const PlanStage& stage, int lane) {
 SampleErrors::SampleErrors(const ReplicaContext& context, const Producer* producer)
     : context_(context), producer_(producer) {}
 
-std::string SampleErrors::describe(std::span<const SampleInfo> samples) const {
+std::string SampleErrors::source_name(int lane, const SampleInfo& sample) const {
+  const PlanStage& source = id_source(*context_.plan, *context_.stage, lane);
+  if (producer_ != nullptr) return producer_->describe(sample.id);
+  const std::uint64_t id = sample.id / context_.fan_out_above(lane);
+  return context_.source_names == nullptr ? "" : context_.source_names->name(source, id);
+}
+
+std::string SampleErrors::describe(int lane, std::span<const SampleInfo> samples) const {
   const SampleInfo& first = samples.front();
   if (samples.size() > 1) {
     return concat("samples ", first.number, " to ", samples.back().number, " (epoch ", first.epoch,
                   ")");
   }
   std::string text = concat("sample ", first.number, " (id ", first.id, " of epoch ", first.epoch);
-  if (producer_ != nullptr) text += concat(": ", quote(producer_->describe(first.id)));
+  if (const std::string name = source_name(lane, first); !name.empty())
+    text += concat(": ", quote(name));
   return text + ")";
 }
 
 Result<void> SampleErrors::failed(int lane, std::span<const SampleInfo> samples,
                                   const Error& cause) {
   if (!context_.stage->on_error.skip)
-    return Error{concat(context_.name(), ", ", describe(samples), ": ", cause.message)};
+    return Error{concat(context_.name(), ", ", describe(lane, samples), ": ", cause.message)};
   const bool noted = note_down(lane, samples);
   read_list();
   count_up(context_.counters().skipped, samples.size());
   if (!noted || counted(lane, samples.front().epoch) > allowed(lane))
     return too_many(lane, samples, cause);
   if (context_.reporter != nullptr)
-    context_.reporter->say(concat("skipped ", describe(samples), ": ", cause.message));
+    context_.reporter->say(concat("skipped ", describe(lane, samples), ": ", cause.message));
   return {};
 }
 
@@ -58,27 +74,32 @@ void SampleErrors::read_list() {
     if (entry == kNever) return;  // free
     const int lane = lane_of(entry);
     failures_.samples.insert(lane_number(lane, source_id(lane, number_of(entry))));
-    const std::uint64_t period = context_.domain_of(lane).epoch_period.value.load();
-    ++failures_.by_epoch[lane_number(lane, period > 0 ? number_of(entry) / period : 0)];
+    const int domain = context_.stage->lanes[static_cast<std::size_t>(lane)].domain;
+    const DomainEpochs<SystemPolicy> epochs(*context_.control, domain);
+    ++failures_.by_epoch[lane_number(lane, epochs.passed(number_of(entry)))];
   }
 }
 
-/// The same sample has the same id in every epoch. Without an indexed source, or before its size
-/// is known, every number stands for itself.
+/// The same sample has the same id in every epoch.
 std::uint64_t SampleErrors::source_id(int lane, std::uint64_t number) const {
   const PlanStage& source = id_source(*context_.plan, *context_.stage, lane);
   const std::uint64_t samples = context_.domain_of(lane).epoch_samples.value.load();
   const std::uint64_t period = context_.domain_of(lane).epoch_period.value.load();
   if (!source.indexed || samples == kNever || period == 0) return number;
-  Sampler sampler = source_sampler(context_, lane, source);
-  const Sampler::Place place = sampler.place(number);
+  const std::uint64_t fan_out = context_.fan_out_above(lane);
+  Sampler sampler = source_sampler(context_, source);
+  const Sampler::Place place = sampler.place(number / fan_out);
   sampler.enter(place.epoch);
-  return place.index < samples ? sampler.id(place.index) : number;
+  if (place.index * fan_out >= samples) return number;
+  const std::uint64_t id = sampler.id(place.index);
+  return (source.is_cache() ? cached_id(*context_.plan, id) : id) * fan_out + number % fan_out;
 }
 
 std::uint64_t SampleErrors::epoch_samples(int lane) const {
   const std::uint64_t samples = context_.domain_of(lane).epoch_samples.value.load();
-  return samples != kNever ? samples : context_.domain_of(lane).epoch_period.value.load();
+  if (samples != kNever) return samples;
+  const auto& words = context_.words().lanes[static_cast<std::size_t>(lane)];
+  return std::max(words.mark->low.value.load(std::memory_order_acquire), kStreamSamplesMin);
 }
 
 std::uint64_t SampleErrors::allowed(int lane) const {
@@ -102,7 +123,7 @@ Error SampleErrors::too_many(int lane, std::span<const SampleInfo> samples,
           ? concat(policy.percent_max, "% of an epoch, ", allowed(lane), " samples")
           : concat(policy.count_max, policy.count_max == 1 ? " sample" : " different samples");
   return Error{concat(context_.name(), ": more samples failed than on_error: skip allows (", limit,
-                      "); the last was ", describe(samples), ": ", cause.message)};
+                      "); the last was ", describe(lane, samples), ": ", cause.message)};
 }
 
 }  // namespace brigade

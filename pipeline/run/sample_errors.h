@@ -5,7 +5,8 @@
 // stage's list (so that a redelivery does not count them twice), and the user reads one line each;
 // the run ends when more samples than allowed have failed. What counts is different samples of the
 // source: one broken file costs one of `skip: 10`, however many epochs it fails in. `skip: 1%` is a
-// share of the samples of one epoch, counted per epoch.
+// share of the samples of one epoch, counted per epoch; of a stream, of its samples so far, at
+// least 1,000.
 //
 // One replica's; one thread. Allocates: this is not the data path.
 
@@ -32,8 +33,14 @@ class SampleErrors {
   /// holes now. An error: the run ends.
   Result<void> failed(int lane, std::span<const SampleInfo> samples, const Error& cause);
 
+  /// Index in its source of sample `number` of a lane; the number where the source has no index, or
+  /// has not said how large it is.
+  std::uint64_t source_id(int lane, std::uint64_t number) const;
+  /// What its source calls a sample; empty where it cannot tell.
+  std::string source_name(int lane, const SampleInfo& sample) const;
+
   /// `sample 70017 (id 55 of epoch 1: "n01440764/x.JPEG")`, `samples 0 to 255 (epoch 0)`.
-  std::string describe(std::span<const SampleInfo> samples) const;
+  std::string describe(int lane, std::span<const SampleInfo> samples) const;
 
  private:
   struct Failures {
@@ -43,7 +50,6 @@ class SampleErrors {
 
   bool note_down(int lane, std::span<const SampleInfo> samples);
   void read_list();
-  std::uint64_t source_id(int lane, std::uint64_t number) const;
   std::uint64_t epoch_samples(int lane) const;
   std::uint64_t allowed(int lane) const;
   std::uint64_t counted(int lane, std::uint32_t epoch) const;

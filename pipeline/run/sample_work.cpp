@@ -1,4 +1,5 @@
 #include "pipeline/run/input_rows.h"
+#include "pipeline/run/quarantine.h"
 
 namespace brigade {
 namespace {
@@ -9,19 +10,26 @@ class SampleWork final : public TaskWork {
       : context_(context),
         stage_(&stage),
         errors_(context),
+        quarantine_(context, errors_),
         rows_(context),
         at_(&context.replica_words().at.value) {}
 
   Result<TaskDone> work(int lane, std::uint64_t first) override {
-    RecordReader& reader = rows_.begin(context_, lane, first);
-    return rows_.writer ? transform(reader, *rows_.writer, first) : consume(reader, lane, first);
+    RecordReader& reader = rows_.begin(lane, first);
+    BRIGADE_ASSIGN(const std::uint64_t quarantined,
+                   quarantine_.leave_out(lane, reader.headers(), reader.states()));
+    const RowStates& states = reader.states();
+    TaskDone done{states.full, {states.pads, states.holes - quarantined, 0, quarantined}};
+    BRIGADE_TRY(rows_.writer ? transform(reader, *rows_.writer, first, done)
+                             : consume(reader, lane, first, done));
+    return done;
   }
 
  private:
-  Result<TaskDone> transform(RecordReader& reader, RecordWriter& writer, std::uint64_t first) {
+  Result<void> transform(RecordReader& reader, RecordWriter& writer, std::uint64_t first,
+                         TaskDone& done) {
     const RowStates& states = reader.states();
     writer.pass_on(reader.headers(), states);
-    TaskDone done{states.full, {states.pads, states.holes, 0}};
     for (std::uint64_t row = 0; row < states.rows(); ++row) {
       if (!states.is_full(row)) continue;
       at_->store(first + row, std::memory_order_relaxed);
@@ -36,19 +44,18 @@ class SampleWork final : public TaskWork {
         continue;
       }
       BRIGADE_TRY(settle_call(answer, context_, 0, {&in.sample(), 1}, errors_));
-      writer.headers()[row].state = RowState::hole;
+      writer.make_hole(row);
       --done.full;
       ++done.not_full.holes;
     }
     at_->store(kNever, std::memory_order_relaxed);
-    return done;
+    return {};
   }
 
-  Result<TaskDone> consume(RecordReader& reader, int lane, std::uint64_t first) {
+  Result<void> consume(RecordReader& reader, int lane, std::uint64_t first, TaskDone& done) {
     const RowStates& states = reader.states();
     const std::uint64_t at = lane_number(lane, first);
     Outputs none(no_outputs_);
-    TaskDone done{states.full, {states.pads, states.holes, 0}};
     for (std::uint64_t row = 0; row < states.rows(); ++row) {
       if (!states.is_full(row)) continue;
       at_->store(at + row, std::memory_order_relaxed);
@@ -63,12 +70,13 @@ class SampleWork final : public TaskWork {
       ++done.not_full.holes;
     }
     at_->store(kNever, std::memory_order_relaxed);
-    return done;
+    return {};
   }
 
   ReplicaContext context_;
   Stage* stage_;
   SampleErrors errors_;
+  Quarantine quarantine_;
   InputRows rows_;
   Frame no_outputs_;
   SystemPolicy::Atomic<std::uint64_t>* at_;

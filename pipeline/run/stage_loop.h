@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "pipeline/run/epoch_ends.h"
 #include "pipeline/run/joins.h"
+#include "pipeline/run/loop_counters.h"
 #include "pipeline/run/task_work.h"
 
 namespace brigade {
@@ -25,18 +26,16 @@ class StageLoop {
   Result<void> run();
 
  private:
+  void rest();
   Attempt<SystemPolicy> claim();
-  void count_wait(Cause cause);
   Result<void> do_task(std::uint64_t task);
-  void count_task(const TaskDone& done, std::int64_t task_ns);
 
   ReplicaContext context_;
-  ReplicaCounters* counters_;
+  LoopCounters counters_;
   JoinedLanes* lanes_;
   EpochEnds* epoch_ends_;
   TaskWork* work_;
   int spins_;
-  std::int64_t now_ns_ = 0;  // end of the last task or wait
 };
 
 /// Sleeps until the graph has left Phase::starting. Whoever changes the phase must ring.

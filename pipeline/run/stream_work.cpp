@@ -1,21 +1,22 @@
 #include <algorithm>
 
-#include "base/clock.h"
 #include "pipeline/run/record_codec.h"
+#include "pipeline/run/stream_pause.h"
+#include "pipeline/run/stream_place.h"
 #include "pipeline/run/task_work.h"
+#include "transports/epochs.h"
 #include "transports/stop.h"
 
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kFirstPauseNs = 50'000;
-constexpr std::int64_t kLongestPauseNs = 2'000'000;  // how late a sample may be noticed
-
-/// A source of unknown length. It has one replica, which works in order: a claimed task that is not
+/// A source of unknown length with one replica, which works in order: a claimed task that is not
 /// finished holds nothing. Samples keep coming until the stage says `end`; then the numbers up to
-/// the next multiple of L are padding, and that is the end of the domain. When nothing comes for
-/// `max_wait` in the middle of a batch, the numbers up to the next multiple of L are padding too,
-/// so that the readers get what is there. A stop lowers the end; up to it there is only padding.
+/// the next multiple of L are padding, and that is the end of the epoch: it is recorded before that
+/// padding is published. When nothing comes for `max_wait` in the middle of a batch, the numbers up
+/// to the next multiple of L are padding too, so that the readers get what is there. A stop lowers
+/// the end; up to it there is only padding. Padding carries the epoch and the samples so far, from
+/// which a successor goes on.
 class StreamWork final : public TaskWork {
  public:
   StreamWork(const ReplicaContext& context, Stage& stage)
@@ -27,18 +28,20 @@ class StreamWork final : public TaskWork {
         at_(&context.replica_words().at.value),
         stop_(&context.domain_of(0).stop.value),
         domain_(context.stage->lanes.front().domain),
+        ends_(&context.control->epoch_ends[static_cast<std::size_t>(domain_)]),
         task_(context.stage->lanes.front().task),
         multiple_(context.plan->domains[static_cast<std::size_t>(domain_)].multiple),
-        last_sample_ns_(monotonic_ns()) {}
+        place_(stream_place(context)),
+        pause_(context) {}
 
   Result<TaskDone> work(int, std::uint64_t first) override {
-    if (stop() == Stop::end_is_set) pad_up_to_ = kNever;
+    if (!enter(first)) return TaskDone{0, {}, true};
     writer_.begin(first);
     TaskDone done;
     for (std::uint64_t row = 0; row < task_; ++row) {
       const std::uint64_t number = first + row;
       if (number < pad_up_to_) {
-        writer_.headers()[row] = {number, index_, 0, 0, RowState::pad, {}};
+        writer_.headers()[row] = {number, place_.index, 0, place_.epoch, RowState::pad, {}};
         ++done.not_full.pads;
         continue;
       }
@@ -60,6 +63,19 @@ class StreamWork final : public TaskWork {
     return (number + multiple_ - 1) / multiple_ * multiple_;
   }
 
+  /// The epoch of a task; false: there is none, the domain has ended.
+  bool enter(std::uint64_t first) {
+    while (ends_->end(place_.epoch) <= first) place_ = {place_.epoch + 1, 0};
+    if (place_.epoch == ends_->capacity()) {  // a predecessor may have died before it could say so
+      end_epoch(*context_.control, domain_, place_.epoch - 1, ends_->end(place_.epoch - 1));
+      return false;
+    }
+    const std::uint64_t end = ends_->end(place_.epoch);
+    if (end != kNever) pad_up_to_ = end;
+    if (stop() == Stop::end_is_set) pad_up_to_ = kNever;
+    return true;
+  }
+
   Result<Given> next(std::uint64_t row, std::uint64_t number) {
     for (;;) {
       const Result<Next> answer = call(row, number);
@@ -68,13 +84,12 @@ class StreamWork final : public TaskWork {
         if (given != Given::sample) return given;
         continue;
       }
-      pause_ns_ = kFirstPauseNs;
-      last_sample_ns_ = monotonic_ns();
+      pause_.reset();
       if (answer.ok() && *answer == Next::end) return end(row, number);
-      const SampleInfo sample{number, index_, index_, 0};
+      const SampleInfo sample{number, place_.index, place_.index, place_.epoch};
       RowHeader& header = writer_.headers()[row];
-      header = {number, index_, index_, 0, RowState::full, {}};
-      ++index_;
+      header = {number, place_.index, place_.index, place_.epoch, RowState::full, {}};
+      ++place_.index;
       if (emitted(answer)) {
         writer_.commit(row);
         return Given::sample;
@@ -98,25 +113,21 @@ class StreamWork final : public TaskWork {
   /// After Next::wait. `sample`: ask again.
   Given wait(std::uint64_t row, std::uint64_t number) {
     const bool open = number % multiple_ != 0;  // readers wait for the rest of a batch
-    const std::int64_t waited = monotonic_ns() - last_sample_ns_;
+    const std::int64_t waited = pause_.waited_ns();
     const bool stopped = stop() != Stop::none;
     if (open && (stopped || waited >= context_.stage->max_wait_ns)) {
       pad_up_to_ = closed(number);
       return Given::padding;
     }
     if (stopped) return Given::nothing;
-    std::int64_t pause = pause_ns_;
-    pause_ns_ = std::min(2 * pause_ns_, kLongestPauseNs);
-    if (open) pause = std::min(pause, context_.stage->max_wait_ns - waited);
-    auto& bell = context_.control->bells[context_.number()].rings;
-    SystemPolicy::sleep_for(bell, bell.load(std::memory_order_seq_cst), pause);
+    pause_.sleep(open ? context_.stage->max_wait_ns - waited : kStreamPauseLongestNs);
     return row == 0 ? Given::nothing : Given::sample;
   }
 
-  /// Nothing follows: the domain ends here.
+  /// Nothing follows in this epoch: it ends here.
   Given end(std::uint64_t row, std::uint64_t number) {
-    pad_up_to_ = kNever;
-    set_end_of_data(*context_.control, domain_, index_, closed(number));
+    pad_up_to_ = closed(number);
+    end_epoch(*context_.control, domain_, place_.epoch, closed(number));
     return row == 0 && closed(number) == number ? Given::nothing : Given::padding;
   }
 
@@ -128,12 +139,12 @@ class StreamWork final : public TaskWork {
   SystemPolicy::Atomic<std::uint64_t>* at_;
   SystemPolicy::Atomic<std::uint64_t>* stop_;
   int domain_;
+  const EpochList<SystemPolicy>* ends_;
   std::uint64_t task_;
   std::uint64_t multiple_;
-  std::uint64_t index_ = 0;      // samples so far
+  StreamPlace place_;
   std::uint64_t pad_up_to_ = 0;  // numbers below it are padding
-  std::int64_t last_sample_ns_;
-  std::int64_t pause_ns_ = kFirstPauseNs;
+  StreamPause pause_;
 };
 
 }  // namespace

@@ -12,11 +12,11 @@ Result<void> settle_call(const Result<Next>& answer, const ReplicaContext& conte
   if (!answer.ok()) return errors.failed(lane, samples, answer.error());
   if (*answer == Next::drop) {
     if (context.stage->may_drop) return {};
-    return Error{concat(context.name(), ", ", errors.describe(samples),
+    return Error{concat(context.name(), ", ", errors.describe(lane, samples),
                         ": it returned Next::drop, but the contract of ",
                         quote(context.stage->type), " does not say may_drop()")};
   }
-  return Error{concat(context.name(), ", ", errors.describe(samples),
+  return Error{concat(context.name(), ", ", errors.describe(lane, samples),
                       ": it returned Next::", *answer == Next::wait ? "wait" : "end",
                       ", which only a stream producer may")};
 }

@@ -32,6 +32,9 @@ struct TaskDone {
 class TaskWork {
  public:
   virtual ~TaskWork() = default;
+  /// Before a claim. False: there is nothing to claim a task for; rest() a little, and ask again.
+  virtual Result<bool> ready() { return true; }
+  virtual void rest() {}
   /// Samples first .. first + g - 1 of a lane. An error ends the run; the task is then left as it
   /// is.
   virtual Result<TaskDone> work(int lane, std::uint64_t first) = 0;
@@ -41,6 +44,10 @@ std::unique_ptr<TaskWork> make_producer_work(const ReplicaContext& context, Prod
                                              const Sampler& sampler);
 /// Of a producer that is a stream; one replica, in order.
 std::unique_ptr<TaskWork> make_stream_work(const ReplicaContext& context, Stage& stage);
+/// Of one of several replicas of such a producer.
+std::unique_ptr<TaskWork> make_shared_stream_work(const ReplicaContext& context, Stage& stage);
+/// Of a cache. Lane 1 keeps samples, lane 0 gives them.
+std::unique_ptr<TaskWork> make_cache_work(const ReplicaContext& context);
 std::unique_ptr<TaskWork> make_sample_work(const ReplicaContext& context, Stage& stage);
 std::unique_ptr<TaskWork> make_batch_work(const ReplicaContext& context, Stage& stage);
 

@@ -34,6 +34,25 @@ std::optional<std::string> failure(const Plan& plan, const Words& control, int r
   return concat(book_text(book), ": ", stage.name, " may not drop samples, and skipped ", skips);
 }
 
+// A stage that numbers its outputs freely makes 1 to k of each sample that it takes; what it was
+// working on when it was put into quarantine may have some as well.
+std::optional<std::string> free_failure(const Plan& plan, const Words& control, int stage) {
+  const PlanStage& planned = stage_of(plan, stage);
+  if (planned.free_outputs == 0) return std::nullopt;
+  std::uint64_t taken = 0;
+  std::uint64_t unfinished = 0;
+  for (int lane = 1; lane < static_cast<int>(planned.lanes.size()); ++lane) {
+    taken += full_rows(control, stage, lane);
+    unfinished += lane_counts(control, stage, lane).quarantined;
+  }
+  const std::uint64_t made = full_rows(control, stage, 0);
+  if (made >= taken && made <= (taken + unfinished) * planned.free_outputs) return std::nullopt;
+  return concat(
+      "stage ", planned.name, " made ", format_count(made), " samples of ", format_count(taken),
+      ", expected ",
+      planned.free_outputs == 1 ? "as many" : concat("1 to ", planned.free_outputs, " of each"));
+}
+
 template <class Visit>
 void for_each_edge(const Plan& plan, const Words& control, Visit visit) {
   for (int reader = 0; reader < static_cast<int>(plan.stages.size()); ++reader) {
@@ -61,6 +80,8 @@ std::optional<std::string> audit_failure(const Plan& plan, const Control<SystemP
   for_each_edge(plan, control, [&](const EdgeBook& book, int reader, int lane, int writer) {
     if (!first) first = failure(plan, control, reader, lane, book, writer);
   });
+  for (int stage = 0; !first && stage < static_cast<int>(plan.stages.size()); ++stage)
+    first = free_failure(plan, control, stage);
   return first;
 }
 

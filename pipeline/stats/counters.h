@@ -28,17 +28,18 @@ inline constexpr std::size_t kTimeBuckets = 48;
 struct alignas(kCacheLineBytes) ReplicaCounters {
   using Word = std::atomic<std::uint64_t>;
 
-  Word samples{0};           ///< FULL rows finished
-  Word tasks{0};             ///< finished, empty ones included
-  Word busy_ns{0};           ///< from claim to commit, epoch_end() included
-  Word wait_in_ns{0};        ///< for its inputs
-  Word wait_out_ns{0};       ///< for room in its ring: its readers are slower
-  Word wait_other_ns{0};     ///< for the end, a stop, or the other replicas (`join: epochs`)
-  Word first_sample_ns{0};   ///< CLOCK_MONOTONIC when its first FULL row was in hand; 0: none yet
-  Word skipped{0};           ///< samples given up under `on_error: skip`
-  Word epochs{0};            ///< epochs of its last input that it has seen the end of
-  Word waiting{0};           ///< Waiting
-  Word waiting_since_ns{0};  ///< CLOCK_MONOTONIC; of `waiting`
+  Word samples{0};          ///< FULL rows finished
+  Word tasks{0};            ///< finished, empty ones included
+  Word busy_ns{0};          ///< from claim to commit, epoch_end() included
+  Word wait_in_ns{0};       ///< for its inputs
+  Word wait_out_ns{0};      ///< for room in its ring: its readers are slower
+  Word wait_other_ns{0};    ///< for the end, a stop, or the other replicas (`join: epochs`)
+  Word first_sample_ns{0};  ///< CLOCK_MONOTONIC when its first FULL row was in hand; 0: none yet
+  Word skipped{0};          ///< samples given up under `on_error: skip`
+  Word epochs{0};           ///< epochs of its last input that it has seen the end of
+  Word waiting{0};          ///< Waiting
+  Word restarts{0};         ///< written by the supervisor while the replica does not run
+  Word since_ns{0};         ///< CLOCK_MONOTONIC when it began to wait, or its task in work
   std::array<Word, kTimeBuckets> task_times{};
 };
 static_assert(sizeof(ReplicaCounters) % kCacheLineBytes == 0, "replicas do not share lines");

@@ -4,6 +4,7 @@
 
 #include "pipeline/stats/counters.h"
 #include "transports/audit.h"
+#include "transports/epochs.h"
 
 namespace brigade {
 namespace {
@@ -16,7 +17,7 @@ std::uint64_t load(const ReplicaCounters::Word& word) {
 
 void add_waiting(const ReplicaCounters& counters, std::int64_t now_ns, StageFigures& figures) {
   const auto waiting = static_cast<Waiting>(load(counters.waiting));
-  const auto since = static_cast<std::int64_t>(load(counters.waiting_since_ns));
+  const auto since = static_cast<std::int64_t>(load(counters.since_ns));
   if (waiting == Waiting::no || since == 0 || since >= now_ns) return;
   const auto so_far = static_cast<std::uint64_t>(now_ns - since);
   if (waiting == Waiting::input) figures.wait_in_ns += so_far;
@@ -27,6 +28,7 @@ void add_waiting(const ReplicaCounters& counters, std::int64_t now_ns, StageFigu
 void add_counters(const ReplicaCounters& counters, std::int64_t now_ns, StageFigures& figures) {
   figures.tasks += load(counters.tasks);
   figures.skipped += load(counters.skipped);
+  figures.restarts += load(counters.restarts);
   figures.busy_ns += load(counters.busy_ns);
   figures.wait_in_ns += load(counters.wait_in_ns);
   figures.wait_out_ns += load(counters.wait_out_ns);
@@ -34,19 +36,13 @@ void add_counters(const ReplicaCounters& counters, std::int64_t now_ns, StageFig
   add_waiting(counters, now_ns, figures);
 }
 
-std::uint64_t period_of(const Words& control, int domain) {
-  const auto& words = *control.domains[static_cast<std::size_t>(domain)];
-  return words.epoch_period.value.load(std::memory_order_acquire);
-}
-
 std::uint64_t epochs_passed(const Plan& plan, const Words& control, int stage) {
   const PlanStage& planned = plan.stages[static_cast<std::size_t>(stage)];
-  std::uint64_t passed = plan.epochs;
+  std::uint64_t passed = domain_epochs(plan, planned.lanes.front().domain);
   for (int lane = 0; lane < static_cast<int>(planned.lanes.size()); ++lane) {
-    const std::uint64_t period =
-        period_of(control, planned.lanes[static_cast<std::size_t>(lane)].domain);
-    const std::uint64_t low = lane_low(control, stage, lane);
-    passed = std::min(passed, period == 0 ? 0 : low / period);
+    const DomainEpochs<SystemPolicy> epochs(control,
+                                            planned.lanes[static_cast<std::size_t>(lane)].domain);
+    passed = std::min(passed, epochs.passed(lane_low(control, stage, lane)));
   }
   return passed;
 }
@@ -59,6 +55,7 @@ StageFigures read_stage(const Plan& plan, const Words& control, int stage, std::
   figures.replicas = planned.replicas;
   figures.epochs = epochs_passed(plan, control, stage);
   for (int lane = 0; lane < static_cast<int>(planned.lanes.size()); ++lane) {
+    if (planned.free_outputs > 0 && lane > 0) break;  // lane 0 is what it gives
     figures.samples += full_rows(control, stage, lane);
   }
   for (int r = 0; r < planned.replicas; ++r) {
@@ -75,7 +72,7 @@ std::uint64_t expected_samples(const Plan& plan, const Words& control, const Pla
     const std::uint64_t samples = words.epoch_samples.value.load(std::memory_order_acquire);
     if (samples == kNever) return 0;
     const std::uint64_t whole = stage.drop_last ? samples / lane.task * lane.task : samples;
-    sum += whole * plan.epochs;
+    sum += whole * domain_epochs(plan, lane.domain);
   }
   return sum;
 }

@@ -21,6 +21,14 @@ Result<void> check_link(const StageContract& contract) {
     return Error{concat(quote(contract.type),
                         " reads headers of files, and so cannot be one of "
                         "several types of a stage")};
+  if (contract.cache)
+    return Error{concat(quote(contract.type),
+                        " is a source for what is below it, and so cannot be "
+                        "one of several types of a stage")};
+  if (contract.numbering != Numbering::one_to_one)
+    return Error{concat(quote(contract.type),
+                        " gives another number of samples than it takes, and so cannot be one of "
+                        "several types of a stage: give it a stage of its own")};
   return {};
 }
 
@@ -150,6 +158,13 @@ Result<StageType> chain_type(std::vector<const StageType*> links) {
     auto params = std::make_shared<ChainParams>();
     for (const StageType* link : links) params->links.push_back(link->contract.make_params());
     return std::static_pointer_cast<void>(params);
+  };
+  chain.contract.draws = [links](const void* params) {
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const auto& draws = links[i]->contract.draws;
+      if (draws && draws(chain_params(params).links[i].get())) return true;
+    }
+    return false;
   };
   chain.links = std::move(links);
   chain.contract.outputs = [links = chain.links](const void* params, const Ports& in,

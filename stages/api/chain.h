@@ -26,8 +26,8 @@ struct ChainParams {
 BRIGADE_API std::vector<std::string> chain_link_names(const std::vector<const StageType*>& links);
 
 /// The type of a chain of at least one transform; called "[a, b]". Errors: a type that is no
-/// transform, that reads headers of files or several sources, or one that takes batches beside one
-/// that takes samples. `links` must outlive it.
+/// transform, that reads headers of files or several sources, that numbers its outputs anew, or one
+/// that takes batches beside one that takes samples. `links` must outlive it.
 BRIGADE_API Result<StageType> chain_type(std::vector<const StageType*> links);
 
 /// The tensors on the way through a chain.

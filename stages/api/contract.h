@@ -136,6 +136,26 @@ class Contract {
   Contract& free_outputs(Fn most) {
     return renumbers(Numbering::free, most);
   }
+  /// Of a producer: `fn(const P&, const Facts&)`, an optional: how many samples it has in all.
+  template <class Fn>
+  Contract& counts(Fn fn) {
+    erased_.samples = [fn](const void* params, const Facts& facts) -> std::optional<std::uint64_t> {
+      return fn(*static_cast<const P*>(params), facts);
+    };
+    return *this;
+  }
+  /// Says that with parameters for which `fn(const P&)` holds, outputs depend on Inputs::random().
+  template <class Fn>
+  Contract& draws(Fn fn) {
+    erased_.draws = [fn](const void* params) { return fn(*static_cast<const P*>(params)); };
+    return *this;
+  }
+  /// The runtime keeps its samples; `room(const P&)`: so many are asked for, as an optional.
+  template <class Fn>
+  Contract& caches(Fn room) {
+    erased_.cache = true;
+    return counts([room](const P& params, const Facts&) { return room(params); });
+  }
   Contract& stateful() {
     erased_.stateful = true;
     return *this;

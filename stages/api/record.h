@@ -42,6 +42,7 @@ struct Frame {
   std::vector<SampleInfo> samples;  ///< one per row of the record; inputs only
   std::int64_t rows = 1;            ///< samples in this record
   bool batched = false;             ///< fields carry a batch dimension
+  std::int64_t written = -1;        ///< outputs: what Outputs::emit_rows() said; -1: nothing
   std::string port;                 ///< the source served (`join: epochs`, `merge`)
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< stream_id of the name that keys this stage's randoms
@@ -128,23 +129,33 @@ class Outputs {
 
   std::int64_t rows() const { return row_ < 0 ? frame_->rows : 1; }
 
-  /// One sample of a per-batch stage's output: slots without the batch dimension. For a per-sample
-  /// stage, row(0) is the record itself.
+  /// One sample of the output: of a per-batch stage slots without the batch dimension, of a
+  /// per-sample stage row(0) is the record itself. Where a contract gives k outputs for each input
+  /// (fixed_outputs), output j of input i is row(i * k + j), for a per-sample stage row(j).
   Outputs row(std::int64_t i) {
-    BRIGADE_CHECK(i >= 0 && i < frame_->rows, i);
-    return Outputs(*frame_, frame_->batched ? i : -1);
+    BRIGADE_CHECK(i >= 0 && i < rows(), i);
+    if (row_ >= 0) return *this;
+    return frame_->batched ? Outputs(*frame_, i) : Outputs(frame_[i], 0);
+  }
+
+  /// Of a stage with free_outputs(): rows 0 .. count - 1 are its outputs for this sample, at most
+  /// rows(). Without this call Next::emit stands for one.
+  void emit_rows(std::int64_t count) {
+    BRIGADE_CHECK(count >= 0 && count <= rows(), count);
+    frame_->written = count;
   }
 
  private:
   Outputs(Frame& frame, std::int64_t row) : frame_(&frame), row_(row) {}
 
   TensorSlot slot(Field& field) const {
-    if (row_ < 0) return {field.data, field.dtype, field.shape, field.bounds, field.ragged};
+    if (row_ < 0 || !frame_->batched)
+      return {field.data, field.dtype, field.shape, field.bounds, field.ragged};
     std::byte* data = field.data + static_cast<std::size_t>(row_) * field.row_stride;
     return {data, field.dtype, field.row_shape, field.row_bounds, field.ragged};
   }
 
-  Frame* frame_;
+  Frame* frame_;           // without batches, one of `rows` frames that follow each other
   std::int64_t row_ = -1;  // -1: the whole record
 };
 

@@ -2,7 +2,7 @@
 
 // The two interfaces that people implement. Legal call order, all from one thread at a time:
 //
-//   Stage:     open (process* epoch_end)* close
+//   Stage:     open (process* epoch_end)* close      a stream: process* ends with Next::end
 //   Producer:  open size read* close
 //
 // process() and read() write straight into shared memory; views and slots die when they return. An
@@ -27,7 +27,7 @@ enum class Next : std::uint8_t {
   emit,  ///< the outputs are written
   drop,  ///< no output for this sample; needs contract.may_drop()
   wait,  ///< a stream has nothing yet
-  end    ///< a stream is over
+  end    ///< a stream has given all samples of this epoch
 };
 
 /// Where a stage reports numbers while it runs and at its end; the last value of a name wins.
@@ -50,6 +50,11 @@ struct OpenContext {
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< stream_id that keys this stage's random numbers
   std::uint32_t epochs = 1;
+  /// Of a stream with one replica: where it goes on. Zeros, except in a replica that was started
+  /// again: then so many samples of that epoch are published (or left out), and the next call of
+  /// process() should give the one after them.
+  std::uint32_t epoch = 0;
+  std::uint64_t samples_done = 0;
   std::int64_t rows_max = 1;    ///< samples in one call at most: the batch, or 1
   std::string checkpoint_file;  ///< top-level `checkpoint: {file}`; empty: none asked for
   Ports inputs;                 ///< types per sample; of a single source, or all as "port.tensor"
@@ -71,7 +76,10 @@ struct EpochEnd {
   std::string_view source;  ///< the port whose epoch ended
 };
 
-/// A transform, a consumer, or a stream producer.
+/// A transform, a consumer, or a producer whose length is not known in advance: a stream. That is
+/// asked for samples until it says Next::end, gets epoch_end(), and is then asked for the next
+/// epoch's, as often as the graph has epochs. With several replicas there is one epoch, and it ends
+/// when each of them has said Next::end.
 class Stage {
  public:
   virtual ~Stage() = default;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,11 @@ struct StageContract {
   Numbering numbering = Numbering::one_to_one;
   /// k of `fixed` and `free` for these parameters; unset for one_to_one.
   std::function<Result<std::uint64_t>(const void* params)> outputs_per_input;
+  /// Samples of a producer, or room of a cache; unset, or nothing: these do not tell.
+  std::function<std::optional<std::uint64_t>(const void* params, const Facts& facts)> samples;
+  /// Whether outputs depend on random draws with these parameters; unset: they do not.
+  std::function<bool(const void* params)> draws;
+  bool cache = false;                  ///< keeps the samples of one epoch, and is a source of them
   bool stateful = false;               ///< keeps state between calls, beyond caches
   bool registers_host_memory = false;  ///< needs a writable mapping of its input pools
 

@@ -13,6 +13,10 @@ void add_npy(StageTypes& types);          ///< producer of the rows of NumPy arr
 void add_csv(StageTypes& types);          ///< producer of the columns of a text table
 void add_lines(StageTypes& types);        ///< producer of lines of text as they come: a stream
 void add_passthrough(StageTypes& types);  ///< transform that changes nothing
+void add_repeat(StageTypes& types);       ///< transform that gives each sample several times
+void add_cache(StageTypes& types);        ///< transform that keeps what it reads for all epochs
+void add_repack(StageTypes& types);       ///< transform that closes the gaps filters leave
+void add_merge(StageTypes& types);        ///< transform that makes one source of several
 void add_delay(StageTypes& types);        ///< transform that sleeps, crashes or fails where told
 void add_count(StageTypes& types);        ///< consumer that counts and checksums
 

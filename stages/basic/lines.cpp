@@ -1,5 +1,7 @@
 // lines: the lines of a file, a named pipe or a device, as they come. A stream: its length is
-// unknown until the file is at its end, or, of a pipe, until its last writer has closed it.
+// unknown until the file is at its end, or, of a pipe, until its last writer has closed it. A file
+// is read anew for every epoch, is shared by several replicas (line i goes to replica i mod R), and
+// is continued by a replica that is started again; a pipe can do none of this.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -48,11 +50,31 @@ class Lines : public Stage {
 
   Result<void> open(const OpenContext& context) override {
     params_ = context.params<LinesParams>();
+    replica_ = static_cast<std::uint64_t>(context.replica);
+    replicas_ = static_cast<std::uint64_t>(context.replicas);
     fd_ = ::open(params_.file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat status {};
     if (fd_ < 0 || fstat(fd_, &status) != 0) return failure("cannot open ");
     if (S_ISDIR(status.st_mode))
       return Error{concat(params_.file.path, " is a folder, expected a file of lines")};
+    is_file_ = S_ISREG(status.st_mode);
+    if (!is_file_ && context.epochs > 1)
+      return Error{concat(params_.file.path, " is no file and cannot be read again, found epochs: ",
+                          context.epochs, "; write `epochs: 1`")};
+    if (!is_file_ && context.replicas > 1)
+      return Error{concat(params_.file.path, " is no file and has one reader, found replicas: ",
+                          context.replicas, "; take `replicas:` away")};
+    if (is_file_) skip_ = context.samples_done;
+    return {};
+  }
+
+  Result<void> epoch_end(const EpochEnd&) override {
+    if (!is_file_) return {};
+    if (lseek(fd_, 0, SEEK_SET) != 0) return failure("cannot read again ");
+    buffer_.clear();
+    begin_ = searched_ = 0;
+    line_ = skip_ = 0;
+    refused_ = at_end_ = false;
     return {};
   }
 
@@ -63,7 +85,7 @@ class Lines : public Stage {
         searched_ = buffer_.size();
         if (searched_ - begin_ > static_cast<std::size_t>(params_.max_bytes) + 1) {
           begin_ = searched_;
-          if (!std::exchange(refused_, true)) return too_long(line_ + 1);
+          if (!std::exchange(refused_, true) && wants(line_ + 1)) return too_long(line_ + 1);
         }
         BRIGADE_ASSIGN(const bool more, read_more());
         if (!more && !at_end_) return Next::wait;
@@ -74,7 +96,7 @@ class Lines : public Stage {
       const std::string_view text = std::string_view(buffer_).substr(begin_, end - begin_);
       begin_ = searched_ = std::min(end + 1, buffer_.size());
       ++line_;
-      if (!std::exchange(refused_, false)) return emit(text, out);
+      if (!std::exchange(refused_, false) && wants(line_)) return emit(text, out);
     }
   }
 
@@ -84,6 +106,14 @@ class Lines : public Stage {
   }
 
  private:
+  /// Once for each line, which is counted from 1: it is this replica's, and was not given before.
+  bool wants(std::uint64_t line) {
+    if ((line - 1) % replicas_ != replica_) return false;
+    if (skip_ == 0) return true;
+    --skip_;
+    return false;
+  }
+
   Error failure(const char* what) const {
     return Error{concat(what, params_.file.path, ": ", std::strerror(errno))};
   }
@@ -125,7 +155,11 @@ class Lines : public Stage {
   }
 
   LinesParams params_;
+  std::uint64_t replica_ = 0;
+  std::uint64_t replicas_ = 1;
   int fd_ = -1;
+  bool is_file_ = false;
+  std::uint64_t skip_ = 0;  // lines that a predecessor has given
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line
   std::size_t searched_ = 0;  // no line ends before this

@@ -44,6 +44,16 @@ Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const Facts& fa
   return ports;
 }
 
+std::optional<std::uint64_t> npy_samples(const NpyParams& params, const Facts& facts) {
+  if (params.files.files.empty()) return std::nullopt;
+  const auto& [name, path] = params.files.files.front();
+  const FileFact* const fact = facts.find(concat("files.", name));
+  if (fact == nullptr) return std::nullopt;
+  const auto header = parse_npy_header(path, fact->header);
+  if (!header) return std::nullopt;
+  return static_cast<std::uint64_t>(header->shape[0]);
+}
+
 Contract<NpyParams> npy_contract() {
   return Contract<NpyParams>("npy", "Reads NumPy arrays of .npy files, one sample per row.")
       .producer()
@@ -52,6 +62,7 @@ Contract<NpyParams> npy_contract() {
       .required()
       .fact()
       .outputs(npy_outputs)
+      .counts(npy_samples)
       .example(
           "producer: npy\n"
           "shuffle: true\n"

@@ -32,6 +32,7 @@ Contract<SyntheticParams> synthetic_contract() {
               "or left as the memory is")
       .param("vary", &SyntheticParams::vary,
              "the first dimension differs from sample to sample, from 1 to what `shape` says")
+      .counts([](const SyntheticParams& params, const Facts&) { return params.count; })
       .outputs([](const SyntheticParams& params, const Ports&) -> Result<Ports> {
         if (params.vary && params.shape.empty())
           return Error{"vary: true needs a shape with a dimension that can differ"};

@@ -92,6 +92,9 @@ Contract<Params> decode_image_contract() {
                 {up_to(kPathBytes)},
                 "path of a file that has the image at i64 `offset`, `size` bytes long"}})
       .rest_passes()
+      .draws([](const Params& params) {
+        return params.crop == Params::Crop::random_resized || params.flip > 0;
+      })
       .outputs(decode_image_outputs)
       .example(
           "transform: decode_image\n"

@@ -61,6 +61,12 @@ Result<Ports> idx_outputs(const IdxImagesParams& params, const Ports&, const Fac
   return ports;
 }
 
+std::optional<std::uint64_t> idx_samples(const IdxImagesParams& params, const Facts& facts) {
+  const auto header = header_of(params.images, facts.find("images"));
+  if (!header || header->shape.rank() == 0) return std::nullopt;
+  return static_cast<std::uint64_t>(header->shape[0]);
+}
+
 Contract<IdxImagesParams> idx_images_contract() {
   return Contract<IdxImagesParams>("idx_images",
                                    "Reads the images and labels of IDX files (MNIST).")
@@ -71,6 +77,7 @@ Contract<IdxImagesParams> idx_images_contract() {
       .param("labels", &IdxImagesParams::labels, "IDX file of u8 labels; none: no tensor `label`")
       .fact()
       .outputs(idx_outputs)
+      .counts(idx_samples)
       .example(
           "producer: idx_images\n"
           "shuffle: true\n"

@@ -84,7 +84,7 @@ struct Link {
     if (type == "split") return split_of(in, info, random);
     if (type == "sift" && sifts_out(sift_params(), info, random)) return std::nullopt;
     if (type == "delay" && fails_at(info.id)) return std::nullopt;
-    const auto known = {"passthrough", "sift", "delay", "toss"};
+    const auto known = {"passthrough", "repeat", "sift", "delay", "toss"};
     BRIGADE_CHECK(std::find(known.begin(), known.end(), type) != known.end(), type);
     return PlainTensors{};
   }
@@ -121,6 +121,20 @@ std::optional<PlainTensors> after_links(const ValidStage& stage, PlainTensors in
   return in;
 }
 
+/// Samples that a stage makes of each.
+std::uint64_t fan_out(const ValidStage& stage) {
+  const std::string& type = stage.type->contract.type;
+  if (type == "repeat") return param<std::uint64_t>(stage, "times");
+  return type == "pieces" ? param<std::uint64_t>(stage, "count") : 1;
+}
+
+std::vector<PlainTensors> outputs_of_each(const ValidStage& stage, const PlainTensors& in,
+                                          const SampleInfo& info, std::uint64_t seed) {
+  const std::uint64_t count = fan_out(stage);
+  if (stage.type->contract.type == "repeat") return std::vector<PlainTensors>(count);
+  return pieces_of(in, Philox(seed, stream_id(stage.random), info.epoch, info.id), count);
+}
+
 }  // namespace
 
 PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan)
@@ -132,7 +146,7 @@ PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan)
     BRIGADE_CHECK(graph.stages[s].name == plan.stages[s].name, graph.stages[s].name);
     if (graph.stages[s].sources.empty()) {
       streams_[s] = produce(s);
-      epoch_samples_[s] = streams_[s].size() / graph.epochs;
+      give_numbers(s);
       continue;
     }
     std::vector<Lane> lanes = lanes_of(s);
@@ -140,30 +154,69 @@ PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan)
       consume(s, lanes);
       continue;
     }
-    epoch_samples_[s] = lanes[0].epoch_samples;
-    streams_[s] = transform(s, lanes[0]);
-    add_edges(s, lanes[0], count_there(streams_[s]));
+    if (plan.stages[s].free_outputs > 0) {
+      streams_[s] = number_anew(s, lanes);
+      give_numbers(s);
+      continue;
+    }
+    const std::uint64_t of_each = fan_out(graph.stages[s]);
+    for (const std::uint64_t size : lanes[0].epoch_samples)
+      epoch_samples_[s].push_back(size * of_each);
+    streams_[s] = of_each == 1 ? transform(s, lanes[0]) : multiply(s, lanes[0]);
+    add_edges(s, lanes[0], count_there(streams_[s]) / of_each);
   }
 }
 
 PlainLoop::Stream PlainLoop::produce(std::size_t stage) const {
   const ValidStage& producer = graph_.stages[stage];
-  BRIGADE_CHECK(producer.type->contract.type == "synthetic", producer.type->contract.type);
-  std::uint64_t size = param<std::uint64_t>(producer, "count");
-  if (producer.limit > 0) size = std::min(size, producer.limit);
-  const auto domain = static_cast<std::size_t>(plan_.stages[stage].lanes[0].domain);
-  const std::uint64_t period = epoch_period(size, plan_.domains[domain].multiple);
+  const bool drips = producer.type->contract.type == "drip";
+  BRIGADE_CHECK(drips || producer.type->contract.type == "synthetic", producer.type->contract.type);
   Stream stream;
   for (std::uint32_t epoch = 0; epoch < graph_.epochs; ++epoch) {
+    std::uint64_t size =
+        drips ? drip_count(param<std::vector<std::int64_t>>(producer, "counts"), epoch)
+              : param<std::uint64_t>(producer, "count");
+    if (producer.limit > 0) size = std::min(size, producer.limit);
     const Permutation order(size, producer.seed.value_or(graph_.seed), epoch);
     for (std::uint64_t index = 0; index < size; ++index) {
       const std::uint64_t id = producer.shuffle ? order(index) : index;
       Sample& sample = stream.emplace_back();
-      sample.info = {epoch * period + index, index, id, epoch};
-      sample.tensors = {{"data", synthetic(producer, graph_.seed, id)}};
+      sample.info = {0, index, id, epoch};
+      sample.tensors = drips ? drop_of(epoch, index)
+                             : PlainTensors{{"data", synthetic(producer, graph_.seed, id)}};
     }
   }
   return stream;
+}
+
+/// Of a stage that numbers its samples itself: every epoch is padded by itself.
+void PlainLoop::give_numbers(std::size_t stage) {
+  const auto domain = static_cast<std::size_t>(plan_.stages[stage].pool_domain);
+  std::vector<std::uint64_t>& sizes = epoch_samples_[stage];
+  sizes.resize(graph_.epochs);
+  for (const Sample& sample : streams_[stage]) ++sizes[sample.info.epoch];
+  std::vector<std::uint64_t> first(graph_.epochs);
+  for (std::size_t e = 1; e < first.size(); ++e)
+    first[e] = first[e - 1] + epoch_period(sizes[e - 1], plan_.domains[domain].multiple);
+  for (Sample& sample : streams_[stage])
+    sample.info.number = first[sample.info.epoch] + sample.info.index;
+}
+
+/// What is there of an epoch of all lanes; of several, in an order that nobody promises.
+PlainLoop::Stream PlainLoop::number_anew(std::size_t stage, const std::vector<Lane>& lanes) {
+  Stream out;
+  for (std::uint32_t epoch = 0; epoch < graph_.epochs; ++epoch) {
+    std::uint64_t index = 0;
+    for (std::size_t port = 0; port < lanes.size(); ++port) {
+      for (const Sample& in : lanes[port].stream) {
+        if (!in.there || in.info.epoch != epoch) continue;
+        out.push_back(in);
+        out.back().info = {0, index++, in.info.id * lanes.size() + port, epoch};
+      }
+    }
+  }
+  for (const Lane& lane : lanes) add_edges(stage, lane, count_there(lane.stream));
+  return out;
 }
 
 /// One lane of all sources, or under `epochs` and `merge` one of each.
@@ -214,7 +267,8 @@ std::uint64_t PlainLoop::round_of(std::size_t stage, const Lane& lane) const {
 void PlainLoop::leave_out_short(std::size_t stage, Lane& lane) const {
   const std::uint64_t round = round_of(stage, lane);
   for (Sample& sample : lane.stream)
-    if ((sample.info.index / round + 1) * round > lane.epoch_samples) sample.there = false;
+    if ((sample.info.index / round + 1) * round > lane.epoch_samples[sample.info.epoch])
+      sample.there = false;
 }
 
 void PlainLoop::toss(std::size_t stage, Lane& lane) const {
@@ -256,6 +310,26 @@ PlainLoop::Stream PlainLoop::transform(std::size_t stage, Lane& lane) const {
   return out;
 }
 
+/// Several samples of each, numbered anew.
+PlainLoop::Stream PlainLoop::multiply(std::size_t stage, const Lane& lane) const {
+  const ValidStage& reader = graph_.stages[stage];
+  const std::uint64_t count = fan_out(reader);
+  Stream out;
+  for (const Sample& in : lane.stream) {
+    const auto own = outputs_of_each(reader, in.tensors, in.info, graph_.seed);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Sample& sample = out.emplace_back(Sample{{}, in.there, {}});
+      sample.info = {in.info.number * count + i, in.info.index * count + i, in.info.id * count + i,
+                     in.info.epoch};
+      if (!in.there) continue;
+      sample.tensors = own[i];
+      for (const PassedTensor& passed : reader.passed)
+        sample.tensors.emplace_back(passed.name, *find(in.tensors, passed.name));
+    }
+  }
+  return out;
+}
+
 void PlainLoop::consume(std::size_t stage, const std::vector<Lane>& lanes) {
   const ValidStage& reader = graph_.stages[stage];
   Expected expected;
@@ -281,29 +355,31 @@ void PlainLoop::add_calls(std::size_t stage, int lane_index, const Lane& lane,
   const ValidStage& reader = graph_.stages[stage];
   const PlanLane& planned = plan_.stages[stage].lanes[static_cast<std::size_t>(lane_index)];
   const auto domain = static_cast<std::size_t>(planned.domain);
-  const std::uint64_t period = epoch_period(lane.epoch_samples, plan_.domains[domain].multiple);
   const std::uint64_t batch = reader.batched ? reader.sources[lane.sources[0]].batch : 1;
   // Replicas with counts that must be equal are called for batches of padding, too.
   const bool empty_too = reader.batched && reader.fixed;
-  const std::uint64_t end = empty_too ? period : lane.epoch_samples;
   const auto replicas = static_cast<std::uint64_t>(expected.replicas);
+  auto next = lane.stream.begin();
   for (std::uint32_t epoch = 0; epoch < graph_.epochs; ++epoch) {
+    const std::uint64_t size = lane.epoch_samples[epoch];
+    const std::uint64_t period = epoch_period(size, plan_.domains[domain].multiple);
+    const std::uint64_t end = empty_too ? period : size;
     for (std::uint64_t first = 0; first < end; first += batch) {
       Expected::Call call;
       call.lane = lane_index;
       call.event.port = expected.ports.back();
       call.event.epoch = epoch;
       call.replica = static_cast<int>(first / (reader.batched ? batch : planned.task) % replicas);
-      const std::uint64_t last = std::min(first + batch, lane.epoch_samples);
+      const std::uint64_t last = std::min(first + batch, size);
       for (std::uint64_t index = first; index < last; ++index) {
-        const Sample& sample = lane.stream[epoch * lane.epoch_samples + index];
+        const Sample& sample = *next++;
         if (!sample.there) continue;
         if (call.event.samples.empty()) call.event.number = sample.info.number;
         call.event.samples.push_back(sample_text(sample.info, sample.tensors));
       }
       const std::uint64_t round = empty_too ? batch * replicas : batch;
       const bool left_out =
-          reader.batched && reader.drop_last && (first / round + 1) * round > lane.epoch_samples;
+          reader.batched && reader.drop_last && (first / round + 1) * round > size;
       if (!call.event.samples.empty() || (empty_too && !left_out))
         expected.calls.push_back(std::move(call));
     }

@@ -2,9 +2,9 @@
 
 // The same graph computed by simple loops, one sample after the other, without rows, tasks, threads
 // or processes: what every consumer must see and what every edge's books must say. It knows
-// `synthetic`, `passthrough`, `delay`, `count` and the types of test_stages.h, and of the plan
-// takes only the multiple to which epochs are padded (which sample numbers show) and, for `assign:
-// fixed`, the task of stages that take samples.
+// `synthetic`, `passthrough`, `repeat`, `delay`, `count` and the types of test_stages.h, and of the
+// plan takes only the multiple to which epochs are padded (which sample numbers show) and, for
+// `assign: fixed`, the task of stages that take samples.
 //
 //   const PlainLoop plain(graph, plan);
 //   difference(plain.consumers()[0], records)
@@ -46,7 +46,7 @@ class PlainLoop {
   struct Lane {
     std::vector<std::size_t> sources;
     Stream stream;
-    std::uint64_t epoch_samples = 0;
+    std::vector<std::uint64_t> epoch_samples;  ///< by epoch
   };
 
   Stream produce(std::size_t stage) const;
@@ -54,6 +54,9 @@ class PlainLoop {
   Sample joined(std::size_t stage, const Lane& lane, std::size_t position) const;
   void leave_out_short(std::size_t stage, Lane& lane) const;
   Stream transform(std::size_t stage, Lane& lane) const;
+  Stream multiply(std::size_t stage, const Lane& lane) const;
+  Stream number_anew(std::size_t stage, const std::vector<Lane>& lanes);
+  void give_numbers(std::size_t stage);
   void toss(std::size_t stage, Lane& lane) const;
   void consume(std::size_t stage, const std::vector<Lane>& lanes);
   void add_calls(std::size_t stage, int lane_index, const Lane& lane, Expected& expected) const;
@@ -62,8 +65,8 @@ class PlainLoop {
 
   const ValidGraph& graph_;
   const Plan& plan_;
-  std::vector<Stream> streams_;               // by stage
-  std::vector<std::uint64_t> epoch_samples_;  // by stage
+  std::vector<Stream> streams_;                            // by stage
+  std::vector<std::vector<std::uint64_t>> epoch_samples_;  // by stage and epoch
   std::vector<Expected> consumers_;
   std::vector<ExpectedEdge> edges_;
 };

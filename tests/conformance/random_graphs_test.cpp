@@ -49,10 +49,14 @@ INSTANTIATE_TEST_SUITE_P(Lines, RandomGraphs, testing::Range<std::uint64_t>(0, k
 TEST(RandomYaml, WritesEveryForm) {
   std::string all;
   for (std::uint64_t i = 0; i < Seeds{}.count; ++i) all += RandomYaml(Seeds{}.first + i).text();
-  for (const char* word :
-       {"join: zip", "join: merge", "join: epochs", "assign: fixed", "drop_last", "fail_at",
-        "vary: true", "limit:", "keep:", "drop:", "rows:", "buffers:", "replicas: auto", "toss",
-        "sift", "split", "transform: [", ".digest", "consumer: count"})
+  for (const char* word : {"join: zip",       "join: merge",  "join: epochs",
+                           "assign: fixed",   "drop_last",    "fail_at",
+                           "vary: true",      "limit:",       "keep:",
+                           "drop:",           "rows:",        "buffers:",
+                           "replicas: auto",  "toss",         "sift",
+                           "split",           "transform: [", ".digest",
+                           "consumer: count", "repeat",       "pieces",
+                           "repack"})
     EXPECT_NE(all.find(word), all.npos) << word;
 }
 

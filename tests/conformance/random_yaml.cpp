@@ -38,6 +38,12 @@ int RandomYaml::group_of(std::size_t node) {
   return group;
 }
 
+/// Can be zipped.
+bool RandomYaml::numbered_alike(std::size_t a, std::size_t b) const {
+  return nodes_[a].samples == nodes_[b].samples && nodes_[a].fan_out == nodes_[b].fan_out &&
+         nodes_[a].anew == nodes_[b].anew;
+}
+
 void RandomYaml::unite(std::size_t a, std::size_t b) {
   const int first = group_of(a);
   const int second = group_of(b);
@@ -70,9 +76,15 @@ void RandomYaml::add_transform() {
   node.name = concat("t", nodes_.size());
   node.group = static_cast<int>(nodes_.size());
   Keys keys;
-  switch (number(0, 5)) {
+  switch (number(0, 7)) {
     case 0:
       add_chain(node, keys);
+      break;
+    case 6:
+      add_several(node, keys);
+      break;
+    case 7:
+      add_repack(node, keys);
       break;
     case 1:
     case 2:
@@ -112,6 +124,8 @@ void RandomYaml::add_plain(Node& node, Keys& keys) {
   if (one_in(5)) only = source.tensors[number(0, source.tensors.size() - 1)];
   node.tensors = only.empty() ? source.tensors : Keys{only};
   node.samples = source.samples;
+  node.fan_out = source.fan_out;
+  node.anew = source.anew;
   node.group = group_of(from);
   std::string type = one_of({"sift", "delay", "toss", "passthrough", "digest", "shift", "split"});
   if (type == "shift" && !has(node.tensors, "data")) type = "digest";
@@ -156,6 +170,8 @@ void RandomYaml::add_chain(Node& node, Keys& keys) {
   const std::size_t from = number(0, nodes_.size() - 1);
   node.tensors = nodes_[from].tensors;
   node.samples = nodes_[from].samples;
+  node.fan_out = nodes_[from].fan_out;
+  node.anew = nodes_[from].anew;
   node.group = group_of(from);
   std::vector<std::string> links;
   bool samples = false;
@@ -176,15 +192,56 @@ void RandomYaml::add_chain(Node& node, Keys& keys) {
   dress(node, keys, samples);
 }
 
+/// Several samples of each, but never very many.
+void RandomYaml::add_several(Node& node, Keys& keys) {
+  const std::size_t from = number(0, nodes_.size() - 1);
+  const Node& source = nodes_[from];
+  const std::uint64_t count = source.fan_out > 3 ? 1 : number(1, 4);
+  node.tensors = source.tensors;
+  node.samples = source.samples * count;
+  node.fan_out = source.fan_out * count;
+  node.anew = source.anew;
+  node.group = group_of(from);
+  const bool repeats = one_in(2);
+  const bool with_batch = one_in(3);
+  keys = {concat("transform: ", repeats ? "repeat" : "pieces"), "from: " + read(from, with_batch),
+          concat("params: {", repeats ? "times: " : "count: ", count, "}")};
+  if (!repeats) {
+    std::erase_if(node.tensors, [](const auto& name) { return name == "piece" || name == "part"; });
+    if (!node.tensors.empty() && one_in(3)) choose_passed(node, keys);
+    node.tensors.insert(node.tensors.end(), {"piece", "part"});
+  }
+  if (with_batch && one_in(5)) keys.emplace_back("drop_last: true");
+  if (one_in(6)) keys.emplace_back("assign: fixed");
+  dress(node, keys, false);
+}
+
+/// What is there, numbered anew: nothing above can be zipped with it.
+void RandomYaml::add_repack(Node& node, Keys& keys) {
+  const std::size_t from = number(0, nodes_.size() - 1);
+  node.tensors = nodes_[from].tensors;
+  node.samples = nodes_[from].samples;
+  node.anew = static_cast<int>(nodes_.size());
+  node.group = group_of(from);
+  keys = {"transform: repack", "from: " + read(from, false)};
+  if (one_in(3)) choose_passed(node, keys);
+  if (one_in(5)) keys.push_back(concat("buffers: ", one_of({1, 2, 5})));
+  if (!one_in(3)) return;
+  node.batch = true;
+  keys.push_back("batch: " + batch_size());
+}
+
 /// Two stages of one size, or one stage twice; `digest` keeps what has a name of its own.
 void RandomYaml::add_zip(Node& node, Keys& keys) {
   const std::size_t left = number(0, nodes_.size() - 1);
   std::vector<std::size_t> fitting;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
-    if (nodes_[i].samples == nodes_[left].samples) fitting.push_back(i);
+    if (numbered_alike(i, left)) fitting.push_back(i);
   const std::size_t right = fitting[number(0, fitting.size() - 1)];
   unite(left, right);
   node.samples = nodes_[left].samples;
+  node.fan_out = nodes_[left].fan_out;
+  node.anew = nodes_[left].anew;
   node.group = group_of(left);
   const std::string type = one_of({"digest", "sift", "split"});
   const bool with_batch =
@@ -243,7 +300,7 @@ std::vector<std::size_t> RandomYaml::sources_for(const std::string& join) {
   std::vector<int> groups;
   const std::size_t first = number(0, nodes_.size() - 1);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (join == "zip" && nodes_[i].samples != nodes_[first].samples) continue;
+    if (join == "zip" && !numbered_alike(i, first)) continue;
     if (join == "merge" && !has(nodes_[i].tensors, "digest")) continue;
     if (join == "epochs") {
       if (std::find(groups.begin(), groups.end(), group_of(i)) != groups.end()) continue;

@@ -22,6 +22,8 @@ class RandomYaml {
     std::string name;
     std::vector<std::string> tensors;
     std::uint64_t samples = 0;  ///< per epoch
+    std::uint64_t fan_out = 1;  ///< of them, for each of the producer
+    int anew = 0;               ///< the stage that numbered it anew; 0: none did
     int group = 0;              ///< stages that are fed together; the index of one of them
     bool batch = false;         ///< its writer says one
     bool read = false;
@@ -41,6 +43,8 @@ class RandomYaml {
   void add_producer();
   void add_transform();
   void add_chain(Node& node, Keys& keys);
+  void add_several(Node& node, Keys& keys);
+  void add_repack(Node& node, Keys& keys);
   void add_plain(Node& node, Keys& keys);
   void add_zip(Node& node, Keys& keys);
   void choose_passed(Node& node, Keys& keys);
@@ -51,6 +55,7 @@ class RandomYaml {
   std::vector<std::size_t> sources_for(const std::string& join);
   std::string read(std::size_t node, bool with_batch, const std::string& tensor = "");
   void write(const std::string& name, const Keys& keys);
+  bool numbered_alike(std::size_t a, std::size_t b) const;
   int group_of(std::size_t node);
   void unite(std::size_t a, std::size_t b);
 

@@ -22,6 +22,17 @@ inline bool sifts_out(const SiftParams& params, const SampleInfo& info, Philox r
   return info.id % params.every == params.rest || random.chance(params.chance);
 }
 
+/// How many samples a `drip` gives in an epoch.
+inline std::uint64_t drip_count(const std::vector<std::int64_t>& counts, std::uint32_t epoch) {
+  return static_cast<std::uint64_t>(counts[epoch % counts.size()]);
+}
+
+/// What it gives: `data` i64[2].
+inline PlainTensors drop_of(std::uint32_t epoch, std::uint64_t index) {
+  const std::vector<std::int64_t> values{epoch, static_cast<std::int64_t>(index)};
+  return {{"data", PlainTensor::of({2}, values)}};
+}
+
 /// Of a batch, by its first sample.
 inline bool tosses_out(std::uint64_t every, const SampleInfo& first) {
   return first.id % every == 0;
@@ -62,6 +73,22 @@ inline PlainTensors split_of(PlainTensors in, const SampleInfo& info, Philox ran
   return {{"low", PlainTensor::of({3}, low)},
           {"high", PlainTensor::of({2, 2}, high)},
           {"words", PlainTensor::of({count, 2}, words)}};
+}
+
+/// Of each sample `count` pieces: `piece` u8[<=6], of a drawn length, and `part` i64, which one it
+/// is.
+inline std::vector<PlainTensors> pieces_of(PlainTensors in, Philox random, std::uint64_t count) {
+  const PlainTensors digest = digest_of(std::move(in), random);
+  std::vector<PlainTensors> pieces;
+  for (std::uint64_t part = 0; part < count; ++part) {
+    const auto length = static_cast<std::int64_t>(random.below(7));
+    std::vector<std::uint8_t> piece(static_cast<std::size_t>(length));
+    std::copy_n(digest[0].second.bytes.begin(), piece.size(), piece.begin());
+    pieces.push_back({{"piece", PlainTensor::of({length}, piece)},
+                      {"part", PlainTensor::of({}, std::vector<std::int64_t>{
+                                                       static_cast<std::int64_t>(part)})}});
+  }
+  return pieces;
 }
 
 }  // namespace brigade::conformance

@@ -137,6 +137,108 @@ inline constexpr ShapeOfLine kShapes[] = {
         params: {folder: "${RECORDS}"}}
   samples: {consumer: record, from: both, params: {folder: "${RECORDS}"}}
 )"},
+    {"SeveralOfEach", R"(
+  numbers: {producer: synthetic, params: {count: 50, shape: [3]}, shuffle: true, replicas: R}
+  twice: {transform: repeat, from: numbers, params: {times: 2}, replicas: R}
+  work: {transform: shift, from: twice, replicas: R}
+  end: {consumer: record, from: {stage: work, batch: B}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+  batches: {transform: pieces, from: {stage: work, batch: B}, replicas: R}
+  many: {consumer: record, from: {stage: batches, batch: 16}, replicas: R,
+         params: {folder: "${RECORDS}"}}
+  once: {consumer: record, from: numbers, params: {folder: "${RECORDS}"}}
+)"},
+    {"ZipOfSeveralOfEach", R"(
+  numbers: {producer: synthetic, params: {count: 50, shape: [3], vary: true}, shuffle: true,
+            replicas: R}
+  other: {producer: synthetic, params: {count: 50}, replicas: R}
+  pieces: {transform: pieces, from: {stage: numbers, batch: B}, replicas: R}
+  thrice: {transform: repeat, from: numbers, params: {times: 3}, replicas: R}
+  sifted: {transform: sift, from: thrice, replicas: R}
+  others: {transform: repeat, from: other, params: {times: 3}, replicas: R}
+  end: {consumer: record, from: {a: {stage: pieces, batch: B}, b: sifted, c: others}, join: zip,
+        replicas: R, params: {folder: "${RECORDS}"}}
+)"},
+    {"HolesOfSeveral", R"(
+  numbers: {producer: synthetic, params: {count: 50}, shuffle: true, replicas: R}
+  sifted: {transform: sift, from: numbers, replicas: R}
+  failed: {transform: delay, from: sifted, params: {fail_at: [3, 5]}, on_error: {skip: 2}}
+  twice: {transform: repeat, from: {stage: failed, batch: B}, params: {times: 2}, replicas: R,
+          drop_last: true}
+  pieces: {transform: pieces, from: twice, params: {count: 2}, drop: data, replicas: R}
+  fails: {transform: delay, from: pieces, params: {fail_at: [0, 1, 42]}, on_error: {skip: 3}}
+  end: {consumer: record, from: {stage: fails, batch: B}, replicas: R, drop_last: true,
+        params: {folder: "${RECORDS}"}}
+)"},
+    {"EpochsOfSeveral", R"(
+  train: {producer: synthetic, params: {count: 50}, shuffle: true, replicas: R}
+  test: {producer: synthetic, params: {count: 40, dtype: u8}, batch: 16}
+  thrice: {transform: repeat, from: train, params: {times: 3}, replicas: R, assign: fixed}
+  end: {consumer: record, from: {train: {stage: thrice, batch: B}, test: test}, join: epochs,
+        replicas: R, params: {folder: "${RECORDS}"}}
+  both: {consumer: record, from: {once: {stage: train, batch: 16}, thrice: {stage: thrice, batch: B}},
+         join: merge,
+         params: {folder: "${RECORDS}"}}
+)"},
+    {"Repack", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
+  sifted: {transform: sift, from: numbers, params: {every: 4, rest: 2, chance: 0.2}, replicas: R}
+  full: {transform: repack, from: sifted}
+  work: {transform: digest, from: {stage: full, batch: B}, replicas: R}
+  again: {transform: sift, from: work, random: again, replicas: R}
+  fuller: {transform: repack, from: again}
+  end: {consumer: record, from: {stage: fuller, batch: B}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+  whole: {consumer: record, from: {stage: full, batch: B}, drop_last: true,
+          params: {folder: "${RECORDS}"}}
+  pairs: {consumer: record, from: {a: {stage: full, batch: B}, b: work}, join: zip, replicas: R,
+          params: {folder: "${RECORDS}"}}
+)"},
+    {"RepackOfRagged", R"(
+  words: {producer: synthetic, params: {count: 150, shape: [9, 2], vary: true, fill: random},
+          shuffle: true, replicas: R}
+  sifted: {transform: sift, from: words, replicas: R}
+  full: {transform: repack, from: sifted, keep: data}
+  pieces: {transform: pieces, from: full, params: {count: 2}, replicas: R}
+  end: {consumer: record, from: {stage: pieces, batch: B}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+)"},
+    {"RepackAndEpochs", R"(
+  train: {producer: synthetic, params: {count: 150}, shuffle: true, replicas: R}
+  test: {producer: synthetic, params: {count: 40}, batch: 16}
+  sifted: {transform: sift, from: train, params: {every: 3, chance: 0.3}, replicas: R}
+  full: {transform: repack, from: sifted}
+  end: {consumer: record, from: {train: {stage: full, batch: B}, test: test}, join: epochs,
+        replicas: R, params: {folder: "${RECORDS}"}}
+)"},
+    {"MergeOfSeveral", R"(
+  few: {producer: synthetic, params: {count: 40}, replicas: R}
+  many: {producer: synthetic, params: {count: 150}, shuffle: true}
+  work: {transform: shift, from: many, replicas: R}
+  sifted: {transform: sift, from: work, replicas: R}
+  all: {transform: merge, from: [few, sifted, many], join: merge}
+  last: {transform: digest, from: all, replicas: R}
+  end: {consumer: count, from: {stage: last, batch: B}, replicas: R}
+)"},
+    {"Streams", R"(
+  drops: {producer: drip, params: {counts: [150, 9]}}
+  work: {transform: digest, from: drops, replicas: R}
+  sifted: {transform: sift, from: work, replicas: R}
+  end: {consumer: record, from: {stage: sifted, batch: B, max_wait: 60s}, replicas: R,
+        params: {folder: "${RECORDS}"}}
+  full: {transform: repack, from: sifted}
+  other: {consumer: record, from: {stage: full, batch: B}, replicas: R,
+          params: {folder: "${RECORDS}"}}
+)"},
+    {"StreamsByEpochs", R"(
+  drops: {producer: drip, params: {counts: [0, 77]}}
+  work: {transform: digest, from: drops, replicas: R}
+  again: {producer: drip, params: {counts: [7, 8]}}
+  test: {producer: synthetic, params: {count: 40}, replicas: R}
+  end: {consumer: record, from: {train: {stage: work, batch: B, max_wait: 60s},
+        test: {stage: test, batch: 16}, again: {stage: again, batch: B, max_wait: 60s}},
+        join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
+)"},
     {"Counted", R"(
   numbers: {producer: synthetic, params: {count: 150, shape: [3]}, limit: 101, shuffle: true,
             seed: 9, replicas: R}

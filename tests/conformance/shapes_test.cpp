@@ -38,6 +38,38 @@ INSTANTIATE_TEST_SUITE_P(Lines, EveryShape, testing::ValuesIn(cases()), [](const
   return std::string(one.param.shape.name) + (one.param.in_process ? "_Threads" : "_Processes");
 });
 
+/// What a stream gives does not depend on when its batches are closed.
+TEST(StreamWithMaxWait, GivesTheSameSamplesInTheSameOrder) {
+  constexpr ShapeOfLine kPausing = {"", R"(
+  drops: {producer: drip, params: {counts: [50, 20], pause_every: 7, pause_us: 2000}}
+  work: {transform: digest, from: drops, replicas: R}
+  full: {transform: repack, from: work}
+  end: {consumer: count, from: {stage: work, batch: B, max_wait: 500us}}
+  other: {consumer: count, from: {stage: full, batch: B}}
+)"};
+  std::uint64_t checksum = 0;
+  for (const bool in_process : {false, true}) {
+    for (const int replicas : {1, 4}) {
+      for (const int batch : {1, 7, 64}) {
+        LineRun line;
+        ASSERT_EQ(line.prepare(shape_yaml(kPausing, replicas, batch)), "");
+        line.run(in_process);
+        EXPECT_EQ(line.outcome().failure, "");
+        for (const char* consumer : {"end", "other"}) {
+          EXPECT_EQ(line.reported(consumer, "samples"), 70u);
+          const std::uint64_t found = line.reported(consumer, "checksum");
+          if (checksum == 0) checksum = found;
+          EXPECT_EQ(found, checksum)
+              << consumer << ", " << replicas << " replicas, batch " << batch;
+        }
+        if (batch == 64) {
+          EXPECT_GT(line.reported("end", "batches"), 4u);  // some were closed early
+        }
+      }
+    }
+  }
+}
+
 TEST(CountedLine, TheChecksumOfAllSamplesIsTheSameForAnyReplicasAndBatch) {
   std::uint64_t checksum = 0;
   for (const int replicas : {1, 4}) {

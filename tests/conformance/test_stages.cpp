@@ -69,6 +69,49 @@ class PerSample : public Stage {
   }
 };
 
+struct DripParams {
+  std::vector<std::int64_t> counts = {150};
+  std::uint64_t pause_every = 0;
+  std::uint64_t pause_us = 1000;
+};
+
+/// A stream: now and then it has nothing for a while.
+class Drip : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    params_ = context.params<DripParams>();
+    epoch_ = context.epoch;
+    index_ = context.samples_done;
+    return {};
+  }
+  Result<Next> process(const Inputs&, Outputs& out) override {
+    if (index_ == drip_count(params_.counts, epoch_)) return Next::end;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < until_) return Next::wait;
+    if (params_.pause_every > 0 && (index_ + 1) % params_.pause_every == 0 &&
+        paused_at_ != index_) {
+      paused_at_ = index_;
+      until_ = now + std::chrono::microseconds(params_.pause_us);
+      return Next::wait;
+    }
+    BRIGADE_TRY(write_row(drop_of(epoch_, index_), out, 0));
+    ++index_;
+    return Next::emit;
+  }
+  Result<void> epoch_end(const EpochEnd& end) override {
+    epoch_ = end.epoch + 1;
+    index_ = paused_at_ = 0;
+    return {};
+  }
+
+ private:
+  DripParams params_;
+  std::uint32_t epoch_ = 0;
+  std::uint64_t index_ = 0;
+  std::uint64_t paused_at_ = 0;
+  std::chrono::steady_clock::time_point until_;
+};
+
 class Sift : public Stage {
  public:
   Result<void> open(const OpenContext& context) override {
@@ -99,6 +142,31 @@ class Toss : public Stage {
 
  private:
   std::uint64_t every_ = 1;
+};
+
+struct PiecesParams {
+  std::uint64_t count = 3;
+};
+
+class Pieces : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    count_ = context.params<PiecesParams>().count;
+    return {};
+  }
+  Result<Next> process(const Inputs& in, Outputs& out) override {
+    const auto count = static_cast<std::int64_t>(count_);
+    BRIGADE_CHECK(in.rows() * count == out.rows(), in.rows(), out.rows());
+    for (std::int64_t row = 0; row < in.rows(); ++row) {
+      const auto pieces = pieces_of(read_row(in, row), in.random(row), count_);
+      for (std::int64_t part = 0; part < count; ++part)
+        BRIGADE_TRY(write_row(pieces[static_cast<std::size_t>(part)], out, row * count + part));
+    }
+    return Next::emit;
+  }
+
+ private:
+  std::uint64_t count_ = 1;
 };
 
 struct RecordParams {
@@ -141,6 +209,17 @@ class Record : public Stage {
   std::uint64_t sleep_us_ = 0;
 };
 
+void add_drip(StageTypes& types) {
+  types.add<Drip>(Contract<DripParams>("drip", "A stream that pauses.")
+                      .producer()
+                      .param("counts", &DripParams::counts, 0, 1e6, "samples of each epoch in turn")
+                      .param("pause_every", &DripParams::pause_every, 0, 1e6, "samples; 0: never")
+                      .param("pause_us", &DripParams::pause_us, 0, 1e6, "microseconds")
+                      .outputs([](const DripParams&, const Ports&) -> Result<Ports> {
+                        return Ports{{"data", i64, {2}}};
+                      }));
+}
+
 void add_transforms(StageTypes& types) {
   types.add<Sift>(Contract<SiftParams>("sift", "Leaves samples out.")
                       .param("every", &SiftParams::every, 1, 1e6, "of so many ids")
@@ -154,6 +233,14 @@ void add_transforms(StageTypes& types) {
                       .param("every", &TossParams::every, 1, 1e6, "whose first id it divides")
                       .may_drop()
                       .rest_passes());
+  types.add<Pieces>(Contract<PiecesParams>("pieces", "Several samples of each.")
+                        .takes(Takes::either)
+                        .param("count", &PiecesParams::count, 1, 1e6, "of each")
+                        .fixed_outputs([](const PiecesParams& params) { return params.count; })
+                        .rest_passes()
+                        .outputs([](const PiecesParams&, const Ports&) -> Result<Ports> {
+                          return Ports{{"piece", u8, {up_to(6)}}, {"part", i64, {}}};
+                        }));
   types.add<PerSample<digest>>(Contract<NoParams>("digest", "A hash and a draw.")
                                    .takes(Takes::either)
                                    .several_inputs()
@@ -181,6 +268,7 @@ void add_transforms(StageTypes& types) {
 
 StageTypes conformance_stage_types() {
   StageTypes types;
+  add_drip(types);
   add_transforms(types);
   types.add<Record>(Contract<RecordParams>("record", "Writes down its calls.")
                         .consumer()

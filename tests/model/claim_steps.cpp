@@ -35,7 +35,7 @@ void ReplicaSteps::next_task() {
 }
 
 void ReplicaSteps::look_at_stop() {
-  if (is_source() && graph_.scenario().stop) return go(At::kStop);
+  if (is_source() && graph_.stops()) return go(At::kStop);
   look_at_end();
 }
 

@@ -29,6 +29,8 @@ Graph::Graph(const Scenario& scenario) : scenario_(scenario) {
   add_domains();
   connect();
   set_windows();
+  set_starts();
+  see_whether_it_stops();
 }
 
 void Graph::add_marks() {
@@ -84,6 +86,7 @@ void Graph::add_domains() {
     }
     domain.replicas |= replicas_of(mark.stage);
     if (mark.inputs.empty()) domain.source_marks.push_back(m);
+    if (mark.inputs.empty()) domain.sources |= replicas_of(mark.stage);
     if (mark.inputs.empty() && spec.free) domain.of_free = true;
   }
   for (Domain& domain : domains_) {
@@ -126,6 +129,31 @@ void Graph::set_windows() {
   }
 }
 
+// Consumers start at their positions; every other stage at the minimum over what reads it, rounded
+// down to its task size.
+void Graph::set_starts() {
+  for (int m = marks() - 1; m >= 0; --m) {
+    Mark& mark = marks_[static_cast<size_t>(m)];
+    mark.start = stage_of(mark).start;
+    if (mark.readers.empty()) continue;
+    int lowest = kSamplesMax, highest = 0;
+    for (const int reader : mark.readers) {
+      lowest = std::min(lowest, this->mark(reader).start);
+      highest = std::max(highest, this->mark(reader).start);
+    }
+    mark.start = faulty(Fault::kResumeAtLastConsumer) ? highest : lowest;
+    if (!faulty(Fault::kResumeNotRounded)) mark.start -= mark.start % mark.task_size;
+  }
+}
+
+void Graph::see_whether_it_stops() {
+  const auto ends_by_stop = [](const StageSpec& stage) {
+    return stage.stream && stage.replicas > 1;
+  };
+  const auto& stages = scenario_.stages;
+  stops_ = scenario_.stop || std::any_of(stages.begin(), stages.end(), ends_by_stop);
+}
+
 int Graph::tables(int stage) const {
   const StageSpec& spec = this->stage(stage);
   const int inputs = static_cast<int>(spec.inputs.size());
@@ -166,7 +194,7 @@ uint8_t Graph::domain_mates(int stage) const {
 }
 
 bool Graph::end_may_change(int domain) const {
-  return scenario_.stop || this->domain(domain).end == kUnknownEnd;
+  return stops() || this->domain(domain).end == kUnknownEnd;
 }
 
 std::string Graph::replica_name(int replica) const {

@@ -17,6 +17,7 @@ struct Mark {
   int domain = 0;
   int task_size = 1;
   int rows = 0;    // M of the stage's output
+  int start = 0;   // the mark at the beginning, where a run is resumed
   int window = 0;  // W
   bool words = false;
   std::vector<int> inputs;    // marks of the stages above
@@ -29,6 +30,7 @@ struct Domain {
   int period = 0;        // numbers of an epoch, P
   int end = 0;           // kUnknownEnd for a stream
   uint8_t replicas = 0;  // bit mask of the replicas of all its stages
+  uint8_t sources = 0;   // and of its source stages
   bool of_free = false;  // numbered by a free stage, which stores its end
   std::vector<int> source_marks;
 };
@@ -62,6 +64,9 @@ class Graph {
   // Stage, its writers and its readers: bit mask of their replicas.
   uint8_t neighbourhood(int stage) const;
   uint8_t domain_mates(int stage) const;
+  bool stops() const {
+    return stops_;
+  }  // a stop may come, or a stream with several replicas ends by one
   bool end_may_change(int domain) const;
   std::string replica_name(int replica) const;
   std::string mark_name(int mark) const;
@@ -72,6 +77,8 @@ class Graph {
   void add_domains();
   void connect();
   void set_windows();
+  void set_starts();
+  void see_whether_it_stops();
 
   Scenario scenario_;
   std::vector<Mark> marks_;
@@ -79,6 +86,7 @@ class Graph {
   std::vector<int> stage_of_replica_;
   std::vector<int> first_mark_;
   int free_stage_ = -1;
+  bool stops_ = false;
 };
 
 }  // namespace brigade::model

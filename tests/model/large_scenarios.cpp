@@ -104,7 +104,8 @@ std::vector<Scenario> ends() {
 
 std::vector<Scenario> large_scenarios() {
   std::vector<Scenario> all = replicas();
-  for (const auto& more : {shapes_and_holes(), ends(), large_free_scenarios()}) {
+  for (const auto& more :
+       {shapes_and_holes(), ends(), large_resume_scenarios(), large_free_scenarios()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

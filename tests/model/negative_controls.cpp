@@ -147,7 +147,8 @@ std::vector<Scenario> end_faults() {
 
 std::vector<Scenario> negative_controls() {
   std::vector<Scenario> all = work_faults();
-  for (const auto& more : {wait_faults(), repair_faults(), end_faults(), free_controls()}) {
+  for (const auto& more :
+       {wait_faults(), repair_faults(), end_faults(), resume_controls(), free_controls()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -11,9 +11,14 @@ State Protocol::initial() const {
   State state;
   for (int m = 0; m < graph_.marks(); ++m) {
     const Mark& mark = graph_.mark(m);
-    for (int w = 0; mark.words && w < mark.window; ++w) {
-      state.word[m][w] = {static_cast<int8_t>(w - mark.window), tag(kDone, 0)};
+    const int first = mark.start / mark.task_size;
+    for (int task = first - mark.window; mark.words && task < first; ++task) {
+      const int slot = (task + mark.window) % mark.window;
+      state.word[m][slot] = {static_cast<int8_t>(task), tag(kDone, 0)};
     }
+    state.low[m] = static_cast<uint8_t>(mark.start);
+    state.full[m] = static_cast<uint8_t>(mark.start);
+    state.committed[m] = static_cast<uint16_t>((1u << mark.start) - 1);
   }
   for (int d = 0; d < graph_.domains(); ++d) {
     state.end[d] = static_cast<uint8_t>(graph_.domain(d).end);

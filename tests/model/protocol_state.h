@@ -57,6 +57,7 @@ enum class At : uint8_t {
   kWaitClear,    // fetch_and my bit
   kEndStore,     // a stream stores end
   kEndRing,      // and rings one bell
+  kStopStore,    // a stream with several replicas: stop = 1 at the end of its data
   // a free stage
   kFreeEntry,        // a restart: load the journal
   kFreeRaise,        // and raise low_in (kRaiseAfterSettle, kNoRaise)

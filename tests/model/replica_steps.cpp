@@ -24,7 +24,8 @@ bool ReplicaSteps::may(int choice) const {
   const bool decides_on_wake = r_.at == At::kAdvanceWord || (r_.at == At::kDone && !mark().words);
   if (decides_on_wake && graph_.scenario().wake == Wake::kEither) return choice <= 1;
   if (r_.at == At::kWorkBegin && stage_.stream && !has(kPadding)) {
-    const int last = past_sample() - 1;  // what max_wait would pad
+    if (choice == 1 && stage_.replicas > 1) return false;  // no max_wait
+    const int last = past_sample() - 1;                    // what max_wait would pad
     if (choice == 1) return first_sample() < stage_.size && last % domain().lcm != 0;
     return choice == 2 || first_sample() < stage_.size;
   }
@@ -113,6 +114,8 @@ void ReplicaSteps::run_waiting(int choice) {
       return stop_waiting();
     case At::kWaitClear:
       return clear_bit();
+    case At::kStopStore:
+      return stop_at_end_of_data();
     case At::kEndStore:
       return store_end();
     case At::kEndRing:
@@ -150,7 +153,7 @@ void ReplicaSteps::die() {
 bool ReplicaSteps::end_is_final() const {
   const int d = mark().domain;
   if (graph_.domain(d).of_free) return state_.end[d] != kUnknownEnd;
-  if (graph_.scenario().stop) return state_.stop[d] == 2 && state_.end[d] != kUnknownEnd;
+  if (graph_.stops()) return state_.stop[d] == 2 && state_.end[d] != kUnknownEnd;
   return state_.end[d] != kUnknownEnd;
 }
 

@@ -86,6 +86,7 @@ class ReplicaSteps {
   void cas_low();
   void after_advance(int choice);
   int failing_sample() const;
+  void stop_at_end_of_data();
 
   // free_steps.cpp
   void run_free(int choice);

@@ -46,6 +46,9 @@ enum class Fault : uint8_t {
   kEndNotRounded,  // the lowered end is no multiple of L
   kRoundsNotInL,   // L without R*g under assign: fixed
   kEpochsUnordered,
+  kResumeAtLastConsumer,  // stages above several consumers start at the one furthest ahead
+  kResumeNotRounded,      // or at the furthest back, but not at a multiple of their task size
+  kEndOfDataAlone,        // of several replicas of a stream, the first at the end stores it
   // the journal of free stages
   kJournalInPlace,           // the entry in use is overwritten, without the index
   kJournalIndexFirst,        // the index is stored before the entry it names
@@ -87,6 +90,7 @@ struct StageSpec {
   uint16_t failing = 0;   // on_error: skip: holes with an entry in skips
   uint16_t poison = 0;    // one sample that kills whoever works on it
   bool mortal = true;     // may be killed
+  int start = 0;          // a consumer: resumes at this number
   bool free = false;      // numbering: free (merge, repack), with a journal
   uint16_t doubled = 0;   // a free stage: inputs with two outputs; a FULL one has one, others none
 };
@@ -112,6 +116,10 @@ struct Scenario {
 std::vector<Scenario> small_scenarios();
 std::vector<Scenario> large_scenarios();
 std::vector<Scenario> negative_controls();
+// The same of resumed runs, streams with several replicas, and long ways to a zip.
+std::vector<Scenario> small_resume_scenarios();
+std::vector<Scenario> large_resume_scenarios();
+std::vector<Scenario> resume_controls();
 // The same of free stages and their journal.
 std::vector<Scenario> small_free_scenarios();
 std::vector<Scenario> large_free_scenarios();

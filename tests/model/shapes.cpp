@@ -101,6 +101,18 @@ Stages streaming(Stages stages) {
   return stages;
 }
 
+Stages zip_of_long_way(int rows, int samples) {
+  return {{.name = "src", .rows = rows, .size = samples},
+          {.name = "a", .inputs = {0}, .task_size = 2, .rows = 4},
+          {.name = "b", .inputs = {1}, .task_size = 4, .rows = 4},
+          {.name = "zip", .inputs = {0, 2}}};
+}
+
+Stages resumed(Stages stages, size_t consumer, int start) {
+  stages[consumer].start = start;
+  return stages;
+}
+
 Stages with_samples(Stages stages, int samples) {
   stages[0].size = samples;
   return stages;

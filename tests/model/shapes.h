@@ -38,7 +38,10 @@ Stages immortal_ends(Stages stages);  // only what is between sources and consum
 Stages with_writers(Stages stages, int replicas);  // of the first stage
 Stages with_second_reader(Stages stages);          // of what the last stage reads
 Stages streaming(Stages stages);                   // the first stage does not know its end
-Stages with_samples(Stages stages, int samples);   // of the first stage: no multiple of L
+// src -> a (tasks of 2) -> b (tasks of 4) -> zip, which also reads src, whose ring has `rows`.
+Stages zip_of_long_way(int rows, int samples);
+Stages resumed(Stages stages, size_t consumer, int start);
+Stages with_samples(Stages stages, int samples);  // of the first stage: no multiple of L
 Stages with_rows(Stages stages, size_t stage, int rows);
 
 }  // namespace brigade::model

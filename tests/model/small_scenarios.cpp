@@ -306,6 +306,7 @@ std::vector<Scenario> small_scenarios() {
   append(all, holes());
   append(all, ends());
   append(all, joined_epochs());
+  append(all, small_resume_scenarios());
   append(all, small_free_scenarios());
   return all;
 }

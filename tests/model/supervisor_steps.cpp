@@ -84,9 +84,10 @@ void SupervisorSteps::choices(Choices& open) const {
       open.push_back(static_cast<uint8_t>(kRestart + r));
     }
   }
-  for (int d = 0; d < graph_.domains() && graph_.scenario().stop; ++d) {
+  for (int d = 0; d < graph_.domains() && graph_.stops(); ++d) {
     if (graph_.domain(d).of_free && !graph_.faulty(Fault::kFreeObeysStop)) continue;
-    if (state_.stop[d] == 0) open.push_back(static_cast<uint8_t>(kStopDomain + d));
+    if (state_.stop[d] == 0 && graph_.scenario().stop)
+      open.push_back(static_cast<uint8_t>(kStopDomain + d));
     if (state_.stop[d] == 1 && all_acknowledged(d)) {
       open.push_back(static_cast<uint8_t>(kLowerEnd + d));
     }
@@ -282,17 +283,9 @@ void SupervisorSteps::finish_repair() {
   me_ = Supervisor{};
 }
 
-uint8_t SupervisorSteps::sources(int domain) const {
-  uint8_t bits = 0;
-  for (const int mark : graph_.domain(domain).source_marks) {
-    bits |= graph_.replicas_of(graph_.mark(mark).stage);
-  }
-  return bits;
-}
-
 bool SupervisorSteps::all_acknowledged(int domain) const {
   for (int r = 0; r < graph_.replicas(); ++r) {
-    if ((sources(domain) & bit(r)) == 0) continue;
+    if ((graph_.domain(domain).sources & bit(r)) == 0) continue;
     const Replica& source = state_.replica[r];
     const bool gone = source.at == At::kLeft || source.at == At::kReaped;
     if (!gone && source.ack == 0) return false;
@@ -303,7 +296,7 @@ bool SupervisorSteps::all_acknowledged(int domain) const {
 void SupervisorSteps::ask_stop(int domain) {
   state_.stop[domain] = 1;
   me_.at = SupervisorAt::kStopRing;
-  me_.bits = sources(domain);
+  me_.bits = graph_.domain(domain).sources;
 }
 
 int SupervisorSteps::lowered_end(int domain) const {

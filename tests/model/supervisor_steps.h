@@ -52,7 +52,6 @@ class SupervisorSteps {
   void ring_one(int choice);
   void finish_repair();
   bool claimed_by_victim(int& mark, int& slot) const;
-  uint8_t sources(int domain) const;
 
   SharedMemory& shared_;
   State& state_;

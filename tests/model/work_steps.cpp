@@ -1,5 +1,7 @@
 // work, finish and advance: rows in place, the tally, the one store that commits, and low.
 
+#include <algorithm>
+
 #include "tests/model/replica_steps.h"
 
 namespace brigade::model {
@@ -26,6 +28,11 @@ void ReplicaSteps::begin_work(int choice) {
 // end of its data (2). False: there is nothing to write, only the end to be stored.
 bool ReplicaSteps::open_chunk(int choice) {
   if (choice == 0 && !has(kPadding)) return true;
+  if (stage_.replicas > 1) {  // its data are over, or others' were: the rest up to the end is PAD
+    if (!has(kPadding)) set(kEnding);
+    r_.holes = static_cast<uint8_t>(stage_.task_size);
+    return true;
+  }
   const bool at_multiple = first_sample() % domain().lcm == 0;
   const bool first = !has(kPadding);
   const bool ends = first && choice == 2;
@@ -205,12 +212,28 @@ void ReplicaSteps::cas_low() {
 void ReplicaSteps::after_advance(int choice) {
   const Wake wake = graph_.scenario().wake;
   const bool pays = wake == Wake::kAtOnce || (wake == Wake::kEither && choice == 1);
-  const bool chunk_ends = stage_.stream && past_sample() % domain().lcm == 0;
+  if (stage_.stream && stage_.replicas > 1 && has(kEnding)) return go(At::kStopStore);
+  const bool chunk_ends =
+      stage_.stream && stage_.replicas == 1 && past_sample() % domain().lcm == 0;
   if (chunk_ends) clear(kPadding);
   if (!mark().words) ++r_.task;
   if (chunk_ends && has(kEnding)) return go(At::kEndStore);
   if (r_.owes != 0 && pays) return pay(Then::kClaimNext);
   claim_next();
+}
+
+// Several replicas cannot know how far the others are: a stop finds the end.
+void ReplicaSteps::stop_at_end_of_data() {
+  clear(kEnding);
+  const int d = mark().domain;
+  if (faulty(Fault::kEndOfDataAlone)) {
+    state_.end[d] = static_cast<uint8_t>(std::min<int>(state_.end[d], past_sample()));
+    r_.bits = static_cast<uint8_t>(domain().replicas & ~bit(me_));
+    return go(At::kEndRing);
+  }
+  if (state_.stop[d] == 0) state_.stop[d] = 1;
+  r_.bits = static_cast<uint8_t>(domain().sources & ~bit(me_));
+  go(At::kEndRing);
 }
 
 }  // namespace brigade::model

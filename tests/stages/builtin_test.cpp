@@ -10,10 +10,10 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   const StageTypes types = builtin_stage_types();
   std::vector<std::string> names;
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
-  EXPECT_THAT(names,
-              testing::UnorderedElementsAre("synthetic", "npy", "csv", "lines", "passthrough",
-                                            "delay", "count", "idx_images", "image_folder",
-                                            "augment_image", "decode_image", "torch_classifier"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre(
+                         "synthetic", "npy", "csv", "lines", "passthrough", "repeat", "cache",
+                         "delay", "count", "idx_images", "image_folder", "augment_image",
+                         "decode_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

@@ -45,6 +45,13 @@ class FakeCrew final : public Crew {
     running_ = replicas_;
     return {};
   }
+  Result<void> restart(int replica) override {
+    if (!restart_error.empty()) return Error{restart_error};
+    restarted.push_back(replica);
+    ended_[static_cast<std::size_t>(replica)] = false;
+    ++running_;
+    return {};
+  }
   int event_fd() const override { return always_.get(); }
   std::vector<CrewEvent> take_events() override {
     std::vector<CrewEvent> events;
@@ -71,6 +78,8 @@ class FakeCrew final : public Crew {
   pid_t pid(int replica) const override { return 1000 + replica; }
 
   std::string start_error;
+  std::string restart_error;
+  std::vector<int> restarted;
 
  private:
   struct Step {

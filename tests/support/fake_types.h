@@ -59,6 +59,15 @@ struct ClassifierParams {
   ByteSize cache{1 << 20};
 };
 struct NoParams {};
+struct SeveralParams {
+  std::uint64_t count = 2;
+};
+
+inline Result<std::uint64_t> count_of(const SeveralParams& params) {
+  if (params.count == 13) return Error{"13 is no number of samples"};
+  if (params.count == 14) throw std::runtime_error("thrown\nin several lines");
+  return params.count;
+}
 
 inline Result<Ports> same_image(const AugmentParams& params, const Ports& in) {
   TensorType image = *in.find("image");
@@ -129,6 +138,11 @@ inline void add_transforms(StageTypes& types) {
                          .transform()
                          .takes(Takes::either)
                          .several_inputs()
+                         .rest_passes());
+  types.add<NoStage>(Contract<SeveralParams>("several", "Several samples of each.")
+                         .transform()
+                         .param("count", &SeveralParams::count, "of each")
+                         .fixed_outputs(count_of)
                          .rest_passes());
   types.add<NoStage>(Contract<NoParams>("running_mean", "Subtracts the mean so far.")
                          .transform()

@@ -21,14 +21,38 @@ struct StageSpec {
   std::vector<int> inputs;
   bool in_order = false;  ///< no task words (only with one replica)
   bool fixed = false;
+  std::uint64_t fan_out = 1;  ///< rows per sample
 };
 
-/// What the planner would make of it: windows, wake steps, replica numbers; one domain.
+/// Samples of a stage's lane for each of the source: the fan-outs above it.
+inline std::uint64_t lane_scale(const GraphShape& graph, int stage) {
+  std::uint64_t scale = 1;
+  const auto* lane = &graph.stages[static_cast<std::size_t>(stage)].lanes[0];
+  while (!lane->inputs.empty()) {
+    const StageShape& above = graph.stages[static_cast<std::size_t>(lane->inputs[0])];
+    scale *= above.fan_out;
+    lane = &above.lanes[0];
+  }
+  return scale;
+}
+
+/// The domain of a lane with this scale, made where there is none.
+inline int domain_of_scale(GraphShape& graph, std::uint64_t scale) {
+  if (scale == 1) return 0;
+  for (const DerivedDomain& derived : graph.derived)
+    if (derived.fan_out == scale) return derived.domain;
+  graph.derived.push_back({graph.domains, 0, scale});
+  return graph.domains++;
+}
+
+/// What the planner would make of it: windows, wake steps, replica numbers; one domain, and those
+/// derived from it.
 inline GraphShape line_shape(const std::vector<StageSpec>& specs) {
   GraphShape graph;
   graph.domains = 1;
   for (const StageSpec& spec : specs) {
     StageShape stage;
+    stage.fan_out = spec.fan_out;
     stage.first_replica = graph.replicas;
     stage.replicas = spec.replicas;
     stage.rows = spec.rows;
@@ -43,35 +67,44 @@ inline GraphShape line_shape(const std::vector<StageSpec>& specs) {
       const std::uint64_t above = specs[static_cast<std::size_t>(input)].rows;
       if (spec.rows == 0) rows = rows == 0 ? above : std::min(rows, above);
     }
-    lane.window = rows / spec.task;
+    lane.window = rows / (spec.task * spec.fan_out);
     stage.lanes.push_back(lane);
     stage.skips_max = 4;
     stage.quarantine_max = 4;
     graph.replicas += spec.replicas;
     graph.stages.push_back(stage);
+    LaneShape& made = graph.stages.back().lanes[0];
+    made.domain =
+        domain_of_scale(graph, lane_scale(graph, static_cast<int>(graph.stages.size()) - 1));
   }
   for (std::size_t writer = 0; writer < specs.size(); ++writer) {
     std::uint64_t step = 0;
     for (std::size_t reader = 0; reader < specs.size(); ++reader) {
       for (int input : specs[reader].inputs) {
-        if (input == static_cast<int>(writer)) step = std::gcd(step, specs[reader].task);
+        if (input != static_cast<int>(writer)) continue;
+        const std::uint64_t fan_out = specs[writer].fan_out;
+        step = std::gcd(step, specs[reader].task % fan_out == 0 ? specs[reader].task / fan_out : 1);
       }
     }
     for (int input : specs[writer].inputs) {
-      step = std::gcd(step, specs[static_cast<std::size_t>(input)].task);
+      const StageSpec& above = specs[static_cast<std::size_t>(input)];
+      step = std::gcd(step, above.task * above.fan_out);
     }
     graph.stages[writer].lanes[0].wake_every = step;
   }
   return graph;
 }
 
-/// The samples of a line are a multiple of every task size; returns L.
+/// The samples of a line are a multiple of every task size; returns L of the source.
 inline std::uint64_t line_multiple(const GraphShape& shape) {
   std::uint64_t multiple = 1;
-  for (const StageShape& stage : shape.stages) {
+  for (std::size_t s = 0; s < shape.stages.size(); ++s) {
+    const StageShape& stage = shape.stages[s];
+    const std::uint64_t scale = lane_scale(shape, static_cast<int>(s));
     for (const LaneShape& lane : stage.lanes) {
       const auto rounds = lane.fixed ? static_cast<std::uint64_t>(stage.replicas) : 1;
-      multiple = std::lcm(multiple, lane.task * rounds);
+      const std::uint64_t round = lane.task * rounds;
+      multiple = std::lcm(multiple, round / std::gcd(round, scale));
     }
   }
   return multiple;
@@ -82,12 +115,15 @@ inline std::uint64_t next_value(int stage, std::uint64_t sum) {
   return (sum + static_cast<std::uint64_t>(stage) + 1) * 0x9e3779b97f4a7c15u;
 }
 
-/// The value of a sample in a stage's pool, when everything went right.
-inline std::uint64_t expected_value(const GraphShape& shape, int stage, std::uint64_t sample) {
+/// The value of a row in a stage's pool, when everything went right: of a stage with a fan-out the
+/// i-th of a sample is its value plus i.
+inline std::uint64_t expected_value(const GraphShape& shape, int stage, std::uint64_t row) {
   std::uint64_t sum = 0;
-  const auto& inputs = shape.stages[static_cast<std::size_t>(stage)].lanes[0].inputs;
+  const StageShape& made_by = shape.stages[static_cast<std::size_t>(stage)];
+  const std::uint64_t sample = row / made_by.fan_out;
+  const auto& inputs = made_by.lanes[0].inputs;
   for (int input : inputs) sum += expected_value(shape, input, sample);
-  return next_value(stage, inputs.empty() ? sample : sum);
+  return next_value(stage, inputs.empty() ? sample : sum) + row % made_by.fan_out;
 }
 
 /// Bytes of a pool whose rows are a header and one 64-bit number.

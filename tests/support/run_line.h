@@ -36,7 +36,7 @@
 namespace brigade::support {
 
 /// Keeps what stages say and report. Any thread.
-class KeepingReporter final : public Reporter {
+class KeepingReporter final : public RunReporter {
  public:
   void report(std::string_view name, double value) override { keep(name, std::to_string(value)); }
   void report(std::string_view name, std::uint64_t value) override {
@@ -45,6 +45,14 @@ class KeepingReporter final : public Reporter {
   void say(std::string_view line) override {
     std::lock_guard lock(mutex_);
     lines_.emplace_back(line);
+  }
+  void quarantined(const QuarantinedSample& sample) override {
+    std::lock_guard lock(mutex_);
+    quarantined_.push_back(sample);
+  }
+  std::vector<QuarantinedSample> quarantined() {
+    std::lock_guard lock(mutex_);
+    return quarantined_;
   }
   std::vector<std::string> lines() {
     std::lock_guard lock(mutex_);
@@ -63,6 +71,7 @@ class KeepingReporter final : public Reporter {
 
   std::mutex mutex_;
   std::vector<std::string> lines_;
+  std::vector<QuarantinedSample> quarantined_;
   std::map<std::string, std::string> values_;
 };
 
@@ -168,6 +177,7 @@ class RunLine {
   void start() {
     for (std::size_t d = 0; d < plan_.domains.size(); ++d) {
       const PlanDomain& domain = plan_.domains[d];
+      if (domain.above >= 0) continue;  // it follows
       const std::uint64_t samples = sizes_.at(domain.sources.front());
       if (samples == 0) continue;  // a stream: it sets its end itself
       set_end(control_, static_cast<int>(d), samples, epoch_period(samples, domain.multiple),
@@ -190,7 +200,7 @@ class RunLine {
         pools_.emplace_back();
         continue;
       }
-      pool_memory_.push_back(std::make_unique<LineMemory>(stage.pool.bytes));
+      pool_memory_.push_back(std::make_unique<LineMemory>(stage.segment_bytes()));
       pools_.emplace_back(pool_memory_.back()->data(), stage.pool.rows, row_arrays(stage.pool));
     }
   }

@@ -59,8 +59,7 @@ TEST_F(AuditOfAnEdge, WhatTheReaderSkippedOrDroppedIsDropped) {
 
 TEST_F(AuditOfAnEdge, QuarantinedSamplesAreNamedAndNotDropped) {
   write();
-  control_.stages[1].quarantine.append(2);
-  read({0, 1, 0});
+  read({0, 0, 0, 1});
   const EdgeAudit books = audit();
   EXPECT_EQ(books.delivered, 3u);
   EXPECT_EQ(books.quarantined, 1u);
@@ -89,6 +88,34 @@ TEST_F(AuditOfAnEdge, ATallyCountsOnceItsTaskIsDone) {
   auto& table = control_.stages[1].lanes[0].table;
   table.word(task).store(table.done(task, 1));
   EXPECT_EQ(lane_counts(control_, 1, 0).holes, 4u);
+}
+
+TEST(AuditOfAFanOut, CountsRowsBelowAndSamplesAbove) {
+  const GraphShape shape = support::line_shape(
+      {{1, 2, 8, {}, true}, {1, 2, 12, {0}, true, false, 3}, {1, 6, 0, {1}, true}});
+  support::LineMemory memory(control_bytes<SystemPolicy>(shape));
+  auto control = create_control<SystemPolicy>(memory.data(), shape);
+  set_end(control, 0, 4, 4, 1);
+  Channel<SystemPolicy> source(control, 0, 0, 0);
+  Channel<SystemPolicy> three(control, 1, 0, 0);
+  Channel<SystemPolicy> reader(control, 2, 0, 0);
+  source.finish(source.try_claim().task);
+  source.finish(source.try_claim().task, {0, 1, 0});
+  three.finish(three.try_claim().task, {0, 1, 0});  // it skipped one
+  three.finish(three.try_claim().task, {0, 1, 0});  // and one was a hole
+  reader.finish(reader.try_claim().task, {0, 3, 0});
+  const EdgeAudit above = audit_edge(control, 0, 1, 0);
+  EXPECT_EQ(above.produced, 3u);
+  EXPECT_EQ(above.delivered, 2u);
+  EXPECT_EQ(above.dropped, 1u);
+  EXPECT_EQ(above.leaked, 0);
+  EXPECT_EQ(audit_edge(control, 1, 2, 0).leaked, 6);
+  reader.finish(reader.try_claim().task, {0, 3, 0});
+  const EdgeAudit below = audit_edge(control, 1, 2, 0);
+  EXPECT_EQ(below.produced, 6u);
+  EXPECT_EQ(below.delivered, 6u);
+  EXPECT_EQ(below.dropped, 0u);
+  EXPECT_EQ(below.leaked, 0);
 }
 
 }  // namespace

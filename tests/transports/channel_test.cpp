@@ -263,5 +263,35 @@ TEST(Resume, AMarkThatStartsInTheMiddleIsWhereClaimsStart) {
   EXPECT_EQ(line.low(1), 604u);
 }
 
+// Two rows for each sample: a ring of six rows has three of the writer's tasks and two of the
+// reader's.
+TEST(FanOut, ARowIsReadableWhenTheSampleItIsMadeOfIsDone) {
+  Line line({{1, 1, 8, {}, true}, {1, 1, 6, {0}, true, false, 2}, {1, 3, 0, {1}, true}}, 6);
+  Channel<SystemPolicy> source = line.channel(0);
+  Channel<SystemPolicy> writer = line.channel(1);
+  Channel<SystemPolicy> reader = line.channel(2);
+  for (std::uint64_t task = 0; task < 6; ++task) source.finish(source.try_claim().task);
+  expect_claimed(writer.try_claim(), 0);
+  writer.finish(0);
+  expect_blocked(reader.try_claim(), line.mark(1), Cause::input);  // two rows of three
+  expect_claimed(writer.try_claim(), 1);
+  writer.finish(1);
+  expect_claimed(reader.try_claim(), 0);
+}
+
+TEST(FanOut, TheWriterNeedsRoomForAllRowsOfItsTask) {
+  Line line({{1, 1, 8, {}, true}, {1, 1, 6, {0}, true, false, 2}, {1, 3, 0, {1}, true}}, 6);
+  Channel<SystemPolicy> source = line.channel(0);
+  Channel<SystemPolicy> writer = line.channel(1);
+  Channel<SystemPolicy> reader = line.channel(2);
+  for (std::uint64_t task = 0; task < 6; ++task) source.finish(source.try_claim().task);
+  for (std::uint64_t task = 0; task < 3; ++task) writer.finish(writer.try_claim().task);
+  expect_blocked(writer.try_claim(), line.mark(2), Cause::memory);
+  reader.finish(reader.try_claim().task);  // frees three rows, of which it needs two
+  expect_claimed(writer.try_claim(), 3);
+  writer.finish(3);
+  expect_blocked(writer.try_claim(), line.mark(2), Cause::memory);
+}
+
 }  // namespace
 }  // namespace brigade

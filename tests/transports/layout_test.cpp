@@ -155,6 +155,9 @@ TEST(LayoutHash, ChangesWithEverythingThatMovesAWord) {
   differs([](GraphShape& s) { s.stages[1].lanes[0].inputs = {}; });
   differs([](GraphShape& s) { s.stages[1].lanes[0].domain = 1; });
   differs([](GraphShape& s) { s.stages[0].rows = 32; });
+  differs([](GraphShape& s) { s.stages[0].fan_out = 2; });
+  differs([](GraphShape& s) { s.derived = {{1, 0, 2}}; });
+  differs([](GraphShape& s) { s.derived = {{1, 0, 3}}; });
   differs([](GraphShape& s) { s.stages[0].replicas = 3; });
   differs([](GraphShape& s) { s.stages[0].skips_max = 1; });
   differs([](GraphShape& s) { s.stages[0].quarantine_max = 1; });

@@ -156,16 +156,18 @@ TEST(RepairInOrder, ContinuesAtTheMarkAndSettlesByIt) {
   EXPECT_EQ(restarted.try_claim().task, 1u);
 }
 
-TEST(RingNeighbourhood, ReachesWritersAndReadersButNotTheRest) {
+// A dead stream may have stored its end and rung nobody but its neighbours.
+TEST(RepairTest, RingsStagesFarAway) {
   const GraphShape shape = support::line_shape(
       {{1, 1, 4, {}}, {1, 1, 4, {0}}, {1, 1, 4, {1}}, {1, 1, 0, {2}}, {1, 1, 0, {0}}});
   support::LineMemory memory(control_bytes<SystemPolicy>(shape));
   auto control = create_control<SystemPolicy>(memory.data(), shape);
-  ring_neighbourhood(control, 1);
-  const std::uint32_t expected[] = {1, 1, 1, 0, 0};
-  for (int r = 0; r < 5; ++r) EXPECT_EQ(control.bells[r].rings, expected[r]) << r;
-  ring_everybody(control);
-  for (int r = 0; r < 5; ++r) EXPECT_EQ(control.bells[r].rings, expected[r] + 1) << r;
+  repair(control, 1, 0);
+  for (int r = 0; r < 5; ++r) EXPECT_EQ(control.bells[r].rings, 1u) << r;
+  RepairRules silent;
+  silent.ring = false;
+  repair(control, 1, 0, {}, silent);
+  for (int r = 0; r < 5; ++r) EXPECT_EQ(control.bells[r].rings, 1u) << r;
 }
 
 }  // namespace

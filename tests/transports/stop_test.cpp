@@ -153,5 +153,37 @@ TEST(StopOfZippedSources, TheEndIsThatOfTheFurthest) {
   EXPECT_EQ(control.domains[0]->end.value, 5u);
 }
 
+/// A source of tasks of two, a stage that makes three rows of each sample, a reader of four.
+class StopAboveAFanOut : public testing::Test {
+ protected:
+  StopAboveAFanOut() { set_end(control_, 0, 10, 12, 5); }
+  DomainWords<SystemPolicy>& below() { return *control_.domains[1]; }
+
+  GraphShape shape_ = support::line_shape(
+      {{1, 2, 8, {}, true}, {1, 2, 12, {0}, true, false, 3}, {1, 4, 0, {1}, true}});
+  support::LineMemory memory_{control_bytes<SystemPolicy>(shape_)};
+  Control<SystemPolicy> control_ = create_control<SystemPolicy>(memory_.data(), shape_);
+};
+
+TEST_F(StopAboveAFanOut, TheDomainBelowHasThreeTimesTheSamplesThePeriodAndTheEnd) {
+  ASSERT_EQ(shape_.derived.size(), 1u);
+  EXPECT_EQ(below().epoch_samples.value, 30u);
+  EXPECT_EQ(below().epoch_period.value, 36u);
+  EXPECT_EQ(below().end.value, 180u);
+}
+
+TEST_F(StopAboveAFanOut, AStopLowersItsEndToo) {
+  Channel<SystemPolicy> source(control_, 0, 0, 0);
+  source.finish(source.try_claim().task);
+  source.finish(source.try_claim().task);
+  ask_stop(control_);
+  EXPECT_EQ(source.try_claim().cause, Cause::stop);
+  lower_end(control_, 0, 4);
+  lower_end(control_, 1, 12);  // as for every domain of a plan: it does nothing
+  EXPECT_EQ(control_.domains[0]->end.value, 4u);
+  EXPECT_EQ(below().end.value, 12u);
+  EXPECT_EQ(below().stop.value, static_cast<std::uint64_t>(Stop::end_is_set));
+}
+
 }  // namespace
 }  // namespace brigade

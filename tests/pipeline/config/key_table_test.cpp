@@ -60,9 +60,7 @@ TEST(KeyTable, WhatIsNotBuiltYet) {
     if (!value.built) missing.push_back(concat(value.key, ": ", value.value));
   EXPECT_EQ(join(missing, "\n"),
             "top state\ncheckpoint.every\nexec\n"
-            "outputs\nhold\nstate\npolicy: on_failure\n"
-            "policy: always\nthen: fail\nthen: degrade\nproducer: application\n"
-            "consumer: application");
+            "outputs\nhold\nstate\nproducer: application\nconsumer: application");
 }
 
 // Every row reaches a reader: a value that no key takes is a mistake in each of them.

@@ -71,5 +71,33 @@ TEST(ValidateParams, ATypeWithoutParametersNeedsNone) {
   EXPECT_EQ(messages_of(with_stages("  show: {consumer: show, from: images, params: {}}\n")), "");
 }
 
+/// A stage whose type makes several samples of each.
+std::string several(const std::string& params) {
+  return messages_of(with_stages(concat("  a: {transform: several, from: images, params: {", params,
+                                        "}}\n  show: {consumer: show, from: a}\n")));
+}
+
+TEST(ValidateParams, HowManySamplesAreMadeOfEachComesFromThem) {
+  const auto loaded =
+      LoadText()(with_stages("  a: {transform: several, from: images, params: {count: 3}}\n"
+                             "  show: {consumer: show, from: a}\n"));
+  ASSERT_TRUE(loaded.graph) << loaded.messages();
+  EXPECT_EQ(loaded.graph->stages[0].outputs_per_input, 1u);
+  EXPECT_EQ(loaded.graph->stages[1].outputs_per_input, 3u);
+}
+
+TEST(ValidateParams, MoreThanCanBeMadeOfEachIsAMistake) {
+  EXPECT_EQ(several("count: 65536"), "");
+  EXPECT_THAT(several("count: 65537"),
+              HasSubstr("error: stage \"a\": \"several\" would make 65537 samples of each; from 1 "
+                        "to 65536 are possible"));
+  EXPECT_THAT(several("count: 0"), HasSubstr("would make 0 samples of each"));
+}
+
+TEST(ValidateParams, AContractThatCannotSayHowManyIsAMistake) {
+  EXPECT_THAT(several("count: 13"), HasSubstr("stage \"a\": 13 is no number of samples\n"));
+  EXPECT_THAT(several("count: 14"), HasSubstr("stage \"a\": thrown\n"));
+}
+
 }  // namespace
 }  // namespace brigade

@@ -157,5 +157,114 @@ TEST(EpochOrder, DoesNotHoldForMerge) {
   EXPECT_TRUE(number(graph).problems.empty());
 }
 
+/// A transform that makes `count` samples of each.
+void several(GraphBuilder& graph, const std::string& name, const std::string& from,
+             std::uint64_t count) {
+  graph.transform(name, {from}, kRow).outputs_per_input = count;
+  graph.type_of(name).contract.numbering = Numbering::fixed;
+}
+
+TEST(DerivedDomains, BelowAStageThatMakesSeveralOfEach) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  several(graph, "twice", "a", 2);
+  several(graph, "thrice", "twice", 3);
+  graph.consumer("end", {"thrice"});
+  const Plan plan = number(graph).plan;
+  ASSERT_EQ(plan.domains.size(), 3u);
+  EXPECT_EQ(plan.domains[1], (PlanDomain{{0}, 1, 0, 2}));
+  EXPECT_EQ(plan.domains[2], (PlanDomain{{0}, 1, 0, 6}));
+  EXPECT_EQ(plan.stages[1].fan_out, 2u);
+  EXPECT_EQ(plan.stages[1].lanes[0].domain, 0);
+  EXPECT_EQ(plan.stages[1].pool_domain, 1);
+  EXPECT_EQ(plan.stages[2].lanes[0].domain, 1);
+  EXPECT_EQ(plan.stages[2].pool_domain, 2);
+  EXPECT_EQ(plan.stages[3].lanes[0].domain, 2);
+  EXPECT_EQ(root_domain(plan, 2), 0);
+}
+
+TEST(DerivedDomains, OneOfEachIsNumberedAsItsInput) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  several(graph, "once", "a", 1);
+  graph.consumer("end", {"once", "a"}, Join::zip);
+  const Numbered result = number(graph);
+  EXPECT_TRUE(result.problems.empty());
+  EXPECT_EQ(result.plan.domains.size(), 1u);
+}
+
+TEST(DerivedDomains, BranchesWithAsManyOfEachCanBeZipped) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.producer("b", kRow);
+  several(graph, "six", "a", 6);
+  several(graph, "two", "a", 2);
+  several(graph, "of_two", "two", 3);
+  several(graph, "of_b", "b", 6);
+  graph.consumer("end", {"six", "of_two", "of_b"}, Join::zip);
+  const Numbered result = number(graph);
+  EXPECT_TRUE(result.problems.empty());
+  ASSERT_EQ(result.plan.domains.size(), 3u);  // of a and b together, their twofold, their sixfold
+  EXPECT_EQ(result.plan.domains[0].sources, (std::vector<int>{0, 1}));
+  const int sixfold = result.plan.stages[6].lanes[0].domain;
+  EXPECT_EQ(result.plan.domains[static_cast<std::size_t>(sixfold)].fan_out, 6u);
+  for (const int stage : {2, 4, 5})
+    EXPECT_EQ(result.plan.stages[static_cast<std::size_t>(stage)].pool_domain, sixfold);
+}
+
+TEST(DerivedDomains, ABranchCannotBeZippedWithItsOriginal) {
+  GraphBuilder graph;
+  graph.producer("images", kRow);
+  several(graph, "crops", "images", 5);
+  graph.consumer("train", {"images", "crops"}, Join::zip);
+  const PlanProblems problems = number(graph).problems;
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].stage, "train");
+  EXPECT_EQ(problems[0].message,
+            "join: zip puts samples of the same number side by side, but where \"images\" has 1 "
+            "sample, \"crops\" has 5 samples: they are numbered differently");
+  EXPECT_EQ(problems[0].help,
+            "zip them above the stage that makes several samples of each; tensors that a type "
+            "does not name travel on through it");
+}
+
+TEST(DerivedDomains, EpochsOfABranchAndItsOriginalWouldWaitForEver) {
+  GraphBuilder graph;
+  graph.producer("images", kRow);
+  several(graph, "crops", "images", 5);
+  graph.consumer("train", {"images", "crops"}, Join::epochs);
+  const PlanProblems problems = number(graph).problems;
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].message.substr(0, 62),
+            "join: epochs cannot read \"images\" and then \"crops\": both come");
+}
+
+TEST(DerivedDomains, StagesMultiplyOnTheirWayDownUpToALimit) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  several(graph, "many", "a", 300);
+  several(graph, "more", "many", 300);
+  graph.consumer("end", {"more"});
+  const PlanProblems problems = number(graph).problems;
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].stage, "more");
+  EXPECT_EQ(problems[0].message,
+            "it and the stages above make 90000 samples of each, at most 65536 are possible");
+}
+
+TEST(DerivedDomains, MaxWaitHoldsForTheStreamAbove) {
+  GraphBuilder graph;
+  graph.producer("lines", kRow);
+  graph.type_of("lines").indexed = false;
+  several(graph, "twice", "lines", 2);
+  graph.consumer("end", {"twice"}).sources[0].max_wait_ns = 7;
+  Numbered result = number(graph);
+  for (PlanStage& stage : result.plan.stages) stage.kind = StageKind::transform;
+  result.plan.stages[0].kind = StageKind::producer;
+  check_streams(graph.build(), result.plan, result.problems);
+  EXPECT_TRUE(result.problems.empty());
+  EXPECT_EQ(result.plan.stages[0].max_wait_ns, 7);
+}
+
 }  // namespace
 }  // namespace brigade

@@ -79,6 +79,19 @@ const Damage kDamages[] = {
     {"producer_without_pool", [](Plan& p) { p.stages[0].has_pool = false; }},
     {"multiple_of_nothing", [](Plan& p) { p.domains[0].multiple = 0; }},
     {"multiple_above_limit", [](Plan& p) { p.domains[0].multiple = 256u << 20; }},
+    {"fan_out_of_nothing", [](Plan& p) { p.stages[0].fan_out = 0; }},
+    {"fan_out_of_no_pool", [](Plan& p) { p.stages[3].fan_out = 2; }},
+    {"fan_out_not_of_ring", [](Plan& p) { p.stages[0].fan_out = 2; }},
+    {"rows_of_no_domain", [](Plan& p) { p.stages[0].pool_domain = 9; }},
+    {"rows_of_another_domain", [](Plan& p) { p.stages[0].pool_domain = 1; }},
+    {"derived_from_nothing", [](Plan& p) { p.domains[1].above = 7; }},
+    {"derived_from_itself", [](Plan& p) { p.domains[1].above = 1; }},
+    {"derived_by_nothing", [](Plan& p) { p.domains[1].above = 0; }},
+    {"multiple_not_of_domain_above",
+     [](Plan& p) {
+       p.domains[1].above = 0;
+       p.domains[1].fan_out = 2;
+     }},
     {"domain_without_source", [](Plan& p) { p.domains[0].sources.clear(); }},
     {"domain_of_a_transform", [](Plan& p) { p.domains[0].sources = {1}; }},
     {"domain_of_nobody", [](Plan& p) { p.domains[0].sources = {-1}; }},

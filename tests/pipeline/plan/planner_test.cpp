@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/plan/plan_check.h"
+#include "pipeline/plan/unknown_length.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 
@@ -255,14 +256,19 @@ TEST(Streams, AreRefusedWhereTheirSizeWouldMatter) {
   GraphBuilder zipped = stream_graph(Join::zip);
   EXPECT_EQ(messages_of(zipped), Texts({"a stream cannot be zipped with another source: nobody "
                                         "knows whether their sizes agree"}));
-  GraphBuilder epochs = stream_graph(Join::epochs);
-  EXPECT_EQ(messages_of(epochs),
-            Texts({"join: epochs cannot read \"feed\": a stream has no size to count to"}));
   GraphBuilder many = stream_graph(Join::merge);
   many.stage("feed").replicas = 2;
   many.graph().epochs = 3;
   EXPECT_EQ(messages_of(many),
-            Texts({"a stream has one replica", "a stream has one epoch, found epochs: 3"}));
+            Texts({"a stream with several replicas has one epoch, found epochs: 3: each replica "
+                   "comes to an end of its own, and none knows of the others'"}));
+  GraphBuilder long_run = stream_graph(Join::epochs);
+  long_run.graph().epochs = kRecordedEpochsMax;
+  EXPECT_EQ(messages_of(long_run), Texts());
+  long_run.graph().epochs = kRecordedEpochsMax + 1;
+  EXPECT_EQ(messages_of(long_run),
+            Texts({"epochs: 65537 is above the limit of 65536 for a stage whose "
+                   "epochs end where its data do"}));
   GraphBuilder dropped = stream_graph(Join::merge);
   dropped.stage("end").drop_last = true;
   dropped.stage("end").sources[1].max_wait_ns = 5;

@@ -233,5 +233,61 @@ TEST(RowBytes, CountTheHeaderAndStickAtTheTop) {
   EXPECT_EQ(row_bytes_of({{"x", f32, {huge, huge}}}), ~std::uint64_t{0});
 }
 
+/// A transform that makes `count` samples of each.
+ValidStage& several(GraphBuilder& graph, const std::string& name, const std::string& from,
+                    std::uint64_t count, const Ports& outputs) {
+  ValidStage& stage = graph.transform(name, {from}, outputs);
+  stage.outputs_per_input = count;
+  graph.type_of(name).contract.numbering = Numbering::fixed;
+  return stage;
+}
+
+TEST(FanOut, AnEpochIsAMultipleOfWhatMakesWholeBatchesBelow) {
+  GraphBuilder graph;
+  graph.producer("a", bytes(8));
+  several(graph, "six", "a", 6, bytes(8)).batch = 64;
+  graph.consumer("end", {"six"}).batched = true;
+  const Sized sized = size_tasks(graph);
+  EXPECT_TRUE(sized.problems.empty());
+  EXPECT_EQ(sized.plan.domains[0].multiple, 32u);  // 32 x 6 = 3 x 64
+  EXPECT_EQ(sized.plan.domains[1].multiple, 192u);
+  EXPECT_EQ(sized.task(1), 32u);
+  EXPECT_EQ(sized.task(2), 64u);
+}
+
+TEST(FanOut, ATaskMakesAtMost64KiBOfAllItsRows) {
+  GraphBuilder graph;
+  graph.producer("a", bytes(8));
+  several(graph, "crops", "a", 4, bytes(8160)).batch = 256;
+  graph.consumer("end", {"crops"}).batched = true;
+  EXPECT_EQ(size_tasks(graph).task(1), 2u);  // 2 x 4 x 8 KiB
+}
+
+TEST(FanOut, SizesThatNobodyAskedForFitThoseOfTheOtherDomain) {
+  GraphBuilder graph;
+  graph.producer("a", bytes(8)).batch = 100;
+  several(graph, "three", "a", 3, bytes(8));
+  graph.consumer("below", {"three"});
+  graph.consumer("end", {"a"}).batched = true;
+  const Sized sized = size_tasks(graph);
+  EXPECT_EQ(sized.plan.domains[0].multiple, 100u);
+  EXPECT_EQ(sized.plan.domains[1].multiple, 300u);
+  EXPECT_EQ(300 % sized.task(2), 0u);
+}
+
+TEST(FanOut, SizesThatDoNotFitAreNamedAcrossDomains) {
+  GraphBuilder graph;
+  graph.producer("a", bytes(8));
+  graph.consumer("one", {"a"}).batched = true;
+  graph.stage("one").sources[0].batch = 1021;
+  several(graph, "two", "a", 2, bytes(8));
+  graph.consumer("other", {"two"}).batched = true;
+  graph.stage("other").sources[0].batch = 4093;
+  const PlanProblems problems = size_tasks(graph).problems;
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].message.substr(0, 62),
+            "batches of 1021 (stage \"one\") and batches of 4093 (stage \"oth");
+}
+
 }  // namespace
 }  // namespace brigade

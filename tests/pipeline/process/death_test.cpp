@@ -123,5 +123,21 @@ TEST_F(HeldSample, OfALaneThatIsNotThereHasOnlyItsNumber) {
   EXPECT_FALSE(in_hand(lane_number(3, 7))->placed);
 }
 
+TEST_F(HeldSample, BelowAStageThatMakesSeveralHasItsPlaceAmongThese) {
+  plan.stages[0].shuffle = true;
+  plan.domains[0].multiple = 64;
+  plan.domains.push_back({plan.domains[0].sources, 192, 0, 3});
+  plan.stages[1].lanes[0].domain = 1;
+  barrier.ready(0, 150);
+  Sampler sampler(150, 192, true, plan.stages[0].seed);
+  sampler.enter(1);
+  const auto sample = in_hand(3 * (192 + 10) + 2);
+  ASSERT_TRUE(sample);
+  EXPECT_EQ(sample->epoch, 1u);
+  EXPECT_EQ(sample->index, 32u);
+  EXPECT_EQ(sample->id, sampler.id(10) * 3 + 2);
+  EXPECT_FALSE(in_hand(3 * 150)->placed);
+}
+
 }  // namespace
 }  // namespace brigade

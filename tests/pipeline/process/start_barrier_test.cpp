@@ -88,5 +88,26 @@ TEST(StartBarrier, NamesAFewOfThoseItWaitsFor) {
   EXPECT_EQ(StartBarrier(plan).waiting_for(), "a.0, a.1, a.2, a.3 and 3 more");
 }
 
+TEST(StartBarrier, ADerivedDomainFollowsTheOneAboveIt) {
+  Plan plan = zipped();
+  plan.domains.push_back({{0, 1}, 192, 0, 3});
+  StartBarrier barrier(plan);
+  EXPECT_FALSE(barrier.start_so_far(1));
+  all_ready(barrier, {100, 100, 100, 100});
+  EXPECT_EQ(*barrier.starts(), (std::vector<DomainStart>{{0, 100, 128}}));
+  EXPECT_EQ(barrier.start_so_far(1), (DomainStart{1, 300, 384}));
+}
+
+TEST(StartBarrier, NumbersOfADerivedDomainMustFitToo) {
+  Plan plan = zipped();
+  plan.epochs = 1;
+  const std::uint64_t samples = std::uint64_t{1} << 36;
+  EXPECT_EQ(mistake({samples, samples, samples, samples}, plan), "");
+  plan.domains.push_back({{0, 1}, 64 << 12, 0, 1 << 12});
+  EXPECT_EQ(mistake({samples, samples, samples, samples}, plan),
+            "source \"masks\" has 68,719,476,736 samples, and 1 epochs of them, times 4096, are "
+            "more than the 2^48 that can be numbered; lower `epochs:`");
+}
+
 }  // namespace
 }  // namespace brigade

@@ -28,7 +28,7 @@ struct Supervising : testing::Test {
   KeepingLines lines;
   FakeClock clock{1'000'000'000};
   StageTypes types;
-  Supervisor supervisor{{plan, types, control, crew, *stops, lines, clock, 0}};
+  Supervisor supervisor{{plan, types, control, crew, *stops, lines, clock, 0, ""}};
 
   std::uint64_t phase() const { return control.phase->value.load(); }
   std::uint64_t end() const { return control.domains[0]->end.value.load(); }
@@ -91,6 +91,98 @@ TEST_F(Supervising, ADeathIsRepairedBeforeAnythingElse) {
   supervisor.run();
   EXPECT_EQ(word.read(word.word(0), 0).state, TaskState::open);
   EXPECT_EQ(control.stages[1].repairs->value, 1u);
+}
+
+struct Restarting : Supervising {
+  static Plan& restarting_plan(Plan& plan) {
+    for (PlanStage& stage : plan.stages) stage.restart.policy = RestartSpec::Policy::on_failure;
+    return plan;
+  }
+  Supervisor restarting{{restarting_plan(plan), types, control, crew, *stops, lines, clock, 0, ""}};
+};
+
+TEST_F(Restarting, ADeadReplicaIsStartedAgainAndTheRunGoesOn) {
+  crew.all_ready(100);
+  crew.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
+  crew.step({{1, Ready{}}}, [&] {
+    EXPECT_THAT(crew.restarted, ElementsAre(1));
+    EXPECT_EQ(phase(), static_cast<std::uint64_t>(Phase::running));
+    finish_work();
+  });
+  crew.all_done();
+  const RunOutcome outcome = restarting.run();
+  EXPECT_EQ(exit_code(outcome), 0);
+  EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 1u);
+  EXPECT_THAT(lines.lines, ElementsAre(HasSubstr("warning: stage \"sink\" replica 0 (pid 1001) was "
+                                                 "killed by SIGKILL")));
+}
+
+TEST_F(Restarting, TheSecondTimeItWaits) {
+  crew.all_ready(100);
+  crew.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
+  crew.step({{1, Ready{}}});
+  crew.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
+  crew.step({}, [&] {
+    EXPECT_EQ(crew.restarted.size(), 1u);
+    clock.advance(std::chrono::nanoseconds(99'000'000));
+  });
+  crew.step({}, [&] {
+    EXPECT_EQ(crew.restarted.size(), 1u);
+    clock.advance(std::chrono::nanoseconds(1'000'000));
+  });
+  crew.step({}, [&] {
+    EXPECT_EQ(crew.restarted.size(), 2u);
+    finish_work();
+  });
+  crew.all_done();
+  EXPECT_EQ(exit_code(restarting.run()), 0);
+}
+
+TEST_F(Restarting, TheRunWaitsForAReplicaThatIsAboutToBeStarted) {
+  crew.all_ready(100);
+  crew.step({{0, Done{}}, {0, Ended{{Ending::Kind::exited, 0}}}});
+  crew.step({{2, Done{}}, {2, Ended{{Ending::Kind::exited, 0}}}});
+  crew.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});  // nobody is running now
+  crew.step({{1, Done{}}, {1, Ended{{Ending::Kind::exited, 0}}}}, [&] { finish_work(); });
+  EXPECT_EQ(exit_code(restarting.run()), 0);
+  EXPECT_THAT(crew.restarted, ElementsAre(1));
+}
+
+TEST_F(Restarting, WhoIsKilledAfterItsWorkIsDoneIsDone) {
+  crew.all_ready(100);
+  crew.step({{1, Done{}}, {1, Ended{{Ending::Kind::killed, SIGKILL}}}}, [&] { finish_work(); });
+  crew.step({{0, Done{}}, {0, Ended{{Ending::Kind::exited, 0}}}});
+  crew.step({{2, Done{}}, {2, Ended{{Ending::Kind::exited, 0}}}});
+  EXPECT_EQ(exit_code(restarting.run()), 0);
+  EXPECT_THAT(crew.restarted, ElementsAre());
+}
+
+TEST_F(Restarting, WhatCannotBeStartedAgainEndsTheRun) {
+  crew.restart_error = "stage \"sink\" replica 0: out of processes";
+  crew.all_ready(100);
+  crew.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
+  EXPECT_EQ(restarting.run().failure,
+            "cannot start again stage \"sink\" replica 0: out of processes");
+}
+
+TEST_F(Restarting, AFailureThatIsSaidEndsTheRunWithoutARestart) {
+  crew.all_ready(100);
+  crew.step({{1, Failed{"bad sample"}}, {1, Ended{{Ending::Kind::exited, 1}}}});
+  EXPECT_EQ(exit_code(restarting.run()), 1);
+  EXPECT_THAT(crew.restarted, ElementsAre());
+}
+
+TEST_F(Restarting, AStopIsAcknowledgedForTheDead) {
+  crew.all_ready(100);
+  crew.step({}, [&] { stops->ask(SIGINT); });
+  crew.step({{0, Ended{{Ending::Kind::killed, SIGKILL}}}});
+  crew.step({}, [&] {
+    EXPECT_EQ(control.domains[0]->stop.value, static_cast<std::uint64_t>(Stop::end_is_set));
+    EXPECT_THAT(crew.restarted, ElementsAre(0));  // somebody must write up to the end
+    finish_work();
+  });
+  crew.all_done();
+  EXPECT_EQ(exit_code(restarting.run()), 130);
 }
 
 TEST_F(Supervising, AnEndBeforeTheWorkIsDoneIsADeath) {
@@ -220,7 +312,7 @@ TEST_F(Supervising, NumbersAndLinesOfStagesArriveInTheSummary) {
 
 TEST_F(Supervising, ProgressIsShownAsOftenAsItIsWanted) {
   lines.every_ns = 1'000'000'000;
-  Supervisor with_progress({plan, types, control, crew, *stops, lines, clock, 0});
+  Supervisor with_progress({plan, types, control, crew, *stops, lines, clock, 0, ""});
   crew.step({{0, Ready{100}}}, [&] { clock.advance(std::chrono::seconds(1)); });
   crew.step({{1, Ready{}}, {2, Ready{}}});
   for (int i = 0; i < 4; ++i) {

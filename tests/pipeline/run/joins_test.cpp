@@ -74,6 +74,41 @@ class Turns : public testing::Test {
   Attempt<SystemPolicy> last_;
 };
 
+/// The first source is a stream of 20 and 0 samples, the second has 10.
+TEST(StreamTurns, AnEpochOfAStreamEndsWhereItSays) {
+  GraphBuilder graph = two_sources(Join::epochs, 1, 2);
+  graph.type_of("first").indexed = false;
+  RunLine run(graph);
+  int epoch = 0;
+  int given = 0;
+  run.stages["first"] = [&](int) {
+    auto stage = std::make_unique<support::LambdaStage>([&](const Inputs&, Outputs& out) {
+      if (given == (epoch == 0 ? 20 : 0)) return Result<Next>(Next::end);
+      out["value"].as<std::int64_t>()[0] = given++;
+      return Result<Next>(Next::emit);
+    });
+    stage->on_epoch_end = [&](const EpochEnd&) {
+      ++epoch;
+      given = 0;
+      return Result<void>();
+    };
+    return stage;
+  };
+  run.producers["second"] = [](int) { return support::make_numbers(10); };
+  Log log;
+  run.stages["sink"] = [&](int replica) { return support::make_logger(log, replica); };
+  ASSERT_TRUE(run.run().ok());
+  std::vector<std::string> seen;
+  for (const Event& event : log.events[0])
+    seen.push_back(concat(event.port, event.is_end ? " end " : " ", event.epoch,
+                          event.is_end ? "" : concat(" x", event.rows.size())));
+  EXPECT_EQ(seen, (std::vector<std::string>{
+                      "first 0 x16", "first 0 x4", "first end 0", "second 0 x4", "second 0 x4",
+                      "second 0 x2", "second end 0", "first end 1", "second 1 x4", "second 1 x4",
+                      "second 1 x2", "second end 1"}));
+  EXPECT_EQ(run.audit("first", "sink", 0).leaked, 0);
+}
+
 TEST_F(Turns, AnEpochOfTheFirstThenOneOfTheSecond) {
   publish_all();
   const std::uint64_t first_tasks = periods_[0] / 16;
@@ -152,8 +187,8 @@ TEST_F(Turns, AnAbortEndsThem) {
 
 TEST_F(Turns, PeriodsAreThoseOfTheDomains) {
   EXPECT_EQ(joined_[0].count(), 2);
-  EXPECT_EQ(joined_[0].period(0), periods_[0]);
-  EXPECT_EQ(joined_[0].period(1), periods_[1]);
+  EXPECT_EQ(joined_[0].epochs(0).end(0), periods_[0]);
+  EXPECT_EQ(joined_[0].epochs(1).end(1), 2 * periods_[1]);
 }
 
 class OneReplica : public Turns {

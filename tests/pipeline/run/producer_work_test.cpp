@@ -73,22 +73,6 @@ TEST_F(ProducerTask, TheSampleInHandIsKnownWhileItIsRead) {
   EXPECT_EQ(word, kNever);
 }
 
-TEST_F(ProducerTask, QuarantinedSamplesAreHolesWithoutACall) {
-  run_.context("numbers").words().quarantine.append(3);
-  std::uint64_t calls = 0;
-  support::LambdaProducer producer(100, [&](std::uint64_t id, Outputs&) -> Result<Next> {
-    ++calls;
-    EXPECT_NE(id, 3u);
-    return Next::emit;
-  });
-  const auto done = work(producer, false)->work(0, 0);
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(calls, 63u);
-  EXPECT_EQ(done->full, 63u);
-  EXPECT_EQ(done->not_full.holes, 1u);
-  EXPECT_EQ(header(3).state, RowState::hole);
-}
-
 TEST_F(ProducerTask, DroppedSamplesAreHoles) {
   support::LambdaProducer producer(100, [&](std::uint64_t id, Outputs&) -> Result<Next> {
     return id % 2 == 0 ? Next::drop : Next::emit;

@@ -115,13 +115,13 @@ TEST_F(Errors, ProducersDescribeTheirSamples) {
   const auto producer = support::make_numbers(100);
   const SampleErrors errors(run_->context("numbers"), producer.get());
   const SampleInfo sample{130, 2, 55, 1};
-  EXPECT_EQ(errors.describe({&sample, 1}), "sample 130 (id 55 of epoch 1: \"file_55\")");
+  EXPECT_EQ(errors.describe(0, {&sample, 1}), "sample 130 (id 55 of epoch 1: \"file_55\")");
 }
 
 TEST_F(Errors, BatchesAreNamedByTheirEnds) {
   plan({});
   const SampleInfo samples[] = {{64, 64, 1, 0}, {65, 65, 2, 0}, {66, 66, 3, 0}};
-  EXPECT_EQ(errors().describe(samples), "samples 64 to 66 (epoch 0)");
+  EXPECT_EQ(errors().describe(0, samples), "samples 64 to 66 (epoch 0)");
 }
 
 TEST(SkippedSamples, BecomeHolesBelow) {

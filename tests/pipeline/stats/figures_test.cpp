@@ -75,7 +75,7 @@ TEST(Figures, CountAWaitThatIsStillGoingOn) {
   auto& counters = live_counters(run.control(), run.stage("sink").first_replica);
   counters.wait_in_ns = 100;
   counters.waiting = static_cast<std::uint64_t>(Waiting::input);
-  counters.waiting_since_ns = 1'000;
+  counters.since_ns = 1'000;
   const RunFigures figures = read_figures(run.plan(), run.control(), 1'500);
   EXPECT_EQ(figures.stages.back().wait_in_ns, 600u);
 }

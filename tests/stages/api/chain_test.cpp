@@ -129,5 +129,17 @@ TEST_F(Chain, IsFoundByItsName) {
   EXPECT_EQ(find_type_or_chain(types_, "[flip, end]", chain), nullptr);
 }
 
+TEST_F(Chain, RefusesALinkThatNumbersItsOutputsAnew) {
+  types_.add<Nothing>(
+      Contract<NoParams>("twice", "").transform().fixed_outputs([](const NoParams&) {
+        return std::uint64_t{2};
+      }));
+  const auto made = make({"flip", "twice"});
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message,
+            "\"twice\" gives another number of samples than it takes, and so cannot be one of "
+            "several types of a stage: give it a stage of its own");
+}
+
 }  // namespace
 }  // namespace brigade

@@ -15,10 +15,10 @@ using namespace testing_support;
 class LinesTest : public testing::Test {
  protected:
   Result<std::unique_ptr<StageHarness>> open(const std::string& path,
-                                             const std::string& max = "8") {
+                                             const OpenContext& context = {}) {
     StageTypes types;
     add_lines(types);
-    return StageHarness::open(types.all()[0], {{{"file", path}, {"max_bytes", max}}, {}, {}});
+    return StageHarness::open(types.all()[0], {{{"file", path}, {"max_bytes", "8"}}, {}, context});
   }
 
   /// "text", "wait", "end", or "error: ...".
@@ -76,6 +76,49 @@ TEST_F(LinesTest, APipeIsReadAsItIsWritten) {
   EXPECT_EQ(next(*stage), "cdef");
   close(writer);
   EXPECT_EQ(next(*stage), "end");
+}
+
+TEST_F(LinesTest, AFileIsReadAnewForEveryEpoch) {
+  OpenContext context;
+  context.epochs = 2;
+  const auto stage = open(folder_.write("a.txt", "one\ntwo"), context).value();
+  EXPECT_EQ(all(*stage), (Texts{"one", "two", "end"}));
+  ASSERT_TRUE(stage->epoch_end(0).ok());
+  EXPECT_EQ(all(*stage), (Texts{"one", "two", "end"}));
+}
+
+TEST_F(LinesTest, ASuccessorGoesOnWhereTheFileWasLeft) {
+  OpenContext context;
+  context.epochs = 2;
+  context.samples_done = 3;  // one of them was too long
+  const std::string path =
+      folder_.write("a.txt", "1\n123456789\n" + std::string(99, 'x') + "\n4\n");
+  const auto stage = open(path, context).value();
+  EXPECT_EQ(all(*stage), (Texts{"4", "end"}));
+  ASSERT_TRUE(stage->epoch_end(0).ok());
+  EXPECT_EQ(next(*stage), "1");
+}
+
+TEST_F(LinesTest, ReplicasShareTheLinesOfAFile) {
+  const std::string path = folder_.write("a.txt", "0\n1\n2\n3\n4\n");
+  OpenContext context;
+  context.replicas = 2;
+  EXPECT_EQ(all(*open(path, context).value()), (Texts{"0", "2", "4", "end"}));
+  context.replica = 1;
+  EXPECT_EQ(all(*open(path, context).value()), (Texts{"1", "3", "end"}));
+}
+
+TEST_F(LinesTest, APipeCannotBeReadAgainNorShared) {
+  const std::string path = folder_.path() / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  OpenContext context;
+  context.epochs = 3;
+  EXPECT_EQ(open(path, context).error().message,
+            path + " is no file and cannot be read again, found epochs: 3; write `epochs: 1`");
+  context.epochs = 1;
+  context.replicas = 2;
+  EXPECT_EQ(open(path, context).error().message,
+            path + " is no file and has one reader, found replicas: 2; take `replicas:` away");
 }
 
 TEST_F(LinesTest, WhatCannotBeReadIsAnError) {

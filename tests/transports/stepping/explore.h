@@ -66,8 +66,9 @@ class RandomWalk : public Chooser {
   std::uint64_t inertia_;
 };
 
-inline Exploration enumerate(const Scenario& scenario, std::uint64_t runs_max) {
-  SteppedLine line(scenario);
+template <class Line = SteppedLine, class Of = Scenario>
+Exploration enumerate(const Of& scenario, std::uint64_t runs_max) {
+  Line line(scenario);
   Enumeration choices;
   Exploration found;
   do {
@@ -83,9 +84,10 @@ inline Exploration enumerate(const Scenario& scenario, std::uint64_t runs_max) {
   return found;
 }
 
-inline Exploration walk(Scenario scenario, std::uint64_t first_seed, std::uint64_t runs) {
+template <class Line = SteppedLine, class Of = Scenario>
+Exploration walk(Of scenario, std::uint64_t first_seed, std::uint64_t runs) {
   scenario.detours = 1 << 20;
-  SteppedLine line(scenario);
+  Line line(scenario);
   Exploration found;
   for (; found.runs < runs; ++found.runs) {
     RandomWalk choices(first_seed + found.runs);

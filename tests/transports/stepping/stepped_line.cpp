@@ -23,8 +23,9 @@ void SteppedLine::reset() {
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const StageShape& stage = shape_.stages[s];
     stages_[s].rows.resize(stage.rows);
-    stages_[s].commits.resize(scenario_.samples / stage.lanes[0].task);
-    stages_[s].committed_state.resize(scenario_.samples);
+    const std::uint64_t samples = samples_of(static_cast<int>(s));
+    stages_[s].commits.resize(samples / stage.lanes[0].task);
+    stages_[s].committed_state.resize(samples * stage.fan_out);
   }
   workers_.assign(static_cast<std::size_t>(shape_.replicas), nullptr);
   dead_.clear();
@@ -98,17 +99,23 @@ RowCounts SteppedLine::work(int stage, int replica, std::uint64_t task) {
   StageState& state = stages_[static_cast<std::size_t>(stage)];
   auto& at = control_.replicas[shape_of(stage).first_replica + replica].at.value;
   const std::uint64_t size = shape_of(stage).lanes[0].task;
+  const std::uint64_t fan_out = shape_of(stage).fan_out;
   RowCounts counts;
   for (std::uint64_t sample = task * size; sample < (task + 1) * size; ++sample) {
-    const Row row = make_row(stage, sample);
+    Row row = make_row(stage, sample);
     // Only a sample that the stage is called with is "in hand".
     at.store(row.state == RowState::full ? sample : kNever, std::memory_order_relaxed);
-    if (row.state != RowState::full) ++counts.holes;
+    if (row.state != RowState::full)
+      ++(is_poison_of(stage, sample) ? counts.quarantined : counts.holes);
     if (state.rows.empty()) continue;
-    Row& shared = state.rows[sample % state.rows.size()];
-    shared = {kNever, 0, RowState::pad};  // half written, should anybody look
-    fibers_->step();
-    shared = row;
+    for (std::uint64_t i = 0; i < fan_out; ++i) {
+      Row& shared = state.rows[(sample * fan_out + i) % state.rows.size()];
+      shared = {kNever, 0, RowState::pad};  // half written, should anybody look
+      fibers_->step();
+      row.number = sample * fan_out + i;
+      shared = row;
+      ++row.value;
+    }
   }
   fibers_->step();  // the inputs must still be there
   for (std::uint64_t sample = task * size; sample < (task + 1) * size; ++sample) {
@@ -210,12 +217,13 @@ void SteppedLine::note_commit(const Fiber& fiber) {
   if (++state.commits[fiber.task] != 1) {
     fibers_->fail(concat("task ", fiber.task, " of stage ", fiber.stage, " committed twice"));
   }
-  for (std::uint64_t sample = fiber.task * size; sample < (fiber.task + 1) * size; ++sample) {
+  const std::uint64_t rows = size * shape_of(fiber.stage).fan_out;
+  for (std::uint64_t number = fiber.task * rows; number < (fiber.task + 1) * rows; ++number) {
     if (state.rows.empty()) continue;
-    const Row& row = state.rows[sample % state.rows.size()];
-    state.committed_state[sample] = row.state;
-    if (row.number == sample && row.value == expected_value(shape_, fiber.stage, sample)) continue;
-    fibers_->fail(concat("sample ", sample, " of stage ", fiber.stage, " committed half written"));
+    const Row& row = state.rows[number % state.rows.size()];
+    state.committed_state[number] = row.state;
+    if (row.number == number && row.value == expected_value(shape_, fiber.stage, number)) continue;
+    fibers_->fail(concat("row ", number, " of stage ", fiber.stage, " committed half written"));
   }
 }
 
@@ -241,18 +249,27 @@ void SteppedLine::check_the_end() {
   if (end > scenario_.samples || end % multiple_ != 0) fibers_->fail("a wrong end");
   if (!scenario_.stop && end != scenario_.samples) fibers_->fail("the end has moved");
   for (int s = 0; s < static_cast<int>(stages_.size()); ++s) {
-    if (stages_[static_cast<std::size_t>(s)].low != end) {
-      fibers_->fail(concat("stage ", s, " stopped at ", stages_[static_cast<std::size_t>(s)].low,
-                           " of ", end));
-    }
+    const std::uint64_t low = stages_[static_cast<std::size_t>(s)].low;
+    const std::uint64_t own_end = end * support::lane_scale(shape_, s);
+    if (low != own_end) fibers_->fail(concat("stage ", s, " stopped at ", low, " of ", own_end));
     if (lane(s).mark->waiters.bits[0].raw() != 0) {
       fibers_->fail(concat("waiter bits were left on the mark of stage ", s));
     }
-    for (int input : shape_of(s).lanes[0].inputs) check_books(input, s, end);
+    for (int input : shape_of(s).lanes[0].inputs) check_books(input, s, own_end);
   }
 }
 
-bool SteppedLine::must_be_hole(int stage, std::uint64_t sample) const {
+// FULL in its inputs, and left out by this stage.
+bool SteppedLine::is_poison_of(int stage, std::uint64_t sample) const {
+  const auto& inputs = shape_of(stage).lanes[0].inputs;
+  return !inputs.empty() &&
+         control_.stages[static_cast<std::size_t>(stage)].quarantine.contains(sample) &&
+         std::none_of(inputs.begin(), inputs.end(),
+                      [&](int input) { return must_be_hole(input, sample); });
+}
+
+bool SteppedLine::must_be_hole(int stage, std::uint64_t row) const {
+  const std::uint64_t sample = row / shape_of(stage).fan_out;
   if (control_.stages[static_cast<std::size_t>(stage)].quarantine.contains(sample)) return true;
   const auto& inputs = shape_of(stage).lanes[0].inputs;
   return std::any_of(inputs.begin(), inputs.end(),

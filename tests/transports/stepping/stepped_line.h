@@ -53,7 +53,7 @@ class SteppedLine {
   struct StageState {
     std::vector<Row> rows;
     std::vector<int> commits;               // by task
-    std::vector<RowState> committed_state;  // by sample
+    std::vector<RowState> committed_state;  // by row
     std::uint64_t low = 0;
   };
 
@@ -74,6 +74,11 @@ class SteppedLine {
   void note_commit(const Fiber& fiber);
   void check_the_end();
   bool must_be_hole(int stage, std::uint64_t sample) const;
+  bool is_poison_of(int stage, std::uint64_t sample) const;
+  /// Samples of a stage's lane at the end of the source.
+  std::uint64_t samples_of(int stage) const {
+    return scenario_.samples * support::lane_scale(shape_, stage);
+  }
   void check_books(int writer, int reader, std::uint64_t end);
   const LaneWords<P>& lane(int stage) const {
     return control_.stages[static_cast<std::size_t>(stage)].lanes[0];

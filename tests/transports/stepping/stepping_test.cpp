@@ -31,6 +31,15 @@ const Line kBroadcast = {
     "broadcast", {{1, 1, 2, {}, true}, {2, 1, 0, {0}}, {1, 1, 0, {0}, true}}, 3};
 const Line kZip = {"zip", {{1, 1, 2, {}, true}, {2, 1, 2, {}}, {1, 1, 0, {0, 1}}}, 3};
 const Line kFixed = {"fixed_turns", {{1, 1, 4, {}, true}, {2, 1, 0, {0}, false, true}}, 4};
+const Line kFanOut = {"two_rows_for_each_sample",
+                      {{1, 1, 2, {}, true}, {2, 1, 6, {0}, false, false, 2}, {1, 3, 0, {1}, true}},
+                      3};
+const Line kZipOfFanOuts = {"zip_of_two_that_make_two",
+                            {{1, 1, 2, {}, true},
+                             {1, 1, 2, {0}, true, false, 2},
+                             {1, 1, 4, {0}, false, false, 2},
+                             {1, 1, 0, {1, 2}, true}},
+                            2};
 
 Scenario scenario(const Line& line, int victim = -1) {
   Scenario made;
@@ -73,7 +82,8 @@ TEST_P(EveryLine, RunsDryWhenStoppedAtAnyTimeAndWhoeverDies) {
 
 INSTANTIATE_TEST_SUITE_P(Lines, EveryLine,
                          testing::Values(kOneToOneInOrder, kOneToOneWords, kOneTwoOne, kTwoToTwo,
-                                         kTwoToTwoOfTwo, kBatches, kBroadcast, kZip, kFixed),
+                                         kTwoToTwoOfTwo, kBatches, kBroadcast, kZip, kFixed,
+                                         kFanOut, kZipOfFanOuts),
                          [](const auto& line) { return line.param.name; });
 
 TEST(Deaths, TwoOfTheSameReplica) {

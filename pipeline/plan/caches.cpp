@@ -1,0 +1,74 @@
+#include "pipeline/plan/caches.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "pipeline/plan/arithmetic.h"
+#include "pipeline/plan/pool_layout.h"
+
+namespace brigade {
+namespace {
+
+std::uint64_t of_this_rank(std::uint64_t samples, const PlanShard& shard) {
+  const bool more = shard.uneven == Uneven::pad && samples % shard.world != 0;
+  return samples / shard.world + (more ? 1 : 0);
+}
+
+/// Whether the samples of a domain have indices that are theirs in every run: neither a stream nor
+/// a stage that numbers them as they come.
+bool has_order(const Plan& plan, int domain) {
+  const auto& sources = plan.domains[static_cast<std::size_t>(domain)].sources;
+  return std::all_of(sources.begin(), sources.end(), [&](int source) {
+    return plan.stages[static_cast<std::size_t>(source)].indexed;
+  });
+}
+
+void check(const ValidStage& stage, const Plan& plan, int above, std::uint64_t known,
+           PlanProblems& problems) {
+  if (!has_order(plan, above))
+    problems.push_back(problem_at(
+        stage, "a cache keeps samples by their index in the source, and this source has none",
+        "read what it gives from files, or put the cache above what numbers samples anew"));
+  else if (known == 0 && stage.samples == 0)
+    problems.push_back(
+        problem_at(stage, "how many samples its source has is known only once the run has begun",
+                   "make room: `params: {samples: N}`, at least as many as there are"));
+  else if (stage.samples != 0 && stage.samples < known)
+    problems.push_back(problem_at(
+        stage, concat("`samples: ", stage.samples, "` makes too little room: it keeps ", known),
+        "leave it out, or keep fewer by `limit:`"));
+}
+
+}  // namespace
+
+std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, int stage) {
+  const ValidStage& valid = graph.stages[static_cast<std::size_t>(stage)];
+  const PlanStage& planned = plan.stages[static_cast<std::size_t>(stage)];
+  const auto limited = [&](std::uint64_t samples) {
+    return valid.limit == 0 ? samples : std::min(samples, valid.limit);
+  };
+  if (valid.sources.empty())
+    return valid.samples == 0 ? 0 : of_this_rank(limited(valid.samples), plan.shard);
+  if (planned.free_outputs != 0) return 0;
+  const std::uint64_t above = samples_of(graph, plan, valid.sources.front().stage);
+  return planned.is_cache() ? limited(above) : multiply_saturating(above, planned.fan_out);
+}
+
+void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    PlanStage& stage = plan.stages[s];
+    if (!stage.is_cache()) continue;
+    const ValidStage& valid = graph.stages[s];
+    const std::uint64_t known = samples_of(graph, plan, static_cast<int>(s));
+    check(valid, plan, stage.lanes[1].domain, known, problems);
+    PlanPool& cache = stage.cache;
+    cache.rows = std::max<std::uint64_t>(known != 0 ? known : valid.samples, 1);
+    cache.tensors = pool_tensors(valid.outputs);
+    cache.sparse = std::any_of(cache.tensors.begin(), cache.tensors.end(),
+                               [](const PlanTensor& tensor) { return tensor.type.ragged(); });
+    lay_out_pool(cache);
+    cache.holders = {{"kept", cache.rows}};
+  }
+}
+
+}  // namespace brigade

@@ -1,0 +1,19 @@
+#pragma once
+
+// What caches keep. A cache is a stage with two lanes: one reads its source for one epoch and keeps
+// each sample, the other is the source of a domain of its own, for all epochs. How many samples it
+// keeps must be known before the run, since their memory is part of the plan. Pure functions.
+
+#include "pipeline/plan/plan.h"
+#include "pipeline/plan/plan_problem.h"
+
+namespace brigade {
+
+/// Samples per epoch of what a stage gives this process; 0: not known in advance.
+std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, int stage);
+
+/// Lays out what each cache keeps. Problems: a source without an order, or of unknown size where
+/// `samples:` makes no room either, or makes too little. Needs lanes and domains.
+void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems);
+
+}  // namespace brigade

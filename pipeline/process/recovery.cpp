@@ -1,0 +1,83 @@
+#include "pipeline/process/recovery.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "pipeline/run/replica_context.h"
+#include "transports/repair.h"
+
+namespace brigade {
+namespace {
+
+std::string times(int count) { return concat(count, count == 1 ? " time" : " times"); }
+
+std::string duration(std::int64_t ns) { return format_duration(std::chrono::nanoseconds(ns)); }
+
+}  // namespace
+
+Recovery::Recovery(const Plan& plan, Control<SystemPolicy>& control)
+    : plan_(plan), control_(control), ledger_(plan) {
+  for (const PlanStage& stage : plan.stages) {
+    for (int r = 0; r < stage.replicas; ++r) budgets_.emplace_back(stage.restart);
+  }
+}
+
+Recovery::Decision Recovery::died(const DeadReplica& dead, const Death& death,
+                                  std::int64_t now_ns) {
+  const PlanStage& stage = plan_.stages[static_cast<std::size_t>(dead.stage)];
+  const DeathLedger::Verdict verdict = repair_after(dead, death.ending);
+  std::string text = death_text(death);
+  if (verdict.hopeless) {
+    return {Decision::Next::fail, 0,
+            concat(text, "; ", times(kKillsWithoutProgress),
+                   " a worker was killed over this sample and the stage got no further")};
+  }
+  if (!verdict.poisoned.empty()) {
+    text += concat("; ", stage.batched ? "its batch" : "the sample", " has ended ", verdict.deaths,
+                   verdict.deaths == 1 ? " worker" : " workers", " and goes into quarantine");
+  }
+  return decide(dead, death.ending, std::move(text), now_ns);
+}
+
+DeathLedger::Verdict Recovery::repair_after(const DeadReplica& dead, const Ending& ending) {
+  const std::uint64_t at = control_.replicas[dead.number].at.value.load();
+  const auto& lanes = control_.stages[static_cast<std::size_t>(dead.stage)].lanes;
+  const auto lane = at == kNever ? 0 : static_cast<std::size_t>(lane_of(at));
+  const std::uint64_t low = lane < lanes.size() ? lanes[lane].mark->low.value.load() : 0;
+  DeathLedger::Verdict verdict = ledger_.died(dead.stage, at, low, ending);
+  repair(control_, dead.stage, dead.replica, verdict.poisoned);
+  live_counters(control_, dead.number).waiting = static_cast<std::uint64_t>(Waiting::no);
+  return verdict;
+}
+
+Recovery::Decision Recovery::decide(const DeadReplica& dead, const Ending& ending, std::string text,
+                                    std::int64_t now_ns) {
+  using What = Decision::Next;
+  const PlanStage& stage = plan_.stages[static_cast<std::size_t>(dead.stage)];
+  const RestartSpec& spec = stage.restart;
+  // A stage that could not even open will not the next time; being killed is not its doing.
+  if (!dead.was_ready && is_own_fault(ending)) return {What::fail, 0, text + " while it opened"};
+
+  const RestartBudget::Decision budget =
+      budgets_[static_cast<std::size_t>(dead.number)].died(ending, now_ns);
+  if (budget.restart) {
+    return {What::restart, now_ns + budget.delay_ns,
+            concat(text, "; started again ",
+                   budget.delay_ns == 0 ? "at once" : concat("in ", duration(budget.delay_ns)),
+                   " (restart ", budget.used, " of ", spec.burst, " within ",
+                   duration(spec.within_ns), ")")};
+  }
+  if (covers(spec.policy, ending)) {
+    text += concat("; it was started again ", times(spec.burst), " within ",
+                   duration(spec.within_ns), " (`restart:`)");
+  }
+  const bool reserved = stage.lanes.front().fixed;  // nobody else may take its tasks
+  if (spec.degrade && dead.others_left && !reserved) {
+    return {What::carry_on, 0, text + "; the other replicas carry on"};
+  }
+  return {What::fail, 0, std::move(text)};
+}
+
+}  // namespace brigade

@@ -1,0 +1,52 @@
+#pragma once
+
+// What follows a replica's death, in the order of the protocol: what it left behind in shared
+// memory is put right first, a sample that keeps ending its workers goes into quarantine before its
+// task can be claimed again, and only then it is decided whether a new replica is started under its
+// number, the others carry on without it, or the run ends. One thread, the supervisor's.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipeline/process/death.h"
+#include "pipeline/process/death_ledger.h"
+#include "pipeline/process/restart_policy.h"
+#include "transports/layout.h"
+
+namespace brigade {
+
+/// A replica that has ended, been reaped, and was not done.
+struct DeadReplica {
+  int number = 0;  ///< in the graph
+  int stage = 0;
+  int replica = 0;           ///< of the stage
+  bool was_ready = false;    ///< this replica or one before it had opened its stage
+  bool others_left = false;  ///< of its stage: at work, done, or about to be started again
+};
+
+class Recovery {
+ public:
+  /// Both outlive it.
+  Recovery(const Plan& plan, Control<SystemPolicy>& control);
+
+  struct Decision {
+    enum class Next { restart, carry_on, fail } next = Next::fail;
+    std::int64_t restart_ns = 0;  ///< when, on the caller's clock
+    std::string text;             ///< one line for the user: who, how, why, and what now
+  };
+  /// `death`: read from shared memory before this call, which clears it.
+  Decision died(const DeadReplica& dead, const Death& death, std::int64_t now_ns);
+
+ private:
+  DeathLedger::Verdict repair_after(const DeadReplica& dead, const Ending& ending);
+  Decision decide(const DeadReplica& dead, const Ending& ending, std::string text,
+                  std::int64_t now_ns);
+
+  const Plan& plan_;
+  Control<SystemPolicy>& control_;
+  DeathLedger ledger_;
+  std::vector<RestartBudget> budgets_;  // by number in the graph
+};
+
+}  // namespace brigade

@@ -1,0 +1,172 @@
+#include <optional>
+#include <utility>
+
+#include "pipeline/run/private_rows.h"
+#include "pipeline/run/stream_pause.h"
+#include "pipeline/run/task_work.h"
+#include "transports/epochs.h"
+#include "transports/stop.h"
+
+namespace brigade {
+namespace {
+
+/// One of several replicas of a stream. They share the numbers by claiming tasks, so a replica has
+/// its next sample in private memory before it claims one: a task claimed for nothing would hold up
+/// all others. Within a task it waits no longer than `max_wait` for the next sample and fills the
+/// rest with padding; a batch that stays open beyond its task is closed the same way. When its
+/// stage says `end` it acknowledges and claims no more; the last one to do so finds the end of the
+/// domain, and the rest up to it is padding that all claim together. Nobody counts across replicas:
+/// index and id of a sample are its number.
+class SharedStreamWork final : public TaskWork {
+ public:
+  SharedStreamWork(const ReplicaContext& context, Stage& stage)
+      : context_(context),
+        stage_(&stage),
+        errors_(context),
+        next_(*context.plan, *context.stage, context.pools,
+              static_cast<std::size_t>(context.stage_index)),
+        writer_(*context.plan, *context.stage, context.pools,
+                static_cast<std::size_t>(context.stage_index)),
+        at_(&context.replica_words().at.value),
+        ack_(&context.replica_words().ack.value),
+        stop_(&context.domain_of(0).stop.value),
+        task_(context.stage->lanes.front().task),
+        multiple_(
+            context.plan->domains[static_cast<std::size_t>(context.stage->lanes.front().domain)]
+                .multiple),
+        ended_(ack_->load() != 0),
+        pause_(context) {}
+
+  Result<bool> ready() override {
+    if (stop() != Stop::none || aborting() || waiting_) return true;
+    if (!ended_) {
+      next_.writer().begin(0);
+      Result<Next> answer = call(next_.writer(), 0);
+      if (answer.ok() && *answer == Next::wait) return a_batch_stays_open();
+      pause_.reset();
+      ended_ = answer.ok() && *answer == Next::end;
+      if (!ended_) {
+        waiting_ = std::move(answer);
+        return true;
+      }
+    }
+    ack_->store(1, std::memory_order_seq_cst);
+    return end_if_all_acknowledged(*context_.control, context_.stage_index, multiple_);
+  }
+
+  void rest() override {
+    auto& bell = context_.control->bells[context_.number()].rings;
+    if (!ended_) return pause_.sleep(kStreamPauseLongestNs);
+    const std::uint32_t rings = bell.load(std::memory_order_seq_cst);
+    if (stop() == Stop::none && !aborting()) SystemPolicy::sleep(bell, rings);
+  }
+
+  Result<TaskDone> work(int, std::uint64_t first) override {
+    writer_.begin(first);
+    TaskDone done;
+    std::uint64_t row = 0;
+    for (; row < task_ && !ended_; ++row) {
+      const Result<Next> answer = row == 0 ? first_row(first) : later_row(row, first + row);
+      if (answer.ok() && *answer == Next::end) ended_ = true;
+      if (answer.ok() && (*answer == Next::end || *answer == Next::wait)) break;
+      BRIGADE_TRY(give(answer, row, first + row, done));
+    }
+    for (; row < task_; ++row) {
+      writer_.headers()[row] = {first + row, first + row, 0, 0, RowState::pad, {}};
+      ++done.not_full.pads;
+    }
+    return done;
+  }
+
+ private:
+  Stop stop() const { return static_cast<Stop>(stop_->load(std::memory_order_seq_cst)); }
+  bool aborting() const {
+    return context_.control->phase->value.load(std::memory_order_seq_cst) ==
+           static_cast<std::uint64_t>(Phase::aborting);
+  }
+
+  /// Readers wait for the rest of a batch, and no replica has claimed anything for `max_wait`: a
+  /// task of padding is due. The replicas take turns, else they would open the next batch.
+  bool a_batch_stays_open() {
+    const std::uint64_t claimed = claimed_up_to(*context_.control, context_.stage_index);
+    const std::int64_t now = monotonic_ns();
+    if (claimed != claimed_) claimed_since_ns_ = now;
+    claimed_ = claimed;
+    return claimed % multiple_ != 0 &&
+           now - claimed_since_ns_ >= context_.stage->max_wait_ns * (1 + context_.replica);
+  }
+
+  Result<Next> call(RecordWriter& writer, std::uint64_t row) {
+    writer.select(row);
+    Outputs out = writer.outputs();
+    Result<Next> answer =
+        guarded([&]() -> Result<Next> { return stage_->process(Inputs(no_inputs_), out); });
+    if (emitted(answer)) writer.commit(row);
+    return answer;
+  }
+
+  /// The sample that was waiting for its number. `wait`: none was.
+  Result<Next> first_row(std::uint64_t number) {
+    if (!waiting_) return Next::wait;
+    const Result<Next> answer = *std::exchange(waiting_, std::nullopt);
+    if (emitted(answer)) next_.copy_to_pool(0, number);
+    return answer;
+  }
+
+  /// `wait`: nothing comes in time.
+  Result<Next> later_row(std::uint64_t row, std::uint64_t number) {
+    for (;;) {
+      if (stop() != Stop::none) return Next::wait;
+      at_->store(number, std::memory_order_relaxed);
+      Result<Next> answer = call(writer_, row);
+      at_->store(kNever, std::memory_order_relaxed);
+      if (!answer.ok() || *answer != Next::wait) {
+        pause_.reset();
+        return answer;
+      }
+      const std::int64_t left = context_.stage->max_wait_ns - pause_.waited_ns();
+      if (left <= 0) return answer;
+      pause_.sleep(left);
+    }
+  }
+
+  Result<void> give(const Result<Next>& answer, std::uint64_t row, std::uint64_t number,
+                    TaskDone& done) {
+    RowHeader& header = writer_.headers()[row];
+    header = {number, number, number, 0, RowState::full, {}};
+    if (emitted(answer)) {
+      ++done.full;
+      return {};
+    }
+    const SampleInfo sample{number, number, number, 0};
+    BRIGADE_TRY(settle_call(answer, context_, 0, {&sample, 1}, errors_));
+    header.state = RowState::hole;
+    ++done.not_full.holes;
+    return {};
+  }
+
+  ReplicaContext context_;
+  Stage* stage_;
+  SampleErrors errors_;
+  PrivateRows next_;
+  RecordWriter writer_;
+  Frame no_inputs_;
+  SystemPolicy::Atomic<std::uint64_t>* at_;
+  SystemPolicy::Atomic<std::uint64_t>* ack_;
+  SystemPolicy::Atomic<std::uint64_t>* stop_;
+  std::uint64_t task_;
+  std::uint64_t multiple_;
+  std::optional<Result<Next>> waiting_;  // of the sample in next_: what its call returned
+  bool ended_;                 // the stage has said so, to this replica or its predecessor
+  std::uint64_t claimed_ = 0;  // by all replicas, when looked at last
+  std::int64_t claimed_since_ns_ = 0;
+  StreamPause pause_;
+};
+
+}  // namespace
+
+std::unique_ptr<TaskWork> make_shared_stream_work(const ReplicaContext& context, Stage& stage) {
+  return std::make_unique<SharedStreamWork>(context, stage);
+}
+
+}  // namespace brigade

@@ -1,0 +1,36 @@
+#pragma once
+
+// Where the source of a domain of unknown length stands, from what is in shared memory: the epoch,
+// and how many samples of it are published. So a source that was started again goes on counting.
+
+#include <cstdint>
+
+#include "pipeline/run/replica_context.h"
+#include "transports/row_pool.h"
+
+namespace brigade {
+
+struct StreamPlace {
+  std::uint32_t epoch = 0;
+  std::uint64_t index = 0;  ///< of the next sample
+};
+
+/// Of a source with one replica: the row before its mark says it. That row is still there, since a
+/// ring is larger than one task.
+inline StreamPlace stream_place(const ReplicaContext& context) {
+  const std::uint64_t low = context.words().lanes.front().mark->low.value.load();
+  const int domain = context.stage->lanes.front().domain;
+  const EpochList<SystemPolicy>& ends =
+      context.control->epoch_ends[static_cast<std::size_t>(domain)];
+  StreamPlace place;
+  if (low > 0) {
+    const RowHeader& last =
+        *context.pools[static_cast<std::size_t>(context.stage_index)].headers(low - 1);
+    if (last.number == low - 1)
+      place = {last.epoch, last.index + (last.state == RowState::pad ? 0 : 1)};
+  }
+  while (ends.end(place.epoch) <= low) place = {place.epoch + 1, 0};
+  return place;
+}
+
+}  // namespace brigade

@@ -1,0 +1,25 @@
+#include "stages/basic/basic_stages.h"
+
+namespace brigade {
+namespace {
+
+struct RepackParams {};
+
+class Repack : public Stage {
+ public:
+  // The runtime numbers anew what there is, and copies it.
+  Result<Next> process(const Inputs&, Outputs&) override { return Next::emit; }
+};
+
+}  // namespace
+
+void add_repack(StageTypes& types) {
+  types.add<Repack>(Contract<RepackParams>(
+                        "repack", "Closes the gaps that filters leave: batches are full again.")
+                        .transform()
+                        .rest_passes()
+                        .free_outputs([](const RepackParams&) { return std::uint64_t{1}; })
+                        .example("transform: repack\nfrom: filtered\nbatch: 64\n"));
+}
+
+}  // namespace brigade

@@ -1,0 +1,160 @@
+#include "pipeline/process/recovery.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "pipeline/process/segments.h"
+#include "pipeline/run/replica_context.h"
+#include "tests/support/small_plan.h"
+
+namespace brigade {
+namespace {
+
+constexpr Ending kKilled{Ending::Kind::killed, SIGKILL};
+constexpr Ending kCrashed{Ending::Kind::killed, SIGSEGV};
+constexpr Ending kExited{Ending::Kind::exited, 0};
+using Next = Recovery::Decision::Next;
+
+// numbers (replica 0 of the graph) -> two sinks (1 and 2).
+struct RecoveryTest : testing::Test {
+  Plan plan = small_plan(2);
+  std::unique_ptr<Segments> segments = Segments::create(plan, "{}").value();
+  Control<SystemPolicy>& control = segments->control();
+
+  void policy(RestartSpec::Policy policy, bool degrade = false) {
+    for (PlanStage& stage : plan.stages) {
+      stage.restart.policy = policy;
+      stage.restart.degrade = degrade;
+    }
+  }
+  static DeadReplica sink(int replica) { return {1 + replica, 1, replica, true, true}; }
+  Recovery::Decision die(Recovery& recovery, const Ending& ending, DeadReplica dead = sink(0),
+                         std::int64_t now = 0) {
+    Death death;
+    death.stage = "sink";
+    death.replica = dead.replica;
+    death.ending = ending;
+    return recovery.died(dead, death, now);
+  }
+};
+
+TEST_F(RecoveryTest, RepairsFirst) {
+  policy(RestartSpec::Policy::on_failure);
+  Recovery recovery(plan, control);
+  const auto& table = control.stages[1].lanes[0].table;
+  table.word(0) = table.claimed(0, 1);
+  live_counters(control, 1).waiting = static_cast<std::uint64_t>(Waiting::input);
+  EXPECT_EQ(die(recovery, kKilled).next, Next::restart);
+  EXPECT_EQ(table.read(table.word(0), 0).state, TaskState::open);
+  EXPECT_EQ(control.stages[1].repairs->value, 1u);
+  EXPECT_EQ(live_counters(control, 1).waiting, static_cast<std::uint64_t>(Waiting::no));
+}
+
+TEST_F(RecoveryTest, SaysWhatHappensNow) {
+  policy(RestartSpec::Policy::on_failure);
+  Recovery recovery(plan, control);
+  EXPECT_EQ(die(recovery, kKilled).text,
+            "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
+            "memory); started again at once (restart 1 of 5 within 30.0 s)");
+  const auto second = die(recovery, kKilled, sink(0), 1'000);
+  EXPECT_EQ(second.restart_ns, 1'000 + 100'000'000);
+  EXPECT_EQ(second.text,
+            "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
+            "memory); started again in 100 ms (restart 2 of 5 within 30.0 s)");
+}
+
+TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
+  policy(RestartSpec::Policy::on_failure);
+  Recovery recovery(plan, control);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(die(recovery, kKilled).next, Next::restart);
+  EXPECT_EQ(die(recovery, kKilled, sink(1)).next, Next::restart);
+  const auto spent = die(recovery, kKilled);
+  EXPECT_EQ(spent.next, Next::fail);
+  EXPECT_EQ(spent.text,
+            "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
+            "memory); it was started again 5 times within 30.0 s (`restart:`)");
+}
+
+TEST_F(RecoveryTest, NeverEndsTheRun) {
+  policy(RestartSpec::Policy::never);
+  Recovery recovery(plan, control);
+  const auto decision = die(recovery, kCrashed);
+  EXPECT_EQ(decision.next, Next::fail);
+  EXPECT_EQ(decision.text, "stage \"sink\" replica 0 was killed by SIGSEGV");
+}
+
+TEST_F(RecoveryTest, APlainExitIsRestartedByAlwaysOnly) {
+  policy(RestartSpec::Policy::on_failure);
+  Recovery failure(plan, control);
+  EXPECT_EQ(die(failure, kExited).next, Next::fail);
+  policy(RestartSpec::Policy::always);
+  Recovery always(plan, control);
+  EXPECT_EQ(die(always, kExited).next, Next::restart);
+}
+
+TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
+  policy(RestartSpec::Policy::never, true);
+  Recovery recovery(plan, control);
+  const auto decision = die(recovery, kCrashed);
+  EXPECT_EQ(decision.next, Next::carry_on);
+  EXPECT_EQ(decision.text,
+            "stage \"sink\" replica 0 was killed by SIGSEGV; the other replicas carry on");
+  DeadReplica last = sink(1);
+  last.others_left = false;
+  EXPECT_EQ(die(recovery, kCrashed, last).next, Next::fail);
+}
+
+TEST_F(RecoveryTest, TasksThatAreReservedCannotBeLeftToOthers) {
+  policy(RestartSpec::Policy::never, true);
+  plan.stages[1].lanes[0].fixed = true;
+  Recovery recovery(plan, control);
+  EXPECT_EQ(die(recovery, kCrashed).next, Next::fail);
+}
+
+TEST_F(RecoveryTest, WhatCannotOpenIsNotTriedAgain) {
+  policy(RestartSpec::Policy::on_failure);
+  Recovery recovery(plan, control);
+  DeadReplica opening = sink(0);
+  opening.was_ready = false;
+  const auto decision = die(recovery, kCrashed, opening);
+  EXPECT_EQ(decision.next, Next::fail);
+  EXPECT_EQ(decision.text, "stage \"sink\" replica 0 was killed by SIGSEGV while it opened");
+  EXPECT_EQ(die(recovery, kKilled, opening).next, Next::restart);  // not its doing
+}
+
+TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
+  policy(RestartSpec::Policy::on_failure);
+  Recovery recovery(plan, control);
+  const auto& table = control.stages[1].lanes[0].table;
+  for (int death = 1; death <= 2; ++death) {
+    table.word(0) = table.claimed(0, 1);
+    control.replicas[1].at.value = 7;
+    const auto decision = die(recovery, kCrashed);
+    EXPECT_EQ(decision.next, Next::restart);
+    EXPECT_EQ(decision.text.find("the sample has ended 2 workers and goes into quarantine") !=
+                  std::string::npos,
+              death == 2)
+        << decision.text;
+    EXPECT_EQ(control.stages[1].quarantine.empty(), death == 1);
+  }
+  EXPECT_EQ(control.replicas[1].at.value, kNever);
+}
+
+TEST_F(RecoveryTest, AHundredKillsOverOneSampleEndTheRun) {
+  policy(RestartSpec::Policy::on_failure);
+  for (PlanStage& stage : plan.stages) stage.restart.burst = 1'000'000;
+  Recovery recovery(plan, control);
+  for (int i = 1; i < kKillsWithoutProgress; ++i) {
+    control.replicas[1].at.value = 7;
+    ASSERT_EQ(die(recovery, kKilled).next, Next::restart) << i;
+  }
+  control.replicas[1].at.value = 7;
+  const auto decision = die(recovery, kKilled);
+  EXPECT_EQ(decision.next, Next::fail);
+  EXPECT_NE(decision.text.find("100 times a worker was killed over this sample"), std::string::npos)
+      << decision.text;
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,392 @@
+#include "pipeline/run/free_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "pipeline/stats/books.h"
+#include "tests/support/number_line.h"
+
+namespace brigade {
+namespace {
+
+using support::LambdaStage;
+using support::Log;
+using support::RunLine;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kSamples = 100;
+
+/// numbers (and others, of 40) -> filter -> free -> sink (batches of 8).
+class FreeStage : public testing::Test {
+ protected:
+  void build(std::uint64_t epochs = 2, bool two_sources = false, std::uint64_t most = 1) {
+    graph_.graph().epochs = epochs;
+    graph_.producer("numbers", {support::kValue}).shuffle = true;
+    if (two_sources) graph_.producer("others", {support::kValue});
+    graph_.transform("filter", {"numbers"}, {support::kValue}).replicas = 2;
+    graph_.type_of("filter").contract.may_drop = true;
+    ValidStage& free =
+        two_sources ? graph_.transform("free", {"filter", "others"}, {support::kValue}, Join::merge)
+                    : graph_.transform("free", {"filter"}, {support::kValue});
+    free.outputs_per_input = most;
+    free.on_error = on_error_;
+    graph_.type_of("free").contract.numbering = Numbering::free;
+    graph_.type_of("free").contract.may_drop = may_drop_;
+    ValidStage& sink = graph_.consumer("sink", {"free"});
+    sink.batched = true;
+    sink.drop_last = drop_last_;
+    sink.sources[0].batch = 8;
+    run_ = std::make_unique<RunLine>(graph_);
+    run_->producers["numbers"] = [](int) { return support::make_numbers(kSamples); };
+    run_->producers["others"] = [](int) {
+      return std::make_unique<support::LambdaProducer>(
+          40, [](std::uint64_t index, Outputs& out) -> Result<Next> {
+            out["value"].as<std::int64_t>()[0] = 1000 + static_cast<std::int64_t>(index);
+            return Next::emit;
+          });
+    };
+    run_->stages["filter"] = [](int) {
+      return std::make_unique<LambdaStage>([](const Inputs& in, Outputs& out) -> Result<Next> {
+        if (support::is_dropped(in.sample().id)) return Next::drop;
+        out["value"].as<std::int64_t>()[0] = in["value"].as<std::int64_t>()[0];
+        return Next::emit;
+      });
+    };
+    run_->stages["sink"] = [this](int replica) { return support::make_logger(log_, replica); };
+    free_by([](const Inputs& in, Outputs& out) -> Result<Next> {
+      out["value"].as<std::int64_t>()[0] = in["value"].as<std::int64_t>()[0];
+      return Next::emit;
+    });
+  }
+  void free_by(LambdaStage::Process process) {
+    run_->stages["free"] = [this, process](int) {
+      auto stage = std::make_unique<LambdaStage>(process);
+      stage->on_epoch_end = [this](const EpochEnd& end) {
+        free_ends_.push_back(end.epoch);
+        return Result<void>();
+      };
+      return stage;
+    };
+  }
+  void run() {
+    const Result<void> ran = run_->run();
+    ASSERT_TRUE(ran.ok()) << ran.error().message;
+    EXPECT_EQ(audit_failure(run_->plan(), run_->control()), std::nullopt);
+  }
+  /// What the sink saw in an epoch.
+  std::vector<std::int64_t> seen(std::uint32_t epoch) const {
+    std::vector<std::int64_t> all;
+    for (const support::Event& event : log_.events[0])
+      if (!event.is_end && event.epoch == epoch)
+        all.insert(all.end(), event.values.begin(), event.values.end());
+    return all;
+  }
+  std::vector<std::size_t> batches() const {
+    std::vector<std::size_t> sizes;
+    for (const support::Event& event : log_.events[0])
+      if (!event.is_end) sizes.push_back(event.rows.size());
+    return sizes;
+  }
+  /// The filter's samples of an epoch, in their order.
+  std::vector<std::int64_t> filtered(std::uint32_t epoch) const {
+    const Permutation order(kSamples, graph_.graph().seed, epoch);
+    std::vector<std::int64_t> all;
+    for (std::uint64_t index = 0; index < kSamples; ++index)
+      if (!support::is_dropped(order(index)))
+        all.push_back(static_cast<std::int64_t>(order(index)));
+    return all;
+  }
+
+  mutable GraphBuilder graph_;
+  bool may_drop_ = false;
+  bool drop_last_ = false;
+  OnError on_error_;
+  std::unique_ptr<RunLine> run_;
+  Log log_;
+  std::vector<std::uint32_t> free_ends_;
+};
+
+using Sizes = std::vector<std::size_t>;
+
+TEST_F(FreeStage, ARepackMakesFullBatchesOfWhatAFilterLeft) {
+  build();
+  run();
+  for (const std::uint32_t epoch : {0u, 1u}) EXPECT_EQ(seen(epoch), filtered(epoch));
+  EXPECT_EQ(batches(), Sizes(20, 8));  // 80 of 100 are left
+  EXPECT_EQ(free_ends_, (std::vector<std::uint32_t>{0, 1}));
+  const EdgeAudit before = run_->audit("filter", "free", 1);
+  EXPECT_EQ(before.delivered, 160u);
+  EXPECT_EQ(before.dropped, 0u);
+  EXPECT_EQ(run_->audit("free", "sink").produced, 160u);
+}
+
+TEST_F(FreeStage, ItsSamplesKeepTheirIdsAndAreCountedAnew) {
+  build();
+  run();
+  std::vector<std::uint64_t> next(2);
+  for (const support::Event& event : log_.events[0]) {
+    for (std::size_t row = 0; row < event.rows.size(); ++row) {
+      EXPECT_EQ(event.rows[row].id, static_cast<std::uint64_t>(event.values[row]));
+      EXPECT_EQ(event.rows[row].index, next[event.rows[row].epoch]++);
+    }
+  }
+  EXPECT_EQ(next, (std::vector<std::uint64_t>{80, 80}));
+}
+
+TEST_F(FreeStage, AShortLastBatchIsClosedAtTheEndOfEveryEpoch) {
+  build(3);
+  free_by([](const Inputs& in, Outputs& out) -> Result<Next> {
+    out["value"].as<std::int64_t>()[0] = in["value"].as<std::int64_t>()[0];
+    out.emit_rows(1);
+    return Next::emit;
+  });
+  on_error_ = {};
+  run();
+  EXPECT_EQ(batches().size(), 30u);
+}
+
+TEST_F(FreeStage, EachInputMayHaveNoneToSeveralOutputs) {
+  may_drop_ = true;
+  build(2, false, 3);
+  free_by([](const Inputs& in, Outputs& out) -> Result<Next> {
+    const std::int64_t value = in["value"].as<std::int64_t>()[0];
+    EXPECT_EQ(out.rows(), 3);
+    for (std::int64_t i = 0; i < value % 4; ++i)
+      out.row(i)["value"].as<std::int64_t>()[0] = value * 10 + i;
+    out.emit_rows(value % 4);
+    return Next::emit;
+  });
+  run();
+  for (const std::uint32_t epoch : {0u, 1u}) {
+    std::vector<std::int64_t> expected;
+    for (const std::int64_t value : filtered(epoch))
+      for (std::int64_t i = 0; i < value % 4; ++i) expected.push_back(value * 10 + i);
+    EXPECT_EQ(seen(epoch), expected);
+  }
+  for (const support::Event& event : log_.events[0])
+    for (std::size_t row = 0; row < event.rows.size(); ++row)
+      EXPECT_EQ(event.rows[row].id,
+                static_cast<std::uint64_t>(event.values[row] / 10 * 3 + event.values[row] % 10));
+}
+
+TEST_F(FreeStage, GivingNothingNeedsTheContractsLeave) {
+  build();
+  free_by([](const Inputs&, Outputs& out) -> Result<Next> {
+    out.emit_rows(0);
+    return Next::emit;
+  });
+  const Result<void> ran = run_->run();
+  ASSERT_FALSE(ran.ok());
+  EXPECT_NE(ran.error().message.find("does not say may_drop()"), std::string::npos)
+      << ran.error().message;
+}
+
+TEST_F(FreeStage, SamplesThatFailVanishAndAreCounted) {
+  on_error_ = {true, 1000, 0};
+  build();
+  free_by([](const Inputs& in, Outputs& out) -> Result<Next> {
+    const std::int64_t value = in["value"].as<std::int64_t>()[0];
+    if (value % 10 == 3) return Error{"bad"};
+    out["value"].as<std::int64_t>()[0] = value;
+    return Next::emit;
+  });
+  run();
+  std::vector<std::int64_t> expected = filtered(1);
+  std::erase_if(expected, [](std::int64_t value) { return value % 10 == 3; });
+  EXPECT_EQ(seen(1), expected);
+  EXPECT_EQ(run_->audit("filter", "free", 1).dropped, 20u);
+}
+
+TEST_F(FreeStage, DropLastLeavesOutTheShortBatch) {
+  drop_last_ = true;
+  on_error_ = {true, 1000, 0};
+  build();
+  free_by([](const Inputs& in, Outputs& out) -> Result<Next> {
+    const std::int64_t value = in["value"].as<std::int64_t>()[0];
+    if (value == 0) return Error{"bad"};
+    out["value"].as<std::int64_t>()[0] = value;
+    return Next::emit;
+  });
+  run();
+  EXPECT_EQ(batches(), Sizes(18, 8));  // 79 are left of each epoch
+}
+
+TEST_F(FreeStage, AMergeGivesEverySampleOfAnEpochBeforeTheNext) {
+  build(3, true);
+  run();
+  std::vector<std::int64_t> others;
+  for (std::int64_t i = 0; i < 40; ++i) others.push_back(1000 + i);
+  std::uint32_t last = 0;
+  for (const support::Event& event : log_.events[0]) {
+    if (!event.is_end) {
+      EXPECT_GE(event.epoch, last);
+    }
+    last = event.epoch;
+  }
+  for (const std::uint32_t epoch : {0u, 1u, 2u}) {
+    std::vector<std::int64_t> of_numbers;
+    std::vector<std::int64_t> of_others;
+    for (const std::int64_t value : seen(epoch))
+      (value < 1000 ? of_numbers : of_others).push_back(value);
+    EXPECT_EQ(of_numbers, filtered(epoch));
+    EXPECT_EQ(of_others, others);
+  }
+  EXPECT_EQ(batches(), Sizes(45, 8));
+}
+
+TEST_F(FreeStage, SamplesOfDifferentSourcesHaveDifferentIds) {
+  build(1, true);
+  run();
+  std::set<std::uint64_t> ids;
+  for (const support::Event& event : log_.events[0])
+    for (const SampleInfo& row : event.rows) ids.insert(row.id);
+  EXPECT_EQ(ids.size(), 120u);
+}
+
+/// The free stage dies again and again, at other samples each time.
+TEST_F(FreeStage, ASuccessorNeitherLosesNorRepeatsAnOutput) {
+  build(2, true, 3);
+  std::uint64_t calls = 0;
+  run_->restarts_max = 40;
+  free_by([&](const Inputs& in, Outputs& out) -> Result<Next> {
+    if (++calls % 9 == 0) return Error{"died"};
+    const std::int64_t value = in["value"].as<std::int64_t>()[0];
+    for (std::int64_t i = 0; i < 1 + value % 3; ++i)
+      out.row(i)["value"].as<std::int64_t>()[0] = value * 10 + i;
+    out.emit_rows(1 + value % 3);
+    return Next::emit;
+  });
+  run();
+  EXPECT_GT(run_->restarts(), 20);
+  for (const std::uint32_t epoch : {0u, 1u}) {
+    std::vector<std::int64_t> expected;
+    std::vector<std::int64_t> inputs = filtered(epoch);
+    for (std::int64_t i = 0; i < 40; ++i) inputs.push_back(1000 + i);
+    for (const std::int64_t value : inputs)
+      for (std::int64_t i = 0; i < 1 + value % 3; ++i) expected.push_back(value * 10 + i);
+    std::vector<std::int64_t> got = seen(epoch);
+    std::sort(got.begin(), got.end());
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(got, expected);
+  }
+}
+
+TEST_F(FreeStage, AStopRunsDryThroughIt) {
+  build(1000, true);
+  std::atomic<int> calls = 0;
+  free_by([&](const Inputs& in, Outputs& out) -> Result<Next> {
+    ++calls;
+    out["value"].as<std::int64_t>()[0] = in["value"].as<std::int64_t>()[0];
+    return Next::emit;
+  });
+  run_->while_running = [&] {
+    while (calls < 1000) std::this_thread::sleep_for(1ms);
+    ask_stop(run_->control());
+    while (!all_acknowledged<SystemPolicy>(run_->control(), [](int) { return false; }))
+      std::this_thread::sleep_for(1ms);
+    for (std::size_t d = 0; d < run_->plan().domains.size(); ++d)
+      lower_end(run_->control(), static_cast<int>(d), run_->plan().domains[d].multiple);
+  };
+  run();
+  const EdgeAudit after = run_->audit("free", "sink");
+  EXPECT_EQ(after.delivered, run_->audit("filter", "free", 1).delivered +
+                                 run_->audit("others", "free", 2).delivered);
+  EXPECT_EQ(after.leaked, 0);
+  EXPECT_LT(after.delivered, 120'000u);
+}
+
+TEST_F(FreeStage, AnErrorEndsTheOthersToo) {
+  build(1000);
+  std::atomic<int> calls = 0;
+  run_->stages["sink"] = [&](int) {
+    return std::make_unique<LambdaStage>([&](const Inputs&, Outputs&) -> Result<Next> {
+      if (++calls == 3) return Error{"full"};
+      return Next::emit;
+    });
+  };
+  const Result<void> ran = run_->run();  // or it hangs
+  ASSERT_FALSE(ran.ok());
+}
+
+/// feed (a stream) -> free -> sink (batches of 8).
+class FreeBelowAStream : public testing::Test {
+ protected:
+  void build(std::int64_t max_wait_ns, std::uint64_t epochs) {
+    graph_.graph().epochs = epochs;
+    graph_.producer("feed", {support::kValue});
+    graph_.type_of("feed").indexed = false;
+    graph_.transform("free", {"feed"}, {support::kValue});
+    graph_.type_of("free").contract.numbering = Numbering::free;
+    ValidStage& sink = graph_.consumer("sink", {"free"});
+    sink.batched = true;
+    sink.sources[0].batch = 8;
+    sink.sources[0].max_wait_ns = max_wait_ns;
+    run_ = std::make_unique<RunLine>(graph_);
+    run_->stages["free"] = [](int) {
+      return std::make_unique<LambdaStage>([](const Inputs& in, Outputs& out) -> Result<Next> {
+        out["value"].as<std::int64_t>()[0] = in["value"].as<std::int64_t>()[0];
+        return Next::emit;
+      });
+    };
+    run_->stages["sink"] = [this](int) {
+      auto stage =
+          std::make_unique<LambdaStage>([this](const Inputs& in, Outputs&) -> Result<Next> {
+            calls_.push_back(static_cast<std::size_t>(in.rows()));
+            seen_ += in.rows();
+            return Next::emit;
+          });
+      stage->on_epoch_end = [this](const EpochEnd&) {
+        calls_.push_back(0);
+        return Result<void>();
+      };
+      return stage;
+    };
+  }
+
+  GraphBuilder graph_;
+  std::unique_ptr<RunLine> run_;
+  std::vector<std::size_t> calls_;
+  std::atomic<std::int64_t> seen_ = 0;
+};
+
+TEST_F(FreeBelowAStream, EpochsEndWhereTheStreamSaysSo) {
+  build(60'000'000'000, 3);
+  std::int64_t given = 0;
+  const std::vector<std::int64_t> sizes{20, 0, 8};
+  std::size_t epoch = 0;
+  run_->stages["feed"] = [&](int) {
+    auto stage = std::make_unique<LambdaStage>([&](const Inputs&, Outputs& out) -> Result<Next> {
+      if (given == sizes[epoch]) return Next::end;
+      out["value"].as<std::int64_t>()[0] = given++;
+      return Next::emit;
+    });
+    stage->on_epoch_end = [&](const EpochEnd&) {
+      ++epoch;
+      given = 0;
+      return Result<void>();
+    };
+    return stage;
+  };
+  ASSERT_TRUE(run_->run().ok());
+  EXPECT_EQ(calls_, (std::vector<std::size_t>{8, 8, 4, 0, 0, 8, 0}));
+}
+
+TEST_F(FreeBelowAStream, ABatchThatTheStreamClosesIsClosedBelowIt) {
+  build(1'000'000, 1);
+  std::int64_t given = 0;
+  run_->stages["feed"] = [&](int) {
+    return std::make_unique<LambdaStage>([&](const Inputs&, Outputs& out) -> Result<Next> {
+      if (given == 3) return seen_ < 3 ? Next::wait : Next::end;  // else this hangs
+      out["value"].as<std::int64_t>()[0] = given++;
+      return Next::emit;
+    });
+  };
+  ASSERT_TRUE(run_->run().ok());
+  EXPECT_EQ(calls_, (std::vector<std::size_t>{3, 0}));
+}
+
+}  // namespace
+}  // namespace brigade

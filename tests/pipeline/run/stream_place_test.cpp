@@ -1,0 +1,66 @@
+#include "pipeline/run/stream_place.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/number_line.h"
+
+namespace brigade {
+namespace {
+
+/// A stream in 3 epochs, whose shared memory is written by hand.
+class Place : public testing::Test {
+ protected:
+  Place() : graph_(graph()), run_(graph_) {}
+  static GraphBuilder graph() {
+    GraphBuilder graph;
+    graph.graph().epochs = 3;
+    graph.producer("feed", {support::kValue});
+    graph.type_of("feed").indexed = false;
+    graph.consumer("sink", {"feed"});
+    return graph;
+  }
+  StreamPlace place() { return stream_place(run_.context("feed")); }
+  void publish(std::uint64_t low, const RowHeader& last) {
+    *run_.pool("feed").headers(low - 1) = last;
+    run_.lane("feed").mark->low.value = low;
+  }
+
+  GraphBuilder graph_;
+  support::RunLine run_;
+};
+
+TEST_F(Place, IsTheBeginningBeforeAnythingIsPublished) {
+  EXPECT_EQ(place().epoch, 0u);
+  EXPECT_EQ(place().index, 0u);
+}
+
+TEST_F(Place, FollowsTheLastRowAndPaddingIsNoSample) {
+  publish(64, {63, 60, 60, 1, RowState::full, {}});
+  EXPECT_EQ(place().epoch, 1u);
+  EXPECT_EQ(place().index, 61u);
+  publish(64, {63, 60, 0, 1, RowState::pad, {}});
+  EXPECT_EQ(place().index, 60u);
+  publish(64, {63, 60, 60, 1, RowState::hole, {}});
+  EXPECT_EQ(place().index, 61u);
+}
+
+TEST_F(Place, IsTheNextEpochOnceTheLastRowOfOneIsPublished) {
+  auto& ends = run_.control().epoch_ends[0];
+  publish(64, {63, 63, 63, 0, RowState::full, {}});
+  ends.record(0, 128);
+  EXPECT_EQ(place().epoch, 0u);
+  ends.record(0, 64);
+  EXPECT_EQ(place().epoch, 1u);
+  EXPECT_EQ(place().index, 0u);
+  ends.record(1, 64);  // an empty one
+  EXPECT_EQ(place().epoch, 2u);
+}
+
+TEST_F(Place, ARowOfAnotherNumberSaysNothing) {
+  publish(64, {0, 9, 9, 2, RowState::full, {}});
+  EXPECT_EQ(place().epoch, 0u);
+  EXPECT_EQ(place().index, 0u);
+}
+
+}  // namespace
+}  // namespace brigade

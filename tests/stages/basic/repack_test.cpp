@@ -1,0 +1,24 @@
+#include <gtest/gtest.h>
+
+#include "stages/basic/basic_stages.h"
+#include "tests/support/stage_harness.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+TEST(RepackTest, GivesEachSampleOnce) {
+  StageTypes types;
+  add_repack(types);
+  const StageContract& contract = types.all()[0].contract;
+  EXPECT_EQ(contract.numbering, Numbering::free);
+  EXPECT_EQ(contract.outputs_per_input(contract.make_params().get()).value(), 1u);
+  EXPECT_FALSE(contract.several_inputs);
+  EXPECT_TRUE(contract.rest_passes);
+  const auto stage = StageHarness::open(types.all()[0], {{}, {{"image", u8, {2}}}, {}}).value();
+  EXPECT_EQ(stage->process({host_tensor<std::uint8_t>("image", {2}, {1, 2})})->next, Next::emit);
+}
+
+}  // namespace
+}  // namespace brigade

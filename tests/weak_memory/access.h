@@ -1,0 +1,58 @@
+#pragma once
+
+// An access to a shared word, and the names of those whose order the protocol argues for.
+
+#include <atomic>
+#include <cstdint>
+
+#include "transports/fault_points.h"
+
+namespace brigade::weak_memory {
+
+enum class Kind : uint8_t { kLoad, kStore, kExchange, kCas, kAdd, kOr, kAnd, kSleep, kWake };
+
+/// What a word is for.
+enum class Role : uint8_t { kOther, kLow, kTaskWord, kWaiters, kBell };
+
+/// An access as it stands in transports/.
+enum class Access : uint8_t {
+  kNone,
+  kReached,      // Channel::reached(): load of a neighbour's mark
+  kOwnLow,       // Channel::at_end(): load of its own mark
+  kClaimLook,    // try_claim(): load of the task word
+  kClaimCas,     // try_claim(): compare-and-swap of the task word
+  kFinishLow,    // finish() in order: store of the mark
+  kFinishDone,   // finish(): exchange of the task word for DONE
+  kAdvanceLow,   // advance(): load of the mark
+  kAdvanceWord,  // advance(): load of the task word
+  kAdvanceCas,   // advance(): compare-and-swap of the mark
+  kSetWaiter,    // set_waiter()
+  kClearWaiter,  // clear_waiter()
+  kBellLook,     // claim_or_wait(): load of the bell
+  kWakeLook,     // wake_waiters(): fetch_or(0)
+  kRing,         // ring()
+  kGlance,       // WakeDebt::somebody_waits()
+};
+
+const char* name_of(Access access);
+
+struct Operation {
+  Kind kind = Kind::kLoad;
+  uint8_t word = 0;
+  Access access = Access::kNone;
+  uint8_t order = static_cast<uint8_t>(std::memory_order_seq_cst);
+  uint32_t operand = 0;
+  uint32_t expected = 0;  // of a compare-and-swap, of a sleep
+
+  std::memory_order memory_order() const { return static_cast<std::memory_order>(order); }
+  bool reads_only() const { return kind == Kind::kLoad; }
+  bool writes() const { return kind != Kind::kLoad && kind < Kind::kSleep; }
+  uint32_t change(uint32_t before) const {
+    if (kind == Kind::kAdd) return before + operand;
+    if (kind == Kind::kOr) return before | operand;
+    if (kind == Kind::kAnd) return before & operand;
+    return operand;
+  }
+};
+
+}  // namespace brigade::weak_memory

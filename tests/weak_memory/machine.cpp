@@ -1,0 +1,298 @@
+#include "tests/weak_memory/machine.h"
+
+#include <array>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace brigade::weak_memory {
+namespace {
+
+constexpr const char* kTooManyEntries = "limit: a word has more entries than the machine keeps";
+constexpr const char* kTooLong = "limit: a turn has more accesses than the machine keeps";
+
+std::memory_order when_it_fails(std::memory_order order) {
+  if (order == std::memory_order_acq_rel) return std::memory_order_acquire;
+  if (order == std::memory_order_release) return std::memory_order_relaxed;
+  return order;
+}
+
+const char* text(std::memory_order order) {
+  switch (order) {
+    case std::memory_order_relaxed:
+      return "relaxed";
+    case std::memory_order_acquire:
+      return "acquire";
+    case std::memory_order_release:
+      return "release";
+    case std::memory_order_acq_rel:
+      return "acq_rel";
+    default:
+      return "seq_cst";
+  }
+}
+
+constexpr std::array kKinds = {"load", "store", "exchange", "CAS", "add",
+                               "or",   "and",   "sleep",    "wake"};
+
+}  // namespace
+
+const char* name_of(Access access) {
+  static constexpr std::array kNames = {
+      "other",       "reached",     "own_low",      "claim_look",  "claim_cas",  "finish_low",
+      "finish_done", "advance_low", "advance_word", "advance_cas", "set_waiter", "clear_waiter",
+      "bell_look",   "wake_look",   "ring",         "glance"};
+  return kNames[static_cast<size_t>(access)];
+}
+
+Machine* Machine::active = nullptr;
+
+Machine::Machine(Program& program, const Bounds& bounds, const Weaker& weaker)
+    : program_(program), bounds_(bounds), weaker_(weaker) {
+  active = this;
+}
+
+Machine::~Machine() { active = nullptr; }
+
+model::Report Machine::explore(uint64_t states_max, model::Trace trace) {
+  model::Report report;
+  do {
+    found_user_ = false;
+    report = model::Explorer<Machine>(*this, states_max, trace).explore();
+  } while (found_user_);
+  return report;
+}
+
+State Machine::initial() const {
+  State state;
+  state.switches_left = bounds_.switches;
+  state.stale_left = bounds_.stale;
+  for (WordHistory& word : state.memory.words) word.count = 1;  // every word begins as 0
+  for (int t = 0; t < kThreads; ++t) state.threads[t].doing = Doing::kFinished;
+  program_.prepare(state);
+  for (int t = 0; t < program_.threads(); ++t) {
+    state.threads[t].doing = Doing::kReady;
+    run(state, t);
+  }
+  return state;
+}
+
+bool Machine::moves(const State& state, std::vector<Move>& moves) const {
+  const bool last_can = state.last < kThreads && state.threads[state.last].doing == Doing::kReady;
+  for (int t = 0; t < program_.threads(); ++t) {
+    const ThreadState& thread = state.threads[t];
+    if (thread.doing != Doing::kReady) continue;
+    if (last_can && t != state.last && state.switches_left == 0) continue;
+    moves.push_back({static_cast<uint8_t>(t), 0});
+    const Operation& next = thread.next;
+    if ((next.kind != Kind::kLoad && next.kind != Kind::kCas) || state.stale_left == 0) continue;
+    const bool cas = next.kind == Kind::kCas;
+    const auto order = cas ? when_it_fails(next.memory_order()) : next.memory_order();
+    const WordHistory& word = state.memory.words[next.word];
+    const int newest = state.memory.newest(next.word);
+    for (int e = newest - 1; e >= state.memory.oldest(t, next.word, order); --e) {
+      if (cas && word.entries[e].value == next.expected) continue;  // it could not fail
+      moves.push_back({static_cast<uint8_t>(t), static_cast<uint8_t>(newest - e)});
+    }
+  }
+  return !moves.empty();
+}
+
+const char* Machine::apply(State& state, Move move) const {
+  const int t = move.actor;
+  broken_ = nullptr;
+  const bool last_can = state.last < kThreads && state.threads[state.last].doing == Doing::kReady;
+  const bool counts = last_can && state.last != t && bounds_.switches != 255;
+  if (counts) --state.switches_left;
+  if (move.choice > 0 && bounds_.stale != 255) --state.stale_left;
+  state.last = move.actor;
+  if (bounds_.switches == 255) state.last = kThreads;
+  const Operation operation = state.threads[t].next;
+  if (operation.kind == Kind::kSleep &&
+      state.memory.newest_value(operation.word) == operation.expected) {
+    state.threads[t].doing = Doing::kAsleep;
+  } else {
+    go_on(state, t, perform(state, t, operation, move.choice));
+  }
+  forget(state);
+  return broken_;
+}
+
+void Machine::forget(State& state) const {
+  int alive = 0;
+  for (int t = 0; t < kThreads; ++t) {
+    const bool finished = state.threads[t].doing == Doing::kFinished;
+    if (finished) state.memory.views[t] = View{};
+    if (!finished) alive |= 1 << t;
+  }
+  uint8_t readers[kWords];
+  for (int w = 0; w < kWords; ++w) readers[w] = static_cast<uint8_t>(readers_[w] & alive);
+  state.memory.forget(readers);
+}
+
+uint32_t Machine::perform(State& state, int t, const Operation& operation, int choice) const {
+  Memory& memory = state.memory;
+  const int word = operation.word;
+  const auto order = operation.memory_order();
+  if (operation.kind == Kind::kSleep) return 0;
+  if (operation.kind == Kind::kWake) {
+    wake(state, word);
+    return 0;
+  }
+  if (operation.writes() && !memory.has_room(word)) {
+    broken_ = kTooManyEntries;
+    return 0;
+  }
+  if (operation.kind == Kind::kLoad) {
+    return memory.load(t, word, memory.newest(word) - choice, order);
+  }
+  if (operation.kind == Kind::kStore) {
+    memory.store(t, word, operation.operand, order);
+    return 0;
+  }
+  const int entry = memory.newest(word) - choice;
+  const uint32_t before = memory.words[word].entries[entry].value;
+  if (operation.kind == Kind::kCas && before != operation.expected) {
+    return memory.load(t, word, entry, when_it_fails(order));
+  }
+  memory.modify(t, word, operation.change(before), order);
+  return before;
+}
+
+void Machine::wake(State& state, int word) const {
+  for (int t = 0; t < program_.threads(); ++t) {
+    ThreadState& thread = state.threads[t];
+    if (thread.doing != Doing::kAsleep || thread.next.word != word) continue;
+    thread.doing = Doing::kReady;
+    go_on(state, t, 0);
+  }
+}
+
+void Machine::go_on(State& state, int t, uint32_t result) const {
+  ThreadState& thread = state.threads[t];
+  if (thread.count == kResultsMax) {
+    broken_ = kTooLong;
+    return;
+  }
+  thread.results[thread.count++] = result;
+  if (broken_ == nullptr) run(state, t);
+}
+
+// Runs a thread up to its next step, or to its end.
+void Machine::run(State& state, int t) const {
+  State* const state_before = state_;
+  const int thread_before = thread_, at_before = at_;
+  ThreadState& thread = state.threads[t];
+  state_ = &state;
+  thread_ = t;
+  if (setjmp(stop_) == 0) {
+    for (;;) {
+      at_ = 0;
+      uint16_t from = thread.from;
+      const bool more = program_.turn(t, from);
+      std::fill(thread.results, thread.results + thread.count, 0);
+      thread.count = 0;
+      thread.from = from;
+      if (more) continue;
+      thread.doing = Doing::kFinished;
+      thread.next = Operation{};
+      break;
+    }
+  }
+  state_ = state_before;
+  thread_ = thread_before;
+  at_ = at_before;
+}
+
+void Machine::find_user(const Operation& operation) {
+  const auto bit = static_cast<uint8_t>(1 << thread_);
+  const auto add = [&](uint8_t& users) {
+    found_user_ |= (users & bit) == 0;
+    users |= bit;
+  };
+  if (operation.writes()) add(writers_[operation.word]);
+  if (operation.kind == Kind::kLoad || operation.kind == Kind::kCas) add(readers_[operation.word]);
+}
+
+// Nobody else writes the word: there is one entry to read, and no step of others matters to it.
+bool Machine::is_settled(const Operation& operation) const {
+  return operation.kind == Kind::kLoad && (writers_[operation.word] & ~(1 << thread_)) == 0;
+}
+
+uint32_t Machine::access(Operation operation) {
+  ThreadState& thread = state_->threads[thread_];
+  if (at_ < thread.count) return thread.results[at_++];
+  operation.access = program_.name(thread_, operation, point_);
+  if (operation.access != Access::kNone && operation.access == weaker_.access) {
+    operation.order = static_cast<uint8_t>(weaker_.order);
+  }
+  find_user(operation);
+  if (is_settled(operation) && thread.count < kResultsMax) {
+    const uint32_t result = perform(*state_, thread_, operation, 0);
+    thread.results[thread.count++] = result;
+    ++at_;
+    return result;
+  }
+  thread.next = operation;
+  longjmp(stop_, 1);
+}
+
+void Machine::use_row(bool write, int row, int number) {
+  if (is_replayed()) return;
+  Memory& memory = state_->memory;
+  const char* race = write ? memory.write_row(thread_, row, number) : memory.read_row(thread_, row);
+  if (race == nullptr && !write && memory.rows[row].number != number) {
+    race = "a row was read that holds another number";
+  }
+  if (broken_ == nullptr) broken_ = race;
+}
+
+void Machine::claim(int stage, int task) {
+  if (is_replayed()) return;
+  uint16_t& claimed = state_->claimed[stage];
+  if ((claimed >> task & 1) != 0) broken_ = "a task was claimed twice";
+  claimed = static_cast<uint16_t>(claimed | 1 << task);
+}
+
+void Machine::note(int reg, uint32_t value) {
+  if (!is_replayed()) state_->registers[reg] = static_cast<uint8_t>(value);
+}
+
+// What has no result is noted, too, so that it is done once.
+bool Machine::is_replayed() {
+  ThreadState& thread = state_->threads[thread_];
+  if (at_++ < thread.count) return true;
+  if (thread.count == kResultsMax) {
+    broken_ = kTooLong;
+    longjmp(stop_, 1);
+  }
+  thread.results[thread.count++] = 0;
+  return false;
+}
+
+const char* Machine::at_rest(const State& state) const {
+  for (int t = 0; t < program_.threads(); ++t) {
+    if (state.threads[t].doing != Doing::kFinished) return "deadlock: a thread sleeps for ever";
+  }
+  return program_.at_end(state);
+}
+
+std::string Machine::describe(const State& before, Move move, const State& after) const {
+  const Operation& operation = before.threads[move.actor].next;
+  const Memory& memory = before.memory;
+  std::string line =
+      concat(program_.thread_name(move.actor), ": ", name_of(operation.access), " ",
+             kKinds[static_cast<size_t>(operation.kind)], " ", program_.word_name(operation.word),
+             " (", text(operation.memory_order()), ")");
+  const int entry = memory.newest(operation.word) - move.choice;
+  if (operation.kind < Kind::kSleep && operation.kind != Kind::kStore) {
+    line += concat(" reads ", memory.words[operation.word].entries[entry].value);
+    if (move.choice > 0) line += concat(", ", int{move.choice}, " behind the newest");
+  }
+  if (operation.writes()) line += concat(" -> ", after.memory.newest_value(operation.word));
+  if (after.threads[move.actor].doing == Doing::kAsleep) line += "; sleeps";
+  if (after.threads[move.actor].doing == Doing::kFinished) line += "; finished";
+  return line;
+}
+
+}  // namespace brigade::weak_memory

@@ -1,0 +1,121 @@
+#include "tests/weak_memory/memory.h"
+
+#include <algorithm>
+
+namespace brigade::weak_memory {
+namespace {
+
+bool acquires(std::memory_order order) {
+  return order == std::memory_order_acquire || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+bool releases(std::memory_order order) {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+int write_of(int row) { return row * (1 + kThreads); }
+int read_of(int row, int thread) { return write_of(row) + 1 + thread; }
+
+}  // namespace
+
+int Memory::oldest(int thread, int word, std::memory_order order) const {
+  const int allowed = views[thread].oldest[word];
+  if (order != std::memory_order_seq_cst) return allowed;
+  return std::max<int>(allowed, words[word].sc_oldest);
+}
+
+uint32_t Memory::load(int thread, int word, int entry, std::memory_order order) {
+  WordHistory& history = words[word];
+  View& view = views[thread];
+  view.oldest[word] = std::max(view.oldest[word], static_cast<uint8_t>(entry));
+  if (acquires(order)) view.join(history.entries[entry].released);
+  if (order == std::memory_order_seq_cst) {
+    history.sc_oldest = std::max(history.sc_oldest, static_cast<uint8_t>(entry));
+  }
+  return history.entries[entry].value;
+}
+
+void Memory::append(int word, const Entry& entry, std::memory_order order) {
+  WordHistory& history = words[word];
+  if (order == std::memory_order_seq_cst) history.sc_oldest = history.count;
+  history.entries[history.count++] = entry;
+}
+
+void Memory::store(int thread, int word, uint32_t value, std::memory_order order) {
+  views[thread].oldest[word] = words[word].count;
+  Entry entry;
+  entry.value = value;
+  if (releases(order)) entry.released = views[thread];
+  append(word, entry, order);
+}
+
+void Memory::modify(int thread, int word, uint32_t value, std::memory_order order) {
+  const View handed_on = words[word].entries[newest(word)].released;
+  if (acquires(order)) views[thread].join(handed_on);
+  views[thread].oldest[word] = words[word].count;
+  Entry entry;
+  entry.value = value;
+  entry.released = handed_on;
+  if (releases(order)) entry.released.join(views[thread]);
+  append(word, entry, order);
+}
+
+// A new access: nobody else knows of it yet.
+void Memory::happens(int thread, int access) {
+  const uint32_t bit = uint32_t{1} << access;
+  for (View& view : views) view.known &= ~bit;
+  for (WordHistory& history : words) {
+    for (int e = 0; e < history.count; ++e) history.entries[e].released.known &= ~bit;
+  }
+  views[thread].known |= bit;
+}
+
+const char* Memory::read_row(int thread, int row) {
+  const bool knows = (views[thread].known >> write_of(row) & 1) != 0;
+  if (rows[row].written != 0 && !knows) return "a race: a row is read that may still be written";
+  rows[row].reads = static_cast<uint8_t>(rows[row].reads | 1 << thread);
+  happens(thread, read_of(row, thread));
+  return nullptr;
+}
+
+const char* Memory::write_row(int thread, int row, int number) {
+  const uint32_t known = views[thread].known;
+  if (rows[row].written != 0 && (known >> write_of(row) & 1) == 0) {
+    return "a race: a row is written twice";
+  }
+  for (int reader = 0; reader < kThreads; ++reader) {
+    const bool has_read = (rows[row].reads >> reader & 1) != 0;
+    if (has_read && reader != thread && (known >> read_of(row, reader) & 1) == 0) {
+      return "a race: a row is written that may still be read";
+    }
+  }
+  rows[row] = Row{static_cast<uint8_t>(number), 0, 1, 0};
+  for (int access = write_of(row); access <= read_of(row, kThreads - 1); ++access) {
+    happens(thread, access);
+  }
+  return nullptr;
+}
+
+void Memory::forget(const uint8_t (&readers)[kWords]) {
+  for (int w = 0; w < kWords; ++w) {
+    WordHistory& history = words[w];
+    int drop = history.count - 1;
+    for (int t = 0; t < kThreads; ++t) {
+      if ((readers[w] >> t & 1) != 0) drop = std::min<int>(drop, views[t].oldest[w]);
+    }
+    if (drop <= 0) continue;
+    std::move(history.entries + drop, history.entries + history.count, history.entries);
+    std::fill(history.entries + history.count - drop, history.entries + history.count, Entry{});
+    history.count = static_cast<uint8_t>(history.count - drop);
+    const auto lower = [drop](uint8_t& at) { at = static_cast<uint8_t>(std::max(0, at - drop)); };
+    lower(history.sc_oldest);
+    for (View& view : views) lower(view.oldest[w]);
+    for (WordHistory& other : words) {
+      for (int e = 0; e < other.count; ++e) lower(other.entries[e].released.oldest[w]);
+    }
+  }
+}
+
+}  // namespace brigade::weak_memory

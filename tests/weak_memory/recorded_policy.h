@@ -1,0 +1,80 @@
+#pragma once
+
+// The policy that puts transports/ over the machine of machine.h: the same code, other words.
+
+#include <cstdint>
+
+#include "tests/weak_memory/machine.h"
+
+namespace brigade::weak_memory {
+
+struct RecordedPolicy {
+  template <class T>
+  class Atomic;
+
+  static void point(FaultPoint point) {
+    if (Machine::active != nullptr) Machine::active->at_point(point);
+  }
+  static void relax() {}
+  static void sleep(Atomic<std::uint32_t>& word, std::uint32_t expected);
+  static void wake(Atomic<std::uint32_t>& word);
+};
+
+/// Values fit into 32 bits where a thread writes them. A word without a number is never written
+/// while threads run.
+template <class T>
+class RecordedPolicy::Atomic {
+ public:
+  Atomic(T value = 0) : value_(value) {}  // NOLINT: implicit, as std::atomic
+  Atomic(const Atomic&) = delete;
+
+  /// Gives the word its place in the machine.
+  void number(int word) { word_ = static_cast<std::int8_t>(word); }
+  int number() const { return word_; }
+  T raw() const { return value_; }
+
+  T load(std::memory_order order) const {
+    if (Machine::active == nullptr || word_ < 0) return value_;
+    return run(Kind::kLoad, order, 0);
+  }
+  void store(T value, std::memory_order order) {
+    if (Machine::active == nullptr) {
+      value_ = value;
+    } else {
+      run(Kind::kStore, order, value);
+    }
+  }
+  T exchange(T value, std::memory_order order) { return run(Kind::kExchange, order, value); }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order order) {
+    const T before = run(Kind::kCas, order, desired, expected);
+    if (before == expected) return true;
+    expected = before;
+    return false;
+  }
+  T fetch_add(T value, std::memory_order order) { return run(Kind::kAdd, order, value); }
+  T fetch_or(T value, std::memory_order order) { return run(Kind::kOr, order, value); }
+  T fetch_and(T value, std::memory_order order) { return run(Kind::kAnd, order, value); }
+
+  T run(Kind kind, std::memory_order order, T operand, T expected = 0) const {
+    Operation operation;
+    operation.kind = kind;
+    operation.word = static_cast<std::uint8_t>(word_);
+    operation.order = static_cast<std::uint8_t>(order);
+    operation.operand = static_cast<std::uint32_t>(operand);
+    operation.expected = static_cast<std::uint32_t>(expected);
+    return static_cast<T>(Machine::active->access(operation));
+  }
+
+ private:
+  T value_;
+  std::int8_t word_ = -1;
+};
+
+inline void RecordedPolicy::sleep(Atomic<std::uint32_t>& word, std::uint32_t expected) {
+  word.run(Kind::kSleep, std::memory_order_relaxed, 0, expected);
+}
+inline void RecordedPolicy::wake(Atomic<std::uint32_t>& word) {
+  word.run(Kind::kWake, std::memory_order_relaxed, 0);
+}
+
+}  // namespace brigade::weak_memory

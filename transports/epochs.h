@@ -1,0 +1,79 @@
+#pragma once
+
+// Where epochs end, of any domain. Most have epochs of one length, which is known once their
+// sources have opened. A domain whose source finds out as it goes (a stream, a stage that numbers
+// its outputs freely) records each end; one that is derived from it follows.
+
+#include <cstdint>
+
+#include "transports/layout.h"
+#include "transports/repair.h"
+
+namespace brigade {
+
+/// A view of one domain; any process, any thread. Ends only become known, they never change.
+template <class P>
+class DomainEpochs {
+ public:
+  DomainEpochs(const Control<P>& control, int domain)
+      : period_(&control.domains[static_cast<std::size_t>(domain)]->epoch_period.value),
+        recorded_(control.epoch_ends[static_cast<std::size_t>(domain)]) {
+    for (const DerivedDomain& derived : control.shape->derived) {
+      if (derived.domain != domain) continue;
+      recorded_ = control.epoch_ends[static_cast<std::size_t>(derived.above)];
+      fan_out_ = derived.fan_out;
+    }
+  }
+
+  /// The number past the last one of epoch `epoch`; kNever while that is not known.
+  std::uint64_t end(std::uint64_t epoch) const {
+    if (recorded_.capacity() > 0) {
+      const std::uint64_t end = recorded_.end(epoch);
+      return end == kNever ? kNever : end * fan_out_;
+    }
+    const std::uint64_t period = period_->load(std::memory_order_acquire);
+    return period == 0 || epoch >= kNever / period ? kNever : (epoch + 1) * period;
+  }
+
+  /// How many epochs have ended at `low` or before it, as far as is known. `known`: of them, as
+  /// many as the caller has seen.
+  std::uint64_t passed(std::uint64_t low, std::uint64_t known = 0) const {
+    if (recorded_.capacity() == 0) {
+      const std::uint64_t period = period_->load(std::memory_order_acquire);
+      return period == 0 ? 0 : low / period;
+    }
+    while (end(known) != kNever && end(known) <= low) ++known;
+    return known;
+  }
+
+ private:
+  const typename P::template Atomic<std::uint64_t>* period_;
+  EpochList<P> recorded_;
+  std::uint64_t fan_out_ = 1;
+};
+
+/// By the source of a domain of unknown length: nothing follows beyond `number`, a multiple of L
+/// (unless a stop has ended the domain before). Rings everybody.
+template <class P>
+void end_domain(Control<P>& control, int domain, std::uint64_t number) {
+  const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+    std::uint64_t unknown = kNever;
+    words.end.value.compare_exchange_strong(unknown, number * fan_out, std::memory_order_seq_cst);
+  };
+  set(*control.domains[static_cast<std::size_t>(domain)], 1);
+  control.for_each_derived(domain, set);
+  ring_everybody(control);
+}
+
+/// By such a source: epoch `epoch` ends at `number`, a multiple of L. After the last epoch that is
+/// the end of the domain. Rings everybody. May be called again with the same numbers, by a source
+/// that was started again.
+template <class P>
+void end_epoch(Control<P>& control, int domain, std::uint64_t epoch, std::uint64_t number) {
+  EpochList<P>& list = control.epoch_ends[static_cast<std::size_t>(domain)];
+  list.record(epoch, number);
+  if (epoch + 1 == list.capacity()) return end_domain(control, domain, number);
+  ring_everybody(control);
+}
+
+}  // namespace brigade
