@@ -40,6 +40,7 @@ std::uint64_t epochs_passed(const Plan& plan, const Words& control, int stage) {
   const PlanStage& planned = plan.stages[static_cast<std::size_t>(stage)];
   std::uint64_t passed = domain_epochs(plan, planned.lanes.front().domain);
   for (int lane = 0; lane < static_cast<int>(planned.lanes.size()); ++lane) {
+    if (planned.is_cache() && lane > 0) break;
     const DomainEpochs<SystemPolicy> epochs(control,
                                             planned.lanes[static_cast<std::size_t>(lane)].domain);
     passed = std::min(passed, epochs.passed(lane_low(control, stage, lane)));
@@ -55,7 +56,7 @@ StageFigures read_stage(const Plan& plan, const Words& control, int stage, std::
   figures.replicas = planned.replicas;
   figures.epochs = epochs_passed(plan, control, stage);
   for (int lane = 0; lane < static_cast<int>(planned.lanes.size()); ++lane) {
-    if (planned.free_outputs > 0 && lane > 0) break;  // lane 0 is what it gives
+    if (planned.has_output_lane() && lane > 0) break;  // lane 0 is what it gives
     figures.samples += full_rows(control, stage, lane);
   }
   for (int r = 0; r < planned.replicas; ++r) {

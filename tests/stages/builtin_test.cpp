@@ -11,9 +11,9 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   std::vector<std::string> names;
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
   EXPECT_THAT(names, testing::UnorderedElementsAre(
-                         "synthetic", "npy", "csv", "lines", "passthrough", "repeat", "cache",
-                         "delay", "count", "idx_images", "image_folder", "augment_image",
-                         "decode_image", "torch_classifier"));
+                         "synthetic", "npy", "csv", "lines", "passthrough", "repack", "merge",
+                         "repeat", "cache", "delay", "count", "idx_images", "image_folder",
+                         "augment_image", "decode_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

@@ -144,6 +144,11 @@ inline void add_transforms(StageTypes& types) {
                          .param("count", &SeveralParams::count, "of each")
                          .fixed_outputs(count_of)
                          .rest_passes());
+  types.add<NoStage>(Contract<NoParams>("merge", "Makes one source of several.")
+                         .transform()
+                         .several_inputs()
+                         .rest_passes()
+                         .free_outputs([](const NoParams&) { return std::uint64_t{1}; }));
   types.add<NoStage>(Contract<NoParams>("running_mean", "Subtracts the mean so far.")
                          .transform()
                          .takes(Takes::batches)
