@@ -109,6 +109,14 @@ class Check {
                    "; tensors that a type does not name travel on through it"));
   }
 
+  bool has_unknown_length(int domain) const {
+    const auto root = static_cast<std::size_t>(root_domain(plan_, domain));
+    const auto& sources = plan_.domains[root].sources;
+    return std::any_of(sources.begin(), sources.end(), [&](int source) {
+      return !plan_.stages[static_cast<std::size_t>(source)].indexed;
+    });
+  }
+
   bool below_a_stream(int domain) const {
     return std::any_of(plan_.stages.begin(), plan_.stages.end(), [&](const PlanStage& stage) {
       return is_stream(stage) && comes_from(plan_, domain, stage.lanes.front().domain);
@@ -125,6 +133,12 @@ class Check {
         problem(s,
                 concat("max_wait of ", port, ": there is no stream above, every batch gets full"),
                 "take it away");
+      if (!stream && stage.drop_last && stage.fixed && stage.replicas != 1 &&
+          has_unknown_length(lane.domain))
+        problem(s,
+                concat("drop_last and assign: fixed leave out the last round of an epoch, but of ",
+                       port, " nobody knows which round that is before it is over"),
+                "take one of the two away");
       if (stream && stage.drop_last)
         problem(s, "drop_last below a stream would drop every batch that is closed early",
                 "take `drop_last:` away");

@@ -17,8 +17,9 @@ bool comes_from(const Plan& plan, int domain, int above);
 
 /// Problems: a stream that is zipped, or has several replicas and several epochs; a stage of free
 /// numbering with several replicas, batches or `rows:`, or zipped with what it does not number; too
-/// many epochs; `max_wait` where no stream is above, `drop_last` where one is. Sets max_wait of
-/// streams: the smallest below them. Needs lanes and domains.
+/// many epochs; `max_wait` where no stream is above; `drop_last` where one is, or with `assign:
+/// fixed` below free numbering. Sets max_wait of streams: the smallest below them. Needs lanes and
+/// domains.
 void check_unknown_lengths(const ValidGraph& graph, Plan& plan, PlanProblems& problems);
 
 }  // namespace brigade

@@ -55,7 +55,7 @@ class BatchWork final : public TaskWork {
 
   /// Under `assign: fixed` the tasks of a round are short together, so that counts stay equal.
   bool is_short(int lane, std::uint64_t first, const RowStates& states) const {
-    if (!fixed_) return states.pads > 0;
+    if (!fixed_ || context_.stage->replicas == 1) return states.pads > 0;
     const DomainWords<SystemPolicy>& domain = context_.domain_of(lane);
     const std::uint64_t round = context_.stage->lanes[static_cast<std::size_t>(lane)].task *
                                 static_cast<std::uint64_t>(context_.stage->replicas);

@@ -38,6 +38,11 @@ int RandomYaml::group_of(std::size_t node) {
   return group;
 }
 
+/// Below a repack nobody knows which round is the last.
+bool RandomYaml::may_be_fixed(const Keys& keys) const {
+  return !renumbers_ || !has(keys, "drop_last: true");
+}
+
 /// Can be zipped.
 bool RandomYaml::numbered_alike(std::size_t a, std::size_t b) const {
   return nodes_[a].samples == nodes_[b].samples && nodes_[a].fan_out == nodes_[b].fan_out &&
@@ -150,7 +155,7 @@ void RandomYaml::add_plain(Node& node, Keys& keys) {
     if (type == "shift") node.tensors.insert(node.tensors.begin(), "data");
   }
   if (with_batch && one_in(5)) keys.emplace_back("drop_last: true");
-  if (one_in(6)) keys.emplace_back("assign: fixed");
+  if (one_in(6) && may_be_fixed(keys)) keys.emplace_back("assign: fixed");
   dress(node, keys, takes_samples);
 }
 
@@ -212,7 +217,7 @@ void RandomYaml::add_several(Node& node, Keys& keys) {
     node.tensors.insert(node.tensors.end(), {"piece", "part"});
   }
   if (with_batch && one_in(5)) keys.emplace_back("drop_last: true");
-  if (one_in(6)) keys.emplace_back("assign: fixed");
+  if (one_in(6) && may_be_fixed(keys)) keys.emplace_back("assign: fixed");
   dress(node, keys, false);
 }
 
@@ -222,6 +227,7 @@ void RandomYaml::add_repack(Node& node, Keys& keys) {
   node.tensors = nodes_[from].tensors;
   node.samples = nodes_[from].samples;
   node.anew = static_cast<int>(nodes_.size());
+  renumbers_ = true;
   node.group = group_of(from);
   keys = {"transform: repack", "from: " + read(from, false)};
   if (one_in(3)) choose_passed(node, keys);
@@ -289,8 +295,8 @@ void RandomYaml::add_consumer(const std::string& from, Keys keys, bool batched) 
   all.insert(all.end(), keys.begin(), keys.end());
   if (records) all.emplace_back("params: {folder: \"${RECORDS}\"}");
   if (one_in(2)) all.push_back(concat("replicas: ", number(2, 3)));
-  if (one_in(5)) all.emplace_back("assign: fixed");
   if (batched && one_in(4)) all.emplace_back("drop_last: true");
+  if (one_in(5) && may_be_fixed(all)) all.emplace_back("assign: fixed");
   write(concat("c", consumers_++), all);
 }
 

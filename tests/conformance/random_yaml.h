@@ -55,6 +55,7 @@ class RandomYaml {
   std::vector<std::size_t> sources_for(const std::string& join);
   std::string read(std::size_t node, bool with_batch, const std::string& tensor = "");
   void write(const std::string& name, const Keys& keys);
+  bool may_be_fixed(const Keys& keys) const;
   bool numbered_alike(std::size_t a, std::size_t b) const;
   int group_of(std::size_t node);
   void unite(std::size_t a, std::size_t b);
@@ -64,6 +65,7 @@ class RandomYaml {
   std::uint64_t common_samples_ = 0;
   std::vector<Node> nodes_;
   int consumers_ = 0;
+  bool renumbers_ = false;
 };
 
 }  // namespace brigade::conformance

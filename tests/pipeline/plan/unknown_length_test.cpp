@@ -107,6 +107,17 @@ TEST(FreeNumbering, CannotBeZippedWithTheOriginal) {
   EXPECT_EQ(messages_of(branches), Texts());
 }
 
+TEST(FreeNumbering, LeavesNoWholeRoundOut) {
+  GraphBuilder graph = repack_graph();
+  graph.stage("end").drop_last = true;
+  graph.stage("end").fixed = true;
+  EXPECT_EQ(messages_of(graph), Texts());
+  graph.stage("end").replicas = 2;
+  EXPECT_EQ(messages_of(graph),
+            Texts({"drop_last and assign: fixed leave out the last round of an epoch, but of "
+                   "\"full\" nobody knows which round that is before it is over"}));
+}
+
 TEST(FreeNumbering, RecordsSoManyEpochs) {
   GraphBuilder graph = repack_graph();
   graph.graph().epochs = kRecordedEpochsMax + 1;
