@@ -43,6 +43,10 @@ void ReplicaSteps::load_stop() {
   const int stop = state_.stop[mark().domain];
   if (stop == 1) return r_.ack != 0 ? must_wait(kNoMark) : go(At::kAck);
   if (stop == 2 && stage_.stream) set(kPadding);
+  if (stop == 0 && r_.ack != 0) {  // its data are over
+    if (!shared_.all_acknowledged(mark().domain)) return must_wait(kNoMark);
+    return has(kLooksAgain) ? stop_waiting() : go(At::kStopStore);
+  }
   look_at_end();
 }
 

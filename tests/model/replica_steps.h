@@ -87,6 +87,7 @@ class ReplicaSteps {
   void after_advance(int choice);
   int failing_sample() const;
   void stop_at_end_of_data();
+  void acknowledge_end_of_data();
 
   // free_steps.cpp
   void run_free(int choice);

@@ -46,9 +46,10 @@ enum class Fault : uint8_t {
   kEndNotRounded,  // the lowered end is no multiple of L
   kRoundsNotInL,   // L without R*g under assign: fixed
   kEpochsUnordered,
-  kResumeAtLastConsumer,  // stages above several consumers start at the one furthest ahead
-  kResumeNotRounded,      // or at the furthest back, but not at a multiple of their task size
-  kEndOfDataAlone,        // of several replicas of a stream, the first at the end stores it
+  kResumeAtLastConsumer,   // stages above several consumers start at the one furthest ahead
+  kResumeNotRounded,       // or at the furthest back, but not at a multiple of their task size
+  kGoneNeverAcknowledges,  // the end of data waits for the ack of a replica that will not come back
+  kEndOfDataAlone,         // of several replicas of a stream, the first at the end stores it
   // the journal of free stages
   kJournalInPlace,           // the entry in use is overwritten, without the index
   kJournalIndexFirst,        // the index is stored before the entry it names
@@ -108,6 +109,8 @@ struct Scenario {
   bool tallies = false;         // keep tallies (else nothing but FULL rows may occur)
   bool sparse_tallies = false;  // an entry only for a task with holes or pads
   Commit commit = Commit::kEachOutput;
+  bool last_ends = false;   // of several replicas of a stream the last to acknowledge sets the end,
+                            // else the supervisor does
   uint64_t states_min = 0;  // fewer: the scenario does not do what it is meant to
   Fault fault = Fault::kNone;
 };

@@ -1,5 +1,7 @@
 #include "tests/model/shared_memory.h"
 
+#include <algorithm>
+
 namespace brigade::model {
 
 int SharedMemory::bell_at(uint8_t bits, int choice) const {
@@ -41,6 +43,40 @@ void SharedMemory::commit(int mark, int task, int holes) {
       state.kept[mark] = static_cast<uint16_t>(state.kept[mark] | 1u << s);
   }
   state.full[mark] = static_cast<uint8_t>(state.full[mark] + m.task_size - holes);
+}
+
+bool SharedMemory::all_acknowledged(int domain) const {
+  for (int r = 0; r < graph.replicas(); ++r) {
+    if ((graph.domain(domain).sources & bit(r)) != 0 && state.replica[r].ack == 0) return false;
+  }
+  return true;
+}
+
+bool SharedMemory::all_or_gone_acknowledged(int domain) const {
+  for (int r = 0; r < graph.replicas(); ++r) {
+    if ((graph.domain(domain).sources & bit(r)) == 0) continue;
+    const Replica& source = state.replica[r];
+    const bool gone = source.at == At::kLeft || source.at == At::kReaped;
+    if (!gone && source.ack == 0) return false;
+  }
+  return true;
+}
+
+int SharedMemory::claimed_up_to(int domain) const {
+  int highest = 0;
+  for (const int m : graph.domain(domain).source_marks) {
+    const Mark& mark = graph.mark(m);
+    highest = std::max<int>(highest, state.low[m]);
+    for (int w = 0; mark.words && w < mark.window; ++w) {
+      const Word& word = state.word[m][w];
+      if (word.number < 0 || word.tag % 4 == kOpen) continue;
+      if (graph.faulty(Fault::kEndFromLow)) continue;
+      highest = std::max(highest, (word.number + 1) * mark.task_size);
+    }
+  }
+  if (graph.faulty(Fault::kEndNotRounded)) return highest;
+  const int lcm = graph.domain(domain).lcm;
+  return (highest + lcm - 1) / lcm * lcm;
 }
 
 int SharedMemory::newest_entry(int replica) const {

@@ -52,6 +52,12 @@ struct SharedMemory {
   bool counts(int replica, const TallyEntry& entry) const;
   int counting_entry(int replica) const;
 
+  // Stops: have all replicas of the domain's sources acknowledged (the supervisor also counts those
+  // that are gone), and L above all they have claimed.
+  bool all_acknowledged(int domain) const;
+  bool all_or_gone_acknowledged(int domain) const;
+  int claimed_up_to(int domain) const;
+
   // A free stage (free_words.cpp).
   int outputs_of(int stage, RowKind kind, int sample) const;
   static uint8_t content(int port, int sample, int output) {

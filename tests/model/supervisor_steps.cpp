@@ -88,7 +88,7 @@ void SupervisorSteps::choices(Choices& open) const {
     if (graph_.domain(d).of_free && !graph_.faulty(Fault::kFreeObeysStop)) continue;
     if (state_.stop[d] == 0 && graph_.scenario().stop)
       open.push_back(static_cast<uint8_t>(kStopDomain + d));
-    if (state_.stop[d] == 1 && all_acknowledged(d)) {
+    if (state_.stop[d] == 1 && shared_.all_or_gone_acknowledged(d)) {
       open.push_back(static_cast<uint8_t>(kLowerEnd + d));
     }
   }
@@ -152,6 +152,8 @@ void SupervisorSteps::take_up(int choice) {
 void SupervisorSteps::repair(int replica) {
   me_.victim = static_cast<uint8_t>(replica);
   if (graph_.faulty(Fault::kRestartBeforeRepair)) restart(replica);
+  const bool gone = !graph_.scenario().restart && !graph_.faulty(Fault::kGoneNeverAcknowledges);
+  if (graph_.scenario().last_ends && gone) state_.replica[replica].ack = 1;
   next_repair_step();
 }
 
@@ -283,42 +285,15 @@ void SupervisorSteps::finish_repair() {
   me_ = Supervisor{};
 }
 
-bool SupervisorSteps::all_acknowledged(int domain) const {
-  for (int r = 0; r < graph_.replicas(); ++r) {
-    if ((graph_.domain(domain).sources & bit(r)) == 0) continue;
-    const Replica& source = state_.replica[r];
-    const bool gone = source.at == At::kLeft || source.at == At::kReaped;
-    if (!gone && source.ack == 0) return false;
-  }
-  return true;
-}
-
 void SupervisorSteps::ask_stop(int domain) {
   state_.stop[domain] = 1;
   me_.at = SupervisorAt::kStopRing;
   me_.bits = graph_.domain(domain).sources;
 }
 
-int SupervisorSteps::lowered_end(int domain) const {
-  int highest = 0;
-  for (const int m : graph_.domain(domain).source_marks) {
-    const Mark& mark = graph_.mark(m);
-    highest = std::max<int>(highest, state_.low[m]);
-    for (int w = 0; mark.words && w < mark.window; ++w) {
-      const Word& word = state_.word[m][w];
-      if (word.number < 0 || word.tag % 4 == kOpen) continue;
-      if (graph_.faulty(Fault::kEndFromLow)) continue;
-      highest = std::max(highest, (word.number + 1) * mark.task_size);
-    }
-  }
-  if (graph_.faulty(Fault::kEndNotRounded)) return highest;
-  const int lcm = graph_.domain(domain).lcm;
-  return (highest + lcm - 1) / lcm * lcm;
-}
-
 // Sources that have acknowledged claim nothing, so their words stand still: one step.
 void SupervisorSteps::lower_end(int domain) {
-  const int end = std::min<int>(state_.end[domain], lowered_end(domain));
+  const int end = std::min<int>(state_.end[domain], shared_.claimed_up_to(domain));
   shared_.check_lowered_end(domain, end);
   state_.end[domain] = static_cast<uint8_t>(end);
   me_.mark = static_cast<uint8_t>(domain);

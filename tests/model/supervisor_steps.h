@@ -32,8 +32,6 @@ class SupervisorSteps {
   static constexpr int kStopDomain = 17;  // + domain
   static constexpr int kLowerEnd = 21;    // + domain
 
-  bool all_acknowledged(int domain) const;
-  int lowered_end(int domain) const;
   void take_up(int choice);
   void repair(int replica);
   void restart(int replica);

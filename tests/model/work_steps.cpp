@@ -231,8 +231,23 @@ void ReplicaSteps::stop_at_end_of_data() {
     r_.bits = static_cast<uint8_t>(domain().replicas & ~bit(me_));
     return go(At::kEndRing);
   }
+  if (graph_.scenario().last_ends) return acknowledge_end_of_data();
   if (state_.stop[d] == 0) state_.stop[d] = 1;
   r_.bits = static_cast<uint8_t>(domain().sources & ~bit(me_));
+  go(At::kEndRing);
+}
+
+// Nobody who has acknowledged claims anything, so the last one sees all claims there are.
+void ReplicaSteps::acknowledge_end_of_data() {
+  const int d = mark().domain;
+  const bool first = r_.ack == 0;
+  r_.ack = 1;
+  if (first || state_.stop[d] != 0) return claim_next();
+  const int end = std::min<int>(state_.end[d], shared_.claimed_up_to(d));
+  shared_.check_lowered_end(d, end);
+  state_.end[d] = static_cast<uint8_t>(end);
+  state_.stop[d] = 2;
+  r_.bits = static_cast<uint8_t>(domain().replicas & ~bit(me_));
   go(At::kEndRing);
 }
 

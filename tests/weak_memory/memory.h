@@ -29,7 +29,7 @@ namespace brigade::weak_memory {
 
 inline constexpr int kThreads = 4;
 inline constexpr int kWords = 12;
-inline constexpr int kEntries = 10;
+inline constexpr int kEntries = 14;
 inline constexpr int kRows = 5;
 
 // Row accesses whose latest one a view may know of: the newest write of a row, and the newest read

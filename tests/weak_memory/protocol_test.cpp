@@ -1,45 +1,43 @@
-#include "tests/weak_memory/line_program.h"
+// claim, finish, advance, wait and wake as they stand in transports/, under C++20's memory model:
+// every order of steps and every old value that a load may still read, within bounds. See
+// docs/MODEL_CHECKING.md.
 
-#include <gtest/gtest.h>
-#include <cstdio>
-#include <cstdlib>
+#include "tests/weak_memory/line_checks.h"
 
 namespace brigade::weak_memory {
 namespace {
 
-using support::StageSpec;
+constexpr std::uint64_t kStatesMax = 8'000'000;
+constexpr std::uint64_t kStatesMaxSlowBuild = 100'000;
 
-struct Case {
-  const char* name;
-  std::vector<StageSpec> stages;
-  uint64_t samples;
-  Bounds bounds;
-  Weaker weaker = {};
-};
+class EveryOldValue : public testing::TestWithParam<LineCase> {};
 
-model::Report explore(const Case& line) {
-  LineProgram program(line.stages, line.samples);
-  Machine machine(program, line.bounds, line.weaker);
-  return machine.explore(20'000'000);
+TEST_P(EveryOldValue, HoldsEveryProperty) {
+  if (!kFastBuild && GetParam().states_min > kStatesMaxSlowBuild) GTEST_SKIP() << "slow build";
+  expect_good(GetParam(), kStatesMax);
 }
 
-TEST(Try, Out) {
-  const int switches = atoi(getenv("SW")), stale = atoi(getenv("ST"));
-  const Bounds bounds{static_cast<uint8_t>(switches), static_cast<uint8_t>(stale)};
-  const std::vector<Case> cases = {
-      {"1_1", {{1, 1, 1, {}, true}, {1, 1, 0, {0}, true}}, 3, bounds},
-      {"1_1_M2", {{1, 1, 2, {}, true}, {1, 1, 0, {0}, true}}, 4, bounds},
-      {"1_2", {{1, 1, 2, {}, true}, {2, 1, 0, {0}}}, 2, bounds},
-      {"1_2_3", {{1, 1, 2, {}, true}, {2, 1, 0, {0}}}, 3, bounds},
-      {"2_1", {{2, 1, 2, {}}, {1, 1, 0, {0}, true}}, 2, bounds},
-      {"2_1_3", {{2, 1, 2, {}}, {1, 1, 0, {0}, true}}, 3, bounds},
-  };
-  for (const Case& line : cases) {
-    const auto report = explore(line);
-    std::printf("%-10s %9llu states %10llu transitions depth %llu %.2f s %s\n", line.name,
-                (unsigned long long)report.states, (unsigned long long)report.transitions,
-                (unsigned long long)report.depth, report.seconds, report.violation.c_str());
-    for (const auto& step : report.trace) std::printf("   %s\n", step.c_str());
+INSTANTIATE_TEST_SUITE_P(Lines, EveryOldValue, testing::ValuesIn(small_lines()));
+
+std::string first_violation(const Weaker& weaker) {
+  for (const LineCase& line : probe_lines()) {
+    const model::Report report = explore(line, weaker, kStatesMax, model::Trace::kAsFound);
+    if (!report.violation.empty()) return report.violation;
+  }
+  return "";
+}
+
+// Each order that must not be weaker is noticed when it is; of the others this says that the lines
+// looked at would do with less.
+TEST(WeakerOrder, IsNoticedWhereTheOrderIsNeeded) {
+  if (!kFastBuild) GTEST_SKIP() << "slow build";
+  for (const WeakerCase& weaker : weaker_orders()) {
+    const std::string violation = first_violation(weaker.weaker);
+    const char* name = name_of(weaker.weaker.access);
+    std::printf("%-14s %d  %s\n", name, static_cast<int>(weaker.weaker.order), violation.c_str());
+    EXPECT_EQ(violation.find("limit"), std::string::npos) << name << ": " << violation;
+    EXPECT_EQ(!violation.empty(), weaker.noticed)
+        << name << ", order " << static_cast<int>(weaker.weaker.order) << ": " << violation;
   }
 }
 

@@ -1,0 +1,37 @@
+#pragma once
+
+// Which lines are explored, within which bounds, and which orders are made weaker.
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/weak_memory/line_program.h"
+
+namespace brigade::weak_memory {
+
+struct LineCase {
+  const char* name = "";
+  std::vector<support::StageSpec> stages = {};
+  std::uint64_t samples = 0;
+  Bounds bounds = {};
+  std::uint64_t states_min = 0;  // fewer: it does not do what it is meant to
+};
+
+/// Of every test run, and larger ones.
+std::vector<LineCase> small_lines();
+std::vector<LineCase> large_lines();
+
+/// Where a weaker order is looked for: small, and together they use every access.
+std::vector<LineCase> probe_lines();
+
+/// An order one step weaker (or more) than in transports/.
+struct WeakerCase {
+  Weaker weaker;
+  bool noticed;  // false: the order in transports/ is stronger than these lines need
+};
+std::vector<WeakerCase> weaker_orders();
+
+model::Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max,
+                      model::Trace trace);
+
+}  // namespace brigade::weak_memory
