@@ -124,13 +124,18 @@ class Domains {
   void end_above_cache(std::size_t s) {
     const PlanStage& stage = plan_.stages[s];
     const int root = root_domain(plan_, stage.lanes[1].domain);
+    end_after_one(root);
+  }
+
+  /// A domain, those derived from it, and those whose samples it numbers anew.
+  void end_after_one(int root) {
     for (std::size_t d = 0; d < plan_.domains.size(); ++d)
       if (root_domain(plan_, static_cast<int>(d)) == root) plan_.domains[d].epochs_max = 1;
-    if (root != root_domain(plan_, stage.lanes[0].domain)) return;
-    problems_.push_back(problem_at(
-        graph_.stages[s],
-        "what it gives is zipped with what it is made of: these have one epoch, it has all",
-        "zip above the cache; tensors that a type does not name travel on through it"));
+    for (const int source : plan_.domains[static_cast<std::size_t>(root)].sources) {
+      const PlanStage& stage = plan_.stages[static_cast<std::size_t>(source)];
+      for (std::size_t lane = 1; stage.free_outputs > 0 && lane < stage.lanes.size(); ++lane)
+        end_after_one(root_domain(plan_, stage.lanes[lane].domain));
+    }
   }
 
   int domain_of(int stage, std::uint64_t fan_out) {
@@ -181,12 +186,41 @@ PlanProblem crossed_order(const ValidStage& stage, const ValidSource& first,
                     "write the sources in one order in every stage that has join: epochs");
 }
 
-void check_epoch_order(const ValidGraph& graph, const Plan& plan, PlanProblems& problems) {
+/// A cache gives nothing of its own epochs before it has read those above it to their end; and
+/// nobody can read a part of the graph that has one epoch as if it had several.
+void check_caches(const ValidGraph& graph, const EpochOrder& before, Plan& plan,
+                  PlanProblems& problems) {
+  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+    const PlanStage& stage = plan.stages[s];
+    if (stage.is_cache()) {
+      std::vector<bool> seen(plan.domains.size());
+      if (comes_before(before, root_domain(plan, stage.lanes[0].domain),
+                       root_domain(plan, stage.lanes[1].domain), seen))
+        problems.push_back(problem_at(
+            graph.stages[s], "what it gives is zipped with what it is made of, and has more epochs",
+            "zip above the cache; tensors that a type does not name travel on through it"));
+    }
+    for (const PlanLane& lane : stage.lanes) {
+      if (lane.inputs.empty() || stage.is_cache() || plan.epochs == 1) continue;
+      if (domain_epochs(plan, lane.domain) == plan.epochs) continue;
+      const std::string reads = concat("it reads ", quote(lane.inputs[0].port),
+                                       " above a cache, where there is one epoch");
+      if (stage.free_outputs != 0 && domain_epochs(plan, stage.pool_domain) == plan.epochs)
+        problems.push_back(problem_at(graph.stages[s], reads, "read what the cache gives"));
+      else if (stage.kind == StageKind::consumer)
+        plan.warnings.push_back(concat("stage ", quote(stage.name), ": ", reads));
+    }
+  }
+}
+
+void check_epoch_order(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
   EpochOrder before(plan.domains.size(), std::vector<bool>(plan.domains.size()));
-  for (const PlanStage& stage : plan.stages)  // a cache is full when what is above it has ended
-    if (stage.is_cache())
-      before[root_domain(plan, stage.lanes[1].domain)][root_domain(plan, stage.lanes[0].domain)] =
-          true;
+  for (const PlanStage& stage : plan.stages) {  // a cache is full when what is above it has ended
+    if (!stage.is_cache()) continue;
+    const int above = root_domain(plan, stage.lanes[1].domain);
+    before[above][root_domain(plan, stage.lanes[0].domain)] = true;
+  }
+  check_caches(graph, before, plan, problems);
   for (std::size_t s = 0; s < graph.stages.size(); ++s) {
     const ValidStage& stage = graph.stages[s];
     if (stage.join != Join::epochs || !has_lane_per_source(stage)) continue;

@@ -16,11 +16,15 @@ EpochEnds::EpochEnds(const ReplicaContext& context, JoinedLanes& lanes, Stage* s
 /// Unknown until the sources have opened, or until a source of unknown length gets there.
 void EpochEnds::look_up_boundary() {
   const auto lanes = static_cast<std::uint64_t>(lanes_->count());
-  lane_ = static_cast<int>(told_ % lanes);
-  const std::uint64_t epoch = told_ / lanes;
-  const int domain = context_.stage->lanes[static_cast<std::size_t>(lane_)].domain;
-  boundary_ =
-      epoch >= domain_epochs(*context_.plan, domain) ? kNever : lanes_->epochs(lane_).end(epoch);
+  boundary_ = kNever;
+  for (; told_ / lanes < context_.plan->epochs; ++told_) {
+    lane_ = static_cast<int>(told_ % lanes);
+    const int domain = context_.stage->lanes[static_cast<std::size_t>(lane_)].domain;
+    const std::uint64_t epoch = told_ / lanes;
+    if (epoch >= domain_epochs(*context_.plan, domain)) continue;  // it has fewer than others
+    boundary_ = lanes_->epochs(lane_).end(epoch);
+    return;
+  }
 }
 
 Result<void> EpochEnds::call_all_passed() {

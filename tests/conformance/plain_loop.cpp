@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "pipeline/run/sampler.h"
-#include "stages/api/chain.h"
+#include "tests/conformance/plain_stages.h"
 #include "tests/conformance/sample_functions.h"
 
 namespace brigade::conformance {
@@ -12,127 +12,6 @@ namespace {
 std::uint64_t count_there(const auto& stream) {
   return static_cast<std::uint64_t>(
       std::count_if(stream.begin(), stream.end(), [](const auto& sample) { return sample.there; }));
-}
-
-/// The parameter as the graph says it; of a link of a chain "LINK.NAME".
-template <class T>
-T param(const ValidStage& stage, const std::string& name) {
-  T value{};
-  for (const auto& [other, written] : stage.param_values)
-    if (other == name) BRIGADE_CHECK(parse_param(written, value).ok(), name);
-  return value;
-}
-
-template <class T>
-PlainTensor filled(const Shape& shape, bool with_random, std::uint64_t index, Philox& random) {
-  std::vector<T> elements(static_cast<std::size_t>(shape.elements()), static_cast<T>(index));
-  if (!with_random) return PlainTensor::of(shape, elements);
-  if constexpr (std::is_floating_point_v<T>) {
-    for (T& element : elements) element = static_cast<T>(random.next() >> 8) * 0x1p-24f;
-    return PlainTensor::of(shape, elements);
-  }
-  PlainTensor tensor = PlainTensor::of(shape, elements);
-  for (std::size_t at = 0; at < tensor.bytes.size(); at += 8) {
-    const std::uint64_t word = random.next64();
-    std::memcpy(&tensor.bytes[at], &word, std::min<std::size_t>(8, tensor.bytes.size() - at));
-  }
-  return tensor;
-}
-
-PlainTensor synthetic(const ValidStage& stage, std::uint64_t graph_seed, std::uint64_t index) {
-  Philox random(stage.seed.value_or(graph_seed), stream_id(stage.random), 0, index);
-  Shape shape;
-  for (const std::int64_t size : param<std::vector<std::int64_t>>(stage, "shape"))
-    shape.push_back(size);
-  if (param<bool>(stage, "vary"))
-    shape[0] =
-        1 + static_cast<std::int64_t>(random.next64() % static_cast<std::uint64_t>(shape[0]));
-  const std::string fill = param<std::string>(stage, "fill");
-  BRIGADE_CHECK(fill != "none", "its bytes are not known");
-  switch (param<DType>(stage, "dtype")) {
-    case DType::u8:
-      return filled<std::uint8_t>(shape, fill == "random", index, random);
-    case DType::i64:
-      return filled<std::int64_t>(shape, fill == "random", index, random);
-    case DType::f32:
-      return filled<float>(shape, fill == "random", index, random);
-    default:
-      BRIGADE_CHECK(false, "a dtype that the plain loop does not know");
-  }
-  return {};
-}
-
-bool is_named(const StageContract& contract, const std::string& name) {
-  const auto same = [&](const TensorPattern& pattern) { return pattern.name == name; };
-  return std::any_of(contract.inputs.begin(), contract.inputs.end(), same) ||
-         std::any_of(contract.one_of.begin(), contract.one_of.end(), [&](const auto& group) {
-           return std::any_of(group.begin(), group.end(), same);
-         });
-}
-
-/// One stage type on one sample: what it writes, or nothing where it leaves the sample out.
-struct Link {
-  const ValidStage& stage;
-  const StageContract& contract;
-  std::string prefix;  // of its parameters
-
-  std::optional<PlainTensors> apply(const PlainTensors& in, const SampleInfo& info,
-                                    Philox random) const {
-    const std::string& type = contract.type;
-    if (type == "digest") return digest_of(in, random);
-    if (type == "shift") return shift_of(in, random);
-    if (type == "split") return split_of(in, info, random);
-    if (type == "sift" && sifts_out(sift_params(), info, random)) return std::nullopt;
-    if (type == "delay" && fails_at(info.id)) return std::nullopt;
-    const auto known = {"passthrough", "repeat", "sift", "delay", "toss"};
-    BRIGADE_CHECK(std::find(known.begin(), known.end(), type) != known.end(), type);
-    return PlainTensors{};
-  }
-
- private:
-  SiftParams sift_params() const {
-    return {param<std::uint64_t>(stage, prefix + "every"),
-            param<std::uint64_t>(stage, prefix + "rest"), param<double>(stage, prefix + "chance")};
-  }
-  bool fails_at(std::uint64_t id) const {
-    const auto ids = param<std::vector<std::int64_t>>(stage, prefix + "fail_at");
-    return std::find(ids.begin(), ids.end(), static_cast<std::int64_t>(id)) != ids.end();
-  }
-};
-
-/// What all links of a stage leave behind: what they wrote, and what passed them.
-std::optional<PlainTensors> after_links(const ValidStage& stage, PlainTensors in,
-                                        const SampleInfo& info, std::uint64_t seed) {
-  const bool chain = !stage.type->links.empty();
-  const std::vector<const StageType*> types =
-      chain ? stage.type->links : std::vector<const StageType*>{stage.type};
-  const std::vector<std::string> names = chain_link_names(types);
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    const std::string stream = chain ? concat(stage.random, '/', names[i]) : stage.random;
-    const Link link{stage, types[i]->contract, chain ? names[i] + "." : ""};
-    auto own = link.apply(in, info, Philox(seed, stream_id(stream), info.epoch, info.id));
-    if (!own) return std::nullopt;
-    for (auto& [name, tensor] : in) {
-      if (!link.contract.rest_passes || is_named(link.contract, name)) continue;
-      if (find(*own, name) == nullptr) own->emplace_back(name, std::move(tensor));
-    }
-    in = std::move(*own);
-  }
-  return in;
-}
-
-/// Samples that a stage makes of each.
-std::uint64_t fan_out(const ValidStage& stage) {
-  const std::string& type = stage.type->contract.type;
-  if (type == "repeat") return param<std::uint64_t>(stage, "times");
-  return type == "pieces" ? param<std::uint64_t>(stage, "count") : 1;
-}
-
-std::vector<PlainTensors> outputs_of_each(const ValidStage& stage, const PlainTensors& in,
-                                          const SampleInfo& info, std::uint64_t seed) {
-  const std::uint64_t count = fan_out(stage);
-  if (stage.type->contract.type == "repeat") return std::vector<PlainTensors>(count);
-  return pieces_of(in, Philox(seed, stream_id(stage.random), info.epoch, info.id), count);
 }
 
 }  // namespace
@@ -159,10 +38,16 @@ PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan)
       give_numbers(s);
       continue;
     }
+    if (plan.stages[s].is_cache()) {
+      streams_[s] = keep(s, lanes[0]);
+      give_numbers(s);
+      add_edges(s, lanes[0], count_there(lanes[0].stream));
+      continue;
+    }
     const std::uint64_t of_each = fan_out(graph.stages[s]);
     for (const std::uint64_t size : lanes[0].epoch_samples)
       epoch_samples_[s].push_back(size * of_each);
-    streams_[s] = of_each == 1 ? transform(s, lanes[0]) : multiply(s, lanes[0]);
+    streams_[s] = makes_several(graph.stages[s]) ? multiply(s, lanes[0]) : transform(s, lanes[0]);
     add_edges(s, lanes[0], count_there(streams_[s]) / of_each);
   }
 }
@@ -172,7 +57,8 @@ PlainLoop::Stream PlainLoop::produce(std::size_t stage) const {
   const bool drips = producer.type->contract.type == "drip";
   BRIGADE_CHECK(drips || producer.type->contract.type == "synthetic", producer.type->contract.type);
   Stream stream;
-  for (std::uint32_t epoch = 0; epoch < graph_.epochs; ++epoch) {
+  const std::uint64_t epochs = domain_epochs(plan_, plan_.stages[stage].pool_domain);
+  for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
     std::uint64_t size =
         drips ? drip_count(param<std::vector<std::int64_t>>(producer, "counts"), epoch)
               : param<std::uint64_t>(producer, "count");
@@ -210,8 +96,10 @@ PlainLoop::Stream PlainLoop::number_anew(std::size_t stage, const std::vector<La
     for (std::size_t port = 0; port < lanes.size(); ++port) {
       for (const Sample& in : lanes[port].stream) {
         if (!in.there || in.info.epoch != epoch) continue;
-        out.push_back(in);
-        out.back().info = {0, index++, in.info.id * lanes.size() + port, epoch};
+        Sample& sample = out.emplace_back();
+        sample.info = {0, index++, in.info.id * lanes.size() + port, epoch};
+        for (const TensorType& type : graph_.stages[stage].outputs.tensors)
+          sample.tensors.emplace_back(type.name, *find(in.tensors, type.name));
       }
     }
   }
@@ -330,6 +218,27 @@ PlainLoop::Stream PlainLoop::multiply(std::size_t stage, const Lane& lane) const
   return out;
 }
 
+/// The samples of one epoch by their ids, in every epoch in an order of its own.
+PlainLoop::Stream PlainLoop::keep(std::size_t stage, const Lane& lane) const {
+  const ValidStage& cache = graph_.stages[stage];
+  std::uint64_t size = lane.epoch_samples[0];
+  std::vector<const Sample*> kept(size);
+  for (const Sample& sample : lane.stream) kept[sample.info.id] = &sample;
+  if (cache.limit > 0) size = std::min(size, cache.limit);
+  Stream out;
+  for (std::uint32_t epoch = 0; epoch < graph_.epochs; ++epoch) {
+    const Permutation order(size, cache.seed.value_or(graph_.seed), epoch);
+    for (std::uint64_t index = 0; index < size; ++index) {
+      const std::uint64_t id = cache.shuffle ? order(index) : index;
+      Sample& sample = out.emplace_back(Sample{{0, index, id, epoch}, kept[id]->there, {}});
+      if (!sample.there) continue;
+      for (const TensorType& type : cache.outputs.tensors)
+        sample.tensors.emplace_back(type.name, *find(kept[id]->tensors, type.name));
+    }
+  }
+  return out;
+}
+
 void PlainLoop::consume(std::size_t stage, const std::vector<Lane>& lanes) {
   const ValidStage& reader = graph_.stages[stage];
   Expected expected;
@@ -341,6 +250,8 @@ void PlainLoop::consume(std::size_t stage, const std::vector<Lane>& lanes) {
   expected.epochs = static_cast<std::uint32_t>(graph_.epochs);
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     expected.ports.push_back(reader.sources[lanes[i].sources[0]].port);
+    expected.ends.push_back(
+        static_cast<std::uint32_t>(domain_epochs(plan_, plan_.stages[stage].lanes[i].domain)));
     add_calls(stage, static_cast<int>(i), lanes[i], expected);
     add_edges(stage, lanes[i], count_there(lanes[i].stream));
   }

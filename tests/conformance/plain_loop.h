@@ -2,9 +2,9 @@
 
 // The same graph computed by simple loops, one sample after the other, without rows, tasks, threads
 // or processes: what every consumer must see and what every edge's books must say. It knows
-// `synthetic`, `passthrough`, `repeat`, `delay`, `count` and the types of test_stages.h, and of the
-// plan takes only the multiple to which epochs are padded (which sample numbers show) and, for
-// `assign: fixed`, the task of stages that take samples.
+// `synthetic`, `passthrough`, `repeat`, `cache`, `delay`, `count` and the types of test_stages.h,
+// and of the plan takes only the multiple to which epochs are padded (which sample numbers show)
+// and, for `assign: fixed`, the task of stages that take samples.
 //
 //   const PlainLoop plain(graph, plan);
 //   difference(plain.consumers()[0], records)
@@ -55,6 +55,7 @@ class PlainLoop {
   void leave_out_short(std::size_t stage, Lane& lane) const;
   Stream transform(std::size_t stage, Lane& lane) const;
   Stream multiply(std::size_t stage, const Lane& lane) const;
+  Stream keep(std::size_t stage, const Lane& lane) const;
   Stream number_anew(std::size_t stage, const std::vector<Lane>& lanes);
   void give_numbers(std::size_t stage);
   void toss(std::size_t stage, Lane& lane) const;

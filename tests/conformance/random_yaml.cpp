@@ -15,6 +15,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 std::string RandomYaml::text() {
   text_ = concat("seed: ", number(0, 1000), "\nepochs: ", number(1, 3), "\nstages:\n");
+  caches_ = one_in(2);
   common_samples_ = one_of<std::uint64_t>({1, 5, 37, 64, 100});
   for (std::uint64_t left = number(1, 3); left > 0; --left) add_producer();
   for (std::uint64_t left = number(0, 6); left > 0; --left) add_transform();
@@ -89,7 +90,7 @@ void RandomYaml::add_transform() {
       add_several(node, keys);
       break;
     case 7:
-      add_repack(node, keys);
+      caches_ ? add_cache(node, keys) : add_repack(node, keys);
       break;
     case 1:
     case 2:
@@ -235,6 +236,24 @@ void RandomYaml::add_repack(Node& node, Keys& keys) {
   if (!one_in(3)) return;
   node.batch = true;
   keys.push_back("batch: " + batch_size());
+}
+
+/// One epoch of it, kept for all.
+void RandomYaml::add_cache(Node& node, Keys& keys) {
+  const std::size_t from = number(0, nodes_.size() - 1);
+  node.tensors = nodes_[from].tensors;
+  node.samples = nodes_[from].samples;
+  node.anew = static_cast<int>(nodes_.size());
+  node.group = group_of(from);
+  keys = {"transform: cache", "from: " + read(from, false)};
+  if (one_in(3)) choose_passed(node, keys);
+  if (one_in(4)) {
+    node.samples = number(1, node.samples);
+    keys.push_back(concat("limit: ", node.samples));
+  }
+  if (one_in(2)) keys.emplace_back("shuffle: true");
+  if (one_in(5)) keys.push_back(concat("seed: ", number(0, 9)));
+  dress(node, keys, true);
 }
 
 /// Two stages of one size, or one stage twice; `digest` keeps what has a name of its own.

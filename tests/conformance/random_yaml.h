@@ -45,6 +45,7 @@ class RandomYaml {
   void add_chain(Node& node, Keys& keys);
   void add_several(Node& node, Keys& keys);
   void add_repack(Node& node, Keys& keys);
+  void add_cache(Node& node, Keys& keys);
   void add_plain(Node& node, Keys& keys);
   void add_zip(Node& node, Keys& keys);
   void choose_passed(Node& node, Keys& keys);
@@ -63,6 +64,7 @@ class RandomYaml {
   std::mt19937_64 random_;
   std::string text_;
   std::uint64_t common_samples_ = 0;
+  bool caches_ = false;  ///< where other graphs have repack
   std::vector<Node> nodes_;
   int consumers_ = 0;
   bool renumbers_ = false;

@@ -33,8 +33,9 @@ struct Expected {
   bool recorded = true;  ///< by `record`; else it is a `count`
   int replicas = 1;
   std::uint32_t epochs = 1;
-  std::vector<std::string> ports;  ///< of the lanes, in their order
-  std::vector<Call> calls;         ///< by epoch, lane and number
+  std::vector<std::string> ports;   ///< of the lanes, in their order
+  std::vector<std::uint32_t> ends;  ///< by port: epochs it has; of others `epochs`
+  std::vector<Call> calls;          ///< by epoch, lane and number
 
   std::uint64_t samples() const;
 };
@@ -47,6 +48,9 @@ std::vector<Events> read_records(const std::string& folder, const std::string& s
 /// - in every replica: calls in the order of the stream (under `merge`, of each source), its own
 ///   calls only under `assign: fixed`, the end of every epoch once per source, no call of an epoch
 ///   after its end, and with a single replica none before the end of the epoch before.
-std::string difference(const Expected& expected, const std::vector<Events>& seen);
+/// `repeats`: of a consumer whose processes were killed. It asks for every call at least once, and
+/// for nothing that is no such call.
+std::string difference(const Expected& expected, const std::vector<Events>& seen,
+                       bool repeats = false);
 
 }  // namespace brigade::conformance

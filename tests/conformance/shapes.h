@@ -176,68 +176,45 @@ inline constexpr ShapeOfLine kShapes[] = {
   thrice: {transform: repeat, from: train, params: {times: 3}, replicas: R, assign: fixed}
   end: {consumer: record, from: {train: {stage: thrice, batch: B}, test: test}, join: epochs,
         replicas: R, params: {folder: "${RECORDS}"}}
-  both: {consumer: record, from: {once: {stage: train, batch: 16}, thrice: {stage: thrice, batch: B}},
-         join: merge,
+  both: {consumer: record, join: merge,
+         from: {once: {stage: train, batch: 16}, thrice: {stage: thrice, batch: B}},
          params: {folder: "${RECORDS}"}}
 )"},
-    {"Repack", R"(
-  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
-  sifted: {transform: sift, from: numbers, params: {every: 4, rest: 2, chance: 0.2}, replicas: R}
-  full: {transform: repack, from: sifted}
-  work: {transform: digest, from: {stage: full, batch: B}, replicas: R}
-  again: {transform: sift, from: work, random: again, replicas: R}
-  fuller: {transform: repack, from: again}
-  end: {consumer: record, from: {stage: fuller, batch: B}, replicas: R,
+    {"Cache", R"(
+  numbers: {producer: synthetic, params: {count: 150, shape: [3]}, limit: 140, shuffle: true,
+            replicas: R}
+  work: {transform: shift, from: numbers, replicas: R}
+  kept: {transform: cache, from: work, shuffle: true, seed: 3, replicas: R}
+  below: {transform: shift, from: kept, replicas: R, random: again}
+  end: {consumer: record, from: {stage: below, batch: B}, replicas: R,
         params: {folder: "${RECORDS}"}}
-  whole: {consumer: record, from: {stage: full, batch: B}, drop_last: true,
-          params: {folder: "${RECORDS}"}}
-  pairs: {consumer: record, from: {a: {stage: full, batch: B}, b: work}, join: zip, replicas: R,
-          params: {folder: "${RECORDS}"}}
+  once: {consumer: record, from: {stage: work, batch: B}, replicas: R,
+         params: {folder: "${RECORDS}"}}
 )"},
-    {"RepackOfRagged", R"(
-  words: {producer: synthetic, params: {count: 150, shape: [9, 2], vary: true, fill: random},
+    {"CacheOfHolesAndRagged", R"(
+  words: {producer: synthetic, params: {count: 50, shape: [9, 2], vary: true, fill: random},
           shuffle: true, replicas: R}
   sifted: {transform: sift, from: words, replicas: R}
-  full: {transform: repack, from: sifted, keep: data}
-  pieces: {transform: pieces, from: full, params: {count: 2}, replicas: R}
-  end: {consumer: record, from: {stage: pieces, batch: B}, replicas: R,
+  failed: {transform: delay, from: sifted, params: {fail_at: [3, 5]}, on_error: {skip: 2}}
+  pieces: {transform: pieces, from: failed, replicas: R}
+  kept: {transform: cache, from: pieces, replicas: R}
+  few: {transform: cache, from: kept, limit: 77, replicas: R}
+  end: {consumer: record, from: {stage: few, batch: B}, drop_last: true, replicas: R,
         params: {folder: "${RECORDS}"}}
+  other: {transform: repeat, from: few, params: {times: 2}}
+  twice: {consumer: record, from: {stage: other, batch: 16}, params: {folder: "${RECORDS}"}}
 )"},
-    {"RepackAndEpochs", R"(
+    {"CacheInEpochs", R"(
   train: {producer: synthetic, params: {count: 150}, shuffle: true, replicas: R}
-  test: {producer: synthetic, params: {count: 40}, batch: 16}
-  sifted: {transform: sift, from: train, params: {every: 3, chance: 0.3}, replicas: R}
-  full: {transform: repack, from: sifted}
-  end: {consumer: record, from: {train: {stage: full, batch: B}, test: test}, join: epochs,
+  kept: {transform: cache, from: train, shuffle: true, replicas: R}
+  test: {producer: synthetic, params: {count: 40, dtype: u8}}
+  kept_test: {transform: cache, from: test.data, batch: 16}
+  end: {consumer: record, from: {train: {stage: kept, batch: B}, test: kept_test}, join: epochs,
         replicas: R, params: {folder: "${RECORDS}"}}
-)"},
-    {"MergeOfSeveral", R"(
-  few: {producer: synthetic, params: {count: 40}, replicas: R}
-  many: {producer: synthetic, params: {count: 150}, shuffle: true}
-  work: {transform: shift, from: many, replicas: R}
-  sifted: {transform: sift, from: work, replicas: R}
-  all: {transform: merge, from: [few, sifted, many], join: merge}
-  last: {transform: digest, from: all, replicas: R}
-  end: {consumer: count, from: {stage: last, batch: B}, replicas: R}
-)"},
-    {"Streams", R"(
-  drops: {producer: drip, params: {counts: [150, 9]}}
-  work: {transform: digest, from: drops, replicas: R}
-  sifted: {transform: sift, from: work, replicas: R}
-  end: {consumer: record, from: {stage: sifted, batch: B, max_wait: 60s}, replicas: R,
-        params: {folder: "${RECORDS}"}}
-  full: {transform: repack, from: sifted}
-  other: {consumer: record, from: {stage: full, batch: B}, replicas: R,
-          params: {folder: "${RECORDS}"}}
-)"},
-    {"StreamsByEpochs", R"(
-  drops: {producer: drip, params: {counts: [0, 77]}}
-  work: {transform: digest, from: drops, replicas: R}
-  again: {producer: drip, params: {counts: [7, 8]}}
-  test: {producer: synthetic, params: {count: 40}, replicas: R}
-  end: {consumer: record, from: {train: {stage: work, batch: B, max_wait: 60s},
-        test: {stage: test, batch: 16}, again: {stage: again, batch: B, max_wait: 60s}},
-        join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
+  merged: {consumer: record, from: [{stage: train, batch: B}, {stage: kept, batch: 16}],
+           join: merge, replicas: R, params: {folder: "${RECORDS}"}}
+  uneven: {consumer: record, from: [{stage: test, batch: B}, {stage: kept, batch: 16}],
+           join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
 )"},
     {"Counted", R"(
   numbers: {producer: synthetic, params: {count: 150, shape: [3]}, limit: 101, shuffle: true,

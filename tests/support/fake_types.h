@@ -92,6 +92,10 @@ inline void add_producers(StageTypes& types) {
           .param("count", &SyntheticParams::count, 0, 1e12, "samples per epoch")
           .param("shape", &SyntheticParams::shape, "sizes of one sample")
           .param("dtype", &SyntheticParams::dtype, "dtype of `data`")
+          .counts([](const SyntheticParams& params, const Facts&) -> std::optional<std::uint64_t> {
+            if (params.count == 13) throw std::runtime_error("unlucky");
+            return static_cast<std::uint64_t>(params.count);
+          })
           .outputs([](const SyntheticParams& params, const Ports&) -> Result<Ports> {
             TensorType data{"data", params.dtype, {}};
             for (std::int64_t size : params.shape) data.shape.emplace_back(size);
@@ -119,6 +123,7 @@ inline void add_transforms(StageTypes& types) {
                          .param("flip", &AugmentParams::flip, 0, 1, "probability of mirroring")
                          .input("image", {u8}, {any_size, any_size, any_size}, "HWC")
                          .rest_passes()
+                         .draws([](const AugmentParams& params) { return params.flip > 0; })
                          .outputs(same_image));
   types.add<NoStage>(
       Contract<DecodeParams>("decode_image", "Decodes an image.")
@@ -138,6 +143,13 @@ inline void add_transforms(StageTypes& types) {
                          .transform()
                          .takes(Takes::either)
                          .several_inputs()
+                         .rest_passes());
+  types.add<NoStage>(Contract<SeveralParams>("cache", "Keeps what it reads.")
+                         .transform()
+                         .param("count", &SeveralParams::count, "room")
+                         .caches([](const SeveralParams& params) {
+                           return std::optional<std::uint64_t>(params.count);
+                         })
                          .rest_passes());
   types.add<NoStage>(Contract<SeveralParams>("several", "Several samples of each.")
                          .transform()

@@ -109,5 +109,49 @@ TEST(StartBarrier, NumbersOfADerivedDomainMustFitToo) {
             "more than the 2^48 that can be numbered; lower `epochs:`");
 }
 
+/// images (two replicas) -> kept, a cache with room for `rows` -> train.
+Plan cached(std::uint64_t rows, std::uint64_t limit = 0) {
+  Plan plan;
+  plan.epochs = 3;
+  plan.replicas = 4;
+  plan.stages = {stage("images", 2, 0), stage("kept", 1, 2), stage("train", 1, 3)};
+  plan.stages[1].cache.rows = rows;
+  plan.stages[1].limit = limit;
+  plan.stages[1].lanes.resize(2);
+  plan.stages[1].lanes[0].domain = 1;
+  plan.domains = {{{0}, 64, -1, 1, 1}, {{1}, 50}};
+  return plan;
+}
+
+Result<std::vector<DomainStart>> starts_of(const Plan& plan) {
+  StartBarrier barrier(plan);
+  barrier.ready(0, 100);
+  barrier.ready(1, 100);
+  barrier.ready(2, std::nullopt);
+  barrier.ready(3, std::nullopt);
+  EXPECT_EQ(barrier.start_so_far(1)->samples,
+            barrier.starts().ok() ? barrier.starts()->at(1).samples : 100);
+  return barrier.starts();
+}
+
+TEST(StartBarrier, ACacheHasWhatItsSourceHas) {
+  const Plan plan = cached(100);
+  EXPECT_EQ(*starts_of(plan), (std::vector<DomainStart>{{0, 100, 128}, {1, 100, 100}}));
+  EXPECT_EQ(domain_epochs(plan, 0), 1u);
+  EXPECT_EQ(domain_epochs(plan, 1), 3u);
+}
+
+TEST(StartBarrier, ALimitOfACacheCutsIt) {
+  EXPECT_EQ(starts_of(cached(70, 70))->at(1), (DomainStart{1, 70, 100}));
+}
+
+TEST(StartBarrier, ACacheMustHaveRoom) {
+  const auto starts = starts_of(cached(99));
+  ASSERT_FALSE(starts.ok());
+  EXPECT_EQ(starts.error().message,
+            "the cache \"kept\" has room for 99 samples, but its source has 100 samples; write "
+            "`samples: 100` into its `params:`, or keep fewer by `limit:`");
+}
+
 }  // namespace
 }  // namespace brigade

@@ -1,0 +1,40 @@
+#pragma once
+
+// What the stage types of the plain loop do with one sample, and their parameters.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/config/valid_graph.h"
+#include "stages/api/record.h"
+#include "tests/conformance/plain_tensor.h"
+
+namespace brigade::conformance {
+
+/// The parameter as the graph says it; of a link of a chain "LINK.NAME".
+template <class T>
+T param(const ValidStage& stage, const std::string& name) {
+  T value{};
+  for (const auto& [other, written] : stage.param_values)
+    if (other == name) BRIGADE_CHECK(parse_param(written, value).ok(), name);
+  return value;
+}
+
+/// The tensor `data` of the producer `synthetic`.
+PlainTensor synthetic(const ValidStage& stage, std::uint64_t graph_seed, std::uint64_t index);
+
+/// What all links of a stage leave behind: what they wrote, and what passed them; nothing where one
+/// leaves the sample out.
+std::optional<PlainTensors> after_links(const ValidStage& stage, PlainTensors in,
+                                        const SampleInfo& info, std::uint64_t seed);
+
+/// Whether a stage makes several samples of each, and how many (1 of others).
+bool makes_several(const ValidStage& stage);
+std::uint64_t fan_out(const ValidStage& stage);
+
+/// What such a stage writes of one sample.
+std::vector<PlainTensors> outputs_of_each(const ValidStage& stage, const PlainTensors& in,
+                                          const SampleInfo& info, std::uint64_t seed);
+
+}  // namespace brigade::conformance

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Caches, and stages that make several samples of each: the same as without, whoever is killed."""
+
+import itertools
+import json
+import os
+import signal
+import time
+
+from brigade_program import ProgramTest, main, wait_until, workers_of
+
+OFTEN = "{policy: on_failure, backoff: 0ms, burst: 1000000}"
+POINTS = ("claim.start", "claim.before_cas", "claim.after_cas", "work.start", "finish.start",
+          "finish.after_tally", "finish.after_done", "advance.before_cas", "advance.after_cas")
+PASSAGES = (1, 3, 7)
+
+
+def graph(middle, epochs=3, source="shuffle: true,"):
+    """numbers -> work, which draws nothing -> `middle`, called m -> end, by another transform."""
+    return f"""
+seed: 5
+epochs: {epochs}
+stages:
+  numbers:
+    {{producer: synthetic, {source}
+     params: {{count: 330, shape: [9], vary: true, fill: random}}}}
+  work: {{transform: delay, from: numbers, rows: 10, replicas: 2, params: {{ms: 0.02}}}}
+{middle}
+  below: {{transform: passthrough, from: m}}
+  end: {{consumer: count, from: {{stage: below, batch: 20}}}}
+"""
+
+
+def cache(replicas=1):
+    return (f"  m: {{transform: cache, from: work, rows: 10, shuffle: true, replicas: {replicas},"
+            f" restart: {OFTEN}}}")
+
+
+def repeat(replicas=1):
+    return (f"  m: {{transform: repeat, from: work, rows: 10, replicas: {replicas},"
+            f" params: {{times: 3}}, restart: {OFTEN}}}")
+
+
+WORKERS = 6  # the source may have left already
+PLAIN = "  m: {transform: passthrough, from: work}"
+
+
+class Renumbered(ProgramTest):
+    def end_of(self, yaml, *arguments, **options):
+        """What `end` has counted; the books must be whole."""
+        summary = self.summary(yaml, *arguments, **options)
+        for edge in summary["edges"]:
+            self.assertEqual(edge["produced"], edge["delivered"] + edge["dropped"], edge)
+            self.assertEqual((edge["quarantined"], edge["leaked"]), (0, 0), edge)
+        return summary["results"]["end"]
+
+    def kill_everywhere(self, yaml):
+        expected = self.end_of(yaml)
+        for point, passage in itertools.product(POINTS, PASSAGES):
+            with self.subTest(f"{point}:{passage}"):
+                fault = {"BRIGADE_FAULT": f"m.0={point}:{passage}:kill"}
+                self.assertEqual(self.end_of(yaml, environment=fault), expected)
+
+    def test_a_cache_gives_what_the_line_without_it_gives(self):
+        without = self.end_of(graph(PLAIN))
+        for replicas in (1, 2, 4):
+            kept = graph(cache(replicas), source="")
+            self.assertEqual(self.end_of(kept), without)
+            self.assertEqual(self.end_of(kept, "--in-process"), without)
+
+    def test_what_is_above_a_cache_runs_once(self):
+        summary = self.summary(graph(cache(2)))
+        samples = {stage["name"]: stage["samples"] for stage in summary["stages"]}
+        self.assertEqual(samples, {"numbers": 330, "work": 330, "m": 990, "below": 990, "end": 990})
+
+    def test_a_cache_survives_kills_at_every_step(self):
+        self.kill_everywhere(graph(cache(2)))
+        self.kill_everywhere(graph(cache(1)))
+
+    def test_several_of_each_survive_kills_at_every_step(self):
+        self.kill_everywhere(graph(repeat(2)))
+        self.kill_everywhere(graph(repeat(1)))
+
+    def test_a_stop_runs_dry_through_a_cache_that_is_being_filled(self):
+        for middle in (cache(2), repeat(2)):
+            path = self.folder / "stopped.json"
+            slow = graph(middle, epochs=100000).replace("ms: 0.02", "ms: 2")
+            run = self.start(slow, "--summary", path)
+            wait_until(lambda run=run: len(workers_of(run.pid)) >= WORKERS, "its workers")
+            time.sleep(0.1)
+            os.kill(run.pid, signal.SIGINT)
+            finished = run.finish()
+            self.assertEqual(finished.code, 130, finished.err)
+            self.assertEqual(finished.errors(), [])
+            for edge in json.loads(path.read_text())["edges"]:
+                self.assertEqual(edge["leaked"], 0, edge)
+
+    def test_a_source_that_has_more_than_there_is_room_for_is_named(self):
+        table = self.folder / "table.csv"
+        table.write_text("x\n" + "1\n" * 50)
+        yaml = f"""
+stages:
+  table: {{producer: csv, params: {{file: {table}, columns: {{x: x}}}}}}
+  kept: {{transform: cache, from: table, params: {{samples: ROOM}}}}
+  end: {{consumer: count, from: kept}}
+"""
+        self.assertEqual(self.end_of(yaml.replace("ROOM", "50"))["samples"], 50)
+        self.assertEqual(self.end_of(yaml.replace("ROOM", "70"))["samples"], 50)
+        finished = self.run_graph(yaml.replace("ROOM", "49"))
+        self.assertEqual(finished.code, 1)
+        self.assertIn('the cache "kept" has room for 49 samples, but its source has 50 samples',
+                      finished.err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+#include "pipeline/plan/caches.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/plan/lanes.h"
+#include "pipeline/plan/planner.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/plan_limits.h"
+
+namespace brigade {
+namespace {
+
+const Ports kRow{{"x", u8, {8}}};
+
+/// a (`samples` of them) -> kept -> end, three epochs.
+GraphBuilder cached(std::uint64_t samples, const Ports& tensors = kRow) {
+  GraphBuilder graph;
+  graph.graph().epochs = 3;
+  graph.producer("a", tensors).samples = samples;
+  ValidStage& kept = graph.transform("kept", {"a"}, tensors);
+  for (const TensorType& tensor : tensors.tensors) kept.passed.push_back({tensor.name, 0});
+  graph.type_of("kept").contract.cache = true;
+  graph.consumer("end", {"kept"});
+  return graph;
+}
+
+PlanResult plan(GraphBuilder& graph) { return plan_graph(graph.build(), small_machine()); }
+
+std::string problem(GraphBuilder& graph) {
+  const PlanResult result = plan(graph);
+  return result.problems.empty() ? "" : result.problems[0].message;
+}
+
+TEST(Caches, HaveALaneThatGivesAndOneThatReads) {
+  GraphBuilder graph = cached(100);
+  const PlanResult planned = plan(graph);
+  ASSERT_TRUE(planned.ok()) << planned.problems[0].message;
+  const PlanStage& kept = planned.plan.stages[1];
+  ASSERT_EQ(kept.lanes.size(), 2u);
+  EXPECT_TRUE(kept.lanes[0].inputs.empty());
+  EXPECT_EQ(kept.lanes[1].inputs[0].stage, 0);
+  EXPECT_EQ(planned.plan.stages[0].readers, (std::vector<std::pair<int, int>>{{1, 1}}));
+  EXPECT_EQ(kept.lanes[0].window, kept.pool.rows / kept.lanes[0].task);
+  EXPECT_EQ(kept.lanes[1].window, planned.plan.stages[0].pool.rows / kept.lanes[1].task);
+  EXPECT_EQ(kept.lanes[1].wake_every, kept.lanes[1].task);
+}
+
+TEST(Caches, EndTheDomainAboveThemAfterOneEpoch) {
+  GraphBuilder graph = cached(100);
+  const Plan planned = plan(graph).plan;
+  ASSERT_EQ(planned.domains.size(), 2u);
+  EXPECT_EQ(planned.domains[0].sources, std::vector<int>{0});
+  EXPECT_EQ(planned.domains[1].sources, std::vector<int>{1});
+  EXPECT_EQ(planned.stages[1].lanes[1].domain, 0);
+  EXPECT_EQ(planned.stages[1].pool_domain, 1);
+  EXPECT_EQ(domain_epochs(planned, 0), 1u);
+  EXPECT_EQ(domain_epochs(planned, 1), 3u);
+}
+
+TEST(Caches, KeepARowPerSampleBehindTheirRing) {
+  GraphBuilder graph = cached(100);
+  const PlanStage kept = plan(graph).plan.stages[1];
+  EXPECT_EQ(kept.cache.rows, 100u);
+  EXPECT_EQ(kept.cache.tensors.size(), 1u);
+  EXPECT_FALSE(kept.cache.sparse);
+  EXPECT_EQ(kept.segment_bytes(), kept.pool.bytes + kept.cache.bytes);
+  EXPECT_EQ(kept.cache.bytes, 8192u);  // 100 headers of 32 bytes, 100 rows of 8
+}
+
+TEST(Caches, TheirMemoryIsInThePlan) {
+  GraphBuilder graph = cached(1'000'000, {{"x", u8, {10'000}}});
+  const PlanResult planned = plan(graph);
+  ASSERT_FALSE(planned.ok());
+  EXPECT_NE(
+      planned.problems[0].message.find("cache kept keeps 1,000,000 rows of 9.8 KiB = 9.3 GiB"),
+      std::string::npos)
+      << planned.problems[0].message;
+}
+
+TEST(Caches, OfRaggedTensorsAreExpectedToTakeWhatSamplesTake) {
+  GraphBuilder graph = cached(10, {{"x", u8, {up_to(1 << 20, 4096)}}});
+  const PlanStage kept = plan(graph).plan.stages[1];
+  EXPECT_TRUE(kept.cache.sparse);
+  EXPECT_GE(kept.cache.bytes, std::uint64_t{10} << 20);
+  EXPECT_LT(kept.cache.expected_bytes, 100'000u);
+}
+
+TEST(Caches, KeepWhatLimitsLeave) {
+  GraphBuilder graph = cached(100);
+  graph.stage("a").limit = 50;
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 50u);
+  graph.stage("kept").limit = 20;
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 20u);
+}
+
+TEST(Caches, KeepThePartOfThisRank) {
+  GraphBuilder graph = cached(10);
+  graph.graph().shard = {1, 4, Uneven::pad};
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 3u);
+  graph.graph().shard.uneven = Uneven::drop;
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 2u);
+}
+
+TEST(Caches, KeepSeveralOfEach) {
+  GraphBuilder graph;
+  graph.producer("a", kRow).samples = 10;
+  graph.transform("twice", {"a"}, kRow).outputs_per_input = 2;
+  graph.type_of("twice").contract.numbering = Numbering::fixed;
+  graph.transform("kept", {"twice"}, kRow);
+  graph.type_of("kept").contract.cache = true;
+  graph.consumer("end", {"kept"});
+  EXPECT_EQ(plan(graph).plan.stages[2].cache.rows, 20u);
+}
+
+TEST(Caches, NeedToKnowHowManyThereAre) {
+  GraphBuilder graph = cached(0);
+  EXPECT_EQ(problem(graph), "how many samples its source has is known only once the run has begun");
+  graph.stage("kept").samples = 70;
+  EXPECT_EQ(problem(graph), "");
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 70u);
+}
+
+TEST(Caches, RefuseRoomThatIsTooLittle) {
+  GraphBuilder graph = cached(100);
+  graph.stage("kept").samples = 99;
+  EXPECT_EQ(problem(graph), "`samples: 99` makes too little room: it keeps 100");
+  graph.stage("kept").samples = 500;
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 100u) << "no more than there are";
+}
+
+TEST(Caches, NeedSamplesWithAnIndex) {
+  GraphBuilder graph = cached(0);
+  graph.stage("kept").samples = 70;
+  graph.type_of("a").indexed = false;
+  EXPECT_EQ(problem(graph),
+            "a cache keeps samples by their index in the source, and this source has none");
+}
+
+TEST(Caches, CannotBeZippedWithWhatTheyAreMadeOf) {
+  GraphBuilder graph = cached(100);
+  graph.transform("both", {"kept", "a"}, kRow, Join::zip);
+  graph.consumer("other", {"both"});
+  EXPECT_EQ(problem(graph), "what it gives is zipped with what it is made of, and has more epochs");
+}
+
+TEST(Caches, NorByWayOfAnother) {
+  GraphBuilder graph = cached(100);
+  graph.producer("b", kRow).samples = 100;
+  graph.transform("kept_b", {"b"}, kRow);
+  graph.type_of("kept_b").contract.cache = true;
+  graph.transform("one", {"kept", "b"}, kRow, Join::zip);
+  graph.transform("other", {"kept_b", "a"}, kRow, Join::zip);
+  graph.consumer("c", {"one"});
+  graph.consumer("d", {"other"});
+  EXPECT_EQ(problem(graph), "what it gives is zipped with what it is made of, and has more epochs");
+}
+
+TEST(Caches, CanBeZippedWithEachOther) {
+  GraphBuilder graph = cached(100);
+  graph.producer("b", kRow).samples = 100;
+  graph.transform("kept_b", {"b"}, kRow);
+  graph.type_of("kept_b").contract.cache = true;
+  graph.consumer("c", {"kept", "kept_b"}, Join::zip);
+  EXPECT_EQ(problem(graph), "");
+}
+
+TEST(Caches, AreReadAfterWhatIsAboveThem) {
+  GraphBuilder graph = cached(100);
+  graph.consumer("both", {"kept", "a"}, Join::epochs);
+  EXPECT_NE(problem(graph).find("join: epochs reads \"kept\" before \"a\""), std::string::npos);
+}
+
+TEST(Caches, WhoReadsAboveThemIsTold) {
+  GraphBuilder graph = cached(100);
+  graph.consumer("other", {"a"});
+  const Plan planned = plan(graph).plan;
+  ASSERT_EQ(planned.warnings.size(), 1u);
+  EXPECT_EQ(planned.warnings[0],
+            "stage \"other\": it reads \"a\" above a cache, where there is one epoch");
+  graph.graph().epochs = 1;
+  EXPECT_TRUE(plan(graph).plan.warnings.empty());
+}
+
+TEST(Caches, WantNoBatchesOfWhatIsAboveThem) {
+  GraphBuilder graph = cached(100);
+  graph.stage("kept").batch = 250;
+  graph.stage("end").batched = true;
+  const Plan planned = plan(graph).plan;
+  EXPECT_EQ(planned.domains[0].multiple, 64u);
+  EXPECT_EQ(planned.domains[1].multiple, 250u);
+}
+
+}  // namespace
+}  // namespace brigade
