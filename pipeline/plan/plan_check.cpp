@@ -130,6 +130,10 @@ Result<void> check_stage(const Plan& plan, int index) {
     BRIGADE_TRY(
         ensure(lane.inputs.empty() == source, "producers have no inputs, all others have some"));
     BRIGADE_TRY(check_lane(plan, index, lane));
+    const std::vector<int>& sources = plan.domains[lane.domain].sources;
+    BRIGADE_TRY(ensure(
+        !lane.inputs.empty() || std::find(sources.begin(), sources.end(), index) != sources.end(),
+        "it numbers a domain that does not name it"));
   }
   for (const PlanPass& pass : stage.passes) {
     const auto inputs = static_cast<int>(stage.lanes.back().inputs.size());

@@ -29,6 +29,7 @@ std::string head(const Plan& plan, const MachineLimits& limits) {
 std::string task_text(const PlanStage& stage) {
   std::vector<std::string> sizes;
   for (const PlanLane& lane : stage.lanes) sizes.push_back(format_count(lane.task));
+  if (stage.free_outputs > 0) sizes.resize(1);  // of all its lanes
   return concat(join(sizes, ", "), stage.batched ? " as a batch" : " one by one",
                 stage.fan_out == 1 ? "" : concat(", ", stage.fan_out, " of each"));
 }

@@ -25,6 +25,7 @@ class Check {
   void run() {
     for (std::size_t s = 0; s < plan_.stages.size(); ++s) {
       PlanStage& stage = plan_.stages[s];
+      if (is_free(stage)) take_over_epochs(s);
       reader(s);
       zip(s);
       if (is_stream(stage) || is_free(stage)) epochs(s);
@@ -38,6 +39,26 @@ class Check {
  private:
   void problem(std::size_t stage, std::string message, std::string help) {
     problems_.push_back(problem_at(graph_.stages[stage], std::move(message), std::move(help)));
+  }
+
+  /// A stage of free numbering has as many epochs as what it reads: above a cache that is one.
+  void take_over_epochs(std::size_t s) {
+    const std::vector<PlanLane>& lanes = plan_.stages[s].lanes;
+    const std::uint64_t epochs = domain_epochs(plan_, lanes[1].domain);
+    for (std::size_t d = 0; d < plan_.domains.size(); ++d) {
+      std::uint64_t& most = plan_.domains[d].epochs_max;
+      if (root_domain(plan_, static_cast<int>(d)) == lanes[0].domain) most = std::min(most, epochs);
+    }
+    for (std::size_t lane = 2; lane < lanes.size(); ++lane) {
+      const std::uint64_t other = domain_epochs(plan_, lanes[lane].domain);
+      if (other == epochs) continue;
+      problem(s,
+              concat("join: merge puts the same epochs of its sources together, but ",
+                     quote(lanes[1].inputs.front().port), " has ", epochs, " and ",
+                     quote(lanes[lane].inputs.front().port), " has ", other),
+              "what is above a cache has one epoch: read the cache instead");
+      return;
+    }
   }
 
   void epochs(std::size_t s) {

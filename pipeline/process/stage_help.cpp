@@ -144,6 +144,8 @@ std::string stage_description(const StageType& type) {
   if (contract.may_drop) text += "  may drop samples\n";
   if (contract.numbering == Numbering::fixed)
     text += "  makes several samples of each, as many as its parameters say\n";
+  if (contract.numbering == Numbering::free)
+    text += "  numbers what it gives anew; has one replica\n";
   if (contract.stateful) text += "  keeps state between samples\n";
   return concat(text, inputs_text(contract), outputs_text(contract), params_text(contract),
                 reports_text(contract), example_text(contract));

@@ -41,7 +41,7 @@ void FreeLoop::add_port(std::size_t lane) {
 
 Result<void> FreeLoop::run() {
   BRIGADE_TRY(tell_epochs());
-  while (!over_ && place_.epoch < context_.plan->epochs) {
+  while (!over_ && place_.epoch < ends_->capacity()) {
     if (ends_->end(place_.epoch) != kNever) {
       BRIGADE_TRY(pass_epoch());
       continue;

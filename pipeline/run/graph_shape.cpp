@@ -57,8 +57,10 @@ GraphShape graph_shape(const Plan& plan) {
     if (domain.above >= 0) shape.derived.push_back({d, domain.above, domain.fan_out});
   }
   shape.replicas = plan.replicas;
-  for (const PlanDomain& domain : plan.domains)
-    shape.epoch_ends.push_back(has_unknown_length(plan, domain) ? plan.epochs : 0);
+  for (int d = 0; d < shape.domains; ++d) {
+    const bool records = has_unknown_length(plan, plan.domains[static_cast<std::size_t>(d)]);
+    shape.epoch_ends.push_back(records ? domain_epochs(plan, d) : 0);
+  }
   shape.replica_extra_bytes = kReplicaCounterBytes;
   return shape;
 }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/conformance/line_run.h"
+#include "tests/conformance/shapes_of_unknown_length.h"
 
 namespace brigade::conformance {
 namespace {
@@ -29,8 +30,10 @@ TEST_P(EveryShape, GivesWhatThePlainLoopGives) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const ShapeOfLine& shape : kShapes)
-    for (const bool in_process : {false, true}) all.push_back({shape, in_process});
+  for (const bool in_process : {false, true}) {
+    for (const ShapeOfLine& shape : kShapes) all.push_back({shape, in_process});
+    for (const ShapeOfLine& shape : kShapesOfUnknownLength) all.push_back({shape, in_process});
+  }
   return all;
 }
 

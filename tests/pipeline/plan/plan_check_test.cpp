@@ -42,6 +42,9 @@ TEST_P(CheckPlanRefuses, ADamagedPlan) {
 
 const Damage kDamages[] = {
     {"zero_task", [](Plan& p) { p.stages[0].lanes[0].task = 0; }},
+    {"numbers_a_foreign_domain", [](Plan& p) { p.domains[0].sources = {2}; }},
+    {"free_without_a_lane", [](Plan& p) { p.stages[1].free_outputs = 1; }},
+    {"free_consumer", [](Plan& p) { p.stages[3].free_outputs = 1; }},
     {"zero_wake", [](Plan& p) { p.stages[0].lanes[0].wake_every = 0; }},
     {"no_lanes", [](Plan& p) { p.stages[3].lanes.clear(); }},
     {"no_replica", [](Plan& p) { p.stages[0].replicas = 0; }},

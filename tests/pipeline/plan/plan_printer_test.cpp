@@ -40,6 +40,16 @@ TEST(PlanPrinter, ShowsPicturesWithWarnings) {
   expect_golden("plan/pictures.txt", printed(graph));
 }
 
+TEST(PlanPrinter, ShowsAStageThatNumbersAnew) {
+  GraphBuilder graph("anew");
+  graph.producer("few", {{"x", u8, {784}}});
+  graph.producer("many", {{"x", u8, {784}}});
+  graph.transform("all", {"few", "many"}, {{"x", u8, {784}}}, Join::merge);
+  graph.type_of("all").contract.numbering = Numbering::free;
+  graph.consumer("count", {"all"});
+  expect_golden("plan/anew.txt", printed(graph));
+}
+
 TEST(PlanPrinter, ShowsAZipAndAMachineWithoutLimits) {
   GraphBuilder graph("zip");
   graph.producer("left", {{"x", f32, {16}}});

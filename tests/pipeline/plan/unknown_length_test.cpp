@@ -118,6 +118,32 @@ TEST(FreeNumbering, LeavesNoWholeRoundOut) {
                    "\"full\" nobody knows which round that is before it is over"}));
 }
 
+TEST(FreeNumbering, HasTheEpochsOfWhatItReads) {
+  GraphBuilder graph;
+  graph.graph().epochs = 5;
+  graph.producer("a", kRow);
+  graph.producer("b", kRow);
+  graph.transform("both", {"a", "b"}, kRow, Join::merge);
+  graph.type_of("both").contract.numbering = Numbering::free;
+  graph.consumer("end", {"both"});
+  Plan plan = plan_graph(graph.build(), small_machine()).plan;
+  const auto epochs_of = [&](int stage) {
+    return domain_epochs(plan, plan.stages[static_cast<std::size_t>(stage)].lanes[0].domain);
+  };
+  EXPECT_EQ(epochs_of(2), 5u);
+  PlanProblems problems;
+  plan.domains[0].epochs_max = plan.domains[1].epochs_max = 1;  // as above a cache
+  check_unknown_lengths(graph.build(), plan, problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(epochs_of(3), 1u);
+  plan.domains[1].epochs_max = 5;
+  check_unknown_lengths(graph.build(), plan, problems);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].message,
+            "join: merge puts the same epochs of its sources together, but \"a\" has 1 and \"b\" "
+            "has 5");
+}
+
 TEST(FreeNumbering, RecordsSoManyEpochs) {
   GraphBuilder graph = repack_graph();
   graph.graph().epochs = kRecordedEpochsMax + 1;

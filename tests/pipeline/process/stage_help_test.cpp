@@ -57,6 +57,13 @@ TEST(StageHelp, ListsStageTypesByKind) {
   expect_golden("process/stages.txt", stage_list(example_types()));
 }
 
+TEST(StageHelp, SaysHowOutputsAreNumbered) {
+  const StageTypes types = builtin_stage_types();
+  EXPECT_NE(stage_description(*types.find("repack")).find("numbers what it gives anew"),
+            std::string::npos);
+  EXPECT_EQ(stage_description(*types.find("passthrough")).find("anew"), std::string::npos);
+}
+
 TEST(StageHelp, DescribesEveryStageTypeThereIs) {
   const StageTypes types = builtin_stage_types();
   for (const StageType& type : types.all()) {

@@ -172,6 +172,26 @@ TEST_F(FreeStage, EachInputMayHaveNoneToSeveralOutputs) {
                 static_cast<std::uint64_t>(event.values[row] / 10 * 3 + event.values[row] % 10));
 }
 
+TEST_F(FreeStage, MoreOrFewerOutputsThanTheContractAllowsShowInTheBooks) {
+  build(1, false, 2);
+  free_by([](const Inputs&, Outputs& out) -> Result<Next> {
+    for (std::int64_t i : {0, 1}) out.row(i)["value"].as<std::int64_t>()[0] = i;
+    out.emit_rows(2);
+    return Next::emit;
+  });
+  run();
+  Plan plan = run_->plan();
+  const auto free = static_cast<std::size_t>(run_->index("free"));
+  plan.stages[free].free_outputs = 1;
+  EXPECT_EQ(audit_failure(plan, run_->control()),
+            "stage free made 160 samples of 80, expected as many");
+  plan.stages[free].free_outputs = 2;
+  run_->lane("free", 0).mark->low.value = 79;
+  run_->lane("sink").mark->low.value = 79;
+  EXPECT_EQ(audit_failure(plan, run_->control()),
+            "stage free made 79 samples of 80, expected 1 to 2 of each");
+}
+
 TEST_F(FreeStage, GivingNothingNeedsTheContractsLeave) {
   build();
   free_by([](const Inputs&, Outputs& out) -> Result<Next> {

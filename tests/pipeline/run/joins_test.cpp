@@ -102,10 +102,10 @@ TEST(StreamTurns, AnEpochOfAStreamEndsWhereItSays) {
   for (const Event& event : log.events[0])
     seen.push_back(concat(event.port, event.is_end ? " end " : " ", event.epoch,
                           event.is_end ? "" : concat(" x", event.rows.size())));
-  EXPECT_EQ(seen, (std::vector<std::string>{
-                      "first 0 x16", "first 0 x4", "first end 0", "second 0 x4", "second 0 x4",
-                      "second 0 x2", "second end 0", "first end 1", "second 1 x4", "second 1 x4",
-                      "second 1 x2", "second end 1"}));
+  EXPECT_EQ(seen, (std::vector<std::string>{"first 0 x16", "first 0 x4", "first end 0",
+                                            "second 0 x4", "second 0 x4", "second 0 x2",
+                                            "second end 0", "first end 1", "second 1 x4",
+                                            "second 1 x4", "second 1 x2", "second end 1"}));
   EXPECT_EQ(run.audit("first", "sink", 0).leaked, 0);
 }
 
