@@ -68,11 +68,16 @@ std::string largest_edges(const Plan& plan, const std::vector<const PlanStage*>&
 }
 
 constexpr const char* kHelp = "make batch:, buffers: or replicas: smaller";
+constexpr const char* kCacheHelp = "keep fewer samples (`limit:` of the cache), or smaller ones";
 
 PlanProblem problem_of(const ValidGraph& graph, const Plan& plan, const PlanStage* stage,
                        std::string message) {
   const auto index = static_cast<std::size_t>(stage - plan.stages.data());
-  return problem_at(graph.stages[index], std::move(message), kHelp);
+  const auto keeps_most = [&](const PlanStage& cache) {
+    return cache.cache.expected_bytes > plan.memory_bytes / 2;
+  };
+  const bool cache = std::any_of(plan.stages.begin(), plan.stages.end(), keeps_most);
+  return problem_at(graph.stages[index], std::move(message), cache ? kCacheHelp : kHelp);
 }
 
 void check_total(const ValidGraph& graph, const MachineLimits& limits, const Plan& plan,

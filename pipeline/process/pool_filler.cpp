@@ -72,27 +72,43 @@ PoolFiller::~PoolFiller() {
 
 void PoolFiller::run() {
   const int stages = static_cast<int>(plan_.stages.size());
-  for (int stage = next_stage_++; stage < stages; stage = next_stage_++) {
-    if (plan_.stages[static_cast<std::size_t>(stage)].has_pool && !fill(stage)) return;
+  for (int next = next_stage_++; next < 2 * stages; next = next_stage_++) {
+    if (next < stages ? !fill_pool(next) : !fill_cache(next - stages)) return;
   }
 }
 
-bool PoolFiller::fill(int stage) {
+bool PoolFiller::fill_pool(int stage) {
   const PlanStage& planned = plan_.stages[static_cast<std::size_t>(stage)];
-  std::byte* const data = segments_.pool_data(stage);
-  for (const PageRange& range : fill_order(planned.pool, kChunkBytes)) {
-    if (over_) return false;
-    const std::uint64_t bytes = range.last - range.first;
-    auto filled = populate(data + range.first, bytes, segments_.pool_fd(stage, MapMode::read_write),
-                           range.first);
-    if (!filled) {
-      if (!over_.exchange(true)) {
-        failed_(concat("the buffers of ", edge_text(plan_, planned), ": ", filled.error().message));
-      }
+  if (!planned.has_pool) return true;
+  const std::vector<PageRange> order = fill_order(planned.pool, kChunkBytes);
+  return std::all_of(order.begin(), order.end(), [&](const PageRange& range) {
+    return fill(stage, range, concat("the buffers of ", edge_text(plan_, planned)));
+  });
+}
+
+// It lies behind the pool, and will be written from one end to the other.
+bool PoolFiller::fill_cache(int stage) {
+  const PlanStage& planned = plan_.stages[static_cast<std::size_t>(stage)];
+  if (!planned.is_cache() || planned.cache.sparse) return true;
+  const std::uint64_t end = planned.segment_bytes();
+  for (std::uint64_t at = planned.pool.bytes; at < end; at += kChunkBytes) {
+    if (!fill(stage, {at, std::min(at + kChunkBytes, end)},
+              concat("what ", planned.name, " keeps")))
       return false;
-    }
-    filled_ += bytes;
   }
+  return true;
+}
+
+bool PoolFiller::fill(int stage, const PageRange& range, const std::string& what) {
+  if (over_) return false;
+  const std::uint64_t bytes = range.last - range.first;
+  auto filled = populate(segments_.pool_data(stage) + range.first, bytes,
+                         segments_.pool_fd(stage, MapMode::read_write), range.first);
+  if (!filled) {
+    if (!over_.exchange(true)) failed_(concat(what, ": ", filled.error().message));
+    return false;
+  }
+  filled_ += bytes;
   return true;
 }
 

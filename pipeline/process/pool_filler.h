@@ -41,12 +41,14 @@ class PoolFiller {
 
  private:
   void run();
-  bool fill(int stage);
+  bool fill_pool(int stage);
+  bool fill_cache(int stage);
+  bool fill(int stage, const PageRange& range, const std::string& what);
 
   const Plan& plan_;
   const Segments& segments_;
   std::function<void(std::string)> failed_;
-  std::atomic<int> next_stage_{0};
+  std::atomic<int> next_stage_{0};  // of all pools, then of what caches keep
   std::atomic<bool> over_{false};
   std::atomic<std::uint64_t> filled_{0};
   std::vector<std::thread> threads_;

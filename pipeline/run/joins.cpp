@@ -62,8 +62,9 @@ Attempt<SystemPolicy> JoinedLanes::claim_of_cache() {
   // seq_cst, and before the samples are looked at: part of the sleeper's "look again" (doorbell.h).
   // Whoever keeps a sample moves this mark afterwards.
   const std::uint64_t kept = keeps.mark().low.value.load(std::memory_order_seq_cst);
-  const bool full = kept >= keeps.end();  // what is not there now never will be
-  gives.set_own_end(full ? kNever : kept_up_to_());
+  const bool full = kept >= keeps.end();     // what is not there now never will be
+  const bool begun = gives.end() != kNever;  // what is above may have ended before that is said
+  gives.set_own_end(!begun ? 0 : full ? kNever : kept_up_to_());
   Attempt<SystemPolicy> given = gives.try_claim();
   lane_ = 0;
   if (given.look == Look::claimed) return given;

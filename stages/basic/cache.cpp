@@ -18,8 +18,7 @@ class Cache : public Stage {
 void add_cache(StageTypes& types) {
   types.add<Cache>(
       Contract<CacheParams>("cache",
-                            "Keeps each sample it reads, and gives them in every epoch: what is "
-                            "above it runs for one epoch only.")
+                            "Keeps the samples of one epoch, and gives them in every epoch.")
           .transform()
           .param("samples", &CacheParams::samples, 0, 1ll << 47,
                  "room for so many; 0: for all of its source, where that can tell how many it has")

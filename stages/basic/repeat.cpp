@@ -19,9 +19,8 @@ class Repeat : public Stage {
 
 void add_repeat(StageTypes& types) {
   types.add<Repeat>(
-      Contract<RepeatParams>("repeat",
-                             "Gives each sample several times, for stages below that change each "
-                             "of them by other random numbers.")
+      Contract<RepeatParams>(
+          "repeat", "Gives each sample several times, for stages that change it at random.")
           .transform()
           .takes(Takes::either)
           .param("times", &RepeatParams::times, 1, kTimesMax, "how often")

@@ -226,7 +226,8 @@ PlainLoop::Stream PlainLoop::keep(std::size_t stage, const Lane& lane) const {
   for (const Sample& sample : lane.stream) kept[sample.info.id] = &sample;
   if (cache.limit > 0) size = std::min(size, cache.limit);
   Stream out;
-  for (std::uint32_t epoch = 0; epoch < graph_.epochs; ++epoch) {
+  const std::uint64_t epochs = domain_epochs(plan_, plan_.stages[stage].pool_domain);
+  for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
     const Permutation order(size, cache.seed.value_or(graph_.seed), epoch);
     for (std::uint64_t index = 0; index < size; ++index) {
       const std::uint64_t id = cache.shuffle ? order(index) : index;

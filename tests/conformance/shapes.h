@@ -213,7 +213,7 @@ inline constexpr ShapeOfLine kShapes[] = {
         replicas: R, params: {folder: "${RECORDS}"}}
   merged: {consumer: record, from: [{stage: train, batch: B}, {stage: kept, batch: 16}],
            join: merge, replicas: R, params: {folder: "${RECORDS}"}}
-  uneven: {consumer: record, from: [{stage: test, batch: B}, {stage: kept, batch: 16}],
+  uneven: {consumer: record, from: [{stage: kept, batch: 16}, {stage: test, batch: B}],
            join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
 )"},
     {"Counted", R"(

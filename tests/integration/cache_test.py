@@ -31,9 +31,9 @@ stages:
 """
 
 
-def cache(replicas=1):
-    return (f"  m: {{transform: cache, from: work, rows: 10, shuffle: true, replicas: {replicas},"
-            f" restart: {OFTEN}}}")
+def cache(replicas=1, shuffle="true"):
+    return (f"  m: {{transform: cache, from: work, rows: 10, shuffle: {shuffle},"
+            f" replicas: {replicas}, restart: {OFTEN}}}")
 
 
 def repeat(replicas=1):
@@ -67,6 +67,16 @@ class Renumbered(ProgramTest):
             kept = graph(cache(replicas), source="")
             self.assertEqual(self.end_of(kept), without)
             self.assertEqual(self.end_of(kept, "--in-process"), without)
+
+    def test_each_rank_keeps_its_own_part(self):
+        ends = []
+        for rank in range(2):
+            ranks = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1"}
+            without = self.end_of(graph(PLAIN, source=""), environment=ranks)
+            kept = self.end_of(graph(cache(2, "false"), source=""), environment=ranks)
+            self.assertEqual(kept, without)
+            ends.append(kept)
+        self.assertNotEqual(ends[0]["set_checksum"], ends[1]["set_checksum"])
 
     def test_what_is_above_a_cache_runs_once(self):
         summary = self.summary(graph(cache(2)))

@@ -9,8 +9,6 @@
 //                                   .inputs = {{"image", u8, {28, 28, 1}}}}).value();
 //   auto call = stage->process({image}, {.id = 17}).value();   // call.outputs[0]
 
-#include <zlib.h>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -19,85 +17,10 @@
 
 #include "base/text.h"
 #include "stages/api/stage_types.h"
+#include "tests/support/harness_params.h"
 #include "tests/support/host_tensor.h"
 
 namespace brigade::testing_support {
-
-/// Parameters by name; a text in brackets is a list, one in braces a map: "[1, 2]",
-/// "{a: x, b: [y, z]}".
-using ParamTexts = std::vector<std::pair<std::string, std::string>>;
-
-/// The pieces between commas that are in no bracket.
-inline std::vector<std::string_view> param_items(std::string_view text) {
-  std::vector<std::string_view> items;
-  std::size_t begin = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    const char at = i < text.size() ? text[i] : ',';
-    depth += (at == '[' || at == '{') - (at == ']' || at == '}');
-    if (at != ',' || depth > 0) continue;
-    if (const auto item = trim(text.substr(begin, i - begin)); !item.empty()) items.push_back(item);
-    begin = i + 1;
-  }
-  return items;
-}
-
-inline ParamValue param_value(std::string_view text) {
-  ParamValue out;
-  if (const auto list = strip_prefix(text, "[")) {
-    out.kind = ParamValue::Kind::list;
-    for (const auto item : param_items(strip_suffix(*list, "]").value()))
-      out.items.push_back(param_value(item));
-    return out;
-  }
-  if (const auto map = strip_prefix(text, "{")) {
-    out.kind = ParamValue::Kind::map;
-    for (const auto item : param_items(strip_suffix(*map, "}").value())) {
-      const std::size_t colon = item.find(": ");
-      BRIGADE_CHECK(colon != item.npos, item);
-      out.entries.emplace_back(item.substr(0, colon), param_value(trim(item.substr(colon + 1))));
-    }
-    return out;
-  }
-  return ParamValue::scalar(std::string(text));
-}
-
-inline Result<std::shared_ptr<void>> make_params(const StageContract& contract,
-                                                 const ParamTexts& texts) {
-  std::shared_ptr<void> params = contract.make_params();
-  for (const auto& [name, text] : texts) {
-    const ParamSpec* spec = contract.find_param(name);
-    if (spec == nullptr) return Error{concat("unknown parameter ", quote(name))};
-    if (auto set = set_param(*spec, params.get(), param_value(text)); !set)
-      return set.error().within(name);
-  }
-  return params;
-}
-
-inline void read_fact(Facts& facts, const std::string& name, const std::string& path) {
-  gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) return;
-  FileFact fact;
-  fact.header.resize(kFactBytesMax);
-  const int got = gzread(file, fact.header.data(), static_cast<unsigned>(kFactBytesMax));
-  fact.header.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  gzclose(file);
-  facts.files.push_back({name, std::move(fact)});
-}
-
-/// The facts that the contract asks for, from the files themselves; missing files give none.
-inline Facts read_facts(const StageContract& contract, const ParamTexts& texts) {
-  Facts facts;
-  for (const auto& [name, text] : texts) {
-    if (std::find(contract.facts.begin(), contract.facts.end(), name) == contract.facts.end())
-      continue;
-    const ParamValue value = param_value(text);
-    if (value.kind == ParamValue::Kind::scalar) read_fact(facts, name, text);
-    for (const auto& [key, path] : value.entries)
-      read_fact(facts, concat(name, ".", key), path.text);
-  }
-  return facts;
-}
 
 class RecordingReporter : public Reporter {
  public:
@@ -122,9 +45,15 @@ struct HarnessOptions {
 struct HarnessCall {
   Next next = Next::emit;
   std::vector<HostTensor> outputs;
+  /// Of a per-sample stage that makes several samples of each (fixed_outputs): the second and so
+  /// on.
+  std::vector<std::vector<HostTensor>> more;
 
-  const HostTensor& operator[](std::string_view name) const {
-    for (const HostTensor& output : outputs)
+  const HostTensor& operator[](std::string_view name) const { return of(0, name); }
+  /// Of sample `row` of those that were made.
+  const HostTensor& of(std::size_t row, std::string_view name) const {
+    const auto& tensors = row == 0 ? outputs : more.at(row - 1);
+    for (const HostTensor& output : tensors)
       if (output.name == name) return output;
     BRIGADE_CHECK(false, "no output", name);
     return outputs.front();
@@ -147,6 +76,9 @@ class StageHarness {
     context.reporter = &self->reports;
     context.params_data = self->params_.get();
     context.params_type = type.contract.params_type;
+    if (type.contract.numbering == Numbering::fixed) {
+      BRIGADE_ASSIGN(self->of_each_, type.contract.outputs_per_input(self->params_.get()));
+    }
     if (type.indexed) {
       self->producer_ = type.make_producer();
       BRIGADE_TRY(self->producer_->open(context));
@@ -201,22 +133,37 @@ class StageHarness {
   Result<HarnessCall> call(std::vector<SampleInfo> infos, std::int64_t rows, bool batched,
                            Body body) {
     HarnessCall out;
+    const auto of_each = static_cast<std::int64_t>(of_each_);
+    out.outputs = fresh(batched ? rows * of_each : 1, batched);
+    if (!batched)
+      for (std::int64_t row = 1; row < of_each; ++row) out.more.push_back(fresh(1, false));
+    std::vector<Frame> frames(out.more.size() + 1);
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+      auto& tensors = f == 0 ? out.outputs : out.more[f - 1];
+      if (!tensors.empty()) frames[f] = frame_of(tensors, infos, batched);
+      for (std::size_t i = 0; i < frames[f].fields.size(); ++i)
+        frames[f].fields[i].ragged = outputs_.tensors[i].ragged();
+    }
+    frames.front().rows = batched ? rows * of_each : of_each;
+    Outputs slots(frames.front());
+    BRIGADE_ASSIGN(out.next, body(frames.front(), slots));
+    for (std::size_t f = 0; f < frames.size(); ++f)
+      for (std::size_t i = 0; i < frames[f].fields.size(); ++i)
+        finish(frames[f].fields[i], f == 0 ? out.outputs[i] : out.more[f - 1][i]);
+    return out;
+  }
+
+  std::vector<HostTensor> fresh(std::int64_t rows, bool batched) const {
+    std::vector<HostTensor> tensors;
     for (const TensorType& type : outputs_.tensors) {
       Shape shape;
       if (batched) shape.push_back(rows);
       for (auto size : type.bounds()) shape.push_back(size);
       const auto bytes = static_cast<std::size_t>(shape.elements()) * dtype_bytes(type.dtype);
-      out.outputs.push_back({type.name, type.dtype, shape, {}});
-      out.outputs.back().bytes.assign(bytes + kGuardBytes, kFresh);
+      tensors.push_back({type.name, type.dtype, shape, {}});
+      tensors.back().bytes.assign(bytes + kGuardBytes, kFresh);
     }
-    Frame frame;
-    if (!out.outputs.empty()) frame = frame_of(out.outputs, std::move(infos), batched);
-    for (std::size_t i = 0; i < frame.fields.size(); ++i)
-      frame.fields[i].ragged = outputs_.tensors[i].ragged();
-    Outputs slots(frame);
-    BRIGADE_ASSIGN(out.next, body(frame, slots));
-    for (std::size_t i = 0; i < frame.fields.size(); ++i) finish(frame.fields[i], out.outputs[i]);
-    return out;
+    return tensors;
   }
 
   void finish(const Field& field, HostTensor& output) {
@@ -229,6 +176,7 @@ class StageHarness {
 
   std::shared_ptr<void> params_;
   Ports outputs_;
+  std::uint64_t of_each_ = 1;
   OpenContext context_;
   std::unique_ptr<Stage> stage_;
   std::unique_ptr<Producer> producer_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/plan/lanes.h"
+#include "pipeline/plan/plan_printer.h"
 #include "pipeline/plan/planner.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
@@ -75,6 +76,8 @@ TEST(Caches, TheirMemoryIsInThePlan) {
       planned.problems[0].message.find("cache kept keeps 1,000,000 rows of 9.8 KiB = 9.3 GiB"),
       std::string::npos)
       << planned.problems[0].message;
+  EXPECT_EQ(planned.problems[0].help,
+            "keep fewer samples (`limit:` of the cache), or smaller ones");
 }
 
 TEST(Caches, OfRaggedTensorsAreExpectedToTakeWhatSamplesTake) {
@@ -188,6 +191,25 @@ TEST(Caches, WantNoBatchesOfWhatIsAboveThem) {
   const Plan planned = plan(graph).plan;
   EXPECT_EQ(planned.domains[0].multiple, 64u);
   EXPECT_EQ(planned.domains[1].multiple, 250u);
+}
+
+TEST(Caches, ThePrintedPlanSaysWhatTheyKeep) {
+  GraphBuilder graph = cached(100);
+  const PlanResult planned = plan(graph);
+  const std::string text = print_plan(planned.plan, small_machine(), {});
+  EXPECT_NE(text.find("kept by kept: 100 rows of 40 B\n"), std::string::npos) << text;
+}
+
+TEST(SeveralOfEach, ThePrintedPlanSaysHowMany) {
+  GraphBuilder graph;
+  graph.producer("a", kRow);
+  graph.transform("crops", {"a"}, kRow).outputs_per_input = 5;
+  graph.type_of("crops").contract.numbering = Numbering::fixed;
+  graph.consumer("end", {"crops"});
+  const PlanResult planned = plan(graph);
+  const std::string text = print_plan(planned.plan, small_machine(), {});
+  EXPECT_NE(text.find("64 one by one, 5 of each"), std::string::npos) << text;
+  EXPECT_NE(text.find("a x 5  padded to a multiple of 320 samples"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -48,5 +48,18 @@ TEST(EdgeLabel, SaysWhatTheReaderMakesOfIt) {
   EXPECT_EQ(edge_label(valid, graph.stage("augment"), 0), "only image");
 }
 
+TEST(StageLines, SayHowManySamplesAreMadeOfEach) {
+  GraphBuilder graph;
+  graph.producer("a", {});
+  ValidStage& crops = graph.transform("crops", {"a"}, {});
+  crops.replicas = 2;
+  crops.outputs_per_input = 5;
+  graph.type_of("crops").contract.numbering = Numbering::fixed;
+  EXPECT_EQ(stage_lines(graph.build(), graph.stage("crops")),
+            (Lines{"crops", "crops_type x 2, 5 of each"}));
+  graph.stage("crops").outputs_per_input = 1;
+  EXPECT_EQ(stage_lines(graph.build(), graph.stage("crops")), (Lines{"crops", "crops_type x 2"}));
+}
+
 }  // namespace
 }  // namespace brigade

@@ -90,5 +90,22 @@ TEST(PoolFiller, StopsEarlyWhenItGoes) {
   EXPECT_LT(filled, plan.stages[0].pool.bytes);
 }
 
+TEST(PoolFiller, GivesACacheItsMemory) {
+  GraphBuilder graph;
+  const Ports rows{{"image", u8, {1 << 20}}};
+  graph.producer("images", rows).samples = 20;
+  graph.transform("kept", {"images"}, rows).passed = {{"image", 0}};
+  graph.type_of("kept").contract.cache = true;
+  graph.consumer("sink", {"kept"});
+  const Plan plan = plan_of(graph);
+  ASSERT_EQ(plan.stages[1].cache.rows, 20u);
+  const auto segments = Segments::create(plan, plan_to_json(plan, -1));
+  ASSERT_TRUE(segments.ok());
+  const std::uint64_t all = plan.stages[0].pool.bytes + plan.stages[1].segment_bytes();
+  PoolFiller filler(plan, **segments, [](std::string message) { ADD_FAILURE() << message; });
+  while (filler.filled_bytes() < all) std::this_thread::yield();
+  EXPECT_EQ(filler.filled_bytes(), all);
+}
+
 }  // namespace
 }  // namespace brigade

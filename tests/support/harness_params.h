@@ -1,0 +1,95 @@
+#pragma once
+
+// Parameters of a stage type from texts, and the facts its contract asks for: of the harness.
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "stages/api/stage_types.h"
+
+namespace brigade::testing_support {
+
+/// Parameters by name; a text in brackets is a list, one in braces a map: "[1, 2]",
+/// "{a: x, b: [y, z]}".
+using ParamTexts = std::vector<std::pair<std::string, std::string>>;
+
+/// The pieces between commas that are in no bracket.
+inline std::vector<std::string_view> param_items(std::string_view text) {
+  std::vector<std::string_view> items;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char at = i < text.size() ? text[i] : ',';
+    depth += (at == '[' || at == '{') - (at == ']' || at == '}');
+    if (at != ',' || depth > 0) continue;
+    if (const auto item = trim(text.substr(begin, i - begin)); !item.empty()) items.push_back(item);
+    begin = i + 1;
+  }
+  return items;
+}
+
+inline ParamValue param_value(std::string_view text) {
+  ParamValue out;
+  if (const auto list = strip_prefix(text, "[")) {
+    out.kind = ParamValue::Kind::list;
+    for (const auto item : param_items(strip_suffix(*list, "]").value()))
+      out.items.push_back(param_value(item));
+    return out;
+  }
+  if (const auto map = strip_prefix(text, "{")) {
+    out.kind = ParamValue::Kind::map;
+    for (const auto item : param_items(strip_suffix(*map, "}").value())) {
+      const std::size_t colon = item.find(": ");
+      BRIGADE_CHECK(colon != item.npos, item);
+      out.entries.emplace_back(item.substr(0, colon), param_value(trim(item.substr(colon + 1))));
+    }
+    return out;
+  }
+  return ParamValue::scalar(std::string(text));
+}
+
+inline Result<std::shared_ptr<void>> make_params(const StageContract& contract,
+                                                 const ParamTexts& texts) {
+  std::shared_ptr<void> params = contract.make_params();
+  for (const auto& [name, text] : texts) {
+    const ParamSpec* spec = contract.find_param(name);
+    if (spec == nullptr) return Error{concat("unknown parameter ", quote(name))};
+    if (auto set = set_param(*spec, params.get(), param_value(text)); !set)
+      return set.error().within(name);
+  }
+  return params;
+}
+
+inline void read_fact(Facts& facts, const std::string& name, const std::string& path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) return;
+  FileFact fact;
+  fact.header.resize(kFactBytesMax);
+  const int got = gzread(file, fact.header.data(), static_cast<unsigned>(kFactBytesMax));
+  fact.header.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  gzclose(file);
+  facts.files.push_back({name, std::move(fact)});
+}
+
+/// The facts that the contract asks for, from the files themselves; missing files give none.
+inline Facts read_facts(const StageContract& contract, const ParamTexts& texts) {
+  Facts facts;
+  for (const auto& [name, text] : texts) {
+    if (std::find(contract.facts.begin(), contract.facts.end(), name) == contract.facts.end())
+      continue;
+    const ParamValue value = param_value(text);
+    if (value.kind == ParamValue::Kind::scalar) read_fact(facts, name, text);
+    for (const auto& [key, path] : value.entries)
+      read_fact(facts, concat(name, ".", key), path.text);
+  }
+  return facts;
+}
+
+}  // namespace brigade::testing_support
