@@ -83,12 +83,13 @@ class Domains {
       if (rows != above) return differ(s, 0, i);
     }
     rows_.push_back(multiply_saturating(above, stage.fan_out));
-    if (rows_.back() > kFanOutMax)
-      problems_.push_back(
-          problem_at(graph_.stages[s],
-                     concat("it and the stages above make ", rows_.back(),
-                            " samples of each, at most ", kFanOutMax, " are possible"),
-                     "make fewer of each"));
+    if (rows_.back() <= kFanOutMax) return;
+    problems_.push_back(
+        problem_at(graph_.stages[s],
+                   concat("it and the stages above make ", rows_.back(),
+                          " samples of each, at most ", kFanOutMax, " are possible"),
+                   "make fewer of each"));
+    rows_.back() = 1;  // said once
   }
 
   void differ(std::size_t s, std::size_t first, std::size_t second) {

@@ -119,7 +119,8 @@ Result<void> check_stage(const Plan& plan, int index) {
                                stage.lanes.size() > 1 && stage.fan_out == 1 &&
                                stage.free_outputs <= kFanOutMax && !stage.batched),
                      "it cannot number its outputs freely"));
-  if (stage.is_cache()) BRIGADE_TRY(check_cache(stage));
+  BRIGADE_TRY(stage.is_cache() ? check_cache(stage)
+                               : ensure(stage.cache == PlanPool{}, "it keeps something"));
   BRIGADE_TRY(ensure(!stage.lanes.empty() &&
                          (free || stage.is_cache() || !stage.has_pool || stage.lanes.size() == 1),
                      "it has a wrong number of lanes"));

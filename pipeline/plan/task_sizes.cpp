@@ -256,9 +256,11 @@ void set_task_sizes(const ValidGraph& graph, Plan& plan, PlanProblems& problems)
     std::vector<PlanLane>& lanes = plan.stages[s].lanes;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       PlanLane& lane = lanes[i];
+      // Of a cache lane 0 is read by others, lane 1 by nobody.
+      const Wanted read_in = plan.stages[s].is_cache() && i > 0 ? Wanted{} : wanted[s];
       lane.task = is_free(plan.stages[s]) ? 1 : fixed_size(graph, stage, i);
       if (lane.task == 0)
-        lane.task = auto_size(stage, plan.stages[s].fan_out, i, lanes.size() > 1, wanted[s],
+        lane.task = auto_size(stage, plan.stages[s].fan_out, i, lanes.size() > 1, read_in,
                               bases[lane.domain]);
       const int root = root_domain(plan, lane.domain);
       if (!check_largest(stage, lane.task, problems)) within[root] = false;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/harness_params.h"
+
 namespace brigade {
 namespace {
 
@@ -22,6 +24,29 @@ TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {
     const bool body = type.indexed ? bool(type.make_producer) : bool(type.make_stage);
     EXPECT_NE(body, !type.module.empty()) << type.contract.type;
   }
+}
+
+using testing_support::make_params;
+using testing_support::ParamTexts;
+
+TEST(BuiltinTest, SyntheticCountsItsSamples) {
+  const StageTypes types = builtin_stage_types();
+  const StageContract& contract = types.find("synthetic")->contract;
+  EXPECT_EQ(contract.samples(make_params(contract, {{"count", "70"}}).value().get(), {}), 70u);
+}
+
+TEST(BuiltinTest, TypesSayWhetherTheyDraw) {
+  const StageTypes types = builtin_stage_types();
+  const auto draws = [&](const char* type, const ParamTexts& params) {
+    const StageContract& contract = types.find(type)->contract;
+    return contract.draws(make_params(contract, params).value().get());
+  };
+  EXPECT_TRUE(draws("augment_image", {{"flip", "0.5"}}));
+  EXPECT_TRUE(draws("augment_image", {{"crop", "20"}}));
+  EXPECT_FALSE(draws("augment_image", {{"pad", "2"}}));
+  EXPECT_TRUE(draws("decode_image", {{"crop", "random_resized"}}));
+  EXPECT_TRUE(draws("decode_image", {{"crop", "center"}, {"flip", "0.5"}}));
+  EXPECT_FALSE(draws("decode_image", {{"crop", "center"}}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/plan/lanes.h"
+#include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_printer.h"
 #include "pipeline/plan/planner.h"
 #include "tests/support/graph_builder.h"
@@ -210,6 +211,24 @@ TEST(SeveralOfEach, ThePrintedPlanSaysHowMany) {
   const std::string text = print_plan(planned.plan, small_machine(), {});
   EXPECT_NE(text.find("64 one by one, 5 of each"), std::string::npos) << text;
   EXPECT_NE(text.find("a x 5  padded to a multiple of 320 samples"), std::string::npos) << text;
+}
+
+TEST(Caches, APlanWithOneIsChecked) {
+  GraphBuilder graph = cached(100);
+  const Plan whole = plan(graph).plan;
+  ASSERT_TRUE(check_plan(whole).ok()) << check_plan(whole).error().message;
+  const auto refuses = [&](void (*damage)(PlanStage&)) {
+    Plan damaged = whole;
+    damage(damaged.stages[1]);
+    return !check_plan(damaged).ok();
+  };
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.lanes.pop_back(); }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.lanes[1].inputs.clear(); }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.lanes[1].window += 1; }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.cache.tensors.clear(); }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.cache.tensors[0].type.dtype = f64; }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.cache.bytes = 64; }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.indexed = false; }));
 }
 
 }  // namespace

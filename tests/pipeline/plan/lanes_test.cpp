@@ -236,8 +236,8 @@ TEST(DerivedDomains, EpochsOfABranchAndItsOriginalWouldWaitForEver) {
   graph.consumer("train", {"images", "crops"}, Join::epochs);
   const PlanProblems problems = number(graph).problems;
   ASSERT_EQ(problems.size(), 1u);
-  EXPECT_EQ(problems[0].message.substr(0, 62),
-            "join: epochs cannot read \"images\" and then \"crops\": both come");
+  EXPECT_TRUE(problems[0].message.starts_with(
+      "join: epochs cannot read \"images\" and then \"crops\": both come from \"images\""));
 }
 
 TEST(DerivedDomains, StagesMultiplyOnTheirWayDownUpToALimit) {

@@ -292,5 +292,23 @@ TEST(Planner, PlansAGraphWithoutStages) {
   EXPECT_TRUE(planned(graph).stages.empty());
 }
 
+TEST(Planner, ARingHasRoomForAllRowsOfItsTasks) {
+  GraphBuilder graph;
+  graph.producer("a", {{"x", u8, {8}}});
+  ValidStage& crops = graph.transform("crops", {"a"}, {{"x", u8, {8}}});
+  crops.outputs_per_input = 5;
+  crops.replicas = 2;
+  crops.rows = 6;
+  graph.type_of("crops").contract.numbering = Numbering::fixed;
+  graph.consumer("end", {"crops"}).rows = 16;
+  const PlanStage planned = plan_graph(graph.build(), small_machine()).plan.stages[1];
+  ASSERT_EQ(planned.lanes[0].task, 6u);
+  EXPECT_EQ(planned.pool.rows % 30, 0u);
+  EXPECT_EQ(planned.pool.rows % 16, 0u);
+  EXPECT_EQ(planned.lanes[0].window, planned.pool.rows / 30);
+  EXPECT_EQ(planned.pool.holders[0].what, "being written by crops (2 x 30)");
+  EXPECT_EQ(planned.lanes[0].wake_every, 1u);  // 16 rows are no whole number of samples
+}
+
 }  // namespace
 }  // namespace brigade

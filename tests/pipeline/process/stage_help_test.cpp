@@ -62,6 +62,8 @@ TEST(StageHelp, SaysHowOutputsAreNumbered) {
   EXPECT_NE(stage_description(*types.find("repack")).find("numbers what it gives anew"),
             std::string::npos);
   EXPECT_EQ(stage_description(*types.find("passthrough")).find("anew"), std::string::npos);
+  EXPECT_NE(stage_description(*types.find("repeat")).find("makes several samples of each"),
+            std::string::npos);
 }
 
 TEST(StageHelp, DescribesEveryStageTypeThereIs) {

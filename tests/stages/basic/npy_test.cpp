@@ -85,5 +85,13 @@ TEST_F(NpyTest, AFileThatChangedAfterTheCheckIsRefused) {
             points_ + ": changed since the graph was checked: it now gives x f32[2]");
 }
 
+TEST_F(NpyTest, ItsContractCountsTheSamples) {
+  const StageContract& contract = types_.all()[0].contract;
+  const ParamTexts params{{"files", "{point: " + points_ + ", label: " + labels_ + "}"}};
+  const auto parsed = make_params(contract, params).value();
+  EXPECT_EQ(contract.samples(parsed.get(), read_facts(contract, params)), 3u);
+  EXPECT_EQ(contract.samples(parsed.get(), {}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace brigade

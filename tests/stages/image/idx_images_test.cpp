@@ -102,5 +102,13 @@ TEST_F(IdxImagesTest, AFileThatChangedAfterTheCheckIsRefused) {
             images_ + ": changed since the graph was checked: it now gives image u8[2, 2, 1]");
 }
 
+TEST_F(IdxImagesTest, ItsContractCountsTheSamples) {
+  const StageContract& contract = types_.all()[0].contract;
+  const ParamTexts params{{"images", images_}, {"labels", labels_}};
+  const auto parsed = make_params(contract, params).value();
+  EXPECT_EQ(contract.samples(parsed.get(), read_facts(contract, params)), 3u);
+  EXPECT_EQ(contract.samples(parsed.get(), {}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace brigade
