@@ -22,6 +22,10 @@ inline constexpr bool kFastBuild = false;
 // CTest names the cases by this.
 inline void PrintTo(const LineCase& line, std::ostream* out) { *out << line.name; }
 
+inline void PrintTo(const WeakerCase& weaker, std::ostream* out) {
+  *out << name_of(weaker.weaker.access) << "_" << static_cast<int>(weaker.weaker.order);
+}
+
 inline void print(const char* name, const model::Report& report) {
   std::printf("%-28s %9llu states %10llu transitions  depth %3llu  %6.2f s\n", name,
               static_cast<unsigned long long>(report.states),
