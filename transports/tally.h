@@ -18,14 +18,18 @@ struct RowCounts {
   std::uint64_t pads = 0;         ///< past the end of an epoch
   std::uint64_t holes = 0;        ///< filtered or skipped here, or a hole before
   std::uint64_t dropped = 0;      ///< FULL in the input, left out by drop_last
-  std::uint64_t quarantined = 0;  ///< FULL in the input, left out because they end their worker
+  std::uint64_t quarantined = 0;  ///< FULL in the input, left out: they end their worker
+  /// Of a stream with several replicas: samples this one has given, in rows of any state. No kind
+  /// of row, but counted in the same way: once the task is DONE.
+  std::uint64_t given = 0;
 
-  bool none() const { return (pads | holes | dropped | quarantined) == 0; }
+  bool none() const { return (pads | holes | dropped | quarantined | given) == 0; }
   RowCounts& operator+=(const RowCounts& other) {
     pads += other.pads;
     holes += other.holes;
     dropped += other.dropped;
     quarantined += other.quarantined;
+    given += other.given;
     return *this;
   }
   std::uint64_t total() const { return pads + holes + dropped + quarantined; }
@@ -39,10 +43,12 @@ struct alignas(kCacheLineBytes) TallyEntry {
   typename P::template Atomic<std::uint64_t> holes{0};
   typename P::template Atomic<std::uint64_t> dropped{0};
   typename P::template Atomic<std::uint64_t> quarantined{0};
+  typename P::template Atomic<std::uint64_t> given{0};
 
   RowCounts counts() const {
     return {pads.load(std::memory_order_relaxed), holes.load(std::memory_order_relaxed),
-            dropped.load(std::memory_order_relaxed), quarantined.load(std::memory_order_relaxed)};
+            dropped.load(std::memory_order_relaxed), quarantined.load(std::memory_order_relaxed),
+            given.load(std::memory_order_relaxed)};
   }
 };
 
@@ -66,6 +72,7 @@ struct Tally {
     entry.holes.store(counts.holes, std::memory_order_relaxed);
     entry.dropped.store(counts.dropped, std::memory_order_relaxed);
     entry.quarantined.store(counts.quarantined, std::memory_order_relaxed);
+    entry.given.store(counts.given, std::memory_order_relaxed);
     entry.sequence.store(sequence, std::memory_order_release);
   }
 };

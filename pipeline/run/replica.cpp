@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "pipeline/plan/arithmetic.h"
-#include "pipeline/run/kept_up_to.h"
 #include "pipeline/run/free_loop.h"
+#include "pipeline/run/kept_up_to.h"
 #include "pipeline/run/record_codec.h"
 #include "pipeline/run/source_names.h"
 #include "pipeline/run/stage_loop.h"
@@ -192,8 +192,9 @@ Result<void> Replica::open() {
                         state.opening));
     state.opening.context.replica = state.context.replica;
     const PlanStage& stage = *state.context.stage;
-    if (stage.kind == StageKind::producer && !stage.indexed && stage.replicas == 1) {
-      const StreamPlace place = stream_place(state.context);
+    if (stage.kind == StageKind::producer && !stage.indexed) {
+      const StreamPlace place =
+          stage.replicas == 1 ? stream_place(state.context) : shared_stream_place(state.context);
       state.opening.context.epoch = place.epoch;
       state.opening.context.samples_done = place.index;
     }

@@ -52,7 +52,7 @@ Result<void> SampleErrors::failed(int lane, std::span<const SampleInfo> samples,
   if (!context_.stage->on_error.skip)
     return Error{concat(context_.name(), ", ", describe(lane, samples), ": ", cause.message)};
   const bool noted = note_down(lane, samples);
-  read_list();
+  read_list(lane, samples);
   count_up(context_.counters().skipped, samples.size());
   if (!noted || counted(lane, samples.front().epoch) > allowed(lane))
     return too_many(lane, samples, cause);
@@ -67,13 +67,18 @@ bool SampleErrors::note_down(int lane, std::span<const SampleInfo> samples) {
   });
 }
 
-void SampleErrors::read_list() {
+/// `now`: those that have just been noted down, whose ids are known.
+void SampleErrors::read_list(int now_lane, std::span<const SampleInfo> now) {
   const auto& list = context_.words().skips;
   for (; entries_read_ < list.capacity(); ++entries_read_) {
     const std::uint64_t entry = list.at(entries_read_);
     if (entry == kNever) return;  // free
     const int lane = lane_of(entry);
-    failures_.samples.insert(lane_number(lane, source_id(lane, number_of(entry))));
+    const auto own = std::find_if(now.begin(), now.end(), [&](const SampleInfo& sample) {
+      return lane_number(now_lane, sample.number) == entry;
+    });
+    const std::uint64_t id = own != now.end() ? own->id : source_id(lane, number_of(entry));
+    failures_.samples.insert(lane_number(lane, id));
     const int domain = context_.stage->lanes[static_cast<std::size_t>(lane)].domain;
     const DomainEpochs<SystemPolicy> epochs(*context_.control, domain);
     ++failures_.by_epoch[lane_number(lane, epochs.passed(number_of(entry)))];

@@ -49,7 +49,7 @@ class SampleErrors {
   };
 
   bool note_down(int lane, std::span<const SampleInfo> samples);
-  void read_list();
+  void read_list(int now_lane, std::span<const SampleInfo> now);
   std::uint64_t epoch_samples(int lane) const;
   std::uint64_t allowed(int lane) const;
   std::uint64_t counted(int lane, std::uint32_t epoch) const;

@@ -15,8 +15,10 @@ namespace {
 /// all others. Within a task it waits no longer than `max_wait` for the next sample and fills the
 /// rest with padding; a batch that stays open beyond its task is closed the same way. When its
 /// stage says `end` it acknowledges and claims no more; the last one to do so finds the end of the
-/// domain, and the rest up to it is padding that all claim together. Nobody counts across replicas:
-/// index and id of a sample are its number.
+/// domain, and the rest up to it is padding that all claim together.
+///
+/// Nobody counts across replicas: index and id of a sample are its number. Each counts what it has
+/// given itself, in its tally, from which a successor goes on.
 class SharedStreamWork final : public TaskWork {
  public:
   SharedStreamWork(const ReplicaContext& context, Stage& stage)
@@ -134,6 +136,7 @@ class SharedStreamWork final : public TaskWork {
                     TaskDone& done) {
     RowHeader& header = writer_.headers()[row];
     header = {number, number, number, 0, RowState::full, {}};
+    ++done.not_full.given;
     if (emitted(answer)) {
       ++done.full;
       return {};

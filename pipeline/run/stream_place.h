@@ -33,4 +33,10 @@ inline StreamPlace stream_place(const ReplicaContext& context) {
   return place;
 }
 
+/// Of one of several replicas of a stream: in its only epoch, as many as it has given itself.
+inline StreamPlace shared_stream_place(const ReplicaContext& context) {
+  const Tally<SystemPolicy>& tally = context.words().lanes.front().tallies[context.replica];
+  return {0, tally.entries[tally.newest()].counts().given};
+}
+
 }  // namespace brigade

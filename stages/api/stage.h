@@ -50,9 +50,9 @@ struct OpenContext {
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< stream_id that keys this stage's random numbers
   std::uint32_t epochs = 1;
-  /// Of a stream with one replica: where it goes on. Zeros, except in a replica that was started
-  /// again: then so many samples of that epoch are published (or left out), and the next call of
-  /// process() should give the one after them.
+  /// Of a stream: where it goes on. Zeros, except in a replica that was started again: then it has
+  /// given so many samples of that epoch, and the next call of process() should give the one after
+  /// them.
   std::uint32_t epoch = 0;
   std::uint64_t samples_done = 0;
   std::int64_t rows_max = 1;    ///< samples in one call at most: the batch, or 1

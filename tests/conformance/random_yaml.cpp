@@ -143,7 +143,7 @@ void RandomYaml::add_plain(Node& node, Keys& keys) {
                           ", chance: ", one_of({"0", "0.3"}), "}"));
   if (type == "delay" && one_in(2)) {
     keys.push_back(concat("params: {fail_at: [", number(0, 9), ", ", number(10, 40), "]}"));
-    keys.emplace_back("on_error: {skip: 2}");
+    keys.emplace_back(node.anew == 0 ? "on_error: {skip: 2}" : "on_error: {skip: 20}");
   }
   if (type == "split") {
     node.tensors = {"low", "high", "words"};

@@ -79,6 +79,18 @@ class KilledAtEveryStep(ProgramTest):
     def test_a_merge_gives_every_sample_once(self):
         self.kill_everywhere(MERGE, "full", ("samples", "batches"))
 
+    def test_a_file_of_lines_that_several_read_is_gone_on_with(self):
+        text = self.write("lines.txt", "".join(f"line {i}\n" for i in range(500)))
+        yaml = STREAM.replace("FILE", str(text)).replace("epochs: 2", "epochs: 1").replace(
+            "restart:", "replicas: 3, restart:")
+        for point, passage in itertools.product(("claim.start", "claim.after_cas", "finish.start",
+                                                 "finish.after_tally", "finish.after_done",
+                                                 "advance.before_cas"), (1, 2)):
+            with self.subTest(f"{point}:{passage}"):
+                found = self.summary_of(yaml, f"lines.1={point}:{passage}:kill")
+                self.check_books(found)
+                self.assertEqual(found["results"]["end"]["samples"], 500)
+
     def test_a_file_of_lines_is_gone_on_with(self):
         text = self.write("lines.txt", "".join(f"line {i}\n" for i in range(500)))
         yaml = STREAM.replace("FILE", str(text))

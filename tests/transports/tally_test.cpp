@@ -46,5 +46,18 @@ TEST(Tally, AHalfWrittenEntryIsNotTheNewest) {
   EXPECT_EQ(tally.entries[tally.newest()].counts().holes, 5u);
 }
 
+TEST(RowCounts, WhatAReplicaHasGivenIsCountedButIsNoRow) {
+  RowCounts counts;
+  EXPECT_TRUE(counts.none());
+  counts.given = 3;
+  EXPECT_FALSE(counts.none());
+  counts += counts;
+  EXPECT_EQ(counts.given, 6u);
+  EXPECT_EQ(counts.total(), 0u);
+  Tally<SystemPolicy> tally;
+  tally.write(1, 0, counts);
+  EXPECT_EQ(tally.entries[tally.newest()].counts().given, 6u);
+}
+
 }  // namespace
 }  // namespace brigade

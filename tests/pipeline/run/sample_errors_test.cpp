@@ -164,5 +164,38 @@ TEST(IdSource, OfZippedSourcesIsTheFirst) {
   EXPECT_EQ(id_source(run.plan(), run.stage("left"), 0).name, "left");
 }
 
+/// numbers -> full (free numbering) -> picky -> sink: number 7 has another place in every epoch.
+TEST(SamplesNumberedAnew, ThatFailInEveryEpochCountOnce) {
+  GraphBuilder graph;
+  graph.graph().epochs = 3;
+  graph.producer("numbers", {support::kValue}).shuffle = true;
+  graph.transform("full", {"numbers"}, {support::kValue});
+  graph.type_of("full").contract.numbering = Numbering::free;
+  graph.transform("picky", {"full"}, {support::kValue}).on_error = {true, 1, 0};
+  graph.consumer("sink", {"picky"});
+  support::RunLine run(graph);
+  run.producers["numbers"] = [](int) { return support::make_numbers(20); };
+  const auto copy = [](std::int64_t refused) {
+    return [refused](int) {
+      return std::make_unique<support::LambdaStage>(
+          [refused](const Inputs& in, Outputs& out) -> Result<Next> {
+            const std::int64_t value = in["value"].as<std::int64_t>()[0];
+            if (value == refused) return Error{"bad"};
+            out["value"].as<std::int64_t>()[0] = value;
+            return Next::emit;
+          });
+    };
+  };
+  run.stages["full"] = copy(-1);
+  run.stages["picky"] = copy(7);
+  run.stages["sink"] = [](int) {
+    return std::make_unique<support::LambdaStage>(
+        [](const Inputs&, Outputs&) -> Result<Next> { return Next::emit; });
+  };
+  const Result<void> ran = run.run();
+  EXPECT_TRUE(ran.ok()) << ran.error().message;
+  EXPECT_EQ(run.audit("picky", "sink").delivered, 57u);
+}
+
 }  // namespace
 }  // namespace brigade

@@ -169,6 +169,32 @@ TEST_F(SharedStream, AStopEndsIt) {
   EXPECT_GE(seen_.size(), 100u);
 }
 
+/// The replica that is started again is a new object: it goes on after what it has published.
+TEST_F(SharedStream, ASuccessorNeitherLosesNorRepeatsASample) {
+  build();
+  run_->restarts_max = 20;
+  const std::vector<std::int64_t> sizes{200, 150, 100};
+  std::atomic<int> calls = 0;
+  run_->stages["feed"] = [&](int replica) {
+    auto at = std::make_shared<std::int64_t>(0);
+    auto stage = std::make_unique<LambdaStage>(
+        [&, replica, at](const Inputs&, Outputs& out) -> Result<Next> {
+          if (++calls % 50 == 0) return Error{"died"};
+          if (*at == sizes[static_cast<std::size_t>(replica)]) return Next::end;
+          out["value"].as<std::int64_t>()[0] = replica * 1000 + (*at)++;
+          return Next::emit;
+        });
+    stage->on_open = [at](const OpenContext& context) {
+      *at = static_cast<std::int64_t>(context.samples_done);
+      return Result<void>();
+    };
+    return stage;
+  };
+  run();
+  EXPECT_GT(run_->restarts(), 3);
+  expect_seen(sizes);
+}
+
 TEST_F(SharedStream, WhoDiedAfterItsEndIsFollowedByOneWhoKnows) {
   build();
   const std::vector<std::int64_t> sizes{10, 10, 10};
