@@ -29,10 +29,17 @@ SampleErrors::SampleErrors(const ReplicaContext& context, const Producer* produc
     : context_(context), producer_(producer) {}
 
 std::string SampleErrors::source_name(int lane, const SampleInfo& sample) const {
-  const PlanStage& source = id_source(*context_.plan, *context_.stage, lane);
   if (producer_ != nullptr) return producer_->describe(sample.id);
-  const std::uint64_t id = sample.id / context_.fan_out_above(lane);
-  return context_.source_names == nullptr ? "" : context_.source_names->name(source, id);
+  if (context_.source_names == nullptr) return "";
+  const Plan& plan = *context_.plan;
+  const PlanStage* source = &id_source(plan, *context_.stage, lane);
+  std::uint64_t id = sample.id / context_.fan_out_above(lane);
+  // The ids of what a cache gives are those of what it keeps; of several ranks each has its own.
+  while (source->is_cache() && plan.shard.world == 1) {
+    id /= plan.domains[static_cast<std::size_t>(source->lanes[1].domain)].fan_out;
+    source = &id_source(plan, *source, 1);
+  }
+  return source->is_cache() ? "" : context_.source_names->name(*source, id);
 }
 
 std::string SampleErrors::describe(int lane, std::span<const SampleInfo> samples) const {

@@ -78,6 +78,19 @@ class Renumbered(ProgramTest):
             ends.append(kept)
         self.assertNotEqual(ends[0]["set_checksum"], ends[1]["set_checksum"])
 
+    def test_a_sample_that_fails_below_is_named_by_its_source(self):
+        twice = cache().replace("  m:", "  c:").replace("from: work", "from: r")
+        for middle, sample in (
+                (repeat(), "sample 2"), (cache(), "sample 7"),
+                (repeat().replace("  m:", "  r:") + "\n" + twice + """
+  m: {transform: repeat, from: c, params: {times: 2}}""", "sample 1")):
+            yaml = graph(middle, source="").replace("{transform: passthrough, from: m}",
+                                                    "{transform: delay, from: m, "
+                                                    "params: {fail_at: [7]}}")
+            finished = self.run_graph(yaml)
+            self.assertEqual(finished.code, 1)
+            self.assertIn(f'(id 7 of epoch 0: "{sample}"): fails at sample 7', finished.err)
+
     def test_what_is_above_a_cache_runs_once(self):
         summary = self.summary(graph(cache(2)))
         samples = {stage["name"]: stage["samples"] for stage in summary["stages"]}
