@@ -13,6 +13,7 @@ double since(std::uint64_t before, std::uint64_t after) {
 std::string advice(const StageFigures& stage, const StageShares& shares) {
   if (stage.kind == StageKind::consumer) return "the line keeps up with it";
   if (shares.busy < 0.8) return "it also waits: look at its neighbours";
+  if (stage.one_replica) return "it can have one replica only: let stages around it do more";
   return concat("more `replicas:` of it may help (now ", stage.replicas, ")");
 }
 

@@ -54,6 +54,7 @@ StageFigures read_stage(const Plan& plan, const Words& control, int stage, std::
   figures.name = planned.name;
   figures.kind = planned.kind;
   figures.replicas = planned.replicas;
+  figures.one_replica = planned.free_outputs > 0;
   figures.epochs = epochs_passed(plan, control, stage);
   for (int lane = 0; lane < static_cast<int>(planned.lanes.size()); ++lane) {
     if (planned.has_output_lane() && lane > 0) break;  // lane 0 is what it gives

@@ -27,6 +27,7 @@ struct StageFigures {
   std::uint64_t wait_in_ns = 0;
   std::uint64_t wait_out_ns = 0;
   std::uint64_t wait_other_ns = 0;
+  bool one_replica = false;  ///< it cannot have more
 };
 
 struct RunFigures {

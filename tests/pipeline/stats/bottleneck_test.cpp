@@ -37,6 +37,14 @@ TEST(Bottleneck, IsTheStageThatIsBusyWhileItsNeighboursWait) {
             "decode (busy 97 %): more `replicas:` of it may help (now 1)");
 }
 
+TEST(Bottleneck, AStageThatCannotHaveMoreReplicasIsNotToldTo) {
+  RunFigures now;
+  now.stages = {stage("read", 20, 0, 80), stage("full", 97, 2, 1)};
+  now.stages[1].one_replica = true;
+  EXPECT_EQ(bottleneck_text(now, *find_bottleneck({}, now)),
+            "full (busy 97 %): it can have one replica only: let stages around it do more");
+}
+
 TEST(Bottleneck, LooksAtTheTimeBetweenTwoMoments) {
   RunFigures before, now;
   before.stages = {stage("read", 1000, 0, 0), stage("train", 0, 1000, 0)};
