@@ -91,6 +91,27 @@ class Renumbered(ProgramTest):
             self.assertEqual(finished.code, 1)
             self.assertIn(f'(id 7 of epoch 0: "{sample}"): fails at sample 7', finished.err)
 
+    def test_a_sample_that_ends_its_worker_is_left_out_in_every_epoch(self):
+        path = self.folder / "summary.json"
+        finished = self.run_graph(f"""
+epochs: 3
+stages:
+  numbers: {{producer: synthetic, shuffle: true, params: {{count: 50}}}}
+  kept: {{transform: cache, from: numbers, shuffle: true}}
+  twice: {{transform: repeat, from: kept, params: {{times: 2}}}}
+  bad:
+    {{transform: delay, from: twice, restart: {OFTEN}, on_error: {{skip: 5}},
+     params: {{crash_at: [7]}}}}
+  end: {{consumer: count, from: bad}}
+""", "--summary", path, cwd=self.folder)
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertIn('(id 7 of epoch 0: "sample 3")', finished.err)
+        edges = {edge["to"]: edge for edge in json.loads(path.read_text())["edges"]}
+        self.assertEqual((edges["kept"]["delivered"], edges["twice"]["delivered"]), (50, 150))
+        self.assertEqual(edges["bad"]["produced"], 300)
+        self.assertEqual((edges["bad"]["delivered"], edges["bad"]["quarantined"]), (297, 3))
+        self.assertEqual(edges["end"]["delivered"], 297)
+
     def test_what_is_above_a_cache_runs_once(self):
         summary = self.summary(graph(cache(2)))
         samples = {stage["name"]: stage["samples"] for stage in summary["stages"]}
