@@ -55,20 +55,20 @@ std::vector<LineCase> probe_lines() {
 
 std::vector<WeakerCase> weaker_orders() {
   return {
-      {{Access::kReached, kAcquire}, false},    {{Access::kReached, kRelaxed}, true},
-      {{Access::kOwnLow, kRelaxed}, false},     {{Access::kClaimLook, kRelaxed}, false},
-      {{Access::kClaimCas, kRelaxed}, false},   {{Access::kFinishLow, kRelaxed}, true},
-      {{Access::kFinishDone, kAcqRel}, true},   {{Access::kAdvanceLow, kRelaxed}, false},
-      {{Access::kAdvanceWord, kAcquire}, true}, {{Access::kAdvanceWord, kRelaxed}, true},
-      {{Access::kAdvanceCas, kAcqRel}, false},  {{Access::kAdvanceCas, kAcquire}, true},
-      {{Access::kAdvanceCas, kRelaxed}, true},  {{Access::kSetWaiter, kAcqRel}, false},
-      {{Access::kSetWaiter, kAcquire}, false},  {{Access::kSetWaiter, kRelease}, true},
-      {{Access::kSetWaiter, kRelaxed}, true},   {{Access::kClearWaiter, kRelaxed}, false},
-      {{Access::kBellLook, kAcquire}, false},   {{Access::kBellLook, kRelaxed}, true},
-      {{Access::kWakeLook, kAcqRel}, false},    {{Access::kWakeLook, kRelease}, false},
-      {{Access::kWakeLook, kAcquire}, true},    {{Access::kWakeLook, kRelaxed}, true},
-      {{Access::kRing, kRelease}, false},       {{Access::kRing, kRelaxed}, true},
-      {{Access::kGlance, kRelaxed}, false},
+      {{Access::kReached, kAcquire}, false},     {{Access::kReached, kRelaxed}, true},
+      {{Access::kOwnLow, kRelaxed}, false},      {{Access::kClaimLook, kRelaxed}, false},
+      {{Access::kClaimCas, kRelaxed}, false},    {{Access::kFinishLow, kRelaxed}, true},
+      {{Access::kFinishDone, kAcqRel}, true},    {{Access::kAdvanceLow, kRelaxed}, false},
+      {{Access::kAdvanceWord, kAcquire}, true},  {{Access::kAdvanceWord, kRelaxed}, true},
+      {{Access::kAdvanceCas, kAcqRel}, false},   {{Access::kAdvanceCas, kRelease}, false},
+      {{Access::kAdvanceCas, kAcquire}, true},   {{Access::kAdvanceCas, kRelaxed}, true},
+      {{Access::kSetWaiter, kAcqRel}, false},    {{Access::kSetWaiter, kAcquire}, false},
+      {{Access::kSetWaiter, kRelease}, true},    {{Access::kSetWaiter, kRelaxed}, true},
+      {{Access::kClearWaiter, kRelaxed}, false}, {{Access::kBellLook, kAcquire}, false},
+      {{Access::kBellLook, kRelaxed}, true},     {{Access::kWakeLook, kAcqRel}, false},
+      {{Access::kWakeLook, kRelease}, false},    {{Access::kWakeLook, kAcquire}, true},
+      {{Access::kWakeLook, kRelaxed}, true},     {{Access::kRing, kRelease}, false},
+      {{Access::kRing, kRelaxed}, true},         {{Access::kGlance, kRelaxed}, false},
   };
 }
 
