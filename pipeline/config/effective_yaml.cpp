@@ -97,14 +97,12 @@ void put_on_error(YamlNode& map, const OnError& on_error) {
   put(map, "on_error", std::move(skip));
 }
 
-// Only where a version that reads this text would take it.
 void put_restart(YamlNode& map, const RestartSpec& restart) {
   using Policy = RestartSpec::Policy;
   const std::string_view policy = restart.policy == Policy::never        ? "never"
                                   : restart.policy == Policy::on_failure ? "on_failure"
                                                                          : "always";
-  if (!find_value(KeyScope::restart, "policy", policy)->built) return;
-  if (restart.policy == Policy::never) return put(map, "restart", policy);
+  if (restart.policy == Policy::never && !restart.degrade) return put(map, "restart", policy);
   YamlNode value = YamlNode::map();
   put(value, "policy", policy);
   put(value, "backoff", duration_text(restart.backoff_ns));
@@ -112,6 +110,14 @@ void put_restart(YamlNode& map, const RestartSpec& restart) {
   put(value, "within", duration_text(restart.within_ns));
   put(value, "then", restart.degrade ? "degrade" : "fail");
   put(map, "restart", std::move(value));
+}
+
+void put_stall(YamlNode& map, const StallSpec& stall) {
+  if (!stall.abort) return put(map, "stall_timeout", duration_text(stall.after_ns));
+  YamlNode value = YamlNode::map();
+  put(value, "after", duration_text(stall.after_ns));
+  put(value, "then", "abort");
+  put(map, "stall_timeout", std::move(value));
 }
 
 void put_passed(YamlNode& map, const ValidStage& stage) {
@@ -195,7 +201,7 @@ YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
   put_on_error(map, stage.on_error);
   put_restart(map, stage.restart);
   put_number(map, "poison_after", static_cast<std::uint64_t>(stage.poison_after));
-  if (stage.stall_timeout_ns != 0) put(map, "stall_timeout", duration_text(stage.stall_timeout_ns));
+  put_stall(map, stage.stall);
   put_passed(map, stage);
   put(map, "random", stage.random);
   return map;

@@ -70,7 +70,7 @@ struct StageSpec {
   Given<OnError> on_error;
   Given<RestartSpec> restart;
   Given<std::uint64_t> poison_after;
-  Given<std::int64_t> stall_timeout_ns;
+  Given<StallSpec> stall;
   std::vector<int> cpus;
   std::vector<std::pair<std::string, std::string>> env;
   std::optional<std::vector<Marked<std::string>>> keep;

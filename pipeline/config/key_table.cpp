@@ -128,9 +128,10 @@ constexpr KeySpec kKeys[] = {
         .takes("never, on_failure, always or {policy: ..., backoff: ..., burst: ..., within: ..., "
                "then: ...}")
         .otherwise("on_failure; consumers and stages that keep state: never"),
-    row(stage, "stall_timeout", duration,
-        "longest time for one sample before the stage is reported")
-        .otherwise("no limit"),
+    row(stage, "stall_timeout", special,
+        "how long one call of a stage may take before it is reported")
+        .takes("a duration such as 30s, or {after: ..., then: ...}")
+        .otherwise("60s"),
     row(stage, "poison_after", whole, "deaths by one sample after which it is left out")
         .range(1, 100)
         .otherwise("2")
@@ -185,7 +186,8 @@ constexpr KeySpec kKeys[] = {
         .takes("a number of samples, or a percentage of an epoch"),
 
     row(restart, "policy", choice, "when a replica is started again").otherwise("on_failure"),
-    row(restart, "backoff", duration, "wait before the second restart, doubled each time; the first is at once")
+    row(restart, "backoff", duration,
+        "wait before the second restart, doubled each time; the first is at once")
         .otherwise("100ms"),
     row(restart, "burst", whole, "restarts within `within:` before `then:`")
         .range(1, 1'000'000)
@@ -193,6 +195,9 @@ constexpr KeySpec kKeys[] = {
         .counts("restarts"),
     row(restart, "within", duration, "time over which restarts are counted").otherwise("30s"),
     row(restart, "then", choice, "what happens when the burst is spent").otherwise("fail"),
+
+    row(stall, "after", duration, "time without progress in one call").otherwise("60s"),
+    row(stall, "then", choice, "what happens beside a warning").otherwise("warn"),
 };
 
 constexpr ValueSpec kValues[] = {
@@ -205,10 +210,14 @@ constexpr ValueSpec kValues[] = {
     {shard, "uneven", "drop", "the last few samples of an epoch are left out"},
     {shard, "uneven", "error", "the run is refused"},
     {restart, "policy", "never", "a death ends the run"},
-    {restart, "policy", "on_failure", "started again after a crash, a kill or an exit with an error"},
+    {restart, "policy", "on_failure",
+     "started again after a crash, a kill or an exit with an error"},
     {restart, "policy", "always", "started again after any end before its work is done"},
     {restart, "then", "fail", "the run fails"},
     {restart, "then", "degrade", "the other replicas carry on"},
+    {stall, "then", "warn", "nothing: a call that takes long is not a fault"},
+    {stall, "then", "abort",
+     "after twice that time aborted with a backtrace, after three times killed"},
     {stage, "producer", "application", "an embedding program writes the samples", kNotBuilt},
     {stage, "consumer", "application", "an embedding program reads the batches", kNotBuilt},
 };
@@ -289,6 +298,8 @@ std::string key_path(const KeySpec& key) {
       return concat("on_error.", key.name);
     case restart:
       return concat("restart.", key.name);
+    case stall:
+      return concat("stall_timeout.", key.name);
     case top:
     case KeyScope::stage:
     case source:
@@ -313,6 +324,8 @@ std::string_view scope_text(KeyScope scope) {
       return "in `on_error:`";
     case restart:
       return "in `restart:`";
+    case stall:
+      return "in `stall_timeout:`";
   }
   return "";
 }

@@ -21,9 +21,10 @@ enum class KeyScope : std::uint8_t {
   stage,       ///< stages: {NAME: {...}}
   source,      ///< from: {stage: ..., ...}
   on_error,    ///< on_error: {...}
-  restart      ///< restart: {...}
+  restart,     ///< restart: {...}
+  stall        ///< stall_timeout: {...}
 };
-inline constexpr int kKeyScopes = 7;
+inline constexpr int kKeyScopes = 8;
 
 /// What a key takes.
 enum class KeyType : std::uint8_t {

@@ -104,9 +104,29 @@ Given<RestartSpec> parse_restart(const YamlEntry& entry, const KeySpec& key, Spe
   read.each(entry.value, KeyScope::restart, [&](const YamlEntry& inner, const KeySpec& spec) {
     restart_key(inner, spec, out.value, read);
   });
-  const ValueSpec& implied = *find_value(KeyScope::restart, policy.name, policy.default_value);
-  if (entry.value.find(policy.name) == nullptr && !implied.built)
-    read.not_built(entry.key_span, concat("restart: ", implied.value), implied.help);
+  return out;
+}
+
+Given<StallSpec> parse_stall(const YamlEntry& entry, const KeySpec& key, SpecReader& read) {
+  Marked<StallSpec> out{{}, entry.value.span};
+  const auto after = [&](const YamlEntry& given, const KeySpec& spec) {
+    if (const auto time = read.duration(given, spec)) out.value.after_ns = time->value;
+    return out.value.after_ns > 0;
+  };
+  if (entry.value.is_scalar()) {
+    if (!after(entry, key)) read.unexpected(entry, key, {"write the time as 30s or 5m"});
+    return out;
+  }
+  if (!entry.value.is_map()) {
+    read.unexpected(entry, key);
+    return std::nullopt;
+  }
+  read.each(entry.value, KeyScope::stall, [&](const YamlEntry& inner, const KeySpec& spec) {
+    if (spec.name == "after" && !after(inner, spec))
+      read.unexpected(inner, spec, {"write the time as 30s or 5m"});
+    if (spec.name != "then") return;
+    if (const auto then = read.choice(inner, spec)) out.value.abort = then->value == "abort";
+  });
   return out;
 }
 

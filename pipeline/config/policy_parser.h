@@ -12,6 +12,8 @@ namespace brigade {
 
 Given<OnError> parse_on_error(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
 Given<RestartSpec> parse_restart(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
+/// A duration alone, or a mapping.
+Given<StallSpec> parse_stall(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
 Given<std::string> parse_device(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
 /// Sorted, without repetitions.
 std::vector<int> parse_cpus(const YamlEntry& entry, const KeySpec& key, SpecReader& read);

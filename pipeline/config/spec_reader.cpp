@@ -81,7 +81,6 @@ Given<std::string> SpecReader::choice(const YamlEntry& entry, const KeySpec& key
   const std::string& text = entry.value.text;
   const ValueSpec* value = find_value(key.scope, key.name, text);
   if (entry.value.is_scalar() && value != nullptr) {
-    if (!value->built) not_built(entry.value.span, concat(key_path(key), ": ", text), value->help);
     return Marked<std::string>{text, entry.value.span};
   }
   std::vector<std::string> help;

@@ -125,7 +125,7 @@ constexpr std::array kHandlers = {
     Handler{"restart",
             [](auto& p, auto& e, auto& k) { p.stage.restart = parse_restart(e, k, p.read); }},
     Handler{"stall_timeout",
-            [](auto& p, auto& e, auto& k) { p.stage.stall_timeout_ns = p.read.duration(e, k); }},
+            [](auto& p, auto& e, auto& k) { p.stage.stall = parse_stall(e, k, p.read); }},
     Handler{"poison_after",
             [](auto& p, auto& e, auto& k) { p.stage.poison_after = p.read.whole(e, k); }},
     Handler{"cpus", [](auto& p, auto& e, auto& k) { p.stage.cpus = parse_cpus(e, k, p.read); }},

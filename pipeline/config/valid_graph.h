@@ -48,6 +48,13 @@ struct RestartSpec {
   bool degrade = false;  ///< when the burst is spent: carry on with the other replicas
 };
 
+/// When a call that does not return is said, and whether its process is ended.
+struct StallSpec {
+  std::int64_t after_ns = 60'000'000'000;
+  bool abort = false;  ///< after twice as long SIGABRT, after three times SIGKILL
+  friend bool operator==(const StallSpec&, const StallSpec&) = default;
+};
+
 /// One edge as seen from its reader.
 struct ValidSource {
   int stage = 0;            ///< index into ValidGraph::stages
@@ -103,7 +110,7 @@ struct ValidStage {
   OnError on_error;
   RestartSpec restart;
   int poison_after = 2;
-  std::int64_t stall_timeout_ns = 0;  ///< 0: the default
+  StallSpec stall;
   std::vector<int> cpus;
   std::vector<std::pair<std::string, std::string>> env;
   std::string random;  ///< name of the random stream; the stage's unless given

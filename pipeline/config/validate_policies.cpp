@@ -21,7 +21,7 @@ void fill(Draft& draft) {
   take(spec.buffers, stage.buffers);
   take(spec.on_error, stage.on_error);
   take(spec.poison_after, stage.poison_after);
-  take(spec.stall_timeout_ns, stage.stall_timeout_ns);
+  take(spec.stall, stage.stall);
   take(spec.shuffle, stage.shuffle);
   take(spec.limit, stage.limit);
   if (spec.device) stage.device = spec.device->value;

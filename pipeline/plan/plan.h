@@ -115,7 +115,7 @@ struct PlanStage {
   OnError on_error;
   RestartSpec restart;
   int poison_after = 2;
-  std::int64_t stall_timeout_ns = 0;
+  StallSpec stall;
   std::vector<int> cpus;
   std::vector<std::pair<std::string, std::string>> env;
   std::string random;      ///< name of the random stream

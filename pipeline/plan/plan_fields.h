@@ -79,6 +79,12 @@ void plan_fields(Visit& visit, RestartSpec& restart) {
 }
 
 template <class Visit>
+void plan_fields(Visit& visit, StallSpec& stall) {
+  visit("after_ns", stall.after_ns);
+  visit("abort", stall.abort);
+}
+
+template <class Visit>
 void plan_fields(Visit& visit, PlanStage& stage) {
   visit("name", stage.name);
   visit("type", stage.type);
@@ -107,7 +113,7 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("on_error", stage.on_error);
   visit("restart", stage.restart);
   visit("poison_after", stage.poison_after);
-  visit("stall_timeout_ns", stage.stall_timeout_ns);
+  visit("stall", stage.stall);
   visit("cpus", stage.cpus);
   visit("env", stage.env);
   visit("random", stage.random);

@@ -38,7 +38,7 @@ PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   stage.on_error = valid.on_error;
   stage.restart = valid.restart;
   stage.poison_after = valid.poison_after;
-  stage.stall_timeout_ns = valid.stall_timeout_ns;
+  stage.stall = valid.stall;
   stage.cpus = valid.cpus;
   stage.env = valid.env;
   stage.random = valid.random.empty() ? valid.name : valid.random;

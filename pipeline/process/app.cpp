@@ -48,6 +48,7 @@ struct Runner {
     return sample_command(arguments, types);
   }
   int operator()(const InitArguments& arguments) const { return init_command(arguments, types); }
+  int operator()(const HoldersArguments& arguments) const { return holders_command(arguments); }
   int operator()(const DoctorArguments&) const { return doctor_command(types); }
   int operator()(const CompletionsArguments& arguments) const {
     return completions_command(arguments, types);

@@ -45,6 +45,10 @@ class Crew {
   virtual void end_all() = 0;
   /// Replicas that have been started and whose Ended has not been taken.
   virtual int running() const = 0;
+  /// To the process of one; threads are left alone.
+  virtual void signal(int replica, int signal) = 0;
+  /// Of its process; threads always run.
+  virtual ProcessCondition condition(int replica) = 0;
   /// 0 where it has none of its own.
   virtual pid_t pid(int replica) const = 0;
 };

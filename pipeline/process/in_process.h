@@ -38,6 +38,11 @@ class ThreadCrew final : public Crew {
   int event_fd() const override { return epoll_.get(); }
   std::vector<CrewEvent> take_events() override;
   void end_all() override;
+  void signal(int, int) override {}
+  ProcessCondition condition(int replica) override {
+    const bool ended = members_[static_cast<std::size_t>(replica)].ended;
+    return ended ? ProcessCondition::gone : ProcessCondition::runs;
+  }
   int running() const override { return running_; }
   pid_t pid(int) const override { return 0; }
 

@@ -110,6 +110,8 @@ ordered_json special_value(const KeySpec& key, const StageTypes& types) {
   if (key.name == "checkpoint") return reference("checkpoint");
   if (key.name == "shard") return {{"anyOf", {{{"type", "string"}}, reference("shard")}}};
   if (key.name == "on_error") return {{"anyOf", {{{"type", "string"}}, reference("on_error")}}};
+  if (key.name == "stall_timeout")
+    return {{"anyOf", {{{"type", "string"}}, reference("stall_timeout")}}};
   if (key.name == "restart") return {{"anyOf", {{{"type", "string"}}, reference("restart")}}};
   if (key.name == "from") {
     const ordered_json source = {{"anyOf", {{{"type", "string"}}, reference("source")}}};
@@ -206,6 +208,7 @@ std::string language_schema(const StageTypes& types) {
                            {"source", mapping_schema(KeyScope::source, types)},
                            {"on_error", mapping_schema(KeyScope::on_error, types)},
                            {"restart", mapping_schema(KeyScope::restart, types)},
+                           {"stall_timeout", mapping_schema(KeyScope::stall, types)},
                            {"checkpoint", mapping_schema(KeyScope::checkpoint, types)},
                            {"shard", mapping_schema(KeyScope::shard, types)}};
   return schema.dump(2) + "\n";

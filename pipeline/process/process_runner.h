@@ -38,6 +38,12 @@ struct Ending {
 /// "was killed by SIGSEGV", "exited with code 3", "ended, cause unknown".
 std::string ending_text(const Ending& ending);
 
+/// What a process that has not been collected is doing.
+enum class ProcessCondition { runs, stopped, traced, gone };
+
+/// From /proc; `gone` also where that cannot be read.
+ProcessCondition condition_of(pid_t pid);
+
 /// All calls from one thread.
 class ProcessRunner {
  public:
@@ -48,6 +54,8 @@ class ProcessRunner {
   virtual Ending reap(RunningProcess& process) = 0;
   /// SIGKILL; nothing when it has ended already.
   virtual void kill(const RunningProcess& process) = 0;
+  /// Another signal; likewise.
+  virtual void signal(const RunningProcess& process, int signal) = 0;
 };
 
 }  // namespace brigade

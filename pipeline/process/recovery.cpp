@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/run/replica_context.h"
-#include "transports/repair.h"
 
 namespace brigade {
 namespace {
@@ -17,8 +16,8 @@ std::string duration(std::int64_t ns) { return format_duration(std::chrono::nano
 
 }  // namespace
 
-Recovery::Recovery(const Plan& plan, Control<SystemPolicy>& control)
-    : plan_(plan), control_(control), ledger_(plan) {
+Recovery::Recovery(const Plan& plan, Control<SystemPolicy>& control, const RepairRules& rules)
+    : plan_(plan), control_(control), rules_(rules), ledger_(plan) {
   for (const PlanStage& stage : plan.stages) {
     for (int r = 0; r < stage.replicas; ++r) budgets_.emplace_back(stage.restart);
   }
@@ -47,8 +46,10 @@ DeathLedger::Verdict Recovery::repair_after(const DeadReplica& dead, const Endin
   const auto lane = at == kNever ? 0 : static_cast<std::size_t>(lane_of(at));
   const std::uint64_t low = lane < lanes.size() ? lanes[lane].mark->low.value.load() : 0;
   DeathLedger::Verdict verdict = ledger_.died(dead.stage, at, low, ending);
-  repair(control_, dead.stage, dead.replica, verdict.poisoned);
-  live_counters(control_, dead.number).waiting = static_cast<std::uint64_t>(Waiting::no);
+  repair(control_, dead.stage, dead.replica, verdict.poisoned, rules_);
+  ReplicaCounters& counters = live_counters(control_, dead.number);
+  counters.waiting = static_cast<std::uint64_t>(Waiting::no);
+  counters.since_ns = 0;
   return verdict;
 }
 

@@ -12,7 +12,7 @@
 #include "pipeline/process/death.h"
 #include "pipeline/process/death_ledger.h"
 #include "pipeline/process/restart_policy.h"
-#include "transports/layout.h"
+#include "transports/repair.h"
 
 namespace brigade {
 
@@ -27,8 +27,8 @@ struct DeadReplica {
 
 class Recovery {
  public:
-  /// Both outlive it.
-  Recovery(const Plan& plan, Control<SystemPolicy>& control);
+  /// Plan and control outlive it.
+  Recovery(const Plan& plan, Control<SystemPolicy>& control, const RepairRules& rules = {});
 
   struct Decision {
     enum class Next { restart, carry_on, fail } next = Next::fail;
@@ -45,6 +45,7 @@ class Recovery {
 
   const Plan& plan_;
   Control<SystemPolicy>& control_;
+  const RepairRules rules_;
   DeathLedger ledger_;
   std::vector<RestartBudget> budgets_;  // by number in the graph
 };

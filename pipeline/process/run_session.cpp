@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -55,6 +56,7 @@ struct RunSession::State {
   RunOutcome outcome;
 
   Result<void> make_crew(const StageTypes& types, RunLines& lines, bool in_process);
+  RunOutcome supervise(RunLines& lines);
 };
 
 Result<void> RunSession::State::make_crew(const StageTypes& types, RunLines& lines,
@@ -73,6 +75,22 @@ Result<void> RunSession::State::make_crew(const StageTypes& types, RunLines& lin
   return {};
 }
 
+// Whatever is thrown, memory's lack above all, the workers are ended and collected, by the crew's
+// destructor at the latest.
+RunOutcome RunSession::State::supervise(RunLines& lines) {
+  RunOutcome failed;
+  try {
+    return supervisor->run();
+  } catch (const std::bad_alloc&) {
+    failed.failure = "out of memory; raise the limit on address space (`ulimit -v`)";
+  } catch (const std::exception& exception) {
+    failed.failure = concat("the supervisor failed: ", exception.what());
+  }
+  crew->end_all();
+  lines.line(LineKind::error, failed.failure);
+  return failed;
+}
+
 RunSession::RunSession() : state_(std::make_unique<State>()) {}
 
 Result<std::unique_ptr<RunSession>> RunSession::start(Plan plan, const StageTypes& types,
@@ -84,14 +102,15 @@ Result<std::unique_ptr<RunSession>> RunSession::start(Plan plan, const StageType
   BRIGADE_ASSIGN(state.segments, Segments::create(state.plan, plan_to_json(state.plan, -1)));
   BRIGADE_ASSIGN(state.stops, StopRequests::create(options.handle_signals));
   BRIGADE_TRY(state.make_crew(types, lines, options.in_process));
-  state.supervisor = std::make_unique<Supervisor>(
-      SupervisorSetup{state.plan, types, state.segments->control(), *state.crew, *state.stops,
-                      lines, state.clock, options.exec_ns, quarantine_file_name(state.plan.name)});
+  state.supervisor = std::make_unique<Supervisor>(SupervisorSetup{
+      state.plan, types, state.segments->control(), *state.crew, *state.stops, lines, state.clock,
+      options.exec_ns, options.quarantine_file ? quarantine_file_name(state.plan.name) : "",
+      options.repair_rules});
   state.filler = std::make_unique<PoolFiller>(
       state.plan, *state.segments,
       [&state](std::string message) { state.supervisor->fail_from_outside(std::move(message)); });
   try {
-    state.thread = std::thread([&state] { state.outcome = state.supervisor->run(); });
+    state.thread = std::thread([&state, &lines] { state.outcome = state.supervise(lines); });
   } catch (const std::system_error& exception) {
     return Error{concat("cannot start a thread: ", exception.what(),
                         "; raise the limit on processes (`ulimit -u`) or on "

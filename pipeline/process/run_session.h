@@ -15,9 +15,11 @@
 namespace brigade {
 
 struct RunOptions {
-  bool in_process = false;      ///< threads instead of processes
-  bool handle_signals = false;  ///< SIGINT, SIGTERM and SIGHUP stop the run
-  std::int64_t exec_ns = 0;     ///< CLOCK_MONOTONIC when the program started
+  bool in_process = false;       ///< threads instead of processes
+  bool handle_signals = false;   ///< SIGINT, SIGTERM and SIGHUP stop the run
+  std::int64_t exec_ns = 0;      ///< CLOCK_MONOTONIC when the program started
+  bool quarantine_file = false;  ///< lists what is left out, in the working directory
+  RepairRules repair_rules;      ///< all of them, except in tests of the tests
 };
 
 class RunSession {

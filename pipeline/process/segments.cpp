@@ -72,15 +72,21 @@ std::vector<RowPool> Segments::row_pools() const {
 
 Result<std::unique_ptr<AttachedSegments>> AttachedSegments::attach(const WorkerRole& role) {
   std::unique_ptr<AttachedSegments> segments(new AttachedSegments());
-  BRIGADE_TRY(segments->attach_control_segment(role.control_fd));
+  BRIGADE_TRY(segments->attach_control_segment(role.control_fd, MapMode::read_write));
   segments->pools_.resize(segments->plan_.stages.size());
   for (const PoolGrant& grant : role.pools) BRIGADE_TRY(segments->attach_pool(grant));
   return segments;
 }
 
-Result<void> AttachedSegments::attach_control_segment(int fd) {
+Result<std::unique_ptr<AttachedSegments>> AttachedSegments::look_into(int control_fd) {
+  std::unique_ptr<AttachedSegments> segments(new AttachedSegments());
+  BRIGADE_TRY(segments->attach_control_segment(control_fd, MapMode::read_only));
+  return segments;
+}
+
+Result<void> AttachedSegments::attach_control_segment(int fd, MapMode mode) {
   BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(fd));
-  BRIGADE_ASSIGN(control_memory_, map_memory(fd, bytes, MapMode::read_write));
+  BRIGADE_ASSIGN(control_memory_, map_memory(fd, bytes, mode));
   close(fd);
   BRIGADE_ASSIGN(const ControlHeader header, read_control_header(control_memory_.data(), bytes));
   const auto* text = reinterpret_cast<const char*>(control_memory_.data()) + header.blob_offset;

@@ -60,6 +60,9 @@ class AttachedSegments {
   /// Refuses a control segment of another layout, with both values.
   static Result<std::unique_ptr<AttachedSegments>> attach(const WorkerRole& role);
 
+  /// The control segment of a running graph, to be read only: a descriptor open for reading.
+  static Result<std::unique_ptr<AttachedSegments>> look_into(int control_fd);
+
   const Plan& plan() const { return plan_; }
   Control<SystemPolicy>& control() { return control_; }
   /// By stage; empty for pools this worker was not given.
@@ -67,7 +70,7 @@ class AttachedSegments {
 
  private:
   AttachedSegments() = default;
-  Result<void> attach_control_segment(int fd);
+  Result<void> attach_control_segment(int fd, MapMode mode);
   Result<void> attach_pool(const PoolGrant& grant);
 
   Plan plan_;

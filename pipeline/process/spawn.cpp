@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -249,6 +250,25 @@ Ending Spawner::reap(RunningProcess& process) {
 
 void Spawner::kill(const RunningProcess& process) {
   if (process.pidfd >= 0) syscall(SYS_pidfd_send_signal, process.pidfd, SIGKILL, nullptr, 0);
+}
+
+void Spawner::signal(const RunningProcess& process, int signal) {
+  if (process.pidfd >= 0) syscall(SYS_pidfd_send_signal, process.pidfd, signal, nullptr, 0);
+}
+
+ProcessCondition condition_of(pid_t pid) {
+  std::ifstream status(concat("/proc/", pid, "/status"));
+  ProcessCondition condition = ProcessCondition::gone;
+  for (std::string line; std::getline(status, line);) {
+    if (const auto state = strip_prefix(line, "State:")) {
+      const char letter = trim(*state).empty() ? 'X' : trim(*state).front();
+      if (letter == 'Z' || letter == 'X') return ProcessCondition::gone;
+      condition = letter == 'T' ? ProcessCondition::stopped : ProcessCondition::runs;
+    }
+    const auto tracer = strip_prefix(line, "TracerPid:");
+    if (tracer && trim(*tracer) != "0") return ProcessCondition::traced;
+  }
+  return condition;
 }
 
 std::string ending_text(const Ending& ending) {

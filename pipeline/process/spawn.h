@@ -23,6 +23,7 @@ class Spawner final : public ProcessRunner {
   Result<RunningProcess> start(const SpawnRequest& request) override;
   Ending reap(RunningProcess& process) override;
   void kill(const RunningProcess& process) override;
+  void signal(const RunningProcess& process, int signal) override;
 
  private:
   Spawner();

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "pipeline/process/crash_handler.h"
 #include "pipeline/stats/counters.h"
 #include "pipeline/stats/progress.h"
 #include "stages/api/chain.h"
@@ -30,7 +31,8 @@ int exit_code(const RunOutcome& outcome) {
 Supervisor::Supervisor(const SupervisorSetup& setup)
     : setup_(setup),
       barrier_(setup.plan),
-      recovery_(setup.plan, setup.control),
+      recovery_(setup.plan, setup.control, setup.repair_rules),
+      stall_watch_(setup.plan, setup.control),
       quarantine_file_(setup.quarantine_file) {
   for (int s = 0; s < static_cast<int>(setup.plan.stages.size()); ++s) {
     const PlanStage& stage = setup.plan.stages[static_cast<std::size_t>(s)];
@@ -73,6 +75,7 @@ int Supervisor::timeout_ms() const {
   if (setup_.lines.progress_every_ns() > 0) next = next_progress_ns_;
   if (state_ == State::stopping) next = std::min(next, now + kAcknowledgeEveryNs);
   if (state_ == State::stopping || state_ == State::draining) next = std::min(next, deadline_ns_);
+  if (state_ != State::opening && state_ != State::ending) next = std::min(next, next_look_ns_);
   for (const Member& member : members_) {
     if (member.restart_ns) next = std::min(next, *member.restart_ns);
   }
@@ -117,6 +120,7 @@ void Supervisor::on_stop(int signal) {
 void Supervisor::step() {
   restart_due();
   step_stop();
+  look_for_stalls();
 }
 
 void Supervisor::step_stop() {
@@ -135,6 +139,18 @@ void Supervisor::step_stop() {
   setup_.lines.line(LineKind::warning, concat("the line did not run dry within ",
                                               format_duration(drain), " (`drain:`): ended"));
   end_everybody();
+}
+
+void Supervisor::look_for_stalls() {
+  const std::int64_t now = setup_.clock.now_ns();
+  if (state_ == State::opening || state_ == State::ending || now < next_look_ns_) return;
+  next_look_ns_ = now + stall_watch_.every_ns();
+  for (const StallWatch::Finding& finding :
+       stall_watch_.look(now, [this](int number) { return setup_.crew.condition(number); })) {
+    setup_.lines.line(LineKind::warning, finding.text);
+    if (finding.act == StallWatch::Finding::Act::abort) setup_.crew.signal(finding.number, SIGABRT);
+    if (finding.act == StallWatch::Finding::Act::kill) setup_.crew.signal(finding.number, SIGKILL);
+  }
 }
 
 void Supervisor::on_event(const CrewEvent& event) {
@@ -182,7 +198,7 @@ void Supervisor::on(int number, const Done&) {
 
 void Supervisor::on(int number, const Printed& printed) {
   Member& member = members_[static_cast<std::size_t>(number)];
-  member.last_lines.push_back(printed.line);
+  if (!printed.line.starts_with(kBacktracePrefix)) member.last_lines.push_back(printed.line);
   if (member.last_lines.size() > kLastLinesKept) member.last_lines.pop_front();
   setup_.lines.line(LineKind::output,
                     concat(stage_of(member).name, ".", member.replica, ": ", printed.line));
@@ -193,8 +209,8 @@ void Supervisor::on(int number, const Ended& ended) {
   member.ended = true;
   if (state_ == State::ending) return;
   if (!member.done) return died(number, ended.ending);
-  // However it ended: it had nothing left to do, and the end of a worker is not the stage's affair.
-  repair(setup_.control, member.stage, member.replica);
+  // However it ended: it had nothing left to do.
+  if (!ended.ending.clean()) repair(setup_.control, member.stage, member.replica);
 }
 
 void Supervisor::died(int number, const Ending& ending) {

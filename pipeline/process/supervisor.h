@@ -25,6 +25,7 @@
 #include "pipeline/process/recovery.h"
 #include "pipeline/process/run_lines.h"
 #include "pipeline/process/signals.h"
+#include "pipeline/process/stall_watch.h"
 #include "pipeline/process/start_barrier.h"
 #include "pipeline/stats/summary.h"
 #include "stages/api/stage_types.h"
@@ -52,6 +53,7 @@ struct SupervisorSetup {
   const Clock& clock;
   std::int64_t exec_ns = 0;     ///< CLOCK_MONOTONIC when the program started
   std::string quarantine_file;  ///< empty: none is written
+  RepairRules repair_rules;     ///< all of them, except in tests of the tests
 };
 
 class Supervisor {
@@ -97,6 +99,7 @@ class Supervisor {
   void begin();
   void step();
   void step_stop();
+  void look_for_stalls();
   void fail(const std::string& message);
   void end_everybody();
   Death death_of(int number, const Ending& ending) const;
@@ -110,6 +113,8 @@ class Supervisor {
   const SupervisorSetup setup_;
   StartBarrier barrier_;
   Recovery recovery_;
+  StallWatch stall_watch_;
+  std::int64_t next_look_ns_ = 0;
   QuarantineFile quarantine_file_;
   State state_ = State::opening;
   std::vector<Member> members_;  // by number in the graph

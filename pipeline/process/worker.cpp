@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "pipeline/process/crash_handler.h"
 #include "pipeline/process/module_loader.h"
 #include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/reporting.h"
@@ -152,6 +153,7 @@ void run_worker(const WorkerRole& role, const StageTypes& types) {
   if (getppid() != role.supervisor) _exit(0);  // it ended before it could tell us
   prctl(PR_SET_NAME, role.name.c_str());       // 15 characters of it
   std::signal(SIGXFSZ, SIG_IGN);               // too large a file is an error of who writes it
+  install_crash_handler();
   set_log_sink(&log_in_worker);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // its lines arrive as they are written
   PipeSink sink(role.report_fd);

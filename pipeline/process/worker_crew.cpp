@@ -151,6 +151,15 @@ Result<void> WorkerCrew::watch(int fd, std::uint64_t what) {
   return system_error("cannot watch a descriptor (epoll)");
 }
 
+// Closing is not enough: a process that is being started holds copies of all descriptors until its
+// exec is through, and events of the dead would be taken for its successor's.
+void WorkerCrew::unwatch(int fd) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+
+void WorkerCrew::unwatch_output(Worker& worker) {
+  if (worker.output.get() >= 0) unwatch(worker.output.get());
+  worker.output.reset();
+}
+
 Result<void> WorkerCrew::start() {
   for (int number = 0; number < static_cast<int>(workers_.size()); ++number) {
     BRIGADE_TRY(named_start(number));
@@ -270,7 +279,7 @@ void WorkerCrew::take_output(int number, std::vector<CrewEvent>& events) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return;
     if (count == 0) {  // it has closed its output, or ended
-      worker.output.reset();
+      unwatch_output(worker);
       return;
     }
     for (std::string& line : worker.lines.add({bytes, static_cast<std::size_t>(count)})) {
@@ -289,7 +298,8 @@ void WorkerCrew::take_end(int number, std::vector<CrewEvent>& events) {
   if (std::string rest = worker.lines.rest(); !rest.empty()) {
     events.push_back({number, Printed{std::move(rest)}});
   }
-  worker.output.reset();
+  unwatch_output(worker);
+  unwatch(worker.process.pidfd);
   const Ending ending = runner_.reap(worker.process);
   worker.running = false;
   --running_;
@@ -300,6 +310,16 @@ void WorkerCrew::end_all() {
   for (const Worker& worker : workers_) {
     if (worker.running) runner_.kill(worker.process);
   }
+}
+
+void WorkerCrew::signal(int replica, int signal) {
+  const Worker& worker = workers_[static_cast<std::size_t>(replica)];
+  if (worker.running) runner_.signal(worker.process, signal);
+}
+
+ProcessCondition WorkerCrew::condition(int replica) {
+  const Worker& worker = workers_[static_cast<std::size_t>(replica)];
+  return worker.running ? condition_of(worker.process.pid) : ProcessCondition::gone;
 }
 
 pid_t WorkerCrew::pid(int replica) const {

@@ -34,6 +34,8 @@ class WorkerCrew final : public Crew {
   std::vector<CrewEvent> take_events() override;
   void end_all() override;
   int running() const override { return running_; }
+  void signal(int replica, int signal) override;
+  ProcessCondition condition(int replica) override;
   pid_t pid(int replica) const override;
 
  private:
@@ -54,6 +56,8 @@ class WorkerCrew final : public Crew {
   Result<void> named_start(int number);
   WorkerRole make_role(int number) const;
   Result<void> watch(int fd, std::uint64_t token);
+  void unwatch(int fd);
+  void unwatch_output(Worker& worker);
   void take_reports(std::vector<CrewEvent>& events);
   void take_output(int number, std::vector<CrewEvent>& events);
   void take_end(int number, std::vector<CrewEvent>& events);

@@ -1,9 +1,16 @@
 #include "tests/conformance/line_run.h"
 
+#include <signal.h>
+
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <set>
 #include <thread>
 
 #include "pipeline/config/load_graph.h"
@@ -12,6 +19,7 @@
 #include "pipeline/process/run_session.h"
 #include "stages/builtin.h"
 #include "tests/conformance/test_stages.h"
+#include "tests/support/children.h"
 #include "tests/support/plan_limits.h"
 
 namespace brigade::conformance {
@@ -46,6 +54,74 @@ class Watchdog {
   std::thread thread_;
 };
 
+/// Calls `act` once unless it is destroyed before.
+class SoftWatchdog {
+ public:
+  SoftWatchdog(std::chrono::seconds after, std::function<void()> act)
+      : thread_([this, after, act = std::move(act)] {
+          std::unique_lock lock(mutex_);
+          if (!changed_.wait_for(lock, after, [this] { return over_; })) act();
+        }) {}
+  ~SoftWatchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+/// Kills workers of this program, one after the other, at random moments.
+class Killer {
+ public:
+  Killer(const Disturbance& disturbance, std::set<std::string> spared)
+      : disturbance_(disturbance), spared_(std::move(spared)), thread_([this] { work(); }) {}
+  ~Killer() { stop(); }
+
+  /// How many it has killed.
+  int stop() {
+    over_ = true;
+    if (thread_.joinable()) thread_.join();
+    return kills_;
+  }
+
+ private:
+  void work() {
+    std::mt19937_64 chance(disturbance_.seed);
+    while (!over_ && kills_ < disturbance_.kills) {
+      const std::vector<pid_t> workers = find_workers();
+      if (!workers.empty() && kill(workers[chance() % workers.size()], SIGKILL) == 0) ++kills_;
+      std::this_thread::sleep_for(std::chrono::microseconds(chance() % 3000));
+    }
+  }
+
+  std::vector<pid_t> find_workers() const {
+    std::vector<pid_t> found;
+    for (const pid_t pid : support::children_of_this_process()) {
+      std::ifstream file(concat("/proc/", pid, "/cmdline"));
+      std::string title;
+      std::getline(file, title, '\0');
+      const auto name = strip_prefix(title, "brigade: ");
+      if (name && !spared_.contains(std::string(name->substr(0, name->rfind('.')))))
+        found.push_back(pid);
+    }
+    return found;
+  }
+
+  const Disturbance disturbance_;
+  const std::set<std::string> spared_;
+  std::atomic<bool> over_{false};
+  std::atomic<int> kills_{0};
+  std::thread thread_;
+};
+
 }  // namespace
 
 LineRun::LineRun() : types_(conformance_stage_types().append(builtin_stage_types())) {}
@@ -76,12 +152,45 @@ std::string LineRun::prepare(const std::string& yaml) {
 
 void LineRun::run(bool in_process) {
   const Watchdog watchdog(yaml_);
-  auto session = RunSession::start(plan_, types_, lines_, {.in_process = in_process});
+  RunOptions options;
+  options.in_process = in_process;
+  auto session = RunSession::start(plan_, types_, lines_, options);
   if (session.ok()) {
     outcome_ = (*session)->wait();
   } else {
     outcome_.failure = session.error().message;
   }
+}
+
+void LineRun::run(const Disturbance& disturbance) {
+  std::set<std::string> spared;  // nobody could do their work again
+  for (PlanStage& stage : plan_.stages) {
+    stage.restart = {RestartSpec::Policy::on_failure, 0, 1 << 30, 1'000'000'000, false};
+    if (disturbance.degrade) stage.restart = {RestartSpec::Policy::never, 0, 1, 1, true};
+    const bool stream = stage.kind == StageKind::producer && !stage.indexed;
+    const bool consumer = stage.kind == StageKind::consumer;
+    if (stream || (consumer && (!disturbance.consumers || stage.type == "count")))
+      spared.insert(stage.name);
+  }
+  RunOptions options;
+  options.repair_rules = disturbance.rules;
+  auto session = RunSession::start(plan_, types_, lines_, options);
+  if (!session.ok()) {
+    outcome_.failure = session.error().message;
+    return;
+  }
+  bool hung = false;
+  {
+    Killer killer(disturbance, spared);
+    const SoftWatchdog watchdog(std::chrono::seconds(disturbance.hangs_after_s), [&] {
+      hung = true;
+      (*session)->stop(SIGTERM);
+      (*session)->stop(SIGTERM);
+    });
+    outcome_ = (*session)->wait();
+    kills_ = killer.stop();
+  }
+  if (hung) outcome_.failure = "the run did not come to an end";
 }
 
 std::vector<Events> LineRun::records(const Expected& consumer) const {
@@ -97,11 +206,11 @@ std::uint64_t LineRun::reported(const std::string& stage, const std::string& nam
   return 0;
 }
 
-std::string LineRun::difference_to(const PlainLoop& plain) const {
+std::string LineRun::difference_to(const PlainLoop& plain, bool repeats) const {
   if (!outcome_.failure.empty()) return outcome_.failure;
   for (const Expected& consumer : plain.consumers()) {
     if (consumer.recorded) {
-      const std::string wrong = difference(consumer, records(consumer));
+      const std::string wrong = difference(consumer, records(consumer), repeats);
       if (!wrong.empty()) return wrong;
       continue;
     }

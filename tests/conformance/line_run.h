@@ -9,11 +9,22 @@
 #include "tests/conformance/plain_loop.h"
 #include "tests/support/keeping_lines.h"
 #include "tests/support/temporary_folder.h"
+#include "transports/repair.h"
 
 namespace brigade::conformance {
 
 /// In a YAML text, where a `record` writes: params: {folder: "${RECORDS}"}.
 inline constexpr const char* kRecords = "${RECORDS}";
+
+/// What happens to a run's processes while it goes on.
+struct Disturbance {
+  int kills = 0;           ///< at most
+  bool consumers = false;  ///< kills these, too
+  std::uint64_t seed = 1;
+  RepairRules rules;       ///< of the repair
+  bool degrade = false;    ///< the dead are not started again
+  int hangs_after_s = 60;  ///< then it is ended, and a hang
+};
 
 class LineRun {
  public:
@@ -23,6 +34,9 @@ class LineRun {
   std::string prepare(const std::string& yaml);
   /// After prepare(). Ends the program, naming the graph, when a run hangs.
   void run(bool in_process);
+  /// After prepare(), as processes; every stage is started again as often as it takes.
+  void run(const Disturbance& disturbance);
+  int kills() const { return kills_; }
 
   const ValidGraph& graph() const { return *graph_; }
   const Plan& plan() const { return plan_; }
@@ -32,7 +46,8 @@ class LineRun {
   std::uint64_t reported(const std::string& stage, const std::string& name) const;
 
   /// What differs from the plain loop; empty: nothing.
-  std::string difference_to(const PlainLoop& plain) const;
+  /// `repeats`: consumers may see calls again, after they were killed.
+  std::string difference_to(const PlainLoop& plain, bool repeats = false) const;
 
  private:
   std::string yaml_;
@@ -42,6 +57,7 @@ class LineRun {
   std::optional<ValidGraph> graph_;
   Plan plan_;
   RunOutcome outcome_;
+  int kills_ = 0;
 };
 
 /// What differs, or what went wrong before; empty when all is as it must be.

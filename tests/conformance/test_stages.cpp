@@ -180,22 +180,23 @@ class Record : public Stage {
     sleep_us_ = context.params<RecordParams>().sleep_us;
     const std::string path =
         concat(context.params<RecordParams>().folder, '/', context.stage, '.', context.replica);
-    file_.open(path, std::ios::trunc);
+    file_.open(path, std::ios::app);  // what a replica before it has written stays
     return file_ ? Result<void>{} : Error{concat("cannot write ", path)};
   }
 
   Result<Next> process(const Inputs& in, Outputs&) override {
-    file_ << "call " << in.port() << '\n';
+    std::string text = concat("call ", in.port(), '\n');
     for (std::size_t i = 0; in.frame().batched && i < in.size(); ++i)
       if (in.at(i).shape()[0] != in.rows()) return Error{concat(in.name(i), " is no batch")};
     for (std::int64_t row = 0; row < in.rows(); ++row)
-      file_ << sample_text(in.sample(row), read_row(in, row)) << '\n';
+      text += concat(sample_text(in.sample(row), read_row(in, row)), '\n');
+    write(text);
     if (sleep_us_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(sleep_us_));
     return Next::emit;
   }
 
   Result<void> epoch_end(const EpochEnd& end) override {
-    file_ << "end " << end.source << ' ' << end.epoch << '\n';
+    write(concat("end ", end.source, ' ', end.epoch, '\n'));
     return {};
   }
 
@@ -205,6 +206,9 @@ class Record : public Stage {
   }
 
  private:
+  /// Whole, so that a replica that is killed leaves no half of an event.
+  void write(const std::string& event) { file_ << event << std::flush; }
+
   std::ofstream file_;
   std::uint64_t sleep_us_ = 0;
 };

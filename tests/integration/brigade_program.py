@@ -136,6 +136,8 @@ class Running:
             raise AssertionError(f"the run hangs\n{out}\n{err}") from None
         return Finished(self.process.returncode, out, err)
 
+    def ended(self):
+        return self.process.poll() is not None
 
     def end(self):
         """After a test that failed in the middle."""
@@ -175,6 +177,7 @@ class ProgramTest(unittest.TestCase):
     def start(self, yaml, *arguments, **options):
         path = self.write("graph.yaml", yaml)
         environment = {"TMPDIR": str(self.temporary), **options.pop("environment", {})}
+        options.setdefault("cwd", self.folder)
         self.runs.append(Running(["run", path, *arguments], environment=environment, **options))
         return self.runs[-1]
 
@@ -197,25 +200,27 @@ class ProgramTest(unittest.TestCase):
         return json.loads(path.read_text())
 
 
-def line(*, count=1000, epochs=1, ms=0.0, replicas=2, batch=0, more=""):
-    """numbers -> slow (replicas) -> end, which counts."""
+def line(*, count=1000, epochs=1, ms=0.0, replicas=2, batch=0, restart="", more=""):
+    """numbers -> slow (replicas) -> end, which counts. `restart`: of numbers and slow."""
+    restart = f"restart: {restart}" if restart else ""
     return f"""
 epochs: {epochs}
 stages:
   numbers:
-    producer: synthetic
+    producer: synthetic{chr(10) + "    " + restart if restart else ""}
     params: {{count: {count}, shape: [16], dtype: f32, fill: random}}
   slow:
     transform: delay
     from: numbers
     replicas: {replicas}
     params: {{ms: {ms}}}
+    {restart}
     {f'batch: {batch}' if batch else ''}
   end: {{consumer: count, from: slow}}
 {more}
 """
 
 
-# numbers.0, slow.0, slow.1, end.0; a run that does not end by itself.
-ENDLESS = line(count=100_000, epochs=1000, ms=0.2)
+# numbers.0, slow.0, slow.1, end.0; a run that does not end by itself, and that a death ends.
+ENDLESS = line(count=100_000, epochs=1000, ms=0.2, restart="never")
 ENDLESS_WORKERS = 4

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A worker that is killed, whichever and whenever, ends the run with one line and exit code 1; a
-supervisor that is killed takes its workers with it."""
+"""Without restarts, a worker that is killed, whichever and whenever, ends the run with one line and
+exit code 1; a supervisor that is killed takes its workers with it."""
 
 import contextlib
 import os
@@ -24,6 +24,7 @@ epochs: {epochs}
 stages:
   numbers:
     producer: synthetic
+    restart: never
     params: {{count: {count}, shape: [16], dtype: f32, fill: random}}
   end: {{consumer: count, from: numbers}}
 """
@@ -91,7 +92,8 @@ class Kills(ProgramTest):
             self.assertEqual(finished.errors(), [])
 
     def test_the_sample_in_hand_is_named(self):
-        run = self.start_and_wait_for_workers(line(count=100_000, ms=600_000, replicas=1),
+        run = self.start_and_wait_for_workers(line(count=100_000, ms=600_000, replicas=1,
+                                                   restart="never"),
                                               3)
         pid = workers_of(run.pid)["slow.0"]
         wait_until(lambda: sleeps(pid), "slow.0 at its sample")

@@ -75,6 +75,13 @@ class FakeCrew final : public Crew {
   }
   void end_all() override { ended_all_ = true; }
   int running() const override { return running_; }
+  void signal(int replica, int signal) override { signals.emplace_back(replica, signal); }
+  ProcessCondition condition(int replica) override {
+    return conditions.empty() ? ProcessCondition::runs
+                              : conditions[static_cast<std::size_t>(replica)];
+  }
+  std::vector<std::pair<int, int>> signals;
+  std::vector<ProcessCondition> conditions;  ///< by replica; empty: all run
   pid_t pid(int replica) const override { return 1000 + replica; }
 
   std::string start_error;

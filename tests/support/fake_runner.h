@@ -57,6 +57,11 @@ class FakeRunner final : public ProcessRunner {
     }
   }
 
+  void signal(const RunningProcess& running, int signal) override {
+    signals.emplace_back(running.pid, signal);
+  }
+  std::vector<std::pair<pid_t, int>> signals;
+
   /// What process `i` does.
   void report(std::size_t i, const Report& report) {
     PipeSink(started[i].role.report_fd).send(report);

@@ -72,6 +72,13 @@ constexpr const char* kInitFooter = R"(Examples:
 
 It knows folders of IDX files (MNIST) and of images. A file that is there is never overwritten.)";
 
+constexpr const char* kHoldersFooter = R"(Examples:
+  brigade holders
+  brigade holders 4711                  of one graph: the process that was started
+
+Of every replica of the graphs that run here: tasks it has claimed, the sample in hand, and what it
+has been doing for how long; the marks of every stage; and the place that the others wait for.)";
+
 constexpr const char* kDoctorFooter = R"(Example:
   brigade doctor
 
@@ -92,6 +99,7 @@ struct Parser {
   StagesArguments stages;
   SampleArguments sample;
   InitArguments init;
+  HoldersArguments holders;
   CompletionsArguments completions;
   CLI::App* run_command = nullptr;
   CLI::App* check_command = nullptr;
@@ -100,6 +108,7 @@ struct Parser {
   CLI::App* stages_command = nullptr;
   CLI::App* sample_command = nullptr;
   CLI::App* init_command = nullptr;
+  CLI::App* holders_command = nullptr;
   CLI::App* doctor_command = nullptr;
   CLI::App* completions_command = nullptr;
 
@@ -183,6 +192,11 @@ void Parser::add_helpers() {
   init_command->add_option("--out", init.file, "file to write (the folder's name with .yaml)")
       ->option_text("FILE");
   init_command->footer(kInitFooter);
+  holders_command = app.add_subcommand("holders", "who holds what in the graphs that run");
+  holders_command->add_option("PID", holders.pid, "the process of one graph (all)")
+      ->option_text(" ")
+      ->check(CLI::PositiveNumber);
+  holders_command->footer(kHoldersFooter);
   doctor_command = app.add_subcommand("doctor", "what on this machine helps or hurts a run");
   doctor_command->footer(kDoctorFooter);
   completions_command = app.add_subcommand("completions", "a script that completes commands");
@@ -225,6 +239,7 @@ Command Parser::chosen() const {
   if (stages_command->parsed()) return stages;
   if (sample_command->parsed()) return sample;
   if (init_command->parsed()) return init;
+  if (holders_command->parsed()) return holders;
   if (doctor_command->parsed()) return DoctorArguments{};
   CompletionsArguments arguments = completions;
   for (const CLI::App* command : app.get_subcommands({})) {

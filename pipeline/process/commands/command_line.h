@@ -54,6 +54,10 @@ struct InitArguments {
   std::string file;  ///< to write; empty: the folder's name with .yaml
 };
 
+struct HoldersArguments {
+  int pid = 0;  ///< of a supervisor; 0: all
+};
+
 struct DoctorArguments {};
 
 struct CompletionsArguments {
@@ -69,7 +73,8 @@ struct ShowText {
 
 using Command =
     std::variant<RunArguments, CheckArguments, PlanArguments, DrawArguments, StagesArguments,
-                 SampleArguments, InitArguments, DoctorArguments, CompletionsArguments, ShowText>;
+                 SampleArguments, InitArguments, HoldersArguments, DoctorArguments,
+                 CompletionsArguments, ShowText>;
 
 /// `given`: the program's name first.
 Command parse_command_line(const std::vector<std::string>& given);

@@ -16,6 +16,7 @@ int draw_command(const DrawArguments& arguments, const StageTypes& types);
 int stages_command(const StagesArguments& arguments, const StageTypes& types);
 int sample_command(const SampleArguments& arguments, const StageTypes& types);
 int init_command(const InitArguments& arguments, const StageTypes& types);
+int holders_command(const HoldersArguments& arguments);
 int doctor_command(const StageTypes& types);
 int completions_command(const CompletionsArguments& arguments, const StageTypes& types);
 

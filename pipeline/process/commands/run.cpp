@@ -78,8 +78,12 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
     console.line(LineKind::warning, warning);
   }
   const StageTypes all_types = types_of(types, *planned.loaded.graph);
-  auto session = RunSession::start(*planned.plan, all_types, console,
-                                   {arguments.in_process, true, started_ns});
+  RunOptions options;
+  options.in_process = arguments.in_process;
+  options.handle_signals = true;
+  options.exec_ns = started_ns;
+  options.quarantine_file = true;
+  auto session = RunSession::start(*planned.plan, all_types, console, options);
   if (!session) {
     console.line(LineKind::error, session.error().message);
     return 1;

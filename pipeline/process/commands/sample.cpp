@@ -87,7 +87,10 @@ int sample_command(const SampleArguments& arguments, const StageTypes& types) {
     return failed(2, concat("cannot make the folder ", arguments.folder, ": ", error.message()));
   }
   SampleLines lines(arguments.count);
-  auto session = RunSession::start(std::move(*plan), with_writer, lines, {true, true, 0});
+  RunOptions options;
+  options.in_process = true;
+  options.handle_signals = true;
+  auto session = RunSession::start(std::move(*plan), with_writer, lines, options);
   if (!session) return failed(1, session.error().message);
   lines.session = session->get();
   if (lines.enough()) lines.stop_twice();

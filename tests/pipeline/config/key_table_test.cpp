@@ -88,6 +88,9 @@ TEST(KeyTable, EveryKeyIsRead) {
       case KeyScope::on_error:
         text = concat("stages:\n  a:\n    on_error: {", entry, "}");
         break;
+      case KeyScope::stall:
+        text = concat("stages:\n  a:\n    stall_timeout: {", entry, "}");
+        break;
       case KeyScope::restart:
         text = concat("stages:\n  a:\n    restart: {", entry, "}");
         break;

@@ -30,7 +30,7 @@ std::string cell(std::string_view text) {
 
 std::string users_cell(const KeySpec& key) {
   if (key.scope != KeyScope::stage || key.users == kAllStages) return "";
-  if (key.users == kIndexedProducers) return " Of producers that read by index.";
+  if (key.users == kIndexedProducers) return " Of producers that read by index, and caches.";
   std::vector<std::string> names;
   if (key.users & kProducers) names.emplace_back("producers");
   if (key.users & kTransforms) names.emplace_back("transforms");
@@ -71,6 +71,7 @@ std::string table_of_keys() {
       {KeyScope::source, "Of a source"},    {KeyScope::on_error, "In `on_error:`"},
       {KeyScope::restart, "In `restart:`"}, {KeyScope::checkpoint, "In `checkpoint:`"},
       {KeyScope::shard, "In `shard:`"},
+      {KeyScope::stall, "In `stall_timeout:`"},
   };
   static_assert(std::size(parts) == kKeyScopes);
   std::string text = "\n";
@@ -107,7 +108,7 @@ TEST(LanguagePage, HasTheTableOfKeysWordForWord) {
 TEST(LanguagePage, ExplainsEveryKeyThatIsBuilt) {
   const std::string text = language_page().before;
   for (const KeySpec& key : key_table()) {
-    if (!key.built || key.scope == KeyScope::restart) continue;  // the page says `restart: never`
+    if (!key.built) continue;
     EXPECT_THAT(text, HasSubstr(concat(key.name, ":"))) << key.name;
   }
 }

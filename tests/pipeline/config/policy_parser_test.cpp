@@ -69,6 +69,20 @@ TEST_F(PolicyParser, AMappingWithoutAPolicyRestartsOnFailure) {
             RestartSpec::Policy::on_failure);
 }
 
+TEST_F(PolicyParser, StallTimeoutIsATimeOrAMapping) {
+  EXPECT_EQ(parse(parse_stall, "stall_timeout: 2s\n")->value, (StallSpec{2'000'000'000, false}));
+  EXPECT_EQ(parse(parse_stall, "stall_timeout: {after: 3s, then: abort}\n")->value,
+            (StallSpec{3'000'000'000, true}));
+  EXPECT_EQ(parse(parse_stall, "stall_timeout: {then: warn}\n")->value, StallSpec{});
+  EXPECT_TRUE(diagnostics_.ok());
+  for (const char* bad : {"stall_timeout: soon\n", "stall_timeout: 0s\n", "stall_timeout: [1s]\n",
+                          "stall_timeout: {after: 0s}\n", "stall_timeout: {then: kill}\n"}) {
+    const std::size_t before = diagnostics_.errors();
+    parse(parse_stall, bad);
+    EXPECT_GT(diagnostics_.errors(), before) << bad;
+  }
+}
+
 TEST_F(PolicyParser, Devices) {
   for (const char* good : {"auto", "cpu", "cuda", "cuda:0", "cuda:7"})
     EXPECT_EQ(parse(parse_device, std::string("device: ") + good + "\n")->value, good);

@@ -79,11 +79,5 @@ TEST_F(SpecReaderTest, MessagesBeginWithTheStage) {
             "stage \"a\": `threads`: expected a whole number from 1 to 1024, found \"x\"");
 }
 
-TEST_F(SpecReaderTest, AChoiceThatIsNotBuiltIsReadAndRefused) {
-  const KeySpec& policy = *find_key(KeyScope::restart, "policy");
-  EXPECT_EQ(read_.choice(entry("policy", "always"), policy)->value, "always");
-  EXPECT_THAT(diagnostics_.all().at(0).message, HasSubstr("not built yet"));
-}
-
 }  // namespace
 }  // namespace brigade

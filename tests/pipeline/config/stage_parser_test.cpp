@@ -41,7 +41,7 @@ TEST_F(StageParserTest, ReadsEveryBuiltKey) {
   EXPECT_EQ(stage.device->value, "cuda:1");
   EXPECT_EQ(stage.on_error->value.count_max, 6u);
   EXPECT_EQ(stage.restart->value.policy, RestartSpec::Policy::never);
-  EXPECT_EQ(stage.stall_timeout_ns->value, 7'000'000'000);
+  EXPECT_EQ(stage.stall->value.after_ns, 7'000'000'000);
   EXPECT_EQ(stage.poison_after->value, 8u);
   EXPECT_EQ(stage.cpus, std::vector<int>{1});
   EXPECT_EQ(stage.env.at(0).second, "b");

@@ -47,7 +47,7 @@ TEST(PlanJson, KeepsWhatIsHardToPrint) {
   Plan plan = fashion_mnist_plan();
   PlanStage& stage = plan.stages[1];
   plan.seed = std::numeric_limits<std::uint64_t>::max();
-  stage.stall_timeout_ns = std::numeric_limits<std::int64_t>::min();
+  stage.stall.after_ns = std::numeric_limits<std::int64_t>::min();
   stage.on_error.percent_max = 0.1;
   stage.params = {
       {"list", {ParamValue::Kind::list, "", {ParamValue::scalar("a\"b\n")}, {}}},

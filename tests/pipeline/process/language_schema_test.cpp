@@ -21,8 +21,8 @@ json schema() { return json::parse(language_schema(builtin_stage_types())); }
 TEST(LanguageSchema, HasEveryKeyWithItsHelp) {
   const json all = schema();
   for (const KeySpec& key : key_table()) {
-    const char* kDefinitions[] = {"",       "checkpoint", "shard",  "stage",
-                                  "source", "on_error",   "restart"};
+    const char* kDefinitions[] = {"",       "checkpoint", "shard",   "stage",
+                                  "source", "on_error",   "restart", "stall_timeout"};
     const char* definition = kDefinitions[static_cast<int>(key.scope)];
     const json& place = *definition == 0 ? all : all["definitions"][definition];
     const json& property = place["properties"][std::string(key.name)];

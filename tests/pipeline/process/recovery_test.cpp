@@ -61,7 +61,7 @@ TEST_F(RecoveryTest, SaysWhatHappensNow) {
   EXPECT_EQ(second.restart_ns, 1'000 + 100'000'000);
   EXPECT_EQ(second.text,
             "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
-            "memory); started again in 100 ms (restart 2 of 5 within 30.0 s)");
+            "memory); started again in 100.0 ms (restart 2 of 5 within 30.0 s)");
 }
 
 TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {

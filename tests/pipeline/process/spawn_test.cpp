@@ -129,6 +129,29 @@ TEST_F(Spawning, CpusThatAreNotThereAreAnError) {
   EXPECT_EQ(process.error().message, "cannot bind a worker to its `cpus:`: Invalid argument");
 }
 
+TEST_F(Spawning, TheConditionOfAProcessIsKnown) {
+  request.output = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  const auto spawner = Spawner::create("/usr/bin/yes").value();
+  auto process = spawner->start(request);
+  ASSERT_TRUE(process.ok());
+  const auto becomes = [&](ProcessCondition wanted) {
+    for (int tries = 0; condition_of(process->pid) != wanted && tries < 5000; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return condition_of(process->pid) == wanted;
+  };
+  EXPECT_TRUE(becomes(ProcessCondition::runs));
+  spawner->signal(*process, SIGSTOP);
+  EXPECT_TRUE(becomes(ProcessCondition::stopped));
+  spawner->signal(*process, SIGCONT);
+  EXPECT_TRUE(becomes(ProcessCondition::runs));
+  spawner->signal(*process, SIGABRT);
+  EXPECT_TRUE(becomes(ProcessCondition::gone));  // also before it is collected
+  EXPECT_EQ(ending_text(end_of(*spawner, *process)), "was killed by SIGABRT");
+  spawner->signal(*process, SIGABRT);  // of one that has gone: nothing
+  close(request.output);
+}
+
 TEST_F(Spawning, AProcessShowsItsTitle) {
   request.title = "brigade: augment.1";
   request.output = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "pipeline/process/segments.h"
+#include "pipeline/stats/counters.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_crew.h"
 #include "tests/support/keeping_lines.h"
@@ -28,7 +29,7 @@ struct Supervising : testing::Test {
   KeepingLines lines;
   FakeClock clock{1'000'000'000};
   StageTypes types;
-  Supervisor supervisor{{plan, types, control, crew, *stops, lines, clock, 0, ""}};
+  Supervisor supervisor{{plan, types, control, crew, *stops, lines, clock, 0, "", {}}};
 
   std::uint64_t phase() const { return control.phase->value.load(); }
   std::uint64_t end() const { return control.domains[0]->end.value.load(); }
@@ -98,7 +99,8 @@ struct Restarting : Supervising {
     for (PlanStage& stage : plan.stages) stage.restart.policy = RestartSpec::Policy::on_failure;
     return plan;
   }
-  Supervisor restarting{{restarting_plan(plan), types, control, crew, *stops, lines, clock, 0, ""}};
+  Supervisor restarting{
+      {restarting_plan(plan), types, control, crew, *stops, lines, clock, 0, "", {}}};
 };
 
 TEST_F(Restarting, ADeadReplicaIsStartedAgainAndTheRunGoesOn) {
@@ -115,6 +117,33 @@ TEST_F(Restarting, ADeadReplicaIsStartedAgainAndTheRunGoesOn) {
   EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 1u);
   EXPECT_THAT(lines.lines, ElementsAre(HasSubstr("warning: stage \"sink\" replica 0 (pid 1001) was "
                                                  "killed by SIGKILL")));
+}
+
+TEST_F(Supervising, AStallIsSaidAndEndedWhereItIsAskedFor) {
+  plan.stages[1].stall = {10'000'000'000, true};
+  Supervisor watching{{plan, types, control, crew, *stops, lines, clock, 0, "", {}}};
+  crew.all_ready(100);
+  crew.step({}, [&] {
+    live_counters(control, 1).since_ns = 1;
+    control.replicas[1].at.value = 7;
+  });
+  for (int second = 0; second < 40; ++second) {
+    crew.step({}, [&] { clock.advance(std::chrono::seconds(1)); });
+  }
+  crew.step({}, [&] { finish_work(); });
+  crew.all_done();
+  watching.run();
+  EXPECT_THAT(crew.signals, ElementsAre(std::pair{1, SIGABRT}, std::pair{1, SIGKILL}));
+  EXPECT_THAT(lines.lines, ElementsAre(HasSubstr("has been at sample 7 for"),
+                                       HasSubstr("; aborted"), HasSubstr("; killed")));
+}
+
+TEST_F(Supervising, TheLinesOfABacktraceAreShownButAreNoLastWords) {
+  crew.all_ready(100);
+  crew.step({{1, Printed{"about to break"}}, {1, Printed{"backtrace: somewhere"}}});
+  crew.step({{1, Ended{{Ending::Kind::killed, SIGSEGV}}}});
+  EXPECT_THAT(supervisor.run().failure, testing::EndsWith("its last output: \"about to break\""));
+  EXPECT_THAT(lines.lines, Contains("output: sink.0: backtrace: somewhere"));
 }
 
 TEST_F(Restarting, TheSecondTimeItWaits) {
@@ -172,13 +201,17 @@ TEST_F(Restarting, AFailureThatIsSaidEndsTheRunWithoutARestart) {
   EXPECT_THAT(crew.restarted, ElementsAre());
 }
 
-TEST_F(Restarting, AStopIsAcknowledgedForTheDead) {
+TEST_F(Restarting, AStopWaitsForWhoIsStartedAgain) {
   crew.all_ready(100);
   crew.step({}, [&] { stops->ask(SIGINT); });
   crew.step({{0, Ended{{Ending::Kind::killed, SIGKILL}}}});
   crew.step({}, [&] {
-    EXPECT_EQ(control.domains[0]->stop.value, static_cast<std::uint64_t>(Stop::end_is_set));
     EXPECT_THAT(crew.restarted, ElementsAre(0));  // somebody must write up to the end
+    EXPECT_EQ(control.domains[0]->stop.value, static_cast<std::uint64_t>(Stop::asked));
+    control.replicas[0].ack.value = 1;  // it sees the stop
+  });
+  crew.step({}, [&] {
+    EXPECT_EQ(control.domains[0]->stop.value, static_cast<std::uint64_t>(Stop::end_is_set));
     finish_work();
   });
   crew.all_done();
@@ -312,7 +345,7 @@ TEST_F(Supervising, NumbersAndLinesOfStagesArriveInTheSummary) {
 
 TEST_F(Supervising, ProgressIsShownAsOftenAsItIsWanted) {
   lines.every_ns = 1'000'000'000;
-  Supervisor with_progress({plan, types, control, crew, *stops, lines, clock, 0, ""});
+  Supervisor with_progress({plan, types, control, crew, *stops, lines, clock, 0, "", {}});
   crew.step({{0, Ready{100}}}, [&] { clock.advance(std::chrono::seconds(1)); });
   crew.step({{1, Ready{}}, {2, Ready{}}});
   for (int i = 0; i < 4; ++i) {

@@ -64,6 +64,47 @@ TEST_F(Crewed, EveryReplicaIsAProcessWithItsName) {
   EXPECT_EQ(crew->running(), 0);
 }
 
+TEST_F(Crewed, AReplicaIsStartedAgainUnderItsNumber) {
+  make({"BRIGADE_FAULT=sink.0=work.start:1:kill", "HOME=/home/anna"});
+  ASSERT_TRUE(crew->start().ok());
+  EXPECT_THAT(runner.started[1].request.environment, Contains(StartsWith("BRIGADE_FAULT=")));
+  runner.print(1, "cut o");
+  runner.end(1, {Ending::Kind::killed, 9});
+  EXPECT_THAT(taken(), ElementsAre("1 printed cut o", "1 was killed by SIGKILL"));
+  EXPECT_EQ(crew->running(), 2);
+  ASSERT_TRUE(crew->restart(1).ok());
+  EXPECT_EQ(crew->running(), 3);
+  ASSERT_EQ(runner.started.size(), 4u);
+  EXPECT_EQ(runner.started[3].role, runner.started[1].role);
+  EXPECT_THAT(runner.started[3].request.environment, Not(Contains(StartsWith("BRIGADE_FAULT="))));
+  runner.print(3, "back\n");
+  runner.report(3, {1, Said{"hello"}});
+  EXPECT_THAT(taken(), testing::UnorderedElementsAre("1 printed back", "1 said hello"));
+  end_everybody();
+  EXPECT_EQ(crew->running(), 0);
+}
+
+// A process that is being started has copies of all descriptors until its exec is through.
+TEST_F(Crewed, EventsOfTheDeadAreNotTakenForItsSuccessors) {
+  start();
+  const OwnedFd copy(dup(runner.started[1].pidfd));
+  runner.end(1, {Ending::Kind::killed, 9});
+  EXPECT_THAT(taken(), ElementsAre("1 was killed by SIGKILL"));
+  ASSERT_TRUE(crew->restart(1).ok());
+  EXPECT_THAT(taken(), ElementsAre());
+  EXPECT_EQ(crew->running(), 3);
+  end_everybody();
+}
+
+TEST_F(Crewed, WhatCannotBeStartedAgainIsNamed) {
+  start();
+  runner.end(2, {Ending::Kind::killed, 9});
+  taken();
+  runner.fail_at = 3;
+  EXPECT_EQ(crew->restart(2).error().message, "stage \"sink\" replica 1: no more processes");
+  end_everybody();
+}
+
 TEST_F(Crewed, AWorkerGetsOnlyThePoolsItReadsOrWrites) {
   start();
   const WorkerRole& writer = runner.started[0].role;

@@ -68,6 +68,8 @@ TEST(CommandLine, EveryCommandHasItsForm) {
             3u);
   EXPECT_EQ(std::get<InitArguments>(parse({"init", "/data"})).folder, "/data");
   EXPECT_TRUE(std::holds_alternative<DoctorArguments>(parse({"doctor"})));
+  EXPECT_EQ(std::get<HoldersArguments>(parse({"holders"})).pid, 0);
+  EXPECT_EQ(std::get<HoldersArguments>(parse({"holders", "4711"})).pid, 4711);
   EXPECT_EQ(std::get<CompletionsArguments>(parse({"completions", "fish"})).shell, "fish");
 }
 

@@ -1,0 +1,63 @@
+#pragma once
+
+// Who holds what in a running graph, and why a mark stands still: read from the shared words at one
+// moment, from this process or another. What `brigade holders` prints, and what a run says when it
+// gets no further. Plain data; any thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/plan.h"
+#include "transports/layout.h"
+
+namespace brigade {
+
+/// What a replica is at.
+enum class Standing : std::uint8_t {
+  not_begun,     ///< opening, or waiting for the others to open
+  working,       ///< in a call of its stage, or between two
+  needs_input,   ///< its inputs have nothing new
+  needs_memory,  ///< its ring is full: a reader is behind
+  needs_other    ///< the end, a stop, the other replicas
+};
+
+struct Holder {
+  int number = 0;  ///< in the graph
+  int stage = 0;
+  int replica = 0;  ///< of the stage
+  Standing standing = Standing::not_begun;
+  std::int64_t for_ns = 0;              ///< how long it has been at that
+  std::uint64_t tasks = 0;              ///< leases: tasks it has claimed
+  std::optional<std::uint64_t> sample;  ///< in hand, with its lane (lane_number())
+};
+
+/// One per replica, in the order of their numbers.
+std::vector<Holder> read_holders(const Plan& plan, const Control<SystemPolicy>& control,
+                                 std::int64_t now_ns);
+
+/// A lane whose mark has further to go.
+struct StandingMark {
+  int stage = 0;
+  int lane = 0;
+  std::uint64_t low = 0;
+  std::uint64_t end = 0;  ///< kNever while unknown
+};
+
+/// The place that everybody else waits for, one way or another: followed from the first lane that
+/// is not at its end, to the writer while it lacks input and to the slowest reader while it lacks
+/// memory. None once every lane is at its end.
+std::optional<StandingMark> find_standing_mark(const Plan& plan,
+                                               const Control<SystemPolicy>& control,
+                                               const std::vector<Holder>& holders);
+
+/// "stage \"decode\" stands at sample 812 of 60,000: replica 1 has been at it for 31.0 s".
+std::string standstill_text(const Plan& plan, const Control<SystemPolicy>& control,
+                            const std::vector<Holder>& holders);
+
+/// A table: a line per replica, and the marks of every stage.
+std::string holders_text(const Plan& plan, const Control<SystemPolicy>& control,
+                         const std::vector<Holder>& holders);
+
+}  // namespace brigade

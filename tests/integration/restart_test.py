@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Workers die while the run goes on: nothing is lost, nothing comes twice, nothing stays behind."""
+
+import json
+import os
+import random
+import signal
+import time
+
+from brigade_program import ProgramTest, leftovers, line, main, wait_until, workers_of
+
+SEED = 20260131
+OFTEN = "{policy: on_failure, backoff: 0ms, burst: 1000000}"
+
+
+def crashing(params, more="", replicas=2, producer=""):
+    """numbers, shuffled -> slow, with a `delay` that has these parameters -> end."""
+    return f"""
+name: crashing
+epochs: 2
+stages:
+  numbers: {{producer: synthetic, shuffle: true, params: {{count: 2000, shape: [16]}}{producer}}}
+  slow:
+    transform: delay
+    from: numbers
+    replicas: {replicas}
+    params: {params}
+    {more}
+  end: {{consumer: count, from: slow}}
+"""
+
+
+class Restarts(ProgramTest):
+    def results(self, yaml, *arguments):
+        """(finished run, its summary)"""
+        summary = self.folder / "summary.json"
+        finished = self.run_graph(yaml, "--summary", str(summary), *arguments)
+        self.assertEqual(leftovers() - self.before, set())
+        return finished, json.loads(summary.read_text())
+
+    def assert_whole(self, summary, expected):
+        """The same samples with the same contents in the same order, and clean books."""
+        self.assertEqual(summary["results"]["end"], expected["results"]["end"])
+        for edge in summary["edges"]:
+            self.assertEqual(edge["produced"], edge["delivered"], edge)
+            self.assertEqual((edge["dropped"], edge["quarantined"], edge["leaked"]), (0, 0, 0))
+
+    def test_a_worker_that_crashes_once_is_not_seen_in_the_result(self):
+        _, expected = self.results(crashing("{}"))
+        finished, summary = self.results(crashing("{crash_once_at: [77, 1500, 3]}"))
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assert_whole(summary, expected)
+        restarts = {stage["name"]: stage["restarts"] for stage in summary["stages"]}
+        self.assertEqual(restarts, {"numbers": 0, "slow": 3, "end": 0})
+        self.assertEqual(finished.err.count("was killed by SIGABRT with sample"), 3)
+
+    def kill_while_it_runs(self, yaml, roles, kills, restarted=True):
+        """Kills workers of these stages one after the other; the finished run and its summary."""
+        chance = random.Random(SEED)
+        summary = self.folder / "summary.json"
+        run = self.start(yaml, "--summary", str(summary))
+        done = 0
+        while done < kills:
+            workers = [pid for name, pid in workers_of(run.pid).items()
+                       if name.split(".")[0] in roles]
+            if not workers:
+                if run.ended():
+                    break
+                continue
+            os.kill(chance.choice(workers), signal.SIGKILL)
+            done += 1
+            time.sleep(chance.uniform(0, 0.02))
+        finished = run.finish()
+        self.assertEqual(leftovers() - self.before, set())
+        self.assertEqual(done, kills, f"the run ended too early\n{finished.err}")
+        return finished, json.loads(summary.read_text())
+
+    def test_fifty_kills_are_not_seen_in_the_result(self):
+        yaml = line(count=20_000, ms=0.2, epochs=2, restart=OFTEN)
+        _, expected = self.results(line(count=20_000, epochs=2))
+        finished, summary = self.kill_while_it_runs(yaml, {"numbers", "slow"}, 50)
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assert_whole(summary, expected)
+        restarts = sum(stage["restarts"] for stage in summary["stages"])
+        self.assertGreater(restarts, 25)  # some were killed twice before they could be started
+
+    def test_the_burst_ends_the_run(self):
+        yaml = line(count=1_000_000, ms=0.2, restart="{policy: on_failure, burst: 3, backoff: 1ms}")
+        finished, _ = self.kill_while_it_runs(yaml, {"numbers"}, 4)
+        self.assertEqual(finished.code, 1)
+        self.assertIn("it was started again 3 times within 30.0 s (`restart:`)",
+                      finished.errors()[0])
+
+    def test_degraded_the_others_carry_on(self):
+        _, expected = self.results(line(count=5_000))
+        yaml = line(count=5_000, ms=0.2, replicas=3, restart="{policy: never, then: degrade}")
+        run = self.start_and_wait_for_workers(yaml, 5, "--summary",
+                                              str(self.folder / "summary.json"))
+        time.sleep(0.1)
+        os.kill(workers_of(run.pid)["slow.1"], signal.SIGKILL)
+        finished = run.finish()
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertIn("the other replicas carry on", finished.err)
+        self.assert_whole(json.loads((self.folder / "summary.json").read_text()), expected)
+
+    def test_a_consumer_that_dies_ends_the_run(self):
+        run = self.start_and_wait_for_workers(line(count=1_000_000, ms=0.2), 4)
+        os.kill(workers_of(run.pid)["end.0"], signal.SIGKILL)
+        finished = run.finish()
+        self.assertEqual(finished.code, 1)
+        self.assertIn('stage "end" replica 0', finished.errors()[0])
+
+    def test_a_stop_after_a_death_runs_dry(self):
+        run = self.start_and_wait_for_workers(line(count=1_000_000, ms=0.2, restart=OFTEN), 4)
+        for name in ("numbers.0", "slow.0"):
+            os.kill(workers_of(run.pid)[name], signal.SIGKILL)
+        os.kill(run.pid, signal.SIGINT)
+        os.kill(workers_of(run.pid).get("slow.1", 0) or run.pid, 0)
+        finished = run.finish()
+        self.assertEqual(finished.code, 130, finished.err)
+        self.assertEqual(finished.errors(), [])
+
+    def test_sigstop_kills_nobody_and_loses_nothing(self):
+        _, expected = self.results(line(count=20_000))
+        for name in ("numbers.0", "slow.1"):
+            summary = self.folder / "summary.json"
+            run = self.start_and_wait_for_workers(line(count=20_000, ms=0.1), 4, "--summary",
+                                                  str(summary))
+            pid = workers_of(run.pid)[name]
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(3)
+            self.assertFalse(run.ended())
+            os.kill(pid, signal.SIGCONT)
+            finished = run.finish()
+            self.assertEqual(finished.code, 0, finished.err)
+            self.assertNotIn("was killed", finished.err)
+            self.assert_whole(json.loads(summary.read_text()), expected)
+
+
+class Poison(ProgramTest):
+    def test_a_sample_that_kills_twice_is_left_out_in_every_epoch(self):
+        summary = self.folder / "summary.json"
+        finished = self.run_graph(crashing("{crash_at: [77]}", "on_error: {skip: 3}"), "--summary",
+                                  str(summary))
+        self.assertEqual(finished.code, 0, finished.err)
+        edges = {edge["to"]: edge for edge in json.loads(summary.read_text())["edges"]}
+        self.assertEqual(edges["slow"]["quarantined"], 2)  # once per epoch
+        self.assertEqual(edges["slow"]["dropped"], 0)
+        self.assertEqual(edges["end"]["delivered"], 3998)
+        self.assertEqual(finished.err.count("was killed by SIGABRT"), 2)
+        self.assertIn('"sample 77"): it has ended its worker 2 times', finished.err)
+        listed = [json.loads(entry) for entry in
+                  (self.folder / "crashing.quarantine.jsonl").read_text().splitlines()]
+        self.assertEqual([(entry["stage"], entry["id"], entry["epoch"], entry["source"])
+                          for entry in listed],
+                         [("slow", 77, 0, "sample 77"), ("slow", 77, 1, "sample 77")])
+
+    def test_under_stop_it_ends_the_run_by_name(self):
+        finished = self.run_graph(crashing("{crash_at: [77]}"))
+        self.assertEqual(finished.code, 1)
+        self.assertIn("`on_error: {skip: N}` would go on without it", finished.errors()[0])
+        self.assertIn('id 77 of epoch 0: "sample 77"', finished.errors()[0])
+
+    def test_control_a_single_death_is_no_poison(self):
+        finished = self.run_graph(crashing("{crash_once_at: [77]}"))
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertFalse((self.folder / "crashing.quarantine.jsonl").exists())
+
+    def test_more_than_the_policy_allows_end_the_run(self):
+        finished = self.run_graph(crashing("{crash_at: [77, 78, 79]}", "on_error: {skip: 2}"))
+        self.assertEqual(finished.code, 1)
+        self.assertIn("more samples failed than on_error: skip allows", finished.errors()[0])
+
+
+if __name__ == "__main__":
+    main()

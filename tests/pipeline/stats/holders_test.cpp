@@ -1,0 +1,109 @@
+#include "pipeline/stats/holders.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/process/segments.h"
+#include "pipeline/stats/counters.h"
+#include "tests/support/small_plan.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t kNow = 10'000'000'000;
+
+// numbers (replica 0 of the graph) -> two sinks (1 and 2), all of them begun a second ago.
+struct HoldersTest : testing::Test {
+  Plan plan = small_plan(2);
+  std::unique_ptr<Segments> segments = Segments::create(plan, "{}").value();
+  Control<SystemPolicy>& control = segments->control();
+
+  HoldersTest() {
+    for (int r = 0; r < 3; ++r) stand(r, Waiting::no);
+    control.domains[0]->end.value = 128;
+  }
+  void stand(int number, Waiting waiting) {
+    live_counters(control, number).since_ns = kNow - 1'000'000'000;
+    live_counters(control, number).waiting = static_cast<std::uint64_t>(waiting);
+  }
+  std::vector<Holder> holders() const { return read_holders(plan, control, kNow); }
+  Mark<SystemPolicy>& mark(int stage) {
+    return *control.stages[static_cast<std::size_t>(stage)].lanes[0].mark;
+  }
+};
+
+TEST_F(HoldersTest, SayWhatEachReplicaIsAtAndForHowLong) {
+  stand(0, Waiting::memory);
+  stand(1, Waiting::input);
+  stand(2, Waiting::no);
+  const auto& table = control.stages[1].lanes[0].table;
+  table.word(0) = table.claimed(0, 2);
+  control.replicas[2].at.value = 7;
+  const auto seen = holders();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[0].standing, Standing::needs_memory);
+  EXPECT_EQ(seen[1].standing, Standing::needs_input);
+  EXPECT_EQ(seen[1].tasks, 0u);
+  EXPECT_EQ(seen[2].standing, Standing::working);
+  EXPECT_EQ(seen[2].tasks, 1u);
+  EXPECT_EQ(seen[2].sample, 7u);
+  EXPECT_EQ(seen[2].for_ns, 1'000'000'000);
+}
+
+TEST_F(HoldersTest, WhoHasNotBegunSaysSo) {
+  live_counters(control, 1).since_ns = 0;
+  EXPECT_EQ(holders()[1].standing, Standing::not_begun);
+  EXPECT_EQ(holders()[1].for_ns, 0);
+}
+
+TEST_F(HoldersTest, TheSlowestReaderIsWhatAWriterWithoutRoomWaitsFor) {
+  stand(0, Waiting::memory);
+  mark(0).low.value = 64;
+  const auto standing = find_standing_mark(plan, control, holders());
+  ASSERT_TRUE(standing);
+  EXPECT_EQ(standing->stage, 1);
+  EXPECT_EQ(standing->low, 0u);
+  EXPECT_EQ(standing->end, 128u);
+}
+
+TEST_F(HoldersTest, TheWriterIsWhatReadersWithoutInputWaitFor) {
+  stand(1, Waiting::input);
+  stand(2, Waiting::input);
+  EXPECT_EQ(find_standing_mark(plan, control, holders())->stage, 0);
+}
+
+TEST_F(HoldersTest, EverybodyWaitingForEverybodyComesToAnEnd) {
+  stand(0, Waiting::memory);
+  stand(1, Waiting::input);
+  stand(2, Waiting::input);
+  EXPECT_TRUE(find_standing_mark(plan, control, holders()));
+}
+
+TEST_F(HoldersTest, AtTheEndNothingStands) {
+  for (int stage : {0, 1}) mark(stage).low.value = 128;
+  EXPECT_FALSE(find_standing_mark(plan, control, holders()));
+  EXPECT_EQ(standstill_text(plan, control, holders()), "every stage is at its end");
+}
+
+TEST_F(HoldersTest, TheTextNamesTheMarkAndWhy) {
+  stand(0, Waiting::memory);
+  stand(1, Waiting::input);
+  control.replicas[2].at.value = 7;
+  EXPECT_EQ(standstill_text(plan, control, holders()),
+            "stage \"sink\" stands at 0 of 128, and the others wait for it: replica 0 waits for "
+            "input since 1.0 s, replica 1 works on sample 7 since 1.0 s");
+  const std::string table = holders_text(plan, control, holders());
+  EXPECT_THAT(table, HasSubstr("sink.1"));
+  EXPECT_THAT(table, HasSubstr("waits for room: a reader is behind"));
+  EXPECT_THAT(table, HasSubstr("numbers"));
+}
+
+TEST_F(HoldersTest, AnEndThatIsNotKnownIsSaid) {
+  control.domains[0]->end.value = kNever;
+  EXPECT_THAT(standstill_text(plan, control, holders()), HasSubstr("0 of an unknown number"));
+}
+
+}  // namespace
+}  // namespace brigade
