@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/run/replica_context.h"
+#include "transports/stop.h"
 
 namespace brigade {
 namespace {
@@ -76,6 +77,12 @@ Recovery::Decision Recovery::decide(const DeadReplica& dead, const Ending& endin
   }
   const bool reserved = stage.lanes.front().fixed;  // nobody else may take its tasks
   if (spec.degrade && dead.others_left && !reserved) {
+    // It will never see a stop, or the end of a stream's data: others must not wait for it.
+    control_.replicas[dead.number].ack.value.store(1, std::memory_order_seq_cst);
+    ring_everybody(control_);
+    const auto domain = static_cast<std::size_t>(stage.lanes.front().domain);
+    const bool stream = stage.kind == StageKind::producer && !stage.indexed;
+    if (stream) end_if_all_acknowledged(control_, dead.stage, plan_.domains[domain].multiple);
     return {What::carry_on, 0, text + "; the other replicas carry on"};
   }
   return {What::fail, 0, std::move(text)};

@@ -49,8 +49,8 @@ std::vector<RunningGraph> find_running_graphs() {
 Result<std::unique_ptr<AttachedSegments>> look_into(const RunningGraph& graph) {
   const int fd = open(graph.control.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    return Error{concat("cannot look into the graph of process ", graph.pid, ": ",
-                        std::strerror(errno))};
+    return Error{
+        concat("cannot look into the graph of process ", graph.pid, ": ", std::strerror(errno))};
   }
   auto segments = AttachedSegments::look_into(fd);
   if (!segments) return segments.error().within(concat("the graph of process ", graph.pid));

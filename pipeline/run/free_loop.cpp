@@ -69,7 +69,7 @@ Attempt<SystemPolicy> FreeLoop::next_input() {
   const auto attempt = [&] {
     for (int port = 0; port < lanes_.ports(); ++port) {
       const auto& epochs = ports_[static_cast<std::size_t>(port)].epochs;
-      lanes_.input(port).set_own_end(draining_ ? kNever : epochs.end(place_.epoch));
+      lanes_.input(port).set_own_end(epochs.end(place_.epoch));
     }
     const Attempt<SystemPolicy> found = lanes_.try_input();
     if (found.look == Look::blocked) cause = found.cause;
@@ -215,9 +215,10 @@ Result<void> FreeLoop::tell_epochs() {
   return {};
 }
 
-/// No input has anything more: each has come to the end of its epoch, or after a stop to its own.
+/// No input has anything more in this epoch: each has come to its end, or, after a stop, to an end
+/// of its own in the middle of it. In that case the others may have more in the epochs that follow.
 void FreeLoop::end_inputs() {
-  bool epoch_is_over = !draining_;
+  bool epoch_is_over = true;
   bool all_over = true;
   for (int port = 0; port < lanes_.ports(); ++port) {
     const std::uint64_t low = lanes_.input(port).low();
@@ -226,9 +227,9 @@ void FreeLoop::end_inputs() {
     all_over = all_over && low == lanes_.input(port).end();
   }
   const std::uint64_t end = closed(lanes_.output().low());
-  if (epoch_is_over) return end_epoch(*context_.control, domain_, place_.epoch, end);
-  draining_ = true;
-  if (!all_over) return;
+  if (epoch_is_over || !all_over) {
+    return end_epoch(*context_.control, domain_, place_.epoch, end);
+  }
   over_ = true;
   if (pad_up_to(end)) end_domain(*context_.control, domain_, end);
 }

@@ -81,7 +81,6 @@ class FreeLoop {
   StreamPlace place_;
   Pace pace_;
   SystemPolicy::Atomic<std::uint64_t>* at_;
-  bool draining_ = false;  // after a stop: epochs do not matter any more
   bool over_ = false;
 };
 

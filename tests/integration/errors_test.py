@@ -25,7 +25,8 @@ class Errors(ProgramTest):
 
     def test_a_stage_that_fails_names_its_sample(self):
         yaml = line().replace("ms: 0.0", "fail_at: [7]")
-        self.failed(yaml, "failed: sample 7 (id 7 of epoch 0: \"sample 7\"): fails at sample 7, as told "
+        self.failed(yaml, "failed: sample 7 (id 7 of epoch 0: \"sample 7\"): fails at sample 7, "
+                          "as told "
                           "(fail_at)")
 
     def test_failures_may_be_skipped(self):
@@ -40,11 +41,13 @@ class Errors(ProgramTest):
         yaml = line(replicas=1).replace("ms: 0.0", "fail_at: [7, 8, 500]").replace(
             "replicas: 1", "replicas: 1\n    on_error: {skip: 2}")
         self.failed(yaml, "failed: more samples failed than on_error: skip allows (2 different "
-                          "samples); the last was sample 500 (id 500 of epoch 0: \"sample 500\"): fails at sample "
+                          "samples); the last was sample 500 (id 500 of epoch 0: \"sample 500\"): "
+                          "fails at sample "
                           "500, as told (fail_at)")
 
     def test_a_fault_point_ends_the_run(self):
-        self.failed(line(replicas=1, restart="never"), "was killed by SIGKILL (by hand, or by the kernel for lack "
+        self.failed(line(replicas=1, restart="never"),
+                    "was killed by SIGKILL (by hand, or by the kernel for lack "
                                       "of memory)",
                     environment={"BRIGADE_FAULT": "slow.0=claim.after_cas:2:kill"})
 

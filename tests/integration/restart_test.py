@@ -103,6 +103,26 @@ class Restarts(ProgramTest):
         self.assertIn("the other replicas carry on", finished.err)
         self.assert_whole(json.loads((self.folder / "summary.json").read_text()), expected)
 
+    def test_a_stream_ends_without_the_replica_that_is_gone(self):
+        lines = self.write("lines.txt", "".join(f"{number}\n" for number in range(200_000)))
+        yaml = f"""
+stages:
+  lines: {{producer: lines, params: {{file: {lines}}}, replicas: 2,
+          restart: {{policy: never, then: degrade}}}}
+  slow: {{transform: delay, from: lines, params: {{ms: 0.01}}}}
+  end: {{consumer: count, from: slow}}
+"""
+        for name in ("lines.0", "lines.1"):
+            run = self.start_and_wait_for_workers(yaml, 4, "--summary",
+                                                  str(self.folder / "summary.json"))
+            time.sleep(0.2)
+            os.kill(workers_of(run.pid)[name], signal.SIGKILL)
+            finished = run.finish()
+            self.assertEqual(finished.code, 0, finished.err)
+            samples = json.loads((self.folder / "summary.json").read_text())["samples"]
+            self.assertGreaterEqual(samples, 100_000)  # all that the other one has
+            self.assertLess(samples, 200_000)
+
     def test_a_consumer_that_dies_ends_the_run(self):
         run = self.start_and_wait_for_workers(line(count=1_000_000, ms=0.2), 4)
         os.kill(workers_of(run.pid)["end.0"], signal.SIGKILL)

@@ -71,10 +71,9 @@ struct ShowText {
   int exit_code = 0;
 };
 
-using Command =
-    std::variant<RunArguments, CheckArguments, PlanArguments, DrawArguments, StagesArguments,
-                 SampleArguments, InitArguments, HoldersArguments, DoctorArguments,
-                 CompletionsArguments, ShowText>;
+using Command = std::variant<RunArguments, CheckArguments, PlanArguments, DrawArguments,
+                             StagesArguments, SampleArguments, InitArguments, HoldersArguments,
+                             DoctorArguments, CompletionsArguments, ShowText>;
 
 /// `given`: the program's name first.
 Command parse_command_line(const std::vector<std::string>& given);

@@ -70,8 +70,7 @@ std::string table_of_keys() {
       {KeyScope::top, "At the top level"},  {KeyScope::stage, "Of a stage"},
       {KeyScope::source, "Of a source"},    {KeyScope::on_error, "In `on_error:`"},
       {KeyScope::restart, "In `restart:`"}, {KeyScope::checkpoint, "In `checkpoint:`"},
-      {KeyScope::shard, "In `shard:`"},
-      {KeyScope::stall, "In `stall_timeout:`"},
+      {KeyScope::shard, "In `shard:`"},     {KeyScope::stall, "In `stall_timeout:`"},
   };
   static_assert(std::size(parts) == kKeyScopes);
   std::string text = "\n";

@@ -100,6 +100,8 @@ TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
   EXPECT_EQ(decision.next, Next::carry_on);
   EXPECT_EQ(decision.text,
             "stage \"sink\" replica 0 was killed by SIGSEGV; the other replicas carry on");
+  EXPECT_EQ(control.replicas[1].ack.value, 1u);  // nobody waits for it to see an end
+  EXPECT_EQ(control.replicas[2].ack.value, 0u);
   DeadReplica last = sink(1);
   last.others_left = false;
   EXPECT_EQ(die(recovery, kCrashed, last).next, Next::fail);

@@ -16,7 +16,8 @@ TEST(CompletionsCommand, KnowsTheRealCommandsAndStageTypes) {
   const auto& arguments = std::get<CompletionsArguments>(command);
   const Captured ran = captured([&] { return completions_command(arguments, types); });
   EXPECT_EQ(ran.code, 0);
-  EXPECT_THAT(ran.out, HasSubstr("run check plan graph stages sample init holders doctor completions"));
+  EXPECT_THAT(ran.out, HasSubstr("run check plan graph stages sample init holders doctor "
+                                 "completions"));
   EXPECT_THAT(ran.out, HasSubstr("--in-process"));
   EXPECT_THAT(ran.out, HasSubstr("synthetic"));
 }

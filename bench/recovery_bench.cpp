@@ -1,0 +1,148 @@
+// From the death of a worker to the moment its work is repaired and to the first task of the
+// process that takes its place, in a real graph that goes on meanwhile. Prints JSON.
+//
+//   recovery_bench [KILLS]
+//
+// The times are read from the graph's own shared words, by a thread that looks every few
+// microseconds; it starts the clock right before kill().
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "pipeline/config/load_graph.h"
+#include "pipeline/plan/planner.h"
+#include "pipeline/process/app.h"
+#include "pipeline/process/file_facts.h"
+#include "pipeline/process/machine_probe.h"
+#include "pipeline/process/run_session.h"
+#include "pipeline/process/running_graphs.h"
+#include "pipeline/stats/counters.h"
+#include "stages/builtin.h"
+#include "tests/support/children.h"
+
+namespace brigade {
+namespace {
+
+constexpr const char* kGraph = R"(
+epochs: 1000000
+stages:
+  numbers: {producer: synthetic, params: {count: 100000, shape: [64], dtype: f32}}
+  work:
+    transform: delay
+    from: numbers
+    replicas: 2
+    params: {ms: 0.05}
+    restart: {backoff: 0ms, burst: 1000000}
+  end: {consumer: count, from: work}
+)";
+
+class NoLines final : public RunLines {
+ public:
+  void line(LineKind kind, const std::string& text) override {
+    if (kind == LineKind::error) std::fprintf(stderr, "%s\n", text.c_str());
+  }
+  void progress(const std::string&) override {}
+  std::int64_t progress_every_ns() const override { return 0; }
+};
+
+Result<Plan> plan_graph_of_the_bench(const StageTypes& types) {
+  FileFacts facts;
+  LoadedGraph loaded =
+      load_graph({{"recovery.yaml", kGraph, "/", false}}, {.files = {},
+                                                           .sets = {},
+                                                           .limit = {},
+                                                           .types = types,
+                                                           .facts = facts,
+                                                           .environment = {},
+                                                           .working_directory = "/"});
+  if (!loaded.graph) return Error{loaded.messages()};
+  PlanResult planned = plan_graph(*loaded.graph, probe_machine());
+  for (const PlanProblem& problem : planned.problems) return Error{problem.message};
+  return std::move(planned.plan);
+}
+
+pid_t find_worker(const std::string& name) {
+  for (const pid_t pid : support::children_of_this_process()) {
+    std::ifstream file(concat("/proc/", pid, "/cmdline"));
+    std::string title;
+    std::getline(file, title, '\0');
+    if (title == "brigade: " + name) return pid;
+  }
+  return 0;
+}
+
+template <class Happened>
+std::int64_t when(Happened happened) {
+  while (!happened()) std::this_thread::sleep_for(std::chrono::microseconds(5));
+  return monotonic_ns();
+}
+
+double at(const std::vector<std::int64_t>& sorted, double share) {
+  const auto place = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1));
+  return static_cast<double>(sorted[place]) / 1e9;
+}
+
+std::string figures(const char* name, std::vector<std::int64_t> times) {
+  std::sort(times.begin(), times.end());
+  return concat("\"", name, "\": {\"median\": ", at(times, 0.5), ", \"p99\": ", at(times, 0.99),
+                ", \"max\": ", at(times, 1), "}");
+}
+
+/// Kills replica 0 of `work`, again and again.
+void kill_and_measure(const Plan& plan, Control<SystemPolicy>& control, int kills) {
+  constexpr int kWork = 1;
+  const int number = plan.stages[kWork].first_replica;
+  const auto& repairs = control.stages[kWork].repairs->value;
+  ReplicaCounters& counters = live_counters(control, number);
+  std::vector<std::int64_t> repaired;
+  std::vector<std::int64_t> restarted;
+  std::mt19937 chance(7);
+  while (static_cast<int>(repaired.size()) < kills) {
+    std::this_thread::sleep_for(std::chrono::microseconds(2000 + chance() % 5000));
+    const pid_t pid = find_worker("work.0");
+    if (pid == 0 || counters.since_ns.load() == 0) continue;
+    const std::uint64_t before = repairs.load();
+    const std::int64_t start = monotonic_ns();
+    if (kill(pid, SIGKILL) != 0) continue;
+    repaired.push_back(when([&] { return repairs.load() != before; }) - start);
+    restarted.push_back(when([&] { return counters.since_ns.load() != 0; }) - start);
+  }
+  std::printf("{\"kills\": %d, %s, %s}\n", kills, figures("death_to_repaired_s", repaired).c_str(),
+              figures("death_to_restarted_s", restarted).c_str());
+}
+
+int run(int kills) {
+  const StageTypes types = builtin_stage_types();
+  auto plan = plan_graph_of_the_bench(types);
+  NoLines lines;
+  if (!plan) return std::fprintf(stderr, "%s\n", plan.error().message.c_str()), 1;
+  auto session = RunSession::start(*plan, types, lines, {});
+  if (!session) return std::fprintf(stderr, "%s\n", session.error().message.c_str()), 1;
+  for (const RunningGraph& graph : find_running_graphs()) {
+    if (graph.pid != getpid()) continue;
+    auto segments = look_into(graph);
+    if (!segments) return std::fprintf(stderr, "%s\n", segments.error().message.c_str()), 1;
+    kill_and_measure((*segments)->plan(), (*segments)->control(), kills);
+  }
+  (*session)->stop(SIGTERM);
+  (*session)->stop(SIGTERM);
+  (*session)->wait();
+  return 0;
+}
+
+}  // namespace
+}  // namespace brigade
+
+int main(int argc, char** argv) {
+  const brigade::App app(argc, argv, {});
+  return brigade::run(argc > 1 ? std::atoi(argv[1]) : 200);
+}
