@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 #include <optional>
 
 #include "base/text.h"
@@ -52,6 +53,13 @@ int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& ou
   return exit_code(outcome);
 }
 
+[[noreturn]] void say_out_of_memory() {
+  constexpr std::string_view kText =
+      "brigade: error: out of memory; raise the limit on address space (`ulimit -v`)\n";
+  if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) _exit(1);
+  _exit(1);
+}
+
 }  // namespace
 
 int run_command(const RunArguments& arguments, const StageTypes& types, std::int64_t started_ns) {
@@ -83,6 +91,9 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
   options.handle_signals = true;
   options.exec_ns = started_ns;
   options.quarantine_file = true;
+  // Where memory runs out in the middle of an exception there is nothing left to catch; workers go
+  // with this process.
+  if (!options.in_process) std::set_new_handler(&say_out_of_memory);
   auto session = RunSession::start(*planned.plan, all_types, console, options);
   if (!session) {
     console.line(LineKind::error, session.error().message);

@@ -102,6 +102,22 @@ TEST_F(Errors, APercentageIsOfOneEpoch) {
       << failed.error().message;
 }
 
+// Of a stream nobody knows how many samples there will be.
+TEST_F(Errors, APercentageOfAStreamIsOfItsSamplesSoFarAtLeastAThousand) {
+  support::NumberLine line;
+  line.batch = 64;
+  graph_ = support::number_graph(line);
+  graph_.stage("mix").on_error = {true, 0, 1};  // 10 of the first 1,000
+  run_.emplace(graph_);
+  SampleErrors errors = this->errors();
+  for (std::uint64_t number = 0; number < 10; ++number)
+    EXPECT_TRUE(fail(errors, number).ok()) << number;
+  EXPECT_FALSE(fail(errors, 10).ok());
+  run_->context("mix").words().lanes[0].mark->low.value = 2'000;  // then 20 may fail
+  SampleErrors later = this->errors();
+  EXPECT_TRUE(fail(later, 11).ok());
+}
+
 TEST_F(Errors, AFullListIsTooMany) {
   plan({true, 1, 0}, 100);
   const std::uint64_t capacity = run_->stage("mix").skips_max;

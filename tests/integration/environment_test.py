@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Machines that are not as they should be: small /dev/shm, nowhere to write, files that vanish."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import brigade_program
+from brigade_program import ProgramTest, line, main, wait_until, workers_of
+from idx_files import images, labels
+
+CAN_MOUNT = subprocess.run(["unshare", "--mount", "true"], capture_output=True,
+                           check=False).returncode == 0
+
+
+class Environment(ProgramTest):
+    @unittest.skipUnless(CAN_MOUNT, "needs the right to mount (unshare --mount)")
+    def test_a_dev_shm_of_no_size_does_not_matter(self):
+        path = self.write("graph.yaml", line(count=2000))
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c",
+             'mount -t tmpfs -o size=4k,mode=1777 tmpfs /dev/shm && exec "$@"', "sh", str(brigade_program.PROGRAM),
+             "run", str(path)], capture_output=True, text=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_working_directory_that_cannot_be_written(self):
+        yaml = """
+name: unwritable
+stages:
+  numbers: {producer: synthetic, params: {count: 1000, shape: [4]}}
+  slow: {transform: delay, from: numbers, on_error: {skip: 2}, params: {crash_at: [7]}}
+  end: {consumer: count, from: slow}
+"""
+        finished = self.run_graph(yaml, cwd="/proc")  # not even root can make a file there
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertIn("warning: cannot write the list of samples in quarantine, "
+                      "unwritable.quarantine.jsonl", finished.err)
+        self.assertIn("it has ended its worker 2 times", finished.err)
+
+    def write_files(self, count):
+        for name, content in (("images", images(count)), ("labels", labels(count))):
+            (self.folder / "new").write_bytes(content)
+            (self.folder / "new").replace(self.folder / f"{name}.idx")
+
+    def graph_of_files(self):
+        self.write_files(500)
+        return """
+epochs: 1000
+stages:
+  images: {producer: idx_images, params: {images: images.idx, labels: labels.idx}}
+  slow: {transform: delay, from: images, params: {ms: 0.2}}
+  end: {consumer: count, from: slow}
+"""
+
+    def test_a_file_that_vanishes_is_still_read(self):
+        run = self.start_and_wait_for_workers(self.graph_of_files(), 3)
+        (self.folder / "images.idx").unlink()
+        time.sleep(0.3)
+        self.assertFalse(run.ended())
+        os.kill(run.pid, signal.SIGINT)
+        self.assertEqual(run.finish().code, 130)
+
+    def test_a_file_that_is_gone_when_its_reader_is_started_again_is_named(self):
+        run = self.start_and_wait_for_workers(self.graph_of_files(), 3)
+        (self.folder / "images.idx").unlink()
+        os.kill(workers_of(run.pid)["images.0"], signal.SIGKILL)
+        finished = run.finish()
+        self.assertEqual(finished.code, 1)
+        self.assertEqual(len(finished.errors()), 1, finished.err)
+        self.assertIn("images.idx", finished.errors()[0])
+
+    def test_a_source_that_has_changed_when_its_reader_is_started_again_is_refused(self):
+        run = self.start_and_wait_for_workers(self.graph_of_files(), 3)
+        time.sleep(0.2)
+        self.write_files(400)
+        os.kill(workers_of(run.pid)["images.0"], signal.SIGKILL)
+        finished = run.finish()
+        self.assertEqual(finished.code, 1)
+        self.assertIn("its source has 400 samples now and had 500 when the run began",
+                      finished.errors()[0])
+
+    def test_holders_shows_a_running_graph(self):
+        run = self.start_and_wait_for_workers(line(count=1_000_000, ms=0.2), 4)
+        wait_until(lambda: "works" in self.holders(run.pid), "a replica at work")
+        shown = self.holders(run.pid)
+        for word in ("numbers.0", "slow.0", "slow.1", "end.0", "stands at"):
+            self.assertIn(word, shown)
+        os.kill(run.pid, signal.SIGTERM)
+        self.assertEqual(run.finish().code, 143)
+
+    def holders(self, pid):
+        return subprocess.run([str(brigade_program.PROGRAM), "holders", str(pid)], capture_output=True, text=True,
+                              check=True).stdout
+
+
+class Stalls(ProgramTest):
+    def hanging(self, stall):
+        return f"""
+stages:
+  numbers: {{producer: synthetic, params: {{count: 100, shape: [4]}}}}
+  slow:
+    transform: delay
+    from: numbers
+    params: {{ms: 3600000, every: 50}}
+    poison_after: 1
+    on_error: {{skip: 5}}
+    stall_timeout: {stall}
+  end: {{consumer: count, from: slow}}
+"""
+
+    def test_a_call_that_does_not_return_is_said_and_left_alone(self):
+        run = self.start_and_wait_for_workers(self.hanging("200ms"), 3)
+        time.sleep(2)
+        self.assertFalse(run.ended())
+        os.kill(run.pid, signal.SIGINT)
+        os.kill(run.pid, signal.SIGINT)
+        finished = run.finish()
+        self.assertEqual(finished.err.count("has been at sample 0 for"), 1, finished.err)
+
+    def test_where_it_is_asked_for_it_is_aborted_with_a_backtrace(self):
+        finished = self.run_graph(self.hanging("{after: 200ms, then: abort}"))
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertIn("; aborted, for a backtrace", finished.err)
+        self.assertIn("slow.0: backtrace: ", finished.err)
+        self.assertIn("was killed by SIGABRT with sample 0 in hand", finished.err)
+        self.assertIn("with sample 50 in hand", finished.err)
+
+
+if __name__ == "__main__":
+    main()
