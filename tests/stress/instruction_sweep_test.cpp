@@ -1,0 +1,155 @@
+// A worker killed after every machine instruction of claim, wait, work, finish (with advance and
+// wake) and of the journal: then the repair, its successor, and the run to the end. Every row
+// exactly once and whole, none in two hands, exact books, marks at their ends, no waiter bit left,
+// nobody asleep for ever. The short form is part of every test run, the full one of `./dev chaos`.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/stress/instruction_sweep.h"
+#include "tests/stress/sweep_effort.h"
+
+namespace brigade::stress {
+namespace {
+
+const std::vector<SweptSpec>& specs() {
+  static const std::vector<SweptSpec> all = {
+      {"one_to_one_in_order", {{1, 1, 2, {}, true}, {1, 1, 0, {0}, true}}, 6},
+      {"two_to_two", {{2, 1, 3, {}}, {2, 1, 0, {0}}}, 8},
+      {"one_two_one", {{1, 1, 2, {}, true}, {2, 1, 2, {0}}, {1, 1, 0, {1}, true}}, 6},
+      {"rows_to_batches", {{2, 1, 4, {}}, {1, 2, 0, {0}, true}}, 8},
+      {"batches_to_rows", {{2, 2, 4, {}}, {2, 1, 0, {0}}}, 8},
+      {"broadcast", {{1, 1, 2, {}, true}, {2, 1, 0, {0}}, {1, 1, 0, {0}, true}}, 6},
+      {"zip", {{1, 1, 2, {}, true}, {2, 1, 2, {}}, {1, 1, 0, {0, 1}}}, 6},
+      {"fixed_turns", {{1, 1, 4, {}, true}, {2, 1, 0, {0}, false, true}}, 8},
+      {"two_rows_for_each_sample",
+       {{1, 1, 2, {}, true}, {2, 1, 6, {0}, false, false, 2}, {1, 3, 0, {1}, true}},
+       6},
+      {"repack", {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 2, 0, {1}, true}}, 4, 1},
+      {"merge",
+       {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 1, 4, {}, true}, {1, 2, 0, {2}, true}},
+       3,
+       2}};
+  return all;
+}
+
+const SweptSpec& spec_named(const std::string& name) {
+  for (const SweptSpec& spec : specs()) {
+    if (spec.name == name) return spec;
+  }
+  BRIGADE_CHECK(false, name);
+  return specs()[0];
+}
+
+/// The stages whose replica 0 is the victim; of a merge that one.
+std::vector<int> victims(const SweptSpec& spec) {
+  if (spec.merged > 0) return {spec.merged};
+  std::vector<int> stages;
+  for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) stages.push_back(s);
+  return stages;
+}
+
+/// Where the line and the victim's neighbours are: a different mixture at each position.
+Sweep sweep_at(const SweptSpec& spec, int victim, int position) {
+  constexpr int kMovesBetweenPositions = 7;
+  constexpr int kPaces[] = {0, 37, 0, 101, 11, 61, 0, 23};
+  Sweep sweep;
+  sweep.spec = &spec;
+  sweep.victim_stage = victim;
+  sweep.position = spec.merged > 0 ? 0 : position * kMovesBetweenPositions;
+  sweep.pace = kPaces[position % std::size(kPaces)];
+  return sweep;
+}
+
+class InstructionSweep : public testing::TestWithParam<SweptSpec> {
+ protected:
+  void SetUp() override {
+    if (!can_step()) GTEST_SKIP() << "a process may not be stepped here";
+  }
+};
+
+TEST_P(InstructionSweep, NothingIsLostAfterWhicheverInstructionAWorkerIsKilled) {
+  SweepResult all;
+  for (int victim : victims(GetParam())) {
+    for (int position = 0; position < kSweepEffort.positions; ++position) {
+      Sweep sweep = sweep_at(GetParam(), victim, position);
+      sweep.tasks = kSweepEffort.tasks;
+      sweep.real_kills = kSweepEffort.real_kills;
+      sweep.also_late = true;
+      // Of `assign: fixed` nobody else may do what the dead left.
+      sweep.also_without_restart = kSweepEffort.without_restart &&
+                                   !GetParam().stages[static_cast<std::size_t>(victim)].fixed;
+      all.add(run_sweep(sweep));
+      ASSERT_EQ(all.failure, "") << "stage " << victim << ", position " << position;
+    }
+  }
+  EXPECT_GT(all.deaths, 100u);
+  std::cout << "  " << all.figures() << "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Lines, InstructionSweep, testing::ValuesIn(specs()),
+                         [](const auto& spec) { return spec.param.name; });
+
+// --- what must be noticed ------------------------------------------------------------------------
+
+/// Something after which a sweep must find an instruction that does harm.
+struct Omission {
+  const char* name;
+  const char* line;
+  void (*make)(Aftermath&);
+  bool late = false;
+
+  friend void PrintTo(const Omission& omission, std::ostream* out) { *out << omission.name; }
+};
+
+class NegativeControls : public testing::TestWithParam<Omission> {
+ protected:
+  void SetUp() override {
+    if (!can_step()) GTEST_SKIP() << "a process may not be stepped here";
+  }
+};
+
+TEST_P(NegativeControls, AreCaughtAtSomeInstruction) {
+  SweepResult all;
+  for (int victim : victims(spec_named(GetParam().line))) {
+    for (int position = 0; position < 8 && all.failures == 0; ++position) {
+      Sweep sweep = sweep_at(spec_named(GetParam().line), victim, position);
+      sweep.tasks = 100;
+      sweep.also_late = GetParam().late;
+      GetParam().make(sweep.aftermath);
+      all.add(run_sweep(sweep));
+    }
+  }
+  EXPECT_GT(all.failures, 0u) << all.figures();
+  std::cout << "  " << all.failure << "\n";
+}
+
+const Omission kOmissions[] = {
+    {"settle", "one_to_one_in_order", [](Aftermath& a) { a.rules.settle = false; }},
+    {"settle_with_task_words", "two_to_two", [](Aftermath& a) { a.rules.settle = false; }},
+    {"journal", "repack", [](Aftermath& a) { a.rules.settle = false; }},
+    {"reopen", "two_to_two", [](Aftermath& a) { a.rules.reopen = false; }},
+    {"advance", "two_to_two", [](Aftermath& a) { a.rules.advance = false; }},
+    {"clear", "two_to_two",
+     [](Aftermath& a) {
+       a.rules.clear = false;
+       a.restart = Restart::never;
+     }},
+    {"count", "two_to_two",
+     [](Aftermath& a) {
+       a.rules.count = false;
+       a.restart = Restart::never;
+     },
+     true},
+    {"ring", "two_to_two", [](Aftermath& a) { a.rules.ring = false; }, true},
+    {"ring_in_order", "one_to_one_in_order", [](Aftermath& a) { a.rules.ring = false; }},
+    {"restart_before_repair", "two_to_two",
+     [](Aftermath& a) { a.restart = Restart::before_repair; }}};
+
+INSTANTIATE_TEST_SUITE_P(Rules, NegativeControls, testing::ValuesIn(kOmissions),
+                         [](const auto& omission) { return std::string(omission.param.name); });
+
+}  // namespace
+}  // namespace brigade::stress
