@@ -2,6 +2,6 @@
 
 namespace brigade::stress {
 
-const int kKillsPerLine = 5'000;
+const int kKillsPerLine = 4'000;
 
 }  // namespace brigade::stress

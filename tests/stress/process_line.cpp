@@ -18,7 +18,11 @@ const LineSpec& line_named(const std::string& name) {
   static const std::vector<LineSpec> lines = {
       {"three_to_two", {{3, 2, 24, {}}, {2, 4, 0, {0}}}},
       {"one_two_one", {{1, 2, 16, {}, true}, {2, 2, 16, {0}}, {1, 4, 0, {1}, true}}},
-      {"broadcast", {{2, 1, 8, {}}, {2, 2, 0, {0}}, {1, 1, 0, {0}, true}}}};
+      {"broadcast", {{2, 1, 8, {}}, {2, 2, 0, {0}}, {1, 1, 0, {0}, true}}},
+      {"zip", {{1, 1, 8, {}, true}, {2, 2, 8, {}}, {2, 1, 0, {0, 1}}}},
+      {"rows_to_batches", {{2, 1, 16, {}}, {1, 8, 0, {0}, true}}},
+      {"batches_to_rows", {{2, 4, 16, {}}, {3, 1, 0, {0}}}},
+      {"one_with_task_words", {{1, 1, 8, {}}, {1, 1, 0, {0}, true}}}};
   for (const LineSpec& line : lines) {
     if (line.name == name) return line;
   }
@@ -57,7 +61,7 @@ ProcessLine::~ProcessLine() {
   }
 }
 
-void ProcessLine::spawn(Child& child, bool first) {
+void ProcessLine::spawn(Child& child, const std::string& fault) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, files_[0].fd(), kControlFd);
@@ -67,14 +71,13 @@ void ProcessLine::spawn(Child& child, bool first) {
     posix_spawn_file_actions_adddup2(&actions, files_[s + 2].fd(),
                                      kFirstPoolFd + static_cast<int>(s));
   }
-  const bool faulty = first && child.stage == plan_.fault_stage && child.replica == 0;
-  std::string fault = "BRIGADE_FAULT=" + (faulty ? plan_.fault : "");
+  std::string variable = "BRIGADE_FAULT=" + fault;
   std::vector<std::string> arguments = {"worker", kWorkerArgument, spec_.name,
                                         std::to_string(child.stage), std::to_string(child.replica)};
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  char* environment[] = {fault.data(), nullptr};
+  char* environment[] = {variable.data(), nullptr};
   const int global =
       shape_.stages[static_cast<std::size_t>(child.stage)].first_replica + child.replica;
   control_.replicas[global].state.value.store(0);
@@ -84,7 +87,7 @@ void ProcessLine::spawn(Child& child, bool first) {
   BRIGADE_CHECK(error == 0, error);
 }
 
-/// Whoever died is repaired at once, and only then started again.
+/// Whoever died is repaired at once, and only then started again (unless the plan is a mistake).
 void ProcessLine::reap() {
   for (Child& child : children_) {
     int status = 0;
@@ -99,9 +102,18 @@ void ProcessLine::reap() {
       return;
     }
     ++kills_;
-    repair(control_, child.stage, child.replica, {}, plan_.rules);
-    spawn(child, false);
+    recover(child);
   }
+}
+
+void ProcessLine::recover(Child& child) {
+  if (plan_.restart == Restart::before_repair) {
+    spawn(child, "claim.after_cas:1:stop");  // it has a task in hand
+    std::this_thread::sleep_for(50ms);
+    child.stopped = true;  // until the next disturbance
+  }
+  repair(control_, child.stage, child.replica, {}, plan_.rules);
+  if (plan_.restart == Restart::after_repair) spawn(child, "");
 }
 
 /// Kills somebody, or lets somebody stand still for a moment.
@@ -156,7 +168,10 @@ bool ProcessLine::progressed() {
 }
 
 Outcome ProcessLine::run() {
-  for (Child& child : children_) spawn(child, true);
+  for (Child& child : children_) {
+    const bool faulty = child.stage == plan_.fault_stage && child.replica == 0;
+    spawn(child, faulty ? plan_.fault : "");
+  }
   while (problem_.empty() && !all_ended()) {
     reap();
     disturb();
@@ -178,6 +193,9 @@ void ProcessLine::check(Outcome& outcome) {
   for (int s = 0; s < static_cast<int>(shape_.stages.size()); ++s) {
     const LaneShape& lane = shape_.stages[static_cast<std::size_t>(s)].lanes[0];
     if (lane_low(control_, s, 0) != outcome.end) say("stage ", s, " ended early");
+    for (const auto& bits :
+         control_.stages[static_cast<std::size_t>(s)].lanes[0].mark->waiters.bits)
+      if (bits.load() != 0) say("waiter bits were left on the mark of stage ", s);
     int missing = 0;
     for (std::uint64_t task = 0; task < outcome.end / lane.task; ++task) {
       const int finished = ledger(ledger_memory_, shape_, s)[task].load();

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/stress/restart.h"
 #include "tests/support/line.h"
 #include "transports/audit.h"
 #include "transports/memory_file.h"
@@ -39,6 +40,7 @@ struct KillPlan {
   int fault_stage = 0;
   std::uint64_t samples = 0;  ///< where the line ends by itself; 0: by a stop after the kills
   RepairRules rules;
+  Restart restart = Restart::after_repair;
   std::chrono::seconds hang_after{30};  ///< without progress
 };
 
@@ -66,8 +68,9 @@ class ProcessLine {
     bool stopped = false;
   };
 
-  void spawn(Child& child, bool first);
+  void spawn(Child& child, const std::string& fault);
   void reap();
+  void recover(Child& child);
   void disturb();
   void advance_the_stop();
   bool progressed();

@@ -6,6 +6,7 @@
 
 #include <iostream>
 
+#include "base/text.h"
 #include "tests/stress/process_line.h"
 #include "transports/fault_points.h"
 
@@ -25,7 +26,8 @@ TEST_P(ProtocolOfProcesses, SurvivesRandomKills) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, ProtocolOfProcesses,
-                         testing::Values("three_to_two", "one_two_one", "broadcast"),
+                         testing::Values("three_to_two", "one_two_one", "broadcast", "zip",
+                                         "rows_to_batches", "batches_to_rows"),
                          [](const auto& line) { return std::string(line.param); });
 
 class DeathAt : public testing::TestWithParam<FaultPoint> {};
@@ -81,6 +83,70 @@ TEST(NegativeControls, RepairWithoutSettlingCountsTwice) {
     problem = ProcessLine(line_named("three_to_two"), plan, 3).run().problem;
   }
   EXPECT_THAT(problem, testing::StartsWith("stage 0 to 1: full"));
+}
+
+/// A replica dies when it has passed `point` so often, and nobody takes its place; the others can
+/// do without it, if the repair lets them. Later and later, until the others had gone ahead of it.
+std::string without_successor(const char* point, RepairRules rules) {
+  std::string problem;
+  for (int passage = 500; problem.empty() && passage < 5000; passage += 500) {
+    KillPlan plan;
+    plan.samples = 40'000;
+    plan.fault = concat(point, ":", passage, ":kill");
+    plan.rules = rules;
+    plan.restart = Restart::never;
+    plan.hang_after = std::chrono::seconds(3);
+    problem = ProcessLine(line_named("three_to_two"), plan, 3).run().problem;
+  }
+  return problem;
+}
+
+TEST(NegativeControls, WithAWholeRepairTheOthersDoWithoutASuccessor) {
+  for (const char* point : {"claim.after_cas", "wait.before_sleep"}) {
+    EXPECT_EQ(without_successor(point, {}), "") << point;
+  }
+}
+
+TEST(NegativeControls, RepairWithoutCountingHangs) {
+  RepairRules rules;
+  rules.count = false;
+  EXPECT_EQ(without_successor("claim.after_cas", rules), "hangs");
+}
+
+TEST(NegativeControls, RepairWithoutRingingHangs) {
+  RepairRules rules;
+  rules.ring = false;
+  EXPECT_EQ(without_successor("claim.after_cas", rules), "hangs");
+}
+
+TEST(NegativeControls, RepairWithoutClearingLeavesBits) {
+  RepairRules rules;
+  rules.clear = false;
+  EXPECT_THAT(without_successor("wait.before_sleep", rules),
+              testing::StartsWith("waiter bits were left"));
+}
+
+TEST(NegativeControls, RepairWithoutAdvancingHangsAtTheLastTask) {
+  KillPlan plan;
+  plan.samples = 40;
+  plan.fault = "finish.after_done:40:kill";
+  plan.rules.advance = false;
+  plan.hang_after = std::chrono::seconds(3);
+  EXPECT_EQ(ProcessLine(line_named("one_with_task_words"), plan, 3).run().problem, "hangs");
+}
+
+TEST(NegativeControls, ARestartBeforeTheRepairTakesWorkFromTheLiving) {
+  KillPlan plan;
+  plan.samples = 40'000;
+  plan.fault = "claim.start:20:kill";  // with nothing in hand: only its successor has something
+  plan.restart = Restart::before_repair;
+  plan.hang_after = std::chrono::seconds(3);
+  std::string problem;
+  for (int attempt = 0; problem.empty() && attempt < 10; ++attempt) {  // it may be slow to start
+    problem = ProcessLine(line_named("three_to_two"), plan, 3).run().problem;
+  }
+  EXPECT_THAT(problem, testing::AnyOf(testing::HasSubstr("was finished twice"),
+                                      testing::HasSubstr("left with exit code 3")));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/stress/restart.h"
 #include "tests/support/line.h"
 #include "transports/audit.h"
 #include "transports/channel.h"
@@ -48,9 +49,6 @@ struct SweptSpec {
 
   friend void PrintTo(const SweptSpec& spec, std::ostream* out) { *out << spec.name; }
 };
-
-/// When the victim's successor starts.
-enum class Restart : std::uint8_t { after_repair, before_repair, never };
 
 struct Aftermath {
   RepairRules rules;
