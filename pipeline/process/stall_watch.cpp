@@ -76,9 +76,21 @@ void StallWatch::look_at(const Holder& holder, std::int64_t now_ns, ProcessCondi
       name(holder), " has been ",
       holder.sample ? concat("at sample ", number_of(*holder.sample)) : std::string("in one call"),
       " for ", duration(stood), " (`stall_timeout:`)");
+  finding.text += concat("; ", mark_text(holder));
   if (finding.act == Finding::Act::abort) finding.text += "; aborted, for a backtrace";
   if (finding.act == Finding::Act::kill) finding.text += "; killed";
   findings.push_back(std::move(finding));
+}
+
+/// How far the stage has come, and what holds its mark there.
+std::string StallWatch::mark_text(const Holder& holder) const {
+  const int lane = holder.sample ? lane_of(*holder.sample) : 0;
+  const auto& lanes = plan_.stages[static_cast<std::size_t>(holder.stage)].lanes;
+  const std::uint64_t task = lanes[static_cast<std::size_t>(lane)].task;
+  const std::uint64_t low = lane_low(control_, holder.stage, lane);
+  const bool holds = holder.sample && number_of(*holder.sample) / task == low / task;
+  return concat("its stage's mark is at ", format_count(low),
+                holds ? " and does not move for it" : ", below this task");
 }
 
 void StallWatch::look_at_halted(const Holder& holder, Seen& seen, std::int64_t now_ns,

@@ -54,6 +54,7 @@ class StallWatch {
                      std::vector<Finding>& findings);
   std::uint64_t progress() const;
   std::string name(const Holder& holder) const;
+  std::string mark_text(const Holder& holder) const;
 
   const Plan& plan_;
   const Control<SystemPolicy>& control_;

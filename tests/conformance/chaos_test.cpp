@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "tests/conformance/line_run.h"
@@ -16,11 +17,10 @@ namespace {
 
 constexpr int kKillsPerRun = 12;
 
-/// BRIGADE_CHAOS_KILLS in the environment: how many kills there must be at least.
-int kills_wanted(int usual) {
-  const char* given = std::getenv("BRIGADE_CHAOS_KILLS");
-  return given == nullptr ? usual : std::atoi(given);
-}
+#ifndef BRIGADE_CHAOS_KILLS
+#define BRIGADE_CHAOS_KILLS 400
+#endif
+constexpr int kKills = BRIGADE_CHAOS_KILLS;  // of each test, at least
 
 std::string disturbed(const std::string& yaml, const Disturbance& disturbance, int& kills) {
   LineRun line;
@@ -62,10 +62,10 @@ void kill_many(bool consumers, int wanted) {
 }
 
 TEST(Chaos, NothingIsLostOrRepeatedWhenProducersAndTransformsAreKilled) {
-  kill_many(false, kills_wanted(400));
+  kill_many(false, kKills);
 }
 
-TEST(Chaos, NothingIsLostWhenConsumersAreKilledToo) { kill_many(true, kills_wanted(400)); }
+TEST(Chaos, NothingIsLostWhenConsumersAreKilledToo) { kill_many(true, kKills); }
 
 // --- the tests of the tests: with a rule of the repair off, runs with deaths must fail
 

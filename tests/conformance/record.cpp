@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 #include <tuple>
+#include <utility>
 
 #include "base/text.h"
 
@@ -108,7 +109,7 @@ class Comparison {
     Events events;
     for (const Expected::Call& call : expected_.calls)
       if (replica < 0 || call.replica == replica) events.push_back(call.event);
-    if (expected_.join == Join::merge) sort(events);
+    if (expected_.join == Join::merge || repeats_) sort(events);
     return events;
   }
 
@@ -124,6 +125,7 @@ class Comparison {
     std::stable_sort(events.begin(), events.end(),
                      [&](const Event& a, const Event& b) { return key(a) < key(b); });
     if (!repeats_) return;
+    std::erase_if(events, [](const Event& call) { return call.samples.empty(); });  // no number
     const auto again = [&](const Event& a, const Event& b) {
       return key(a) == key(b) && a.samples == b.samples;
     };
@@ -147,26 +149,29 @@ class Comparison {
   const bool repeats_;
 };
 
+// An event without its last line, "whole", was cut short by the death of its writer, and is none.
 Events read_record(const std::string& path) {
   std::ifstream file(path);
   Events events;
+  Event event;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string first, second;
     words >> first >> second;
-    if (first == "number") {
-      Event& call = events.back();
-      if (call.samples.empty()) {
-        call.number = std::stoull(second);
-        words >> second >> call.epoch;
+    if (first == "whole") {
+      events.push_back(std::exchange(event, {}));
+    } else if (first == "number") {
+      if (event.samples.empty()) {
+        event.number = std::stoull(second);
+        words >> second >> event.epoch;
       }
-      call.samples.push_back(line);
-      continue;
+      event.samples.push_back(line);
+    } else if (first == "call" || first == "end") {
+      event = {};
+      event.kind = first == "end" ? Event::Kind::epoch_end : Event::Kind::call;
+      event.port = second;
+      words >> event.epoch;
     }
-    Event& event = events.emplace_back();
-    event.kind = first == "end" ? Event::Kind::epoch_end : Event::Kind::call;
-    event.port = second;
-    words >> event.epoch;
   }
   return events;
 }

@@ -206,8 +206,8 @@ class Record : public Stage {
   }
 
  private:
-  /// Whole, so that a replica that is killed leaves no half of an event.
-  void write(const std::string& event) { file_ << event << std::flush; }
+  /// A line in front, since a replica before this one may have been killed in the middle of one.
+  void write(const std::string& event) { file_ << '\n' << event << "whole\n" << std::flush; }
 
   std::ofstream file_;
   std::uint64_t sleep_us_ = 0;

@@ -60,8 +60,16 @@ TEST_F(StallWatchTest, ASampleThatTakesTooLongIsSaidOnce) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].act, Act::say);
   EXPECT_EQ(found[0].number, 1);
-  EXPECT_EQ(found[0].text,
-            "stage \"sink\" replica 0 has been at sample 7 for 10.0 s (`stall_timeout:`)");
+  EXPECT_EQ(
+      found[0].text,
+      "stage \"sink\" replica 0 has been at sample 7 for 10.0 s (`stall_timeout:`); its stage's "
+      "mark is at 0 and does not move for it");
+}
+
+TEST_F(StallWatchTest, AMarkThatAnotherOneHoldsIsNotThisOnesFault) {
+  start();
+  stand(1, Waiting::no, 200);  // small_plan's tasks have 64 samples
+  EXPECT_THAT(until(200).at(0).text, HasSubstr("its stage's mark is at 0, below this task"));
 }
 
 TEST_F(StallWatchTest, AnotherSampleIsProgress) {
@@ -88,9 +96,11 @@ TEST_F(StallWatchTest, OnlyWhereItIsAskedForTheProcessIsEnded) {
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].act, Act::say);
   EXPECT_EQ(found[1].act, Act::abort);
-  EXPECT_THAT(found[1].text, HasSubstr("for 20.0 s (`stall_timeout:`); aborted, for a backtrace"));
+  EXPECT_THAT(found[1].text,
+              HasSubstr("for 20.0 s (`stall_timeout:`); its stage's mark is at 0 and "
+                        "does not move for it; aborted, for a backtrace"));
   EXPECT_EQ(found[2].act, Act::kill);
-  EXPECT_THAT(found[2].text, HasSubstr("for 30.0 s (`stall_timeout:`); killed"));
+  EXPECT_THAT(found[2].text, HasSubstr("does not move for it; killed"));
 }
 
 TEST_F(StallWatchTest, AStoppedProcessIsLeftAloneAndItsTimeDoesNotCount) {
