@@ -19,6 +19,7 @@ constexpr double kSleepMaxMs = 3'600'000;
 Contract<CountParams> count_contract() {
   return Contract<CountParams>("count", "Counts samples and takes checksums of what they hold.")
       .consumer()
+      .stateful()
       .takes(Takes::either)
       .several_inputs()
       .param("sleep_ms", &CountParams::sleep_ms, 0, kSleepMaxMs,
