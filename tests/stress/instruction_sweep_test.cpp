@@ -58,7 +58,7 @@ Sweep sweep_at(const SweptSpec& spec, int victim, int position) {
   Sweep sweep;
   sweep.spec = &spec;
   sweep.victim_stage = victim;
-  sweep.position = spec.merged > 0 ? 0 : position * kMovesBetweenPositions;
+  sweep.position = position * kMovesBetweenPositions;
   sweep.pace = kPaces[position % std::size(kPaces)];
   return sweep;
 }
