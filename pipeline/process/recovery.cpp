@@ -34,6 +34,12 @@ Recovery::Decision Recovery::died(const DeadReplica& dead, const Death& death,
             concat(text, "; ", times(kKillsWithoutProgress),
                    " a worker was killed over this sample and the stage got no further")};
   }
+  const auto& quarantine = control_.stages[static_cast<std::size_t>(dead.stage)].quarantine;
+  if (!verdict.poisoned.empty() && !quarantine.contains(verdict.poisoned.back())) {
+    return {Decision::Next::fail, 0,
+            concat(text, "; the quarantine is full: ", quarantine.size(),
+                   " samples have ended their workers")};
+  }
   if (!verdict.poisoned.empty()) {
     text += concat("; ", stage.batched ? "its batch" : "the sample", " has ended ", verdict.deaths,
                    verdict.deaths == 1 ? " worker" : " workers", " and goes into quarantine");

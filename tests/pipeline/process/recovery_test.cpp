@@ -143,6 +143,22 @@ TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
   EXPECT_EQ(control.replicas[1].at.value, kNever);
 }
 
+TEST_F(RecoveryTest, AFullQuarantineEndsTheRun) {
+  policy(RestartSpec::Policy::on_failure);
+  Recovery recovery(plan, control);
+  auto& quarantine = control.stages[1].quarantine;
+  for (std::uint64_t number = 0; number < quarantine.capacity(); ++number)
+    quarantine.append(1000 + number);
+  for (int death = 1; death <= 2; ++death) {
+    control.replicas[1].at.value = 7;
+    const auto decision = die(recovery, kCrashed);
+    EXPECT_EQ(decision.next, death == 1 ? Next::restart : Next::fail);
+    EXPECT_EQ(decision.text.find("; the quarantine is full: 64 samples") != std::string::npos,
+              death == 2)
+        << decision.text;
+  }
+}
+
 TEST_F(RecoveryTest, AHundredKillsOverOneSampleEndTheRun) {
   policy(RestartSpec::Policy::on_failure);
   for (PlanStage& stage : plan.stages) stage.restart.burst = 1'000'000;
