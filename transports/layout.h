@@ -99,7 +99,9 @@ struct Control {
 
 namespace detail {
 
-/// Hands out consecutive, cache-line aligned pieces of a segment; with a null base only counts.
+/// Hands out consecutive, cache-line aligned pieces of a segment; with a null base only counts, and
+/// saturates: a shape (of a plan out of foreign memory) that no memory holds has a size that no
+/// segment has.
 class Carver {
  public:
   Carver(std::byte* base, bool initialise) : base_(base), initialise_(initialise) {}
@@ -107,6 +109,10 @@ class Carver {
   template <class T>
   T* take(std::uint64_t count) {
     T* first = base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + used_);
+    if (used_ >= kBytesMax || count > (kBytesMax - used_) / sizeof(T)) {
+      used_ = kBytesMax;
+      return first;
+    }
     used_ += (count * sizeof(T) + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
     if (initialise_) {
       for (std::uint64_t i = 0; i < count; ++i) new (first + i) T();
@@ -116,6 +122,8 @@ class Carver {
   std::uint64_t used() const { return used_; }
 
  private:
+  static constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 62;
+
   std::byte* base_;
   bool initialise_;
   std::uint64_t used_ = 0;

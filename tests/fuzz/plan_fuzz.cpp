@@ -82,7 +82,8 @@ GraphBuilder make_graph(Recipe& recipe) {
     std::vector<std::string> from;
     for (std::uint64_t i = 0; kind != 0 && i <= recipe.below(4); ++i)
       from.push_back(writers[recipe.below(writers.size())]);
-    const Join join = from.size() < 2 ? Join::single : static_cast<Join>(1 + recipe.below(3));
+    Join join = from.size() < 2 ? Join::single : static_cast<Join>(1 + recipe.below(3));
+    if (kind == 1 && join != Join::single) join = Join::zip;  // others are for consumers
     if (kind == 0) dress(graph.producer(name, make_ports(recipe)), recipe);
     if (kind == 1) dress(graph.transform(name, from, make_ports(recipe), join), recipe);
     if (kind == 2) dress(graph.consumer(name, from, join), recipe);

@@ -175,5 +175,18 @@ TEST(LayoutHash, IsTheSameForEveryBlob) {  // the size of the plan's text is in 
   EXPECT_EQ(shape.hash(), hash);
 }
 
+// The plan of a foreign segment may say anything: its size must not wrap around to a small one.
+TEST(ControlBytes, OfAShapeThatNoMemoryHoldsAreMoreThanAnySegmentHas) {
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 61;
+  const auto grown = [](void (*grow)(GraphShape&)) {
+    GraphShape shape = shape_of_two();
+    grow(shape);
+    return control_bytes<SystemPolicy>(shape);
+  };
+  EXPECT_GT(grown([](GraphShape& s) { s.stages[0].skips_max = kHuge; }), kHuge);
+  EXPECT_GT(grown([](GraphShape& s) { s.stages[0].lanes[0].window = kHuge; }), kHuge);
+  EXPECT_GT(grown([](GraphShape& s) { s.blob_bytes = kNever; }), kHuge);
+}
+
 }  // namespace
 }  // namespace brigade

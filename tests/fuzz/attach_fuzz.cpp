@@ -1,0 +1,139 @@
+// The way into a control segment, as a worker and `brigade top` go it, over bytes that somebody
+// else wrote: it must refuse them or attach, and then see no further than the segment reaches.
+// Input that starts with '{' is a plan, laid out into a segment of its shape (hash and sizes are
+// right, which no mutation would find); after a line "%%" come three bytes each for words to
+// overwrite: the place, and what. Other input is the segment itself.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "base/check.h"
+#include "pipeline/plan/plan_json.h"
+#include "pipeline/run/graph_shape.h"
+#include "transports/audit.h"
+#include "transports/channel.h"
+#include "transports/epochs.h"
+
+namespace brigade {
+namespace {
+
+using P = SystemPolicy;
+
+constexpr std::uint64_t kBytesMax = 1 << 20;
+constexpr std::string_view kEdits = "\n%%\n";
+
+/// Zeroed, and not a byte longer than it says: AddressSanitizer sees who goes beyond.
+class Segment {
+ public:
+  explicit Segment(std::uint64_t bytes) : bytes_(bytes) {
+    void* memory = nullptr;
+    BRIGADE_CHECK(posix_memalign(&memory, kCacheLineBytes, bytes) == 0);
+    data_ = static_cast<std::byte*>(memory);
+    std::memset(data_, 0, bytes);
+  }
+  ~Segment() { std::free(data_); }
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  std::byte* data() { return data_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::uint64_t bytes_;
+};
+
+/// Reads what a worker that starts, and everybody who watches, reads.
+void look_around(Control<P>& control, const GraphShape& shape) {
+  std::uint64_t sum = 0;
+  for (int d = 0; d < shape.domains; ++d) sum += DomainEpochs<P>(control, d).end(0);
+  for (int s = 0; s < static_cast<int>(shape.stages.size()); ++s) {
+    const StageShape& stage = shape.stages[static_cast<std::size_t>(s)];
+    const StageWords<P>& words = control.stages[static_cast<std::size_t>(s)];
+    sum += words.skips.contains(7) + words.quarantine.contains(7);
+    for (int port = 0; port < words.journal.ports(); ++port) sum += words.journal.consumed(port);
+    for (int l = 0; l < static_cast<int>(stage.lanes.size()); ++l) {
+      sum += claimed_tasks(control, s, l) + lane_counts(control, s, l).total();
+      for (int input : stage.lanes[static_cast<std::size_t>(l)].inputs)
+        sum += audit_edge(control, input, s, l).produced;
+      for (int r = 0; r < stage.replicas; ++r) {
+        Channel<P> channel(control, s, l, r);
+        sum += channel.low() + channel.end();
+      }
+    }
+  }
+  for (int r = 0; r < shape.replicas; ++r) {
+    sum += control.replicas[r].at.value.load() + control.bells[r].rings.load();
+    const std::byte* extra =
+        control.extra + static_cast<std::uint64_t>(r) * shape.replica_extra_bytes;
+    for (std::uint64_t i = 0; i < shape.replica_extra_bytes; ++i)
+      sum += std::to_integer<std::uint64_t>(extra[i]);
+  }
+  volatile std::uint64_t used = sum;
+  (void)used;
+}
+
+/// As AttachedSegments does it, without the mapping. True: attached.
+bool attach(Segment& segment) {
+  const Result<ControlHeader> header = read_control_header(segment.data(), segment.bytes());
+  if (!header) return false;
+  const auto* text = reinterpret_cast<const char*>(segment.data()) + header->blob_offset;
+  const Result<Plan> plan = plan_from_json({text, header->blob_bytes});
+  if (!plan) return false;
+  GraphShape shape = graph_shape(*plan);
+  shape.blob_bytes = header->blob_bytes;
+  Result<Control<P>> control = attach_control<P>(segment.data(), segment.bytes(), shape);
+  if (!control) return false;
+  look_around(*control, shape);
+  return true;
+}
+
+void attach_plan(std::string_view text, std::string_view edits) {
+  const Result<Plan> plan = plan_from_json(text);
+  if (!plan) return;
+  GraphShape shape = graph_shape(*plan);
+  shape.blob_bytes = text.size();
+  const std::uint64_t bytes = control_bytes<P>(shape);
+  if (bytes > kBytesMax) return;
+  Segment segment(bytes);
+  const std::uint64_t blob = (text.size() + kCacheLineBytes - 1) / kCacheLineBytes;
+  ControlHeader header{{}, shape.hash(), bytes, bytes - blob * kCacheLineBytes, text.size()};
+  std::memcpy(header.magic, kControlMagic, sizeof kControlMagic);
+  std::memcpy(segment.data(), &header, sizeof header);
+  std::memcpy(segment.data() + header.blob_offset, text.data(), text.size());
+  const bool untouched = edits.size() < 3;
+  for (; edits.size() >= 3; edits.remove_prefix(3)) {
+    const auto place = static_cast<std::uint8_t>(edits[0]) | static_cast<std::uint8_t>(edits[1])
+                                                                 << 8;
+    segment.data()[static_cast<std::uint64_t>(place) * 8 % bytes] =
+        static_cast<std::byte>(edits[2]);
+  }
+  const bool attached = attach(segment);
+  BRIGADE_CHECK(attached || !untouched, "its own layout is refused");
+}
+
+void attach_bytes(const std::uint8_t* data, std::size_t size) {
+  if (size == 0 || size > kBytesMax) return;
+  Segment segment(size);
+  std::memcpy(segment.data(), data, size);
+  (void)attach(segment);
+}
+
+}  // namespace
+}  // namespace brigade
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0 || data[0] != '{') {
+    brigade::attach_bytes(data, size);
+    return 0;
+  }
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = input.find(brigade::kEdits);
+  const bool edited = end != input.npos;
+  brigade::attach_plan(input.substr(0, end),
+                       edited ? input.substr(end + brigade::kEdits.size()) : "");
+  return 0;
+}
