@@ -18,6 +18,7 @@ StageTypes builtin_stage_types() {
   add_merge(types);
   add_repeat(types);
   add_cache(types);
+  add_cached(types);
   add_delay(types);
   add_count(types);
   add_idx_images(types);

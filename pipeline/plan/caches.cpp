@@ -39,7 +39,54 @@ void check(const ValidStage& stage, const Plan& plan, int above, std::uint64_t k
         "leave it out, or keep fewer by `limit:`"));
 }
 
+/// What reads beside a cache would see one epoch in a first run and, where the file is used, all.
+void check_file(const ValidStage& stage, const Plan& plan, int number, PlanProblems& problems) {
+  if (cache_file(plan.stages[static_cast<std::size_t>(number)]).empty()) return;
+  if (plan.shard.world > 1)
+    return problems.push_back(
+        problem_at(stage,
+                   concat("`file:` keeps all samples in one file, but this is one of ",
+                          plan.shard.world, " processes that share them"),
+                   "leave `file:` out: each process then keeps its part in memory"));
+  const std::vector<bool> above = stages_above(plan, number);
+  for (std::size_t s = 0; s < above.size(); ++s) {
+    if (!above[s]) continue;
+    for (const auto& [reader, lane] : plan.stages[s].readers) {
+      if (reader == number || above[static_cast<std::size_t>(reader)]) continue;
+      return problems.push_back(problem_at(
+          stage,
+          concat("with `file:` nothing else may read what is above it, since that does not run "
+                 "where the file is there; ",
+                 quote(plan.stages[static_cast<std::size_t>(reader)].name), " reads ",
+                 quote(plan.stages[s].name)),
+          "read what the cache gives, or leave `file:` out"));
+    }
+  }
+}
+
 }  // namespace
+
+std::string cache_file(const PlanStage& stage) {
+  if (!stage.is_cache()) return "";
+  for (const auto& [name, value] : stage.params)
+    if (name == "file") return value.text;
+  return "";
+}
+
+std::uint64_t memory_segment_bytes(const PlanStage& stage) {
+  return cache_file(stage).empty() ? stage.segment_bytes() : stage.pool.bytes;
+}
+
+std::vector<bool> stages_above(const Plan& plan, int stage) {
+  std::vector<bool> above(plan.stages.size());
+  for (int s = stage; s >= 0; --s) {  // sources before readers
+    if (s != stage && !above[static_cast<std::size_t>(s)]) continue;
+    for (const PlanLane& lane : plan.stages[static_cast<std::size_t>(s)].lanes)
+      for (const PlanInput& input : lane.inputs)
+        above[static_cast<std::size_t>(input.stage)] = true;
+  }
+  return above;
+}
 
 std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, int stage) {
   const ValidStage& valid = graph.stages[static_cast<std::size_t>(stage)];
@@ -61,6 +108,7 @@ void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
     const ValidStage& valid = graph.stages[s];
     const std::uint64_t known = samples_of(graph, plan, static_cast<int>(s));
     check(valid, plan, stage.lanes[1].domain, known, problems);
+    check_file(valid, plan, static_cast<int>(s), problems);
     PlanPool& cache = stage.cache;
     cache.rows = std::max<std::uint64_t>(known != 0 ? known : valid.samples, 1);
     cache.tensors = pool_tensors(valid.outputs);

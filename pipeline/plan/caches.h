@@ -4,6 +4,9 @@
 // each sample, the other is the source of a domain of its own, for all epochs. How many samples it
 // keeps must be known before the run, since their memory is part of the plan. Pure functions.
 
+#include <string>
+#include <vector>
+
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/plan_problem.h"
 
@@ -15,5 +18,14 @@ std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, int stage);
 /// Lays out what each cache keeps. Problems: a source without an order, or of unknown size where
 /// `samples:` makes no room either, or makes too little. Needs lanes and domains.
 void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems);
+
+/// The file in which this stage keeps its samples, instead of in memory; empty: none.
+std::string cache_file(const PlanStage& stage);
+
+/// Bytes of the stage's memory segment: its ring, and what it keeps unless that is in a file.
+std::uint64_t memory_segment_bytes(const PlanStage& stage);
+
+/// The stages that make what this one reads, itself not among them; by stage.
+std::vector<bool> stages_above(const Plan& plan, int stage);
 
 }  // namespace brigade

@@ -5,7 +5,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/plan/arithmetic.h"
+#include "pipeline/plan/caches.h"
 #include "pipeline/plan/pool_layout.h"
+#include "stages/api/cache_file.h"
 
 namespace brigade {
 namespace {
@@ -54,7 +56,7 @@ std::vector<const PlanStage*> pools_by_size(const Plan& plan) {
 std::string largest_edges(const Plan& plan, const std::vector<const PlanStage*>& pools) {
   std::vector<std::string> said;
   for (const PlanStage& stage : plan.stages)
-    if (stage.is_cache()) said.push_back(cache_needs(stage));
+    if (stage.is_cache() && cache_file(stage).empty()) said.push_back(cache_needs(stage));
   const std::size_t caches = said.size();
   for (const PlanStage* stage : pools) {
     if (said.size() == caches + kEdgesNamed) {
@@ -74,7 +76,7 @@ PlanProblem problem_of(const ValidGraph& graph, const Plan& plan, const PlanStag
                        std::string message) {
   const auto index = static_cast<std::size_t>(stage - plan.stages.data());
   const auto keeps_most = [&](const PlanStage& cache) {
-    return cache.cache.expected_bytes > plan.memory_bytes / 2;
+    return cache_file(cache).empty() && cache.cache.expected_bytes > plan.memory_bytes / 2;
   };
   const bool cache = std::any_of(plan.stages.begin(), plan.stages.end(), keeps_most);
   return problem_at(graph.stages[index], std::move(message), cache ? kCacheHelp : kHelp);
@@ -89,13 +91,28 @@ void check_total(const ValidGraph& graph, const MachineLimits& limits, const Pla
                                          " of memory, ", format_size(room.bytes), " are there (",
                                          room.limit, "): ", largest_edges(plan, pools))));
   const MemoryRoom space = address_space_room(limits);
-  const std::uint64_t mapped = worst_bytes(plan);
+  std::uint64_t mapped = worst_bytes(plan);
+  for (const PlanStage& stage : plan.stages)
+    if (!cache_file(stage).empty()) mapped = add_saturating(mapped, stage.cache.bytes);
   if (mapped > space.bytes)
     problems.push_back(
         problem_of(graph, plan, pools.front(),
                    concat("the graph needs ", format_size(mapped), " of address space, ",
                           format_size(space.bytes), " are there (", space.limit,
                           "): ", largest_edges(plan, pools))));
+}
+
+void check_cache_file(const ValidGraph& graph, const MachineLimits& limits, const Plan& plan,
+                      const PlanStage& stage, PlanProblems& problems) {
+  if (cache_file(stage).empty()) return;
+  const std::uint64_t bytes = add_saturating(stage.cache.bytes, kCacheHeaderBytes);
+  if (bytes <= limits.file_bytes_max) return;
+  const auto index = static_cast<std::size_t>(&stage - plan.stages.data());
+  problems.push_back(
+      problem_at(graph.stages[index],
+                 concat(cache_needs(stage), " in ", cache_file(stage), ", a file may have ",
+                        format_size(limits.file_bytes_max), " (RLIMIT_FSIZE, `ulimit -f`)"),
+                 kCacheHelp));
 }
 
 }  // namespace
@@ -148,9 +165,11 @@ std::string pool_size_text(const PlanPool& pool) {
 
 std::uint64_t worst_bytes(const Plan& plan) {
   std::uint64_t bytes = plan.memory_bytes;
-  for (const PlanStage& stage : plan.stages)
-    bytes = add_saturating(bytes, (stage.pool.bytes - stage.pool.expected_bytes) +
-                                      (stage.cache.bytes - stage.cache.expected_bytes));
+  for (const PlanStage& stage : plan.stages) {
+    bytes = add_saturating(bytes, stage.pool.bytes - stage.pool.expected_bytes);
+    if (cache_file(stage).empty())
+      bytes = add_saturating(bytes, stage.cache.bytes - stage.cache.expected_bytes);
+  }
   return bytes;
 }
 
@@ -161,18 +180,22 @@ void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& pl
     plan.memory_bytes = add_saturating(plan.memory_bytes, scratch_bytes(plan, stage));
     if (stage.has_pool)
       plan.memory_bytes = add_saturating(plan.memory_bytes, stage.pool.expected_bytes);
-    plan.memory_bytes = add_saturating(plan.memory_bytes, stage.cache.expected_bytes);
+    if (cache_file(stage).empty())
+      plan.memory_bytes = add_saturating(plan.memory_bytes, stage.cache.expected_bytes);
   }
   const std::vector<const PlanStage*> pools = pools_by_size(plan);
   if (pools.empty()) return;
   check_total(graph, limits, plan, pools, problems);
-  for (const PlanStage* stage : pools)
-    if (stage->segment_bytes() > limits.file_bytes_max)
-      problems.push_back(
-          problem_of(graph, plan, stage,
-                     concat(stage->is_cache() ? cache_needs(*stage) : edge_needs(plan, *stage),
-                            ", a memory file may have ", format_size(limits.file_bytes_max),
-                            " (RLIMIT_FSIZE, `ulimit -f`)")));
+  for (const PlanStage* stage : pools) {
+    check_cache_file(graph, limits, plan, *stage, problems);
+    if (memory_segment_bytes(*stage) > limits.file_bytes_max)
+      problems.push_back(problem_of(
+          graph, plan, stage,
+          concat(memory_segment_bytes(*stage) > stage->pool.bytes ? cache_needs(*stage)
+                                                                  : edge_needs(plan, *stage),
+                 ", a memory file may have ", format_size(limits.file_bytes_max),
+                 " (RLIMIT_FSIZE, `ulimit -f`)")));
+  }
 }
 
 void check_descriptors(const MachineLimits& limits, const Plan& plan, PlanProblems& problems) {

@@ -2,9 +2,11 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "pipeline/plan/caches.h"
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/pool_layout.h"
 #include "pipeline/plan/text_table.h"
+#include "stages/api/cache_file.h"
 
 namespace brigade {
 namespace {
@@ -75,12 +77,27 @@ std::string cache_line(const PlanStage& stage) {
                 cache.sparse ? concat(", at worst ", format_size(cache.bytes)) : "");
 }
 
+/// Page cache, which the system takes back when it needs memory.
+std::string files_text(const Plan& plan) {
+  TextTable table({Align::right, Align::left});
+  bool any = false;
+  for (const PlanStage& stage : plan.stages) {
+    if (cache_file(stage).empty()) continue;
+    any = true;
+    table.add({format_size(stage.cache.bytes + kCacheHeaderBytes),
+               concat("in ", cache_file(stage), ", ", cache_line(stage))});
+  }
+  if (!any) return "";
+  return concat("\ndisk, and page cache while there is memory for it\n", table.text(kIndent));
+}
+
 std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   TextTable table({Align::right, Align::left});
   for (const PlanStage& stage : plan.stages)
     if (stage.has_pool) table.add({format_size(stage.pool.expected_bytes), pool_line(plan, stage)});
   for (const PlanStage& stage : plan.stages)
-    if (stage.is_cache()) table.add({format_size(stage.cache.expected_bytes), cache_line(stage)});
+    if (stage.is_cache() && cache_file(stage).empty())
+      table.add({format_size(stage.cache.expected_bytes), cache_line(stage)});
   table.add({format_size(control_bytes_estimate(plan)), "control segment, at most"});
   for (const PlanStage& stage : plan.stages)
     if (const std::uint64_t bytes = scratch_bytes(plan, stage); bytes != 0)
@@ -113,7 +130,8 @@ std::string print_plan(const Plan& plan, const MachineLimits& limits, const Memo
   out += concat("\nstages\n", stages_table(plan), "\nrows\n");
   for (const PlanStage& stage : plan.stages)
     if (stage.has_pool) out += ring_text(plan, stage);
-  out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room));
+  out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),
+                files_text(plan));
   if (!plan.warnings.empty()) out += "\n";
   for (const std::string& warning : plan.warnings) out += concat("warning: ", warning, "\n");
   return out;

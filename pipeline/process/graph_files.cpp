@@ -1,8 +1,10 @@
 #include "pipeline/process/graph_files.h"
 
+#include "base/log.h"
 #include "base/text.h"
 #include "pipeline/plan/planner.h"
 #include "pipeline/process/file_facts.h"
+#include "pipeline/process/kept_files.h"
 #include "pipeline/process/machine_probe.h"
 #include "pipeline/process/plugin_loader.h"
 
@@ -21,6 +23,23 @@ LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
                      .plugins = &plugins});
 }
 
+namespace {
+
+/// Plans again without what the files of caches make needless. Returns what there is to note.
+std::string use_files_of_caches(const PlannedGraph& graph, const StageTypes& types,
+                                PlanResult& planned) {
+  const ValidGraph& loaded = *graph.loaded.graph;
+  KeptUse use = use_kept_files(loaded, planned.plan, types_of(types, loaded));
+  if (use.any && use.problems.empty()) planned = plan_graph(use.graph, graph.limits);
+  planned.problems.insert(planned.problems.end(), use.problems.begin(), use.problems.end());
+  for (std::string& warning : use.warnings) planned.plan.warnings.push_back(std::move(warning));
+  std::string notes;
+  for (const std::string& note : use.notes) notes += concat(log_prefix(LogLevel::info), note, "\n");
+  return notes;
+}
+
+}  // namespace
+
 PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types) {
   PlannedGraph result;
   result.loaded = load_files(files, types);
@@ -28,6 +47,7 @@ PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types) {
   if (!result.loaded.graph) return result;
   result.limits = probe_machine();
   PlanResult planned = plan_graph(*result.loaded.graph, result.limits);
+  if (planned.ok()) result.messages += use_files_of_caches(result, types, planned);
   Diagnostics problems;
   for (const PlanProblem& problem : planned.problems) {
     const std::string about =

@@ -95,6 +95,7 @@ std::string print_role(const WorkerRole& role) {
   json pools = json::array();
   for (const PoolGrant& pool : role.pools) {
     pools.push_back({{"stage", pool.stage}, {"fd", pool.fd}, {"write", pool.writable}});
+    if (pool.kept_fd >= 0) pools.back()["kept"] = pool.kept_fd;
   }
   return dump({{"name", role.name},
                {"stage", role.stage},
@@ -123,8 +124,8 @@ Result<WorkerRole> parse_role(std::string_view text) {
     role.report_fd = in.at("report").get<int>();
     role.spins = in.at("spins").get<int>();
     for (const json& pool : in.at("pools")) {
-      role.pools.push_back(
-          {pool.at("stage").get<int>(), pool.at("fd").get<int>(), pool.at("write").get<bool>()});
+      role.pools.push_back({pool.at("stage").get<int>(), pool.at("fd").get<int>(),
+                            pool.at("write").get<bool>(), pool.value("kept", -1)});
     }
     role.libraries = in.at("libraries").get<std::vector<std::string>>();
     role.source_libraries = in.at("source_libraries").get<std::vector<std::string>>();

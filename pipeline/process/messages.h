@@ -28,6 +28,7 @@ struct PoolGrant {
   int stage = 0;  ///< whose output it is
   int fd = -1;
   bool writable = false;
+  int kept_fd = -1;  ///< of a cache with a file, to its own replicas: that file
   friend bool operator==(const PoolGrant&, const PoolGrant&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "base/text.h"
+#include "pipeline/plan/caches.h"
 #include "pipeline/plan/memory_budget.h"
 #include "transports/limits.h"
 
@@ -90,6 +91,7 @@ bool PoolFiller::fill_pool(int stage) {
 bool PoolFiller::fill_cache(int stage) {
   const PlanStage& planned = plan_.stages[static_cast<std::size_t>(stage)];
   if (!planned.is_cache() || planned.cache.sparse) return true;
+  if (!cache_file(planned).empty()) return true;  // the disk has given it already
   const std::uint64_t end = planned.segment_bytes();
   for (std::uint64_t at = planned.pool.bytes; at < end; at += kChunkBytes) {
     if (!fill(stage, {at, std::min(at + kChunkBytes, end)},

@@ -13,6 +13,7 @@
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/plan_json.h"
 #include "pipeline/process/in_process.h"
+#include "pipeline/process/kept_files.h"
 #include "pipeline/process/pool_filler.h"
 #include "pipeline/process/segments.h"
 #include "pipeline/process/spawn.h"
@@ -44,6 +45,7 @@ std::vector<std::string> own_environment() {
 // the memory after everybody who uses it.
 struct RunSession::State {
   Plan plan;
+  KeptFiles kept_files;
   std::unique_ptr<Segments> segments;
   std::unique_ptr<StopRequests> stops;
   std::unique_ptr<Spawner> spawner;
@@ -52,11 +54,13 @@ struct RunSession::State {
   SystemClock clock;
   std::unique_ptr<Supervisor> supervisor;
   std::unique_ptr<PoolFiller> filler;
+  std::unique_ptr<KeptFileKeeper> keeper;
   std::thread thread;
   RunOutcome outcome;
 
   Result<void> make_crew(const StageTypes& types, RunLines& lines, bool in_process);
   RunOutcome supervise(RunLines& lines);
+  void finish_kept_files(RunLines& lines);
 };
 
 Result<void> RunSession::State::make_crew(const StageTypes& types, RunLines& lines,
@@ -80,7 +84,9 @@ Result<void> RunSession::State::make_crew(const StageTypes& types, RunLines& lin
 RunOutcome RunSession::State::supervise(RunLines& lines) {
   RunOutcome failed;
   try {
-    return supervisor->run();
+    RunOutcome ended = supervisor->run();
+    finish_kept_files(lines);
+    return ended;
   } catch (const std::bad_alloc&) {
     failed.failure = "out of memory; raise the limit on address space (`ulimit -v`)";
   } catch (const std::exception& exception) {
@@ -91,6 +97,12 @@ RunOutcome RunSession::State::supervise(RunLines& lines) {
   return failed;
 }
 
+void RunSession::State::finish_kept_files(RunLines& lines) {
+  for (const KeptFileKeeper::Line& line : keeper->finish())
+    lines.line(line.warning ? LineKind::warning : LineKind::note, line.text);
+  kept_files.clear();  // what has not been published goes
+}
+
 RunSession::RunSession() : state_(std::make_unique<State>()) {}
 
 Result<std::unique_ptr<RunSession>> RunSession::start(Plan plan, const StageTypes& types,
@@ -99,7 +111,9 @@ Result<std::unique_ptr<RunSession>> RunSession::start(Plan plan, const StageType
   State& state = *session->state_;
   state.plan = std::move(plan);
   raise_descriptor_limit(state.plan);
-  BRIGADE_ASSIGN(state.segments, Segments::create(state.plan, plan_to_json(state.plan, -1)));
+  BRIGADE_ASSIGN(state.kept_files, create_kept_files(state.plan, types));
+  BRIGADE_ASSIGN(state.segments, Segments::create(state.plan, plan_to_json(state.plan, -1),
+                                                  kept_fds(state.kept_files)));
   BRIGADE_ASSIGN(state.stops, StopRequests::create(options.handle_signals));
   BRIGADE_TRY(state.make_crew(types, lines, options.in_process));
   state.supervisor = std::make_unique<Supervisor>(SupervisorSetup{
@@ -109,6 +123,7 @@ Result<std::unique_ptr<RunSession>> RunSession::start(Plan plan, const StageType
   state.filler = std::make_unique<PoolFiller>(
       state.plan, *state.segments,
       [&state](std::string message) { state.supervisor->fail_from_outside(std::move(message)); });
+  state.keeper = std::make_unique<KeptFileKeeper>(state.plan, *state.segments, state.kept_files);
   try {
     state.thread = std::thread([&state, &lines] { state.outcome = state.supervise(lines); });
   } catch (const std::system_error& exception) {

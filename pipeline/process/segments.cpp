@@ -5,27 +5,36 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "pipeline/plan/caches.h"
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/plan_json.h"
 #include "pipeline/run/graph_shape.h"
+#include "stages/api/cache_file.h"
 
 namespace brigade {
 namespace {
 
-RowPool window(const PlanStage& stage, const MappedMemory& memory) {
-  if (memory.data() == nullptr) return {};
-  return RowPool(memory.data(), stage.pool.rows, row_arrays(stage.pool));
+RowPool window(const PlanStage& stage, std::byte* memory) {
+  if (memory == nullptr) return {};
+  return RowPool(memory, stage.pool.rows, row_arrays(stage.pool));
+}
+
+Result<JoinedMemory> map_with_kept(const PlanStage& stage, int fd, int kept_fd) {
+  return JoinedMemory::map({fd, 0, stage.pool.bytes},
+                           {kept_fd, kCacheHeaderBytes, stage.cache.bytes});
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Segments>> Segments::create(const Plan& plan, const std::string& plan_text) {
+Result<std::unique_ptr<Segments>> Segments::create(const Plan& plan, const std::string& plan_text,
+                                                   const std::vector<int>& kept_fds) {
   std::unique_ptr<Segments> segments(new Segments(plan));
   if (auto made = segments->create_control_segment(plan_text); !made) {
     return made.error().within("the control segment");
   }
   for (const PlanStage& stage : plan.stages) {
-    auto made = segments->create_pool(stage);
+    const auto s = static_cast<std::size_t>(&stage - plan.stages.data());
+    auto made = segments->create_pool(stage, s < kept_fds.size() ? kept_fds[s] : -1);
     if (!made) return made.error().within(concat("the buffers of ", edge_text(plan, stage)));
   }
   return segments;
@@ -43,15 +52,23 @@ Result<void> Segments::create_control_segment(const std::string& plan_text) {
   return {};
 }
 
-Result<void> Segments::create_pool(const PlanStage& stage) {
+Result<void> Segments::create_pool(const PlanStage& stage, int kept_fd) {
   Pool& pool = pools_.emplace_back();
   if (!stage.has_pool) return {};
-  BRIGADE_ASSIGN(pool.file, MemoryFile::create("brigade-" + stage.name, stage.segment_bytes()));
+  const std::uint64_t bytes = memory_segment_bytes(stage);
+  BRIGADE_ASSIGN(pool.file, MemoryFile::create("brigade-" + stage.name, bytes));
   if (!stage.readers.empty()) BRIGADE_TRY(pool.file.open_read_only());
-  BRIGADE_ASSIGN(pool.memory,
-                 map_memory(pool.file.fd(), stage.segment_bytes(), MapMode::read_write));
+  if (bytes == stage.segment_bytes()) {
+    BRIGADE_ASSIGN(pool.memory, map_memory(pool.file.fd(), bytes, MapMode::read_write));
+    return {};
+  }
+  if (kept_fd < 0) return Error{concat(cache_file(stage), " is not open")};
+  pool.kept_fd = kept_fd;
+  BRIGADE_ASSIGN(pool.joined, map_with_kept(stage, pool.file.fd(), kept_fd));
   return {};
 }
+
+int Segments::kept_fd(int stage) const { return pools_[static_cast<std::size_t>(stage)].kept_fd; }
 
 int Segments::pool_fd(int stage, MapMode mode) const {
   const MemoryFile& file = pools_[static_cast<std::size_t>(stage)].file;
@@ -59,13 +76,13 @@ int Segments::pool_fd(int stage, MapMode mode) const {
 }
 
 std::byte* Segments::pool_data(int stage) const {
-  return pools_[static_cast<std::size_t>(stage)].memory.data();
+  return pools_[static_cast<std::size_t>(stage)].data();
 }
 
 std::vector<RowPool> Segments::row_pools() const {
   std::vector<RowPool> windows;
   for (std::size_t s = 0; s < pools_.size(); ++s) {
-    windows.push_back(window(plan_->stages[s], pools_[s].memory));
+    windows.push_back(window(plan_->stages[s], pools_[s].data()));
   }
   return windows;
 }
@@ -102,9 +119,16 @@ Result<void> AttachedSegments::attach_pool(const PoolGrant& grant) {
   if (s >= plan_.stages.size()) return Error{concat("a grant names stage ", grant.stage)};
   const PlanStage& stage = plan_.stages[s];
   BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(grant.fd));
-  if (bytes != stage.segment_bytes()) {
+  if (bytes != memory_segment_bytes(stage)) {
     return Error{concat("the buffers of \"", stage.name, "\" have ", bytes,
-                        " bytes, the plan says ", stage.segment_bytes())};
+                        " bytes, the plan says ", memory_segment_bytes(stage))};
+  }
+  if (grant.kept_fd >= 0) {
+    BRIGADE_ASSIGN(joined_, map_with_kept(stage, grant.fd, grant.kept_fd));
+    joined_stage_ = grant.stage;
+    close(grant.fd);
+    close(grant.kept_fd);
+    return {};
   }
   const MapMode mode = grant.writable ? MapMode::read_write : MapMode::read_only;
   BRIGADE_ASSIGN(pools_[s], map_memory(grant.fd, bytes, mode));
@@ -115,7 +139,8 @@ Result<void> AttachedSegments::attach_pool(const PoolGrant& grant) {
 std::vector<RowPool> AttachedSegments::row_pools() const {
   std::vector<RowPool> windows;
   for (std::size_t s = 0; s < pools_.size(); ++s) {
-    windows.push_back(window(plan_.stages[s], pools_[s]));
+    windows.push_back(window(
+        plan_.stages[s], joined_stage_ == static_cast<int>(s) ? joined_.data() : pools_[s].data()));
   }
   return windows;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pipeline/plan/plan.h"
+#include "pipeline/process/joined_memory.h"
 #include "pipeline/process/messages.h"
 #include "transports/layout.h"
 #include "transports/memory_file.h"
@@ -22,8 +23,10 @@ namespace brigade {
 class Segments {
  public:
   /// Creates and lays out everything; pool pages come later (PoolFiller). `plan_text`: what workers
-  /// read the plan from. Errors name the segment: "the buffers of augment -> train: ...".
-  static Result<std::unique_ptr<Segments>> create(const Plan& plan, const std::string& plan_text);
+  /// read the plan from. `kept_fds`: by stage, the file that a cache keeps its samples in (-1:
+  /// none); they stay open. Errors name the segment: "the buffers of augment -> train: ...".
+  static Result<std::unique_ptr<Segments>> create(const Plan& plan, const std::string& plan_text,
+                                                  const std::vector<int>& kept_fds = {});
 
   Control<SystemPolicy>& control() { return control_; }
   const GraphShape& shape() const { return shape_; }
@@ -31,6 +34,7 @@ class Segments {
   /// Read-write, and read-only where somebody else reads. -1 for a stage without a pool.
   int pool_fd(int stage, MapMode mode) const;
   std::byte* pool_data(int stage) const;  ///< null for a stage without a pool
+  int kept_fd(int stage) const;           ///< -1 for all but a cache with a file
 
   /// This process's window on every pool.
   std::vector<RowPool> row_pools() const;
@@ -39,11 +43,14 @@ class Segments {
   struct Pool {
     MemoryFile file;
     MappedMemory memory;
+    JoinedMemory joined;  // instead, of a cache with a file
+    int kept_fd = -1;
+    std::byte* data() const { return joined.data() ? joined.data() : memory.data(); }
   };
 
   explicit Segments(const Plan& plan) : plan_(&plan) {}
   Result<void> create_control_segment(const std::string& plan_text);
-  Result<void> create_pool(const PlanStage& stage);
+  Result<void> create_pool(const PlanStage& stage, int kept_fd);
 
   const Plan* plan_;
   GraphShape shape_;
@@ -78,6 +85,8 @@ class AttachedSegments {
   MappedMemory control_memory_;
   Control<SystemPolicy> control_;
   std::vector<MappedMemory> pools_;  // by stage
+  JoinedMemory joined_;              // of a worker of a cache with a file, instead of its pool
+  int joined_stage_ = -1;
 };
 
 }  // namespace brigade

@@ -201,11 +201,12 @@ WorkerRole WorkerCrew::make_role(int number) const {
   role.spins = spins_for(plan_, known ? CPU_COUNT(&cpus) : 1);
   if (stage.has_pool) {
     const int fd = segments_.pool_fd(worker.stage, MapMode::read_write);
-    role.pools.push_back({worker.stage, fd, true});
+    role.pools.push_back({worker.stage, fd, true, segments_.kept_fd(worker.stage)});
   }
   for (const PlanLane& lane : stage.lanes) {
     for (const PlanInput& input : lane.inputs) {
-      const PoolGrant grant{input.stage, segments_.pool_fd(input.stage, MapMode::read_only), false};
+      const PoolGrant grant{input.stage, segments_.pool_fd(input.stage, MapMode::read_only), false,
+                            -1};
       if (std::find(role.pools.begin(), role.pools.end(), grant) == role.pools.end()) {
         role.pools.push_back(grant);
       }
@@ -229,7 +230,10 @@ Result<void> WorkerCrew::start_worker(int number) {
   request.environment = worker_environment(environment_, stage, print_role(role));
   if (worker.restarted) remove_variable(request.environment, kFaultVariable);  // it happens once
   request.keep = {role.control_fd, role.report_fd};
-  for (const PoolGrant& grant : role.pools) request.keep.push_back(grant.fd);
+  for (const PoolGrant& grant : role.pools) {
+    request.keep.push_back(grant.fd);
+    if (grant.kept_fd >= 0) request.keep.push_back(grant.kept_fd);
+  }
   request.output = write_end.get();
   request.cpus = stage.cpus;
   BRIGADE_ASSIGN(worker.process, runner_.start(request));

@@ -15,6 +15,7 @@ void add_lines(StageTypes& types);        ///< producer of lines of text as they
 void add_passthrough(StageTypes& types);  ///< transform that changes nothing
 void add_repeat(StageTypes& types);       ///< transform that gives each sample several times
 void add_cache(StageTypes& types);        ///< transform that keeps what it reads for all epochs
+void add_cached(StageTypes& types);       ///< producer of what a cache has kept in a file
 void add_repack(StageTypes& types);       ///< transform that closes the gaps filters leave
 void add_merge(StageTypes& types);        ///< transform that makes one source of several
 void add_delay(StageTypes& types);        ///< transform that sleeps, crashes or fails where told

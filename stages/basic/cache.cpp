@@ -5,6 +5,7 @@ namespace {
 
 struct CacheParams {
   std::uint64_t samples = 0;
+  OutputPath file;
 };
 
 class Cache : public Stage {
@@ -22,6 +23,8 @@ void add_cache(StageTypes& types) {
           .transform()
           .param("samples", &CacheParams::samples, 0, 1ll << 47,
                  "room for so many; 0: for all of its source, where that can tell how many it has")
+          .param("file", &CacheParams::file,
+                 "keeps them in this file, which later runs use again; not given: in memory")
           .caches([](const CacheParams& params) -> std::optional<std::uint64_t> {
             if (params.samples == 0) return std::nullopt;
             return params.samples;

@@ -36,6 +36,10 @@ def cache(replicas=1, shuffle="true"):
             f" replicas: {replicas}, restart: {OFTEN}}}")
 
 
+def cache_in_a_file(replicas=1):
+    return cache(replicas)[:-1] + ", params: {file: kept.cache}}"
+
+
 def repeat(replicas=1):
     return (f"  m: {{transform: repeat, from: work, rows: 10, replicas: {replicas},"
             f" params: {{times: 3}}, restart: {OFTEN}}}")
@@ -58,6 +62,8 @@ class Renumbered(ProgramTest):
         expected = self.end_of(yaml)
         for point, passage in itertools.product(POINTS, PASSAGES):
             with self.subTest(f"{point}:{passage}"):
+                for file in self.folder.glob("*.cache"):
+                    file.unlink()
                 fault = {"BRIGADE_FAULT": f"m.0={point}:{passage}:kill"}
                 self.assertEqual(self.end_of(yaml, environment=fault), expected)
 
@@ -120,6 +126,17 @@ stages:
     def test_a_cache_survives_kills_at_every_step(self):
         self.kill_everywhere(graph(cache(2)))
         self.kill_everywhere(graph(cache(1)))
+
+    def test_a_cache_in_a_file_survives_kills_at_every_step(self):
+        expected = self.end_of(graph(cache(2)))
+        for replicas in (2, 1):
+            yaml = graph(cache_in_a_file(replicas))
+            self.kill_everywhere(yaml)
+            # What the last of these runs has kept is whole, too.
+            summary = self.summary(yaml)
+            self.assertNotIn("numbers", [stage["name"] for stage in summary["stages"]])
+            self.assertEqual(summary["results"]["end"], expected)
+            (self.folder / "kept.cache").unlink()
 
     def test_several_of_each_survive_kills_at_every_step(self):
         self.kill_everywhere(graph(repeat(2)))

@@ -14,8 +14,8 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
   EXPECT_THAT(names, testing::UnorderedElementsAre(
                          "synthetic", "npy", "csv", "lines", "passthrough", "repack", "merge",
-                         "repeat", "cache", "delay", "count", "idx_images", "image_folder",
-                         "augment_image", "decode_image", "torch_classifier"));
+                         "repeat", "cache", "cached", "delay", "count", "idx_images",
+                         "image_folder", "augment_image", "decode_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

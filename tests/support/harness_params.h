@@ -5,9 +5,11 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -75,6 +77,8 @@ inline void read_fact(Facts& facts, const std::string& name, const std::string& 
   const int got = gzread(file, fact.header.data(), static_cast<unsigned>(kFactBytesMax));
   fact.header.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   gzclose(file);
+  std::error_code error;
+  fact.file_bytes = std::filesystem::file_size(path, error);
   facts.files.push_back({name, std::move(fact)});
 }
 

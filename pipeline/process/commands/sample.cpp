@@ -55,11 +55,21 @@ int failed(int code, const std::string& message) {
   return code;
 }
 
+// A few samples are no reason to write the files of caches anew.
+void keep_in_memory(ValidGraph& graph) {
+  for (ValidStage& stage : graph.stages) {
+    if (!stage.type->contract.cache) continue;
+    for (auto& [name, value] : stage.param_values)
+      if (name == "file") value = {};
+  }
+}
+
 // The plan of the part of the graph that ends in a sample writer.
 Result<Plan> plan_sampling(const ValidGraph& graph, const SampleArguments& arguments,
                            const StageTypes& types) {
   BRIGADE_ASSIGN(ValidGraph cut,
                  cut_below(graph, arguments.stage, *types.find(kSampleWriter), kSampleWriter));
+  keep_in_memory(cut);
   SampleWriterParams params;
   params.folder.path = arguments.folder;
   params.count = arguments.count;

@@ -231,5 +231,68 @@ TEST(Caches, APlanWithOneIsChecked) {
   EXPECT_TRUE(refuses([](PlanStage& stage) { stage.indexed = false; }));
 }
 
+/// The same, kept in a file.
+GraphBuilder in_a_file(std::uint64_t samples, const Ports& tensors = kRow) {
+  GraphBuilder graph = cached(samples, tensors);
+  graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
+  return graph;
+}
+
+TEST(Caches, InAFileTakeNoMemoryThatMustBeThere) {
+  const Ports large{{"x", u8, {10'000}}};
+  GraphBuilder graph = in_a_file(1'000'000, large);
+  const PlanResult planned = plan(graph);
+  ASSERT_TRUE(planned.ok()) << planned.problems[0].message;
+  const PlanStage& kept = planned.plan.stages[1];
+  EXPECT_EQ(cache_file(kept), "/data/kept.cache");
+  EXPECT_EQ(memory_segment_bytes(kept), kept.pool.bytes);
+  EXPECT_LT(planned.plan.memory_bytes, kept.cache.bytes);
+  const std::string text = print_plan(planned.plan, small_machine(), {});
+  EXPECT_NE(text.find("disk, and page cache while there is memory for it\n"
+                      "  9.3 GiB  in /data/kept.cache, kept by kept: 1,000,000 rows of 9.8 KiB\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Caches, InMemoryHaveNoFile) {
+  GraphBuilder graph = cached(100);
+  const PlanStage kept = plan(graph).plan.stages[1];
+  EXPECT_EQ(cache_file(kept), "");
+  EXPECT_EQ(memory_segment_bytes(kept), kept.segment_bytes());
+}
+
+TEST(Caches, InAFileMustFitTheLimitOfFiles) {
+  GraphBuilder graph = in_a_file(1'000'000, {{"x", u8, {10'000}}});
+  MachineLimits limits = small_machine();
+  limits.file_bytes_max = std::uint64_t{1} << 30;
+  const PlanResult planned = plan_graph(graph.build(), limits);
+  ASSERT_EQ(planned.problems.size(), 1u);
+  EXPECT_EQ(planned.problems[0].message,
+            "cache kept keeps 1,000,000 rows of 9.8 KiB = 9.3 GiB in /data/kept.cache, a file may "
+            "have 1.0 GiB (RLIMIT_FSIZE, `ulimit -f`)");
+}
+
+TEST(Caches, InAFileTakeAddresses) {
+  GraphBuilder graph = in_a_file(1'000'000, {{"x", u8, {10'000}}});
+  MachineLimits limits = small_machine();
+  limits.address_space_bytes_max = std::uint64_t{1} << 30;
+  EXPECT_FALSE(plan_graph(graph.build(), limits).ok());
+}
+
+TEST(Caches, InAFileAloneReadWhatIsAboveThem) {
+  GraphBuilder graph = in_a_file(100);
+  graph.consumer("beside", {"a"});
+  EXPECT_NE(problem(graph).find("nothing else may read what is above it"), std::string::npos);
+  EXPECT_NE(problem(graph).find("\"beside\" reads \"a\""), std::string::npos);
+  graph.stage("kept").param_values.clear();
+  EXPECT_EQ(problem(graph), "");
+}
+
+TEST(Caches, InAFileAreOfOneRank) {
+  GraphBuilder graph = in_a_file(100);
+  graph.graph().shard = {1, 4, Uneven::pad};
+  EXPECT_NE(problem(graph).find("this is one of 4 processes that share them"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace brigade

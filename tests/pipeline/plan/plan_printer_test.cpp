@@ -50,6 +50,17 @@ TEST(PlanPrinter, ShowsAStageThatNumbersAnew) {
   expect_golden("plan/anew.txt", printed(graph));
 }
 
+TEST(PlanPrinter, ShowsACacheInAFile) {
+  const Ports row{{"x", u8, {784}}};
+  GraphBuilder graph("cache_file");
+  graph.producer("images", row).samples = 60'000;
+  graph.transform("kept", {"images"}, row).passed = {{"x", 0}};
+  graph.type_of("kept").contract.cache = true;
+  graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
+  graph.consumer("count", {"kept"});
+  expect_golden("plan/cache_file.txt", printed(graph));
+}
+
 TEST(PlanPrinter, ShowsAZipAndAMachineWithoutLimits) {
   GraphBuilder graph("zip");
   graph.producer("left", {{"x", f32, {16}}});

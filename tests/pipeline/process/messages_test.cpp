@@ -19,7 +19,7 @@ WorkerRole example_role() {
   role.spins = 200;
   role.libraries = {"/plugins/jitter.so"};
   role.contract = ~0ull;
-  role.pools = {{1, 7, true}, {0, 8, false}};
+  role.pools = {{1, 7, true, 9}, {0, 8, false}};
   return role;
 }
 

@@ -1,0 +1,152 @@
+#include "pipeline/process/kept_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.h"
+#include "base/units.h"
+
+namespace brigade {
+namespace {
+
+constexpr int kLockTriesMax = 10;  // somebody may finish or give up between open and lock
+
+Error system_error(const std::string& path, std::string_view what) {
+  return Error{concat("cannot ", what, " ", path, ": ", std::strerror(errno))};
+}
+
+/// Up to kCacheHeaderBytes bytes from the beginning of a regular file.
+Result<std::string> read_start(int fd) {
+  std::string start(kCacheHeaderBytes, '\0');
+  std::size_t have = 0;
+  while (have < start.size()) {
+    const ssize_t count =
+        pread(fd, start.data() + have, start.size() - have, static_cast<off_t>(have));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Error{std::strerror(errno)};
+    if (count == 0) break;
+    have += static_cast<std::size_t>(count);
+  }
+  start.resize(have);
+  return start;
+}
+
+KeptLook look_at(int fd) {
+  using Kind = KeptLook::Kind;
+  struct stat status;
+  if (fstat(fd, &status) != 0) return {Kind::foreign, {}, std::strerror(errno)};
+  if (!S_ISREG(status.st_mode)) return {Kind::foreign, {}, "is no file"};
+  if (status.st_size == 0) return {};
+  const auto start = read_start(fd);
+  if (!start) return {Kind::foreign, {}, start.error().message};
+  if (!start->starts_with(kCacheFileMagic)) return {Kind::foreign, {}, "is no cache of Brigade"};
+  auto header = parse_cache_header(*start);
+  if (!header) return {Kind::broken, {}, header.error().message};
+  if (!header->complete) return {Kind::broken, {}, "is not complete"};
+  if (auto whole = check_cache_size(*header, static_cast<std::uint64_t>(status.st_size)); !whole)
+    return {Kind::broken, {}, whole.error().message};
+  return {Kind::usable, std::move(*header), ""};
+}
+
+}  // namespace
+
+KeptLook look_at_kept(const std::string& path) {
+  const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() >= 0) return look_at(fd.get());
+  if (errno == ENOENT) return {};
+  return {KeptLook::Kind::foreign, {}, concat("cannot be read: ", std::strerror(errno))};
+}
+
+Result<std::unique_ptr<KeptFile>> KeptFile::create(const std::string& path,
+                                                   const CacheFileHeader& header) {
+  if (const KeptLook look = look_at_kept(path); look.kind == KeptLook::Kind::foreign)
+    return Error{concat(path, " ", look.problem, "; it is not overwritten")};
+  std::unique_ptr<KeptFile> file(new KeptFile(path, header));
+  BRIGADE_TRY(file->open_locked());
+  BRIGADE_TRY(file->allocate());
+  BRIGADE_TRY(file->write_header());
+  return file;
+}
+
+KeptFile::~KeptFile() {
+  if (locked_ && !published_) unlink(temporary().c_str());
+}
+
+Result<void> KeptFile::open_locked() {
+  const std::string name = temporary();
+  for (int i = 0; i < kLockTriesMax; ++i) {
+    fd_.reset(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
+    if (fd_.get() < 0) return system_error(name, "write");
+    if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return system_error(name, "lock");
+      return Error{concat(path_, " is being written by another run, or by another cache of this ",
+                          "one; wait for it, or name another file")};
+    }
+    struct stat mine;
+    struct stat named;
+    if (fstat(fd_.get(), &mine) != 0) return system_error(name, "look at");
+    const bool there = stat(name.c_str(), &named) == 0;
+    if (!there || mine.st_ino != named.st_ino || mine.st_dev != named.st_dev) continue;
+    if (const KeptLook look = look_at(fd_.get()); look.kind == KeptLook::Kind::foreign)
+      return Error{concat(name, " ", look.problem, "; it is not overwritten")};
+    locked_ = true;
+    return {};
+  }
+  return Error{concat(name, " keeps coming and going; do other runs write it?")};
+}
+
+Result<void> KeptFile::allocate() {
+  const std::uint64_t bytes = kCacheHeaderBytes + header_.data_bytes;
+  rlimit limit;  // exceeding it is a signal
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      limit.rlim_cur < bytes)
+    return Error{concat(path_, " needs ", format_size(bytes), ", but files are limited to ",
+                        format_size(limit.rlim_cur), "; raise the limit with `ulimit -f`")};
+  if (ftruncate(fd_.get(), 0) != 0) return system_error(temporary(), "empty");
+  int error = 0;
+  do {
+    error = posix_fallocate(fd_.get(), 0, static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  if (error == 0) return {};
+  return Error{concat(path_, " needs ", format_size(bytes),
+                      ", which the disk does not give: ", std::strerror(error))};
+}
+
+Result<void> KeptFile::write_header() {
+  BRIGADE_ASSIGN(const std::string text, print_cache_header(header_));
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count =
+        pwrite(fd_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return system_error(temporary(), "write");
+    done += static_cast<std::size_t>(count);
+  }
+  return {};
+}
+
+// The rows are on disk before a header says so, and that before the name does.
+Result<void> KeptFile::publish(std::uint64_t samples) {
+  if (fsync(fd_.get()) != 0) return system_error(temporary(), "write");
+  header_.complete = true;
+  header_.samples = samples;
+  BRIGADE_TRY(write_header());
+  if (fsync(fd_.get()) != 0) return system_error(temporary(), "write");
+  if (const KeptLook look = look_at_kept(path_); look.kind == KeptLook::Kind::foreign)
+    return Error{concat(path_, " ", look.problem, "; it is not overwritten")};
+  if (rename(temporary().c_str(), path_.c_str()) != 0) return system_error(path_, "name");
+  published_ = true;
+  const std::string folder = path_.substr(0, path_.rfind('/') + 1);
+  const OwnedFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0 || fsync(fd.get()) != 0) return system_error(folder, "write");
+  return {};
+}
+
+}  // namespace brigade

@@ -1,0 +1,123 @@
+#include <cstring>
+#include <filesystem>
+
+#include "base/text.h"
+#include "stages/api/cache_file.h"
+#include "stages/basic/basic_stages.h"
+#include "stages/basic/mapped_file.h"
+
+namespace brigade {
+namespace {
+
+struct CachedParams {
+  InputPath file;
+};
+
+/// Of a file whose samples are all there.
+Result<CacheFileHeader> header_of(const std::string& path, std::string_view start,
+                                  std::uint64_t file_bytes) {
+  auto header = parse_cache_header(start);
+  if (!header) return Error{concat(path, ": ", header.error().message)};
+  if (!header->complete)
+    return Error{concat(path, ": is not complete: the run that writes it has not kept everything")};
+  if (auto whole = check_cache_size(*header, file_bytes); !whole)
+    return Error{concat(path, ": ", whole.error().message)};
+  return std::move(*header);
+}
+
+Ports ports_of(const CacheFileHeader& header) {
+  Ports ports;
+  for (std::size_t i = 0; i < header.arrays.size(); ++i) {
+    ports.tensors.push_back(header.arrays[i].type);
+    if (header.arrays[i].type.ragged()) ++i;
+  }
+  return ports;
+}
+
+Result<Ports> cached_outputs(const CachedParams& params, const Ports&, const Facts& facts) {
+  const FileFact* const fact = facts.find("file");
+  if (fact == nullptr) return Error{concat(params.file.path, ": its header could not be read")};
+  BRIGADE_ASSIGN(const auto header, header_of(params.file.path, fact->header, fact->file_bytes));
+  return ports_of(header);
+}
+
+std::optional<std::uint64_t> cached_samples(const CachedParams&, const Facts& facts) {
+  const FileFact* const fact = facts.find("file");
+  const auto header = parse_cache_header(fact == nullptr ? "" : fact->header);
+  if (!header) return std::nullopt;
+  return header->samples;
+}
+
+class Cached : public Producer {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    path_ = context.params<CachedParams>().file.path;
+    BRIGADE_ASSIGN(file_, MappedFile::open(path_));
+    const std::string_view bytes = file_.bytes();
+    BRIGADE_ASSIGN(header_, header_of(path_, bytes.substr(0, kCacheHeaderBytes), bytes.size()));
+    if (!(ports_of(header_) == context.outputs))
+      return Error{concat(path_, ": changed since the graph was checked: it has other tensors")};
+    return {};
+  }
+
+  Result<std::uint64_t> size() override { return header_.samples; }
+
+  Result<Next> read(std::uint64_t index, Outputs& out) override {
+    std::uint64_t state = 0;
+    std::memcpy(&state, data() + index * kCacheRowWordBytes, sizeof state);
+    if (state == kCacheRowHole) return Next::drop;
+    if (state != kCacheRowFull)
+      return Error{concat(path_, ": is broken: sample ", index, " is not there")};
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < header_.arrays.size(); ++i, ++at) {
+      const CacheFileArray& array = header_.arrays[i];
+      TensorSlot slot = out.at(at);
+      if (array.type.ragged()) BRIGADE_TRY(resize(slot, header_.arrays[++i], index));
+      std::memcpy(slot.data(), row(array, index), slot.bytes());
+    }
+    return Next::emit;
+  }
+
+  std::string describe(std::uint64_t index) const override {
+    return concat("sample ", index, " of ", std::filesystem::path(path_).filename().string());
+  }
+
+ private:
+  const char* data() const { return file_.bytes().data() + kCacheHeaderBytes; }
+  const char* row(const CacheFileArray& array, std::uint64_t index) const {
+    return data() + array.offset + index * array.stride;
+  }
+
+  Result<void> resize(TensorSlot& slot, const CacheFileArray& sizes, std::uint64_t index) const {
+    Shape shape = slot.bounds();
+    for (int d = 0; d < shape.rank(); ++d) {
+      std::int64_t size = 0;
+      std::memcpy(&size, row(sizes, index) + static_cast<std::size_t>(d) * sizeof size,
+                  sizeof size);
+      if (size < 0) return Error{concat(path_, ": is broken: sample ", index, " has no size")};
+      shape[d] = size;
+    }
+    return slot.resize(shape);
+  }
+
+  std::string path_;
+  MappedFile file_;
+  CacheFileHeader header_;
+};
+
+}  // namespace
+
+void add_cached(StageTypes& types) {
+  types.add<Cached>(
+      Contract<CachedParams>("cached", "Gives the samples that a `cache` has kept in a file.")
+          .producer()
+          .param("file", &CachedParams::file, "what `file:` of that cache has named; complete")
+          .required()
+          .fact()
+          .outputs(cached_outputs)
+          .counts(cached_samples)
+          .may_drop()
+          .example("producer: cached\nshuffle: true\nparams: {file: decoded.cache}\n"));
+}
+
+}  // namespace brigade

@@ -1,0 +1,105 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "stages/api/cache_file.h"
+#include "stages/basic/basic_stages.h"
+#include "tests/support/idx_files.h"
+#include "tests/support/stage_harness.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+using testing::HasSubstr;
+
+/// Rows: 0 full, 1 a hole, 2 full; a dense tensor x and a ragged one.
+CacheFileHeader header(bool complete = true) {
+  CacheFileHeader out;
+  out.complete = complete;
+  out.rows = out.samples = 3;
+  out.data_bytes = 4 * 4096;
+  out.arrays = {{{"x", u8, {2}}, 4096, 2},
+                {{"r", u8, {up_to(4)}}, 8192, 64},
+                {{"r.shape", i64, {1}}, 12288, 8}};
+  return out;
+}
+
+std::string file_bytes(bool complete = true) {
+  std::string bytes = print_cache_header(header(complete)).value();
+  std::string data(4 * 4096, '\0');
+  data[0] = data[64] = 1;
+  data[32] = 2;
+  data.replace(4096, 6, "ab??ef");
+  data.replace(8192, 3, "xyz");
+  data.replace(8192 + 128, 1, "w");
+  data[12288] = 3;
+  data[12288 + 16] = 1;
+  return bytes + data;
+}
+
+class CachedTest : public testing::Test {
+ protected:
+  CachedTest() { add_cached(types_); }
+
+  std::string file(const std::string& bytes) { return write_file(folder_ / "x.cache", bytes); }
+  Result<std::unique_ptr<StageHarness>> open(const std::string& path) {
+    return StageHarness::open(types_.all()[0], {{{"file", path}}, {}, {}});
+  }
+  std::string error_of(const std::string& bytes) {
+    const auto stage = open(file(bytes));
+    return stage ? "no error" : stage.error().message;
+  }
+
+  StageTypes types_;
+  TempFolder folder_;
+};
+
+TEST_F(CachedTest, GivesTheRows) {
+  const auto stage = open(file(file_bytes())).value();
+  EXPECT_EQ(stage->outputs(), (Ports{{"x", u8, {2}}, {"r", u8, {up_to(4)}}}));
+  EXPECT_EQ(*stage->producer().size(), 3u);
+  const HarnessCall first = stage->read(0).value();
+  EXPECT_EQ(first["x"].as<std::uint8_t>(), (std::vector<std::uint8_t>{'a', 'b'}));
+  EXPECT_EQ(first["r"].as<std::uint8_t>(), (std::vector<std::uint8_t>{'x', 'y', 'z'}));
+  EXPECT_EQ(stage->read(2).value()["r"].as<std::uint8_t>(), std::vector<std::uint8_t>{'w'});
+  EXPECT_EQ(stage->producer().describe(2), "sample 2 of x.cache");
+}
+
+TEST_F(CachedTest, WhatWasLeftOutIsLeftOut) {
+  const auto stage = open(file(file_bytes())).value();
+  EXPECT_EQ(stage->read(1).value().next, Next::drop);
+}
+
+TEST_F(CachedTest, CountsItsSamplesBeforehand) {
+  Facts facts;
+  facts.files.emplace_back("file", FileFact{file_bytes().substr(0, kFactBytesMax), 81920});
+  const StageContract& contract = types_.all()[0].contract;
+  const auto params = make_params(contract, {{"file", file(file_bytes())}}).value();
+  EXPECT_EQ(contract.samples(params.get(), facts), 3u);
+  EXPECT_EQ(contract.samples(params.get(), {}), std::nullopt);
+}
+
+TEST_F(CachedTest, RefusesWhatIsNotWhole) {
+  EXPECT_THAT(error_of("something else"), HasSubstr("x.cache: is no cache of Brigade"));
+  EXPECT_THAT(error_of(file_bytes(false)), HasSubstr("x.cache: is not complete"));
+  EXPECT_THAT(error_of(file_bytes().substr(0, 70'000)), HasSubstr("x.cache: is truncated"));
+}
+
+TEST_F(CachedTest, ARowThatIsNotThereIsSaid) {
+  std::string bytes = file_bytes();
+  bytes[kCacheHeaderBytes + 64] = 0;
+  const auto stage = open(file(bytes)).value();
+  EXPECT_THAT(stage->read(2).error().message, HasSubstr("is broken: sample 2 is not there"));
+}
+
+TEST_F(CachedTest, SizesBeyondTheBoundAreSaid) {
+  std::string bytes = file_bytes();
+  bytes[kCacheHeaderBytes + 12288] = 5;
+  const auto stage = open(file(bytes)).value();
+  EXPECT_FALSE(stage->read(0));
+}
+
+}  // namespace
+}  // namespace brigade
