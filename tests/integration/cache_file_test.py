@@ -6,7 +6,7 @@ import resource
 import signal
 import time
 
-from brigade_program import ProgramTest, main, wait_until, workers_of
+from brigade_program import ProgramTest, Running, main, wait_until, workers_of
 
 WORKERS = 5  # the source may have left already
 
@@ -201,6 +201,19 @@ stages:
         os.kill(run.pid, signal.SIGKILL)
         run.finish()
         self.assertEqual(self.names(self.summary(graph())), ["m", "end"])
+
+    def test_samples_are_written_without_touching_it(self):
+        self.summary(graph())
+        made = self.file.read_bytes()
+        path = self.write("graph.yaml", graph().replace("seed: 5", "seed: 6"))
+        for arguments in ((), ("--set", "stages.m.params.file=kept_other.cache")):
+            self.runs.append(Running(["sample", path, "--stage", "m", "-n", "3", "--out",
+                                      self.folder / "out", *arguments], cwd=self.folder,
+                                     environment={"TMPDIR": str(self.temporary)}))
+            finished = self.runs[-1].finish()
+            self.assertEqual(finished.code, 0, finished.err)
+        self.assertEqual(self.files(), ["kept.cache"])
+        self.assertEqual(self.file.read_bytes(), made)
 
     def test_nothing_else_may_read_what_is_above(self):
         errors = self.error_of(graph(more="  beside: {consumer: count, from: work}"), 2)

@@ -1,13 +1,16 @@
 #include "pipeline/process/pool_filler.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 
 #include "pipeline/plan/plan_json.h"
+#include "stages/api/cache_file.h"
 #include "tests/support/small_plan.h"
 
 namespace brigade {
@@ -105,6 +108,51 @@ TEST(PoolFiller, GivesACacheItsMemory) {
   PoolFiller filler(plan, **segments, [](std::string message) { ADD_FAILURE() << message; });
   while (filler.filled_bytes() < all) std::this_thread::yield();
   EXPECT_EQ(filler.filled_bytes(), all);
+}
+
+TEST(PoolFiller, LeavesTheFileOfACacheToTheDisk) {
+  GraphBuilder graph;
+  const Ports rows{{"image", u8, {1 << 20}}};
+  graph.producer("images", rows).samples = 20;
+  graph.transform("kept", {"images"}, rows).passed = {{"image", 0}};
+  graph.type_of("kept").contract.cache = true;
+  graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
+  graph.consumer("sink", {"kept"});
+  const Plan plan = plan_of(graph);
+  const int file = memfd_create("kept", MFD_CLOEXEC);
+  const std::uint64_t bytes = kCacheHeaderBytes + plan.stages[1].cache.bytes;
+  ASSERT_EQ(ftruncate(file, static_cast<off_t>(bytes)), 0);
+  const auto segments = Segments::create(plan, plan_to_json(plan, -1), {-1, file, -1});
+  ASSERT_TRUE(segments.ok()) << segments.error().message;
+  EXPECT_EQ((*segments)->kept_fd(1), file);
+  const std::uint64_t all = plan.stages[0].pool.bytes + plan.stages[1].pool.bytes;
+  {
+    PoolFiller filler(plan, **segments, [](std::string message) { ADD_FAILURE() << message; });
+    while (filler.filled_bytes() < all) std::this_thread::yield();
+  }
+  struct stat status;
+  fstat(file, &status);
+  EXPECT_EQ(status.st_blocks, 0);
+  // What it keeps lies right behind its ring.
+  (*segments)->pool_data(1)[plan.stages[1].pool.bytes] = std::byte{7};
+  char first = 0;
+  EXPECT_EQ(pread(file, &first, 1, kCacheHeaderBytes), 1);
+  EXPECT_EQ(first, 7);
+  close(file);
+}
+
+TEST(PoolFiller, ACacheNeedsTheFileThatItNames) {
+  GraphBuilder graph;
+  const Ports rows{{"x", u8, {8}}};
+  graph.producer("numbers", rows).samples = 20;
+  graph.transform("kept", {"numbers"}, rows).passed = {{"x", 0}};
+  graph.type_of("kept").contract.cache = true;
+  graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
+  graph.consumer("sink", {"kept"});
+  const Plan plan = plan_of(graph);
+  const auto made = Segments::create(plan, plan_to_json(plan, -1));
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message.find("/data/kept.cache is not open"), std::string::npos);
 }
 
 }  // namespace
