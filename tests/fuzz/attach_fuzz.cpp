@@ -53,9 +53,13 @@ void look_around(Control<P>& control, const GraphShape& shape) {
   for (int s = 0; s < static_cast<int>(shape.stages.size()); ++s) {
     const StageShape& stage = shape.stages[static_cast<std::size_t>(s)];
     const StageWords<P>& words = control.stages[static_cast<std::size_t>(s)];
+    const std::uint64_t words_max = control.bytes / sizeof(std::uint64_t);
+    BRIGADE_CHECK(stage.skips_max <= words_max, stage.skips_max);  // what is appended stays inside
+    BRIGADE_CHECK(stage.quarantine_max <= words_max, stage.quarantine_max);
     sum += words.skips.contains(7) + words.quarantine.contains(7);
     for (int port = 0; port < words.journal.ports(); ++port) sum += words.journal.consumed(port);
     for (int l = 0; l < static_cast<int>(stage.lanes.size()); ++l) {
+      BRIGADE_CHECK(stage.lanes[static_cast<std::size_t>(l)].window <= words_max);
       sum += claimed_tasks(control, s, l) + lane_counts(control, s, l).total();
       for (int input : stage.lanes[static_cast<std::size_t>(l)].inputs)
         sum += audit_edge(control, input, s, l).produced;
