@@ -25,7 +25,9 @@ struct Advanced {
 
 /// Moves the mark over every task that is DONE. Any replica of the stage and the supervisor may run
 /// it at any time. "I finish, then look at low" pairs with "I move low, then look at the word":
-/// both are seq_cst, else two finishers could miss each other and the mark would stand still. Row
+/// both are seq_cst, else two finishers could miss each other and the mark would stand still. (What
+/// needs it is DONE and the load of the word; the mark's own load and CAS could be weaker, and cost
+/// the same on x86-64: docs/MODEL_CHECKING.md.) Row
 /// contents travel with DONE (release) -> the load here -> the CAS (release) -> a reader's acquire.
 template <class P>
 Advanced advance(Mark<P>& mark, const TaskTable<P>& table, std::uint64_t task_size) {

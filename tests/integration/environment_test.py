@@ -21,8 +21,8 @@ class Environment(ProgramTest):
         path = self.write("graph.yaml", line(count=2000))
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c",
-             'mount -t tmpfs -o size=4k,mode=1777 tmpfs /dev/shm && exec "$@"', "sh", str(brigade_program.PROGRAM),
-             "run", str(path)], capture_output=True, text=True, check=False, timeout=100)
+             'mount -t tmpfs -o size=4k,mode=1777 tmpfs /dev/shm && exec "$@"', "sh",
+             str(brigade_program.PROGRAM), "run", str(path)], capture_output=True, text=True, check=False, timeout=100)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_working_directory_that_cannot_be_written(self):
@@ -91,8 +91,8 @@ stages:
         self.assertEqual(run.finish().code, 143)
 
     def holders(self, pid):
-        return subprocess.run([str(brigade_program.PROGRAM), "holders", str(pid)], capture_output=True, text=True,
-                              check=True).stdout
+        return subprocess.run([str(brigade_program.PROGRAM), "holders", str(pid)],
+                              capture_output=True, text=True, check=True).stdout
 
 
 class Stalls(ProgramTest):
