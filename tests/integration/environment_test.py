@@ -22,7 +22,8 @@ class Environment(ProgramTest):
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c",
              'mount -t tmpfs -o size=4k,mode=1777 tmpfs /dev/shm && exec "$@"', "sh",
-             str(brigade_program.PROGRAM), "run", str(path)], capture_output=True, text=True, check=False, timeout=100)
+             str(brigade_program.PROGRAM), "run", str(path)],
+            capture_output=True, text=True, check=False, timeout=100)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_working_directory_that_cannot_be_written(self):
@@ -96,10 +97,10 @@ stages:
 
 
 class Stalls(ProgramTest):
-    def hanging(self, stall):
+    def hanging(self, stall, count=100):
         return f"""
 stages:
-  numbers: {{producer: synthetic, params: {{count: 100, shape: [4]}}}}
+  numbers: {{producer: synthetic, params: {{count: {count}, shape: [4]}}}}
   slow:
     transform: delay
     from: numbers
@@ -111,7 +112,7 @@ stages:
 """
 
     def test_a_call_that_does_not_return_is_said_and_left_alone(self):
-        run = self.start_and_wait_for_workers(self.hanging("200ms"), 3)
+        run = self.start_and_wait_for_workers(self.hanging("200ms", 1_000_000), 3)
         time.sleep(2)
         self.assertFalse(run.ended())
         os.kill(run.pid, signal.SIGINT)
