@@ -103,6 +103,9 @@ endif()
 
 function(brigade_test)
   cmake_parse_arguments(ARG "SHARED;SERIAL" "NAME;TIMEOUT" "SOURCES;LABELS;LIBRARIES" ${ARGN})
+  if("chaos" IN_LIST ARG_LABELS AND NOT BRIGADE_LONG_TESTS)
+    return()
+  endif()
   set(target ${ARG_NAME}_test)
   add_executable(${target} ${ARG_SOURCES})
   target_compile_definitions(${target} PRIVATE

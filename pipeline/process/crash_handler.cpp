@@ -4,8 +4,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 namespace brigade {
 namespace {
 
@@ -29,9 +27,10 @@ void install_crash_handler() {
   void* frame[1];
   backtrace(frame, 1);  // loads what it needs now
   stack_t stack{};
-  stack.ss_sp = std::malloc(kStackBytes);  // for a stack that has run over; never given back
-  stack.ss_size = kStackBytes;
-  if (stack.ss_sp != nullptr) sigaltstack(&stack, nullptr);
+  static char memory[kStackBytes];  // for a stack that has run over
+  stack.ss_sp = memory;
+  stack.ss_size = sizeof memory;
+  sigaltstack(&stack, nullptr);
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS}) {
     struct sigaction before {};
     if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;

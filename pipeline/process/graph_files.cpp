@@ -29,7 +29,8 @@ namespace {
 std::string use_files_of_caches(const PlannedGraph& graph, const StageTypes& types,
                                 PlanResult& planned) {
   const ValidGraph& loaded = *graph.loaded.graph;
-  KeptUse use = use_kept_files(loaded, planned.plan, types_of(types, loaded));
+  const StageTypes all_types = types_of(types, loaded);  // use.graph points into it
+  KeptUse use = use_kept_files(loaded, planned.plan, all_types);
   if (use.any && use.problems.empty()) planned = plan_graph(use.graph, graph.limits);
   planned.problems.insert(planned.problems.end(), use.problems.begin(), use.problems.end());
   for (std::string& warning : use.warnings) planned.plan.warnings.push_back(std::move(warning));

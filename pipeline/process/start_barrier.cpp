@@ -41,6 +41,12 @@ void StartBarrier::ready(int replica, std::optional<std::uint64_t> size) {
   it.size = size;
 }
 
+void StartBarrier::gone(int replica) {
+  Replica& it = replicas_[static_cast<std::size_t>(replica)];
+  if (!it.ready && !it.gone) --waiting_;
+  it.gone = true;
+}
+
 std::string StartBarrier::name(const Replica& replica) const {
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(replica.stage)];
   return stage.replicas == 1 ? stage.name : concat(stage.name, ".", replica.replica);
@@ -49,7 +55,8 @@ std::string StartBarrier::name(const Replica& replica) const {
 std::string StartBarrier::waiting_for() const {
   std::vector<std::string> names;
   for (const Replica& replica : replicas_) {
-    if (!replica.ready && names.size() < kNamesShown) names.push_back(name(replica));
+    if (!replica.ready && !replica.gone && names.size() < kNamesShown)
+      names.push_back(name(replica));
   }
   const int more = waiting_ - static_cast<int>(names.size());
   return concat(join(names, ", "), more > 0 ? concat(" and ", more, " more") : "");
@@ -58,7 +65,7 @@ std::string StartBarrier::waiting_for() const {
 Result<std::optional<std::uint64_t>> StartBarrier::size_of_stage(int stage) const {
   const Replica* first = nullptr;
   for (const Replica& replica : replicas_) {
-    if (replica.stage != stage) continue;
+    if (replica.stage != stage || (replica.gone && !replica.ready)) continue;
     if (first == nullptr) first = &replica;
     if (replica.size == first->size) continue;
     return Error{concat("replicas of one source must find the same samples: ", name(*first),

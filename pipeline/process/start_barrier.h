@@ -28,6 +28,8 @@ class StartBarrier {
 
   /// `replica`: number in the graph; `size`: what an indexed source reported.
   void ready(int replica, std::optional<std::uint64_t> size);
+  /// It will not come, and the run goes on without it.
+  void gone(int replica);
   bool complete() const { return waiting_ == 0; }
   /// "train.0, train.1": who is still opening; at most a few names.
   std::string waiting_for() const;
@@ -44,6 +46,7 @@ class StartBarrier {
     int stage = 0;
     int replica = 0;
     bool ready = false;
+    bool gone = false;
     std::optional<std::uint64_t> size;
   };
   std::string name(const Replica& replica) const;

@@ -225,6 +225,9 @@ void Supervisor::died(int number, const Ending& ending) {
   if (decision.next == Recovery::Decision::Next::fail) return fail(decision.text);
   if (decision.next == Recovery::Decision::Next::restart) member.restart_ns = decision.restart_ns;
   setup_.lines.line(LineKind::warning, decision.text);
+  if (decision.next != Recovery::Decision::Next::carry_on || state_ != State::opening) return;
+  barrier_.gone(number);  // the others need not wait for it to open
+  if (barrier_.complete()) begin();
 }
 
 void Supervisor::restart_due() {

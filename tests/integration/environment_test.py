@@ -57,6 +57,7 @@ stages:
 
     def test_a_file_that_vanishes_is_still_read(self):
         run = self.start_and_wait_for_workers(self.graph_of_files(), 3)
+        wait_until(lambda: "has not begun" not in self.holders(run.pid), "everybody at work")
         (self.folder / "images.idx").unlink()
         time.sleep(0.3)
         self.assertFalse(run.ended())
@@ -65,6 +66,7 @@ stages:
 
     def test_a_file_that_is_gone_when_its_reader_is_started_again_is_named(self):
         run = self.start_and_wait_for_workers(self.graph_of_files(), 3)
+        wait_until(lambda: "has not begun" not in self.holders(run.pid), "everybody at work")
         (self.folder / "images.idx").unlink()
         os.kill(workers_of(run.pid)["images.0"], signal.SIGKILL)
         finished = run.finish()
@@ -74,7 +76,7 @@ stages:
 
     def test_a_source_that_has_changed_when_its_reader_is_started_again_is_refused(self):
         run = self.start_and_wait_for_workers(self.graph_of_files(), 3)
-        time.sleep(0.2)
+        wait_until(lambda: "has not begun" not in self.holders(run.pid), "everybody at work")
         self.write_files(400)
         os.kill(workers_of(run.pid)["images.0"], signal.SIGKILL)
         finished = run.finish()

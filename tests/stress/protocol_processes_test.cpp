@@ -112,7 +112,11 @@ TEST(NegativeControls, WithAWholeRepairTheOthersDoWithoutASuccessor) {
 TEST(NegativeControls, RepairWithoutCountingHangs) {
   RepairRules rules;
   rules.count = false;
-  EXPECT_EQ(without_successor("claim.after_cas", rules), "hangs");
+  // Only if another replica had looked past the task already: nearly always, but not always.
+  for (int tries = 0; tries < 10; ++tries) {
+    if (without_successor("claim.after_cas", rules) == "hangs") return;
+  }
+  FAIL() << "nothing was noticed";
 }
 
 TEST(NegativeControls, RepairWithoutRingingHangs) {

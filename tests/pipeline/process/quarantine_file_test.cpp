@@ -23,7 +23,8 @@ class QuarantineFileTest : public testing::Test {
     return text.str();
   }
   std::string path() const { return folder_ + "/line.quarantine.jsonl"; }
-  const std::string folder_ = testing::TempDir() + "brigade_quarantine_file";
+  const std::string folder_ = testing::TempDir() + "brigade_quarantine_" +
+                              testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(QuarantineFileTest, IsNotMadeBeforeThereIsASample) {

@@ -146,6 +146,20 @@ TEST_F(Supervising, TheLinesOfABacktraceAreShownButAreNoLastWords) {
   EXPECT_THAT(lines.lines, Contains("output: sink.0: backtrace: somewhere"));
 }
 
+TEST_F(Supervising, TheRunBeginsWithoutAReplicaThatIsGoneForGood) {
+  plan.stages[1].restart.degrade = true;
+  Supervisor degrading{{plan, types, control, crew, *stops, lines, clock, 0, "", {}}};
+  crew.step({{0, Ready{100}}, {1, Ready{}}});
+  crew.step({{2, Ended{{Ending::Kind::killed, SIGKILL}}}});
+  crew.step({}, [&] {
+    EXPECT_EQ(phase(), static_cast<std::uint64_t>(Phase::running));
+    finish_work();
+  });
+  crew.step({{0, Done{}}, {0, Ended{{Ending::Kind::exited, 0}}}});
+  crew.step({{1, Done{}}, {1, Ended{{Ending::Kind::exited, 0}}}});
+  EXPECT_EQ(exit_code(degrading.run()), 0);
+}
+
 TEST_F(Restarting, TheSecondTimeItWaits) {
   crew.all_ready(100);
   crew.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
