@@ -28,7 +28,7 @@ std::string samples_text(std::uint64_t samples) {
 StartBarrier::StartBarrier(const Plan& plan) : plan_(plan) {
   for (int s = 0; s < static_cast<int>(plan.stages.size()); ++s) {
     for (int r = 0; r < plan.stages[static_cast<std::size_t>(s)].replicas; ++r) {
-      replicas_.push_back({s, r, false, std::nullopt});
+      replicas_.push_back({s, r, false, false, std::nullopt});
     }
   }
   waiting_ = static_cast<int>(replicas_.size());
