@@ -18,7 +18,7 @@
 namespace brigade::support {
 
 inline constexpr std::uint64_t kSamples = 100;
-inline constexpr std::uint64_t kTask = 20;
+inline constexpr std::uint64_t kCachedTask = 20;
 
 /// numbers (100 samples, in tasks of 20) -> kept -> sink, two epochs, one after the other in this
 /// thread: `numbers` is written by hand, `kept` by its own work.
@@ -28,13 +28,13 @@ class CachedLine : public testing::Test {
     graph_.graph().epochs = 2;
     ValidStage& numbers = graph_.producer("numbers", {kValue, kWords});
     numbers.samples = kSamples;
-    numbers.rows = kTask;
+    numbers.rows = kCachedTask;
     ValidStage& kept = graph_.transform("kept", {"numbers"}, {kValue, kWords});
     kept.passed = {{"value", 0}, {"words", 0}};
-    kept.rows = kTask;
+    kept.rows = kCachedTask;
     kept.shuffle = true;
     graph_.type_of("kept").contract.cache = true;
-    graph_.consumer("sink", {"kept"}).rows = kTask;
+    graph_.consumer("sink", {"kept"}).rows = kCachedTask;
     run_.emplace(graph_);
     work_ = make_cache_work(run_->context("kept"));
     kept_rows_.emplace(run_->stage("kept"), run_->pool("kept"));
@@ -47,7 +47,7 @@ class CachedLine : public testing::Test {
     const auto claim = source.try_claim();
     ASSERT_EQ(claim.look, Look::claimed);
     const RowPool& pool = run_->pool("numbers");
-    for (std::uint64_t n = claim.task * kTask; n < (claim.task + 1) * kTask; ++n) {
+    for (std::uint64_t n = claim.task * kCachedTask; n < (claim.task + 1) * kCachedTask; ++n) {
       *pool.headers(n) = {n, n, n, 0, RowState::full, {}};
       *reinterpret_cast<std::int64_t*>(pool.row(0, n)) = static_cast<std::int64_t>(n) * 10;
       *reinterpret_cast<std::int64_t*>(pool.row(2, n)) = static_cast<std::int64_t>(n % 3);
@@ -61,7 +61,7 @@ class CachedLine : public testing::Test {
   Attempt<SystemPolicy> step(JoinedLanes& lanes) {
     const auto claim = lanes.try_claim();
     if (claim.look != Look::claimed) return claim;
-    const auto done = work_->work(lanes.lane(), claim.task * kTask);
+    const auto done = work_->work(lanes.lane(), claim.task * kCachedTask);
     EXPECT_TRUE(done.ok());
     lanes.finish(claim.task, done->not_full, {});
     return claim;

@@ -5,8 +5,8 @@
 namespace brigade {
 namespace {
 
+using support::kCachedTask;
 using support::kSamples;
-using support::kTask;
 
 class Cached : public support::CachedLine {};
 
@@ -19,7 +19,7 @@ TEST_F(Cached, GivesNothingBeforeTheRunHasBegun) {
   EXPECT_EQ(waits.look, Look::blocked);
   EXPECT_EQ(given(), 0u);
   for (std::uint64_t row = 0; row < kSamples; ++row)
-    EXPECT_EQ(kept_rows_->state(row), row < kTask ? RowState::full : RowState::pad) << row;
+    EXPECT_EQ(kept_rows_->state(row), row < kCachedTask ? RowState::full : RowState::pad) << row;
 }
 
 TEST_F(Cached, NorWhenItIsFullBeforeTheRunHasBegun) {
@@ -72,7 +72,7 @@ TEST_F(Cached, GivesEverySampleInEveryEpoch) {
       ASSERT_EQ(step(lanes).look, Look::claimed);
       continue;
     }
-    for (std::uint64_t n = claim.task * kTask; n < (claim.task + 1) * kTask; ++n) {
+    for (std::uint64_t n = claim.task * kCachedTask; n < (claim.task + 1) * kCachedTask; ++n) {
       const RowHeader& header = *pool.headers(n);
       EXPECT_EQ(header.number, n);
       EXPECT_EQ(header.index, n % kSamples);
@@ -103,7 +103,7 @@ TEST_F(Cached, ARowThatIsThereIsNotWrittenAgain) {
   *value = 4711;
   const auto again = work_->work(1, 0);  // as after a death before it was finished
   ASSERT_TRUE(again.ok());
-  EXPECT_EQ(again->full, kTask);
+  EXPECT_EQ(again->full, kCachedTask);
   EXPECT_EQ(*reinterpret_cast<const std::int64_t*>(kept_rows_->row(0, 3)), 30);
 }
 
@@ -123,16 +123,16 @@ TEST_F(Cached, AfterAStopTheRowsThatNeverCameAreHoles) {
   JoinedLanes lanes = this->lanes();
   produce();
   ASSERT_EQ(step(lanes).look, Look::claimed);
-  run_->control().domains[0]->end.value = kTask;  // as a stop lowers it
+  run_->control().domains[0]->end.value = kCachedTask;  // as a stop lowers it
   ASSERT_EQ(step(lanes).look, Look::claimed);
   EXPECT_EQ(lanes.lane(), 0);
   std::uint64_t full = 0;
-  for (std::uint64_t n = 0; n < kTask; ++n) {
+  for (std::uint64_t n = 0; n < kCachedTask; ++n) {
     const RowHeader& header = *run_->pool("kept").headers(n);
-    EXPECT_EQ(header.state, header.id < kTask ? RowState::full : RowState::hole);
+    EXPECT_EQ(header.state, header.id < kCachedTask ? RowState::full : RowState::hole);
     full += header.state == RowState::full;
   }
-  EXPECT_LT(full, kTask);
+  EXPECT_LT(full, kCachedTask);
 }
 
 TEST_F(Cached, AStopIsAcknowledgedWhileItGoesOnKeeping) {

@@ -7,14 +7,14 @@
 namespace brigade {
 namespace {
 
+using support::kCachedTask;
 using support::kSamples;
-using support::kTask;
 
 class Kept : public support::CachedLine {
  protected:
   void keep(std::uint64_t task) {
     produce();
-    ASSERT_TRUE(work_->work(1, task * kTask).ok());
+    ASSERT_TRUE(work_->work(1, task * kCachedTask).ok());
   }
   /// The first number of epoch 0 whose sample is not among the first `kept`.
   static std::uint64_t first_missing(std::uint64_t kept) {
@@ -35,9 +35,9 @@ TEST_F(Kept, IsWhatComesBeforeTheFirstSampleThatIsNotThere) {
   EXPECT_EQ((*up_to_)(), 0u);
   for (std::uint64_t task = 0; task < 4; ++task) {
     keep(task);
-    EXPECT_EQ((*up_to_)(), first_missing((task + 1) * kTask)) << task;
+    EXPECT_EQ((*up_to_)(), first_missing((task + 1) * kCachedTask)) << task;
   }
-  EXPECT_GT(first_missing(4 * kTask), 0u) << "this test can fail";
+  EXPECT_GT(first_missing(4 * kCachedTask), 0u) << "this test can fail";
 }
 
 TEST_F(Kept, GoesNoFurtherThanAnybodyCanClaim) {
@@ -49,8 +49,9 @@ TEST_F(Kept, GoesNoFurtherThanAnybodyCanClaim) {
 
 TEST_F(Kept, BeginsAtTheMarkAfterARestart) {
   begin();
-  run_->lane("kept", 0).mark->low.value = 2 * kTask;  // these have been given, and so were there
-  EXPECT_EQ((*up_to_)(), 2 * kTask);
+  run_->lane("kept", 0).mark->low.value =
+      2 * kCachedTask;  // these have been given, and so were there
+  EXPECT_EQ((*up_to_)(), 2 * kCachedTask);
 }
 
 }  // namespace
