@@ -4,9 +4,13 @@
 // the same files, byte for byte, with the same libjpeg.
 //
 //   make_photographs OUT [--images 2000] [--classes 10] [--seed 7] [--from /usr/share/wallpapers]
+//
+// `--from made-up` needs no photographs: clouds of waves, whose files are about as large. They are
+// for trying a benchmark out, not for its figures.
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -77,6 +81,37 @@ Result<Photograph> read_photograph(const std::string& path) {
   for (std::int64_t y = 0; y < out.height; ++y)
     out.bytes.insert(out.bytes.end(), pixels.data + y * pixels.stride,
                      pixels.data + y * pixels.stride + out.width * kChannels);
+  return out;
+}
+
+/// Noise of many sizes, each as strong as it is large, as in pictures of nature.
+Photograph make_up_photograph(std::uint64_t seed, std::uint64_t number) {
+  constexpr std::int64_t kHeight = 1200, kWidth = 1600;
+  std::vector<double> sums(static_cast<std::size_t>(kHeight * kWidth * kChannels), 128);
+  for (std::int64_t cell = 2; cell <= 256; cell *= 2) {
+    const auto at = [&](std::int64_t y, std::int64_t x, std::int64_t c) {
+      const auto place = static_cast<std::uint64_t>(((y * 4096 + x) * 4 + c) * 512 + cell);
+      return static_cast<double>(mix64(mix64(seed * 1000 + number) ^ place) % 1024) / 512 - 1;
+    };
+    for (std::int64_t y = 0; y < kHeight; ++y)
+      for (std::int64_t x = 0; x < kWidth; ++x) {
+        const double down = static_cast<double>(y % cell) / static_cast<double>(cell);
+        const double right = static_cast<double>(x % cell) / static_cast<double>(cell);
+        for (std::int64_t c = 0; c < kChannels; ++c) {
+          // Colours differ less than what is light and dark.
+          const std::int64_t channel = cell < 32 ? 0 : c;
+          const double top = at(y / cell, x / cell, channel) * (1 - right) +
+                             at(y / cell, x / cell + 1, channel) * right;
+          const double bottom = at(y / cell + 1, x / cell, channel) * (1 - right) +
+                                at(y / cell + 1, x / cell + 1, channel) * right;
+          sums[static_cast<std::size_t>((y * kWidth + x) * kChannels + c)] +=
+              (top * (1 - down) + bottom * down) * 4 * std::sqrt(static_cast<double>(cell));
+        }
+      }
+  }
+  Photograph out{std::vector<std::uint8_t>(sums.size()), kHeight, kWidth};
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    out.bytes[i] = static_cast<std::uint8_t>(std::clamp(sums[i], 0.0, 255.0));
   return out;
 }
 
@@ -159,9 +194,12 @@ std::string numbered(std::string_view before, std::uint64_t number, std::size_t 
 }
 
 Result<void> make_all(const Options& options) {
-  const std::vector<std::string> paths = find_photographs(options.from);
+  const bool made_up = options.from == "made-up";
+  const auto paths = made_up ? std::vector<std::string>{} : find_photographs(options.from);
   std::uint64_t bytes = 0, made = 0;
   std::vector<Photograph> sources;
+  for (std::uint64_t i = 0; made_up && i < 2; ++i)
+    sources.push_back(make_up_photograph(options.seed, i));
   for (const std::string& path : paths) {
     BRIGADE_ASSIGN(Photograph photograph, read_photograph(path));
     if (std::min(photograph.height, photograph.width) >= kSourceSideMin)

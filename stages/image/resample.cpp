@@ -12,48 +12,6 @@ namespace {
 constexpr std::int64_t kChannels = 3;
 constexpr int kBits = AxisWeights::kBits;
 constexpr double kOne = 1 << kBits;
-constexpr int kRowBits = 7;  // of the row in between, below the point: 8 + 7 bits fit an int16
-constexpr std::int64_t kBlock = 64;
-
-/// Adds up a block of columns. `size` is kBlock, as a constant, for all blocks but the last.
-inline void add_block(const std::vector<const std::uint8_t*>& rows, const std::int16_t* weights,
-                      std::int64_t at, std::int64_t size, std::int16_t* out) {
-  std::int32_t sums[kBlock];
-  for (std::int64_t i = 0; i < size; ++i) sums[i] = 1 << (kBits - kRowBits - 1);
-  for (std::size_t tap = 0; tap < rows.size(); ++tap) {
-    const std::uint8_t* const row = rows[tap] + at;
-    const std::int32_t weight = weights[tap];
-    for (std::int64_t i = 0; i < size; ++i) sums[i] += weight * row[i];
-  }
-  for (std::int64_t i = 0; i < size; ++i)
-    out[at + i] = static_cast<std::int16_t>(sums[i] >> (kBits - kRowBits));
-}
-
-void add_rows(const std::vector<const std::uint8_t*>& rows, const std::int16_t* weights,
-              std::int64_t bytes, std::int16_t* out) {
-  std::int64_t at = 0;
-  for (; at + kBlock <= bytes; at += kBlock) add_block(rows, weights, at, kBlock, out);
-  if (at < bytes) add_block(rows, weights, at, bytes - at, out);
-}
-
-void add_columns(const std::int16_t* row, const AxisWeights& columns, std::uint8_t* out) {
-  constexpr int kShift = kBits + kRowBits;
-  const std::int64_t taps = columns.taps();
-  for (std::int64_t x = 0; x < columns.count(); ++x, out += kChannels) {
-    const std::int16_t* const weights = columns.weights(x).data();
-    const std::int16_t* pixel = row + columns.first(x) * kChannels;
-    std::int32_t red = 1 << (kShift - 1), green = red, blue = red;
-    for (std::int64_t tap = 0; tap < taps; ++tap, pixel += kChannels) {
-      red += weights[tap] * pixel[0];
-      green += weights[tap] * pixel[1];
-      blue += weights[tap] * pixel[2];
-    }
-    out[0] = static_cast<std::uint8_t>(red >> kShift);
-    out[1] = static_cast<std::uint8_t>(green >> kShift);
-    out[2] = static_cast<std::uint8_t>(blue >> kShift);
-  }
-}
-
 void copy_pixels(const std::uint8_t* row, const AxisWeights& columns, std::uint8_t* out) {
   const std::int64_t count = columns.count();
   const std::int64_t first = columns.first(0);
@@ -72,9 +30,10 @@ void AxisWeights::prepare(const AxisResize& resize, bool antialias) {
   const double scale = static_cast<double>(resize.in) / static_cast<double>(resize.resized);
   const double width = antialias ? std::max(scale, 1.0) : 1.0;
   copies_ = resize.in == resize.resized;
-  taps_ = copies_ ? 1
-                  : std::min<std::int64_t>(2 * static_cast<std::int64_t>(std::ceil(width)) + 1,
-                                           resize.in);
+  // An open interval of twice the width holds at most so many pixel centres.
+  taps_ = copies_
+              ? 1
+              : std::min<std::int64_t>(static_cast<std::int64_t>(std::ceil(2 * width)), resize.in);
   firsts_.resize(static_cast<std::size_t>(resize.count));
   weights_.resize(static_cast<std::size_t>(resize.count * taps_));
   for (std::int64_t i = 0; i < resize.count; ++i) {
@@ -105,11 +64,12 @@ void AxisWeights::set_weights(std::int64_t i, std::int64_t in, double center, do
     sum += exact_[static_cast<std::size_t>(x - first)] = std::max(0.0, 1 - distance);
   }
   // Rounding the running sums makes the weights add up to one however many there are.
+  const double factor = kOne / sum;
   double running = 0;
   std::int32_t before = 0;
   for (std::int64_t tap = 0; tap < taps_; ++tap) {
     running += exact_[static_cast<std::size_t>(tap)];
-    const auto now = static_cast<std::int32_t>(std::lround(running / sum * kOne));
+    const auto now = static_cast<std::int32_t>(running * factor + 0.5);
     weights[tap] = static_cast<std::int16_t>(now - before);
     before = now;
   }
@@ -127,18 +87,21 @@ void Resampler::run(const Pixels& in, const AxisWeights& rows, const AxisWeights
   BRIGADE_CHECK(in.height == rows.end_needed() - rows.first_needed(), in.height);
   BRIGADE_CHECK(in.width == columns.end_needed() - columns.first_needed(), in.width);
   const std::int64_t bytes = in.width * kChannels;
-  if (row_.size() < static_cast<std::size_t>(bytes)) row_.resize(static_cast<std::size_t>(bytes));
+  const auto samples = static_cast<std::size_t>(bytes + ResampleKernels::kRowSlack);
+  if (row_.size() < samples) row_.resize(samples);
   sources_.resize(static_cast<std::size_t>(rows.taps()));
+  const bool copies = rows.copies() && columns.copies();
+  if (!copies) columns_.prepare(columns);
   for (std::int64_t y = 0; y < rows.count(); ++y, out += out_stride) {
     const std::uint8_t* const first = in.data + rows.first(y) * in.stride;
-    if (rows.copies() && columns.copies()) {
+    if (copies) {
       copy_pixels(first, columns, out);
       continue;
     }
     for (std::size_t tap = 0; tap < sources_.size(); ++tap)
       sources_[tap] = first + static_cast<std::int64_t>(tap) * in.stride;
-    add_rows(sources_, rows.weights(y).data(), bytes, row_.data());
-    add_columns(row_.data(), columns, out);
+    kernels_.add_rows(sources_.data(), rows.weights(y).data(), rows.taps(), bytes, row_.data());
+    kernels_.add_columns(row_.data(), columns_, out);
   }
 }
 

@@ -11,6 +11,7 @@
 // Pixel centres lie at x + 0.5; at the edges of the input what is missing of the triangle is left
 // out. Weights have 14 bits and each set adds up to exactly 2^14, the row in between has 15 bits:
 // an even colour stays what it is, and no pixel is further than 1 from the exact result, rounded.
+// The inner loops are in resample_kernels.h.
 //
 // One thread; a Resampler keeps its memory from image to image.
 
@@ -18,6 +19,8 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "stages/image/resample_kernels.h"
 
 namespace brigade {
 
@@ -74,12 +77,17 @@ class AxisWeights {
 
 class Resampler {
  public:
+  explicit Resampler(const ResampleKernels& kernels = resample_kernels().back())
+      : kernels_(kernels) {}
+
   /// `in` holds the pixels [first_needed, end_needed) of both axes. Writes rows.count() rows of
   /// columns.count() pixels, `out_stride` bytes apart.
   void run(const Pixels& in, const AxisWeights& rows, const AxisWeights& columns, std::uint8_t* out,
            std::int64_t out_stride);
 
  private:
+  ResampleKernels kernels_;
+  ColumnWeights columns_;
   std::vector<std::int16_t> row_;  // between the passes
   std::vector<const std::uint8_t*> sources_;
 };

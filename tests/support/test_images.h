@@ -1,7 +1,6 @@
 #pragma once
 
-// Pictures for tests: made up, written as JPEG and PNG files of many kinds, and resized by a plain
-// reference.
+// Pictures for tests: made up, and written as JPEG and PNG files of many kinds.
 
 #include <cmath>
 #include <cstdio>
@@ -81,9 +80,13 @@ struct JpegOptions {
   int horizontal = 2;  ///< chroma subsampling: 2 x 2 is 4:2:0
   int vertical = 2;
   bool progressive = false;
-  bool adobe_cmyk = false;  ///< of pictures with 4 channels
-  int orientation = 0;      ///< of an EXIF segment; 0: none
-  int restart = 0;          ///< restart markers every so many blocks
+  bool arithmetic = false;
+  bool optimize = false;        ///< Huffman codes of its own, up to 16 bits long
+  bool separate_scans = false;  ///< one after another, not interleaved
+  bool adobe_cmyk = false;      ///< of pictures with 4 channels
+  bool ycck = false;            ///< of those, too: stored as luma, chroma and black
+  int orientation = 0;          ///< of an EXIF segment; 0: none
+  int restart = 0;              ///< restart markers every so many blocks
 };
 
 inline std::string exif_segment(int orientation) {
@@ -114,8 +117,17 @@ inline std::string write_jpeg(const Picture& picture, const JpegOptions& options
     jpeg.comp_info[0].h_samp_factor = options.horizontal;
     jpeg.comp_info[0].v_samp_factor = options.vertical;
   }
+  if (options.ycck) jpeg_set_colorspace(&jpeg, JCS_YCCK);
   if (picture.channels == 4) jpeg.write_Adobe_marker = options.adobe_cmyk;
   if (options.progressive) jpeg_simple_progression(&jpeg);
+  jpeg.arith_code = options.arithmetic;
+  jpeg.optimize_coding = options.optimize;
+  const jpeg_scan_info scans[] = {
+      {1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
+  if (options.separate_scans) {
+    jpeg.scan_info = scans;
+    jpeg.num_scans = static_cast<int>(picture.channels);
+  }
   jpeg.restart_interval = static_cast<unsigned>(options.restart);
   jpeg_start_compress(&jpeg, TRUE);
   if (options.orientation > 0) {
@@ -187,61 +199,6 @@ inline std::string write_png(std::int64_t height, std::int64_t width,
 
 inline std::string write_png(const Picture& picture, PngOptions options = {}) {
   return write_png(picture.height, picture.width, picture.bytes, options);
-}
-
-/// The whole picture resized in double precision, straight from the definition of the filter.
-inline std::vector<double> resize_exactly(const Picture& in, std::int64_t height,
-                                          std::int64_t width, bool antialias) {
-  const auto weights = [antialias](std::int64_t from, std::int64_t to, std::int64_t i) {
-    const double scale = static_cast<double>(from) / static_cast<double>(to);
-    const double support = antialias && scale > 1 ? scale : 1;
-    const double center = (static_cast<double>(i) + 0.5) * scale;
-    std::vector<double> out(static_cast<std::size_t>(from));
-    double sum = 0;
-    for (std::size_t x = 0; x < out.size(); ++x) {
-      out[x] = std::max(0.0, 1 - std::abs(static_cast<double>(x) + 0.5 - center) / support);
-      sum += out[x];
-    }
-    for (double& weight : out) weight /= sum;
-    return out;
-  };
-  std::vector<std::vector<double>> rows, columns;
-  for (std::int64_t y = 0; y < height; ++y) rows.push_back(weights(in.height, height, y));
-  for (std::int64_t x = 0; x < width; ++x) columns.push_back(weights(in.width, width, x));
-  std::vector<double> out;
-  for (const auto& row : rows)
-    for (const auto& column : columns)
-      for (std::int64_t c = 0; c < in.channels; ++c) {
-        double sum = 0;
-        for (std::int64_t y = 0; y < in.height; ++y) {
-          const double weight = row[static_cast<std::size_t>(y)];
-          for (std::int64_t x = 0; weight > 0 && x < in.width; ++x)
-            sum += weight * column[static_cast<std::size_t>(x)] * in.at(y, x, c);
-        }
-        out.push_back(sum);
-      }
-  return out;
-}
-
-/// The largest difference, and the share of samples that differ by at most one.
-struct Difference {
-  double largest = 0;
-  double within_one = 0;
-  double equal = 0;  ///< share of the rounded values that are the same
-};
-
-inline Difference difference(const Picture& picture, const std::vector<double>& exact) {
-  BRIGADE_CHECK(picture.bytes.size() == exact.size(), picture.bytes.size(), exact.size());
-  Difference out;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    const double apart = std::abs(picture.bytes[i] - exact[i]);
-    out.largest = std::max(out.largest, apart);
-    out.within_one += apart <= 1;
-    out.equal += picture.bytes[i] == std::lround(exact[i]);
-  }
-  out.within_one /= static_cast<double>(exact.size());
-  out.equal /= static_cast<double>(exact.size());
-  return out;
 }
 
 }  // namespace brigade::testing_support

@@ -5,6 +5,8 @@
 #include "stages/api/module.h"
 #include "stages/image/crop.h"
 #include "tests/support/bmp_file.h"
+#include "tests/support/exact_resize.h"
+#include "tests/support/plain_jpeg.h"
 #include "tests/support/stage_harness.h"
 #include "tests/support/temporary_folder.h"
 
@@ -169,6 +171,76 @@ TEST_F(DecodeImageTest, RandomBitsDependOnTheSampleOnly) {
   EXPECT_EQ(first, decode(params, file, {.number = 70, .id = 1}));
   EXPECT_NE(first, decode(params, file, {.id = 2}));
   EXPECT_NE(first, decode(params, file, {.id = 1, .epoch = 1}));
+}
+
+TEST_F(DecodeImageTest, KindsOfJpegFilesAreThosePixels) {
+  const Picture picture = photograph(70, 90);
+  const Picture gray = photograph(70, 90, 1);
+  for (const JpegOptions& options : {JpegOptions{.progressive = true},
+                                     {.arithmetic = true},
+                                     {.optimize = true},
+                                     {.separate_scans = true},
+                                     {.restart = 4},
+                                     {.horizontal = 1, .vertical = 2},
+                                     {.horizontal = 4, .vertical = 1},
+                                     {.horizontal = 2, .vertical = 1},
+                                     {.horizontal = 1, .vertical = 1}}) {
+    const std::string file = write_jpeg(picture, options);
+    EXPECT_EQ(decode(kWhole, file), decode_plainly(file).picture);
+  }
+  const Picture spread = decode(kWhole, write_jpeg(gray));
+  EXPECT_EQ(spread, decode_plainly(write_jpeg(gray)).picture);
+}
+
+TEST_F(DecodeImageTest, InksBecomeColoursWhateverTheyAreStoredAs) {
+  Picture inks = photograph(40, 40, 4);
+  Picture expected = blank(40, 40);
+  for (std::int64_t y = 0; y < 40; ++y)
+    for (std::int64_t x = 0; x < 40; ++x) {
+      inks.at(y, x, 3) = static_cast<std::uint8_t>(200 + x);  // Adobe: 255 is no ink
+      for (std::int64_t c = 0; c < 3; ++c)
+        expected.at(y, x, c) = static_cast<std::uint8_t>(inks.at(y, x, c) * inks.at(y, x, 3) / 255);
+    }
+  for (const bool ycck : {false, true}) {
+    const Picture found =
+        decode(kWhole, write_jpeg(inks, {.quality = 98, .adobe_cmyk = true, .ycck = ycck}));
+    double apart = 0;
+    for (std::size_t i = 0; i < found.bytes.size(); ++i)
+      apart += std::abs(found.bytes[i] - expected.bytes[i]);
+    // Quality 98 leaves a few levels; YCCK's luma and chroma a few more.
+    EXPECT_LT(apart / static_cast<double>(found.bytes.size()), 4) << ycck;
+  }
+}
+
+TEST_F(DecodeImageTest, PicturesOfOnePixelAndStripsAreCutAsAnyOther) {
+  for (const auto& [height, width] : {std::pair{1, 1}, std::pair{1, 2000}, std::pair{2000, 1},
+                                      std::pair{7, 1500}, std::pair{1500, 7}}) {
+    const Picture picture = photograph(height, width);
+    for (const std::string& file : {write_png(picture), write_jpeg(picture)}) {
+      const Picture full = decode(kWhole, file);
+      for (std::uint64_t id = 0; id < 6; ++id) {
+        DecodeImageParams params;
+        params.size = 9;
+        const Cut cut =
+            choose_cut(params, height, width, Philox(0, stream_id("decode_image"), 0, id));
+        const Difference apart =
+            difference(decode({{"size", "9"}}, file, {.id = id}), reference(full, cut, true));
+        EXPECT_LT(apart.largest, 0.65) << height << " x " << width;
+      }
+    }
+  }
+}
+
+TEST_F(DecodeImageTest, EvaluationIsTorchvisionsResizeAndCenterCrop) {
+  // Resize(256), CenterCrop(224): 375 x 500 becomes 256 x 341, whose middle begins at (16, 58).
+  const std::string file = write_jpeg(photograph(375, 500));
+  const Picture full = decode(kWhole, file);
+  const Picture found = decode({{"crop", "center"}, {"resize", "256"}, {"size", "224"}}, file);
+  const std::vector<double> whole = resize_exactly(full, 256, 341, true);
+  std::vector<double> expected;
+  for (std::size_t y = 16; y < 16 + 224; ++y)
+    for (std::size_t i = 0; i < 224 * 3; ++i) expected.push_back(whole[(y * 341 + 58) * 3 + i]);
+  EXPECT_LT(difference(found, expected).largest, 0.6);
 }
 
 TEST_F(DecodeImageTest, BrokenFilesAreOneLineWithTheirPath) {

@@ -122,6 +122,17 @@ TEST_F(JpegReaderTest, SaysThatDataIsDamaged) {
   EXPECT_TRUE(error_of("\xff\xd8\xff no JPEG at all").starts_with("the JPEG data "));
 }
 
+TEST_F(JpegReaderTest, NothingIsLeftOfTheFileBefore) {
+  const std::string file = write_jpeg(photograph(40, 40), {.quality = 30});
+  std::string without = write_jpeg(photograph(40, 40), {.quality = 95});
+  const std::size_t tables = without.find("\xff\xdb");
+  without[tables + 1] = '\xec';  // quantization tables become a segment that is passed over
+  const std::string alone = error_of(without);
+  EXPECT_TRUE(alone.starts_with("the JPEG data cannot be read: Quantization table")) << alone;
+  EXPECT_EQ(error_of(file), "no error");
+  EXPECT_EQ(error_of(without), alone);
+}
+
 TEST_F(JpegReaderTest, RemarksAboutTheFileAreNoDamage) {
   std::string file = write_jpeg(photograph(40, 40));
   file.insert(20, 5, '\0');  // after the first segment; libjpeg: extraneous bytes before marker

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/exact_resize.h"
 #include "tests/support/test_images.h"
 
 namespace brigade {
