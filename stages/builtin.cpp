@@ -23,6 +23,9 @@ StageTypes builtin_stage_types() {
   add_count(types);
   add_idx_images(types);
   add_image_folder(types);
+  add_image_list(types);
+  add_tar_shards(types);
+  add_cifar_binary(types);
   add_augment_image(types);
   types.add_from_module(decode_image_contract(), "image");
   types.add_from_module(torch_classifier_contract(), "torch");

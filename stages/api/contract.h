@@ -160,6 +160,12 @@ class Contract {
     erased_.stateful = true;
     return *this;
   }
+  /// Of a consumer: Stage::save() gives its state, and open() goes on from it.
+  Contract& saves() {
+    erased_.stateful = true;
+    erased_.saves = true;
+    return *this;
+  }
   Contract& registers_host_memory() {
     erased_.registers_host_memory = true;
     return *this;

@@ -251,6 +251,22 @@ Result<void> parse_param(const ParamValue& value, InputPaths& out) {
   return {};
 }
 
+Result<void> parse_param(const ParamValue& value, InputFiles& out) {
+  if (value.kind == ParamValue::Kind::scalar && !value.text.empty()) {
+    out.patterns = {value.text};
+    return {};
+  }
+  std::vector<std::string> patterns;
+  if (value.kind != ParamValue::Kind::list || value.items.empty())
+    return expected(param_type_name(ParamType::input_files), value);
+  BRIGADE_TRY(parse_list(value, ParamType::input_files, patterns));
+  for (std::size_t i = 0; i < patterns.size(); ++i)
+    if (patterns[i].empty())
+      return Error{concat("item ", i + 1, ": expected a path, ", found(value.items[i]))};
+  out.patterns = std::move(patterns);
+  return {};
+}
+
 Result<void> parse_param(const ParamValue& value, TextMap& out) {
   if (value.kind != ParamValue::Kind::map)
     return expected(param_type_name(ParamType::text_map), value);
@@ -293,6 +309,10 @@ ParamValue print_param(const InputPaths& value) {
   return out;
 }
 
+ParamValue print_param(const InputFiles& value) {
+  return value.patterns.empty() ? ParamValue{} : print_list(value.patterns);
+}
+
 ParamValue print_param(const TextMap& value) {
   ParamValue out;
   out.kind = ParamValue::Kind::map;
@@ -329,6 +349,8 @@ std::string_view param_type_name(ParamType type) {
       return "a list of texts such as [a, b]";
     case ParamType::input_paths:
       return "a map of names to files such as {a: a.npy}";
+    case ParamType::input_files:
+      return "a file or a list of files such as train-{000..146}.tar";
     case ParamType::text_map:
       return "a map of names to texts such as {a: b, c: [d, e]}";
     case ParamType::choice:

@@ -43,6 +43,12 @@ struct OutputPath {
 struct InputPaths {
   std::vector<std::pair<std::string, std::string>> files;  ///< name, path
 };
+/// Files that must exist, one or several: `a.bin`, `[a.bin, b.bin]`, `train-{000..146}.tar`,
+/// `train-*.tar` (file_patterns.h: list_files() says which they are). Relative paths have been made
+/// absolute.
+struct InputFiles {
+  std::vector<std::string> patterns;
+};
 /// Texts by name: `{features: [width, height], label: species}`, in the order written.
 struct TextMap {
   struct Entry {
@@ -84,6 +90,7 @@ BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<std::i
 BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<double>& out);
 BRIGADE_API Result<void> parse_param(const ParamValue& value, std::vector<std::string>& out);
 BRIGADE_API Result<void> parse_param(const ParamValue& value, InputPaths& out);
+BRIGADE_API Result<void> parse_param(const ParamValue& value, InputFiles& out);
 BRIGADE_API Result<void> parse_param(const ParamValue& value, TextMap& out);
 
 // The canonical form of a value: parse_param(print_param(x)) == x.
@@ -102,6 +109,7 @@ BRIGADE_API ParamValue print_param(const std::vector<std::int64_t>& value);
 BRIGADE_API ParamValue print_param(const std::vector<double>& value);
 BRIGADE_API ParamValue print_param(const std::vector<std::string>& value);
 BRIGADE_API ParamValue print_param(const InputPaths& value);
+BRIGADE_API ParamValue print_param(const InputFiles& value);
 BRIGADE_API ParamValue print_param(const TextMap& value);
 
 /// How a parameter's type is called in messages and in the JSON schema.
@@ -119,6 +127,7 @@ enum class ParamType : std::uint8_t {
   numbers,
   texts,
   input_paths,
+  input_files,
   text_map,
   choice
 };
@@ -187,6 +196,10 @@ constexpr ParamType param_type_of<std::vector<std::string>>() {
 template <>
 constexpr ParamType param_type_of<InputPaths>() {
   return ParamType::input_paths;
+}
+template <>
+constexpr ParamType param_type_of<InputFiles>() {
+  return ParamType::input_files;
 }
 template <>
 constexpr ParamType param_type_of<TextMap>() {

@@ -38,9 +38,9 @@ constexpr std::uint64_t plugin_layout_hash() {
   std::uint64_t hash = module_layout_hash();
   for (std::uint64_t size :
        {sizeof(StageTypes), sizeof(StageType), sizeof(StageContract), sizeof(ParamSpec),
-        sizeof(ParamValue), sizeof(InputPaths), sizeof(TextMap), sizeof(TensorPattern),
-        sizeof(TensorType), sizeof(Dim), sizeof(Facts), sizeof(ReportSpec), sizeof(Result<Ports>),
-        std::size_t{1} /* version */}) {
+        sizeof(ParamValue), sizeof(InputPaths), sizeof(InputFiles), sizeof(TextMap),
+        sizeof(TensorPattern), sizeof(TensorType), sizeof(Dim), sizeof(Facts), sizeof(ReportSpec),
+        sizeof(Result<Ports>), std::size_t{1} /* version */}) {
     hash = (hash ^ size) * 1099511628211ull;
   }
   return hash;

@@ -3,6 +3,7 @@
 // The two interfaces that people implement. Legal call order, all from one thread at a time:
 //
 //   Stage:     open (process* epoch_end)* close      a stream: process* ends with Next::end
+//              save, where the contract has it, between any of these
 //   Producer:  open size read* close
 //
 // process() and read() write straight into shared memory; views and slots die when they return. An
@@ -55,9 +56,13 @@ struct OpenContext {
   /// them.
   std::uint32_t epoch = 0;
   std::uint64_t samples_done = 0;
-  std::int64_t rows_max = 1;    ///< samples in one call at most: the batch, or 1
-  std::string checkpoint_file;  ///< top-level `checkpoint: {file}`; empty: none asked for
-  Ports inputs;                 ///< types per sample; of a single source, or all as "port.tensor"
+  /// The graph runs already: this replica was started again, or opens a source only to name its
+  /// samples. What an indexed source finds now should be what it found when the run began.
+  bool again = false;
+  std::int64_t rows_max = 1;  ///< samples in one call at most: the batch, or 1
+  /// What save() gave at the checkpoint that this run goes on from; empty: it begins anew.
+  std::string_view saved;
+  Ports inputs;  ///< types per sample; of a single source, or all as "port.tensor"
   Ports outputs;
   Reporter* reporter = nullptr;
   const void* params_data = nullptr;
@@ -87,6 +92,10 @@ class Stage {
   virtual Result<Next> process(const Inputs& in, Outputs& out) = 0;
   /// After the last sample of an epoch of this stage is done, at least once per replica.
   virtual Result<void> epoch_end(const EpochEnd&) { return {}; }
+  /// All that a successor needs to go on after the samples and ends of epochs so far: it gets these
+  /// bytes as OpenContext::saved and then the samples that follow. Called between other calls, when
+  /// `checkpoint:` asks for it; only where the contract saves().
+  virtual Result<std::string> save() { return std::string(); }
   virtual Result<void> close() { return {}; }
 };
 
@@ -96,6 +105,9 @@ class Producer {
   virtual ~Producer() = default;
   virtual Result<void> open(const OpenContext&) { return {}; }
   virtual Result<std::uint64_t> size() = 0;
+  /// A hash of what the indices stand for, such as the names of all files; 0: not known. It may
+  /// not change while a graph runs: a replica that finds another one is refused.
+  virtual std::uint64_t fingerprint() { return 0; }
   /// Writes sample `index` in [0, size()). Must depend on nothing but its parameters and `index`.
   virtual Result<Next> read(std::uint64_t index, Outputs& out) = 0;
   /// Names a sample in messages: "n01440764/x.JPEG".

@@ -73,6 +73,7 @@ struct StageContract {
   std::function<bool(const void* params)> draws;
   bool cache = false;                  ///< keeps the samples of one epoch, and is a source of them
   bool stateful = false;               ///< keeps state between calls, beyond caches
+  bool saves = false;                  ///< can save that state, and go on from it
   bool registers_host_memory = false;  ///< needs a writable mapping of its input pools
 
   const char* params_type = "";  ///< typeid name of the parameter struct

@@ -1,6 +1,7 @@
 #include <xxhash.h>
 
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "base/text.h"
@@ -19,7 +20,7 @@ constexpr double kSleepMaxMs = 3'600'000;
 Contract<CountParams> count_contract() {
   return Contract<CountParams>("count", "Counts samples and takes checksums of what they hold.")
       .consumer()
-      .stateful()
+      .saves()
       .takes(Takes::either)
       .several_inputs()
       .param("sleep_ms", &CountParams::sleep_ms, 0, kSleepMaxMs,
@@ -54,12 +55,20 @@ class Count : public Stage {
     params_ = context.params<CountParams>();
     reporter_ = context.reporter;
     for (const TensorType& input : context.inputs.tensors) ragged_ |= input.ragged();
+    if (context.saved.empty()) return {};
+    if (context.saved.size() != sizeof state_)
+      return Error{concat("expected ", sizeof state_, " bytes, found ", context.saved.size())};
+    std::memcpy(&state_, context.saved.data(), sizeof state_);
     return {};
   }
 
+  Result<std::string> save() override {
+    return std::string(reinterpret_cast<const char*>(&state_), sizeof state_);
+  }
+
   Result<Next> process(const Inputs& in, Outputs&) override {
-    samples_ += static_cast<std::uint64_t>(in.rows());
-    ++calls_;
+    state_.samples += static_cast<std::uint64_t>(in.rows());
+    ++state_.calls;
     for (std::int64_t i = 0; params_.checksum && i < in.rows(); ++i) add(in, in.row(i), i);
     if (params_.sleep_ms > 0)
       std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(params_.sleep_ms));
@@ -77,6 +86,13 @@ class Count : public Stage {
   }
 
  private:
+  struct State {
+    std::uint64_t samples = 0;
+    std::uint64_t calls = 0;
+    std::uint64_t checksum = 0;
+    std::uint64_t set_checksum = 0;
+  };
+
   void add(const Inputs& batch, const Inputs& sample, std::int64_t row) {
     const SampleInfo& info = sample.sample();
     std::uint64_t hash = hash_words(info.id, info.epoch);
@@ -94,8 +110,8 @@ class Count : public Stage {
       }
       hash = hash_words(hash, type_hashes_[i], XXH3_64bits(tensor.data(), tensor.bytes()));
     }
-    checksum_ = hash_words(checksum_, hash);
-    set_checksum_ ^= hash;
+    state_.checksum = hash_words(state_.checksum, hash);
+    state_.set_checksum ^= hash;
   }
 
   /// A batch carries the shapes of the ragged tensor NAME in NAME.shape; a sample needs none.
@@ -114,20 +130,17 @@ class Count : public Stage {
   }
 
   void report() {
-    reporter_->report("samples", samples_);
-    reporter_->report("batches", calls_);
+    reporter_->report("samples", state_.samples);
+    reporter_->report("batches", state_.calls);
     if (!params_.checksum) return;
-    reporter_->report("checksum", checksum_);
-    reporter_->report("set_checksum", set_checksum_);
+    reporter_->report("checksum", state_.checksum);
+    reporter_->report("set_checksum", state_.set_checksum);
   }
 
   CountParams params_;
   Reporter* reporter_ = nullptr;
   bool ragged_ = false;
-  std::uint64_t samples_ = 0;
-  std::uint64_t calls_ = 0;
-  std::uint64_t checksum_ = 0;
-  std::uint64_t set_checksum_ = 0;
+  State state_;
   std::vector<std::uint64_t> type_hashes_;  // by tensor, of the current call
 };
 

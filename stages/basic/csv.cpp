@@ -1,5 +1,5 @@
 // csv: columns of a text table as tensors. The file is mapped; where its records begin is noted
-// down once, by each replica (8 bytes a record).
+// down once, by each replica (a byte a record).
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "stages/basic/basic_stages.h"
+#include "stages/basic/csv_table.h"
 #include "stages/basic/csv_text.h"
 #include "stages/basic/half_float.h"
 #include "stages/basic/mapped_file.h"
@@ -37,53 +38,6 @@ struct Column {
   bool is_text = false;
 };
 
-Result<char> separator_of(const CsvParams& params) {
-  const std::string& text = params.separator;
-  if (text.size() != 1 || text[0] == '"' || text[0] == '\n' || text[0] == '\r')
-    return Error{
-        concat("separator is one character such as \",\" or \"\\t\", found ", quote(text))};
-  return text[0];
-}
-
-/// Of the first line; "1", "2", ... without a header.
-Result<std::vector<std::string>> names_of(const CsvParams& params, std::string_view head,
-                                          char separator) {
-  const std::string& path = params.file.path;
-  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff"))
-    return Error{concat(path, ": is in UTF-16; save it as UTF-8")};
-  const std::size_t begin = csv_skip_empty(head, csv_begin(head));
-  if (begin == head.size()) return Error{concat(path, ": has no lines")};
-  const auto end = csv_record_end(head, begin, separator);
-  if (!end || (*end == head.size() && head.size() == kFactBytesMax && !head.ends_with('\n')))
-    return Error{concat(csv_place(path, head, begin), ": the first line does not end within ",
-                        kFactBytesMax >> 10, " KiB; is a quote not closed?")};
-  std::vector<CsvField> fields;
-  std::size_t at = 0;
-  if (auto split = csv_split(head.substr(begin, *end - begin), separator, fields, at); !split)
-    return split.error().within(csv_place(path, head, begin + at));
-  std::vector<std::string> names;
-  std::string memory;
-  for (const CsvField& field : fields)
-    names.push_back(params.header ? std::string(trim(csv_value(field, memory)))
-                                  : concat(names.size() + 1));
-  return names;
-}
-
-Result<std::size_t> find_column(const CsvParams& params, const std::vector<std::string>& names,
-                                const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    const auto meant = did_you_mean(name, names);
-    return Error{concat(params.file.path, ": has no column ", quote(name),
-                        meant ? concat("; did you mean ", quote(*meant), "?")
-                              : concat("; it has ", join(names, ", ", " and ")),
-                        params.header ? "" : " (`header: false` numbers them)")};
-  }
-  if (std::find(found + 1, names.end(), name) != names.end())
-    return Error{concat(params.file.path, ": has several columns ", quote(name))};
-  return static_cast<std::size_t>(found - names.begin());
-}
-
 Result<Column> column_of(const CsvParams& params, const TextMap::Entry& entry,
                          const std::vector<std::string>& names) {
   Column out{{entry.name, f32, {}}, {}, false};
@@ -97,7 +51,8 @@ Result<Column> column_of(const CsvParams& params, const TextMap::Entry& entry,
     out.type.dtype = *parsed;
   }
   for (const std::string& name : entry.texts) {
-    BRIGADE_ASSIGN(const std::size_t column, find_column(params, names, name));
+    BRIGADE_ASSIGN(const std::size_t column,
+                   csv_find_column(params.file.path, names, name, params.header));
     out.columns.push_back(column);
   }
   if (entry.texts.empty())
@@ -121,8 +76,9 @@ struct Layout {
 
 Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
   Layout out;
-  BRIGADE_ASSIGN(out.separator, separator_of(params));
-  BRIGADE_ASSIGN(const std::vector<std::string> names, names_of(params, head, out.separator));
+  BRIGADE_ASSIGN(out.separator, csv_separator(params.separator));
+  BRIGADE_ASSIGN(const std::vector<std::string> names,
+                 csv_names(params.file.path, head, out.separator, params.header));
   out.fields = names.size();
   if (params.columns.entries.empty())
     return Error{"no columns are chosen; write `columns: {TENSOR: COLUMN}`"};
@@ -253,13 +209,14 @@ class Csv : public Producer {
           !(context.outputs.tensors[i] == layout_.columns[i].type))
         return Error{concat(path_, ": changed since the graph was checked: it now gives ",
                             layout_.columns[i].type.text())};
-    return index_records(params.header);
+    BRIGADE_ASSIGN(records_, CsvRecords::find(path_, text_, layout_.separator, params.header));
+    return {};
   }
 
-  Result<std::uint64_t> size() override { return begins_.size(); }
+  Result<std::uint64_t> size() override { return records_.size(); }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
-    const std::size_t begin = begins_[index];
+    const std::size_t begin = records_.begin(index);
     const std::size_t end = csv_record_end(text_, begin, layout_.separator).value_or(text_.size());
     std::size_t at = 0;
     if (auto split = csv_split(text_.substr(begin, end - begin), layout_.separator, fields_, at);
@@ -274,24 +231,11 @@ class Csv : public Producer {
   }
 
   std::string describe(std::uint64_t index) const override {
-    return csv_place(std::filesystem::path(path_).filename().string(), text_, begins_[index]);
+    return csv_place(std::filesystem::path(path_).filename().string(), text_,
+                     records_.begin(index));
   }
 
  private:
-  Result<void> index_records(bool header) {
-    std::size_t at = csv_skip_empty(text_, csv_begin(text_));
-    for (bool first = header; at < text_.size(); first = false) {
-      const auto end = csv_record_end(text_, at, layout_.separator);
-      if (!end)
-        return Error{
-            concat(csv_place(path_, text_, at), ": a quote in this record is never closed")};
-      if (!first) begins_.push_back(at);
-      at = csv_skip_empty(text_, *end);
-    }
-    if (begins_.empty()) return Error{concat(path_, ": has no lines with data")};
-    return {};
-  }
-
   Result<void> read_column(const Column& column, std::size_t record, TensorSlot slot) {
     if (column.is_text) return read_text(column, record, slot);
     const ReadValue read_value = reader_of(column.type.dtype);
@@ -326,8 +270,8 @@ class Csv : public Producer {
   MappedFile file_;
   std::string_view text_;
   Layout layout_;
-  std::vector<std::uint64_t> begins_;  // of the records
-  std::vector<CsvField> fields_;       // of the record in hand
+  CsvRecords records_;
+  std::vector<CsvField> fields_;  // of the record in hand
   std::string memory_;
 };
 

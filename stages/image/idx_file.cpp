@@ -69,6 +69,12 @@ class GzipFile {
   GzipFile(const GzipFile&) = delete;
   GzipFile& operator=(const GzipFile&) = delete;
 
+  /// Not gzipped, and a file that can be mapped. Known once something was read.
+  bool is_plain() const {
+    struct stat status {};
+    return gzdirect(file_) == 1 && stat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+  }
+
   /// Up to `size` bytes; fewer only at the end of the file.
   Result<std::size_t> read(void* out, std::size_t size) {
     if (file_ == nullptr)
@@ -158,8 +164,17 @@ Result<IdxData> read_idx_file(const std::string& path) {
   if (data.header.dtype != DType::u8)
     return Error{concat(path, ": holds ", dtype_name(data.header.dtype), " elements; expected u8")};
   BRIGADE_ASSIGN(const std::size_t bytes, data_bytes(path, data.header));
-  data.bytes = std::make_unique_for_overwrite<std::uint8_t[]>(bytes + 1);
-  BRIGADE_ASSIGN(const std::size_t got, file.read(data.bytes.get(), bytes + 1));
+  std::size_t got = 0;
+  if (file.is_plain()) {
+    BRIGADE_ASSIGN(data.file, MappedFile::open(path));
+    const std::string_view all = data.file.bytes();
+    got = all.size() - std::min(all.size(), data.header.bytes);
+    data.bytes = reinterpret_cast<const std::uint8_t*>(all.data()) + (all.size() - got);
+  } else {
+    data.memory = std::make_unique_for_overwrite<std::uint8_t[]>(bytes + 1);
+    BRIGADE_ASSIGN(got, file.read(data.memory.get(), bytes + 1));
+    data.bytes = data.memory.get();
+  }
   if (got < bytes)
     return Error{concat(path, ": ends after ", format_count(got),
                         " bytes of data; its header says ", shape_text(data.header.shape),

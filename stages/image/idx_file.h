@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "stages/api/tensor.h"
+#include "stages/basic/mapped_file.h"
 
 namespace brigade {
 
@@ -27,10 +28,13 @@ struct IdxHeader {
 /// plenty).
 Result<IdxHeader> parse_idx_header(const std::string& path, std::string_view head);
 
-/// The elements of an IDX file in private memory.
+/// The elements of an IDX file: of a gzipped one in private memory, of another in the pages that
+/// all processes share.
 struct IdxData {
   IdxHeader header;
-  std::unique_ptr<std::uint8_t[]> bytes;
+  const std::uint8_t* bytes = nullptr;  ///< in one of these
+  std::unique_ptr<std::uint8_t[]> memory;
+  MappedFile file;
 };
 
 /// Reads a whole file whose elements are u8. Errors: what parse_idx_header() finds, a file that is

@@ -106,8 +106,8 @@ class IdxImages : public Producer {
   Result<std::uint64_t> size() override { return static_cast<std::uint64_t>(count_); }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
-    std::memcpy(out["image"].data(), images_.bytes.get() + index * image_bytes_, image_bytes_);
-    if (labels_.bytes) out["label"].as<std::int64_t>()[0] = labels_.bytes[index];
+    std::memcpy(out["image"].data(), images_.bytes + index * image_bytes_, image_bytes_);
+    if (labels_.bytes != nullptr) out["label"].as<std::int64_t>()[0] = labels_.bytes[index];
     return Next::emit;
   }
 

@@ -3,12 +3,16 @@
 #include "base/text.h"
 #include "stages/image/image_index.h"
 #include "stages/image/image_stages.h"
+#include "stages/image/read_ahead.h"
+#include "stages/image/saved_index.h"
 
 namespace brigade {
 namespace {
 
 struct ImageFolderParams {
   InputPath root;
+  OutputPath index;
+  bool read_ahead = true;
 };
 
 Contract<ImageFolderParams> image_folder_contract() {
@@ -18,6 +22,11 @@ Contract<ImageFolderParams> image_folder_contract() {
       .param("root", &ImageFolderParams::root,
              "folder of the class folders; labels are 0, 1, ... in the order of their names")
       .required()
+      .param("index", &ImageFolderParams::index,
+             "file that keeps the list from run to run, made anew when folders have changed; none: "
+             "listed at each start")
+      .param("read_ahead", &ImageFolderParams::read_ahead,
+             "ask the kernel for each file while the stages below are busy with those before it")
       .outputs([](const ImageFolderParams&, const Ports&) -> Result<Ports> {
         return Ports{{"path", DType::u8, {up_to(kPathBytesMax)}}, {"label", DType::i64, {}}};
       })
@@ -27,32 +36,48 @@ Contract<ImageFolderParams> image_folder_contract() {
 class ImageFolder : public Producer {
  public:
   Result<void> open(const OpenContext& context) override {
-    root_ = context.params<ImageFolderParams>().root.path;
+    const auto& params = context.params<ImageFolderParams>();
+    read_ahead_ = ReadAhead(params.read_ahead);
+    root_ = params.root.path;
     while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
-    BRIGADE_ASSIGN(index_, ImageIndex::scan(root_));
+    IndexSource source;
+    source.kind = IndexKind::image_folder;
+    source.file = params.index.path;
+    source.again = context.again;
+    source.is_current = [this](const IndexFile& file) {
+      return ImageIndex::is_current(file, root_);
+    };
+    source.make = [this] { return ImageIndex::scan(root_); };
+    source.reporter = context.reporter;
+    BRIGADE_ASSIGN(saved_, SavedIndex::open(source));
+    auto index = ImageIndex::of(saved_.get());
+    if (!index) return index.error().within(source.file);
+    index_ = *index;
     return {};
   }
 
   Result<std::uint64_t> size() override { return index_.size(); }
+  std::uint64_t fingerprint() override { return saved_.get().fingerprint(); }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
-    const std::string_view path = index_.path(index);
-    const auto bytes = static_cast<std::int64_t>(root_.size() + 1 + path.size());
-    BRIGADE_ASSIGN(const auto slot, out["path"].resize<std::uint8_t>({bytes}));
-    std::memcpy(slot.data(), root_.data(), root_.size());
-    slot[root_.size()] = '/';
-    std::memcpy(slot.data() + root_.size() + 1, path.data(), path.size());
-    out["label"].as<std::int64_t>()[0] = index_.label(index);
+    BRIGADE_ASSIGN(const ImageEntry image, index_.at(index));
+    path_.assign(root_).append("/").append(image.folder).append("/").append(image.name);
+    read_ahead_.file(path_);
+    BRIGADE_ASSIGN(const auto slot,
+                   out["path"].resize<std::uint8_t>({static_cast<std::int64_t>(path_.size())}));
+    std::memcpy(slot.data(), path_.data(), path_.size());
+    out["label"].as<std::int64_t>()[0] = image.label;
     return Next::emit;
   }
 
-  std::string describe(std::uint64_t index) const override {
-    return std::string(index_.path(index));
-  }
+  std::string describe(std::uint64_t index) const override { return index_.path(index); }
 
  private:
   std::string root_;
+  ReadAhead read_ahead_;
+  SavedIndex saved_;
   ImageIndex index_;
+  std::string path_;  // of the image in hand
 };
 
 }  // namespace

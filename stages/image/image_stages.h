@@ -9,6 +9,9 @@ namespace brigade {
 
 void add_idx_images(StageTypes& types);     ///< producer: images and labels of IDX files
 void add_image_folder(StageTypes& types);   ///< producer: paths and labels of a folder per class
+void add_tar_shards(StageTypes& types);     ///< producer: places of images in tar archives, labels
+void add_cifar_binary(StageTypes& types);   ///< producer: images and labels of CIFAR's files
+void add_image_list(StageTypes& types);     ///< producer: paths and labels of a table
 void add_augment_image(StageTypes& types);  ///< transform: pad, crop and flip at random
 
 }  // namespace brigade

@@ -15,7 +15,8 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   EXPECT_THAT(names, testing::UnorderedElementsAre(
                          "synthetic", "npy", "csv", "lines", "passthrough", "repack", "merge",
                          "repeat", "cache", "cached", "delay", "count", "idx_images",
-                         "image_folder", "augment_image", "decode_image", "torch_classifier"));
+                         "image_folder", "image_list", "tar_shards", "cifar_binary",
+                         "augment_image", "decode_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

@@ -57,6 +57,17 @@ TEST(ParamsTest, MapsSayWhichEntryIsWrong) {
   EXPECT_EQ(error_of<TextMap>(map), "\"image\": expected a text, found a map");
 }
 
+TEST(ParamsTest, FilesAreOneOrAList) {
+  const std::string files =
+      "expected a file or a list of files such as train-{000..146}.tar, found ";
+  EXPECT_EQ(parsed<InputFiles>(ParamValue::scalar("a.tar")).patterns,
+            std::vector<std::string>{"a.tar"});
+  EXPECT_EQ(error_of<InputFiles>(""), files + "\"\"");
+  EXPECT_EQ(error_of<InputFiles>(list({})), files + "a list");
+  EXPECT_EQ(error_of<InputFiles>(ParamValue{}), files + "nothing");
+  EXPECT_EQ(error_of<InputFiles>(list({"a", ""})), "item 2: expected a path, found \"\"");
+}
+
 TEST(ParamsTest, EveryTypeReadsWhatItPrints) {
   expect_round_trip(true);
   expect_round_trip(std::numeric_limits<int>::min());
@@ -75,6 +86,8 @@ TEST(ParamsTest, EveryTypeReadsWhatItPrints) {
   EXPECT_EQ(parsed<InputPath>(print_param(InputPath{"a b"})).path, "a b");
   const InputPaths files{{{"image", "b.npy"}, {"a", "/x"}}};
   EXPECT_EQ(parsed<InputPaths>(print_param(files)).files, files.files);
+  const InputFiles shards{{"a-{0..9}.tar", "/b/*.tar"}};
+  EXPECT_EQ(parsed<InputFiles>(print_param(shards)).patterns, shards.patterns);
   const TextMap texts{{{"x", {"a"}, false}, {"b", {"a"}, true}, {"c", {}, true}}};
   EXPECT_EQ(parsed<TextMap>(print_param(texts)).entries, texts.entries);
   EXPECT_EQ(parsed<OutputPath>(print_param(OutputPath{"x.pt"})).path, "x.pt");

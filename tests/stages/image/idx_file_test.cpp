@@ -34,6 +34,7 @@ TEST_F(IdxFileTest, ReadsPlainAndGzippedFiles) {
     ASSERT_TRUE(data) << data.error().message;
     EXPECT_EQ(data->header.dtype, u8);
     EXPECT_EQ(data->header.shape, (Shape{3, 2, 2}));
+    EXPECT_EQ(data->memory != nullptr, path.ends_with(".gz")) << "plain ones are mapped";
     for (int i = 0; i < 12; ++i) EXPECT_EQ(data->bytes[static_cast<std::size_t>(i)], i);
   }
 }

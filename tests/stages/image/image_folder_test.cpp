@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "stages/image/image_stages.h"
 #include "tests/support/stage_harness.h"
 #include "tests/support/temporary_folder.h"
@@ -13,8 +15,10 @@ class ImageFolderTest : public testing::Test {
  protected:
   ImageFolderTest() { add_image_folder(types_); }
 
-  Result<std::unique_ptr<StageHarness>> open(const std::string& root) {
-    return StageHarness::open(types_.all()[0], {{{"root", root}}, {}, {}});
+  Result<std::unique_ptr<StageHarness>> open(const std::string& root, ParamTexts more = {},
+                                             OpenContext context = {}) {
+    more.emplace_back("root", root);
+    return StageHarness::open(types_.all()[0], {more, {}, context});
   }
 
   StageTypes types_;
@@ -39,6 +43,32 @@ TEST_F(ImageFolderTest, GivesPathsAndLabels) {
     EXPECT_EQ(call["label"].as<std::int64_t>(), std::vector<std::int64_t>{1});
     EXPECT_EQ(stage->producer().describe(1), "dog/10.png");
   }
+}
+
+TEST_F(ImageFolderTest, TheIndexIsKeptAndGivesTheSame) {
+  for (const char* name : {"data/b/1.jpg", "data/a/2.jpg", "data/a/3.jpg"}) folder_.write(name, "");
+  const std::string root = folder_.path() / "data";
+  const ParamTexts index{{"index", (folder_.path() / "data.index").string()}};
+  const auto plain = open(root).value();
+  const auto kept = open(root, index).value();
+  ASSERT_TRUE(std::filesystem::exists(folder_.path() / "data.index"));
+  EXPECT_EQ(plain->producer().fingerprint(), kept->producer().fingerprint());
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(text_of(plain->read(i).value()["path"]), text_of(kept->read(i).value()["path"]));
+    EXPECT_EQ(plain->producer().describe(i), kept->producer().describe(i));
+  }
+}
+
+TEST_F(ImageFolderTest, ARestartKeepsItsNumbersThoughTheFolderChanged) {
+  folder_.write("data/a/2.jpg", "");
+  const std::string root = folder_.path() / "data";
+  const ParamTexts index{{"index", (folder_.path() / "data.index").string()}};
+  open(root, index).value();
+  folder_.write("data/a/1.jpg", "");
+  OpenContext again;
+  again.again = true;
+  EXPECT_EQ(open(root, index, again).value()->producer().describe(0), "a/2.jpg");
+  EXPECT_EQ(open(root, index).value()->producer().describe(0), "a/1.jpg");
 }
 
 TEST_F(ImageFolderTest, AnEmptyFolderIsAnErrorOfOpening) {

@@ -1,0 +1,115 @@
+#include "stages/api/file_patterns.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::string_view kWildcards = "*?[";
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Error too_many(std::string_view pattern) {
+  return Error{
+      concat(quote(pattern), " stands for more than ", format_count(kPatternFilesMax), " files")};
+}
+
+/// What stands between two braces.
+Result<std::vector<std::string>> alternatives(std::string_view inside, std::string_view pattern) {
+  std::vector<std::string> out;
+  const std::size_t dots = inside.find("..");
+  if (inside.find(',') == inside.npos && dots != inside.npos) {
+    const std::string_view first_text = inside.substr(0, dots);
+    const auto first = parse_number(first_text);
+    const auto last = parse_number(inside.substr(dots + 2));
+    if (first && last && *first <= *last) {
+      if (*last - *first >= kPatternFilesMax) return too_many(pattern);
+      for (std::uint64_t number = *first; number <= *last; ++number) {
+        const std::string digits = concat(number);
+        const std::size_t zeros = first_text.size() - std::min(first_text.size(), digits.size());
+        out.push_back(std::string(zeros, '0') + digits);
+      }
+      return out;
+    }
+  } else if (inside.find(',') != inside.npos && inside.find('{') == inside.npos) {
+    for (const std::string_view name : split(inside, ',')) out.emplace_back(name);
+    return out;
+  }
+  return Error{concat("in ", quote(pattern), " expected a range such as {000..146} or a list such ",
+                      "as {a,b}, found ", quote(concat("{", inside, "}")))};
+}
+
+Result<void> glob_files(const std::string& pattern, std::vector<std::string>& out) {
+  glob_t found{};
+  const int code = glob(pattern.c_str(), GLOB_NOSORT | GLOB_ERR, nullptr, &found);
+  std::vector<std::string> names(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  if (code == GLOB_ABORTED)
+    return Error{concat(pattern, ": a folder on the way cannot be read; who may read it?")};
+  if (names.empty()) return Error{concat(pattern, ": there is no such file")};
+  std::sort(names.begin(), names.end());
+  out.insert(out.end(), names.begin(), names.end());
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_braces(std::string_view pattern) {
+  std::vector<std::string> names{""};
+  std::size_t at = 0;
+  for (;;) {
+    const std::size_t open = pattern.find('{', at);
+    for (std::string& name : names) name += pattern.substr(at, open - at);
+    if (open == pattern.npos) return names;
+    const std::size_t close = pattern.find('}', open);
+    if (close == pattern.npos)
+      return Error{concat("in ", quote(pattern), " a { is not closed by a }")};
+    BRIGADE_ASSIGN(const std::vector<std::string> choices,
+                   alternatives(pattern.substr(open + 1, close - open - 1), pattern));
+    if (choices.size() > kPatternFilesMax / names.size()) return too_many(pattern);
+    std::vector<std::string> longer;
+    longer.reserve(names.size() * choices.size());
+    for (const std::string& name : names)
+      for (const std::string& choice : choices) longer.push_back(name + choice);
+    names = std::move(longer);
+    at = close + 1;
+  }
+}
+
+bool is_wildcard(std::string_view name) { return name.find_first_of(kWildcards) != name.npos; }
+
+std::string folder_of_wildcard(std::string_view path) {
+  const std::string_view before = path.substr(0, path.find_first_of(kWildcards));
+  const std::size_t slash = before.rfind('/');
+  if (slash == before.npos) return ".";
+  return std::string(before.substr(0, std::max<std::size_t>(slash, 1)));
+}
+
+Result<std::vector<std::string>> list_files(const std::vector<std::string>& patterns) {
+  std::vector<std::string> files;
+  for (const std::string& pattern : patterns) {
+    BRIGADE_ASSIGN(std::vector<std::string> names, expand_braces(pattern));
+    for (std::string& name : names) {
+      if (is_wildcard(name)) {
+        BRIGADE_TRY(glob_files(name, files));
+      } else {
+        files.push_back(std::move(name));
+      }
+    }
+  }
+  return files;
+}
+
+}  // namespace brigade

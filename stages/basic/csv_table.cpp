@@ -1,0 +1,101 @@
+#include "stages/basic/csv_table.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "stages/api/types.h"
+#include "stages/basic/csv_text.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::uint64_t kRecordsPerPlace = 8;
+
+/// On one line, whatever is in a quoted name.
+std::vector<std::string> shown(const std::vector<std::string>& names) {
+  std::vector<std::string> out;
+  for (const std::string& name : names) {
+    const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+      return static_cast<unsigned char>(c) >= ' ' && c != '\x7f';
+    });
+    out.push_back(plain && !name.empty() ? name : quote(name));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<char> csv_separator(const std::string& text) {
+  if (text.size() != 1 || text[0] == '"' || text[0] == '\n' || text[0] == '\r')
+    return Error{
+        concat("separator is one character such as \",\" or \"\\t\", found ", quote(text))};
+  return text[0];
+}
+
+Result<std::vector<std::string>> csv_names(const std::string& path, std::string_view head,
+                                           char separator, bool header) {
+  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff"))
+    return Error{concat(path, ": is in UTF-16; save it as UTF-8")};
+  const std::size_t begin = csv_skip_empty(head, csv_begin(head));
+  if (begin == head.size()) return Error{concat(path, ": has no lines")};
+  const auto end = csv_record_end(head, begin, separator);
+  if (!end || (*end == head.size() && head.size() == kFactBytesMax && !head.ends_with('\n')))
+    return Error{concat(csv_place(path, head, begin), ": the first line does not end within ",
+                        kFactBytesMax >> 10, " KiB; is a quote not closed?")};
+  std::vector<CsvField> fields;
+  std::size_t at = 0;
+  if (auto split = csv_split(head.substr(begin, *end - begin), separator, fields, at); !split)
+    return split.error().within(csv_place(path, head, begin + at));
+  std::vector<std::string> names;
+  std::string memory;
+  for (const CsvField& field : fields)
+    names.push_back(header ? std::string(trim(csv_value(field, memory)))
+                           : concat(names.size() + 1));
+  return names;
+}
+
+Result<std::size_t> csv_find_column(const std::string& path, const std::vector<std::string>& names,
+                                    const std::string& name, bool header) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    const auto meant = did_you_mean(name, names);
+    return Error{concat(path, ": has no column ", quote(name),
+                        meant ? concat("; did you mean ", quote(*meant), "?")
+                              : concat("; it has ", join(shown(names), ", ", " and ")),
+                        header ? "" : " (`header: false` numbers them)")};
+  }
+  if (std::find(found + 1, names.end(), name) != names.end())
+    return Error{concat(path, ": has several columns ", quote(name))};
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+Result<CsvRecords> CsvRecords::find(const std::string& path, std::string_view text, char separator,
+                                    bool header) {
+  CsvRecords out;
+  out.text_ = text;
+  out.separator_ = separator;
+  std::size_t at = csv_skip_empty(text, csv_begin(text));
+  for (bool first = header; at < text.size(); first = false) {
+    const auto end = csv_record_end(text, at, separator);
+    if (!end)
+      return Error{concat(csv_place(path, text, at), ": a quote in this record is never closed")};
+    if (!first && out.size_++ % kRecordsPerPlace == 0) out.begins_.push_back(at);
+    at = csv_skip_empty(text, *end);
+  }
+  if (out.size_ == 0) return Error{concat(path, ": has no lines with data")};
+  return out;
+}
+
+std::size_t CsvRecords::begin(std::uint64_t record) const {
+  std::size_t at = begins_[record / kRecordsPerPlace];
+  for (std::uint64_t i = record % kRecordsPerPlace; i > 0; --i)
+    at = csv_skip_empty(text_, csv_record_end(text_, at, separator_).value_or(text_.size()));
+  return at;
+}
+
+std::string_view CsvRecords::text(std::uint64_t record) const {
+  const std::size_t at = begin(record);
+  return text_.substr(at, csv_record_end(text_, at, separator_).value_or(text_.size()) - at);
+}
+
+}  // namespace brigade

@@ -1,0 +1,47 @@
+#pragma once
+
+// A text of comma-separated values (csv_text.h) as a table: its columns by name, its records by
+// number. Errors begin with the file's path. Pure functions over a text in memory.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace brigade {
+
+/// A separator as a parameter has it: one character, no quote, no line end.
+Result<char> csv_separator(const std::string& text);
+
+/// The columns of a table by its first line; "1", "2", ... without a header. `head`: the table or
+/// its first kFactBytesMax bytes, in which the line must end.
+Result<std::vector<std::string>> csv_names(const std::string& path, std::string_view head,
+                                           char separator, bool header);
+
+/// Which column is called so: exactly one.
+Result<std::size_t> csv_find_column(const std::string& path, const std::vector<std::string>& names,
+                                    const std::string& name, bool header);
+
+/// Where the records lie: the place of every eighth is kept, a byte a record.
+class CsvRecords {
+ public:
+  /// Looks through the whole text, which must last. Errors: a quote that is never closed, no
+  /// record.
+  static Result<CsvRecords> find(const std::string& path, std::string_view text, char separator,
+                                 bool header);
+
+  std::uint64_t size() const { return size_; }
+  std::size_t begin(std::uint64_t record) const;
+  /// With its line end.
+  std::string_view text(std::uint64_t record) const;
+
+ private:
+  std::string_view text_;
+  char separator_ = ',';
+  std::uint64_t size_ = 0;
+  std::vector<std::uint64_t> begins_;
+};
+
+}  // namespace brigade

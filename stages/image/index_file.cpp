@@ -1,0 +1,141 @@
+#include "stages/image/index_file.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::string_view kMagic = "BRGINDEX";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint64_t kSectionsMax = 64;
+
+struct Header {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t kind;
+  std::uint64_t checksum;  // of all bytes after it
+  std::uint64_t bytes;     // of the file
+  std::uint64_t fingerprint;
+  std::uint64_t made_from_bytes;
+  std::uint64_t sections;
+  std::uint64_t unused;
+};
+static_assert(sizeof(Header) == 64);
+constexpr std::size_t kSummedFrom = offsetof(Header, bytes);
+
+struct Place {
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+
+std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+std::uint64_t checksum_of(std::string_view bytes) {
+  return XXH3_64bits(bytes.data() + kSummedFrom, bytes.size() - kSummedFrom);
+}
+
+std::string_view name_of(std::uint32_t kind) {
+  switch (static_cast<IndexKind>(kind)) {
+    case IndexKind::image_folder:
+      return "image_folder";
+    case IndexKind::tar_shards:
+      return "tar_shards";
+  }
+  return "";
+}
+
+/// In order, one after the other: sections that overlap would be no index of ours.
+Result<void> check_places(const Header& header, const std::vector<Place>& places) {
+  std::uint64_t at = sizeof(Header) + places.size() * sizeof(Place);
+  if (header.made_from_bytes > header.bytes) return Error{"is damaged: its sizes do not fit"};
+  at += rounded(header.made_from_bytes);
+  for (const Place& place : places) {
+    if (place.offset != at || place.offset > header.bytes ||
+        place.bytes > header.bytes - place.offset)
+      return Error{"is damaged: its sections do not fit its size"};
+    at += rounded(place.bytes);
+  }
+  if (at != header.bytes) return Error{"is damaged: its sections do not fit its size"};
+  return {};
+}
+
+}  // namespace
+
+Result<void> may_replace_index(std::string_view bytes, IndexKind kind) {
+  if (!bytes.starts_with(kMagic)) return Error{"is no index of Brigade"};
+  Header header{};
+  std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
+  const bool other = header.kind != static_cast<std::uint32_t>(kind);
+  if (header.version == kVersion && other && !name_of(header.kind).empty())
+    return Error{concat("is the index of ", name_of(header.kind), ", expected one of ",
+                        name_of(static_cast<std::uint32_t>(kind)))};
+  return {};
+}
+
+Result<IndexFile> IndexFile::parse(std::string_view bytes, IndexKind kind) {
+  BRIGADE_TRY(may_replace_index(bytes, kind));
+  Header header{};
+  if (bytes.size() < sizeof header) return Error{"is damaged: it ends in its header"};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.version != kVersion)
+    return Error{concat("has version ", header.version, ", expected ", kVersion)};
+  if (header.kind != static_cast<std::uint32_t>(kind)) return Error{"is damaged: it is of no kind"};
+  if (header.bytes != bytes.size())
+    return Error{concat("is damaged: it has ", bytes.size(), " bytes of ", header.bytes)};
+  if (header.checksum != checksum_of(bytes)) return Error{"is damaged: its checksum is wrong"};
+  if (header.sections > kSectionsMax ||
+      header.sections * sizeof(Place) > bytes.size() - sizeof header)
+    return Error{"is damaged: it has too many sections"};
+  std::vector<Place> places(header.sections);
+  if (!places.empty())
+    std::memcpy(places.data(), bytes.data() + sizeof header, places.size() * sizeof(Place));
+  BRIGADE_TRY(check_places(header, places));
+  IndexFile out;
+  out.fingerprint_ = header.fingerprint;
+  out.made_from_ =
+      bytes.substr(sizeof header + places.size() * sizeof(Place), header.made_from_bytes);
+  for (const Place& place : places)
+    out.sections_.push_back(bytes.substr(place.offset, place.bytes));
+  return out;
+}
+
+std::string IndexWriter::finish(IndexKind kind, std::string_view made_from) const {
+  std::uint64_t at = sizeof(Header) + sections_.size() * sizeof(Place) + rounded(made_from.size());
+  std::vector<Place> places;
+  std::uint64_t fingerprint = static_cast<std::uint64_t>(kind);
+  for (const std::string_view section : sections_) {
+    places.push_back({at, section.size()});
+    at += rounded(section.size());
+    fingerprint = XXH3_64bits_withSeed(section.data(), section.size(), fingerprint);
+  }
+  std::string out(at, '\0');
+  Header header{};
+  std::memcpy(header.magic, kMagic.data(), sizeof header.magic);
+  header.version = kVersion;
+  header.kind = static_cast<std::uint32_t>(kind);
+  header.bytes = at;
+  header.fingerprint = fingerprint | 1;  // never 0, which says that none is known
+  header.made_from_bytes = made_from.size();
+  header.sections = sections_.size();
+  std::memcpy(out.data(), &header, sizeof header);
+  char* next = out.data() + sizeof header;
+  if (!places.empty()) std::memcpy(next, places.data(), places.size() * sizeof(Place));
+  made_from.copy(next + places.size() * sizeof(Place), made_from.size());
+  for (std::size_t i = 0; i < places.size(); ++i)
+    sections_[i].copy(out.data() + places[i].offset, places[i].bytes);
+  seal_index(out);
+  return out;
+}
+
+void seal_index(std::string& bytes) {
+  if (bytes.size() < sizeof(Header)) return;
+  const std::uint64_t checksum = checksum_of(bytes);
+  std::memcpy(bytes.data() + offsetof(Header, checksum), &checksum, sizeof checksum);
+}
+
+}  // namespace brigade

@@ -1,0 +1,55 @@
+#pragma once
+
+// What an index was made from, as text that is looked at again before the index is used: parts, one
+// after the other, each ended by a zero byte. Plain functions.
+
+#include <charconv>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+
+namespace brigade {
+
+/// What changed so shortly before a look may have changed again after it without showing: the
+/// clocks of file systems are coarse.
+inline constexpr std::int64_t kRecentNs = 50'000'000;
+
+inline void add_part(std::string& text, std::string_view part) {
+  text += part;
+  text += '\0';
+}
+
+/// Nothing at the end.
+inline std::optional<std::string_view> take_part(std::string_view& text) {
+  const std::size_t end = text.find('\0');
+  if (end == text.npos) return std::nullopt;
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(end + 1);
+  return part;
+}
+
+inline std::optional<std::int64_t> take_number(std::string_view& text) {
+  const auto part = take_part(text);
+  std::int64_t number = 0;
+  if (!part) return std::nullopt;
+  const auto [end, error] = std::from_chars(part->data(), part->data() + part->size(), number);
+  if (error != std::errc{} || end != part->data() + part->size()) return std::nullopt;
+  return number;
+}
+
+inline std::int64_t changed_ns(const struct stat& status) {
+  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+/// Now, by the clock of files' times.
+inline std::int64_t file_clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace brigade

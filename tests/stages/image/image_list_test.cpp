@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include "stages/image/image_stages.h"
+#include "tests/support/stage_harness.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+class ImageListTest : public testing::Test {
+ protected:
+  ImageListTest() { add_image_list(types_); }
+
+  Result<std::unique_ptr<StageHarness>> open(const std::string& text, ParamTexts params = {}) {
+    params.emplace_back("file", folder_.write("l.csv", text));
+    return StageHarness::open(types_.all()[0], {params, {}, {}});
+  }
+  std::string error_of(const std::string& text, ParamTexts params = {}) {
+    const auto stage = open(text, std::move(params));
+    return stage ? "no error" : stage.error().message.substr(root_.size());
+  }
+  /// "path=label" of all lines; errors where there are such.
+  std::string all(const std::string& text, const ParamTexts& params = {}) {
+    const auto stage = open(text, params).value();
+    std::string out;
+    for (std::uint64_t i = 0; i < *stage->producer().size(); ++i) {
+      const auto call = stage->read(i);
+      if (!call) {
+        out += call.error().message.substr(root_.size()) + "|";
+        continue;
+      }
+      const HostTensor& path = (*call)["path"];
+      out += std::string(reinterpret_cast<const char*>(path.bytes.data()), path.bytes.size());
+      if (stage->outputs().find("label") != nullptr)
+        out += "=" + std::to_string((*call)["label"].as<std::int64_t>()[0]);
+      out += "|";
+    }
+    return out;
+  }
+
+  StageTypes types_;
+  TemporaryFolder folder_;
+  const std::string root_ = folder_.path().string() + "/";
+};
+
+TEST_F(ImageListTest, PathsAreRelativeToTheTable) {
+  EXPECT_EQ(all("path,label\na.jpg,3\n/data/b.jpg,-1\n\n\"c,d.jpg\",2"),
+            root_ + "a.jpg=3|/data/b.jpg=-1|" + root_ + "c,d.jpg=2|");
+  EXPECT_EQ(all("path,label\na.jpg,3\n", {{"root", "/"}}), "//a.jpg=3|");
+  EXPECT_EQ(all("path,label\na.jpg,3\n", {{"root", "/data/"}}), "/data/a.jpg=3|");
+}
+
+TEST_F(ImageListTest, ColumnsHaveNamesOrNumbers) {
+  EXPECT_EQ(all("id\timage\tclass\n1\t/a\t5\n",
+                {{"path", "image"}, {"label", "class"}, {"separator", "\t"}}),
+            "/a=5|");
+  EXPECT_EQ(all("/a,5\n/b,6\n", {{"header", "false"}}), "/a=5|/b=6|");
+  EXPECT_EQ(all("5,x,/a\n", {{"header", "false"}, {"path", "3"}, {"label", "1"}}), "/a=5|");
+  EXPECT_EQ(all("/a\n/b\n", {{"header", "false"}, {"label", "none"}}), "/a|/b|");
+}
+
+TEST_F(ImageListTest, NamesOfClassesAreNumberedInSortedOrder) {
+  EXPECT_EQ(all("path,label\n/1,dog\n/2,cat\n/3,\"Ape, great\"\n/4, dog \n", {{"labels", "names"}}),
+            "/1=2|/2=1|/3=0|/4=2|");
+  EXPECT_EQ(error_of("path,label\n/1,\n", {{"labels", "names"}}),
+            "l.csv:2:4: expected a label, found nothing");
+}
+
+TEST_F(ImageListTest, EveryLineIsFoundInAnyOrder) {
+  std::string text = "path,label\n";
+  for (int i = 0; i < 1000; ++i)
+    text += (i % 3 == 0 ? "\r\n" : "") + std::string("/x") + std::to_string(i) + "," +
+            std::to_string(i * i) + "\n";
+  const auto stage = open(text).value();
+  ASSERT_EQ(*stage->producer().size(), 1000u);
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const std::uint64_t line = i * 617 % 1000;
+    EXPECT_EQ(stage->read(line).value()["label"].as<std::int64_t>()[0],
+              static_cast<std::int64_t>(line * line));
+    EXPECT_EQ(stage->producer().describe(line), "/x" + std::to_string(line));
+  }
+}
+
+TEST_F(ImageListTest, LinesThatAreWrongFailAlone) {
+  EXPECT_EQ(all("path,label\n/a,cat\n/b\n,1\n/c,1\n\"/d\"x,1\n/e,\n"),
+            "l.csv:2:4: expected a whole number, found \"cat\"; `labels: names` numbers names|"
+            "l.csv:3:1: expected 2 fields as in the first line, found 1|"
+            "l.csv:4:1: the path is empty|"
+            "/c=1|"
+            "l.csv:6:5: expected \",\" or the end of the line after a closing quote, found \"x\"|"
+            "l.csv:7:4: expected a whole number, found nothing|");
+  EXPECT_EQ(all("path,label\n" + std::string(4096, 'p') + ",1\n"),
+            "l.csv:2:1: the path is longer than 4095 bytes|");
+}
+
+TEST_F(ImageListTest, TheTableIsCheckedBeforeAnythingStarts) {
+  EXPECT_EQ(error_of("path,labels\n/a,1\n"),
+            "l.csv: has no column \"label\"; did you mean \"labels\"?");
+  EXPECT_EQ(error_of("/a\n", {{"header", "false"}}),
+            "l.csv: has no column \"2\"; it has 1 (`header: false` numbers them)");
+  EXPECT_EQ(error_of("path,label\n"), "l.csv: has no lines with data");
+  EXPECT_EQ(error_of("path,label\n\"/a,1\n"), "l.csv:2:1: a quote in this record is never closed");
+}
+
+TEST_F(ImageListTest, TheFingerprintIsThatOfTheText) {
+  const auto fingerprint = [this](const std::string& text) {
+    return open(text).value()->producer().fingerprint();
+  };
+  const std::uint64_t first = fingerprint("path,label\n/a,1\n");
+  EXPECT_EQ(fingerprint("path,label\n/a,1\n"), first);
+  EXPECT_NE(fingerprint("path,label\n/a,2\n"), first);
+}
+
+}  // namespace
+}  // namespace brigade
