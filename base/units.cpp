@@ -198,6 +198,12 @@ std::string format_duration(std::chrono::nanoseconds duration) {
   return concat(tenths(amount, best->factor), ' ', best->name);
 }
 
+std::string format_nanoseconds(std::int64_t nanoseconds) {
+  return format_duration(std::chrono::nanoseconds(nanoseconds));
+}
+
+std::string format_times(int count) { return concat(count, count == 1 ? " time" : " times"); }
+
 std::string format_percentage(double fraction) {
   const double percent = fraction * 100;
   if (!(percent >= 0 && percent < 1e12)) return concat(percent, " %");

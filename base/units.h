@@ -39,6 +39,12 @@ BRIGADE_API std::string format_size(std::uint64_t bytes);
 /// For people, rounded to a tenth: "1.5 ms", "2.0 s", "3m 20s", "2h 05m".
 BRIGADE_API std::string format_duration(std::chrono::nanoseconds duration);
 
+/// The same of a number of nanoseconds, as clocks and plans count.
+BRIGADE_API std::string format_nanoseconds(std::int64_t nanoseconds);
+
+/// For people: "1 time", "2 times".
+BRIGADE_API std::string format_times(int count);
+
 /// For people: "0.1 %", "97 %"; whole numbers from 10 on.
 BRIGADE_API std::string format_percentage(double fraction);
 

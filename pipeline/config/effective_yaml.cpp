@@ -228,6 +228,10 @@ std::string effective_yaml(const ValidGraph& graph) {
   if (!graph.checkpoint_file.empty()) {
     YamlNode checkpoint = YamlNode::map();
     put(checkpoint, "file", graph.checkpoint_file);
+    if (graph.checkpoint_every.samples != 0)
+      put_number(checkpoint, "every", graph.checkpoint_every.samples);
+    if (graph.checkpoint_every.ns != 0)
+      put(checkpoint, "every", duration_text(graph.checkpoint_every.ns));
     put(root, "checkpoint", std::move(checkpoint));
   }
   put(root, "drain", duration_text(graph.drain_ns));

@@ -107,6 +107,7 @@ struct GraphSpec {
   Given<std::uint64_t> seed;
   Given<std::uint64_t> epochs;
   Given<PathSpec> checkpoint_file;
+  Given<CheckpointEvery> checkpoint_every;
   ShardSpec shard;
   Given<std::int64_t> drain_ns;
   Given<bool> oversubscribe;

@@ -72,8 +72,7 @@ constexpr KeySpec kKeys[] = {
     row(checkpoint, "file", path, "file that is replaced as a whole"),
     row(checkpoint, "every", special, "samples or time from one checkpoint to the next")
         .takes("a number of samples, or a duration")
-        .otherwise("the end of each epoch")
-        .not_built(),
+        .otherwise("the end of each epoch"),
 
     row(shard, "rank", whole_auto, "number of this process").range(0, 1 << 20).otherwise("auto"),
     row(shard, "world", whole_auto, "processes that share the sources")

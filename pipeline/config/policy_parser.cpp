@@ -107,6 +107,21 @@ Given<RestartSpec> parse_restart(const YamlEntry& entry, const KeySpec& key, Spe
   return out;
 }
 
+Given<CheckpointEvery> parse_every(const YamlEntry& entry, const KeySpec& key, SpecReader& read) {
+  Marked<CheckpointEvery> out{{}, entry.value.span};
+  if (!entry.value.is_scalar()) {
+    read.unexpected(entry, key);
+    return std::nullopt;
+  }
+  if (whole_number(entry.value.text, out.value.samples) && out.value.samples > 0) return out;
+  if (const auto time = parse_duration(entry.value.text); time && time->count() > 0) {
+    out.value = {0, time->count()};
+    return out;
+  }
+  read.unexpected(entry, key, {"for example `every: 100000` or `every: 10m`"});
+  return std::nullopt;
+}
+
 Given<StallSpec> parse_stall(const YamlEntry& entry, const KeySpec& key, SpecReader& read) {
   Marked<StallSpec> out{{}, entry.value.span};
   const auto after = [&](const YamlEntry& given, const KeySpec& spec) {

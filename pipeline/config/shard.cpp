@@ -1,22 +1,13 @@
 #include "pipeline/config/shard.h"
 
-#include <array>
 #include <charconv>
 
 #include "base/text.h"
+#include "pipeline/config/launchers.h"
 
 namespace brigade {
 
 namespace {
-
-struct Launcher {
-  const char* rank;
-  const char* world;
-};
-
-constexpr std::array<Launcher, 3> kLaunchers = {{{"RANK", "WORLD_SIZE"},
-                                                 {"SLURM_PROCID", "SLURM_NTASKS"},
-                                                 {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}}};
 
 class Resolver {
  public:
@@ -61,12 +52,24 @@ class Resolver {
     for (const Launcher& launcher : kLaunchers) {
       const auto rank = environment_(launcher.rank);
       const auto world = environment_(launcher.world);
+      if (&launcher == &kLaunchers.front() && rank.has_value() != world.has_value())
+        return half_said(launcher, rank.has_value());
       if (!rank || !world) continue;
       said_by_ = concat(" (environment: ", launcher.rank, ", ", launcher.world, ")");
       read(launcher.rank, *rank, shard.rank);
       read(launcher.world, *world, shard.world);
       return;
     }
+  }
+
+  // Whoever sets one of these means several processes; all of them reading everything is not what
+  // was meant. Slurm, on the other hand, leaves SLURM_NTASKS in shells that are none of its tasks.
+  void half_said(const Launcher& launcher, bool rank) {
+    diagnostics_.error(
+        place(false),
+        concat("`shard: auto`: the environment has ", rank ? launcher.rank : launcher.world,
+               " and no ", rank ? launcher.world : launcher.rank),
+        {"set both or neither, or write `shard: {rank: R, world: N}`"});
   }
 
   void read(const char* name, const std::string& text, std::uint64_t& out) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which part of the sources this process reads: as the file says it, or as the launcher does. Known
-// are torchrun (RANK, WORLD_SIZE), Slurm (SLURM_PROCID, SLURM_NTASKS) and Open MPI
-// (OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE), in this order. Without any of them: all of it.
+// Which part of the sources this process reads: as the file says it, or as its launcher does
+// (launchers.h: those that are known, and which one counts where several have left variables).
+// Without any of them: all of it.
 
 #include <optional>
 
@@ -14,7 +14,8 @@
 namespace brigade {
 
 /// Nothing after an error: a rank outside its world, one of two numbers missing, a variable that is
-/// no number.
+/// no number, RANK without WORLD_SIZE or the other way round (of other launchers half a pair says
+/// nothing).
 std::optional<Shard> resolve_shard(const ShardSpec& spec, const Environment& environment,
                                    Diagnostics& diagnostics);
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "pipeline/config/policy_parser.h"
 #include "pipeline/config/spec_reader.h"
 
 namespace brigade {
@@ -75,7 +76,7 @@ class GraphParser {
     if (!read_.is_mapping(entry, key)) return;
     read_.each(entry.value, KeyScope::checkpoint, [this](const auto& inner, const auto& spec) {
       if (spec.name == "file") graph_.checkpoint_file = read_.path(inner, spec);
-      if (spec.name == "every" && !inner.value.is_scalar()) read_.unexpected(inner, spec);
+      if (spec.name == "every") graph_.checkpoint_every = parse_every(inner, spec, read_);
     });
   }
 

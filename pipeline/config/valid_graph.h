@@ -55,6 +55,13 @@ struct StallSpec {
   friend bool operator==(const StallSpec&, const StallSpec&) = default;
 };
 
+/// When a consumer saves a checkpoint: neither given, at the end of each epoch of each source.
+struct CheckpointEvery {
+  std::uint64_t samples = 0;
+  std::int64_t ns = 0;
+  friend bool operator==(const CheckpointEvery&, const CheckpointEvery&) = default;
+};
+
 /// One edge as seen from its reader.
 struct ValidSource {
   int stage = 0;            ///< index into ValidGraph::stages
@@ -129,6 +136,7 @@ struct ValidGraph {
   std::vector<PluginTypes> plugins;  ///< own the types of the stages that name one
   Shard shard;
   std::string checkpoint_file;  ///< absolute; empty: none
+  CheckpointEvery checkpoint_every;
   std::int64_t drain_ns = 10'000'000'000;
   bool oversubscribe = false;
   std::uint64_t memory_bytes_max = 0;  ///< 0: what the machine allows

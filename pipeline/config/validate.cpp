@@ -42,6 +42,7 @@ void fill_top(const Validation& v, ValidGraph& graph) {
   take(v.graph.drain_ns, graph.drain_ns);
   take(v.graph.oversubscribe, graph.oversubscribe);
   take(v.graph.memory_bytes_max, graph.memory_bytes_max);
+  take(v.graph.checkpoint_every, graph.checkpoint_every);
   if (const auto& file = v.graph.checkpoint_file)
     graph.checkpoint_file = absolute_path(v, file->value.path, file->value.origin);
 }
@@ -49,6 +50,10 @@ void fill_top(const Validation& v, ValidGraph& graph) {
 // The folder of a file that will be written must be there.
 void check_checkpoint(Validation& v) {
   const auto& file = v.graph.checkpoint_file;
+  const auto& every = v.graph.checkpoint_every;
+  if (!file && every)
+    v.diagnostics.error(every->span, "`checkpoint.every` needs a file to save in",
+                        {"write `checkpoint: {file: model.ckpt, every: ...}`"});
   if (!file) return;
   const std::string path = absolute_path(v, file->value.path, file->value.origin);
   const std::string folder = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));

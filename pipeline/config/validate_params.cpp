@@ -3,6 +3,7 @@
 
 #include "pipeline/config/validation.h"
 #include "stages/api/chain.h"
+#include "stages/api/file_patterns.h"
 
 namespace brigade {
 
@@ -79,12 +80,14 @@ class ParamCheck {
     if (path) value.text = absolute_path(v, value.text, entry.value.origin);
     const bool paths = spec->type == ParamType::input_paths && entry.value.is_map();
     if (paths) make_absolute(entry.value, value);
+    if (spec->type == ParamType::input_files) make_files_absolute(entry.value, value);
     if (auto set = set_param(*spec, params_, value); !set) {
       const Span& span = item_span(entry.value, set.error().message);
       return error(span, concat("parameter ", quote(entry.key), ": ", set.error().message));
     }
     spans_.emplace_back(entry.key, entry.value.span);
     if (path) check_path(*spec, entry, value.text);
+    if (spec->type == ParamType::input_files) check_files(*spec, entry.value, value);
     if (!paths) return;
     for (std::size_t i = 0; i < entry.value.entries.size(); ++i) {
       const YamlEntry& file = entry.value.entries[i];
@@ -99,6 +102,43 @@ class ParamCheck {
       const YamlNode& file = node.entries[i].value;
       std::string& text = value.entries[i].second.text;
       if (file.is_scalar() && !text.empty()) text = absolute_path(v, text, file.origin);
+    }
+  }
+
+  // Of a file or a list of files.
+  void make_files_absolute(const YamlNode& node, ParamValue& value) {
+    if (node.is_scalar() && !value.text.empty())
+      value.text = absolute_path(v, value.text, node.origin);
+    for (std::size_t i = 0; node.is_list() && i < node.items.size(); ++i) {
+      std::string& text = value.items[i].text;
+      if (node.items[i].is_scalar() && !text.empty())
+        text = absolute_path(v, text, node.items[i].origin);
+    }
+  }
+
+  void check_files(const ParamSpec& spec, const YamlNode& node, const ParamValue& value) {
+    if (value.kind == ParamValue::Kind::scalar) check_pattern(spec, node, value.text);
+    for (std::size_t i = 0; node.is_list() && i < node.items.size(); ++i)
+      check_pattern(spec, node.items[i], value.items[i].text);
+  }
+
+  // What a wildcard stands for is found at the start; here, whether its folder is there.
+  void check_pattern(const ParamSpec& spec, const YamlNode& node, const std::string& pattern) {
+    const std::string name = concat("parameter ", quote(spec.name), ": ");
+    const auto files = expand_braces(pattern);
+    if (!files) return error(node.span, concat(name, files.error().message));
+    for (const std::string& file : *files) {
+      const bool wildcard = is_wildcard(file);
+      const std::string path = wildcard ? folder_of_wildcard(file) : file;
+      const PathKind kind = v.context.facts.kind(path);
+      if (kind == PathKind::forbidden)
+        return error(node.span, concat(name, path, " cannot be looked at: permission denied"));
+      if (kind == PathKind::missing)
+        return error(node.span,
+                     concat(name, "there is no ", wildcard ? "folder " : "file or folder ", path),
+                     missing_help(node, path));
+      if (kind == PathKind::folder && !wildcard)
+        return error(node.span, concat(name, path, " is a folder, expected a file"));
     }
   }
 

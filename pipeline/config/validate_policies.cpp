@@ -32,19 +32,38 @@ void fill(Draft& draft) {
   stage.env = spec.env;
 }
 
-// Consumers and stages that keep state cannot simply begin anew.
+// What several replicas learned is in no single place.
+void check_one_saves(Validation& v, Draft& draft, bool saves) {
+  if (saves && draft.stage.replicas == 0) draft.stage.replicas = 1;  // auto
+  if (!saves || draft.stage.replicas == 1) return;
+  v.error(draft, draft.spec->replicas->span,
+          concat("with `checkpoint:` a ", quote(draft.stage.type->contract.type),
+                 " saves its state, which one replica has"),
+          {"leave `replicas:` out, or `checkpoint:`"});
+}
+
+// Consumers and stages that keep state cannot simply begin anew; one that saves checkpoints goes on
+// from the last one.
 void resolve_restart(Validation& v, Draft& draft) {
   using Policy = RestartSpec::Policy;
   const bool stateful = draft.has_type && draft.stage.type->contract.stateful;
   const bool consumer = draft.stage.kind == StageKind::consumer;
-  draft.stage.restart.policy = stateful || consumer ? Policy::never : Policy::on_failure;
+  const bool saves =
+      draft.has_type && draft.stage.type->contract.saves && v.graph.checkpoint_file.has_value();
+  draft.stage.restart.policy =
+      (stateful || consumer) && !saves ? Policy::never : Policy::on_failure;
+  check_one_saves(v, draft, saves);
   const auto& given = draft.spec->restart;
   if (!given) return;
   draft.stage.restart = given->value;
-  if (stateful && given->value.policy != Policy::never)
-    v.error(draft, given->span,
-            concat(quote(draft.stage.type->contract.type),
-                   " keeps state between calls: only `restart: never` is possible"));
+  if (!stateful || saves || given->value.policy == Policy::never) return;
+  const std::string_view type = draft.stage.type->contract.type;
+  if (draft.stage.type->contract.saves)
+    return v.error(draft, given->span,
+                   concat(quote(type), " keeps state between calls, and saves it nowhere"),
+                   {"write `checkpoint: {file: PATH}` at the top level, or `restart: never`"});
+  v.error(draft, given->span,
+          concat(quote(type), " keeps state between calls: only `restart: never` is possible"));
 }
 
 // An epoch takes whole rounds of all replicas, so their number is part of the samples' numbers.

@@ -12,35 +12,60 @@ std::uint64_t threads_of(const ValidStage& stage) {
   return std::max<std::uint64_t>(stage.threads, 1);
 }
 
-bool wants_cores(const ValidStage& stage) {
-  return stage.kind == StageKind::transform || threads_of(stage) > 1;
+bool wants_cores(const ValidStage& stage) { return wants_cores(stage.kind, threads_of(stage)); }
+
+/// Whether several of it would change what a run gives: it keeps state, numbers samples in the
+/// order in which they come (a stream, a stage that numbers freely).
+bool is_one_of_a_kind(const ValidStage& stage) {
+  const auto& contract = stage.type->contract;
+  const bool stream = stage.kind == StageKind::producer && !stage.type->indexed;
+  return contract.stateful || contract.numbering == Numbering::free || stream;
 }
 
-/// 0: auto. A stage that numbers its outputs freely is one.
+/// 0: auto.
 std::uint64_t asked_replicas(const ValidStage& stage) {
-  const bool free = stage.type->contract.numbering == Numbering::free;
-  return free && stage.replicas == 0 ? 1 : stage.replicas;
+  return stage.replicas == 0 && is_one_of_a_kind(stage) ? 1 : stage.replicas;
+}
+
+struct Taken {
+  std::uint64_t cores = 0;
+  std::uint64_t replicas = 0;
+  std::uint64_t autos = 0;  ///< stages that share what is left
+};
+
+Taken taken_by_others(const ValidGraph& graph) {
+  Taken taken;
+  for (const ValidStage& stage : graph.stages) {
+    const std::uint64_t replicas = asked_replicas(stage);
+    if (replicas == 0) ++taken.autos;
+    taken.replicas = add_saturating(taken.replicas, replicas);
+    if (wants_cores(stage))
+      taken.cores = add_saturating(taken.cores, multiply_saturating(replicas, threads_of(stage)));
+  }
+  return taken;
+}
+
+/// Even shares; the earlier stages get what cannot be divided.
+std::uint64_t take_share(std::uint64_t& left, std::uint64_t threads, std::uint64_t sharing) {
+  const std::uint64_t share = (left + sharing - 1) / sharing;
+  const std::uint64_t taken = std::max<std::uint64_t>(share / threads, 1);
+  left -= std::min(left, multiply_saturating(taken, threads));
+  return taken;
 }
 
 std::vector<std::uint64_t> choose_replicas(const ValidGraph& graph, std::uint64_t cores) {
-  std::uint64_t taken = 0;
-  std::uint64_t sharing = 0;
-  for (const ValidStage& stage : graph.stages) {
-    if (asked_replicas(stage) == 0) {
-      ++sharing;
-    } else if (wants_cores(stage)) {
-      taken = add_saturating(taken, multiply_saturating(asked_replicas(stage), threads_of(stage)));
-    }
-  }
-  std::uint64_t left = cores - std::min(cores, taken);
+  Taken taken = taken_by_others(graph);
+  std::uint64_t cores_left = cores - std::min(cores, taken.cores);
+  const std::uint64_t most = kPlanReplicasMax;
+  std::uint64_t replicas_left = most - std::min(most, taken.replicas);
   std::vector<std::uint64_t> replicas;
   for (const ValidStage& stage : graph.stages) {
     replicas.push_back(asked_replicas(stage));
     if (replicas.back() != 0) continue;
-    const std::uint64_t share = (left + sharing - 1) / sharing;
-    replicas.back() = std::max<std::uint64_t>(share / threads_of(stage), 1);
-    left -= std::min(left, replicas.back() * threads_of(stage));
-    --sharing;
+    const std::uint64_t allowed = std::max<std::uint64_t>(replicas_left / taken.autos, 1);
+    replicas.back() = std::min(take_share(cores_left, threads_of(stage), taken.autos), allowed);
+    replicas_left -= std::min(replicas_left, replicas.back());
+    --taken.autos;
   }
   return replicas;
 }
@@ -96,6 +121,18 @@ void check_threads(const ValidGraph& graph, const std::vector<std::uint64_t>& re
   }
 }
 
+/// Runs of one machine keep off each other's cores.
+void bind(const ValidStage& valid, const MachineLimits& limits, PlanStage& stage,
+          PlanWarnings& warnings) {
+  if (valid.cpus.empty()) {
+    stage.cpus = own_cpus(limits);
+  } else if (limits.local_world_size > 1) {
+    warnings.push_back(concat("stage ", quote(valid.name), ": cpus: ", cpus_text(valid.cpus),
+                              " are the same cores in each of the ", limits.local_world_size,
+                              " runs of this machine"));
+  }
+}
+
 }  // namespace
 
 void share_cores(const ValidGraph& graph, const MachineLimits& limits, Plan& plan,
@@ -112,6 +149,7 @@ void share_cores(const ValidGraph& graph, const MachineLimits& limits, Plan& pla
     stage.threads = static_cast<int>(std::min<std::uint64_t>(threads_of(graph.stages[s]), 4096));
     stage.first_replica = plan.replicas;
     plan.replicas += stage.replicas;
+    bind(graph.stages[s], limits, stage, plan.warnings);
   }
 }
 

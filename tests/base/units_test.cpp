@@ -94,6 +94,7 @@ TEST(FormatSize, RoundsToATenth) {
 
 TEST(FormatDuration, PicksTheUnitPeopleWouldSay) {
   EXPECT_EQ(format_duration(0ns), "0 ns");
+  EXPECT_EQ(format_nanoseconds(1'500'000), "1.5 ms");
   EXPECT_EQ(format_duration(1500us), "1.5 ms");
   EXPECT_EQ(format_duration(2s), "2.0 s");
   EXPECT_EQ(format_duration(200s), "3m 20s");
@@ -107,6 +108,12 @@ TEST(FormatPercentage, ShowsATenthBelowTen) {
   EXPECT_EQ(format_percentage(0.02), "2 %");
   EXPECT_EQ(format_percentage(0.974), "97 %");
   EXPECT_EQ(format_percentage(1), "100 %");
+}
+
+TEST(FormatTimes, KnowsTheSingular) {
+  EXPECT_EQ(format_times(1), "1 time");
+  EXPECT_EQ(format_times(2), "2 times");
+  EXPECT_EQ(format_times(0), "0 times");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ name: "all $$ keys"
 seed: 7
 epochs: 3
 memory: 64MiB
-checkpoint: {file: best.pt}
+checkpoint: {file: best.pt, every: 90s}
 vars: {data: /data}
 stages:
   images:

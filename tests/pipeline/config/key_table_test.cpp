@@ -59,7 +59,7 @@ TEST(KeyTable, WhatIsNotBuiltYet) {
   for (const ValueSpec& value : value_table())
     if (!value.built) missing.push_back(concat(value.key, ": ", value.value));
   EXPECT_EQ(join(missing, "\n"),
-            "top state\ncheckpoint.every\nexec\n"
+            "top state\nexec\n"
             "outputs\nhold\nstate\nproducer: application\nconsumer: application");
 }
 

@@ -83,6 +83,17 @@ TEST_F(PolicyParser, StallTimeoutIsATimeOrAMapping) {
   }
 }
 
+TEST_F(PolicyParser, CheckpointsComeEverySoManySamplesOrSoOften) {
+  const KeySpec& key = *find_key(KeyScope::checkpoint, "every");
+  const auto every = [&](const char* text) { return parse_every(entry(text), key, read_); };
+  EXPECT_EQ(every("every: 1000\n")->value, (CheckpointEvery{1000, 0}));
+  EXPECT_EQ(every("every: 90s\n")->value, (CheckpointEvery{0, 90'000'000'000}));
+  EXPECT_TRUE(diagnostics_.ok());
+  for (const char* bad : {"every: soon\n", "every: 0\n", "every: 0s\n", "every: -5\n",
+                          "every: [1]\n", "every: 1.5\n", "every: {samples: 3}\n"})
+    EXPECT_FALSE(every(bad)) << bad;
+}
+
 TEST_F(PolicyParser, Devices) {
   for (const char* good : {"auto", "cpu", "cuda", "cuda:0", "cuda:7"})
     EXPECT_EQ(parse(parse_device, std::string("device: ") + good + "\n")->value, good);

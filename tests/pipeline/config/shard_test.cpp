@@ -35,15 +35,34 @@ class ShardOf : public testing::Test {
 
 TEST_F(ShardOf, NobodyIsTheWhole) { EXPECT_EQ(resolve(), "0/1"); }
 
-TEST_F(ShardOf, LaunchersAreKnown) {
-  environment_ = {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}};
-  EXPECT_EQ(resolve(), "1/2");
-  environment_.insert({{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}});
+TEST_F(ShardOf, LaunchersAreKnownAndTheInnerOneCounts) {
+  environment_ = {{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}};
   EXPECT_EQ(resolve(), "3/4");
-  environment_.insert({{"RANK", "5"}, {"WORLD_SIZE", "6"}});
+  environment_.insert({{"PMI_RANK", "4"}, {"PMI_SIZE", "5"}});
+  EXPECT_EQ(resolve(), "4/5");
+  environment_.insert({{"MV2_COMM_WORLD_RANK", "5"}, {"MV2_COMM_WORLD_SIZE", "6"}});
   EXPECT_EQ(resolve(), "5/6");
-  environment_.erase("WORLD_SIZE");
-  EXPECT_EQ(resolve(), "3/4") << "half a pair is none";
+  environment_.insert({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}});
+  EXPECT_EQ(resolve(), "1/2");
+  environment_.insert({{"RANK", "6"}, {"WORLD_SIZE", "7"}});
+  EXPECT_EQ(resolve(), "6/7");
+}
+
+TEST_F(ShardOf, HalfAPairOfAnInnerLauncherIsNone) {
+  environment_ = {{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}, {"PMI_RANK", "1"}};
+  EXPECT_EQ(resolve(), "3/4");
+  environment_ = {{"SLURM_NTASKS", "4"}};
+  EXPECT_EQ(resolve(), "0/1") << "a shell inside a job";
+}
+
+TEST_F(ShardOf, HalfOfTorchrunsIsAnError) {
+  environment_ = {{"RANK", "1"}, {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}};
+  EXPECT_EQ(resolve(), "`shard: auto`: the environment has RANK and no WORLD_SIZE");
+  environment_ = {{"WORLD_SIZE", "2"}};
+  diagnostics_ = {};
+  EXPECT_EQ(resolve(), "`shard: auto`: the environment has WORLD_SIZE and no RANK");
+  give(0, 1);
+  EXPECT_EQ(resolve(), "0/1") << "the file says it";
 }
 
 TEST_F(ShardOf, TheFileIsStrongerThanTheLauncher) {

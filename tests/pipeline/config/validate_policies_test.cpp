@@ -41,6 +41,21 @@ TEST(ValidatePolicies, WhoIsStartedAgain) {
   EXPECT_EQ(stages[4].restart.policy, Policy::never) << "consumers";
 }
 
+TEST(ValidatePolicies, AConsumerThatSavesGoesOnIfThereIsAPlaceToSaveIn) {
+  const std::string graph = with_stages("  learner: {consumer: learner, from: images}\n");
+  const auto without = LoadText()(graph);
+  ASSERT_TRUE(without.graph) << without.messages();
+  EXPECT_EQ(without.graph->stages[1].restart.policy, Policy::never);
+  const auto with = LoadText()(graph + "checkpoint: {file: best.pt}\n");
+  ASSERT_TRUE(with.graph) << with.messages();
+  EXPECT_EQ(with.graph->stages[1].restart.policy, Policy::on_failure);
+  const auto never =
+      LoadText()(with_stages("  learner: {consumer: learner, from: images, restart: never}\n") +
+                 "checkpoint: {file: best.pt}\n");
+  ASSERT_TRUE(never.graph) << never.messages();
+  EXPECT_EQ(never.graph->stages[1].restart.policy, Policy::never);
+}
+
 TEST(ValidatePolicies, AllReplicasTogetherHaveALimit) {
   const std::string most = with_stages(
       "  a: {transform: passthrough, from: images, replicas: 254}\n"
