@@ -11,7 +11,8 @@
 namespace brigade {
 
 struct EdgeAudit {
-  std::uint64_t produced = 0;   ///< FULL rows of the writer
+  /// FULL rows of the writer, but for those that the reader had consumed before this run.
+  std::uint64_t produced = 0;
   std::uint64_t delivered = 0;  ///< FULL rows of the reader
   std::uint64_t dropped = 0;    ///< filtered, skipped or left out by drop_last
   std::uint64_t quarantined = 0;
@@ -41,11 +42,14 @@ std::uint64_t lane_low(const Control<P>& control, int stage, int lane) {
       .mark->low.value.load(std::memory_order_acquire);
 }
 
-/// Samples that a lane finished as FULL. A stage with a fan-out writes all rows of these, and none
-/// of the others.
+/// Samples that a lane finished as FULL, from its start on. A stage with a fan-out writes all rows
+/// of these, and none of the others.
 template <class P>
 std::uint64_t full_rows(const Control<P>& control, int stage, int lane) {
-  const std::uint64_t low = lane_low(control, stage, lane);
+  const std::uint64_t low =
+      lane_low(control, stage, lane) - control.shape->stages[static_cast<std::size_t>(stage)]
+                                           .lanes[static_cast<std::size_t>(lane)]
+                                           .start;
   const std::uint64_t not_full = lane_counts(control, stage, lane).total();
   return low > not_full ? low - not_full : 0;
 }
@@ -67,9 +71,11 @@ template <class P>
 EdgeAudit audit_edge(const Control<P>& control, int writer, int reader, int lane) {
   EdgeAudit audit;
   const std::uint64_t fan_out = control.shape->stages[static_cast<std::size_t>(writer)].fan_out;
-  audit.produced = full_rows(control, writer, 0) * fan_out;
+  const RowCounts counts = lane_counts(control, reader, lane);
+  const std::uint64_t written = full_rows(control, writer, 0) * fan_out;
+  audit.produced = written > counts.before ? written - counts.before : 0;
   audit.delivered = full_rows(control, reader, lane);
-  audit.quarantined = lane_counts(control, reader, lane).quarantined;
+  audit.quarantined = counts.quarantined;
   const std::uint64_t explained = audit.delivered + audit.quarantined;
   audit.dropped = audit.produced > explained ? audit.produced - explained : 0;
   audit.leaked = static_cast<std::int64_t>(lane_low(control, writer, 0) * fan_out -

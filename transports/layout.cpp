@@ -5,7 +5,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::uint64_t kLayoutVersion = 2;
+constexpr std::uint64_t kLayoutVersion = 3;
 
 class Hasher {
  public:
@@ -27,6 +27,7 @@ void add_lane(Hasher& hasher, const LaneShape& lane) {
   hasher.add(lane.in_order ? 1 : 0);
   hasher.add(lane.fixed ? 1 : 0);
   hasher.add(lane.wake_every);
+  hasher.add(lane.start);
   hasher.add(lane.inputs.size());
   for (int input : lane.inputs) hasher.add(static_cast<std::uint64_t>(input));
 }

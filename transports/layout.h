@@ -66,6 +66,7 @@ struct LaneWords {
 template <class P>
 struct StageWords {
   Line<P>* repairs = nullptr;
+  Line<P>* fingerprint = nullptr;  ///< of an indexed source; 0 until its first replica has opened
   NumberList<P> skips;
   NumberList<P> quarantine;
   Journal<P> journal;  ///< without ports for most stages
@@ -134,6 +135,7 @@ StageWords<P> carve_stage(Carver& carver, const StageShape& shape) {
   using Word = typename P::template Atomic<std::uint64_t>;
   StageWords<P> words;
   words.repairs = carver.take<Line<P>>(1);
+  words.fingerprint = carver.take<Line<P>>(1);
   words.skips = {carver.take<Word>(shape.skips_max), shape.skips_max};
   words.quarantine = {carver.take<Word>(shape.quarantine_max), shape.quarantine_max};
   if (shape.journal_ports > 0) {
@@ -199,8 +201,12 @@ Control<P> create_control(std::byte* memory, const GraphShape& shape) {
     domain->end.value.store(kNever, relaxed);
     domain->epoch_samples.value.store(kNever, relaxed);
   }
-  for (StageWords<P>& stage : control.stages) {
-    for (LaneWords<P>& lane : stage.lanes) lane.table.initialise();
+  for (std::size_t s = 0; s < control.stages.size(); ++s) {
+    for (std::size_t l = 0; l < control.stages[s].lanes.size(); ++l) {
+      LaneWords<P>& lane = control.stages[s].lanes[l];
+      lane.table.initialise();  // words older than the start read as OPEN
+      lane.mark->low.value.store(shape.stages[s].lanes[l].start, relaxed);
+    }
   }
   for (int r = 0; r < shape.replicas; ++r) control.replicas[r].at.value.store(kNever, relaxed);
   auto* header = reinterpret_cast<ControlHeader*>(memory);

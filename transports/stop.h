@@ -94,12 +94,12 @@ std::uint64_t claimed_up_to(Control<P>& control, int stage) {
   return highest;
 }
 
-/// After all_acknowledged(): lowers the end of one domain and lets its sources go on up to it.
-/// `multiple`: L of the domain. A derived domain has no sources: its own call does nothing.
+/// After all_acknowledged(): the number past the last task that the sources of a domain have
+/// claimed, a multiple of `multiple` (L). kNever for a derived domain, or one without sources.
 template <class P>
-void lower_end(Control<P>& control, int domain, std::uint64_t multiple) {
+std::uint64_t claimed_end(Control<P>& control, int domain, std::uint64_t multiple) {
   for (const DerivedDomain& derived : control.shape->derived)
-    if (derived.domain == domain) return;
+    if (derived.domain == domain) return kNever;
   std::uint64_t highest = 0;
   bool sourced = false;
   const auto& stages = control.shape->stages;
@@ -109,8 +109,13 @@ void lower_end(Control<P>& control, int domain, std::uint64_t multiple) {
     highest = std::max(highest, claimed_up_to(control, s));
     sourced = true;
   }
-  if (!sourced) return;
-  const std::uint64_t end = (highest + multiple - 1) / multiple * multiple;
+  return sourced ? (highest + multiple - 1) / multiple * multiple : kNever;
+}
+
+/// Lowers the end of one domain, to claimed_end() or above, and lets its sources go on up to it.
+template <class P>
+void lower_end_to(Control<P>& control, int domain, std::uint64_t end) {
+  if (end == kNever) return;
   const auto lower = [&](DomainWords<P>& words, std::uint64_t fan_out) {
     if (end * fan_out < words.end.value.load(std::memory_order_seq_cst)) {
       words.end.value.store(end * fan_out, std::memory_order_seq_cst);
@@ -120,6 +125,11 @@ void lower_end(Control<P>& control, int domain, std::uint64_t multiple) {
   lower(*control.domains[static_cast<std::size_t>(domain)], 1);
   control.for_each_derived(domain, lower);
   ring_everybody(control);
+}
+
+template <class P>
+void lower_end(Control<P>& control, int domain, std::uint64_t multiple) {
+  lower_end_to(control, domain, claimed_end(control, domain, multiple));
 }
 
 /// By a replica of a stream with several, which has nothing more to give and has set its `ack`:

@@ -22,17 +22,19 @@ struct RowCounts {
   /// Of a stream with several replicas: samples this one has given, in rows of any state. No kind
   /// of row, but counted in the same way: once the task is DONE.
   std::uint64_t given = 0;
+  std::uint64_t before = 0;  ///< FULL in the input, left out: consumed in an earlier run
 
-  bool none() const { return (pads | holes | dropped | quarantined | given) == 0; }
+  bool none() const { return (pads | holes | dropped | quarantined | given | before) == 0; }
   RowCounts& operator+=(const RowCounts& other) {
     pads += other.pads;
     holes += other.holes;
     dropped += other.dropped;
     quarantined += other.quarantined;
     given += other.given;
+    before += other.before;
     return *this;
   }
-  std::uint64_t total() const { return pads + holes + dropped + quarantined; }
+  std::uint64_t total() const { return pads + holes + dropped + quarantined + before; }
 };
 
 template <class P>
@@ -44,11 +46,12 @@ struct alignas(kCacheLineBytes) TallyEntry {
   typename P::template Atomic<std::uint64_t> dropped{0};
   typename P::template Atomic<std::uint64_t> quarantined{0};
   typename P::template Atomic<std::uint64_t> given{0};
+  typename P::template Atomic<std::uint64_t> before{0};
 
   RowCounts counts() const {
-    return {pads.load(std::memory_order_relaxed), holes.load(std::memory_order_relaxed),
+    return {pads.load(std::memory_order_relaxed),    holes.load(std::memory_order_relaxed),
             dropped.load(std::memory_order_relaxed), quarantined.load(std::memory_order_relaxed),
-            given.load(std::memory_order_relaxed)};
+            given.load(std::memory_order_relaxed),   before.load(std::memory_order_relaxed)};
   }
 };
 
@@ -73,6 +76,7 @@ struct Tally {
     entry.dropped.store(counts.dropped, std::memory_order_relaxed);
     entry.quarantined.store(counts.quarantined, std::memory_order_relaxed);
     entry.given.store(counts.given, std::memory_order_relaxed);
+    entry.before.store(counts.before, std::memory_order_relaxed);
     entry.sequence.store(sequence, std::memory_order_release);
   }
 };

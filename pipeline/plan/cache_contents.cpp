@@ -6,19 +6,10 @@
 #include "base/text.h"
 #include "pipeline/plan/caches.h"
 #include "stages/api/chain.h"
+#include "stages/api/file_patterns.h"
 
 namespace brigade {
 namespace {
-
-std::string value_text(const ParamValue& value) {
-  std::vector<std::string> parts;
-  for (const ParamValue& item : value.items) parts.push_back(value_text(item));
-  for (const auto& [name, entry] : value.entries)
-    parts.push_back(concat(quote(name), ": ", value_text(entry)));
-  if (value.kind == ParamValue::Kind::list) return concat("[", join(parts, ", "), "]");
-  if (value.kind == ParamValue::Kind::map) return concat("{", join(parts, ", "), "}");
-  return value.kind == ParamValue::Kind::null ? "null" : quote(value.text);
-}
 
 class Contents {
  public:
@@ -53,13 +44,7 @@ class Contents {
   }
 
   void add_inputs(const Plan& plan, const PlanStage& stage) {
-    std::vector<std::string> inputs;
-    for (const PlanLane& lane : stage.lanes)
-      for (const PlanInput& input : lane.inputs)
-        inputs.push_back(concat(input.port, ": ",
-                                plan.stages[static_cast<std::size_t>(input.stage)].name, " [",
-                                join(input.tensors, ", "), "]"));
-    add(stage.name, "from", join(inputs, "; "));
+    add(stage.name, "from", inputs_text(plan, stage));
   }
 
   std::string take() { return std::move(text_); }
@@ -71,14 +56,27 @@ class Contents {
     if (type != nullptr) add_type(stage, *type);
     for (const auto& [name, value] : stage.params) {
       const std::string key = concat("params.", name);
-      add(stage.name, key, value_text(value));
+      add(stage.name, key, param_text(value));
       const ParamSpec* const spec = type == nullptr ? nullptr : type->contract.find_param(name);
       if (spec == nullptr) continue;
       if (spec->type == ParamType::input_path && !value.text.empty())
         add(stage.name, concat(key, ".file"), stamp_(value.text));
+      if (spec->type == ParamType::input_files) add_files(stage, key, value);
       if (spec->type != ParamType::input_paths) continue;
       for (const auto& [file, path] : value.entries)
         add(stage.name, concat(key, ".", file, ".file"), stamp_(path.text));
+    }
+  }
+
+  // Of wildcards the folder they are in.
+  void add_files(const PlanStage& stage, const std::string& key, const ParamValue& value) {
+    InputFiles files;
+    if (!parse_param(value, files)) return;
+    for (const std::string& pattern : files.patterns) {
+      const auto names = expand_braces(pattern);
+      for (const std::string& name : names ? *names : std::vector<std::string>{})
+        add(stage.name, concat(key, ".", name, ".file"),
+            stamp_(is_wildcard(name) ? folder_of_wildcard(name) : name));
     }
   }
 
@@ -120,6 +118,26 @@ std::vector<bool> stages_above(const ValidGraph& graph, int stage) {
 }
 
 }  // namespace
+
+std::string inputs_text(const Plan& plan, const PlanStage& stage) {
+  std::vector<std::string> inputs;
+  for (const PlanLane& lane : stage.lanes)
+    for (const PlanInput& input : lane.inputs)
+      inputs.push_back(concat(input.port, ": ",
+                              plan.stages[static_cast<std::size_t>(input.stage)].name, " [",
+                              join(input.tensors, ", "), "]"));
+  return join(inputs, "; ");
+}
+
+std::string param_text(const ParamValue& value) {
+  std::vector<std::string> parts;
+  for (const ParamValue& item : value.items) parts.push_back(param_text(item));
+  for (const auto& [name, entry] : value.entries)
+    parts.push_back(concat(quote(name), ": ", param_text(entry)));
+  if (value.kind == ParamValue::Kind::list) return concat("[", join(parts, ", "), "]");
+  if (value.kind == ParamValue::Kind::map) return concat("{", join(parts, ", "), "}");
+  return value.kind == ParamValue::Kind::null ? "null" : quote(value.text);
+}
 
 std::string cache_contents(const Plan& plan, int stage, const StageTypes& types,
                            const FileStamp& stamp) {

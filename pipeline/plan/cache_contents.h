@@ -24,6 +24,11 @@ using FileStamp = std::function<std::string(const std::string& path)>;
 std::string cache_contents(const Plan& plan, int stage, const StageTypes& types,
                            const FileStamp& stamp);
 
+/// A parameter's value in such a line.
+std::string param_text(const ParamValue& value);
+/// What a stage reads, in such a line.
+std::string inputs_text(const Plan& plan, const PlanStage& stage);
+
 /// The first line in which two contents differ: "images.limit was 0, is 100".
 std::string contents_difference(const std::string& before, const std::string& now);
 

@@ -63,6 +63,8 @@ struct PlanLane {
   bool in_order = false;         ///< one replica, one task in hand: no task words are used
   bool fixed = false;            ///< task t belongs to replica t mod R
   std::uint64_t wake_every = 1;  ///< samples between marks at which a neighbour can do something
+  /// Of a consumer of a resumed run: samples before it were consumed by an earlier one.
+  std::uint64_t resume_at = 0;
   friend bool operator==(const PlanLane&, const PlanLane&) = default;
 };
 
@@ -93,6 +95,7 @@ struct PlanStage {
   bool indexed = false;  ///< a Producer; else a Stage
   bool batched = false;  ///< process() sees batches
   bool may_drop = false;
+  bool stateful = false;  ///< keeps state between calls
   Join join = Join::single;
   std::vector<PlanLane> lanes;
   bool has_pool = false;
@@ -124,6 +127,16 @@ struct PlanStage {
   std::uint64_t limit = 0;  ///< 0: all
   /// Of a stream: emitting nothing for so long, it closes its open batch.
   std::int64_t max_wait_ns = 0;
+  // With a checkpoint.
+  bool saves = false;         ///< a consumer whose state is saved with its position
+  std::string saved_file;     ///< where, when it saves
+  std::string position_file;  ///< of every consumer
+  // Of a resumed run.
+  std::uint64_t fingerprint = 0;           ///< of a source, as it was; 0: not known
+  bool restored = false;                   ///< it goes on from what `saved_file` has
+  std::uint64_t epoch_ends_told = 0;       ///< calls of epoch_end that were made before
+  std::uint64_t samples_before = 0;        ///< of a consumer, earlier in the same command
+  std::vector<std::uint64_t> quarantined;  ///< samples of its lanes (lane_number.h)
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
 
   bool is_cache() const { return cache.rows != 0; }
@@ -140,6 +153,11 @@ struct PlanDomain {
   int above = -1;
   std::uint64_t fan_out = 1;
   std::uint64_t epochs_max = ~std::uint64_t{0};  ///< 1 above a cache, however many the graph has
+  /// Of a resumed run: the number at which all marks begin, a multiple of L; the epoch it is in;
+  /// and how many samples an epoch had (0: not known, or its source finds out as it goes).
+  std::uint64_t start = 0;
+  std::uint64_t first_epoch = 0;
+  std::uint64_t samples = 0;
   friend bool operator==(const PlanDomain&, const PlanDomain&) = default;
 };
 
@@ -164,6 +182,10 @@ struct Plan {
   PlanShard shard;
   int replicas = 0;  ///< in the graph
   std::string checkpoint_file;
+  std::uint64_t checkpoint_samples = 0;  ///< a checkpoint after so many samples; 0: does not count
+  std::int64_t checkpoint_ns = 0;        ///< or after so long; both 0: at the ends of epochs
+  std::string run_id;                    ///< tells the checkpoints of this command from others'
+  std::string order;  ///< what defines the order of samples, as text (order.h); with a checkpoint
   std::int64_t drain_ns = 0;
   /// Pools as expected, control segment (estimate), scratch for holes.
   std::uint64_t memory_bytes = 0;

@@ -54,6 +54,7 @@ void plan_fields(Visit& visit, PlanLane& lane) {
   visit("in_order", lane.in_order);
   visit("fixed", lane.fixed);
   visit("wake_every", lane.wake_every);
+  visit("resume_at", lane.resume_at);
 }
 
 template <class Visit>
@@ -97,6 +98,7 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("indexed", stage.indexed);
   visit("batched", stage.batched);
   visit("may_drop", stage.may_drop);
+  visit("stateful", stage.stateful);
   visit("join", stage.join);
   visit("lanes", stage.lanes);
   visit("has_pool", stage.has_pool);
@@ -121,6 +123,14 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("shuffle", stage.shuffle);
   visit("limit", stage.limit);
   visit("max_wait_ns", stage.max_wait_ns);
+  visit("saves", stage.saves);
+  visit("saved_file", stage.saved_file);
+  visit("position_file", stage.position_file);
+  visit("fingerprint", stage.fingerprint);
+  visit("restored", stage.restored);
+  visit("epoch_ends_told", stage.epoch_ends_told);
+  visit("samples_before", stage.samples_before);
+  visit("quarantined", stage.quarantined);
 }
 
 template <class Visit>
@@ -130,6 +140,9 @@ void plan_fields(Visit& visit, PlanDomain& domain) {
   visit("above", domain.above);
   visit("fan_out", domain.fan_out);
   visit("epochs_max", domain.epochs_max);
+  visit("start", domain.start);
+  visit("first_epoch", domain.first_epoch);
+  visit("samples", domain.samples);
 }
 
 template <class Visit>
@@ -149,6 +162,10 @@ void plan_fields(Visit& visit, Plan& plan) {
   visit("domains", plan.domains);
   visit("replicas", plan.replicas);
   visit("checkpoint_file", plan.checkpoint_file);
+  visit("checkpoint_samples", plan.checkpoint_samples);
+  visit("checkpoint_ns", plan.checkpoint_ns);
+  visit("run_id", plan.run_id);
+  visit("order", plan.order);
   visit("shard", plan.shard);
   visit("drain_ns", plan.drain_ns);
   visit("memory_bytes", plan.memory_bytes);

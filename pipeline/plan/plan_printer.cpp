@@ -6,6 +6,7 @@
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/pool_layout.h"
 #include "pipeline/plan/text_table.h"
+#include "pipeline/plan/thread_budget.h"
 #include "stages/api/cache_file.h"
 
 namespace brigade {
@@ -50,6 +51,22 @@ std::string stages_table(const Plan& plan) {
   for (const PlanStage& stage : plan.stages)
     table.add({stage.name, stage.type, source_text(plan, stage), concat(stage.replicas),
                concat(stage.threads), task_text(stage), stage.device});
+  return table.text(kIndent);
+}
+
+/// What there is and where from, and what is wanted of it.
+std::string cores_table(const Plan& plan, const MachineLimits& limits) {
+  TextTable table({Align::right, Align::left});
+  table.add({format_count(usable_cores(limits)), concat("there: ", cores_text(limits))});
+  std::uint64_t wanted = 0;
+  std::vector<std::string> terms;
+  for (const PlanStage& stage : plan.stages) {
+    const auto threads = static_cast<std::uint64_t>(stage.threads);
+    if (!wants_cores(stage.kind, threads)) continue;
+    wanted += static_cast<std::uint64_t>(stage.replicas) * threads;
+    terms.push_back(concat(stage.replicas, " x ", threads, " in ", stage.name));
+  }
+  if (wanted > 0) table.add({format_count(wanted), concat("wanted: ", join(terms, " + "))});
   return table.text(kIndent);
 }
 
@@ -120,14 +137,17 @@ std::string epochs_table(const Plan& plan) {
     table.add({concat(join(names, ", "), domain.fan_out == 1 ? "" : concat(" x ", domain.fan_out)),
                concat("padded to a multiple of ", counted(domain.multiple, "sample"))});
   }
-  return table.text(kIndent);
+  if (plan.shard.world == 1) return table.text(kIndent);
+  return concat(table.text(kIndent), kIndent, "this is rank ", plan.shard.rank, " of ",
+                plan.shard.world, ": of every source, all ranks read equally many samples\n");
 }
 
 }  // namespace
 
 std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room) {
   std::string out = head(plan, limits);
-  out += concat("\nstages\n", stages_table(plan), "\nrows\n");
+  out +=
+      concat("\nstages\n", stages_table(plan), "\ncores\n", cores_table(plan, limits), "\nrows\n");
   for (const PlanStage& stage : plan.stages)
     if (stage.has_pool) out += ring_text(plan, stage);
   out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),

@@ -31,6 +31,7 @@ PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   stage.indexed = valid.type->indexed || valid.type->contract.cache;
   stage.batched = valid.batched;
   stage.may_drop = valid.type->contract.may_drop;
+  stage.stateful = valid.type->contract.stateful;
   stage.join = valid.join;
   for (const PassedTensor& passed : valid.passed)
     stage.passes.push_back({passed.name, input_of_pass(valid, passed)});
@@ -45,7 +46,24 @@ PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   stage.seed = valid.seed.value_or(graph.seed);
   stage.shuffle = valid.shuffle;
   stage.limit = valid.limit;
+  stage.saves = valid.type->contract.saves && !graph.checkpoint_file.empty();
   return stage;
+}
+
+/// FILE has what a consumer saves, FILE.position where it stood; several of either have the stage's
+/// name in theirs.
+void name_checkpoints(Plan& plan) {
+  if (plan.checkpoint_file.empty()) return;
+  const auto is_consumer = [](const PlanStage& stage) { return stage.kind == StageKind::consumer; };
+  const auto saves = [](const PlanStage& stage) { return stage.saves; };
+  const auto consumers = std::count_if(plan.stages.begin(), plan.stages.end(), is_consumer);
+  const auto savers = std::count_if(plan.stages.begin(), plan.stages.end(), saves);
+  for (PlanStage& stage : plan.stages) {
+    if (!is_consumer(stage)) continue;
+    const std::string named = concat(plan.checkpoint_file, ".", stage.name);
+    stage.position_file = concat(consumers == 1 ? plan.checkpoint_file : named, ".position");
+    if (stage.saves) stage.saved_file = savers == 1 ? plan.checkpoint_file : named;
+  }
 }
 
 Plan describe(const ValidGraph& graph) {
@@ -55,9 +73,12 @@ Plan describe(const ValidGraph& graph) {
   plan.seed = graph.seed;
   plan.epochs = graph.epochs;
   plan.checkpoint_file = graph.checkpoint_file;
+  plan.checkpoint_samples = graph.checkpoint_every.samples;
+  plan.checkpoint_ns = graph.checkpoint_every.ns;
   plan.shard = {graph.shard.rank, graph.shard.world, graph.shard.uneven};
   plan.drain_ns = graph.drain_ns;
   for (const ValidStage& stage : graph.stages) plan.stages.push_back(describe_stage(graph, stage));
+  name_checkpoints(plan);
   return plan;
 }
 

@@ -70,7 +70,7 @@ class Check {
   }
 
   void stream(std::size_t s) {
-    if (graph_.stages[s].replicas != 1 && plan_.epochs > 1)
+    if (graph_.stages[s].replicas > 1 && plan_.epochs > 1)
       problem(s,
               concat("a stream with several replicas has one epoch, found epochs: ", plan_.epochs,
                      ": each replica comes to an end of its own, and none knows of the others'"),
@@ -81,6 +81,10 @@ class Check {
               "a stream cannot be zipped with another source: nobody knows whether their sizes "
               "agree",
               "join: merge takes whichever is there");
+    if (plan_.shard.world > 1)
+      plan_.warnings.push_back(concat("stage ", quote(plan_.stages[s].name),
+                                      " is a stream, which cannot be divided: each of the ",
+                                      plan_.shard.world, " ranks reads all of it"));
   }
 
   void free_numbering(std::size_t s) {

@@ -1,7 +1,8 @@
 #pragma once
 
 // Where a worker was when it crashed or was aborted: a backtrace on its standard error, line by
-// line, which the supervisor shows with the worker's name. `c++filt` makes the names readable.
+// line, which the supervisor shows with the worker's name and readable names
+// (backtrace_text.h).
 
 #include <string_view>
 

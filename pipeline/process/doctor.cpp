@@ -12,17 +12,14 @@ constexpr std::uint64_t kDescriptorsFew = 256;
 
 Finding cores(const MachineLimits& limits) {
   const std::uint64_t usable = usable_cores(limits);
-  std::string found = concat(usable);
-  if (limits.cores_quota > 0) {
-    found += concat(" of ", limits.cores_affinity, ", the cgroup's quota is ", limits.cores_quota);
-  }
-  if (limits.local_world_size > 1)
-    found += concat(", shared by ", limits.local_world_size, " runs");
+  const std::string from = cores_text(limits);
   if (usable >= 4) {
-    return {Health::fine, "cores", found, "`replicas: auto` shares them out between the stages"};
+    return {Health::fine, "cores", concat(usable),
+            concat(from, "; `replicas: auto` shares them out between the stages")};
   }
-  return {Health::note, "cores", found,
-          "stages take turns: replicas that wait sleep at once, and more of them gain little"};
+  return {Health::note, "cores", concat(usable),
+          concat(from, "; stages take turns: replicas that wait sleep at once, and more of them ",
+                 "gain little")};
 }
 
 Finding memory(const MachineLimits& limits) {

@@ -85,6 +85,16 @@ KeptUse use_kept_files(const ValidGraph& graph, const Plan& plan, const StageTyp
   return use;
 }
 
+std::string kept_contents(const Plan& plan, int stage, const StageTypes& types) {
+  const PlanStage& planned = plan.stages[static_cast<std::size_t>(stage)];
+  if (!cache_file(planned).empty())
+    return std::to_string(cache_contents_hash(cache_contents(plan, stage, types, stamp_of_file)));
+  if (planned.type != kCachedType) return "";
+  for (const auto& [name, value] : planned.params)
+    if (name == "file") return std::to_string(look_at_kept(value.text).header.contents_hash);
+  return "";
+}
+
 Result<KeptFiles> create_kept_files(const Plan& plan, const StageTypes& types) {
   KeptFiles files(plan.stages.size());
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {

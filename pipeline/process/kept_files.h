@@ -34,6 +34,10 @@ KeptUse use_kept_files(const ValidGraph& graph, const Plan& plan, const StageTyp
 /// Size and time of change (ns) of a file; of a folder, of the folder itself.
 std::string stamp_of_file(const std::string& path);
 
+/// What a cache with a file keeps in it, or a producer reads from such a file, as a hash in digits;
+/// empty for all other stages. `types`: all that the plan names.
+std::string kept_contents(const Plan& plan, int stage, const StageTypes& types);
+
 /// By stage; null for all but caches with a file.
 using KeptFiles = std::vector<std::unique_ptr<KeptFile>>;
 Result<KeptFiles> create_kept_files(const Plan& plan, const StageTypes& types);

@@ -64,6 +64,8 @@ ordered_json param_value(const ParamSpec& param) {
       return list({{"type", "string"}});
     case ParamType::input_paths:
       return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+    case ParamType::input_files:
+      return one_or_list({{"type", {"string", "number"}}});
     case ParamType::text_map:
       return {{"type", "object"},
               {"additionalProperties", one_or_list({{"type", {"string", "number"}}})}};
@@ -108,6 +110,7 @@ ordered_json special_value(const KeySpec& key, const StageTypes& types) {
   if (key.name == "transform") return transforms(types);
   if (key.name == "consumer") return stage_type_names(types, StageKind::consumer);
   if (key.name == "checkpoint") return reference("checkpoint");
+  if (key.name == "every") return {{"type", {"string", "integer"}}};
   if (key.name == "shard") return {{"anyOf", {{{"type", "string"}}, reference("shard")}}};
   if (key.name == "on_error") return {{"anyOf", {{{"type", "string"}}, reference("on_error")}}};
   if (key.name == "stall_timeout")

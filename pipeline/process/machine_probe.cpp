@@ -10,10 +10,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "base/text.h"
+#include "pipeline/config/launchers.h"
+#include "pipeline/config/load_graph.h"
 #include "pipeline/process/cgroups.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -32,26 +38,80 @@ std::uint64_t limit_of(__rlimit_resource resource, bool hard = false) {
   return value == RLIM_INFINITY ? kNoLimit : value;
 }
 
-std::uint64_t cores_in_mask() {
+/// CPUs of a process's affinity mask (0: this one's), in the order of their numbers.
+std::vector<int> mask_of(pid_t pid) {
   // A mask of a fixed size is refused where the kernel knows more CPUs.
-  for (std::size_t cpus = 1024; cpus <= (1u << 16); cpus *= 4) {
-    cpu_set_t* const mask = CPU_ALLOC(cpus);
-    const std::size_t bytes = CPU_ALLOC_SIZE(cpus);
-    const bool known = sched_getaffinity(0, bytes, mask) == 0;
-    const int count = known ? CPU_COUNT_S(bytes, mask) : 0;
+  for (std::size_t most = 1024; most <= (1u << 16); most *= 4) {
+    cpu_set_t* const mask = CPU_ALLOC(most);
+    const std::size_t bytes = CPU_ALLOC_SIZE(most);
+    std::vector<int> cpus;
+    if (sched_getaffinity(pid, bytes, mask) == 0) {
+      for (std::size_t cpu = 0; cpu < most; ++cpu)
+        if (CPU_ISSET_S(cpu, bytes, mask)) cpus.push_back(static_cast<int>(cpu));
+    }
     CPU_FREE(mask);
-    if (known && count > 0) return static_cast<std::uint64_t>(count);
+    if (!cpus.empty()) return cpus;
   }
-  return 1;
+  return {};
 }
 
-std::uint64_t number_in_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr) return otherwise;
-  const std::string_view view = trim(text);
-  std::uint64_t value = 0;
-  const auto parsed = std::from_chars(view.data(), view.data() + view.size(), value);
-  return parsed.ec == std::errc() && value > 0 ? value : otherwise;
+int number_in(const std::string& path) {
+  std::ifstream file(path);
+  int number = 0;
+  return file >> number ? number : 0;
+}
+
+/// Those of one socket, and of them those of one core, beside each other: the number of a core's
+/// second thread is often far from its first one's.
+void group_by_core(std::vector<int>& cpus) {
+  std::map<int, std::tuple<int, int, int>> places;
+  for (const int cpu : cpus) {
+    const std::string folder = concat("/sys/devices/system/cpu/cpu", cpu, "/topology/");
+    places[cpu] = {number_in(folder + "physical_package_id"), number_in(folder + "core_id"), cpu};
+  }
+  std::sort(cpus.begin(), cpus.end(), [&](int a, int b) { return places[a] < places[b]; });
+}
+
+/// Whether it was started with this variable; false also where we may not look.
+bool was_started_with(pid_t pid, const std::string& variable) {
+  std::ifstream file(concat("/proc/", pid, "/environ"), std::ios::binary);
+  for (std::string entry; std::getline(file, entry, '\0');)
+    if (entry.starts_with(variable + "=")) return true;
+  return false;
+}
+
+// "PID (NAME) STATE PPID ...", where NAME may hold anything.
+pid_t parent_of(pid_t pid) {
+  std::ifstream file(concat("/proc/", pid, "/stat"));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = text.rfind(") ");
+  pid_t parent = 0;
+  if (name_end + 4 < text.size())
+    std::from_chars(text.data() + name_end + 4, text.data() + text.size(), parent);
+  return parent;
+}
+
+/// Whether the launcher has started this run on fewer cores than it may use itself. The launcher is
+/// the nearest process above that was started without the variable that it sets.
+bool is_bound_by_launcher(const std::string& variable, std::size_t cores) {
+  constexpr int kGenerationsMax = 16;
+  pid_t pid = getppid();
+  for (int i = 0; i < kGenerationsMax && pid > 1 && was_started_with(pid, variable); ++i)
+    pid = parent_of(pid);
+  return pid > 0 && mask_of(pid).size() > cores;
+}
+
+void probe_cores(MachineLimits& limits) {
+  limits.cpus = mask_of(0);
+  limits.cores_affinity = std::max<std::size_t>(limits.cpus.size(), 1);
+  const LocalRuns runs = local_runs(process_environment());
+  limits.local_world_size = runs.size;
+  limits.local_world_said_by = runs.size_variable;
+  if (!runs.rank || runs.size == 1) return;
+  limits.local_rank = static_cast<std::int64_t>(*runs.rank);
+  limits.local_rank_said_by = runs.rank_variable;
+  limits.cores_are_its_own = is_bound_by_launcher(runs.rank_variable, limits.cpus.size());
+  group_by_core(limits.cpus);
 }
 
 // "MemAvailable:   24113340 kB"
@@ -105,8 +165,7 @@ std::uint64_t gpus() {
 
 MachineLimits probe_machine() {
   MachineLimits limits;
-  limits.cores_affinity = cores_in_mask();
-  limits.local_world_size = number_in_environment("LOCAL_WORLD_SIZE", 1);
+  probe_cores(limits);
   const CgroupLimits cgroups = read_cgroups();
   limits.cores_quota = cgroups.cores;
   limits.cgroup_memory_limit_bytes = cgroups.memory_limit_bytes;

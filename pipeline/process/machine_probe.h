@@ -7,8 +7,8 @@
 
 namespace brigade {
 
-/// A millisecond or less; reads /proc, control groups, limits and the environment
-/// (LOCAL_WORLD_SIZE, CUDA_VISIBLE_DEVICES). What cannot be found out is no limit.
+/// A millisecond or less; reads /proc, control groups, limits and the environment (what launchers
+/// say, CUDA_VISIBLE_DEVICES). What cannot be found out is no limit.
 MachineLimits probe_machine();
 
 }  // namespace brigade

@@ -9,6 +9,7 @@
 #include "pipeline/process/console.h"
 #include "pipeline/process/graph_files.h"
 #include "pipeline/process/plugin_loader.h"
+#include "pipeline/process/resume_point.h"
 #include "pipeline/process/run_session.h"
 
 namespace brigade {
@@ -60,6 +61,11 @@ Pipeline& Pipeline::in_process(bool yes) {
   return *this;
 }
 
+Pipeline& Pipeline::resume(bool yes) {
+  resume_ = yes;
+  return *this;
+}
+
 Pipeline& Pipeline::quiet(bool yes) {
   quiet_ = yes;
   return *this;
@@ -77,6 +83,11 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
   options.exec_ns = app.started_ns();
   Run::State& state = *run->state_;
   state.types = types_of(app.types(), *planned.loaded.graph);
+  prepare_checkpoints(*planned.plan, state.types);
+  if (resume_) {
+    BRIGADE_ASSIGN(const std::string from, resume_from_files(*planned.plan));
+    state.console.line(LineKind::note, from);
+  }
   BRIGADE_ASSIGN(state.session,
                  RunSession::start(std::move(*planned.plan), state.types, state.console, options));
   return run;

@@ -55,6 +55,8 @@ class BRIGADE_API Pipeline {
   Pipeline& limit(std::uint64_t samples);
   /// Threads of this process instead of processes, for debuggers.
   Pipeline& in_process(bool yes = true);
+  /// Goes on from the graph's checkpoint, as `brigade run --resume` does.
+  Pipeline& resume(bool yes = true);
   /// Shows warnings and errors only; otherwise progress goes to standard error.
   Pipeline& quiet(bool yes = true);
 
@@ -68,6 +70,7 @@ class BRIGADE_API Pipeline {
   std::vector<std::string> sets_;
   std::uint64_t limit_ = 0;  // 0: all
   bool in_process_ = false;
+  bool resume_ = false;
   bool quiet_ = false;
 };
 

@@ -1,5 +1,8 @@
 #include "pipeline/process/pool_filler.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <system_error>
 
@@ -13,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kChunkBytes = 4 << 20;
 constexpr int kThreadsMax = 2;  // the workers are starting at the same time
+constexpr int kNiceness = 19;
 
 struct Array {
   std::uint64_t offset;
@@ -72,6 +76,9 @@ PoolFiller::~PoolFiller() {
 }
 
 void PoolFiller::run() {
+  // After the workers wherever they have something to do: the first batch would wait for memory of
+  // later ones. (Linux has niceness per thread. Not raising it is no harm.)
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness);
   const int stages = static_cast<int>(plan_.stages.size());
   for (int next = next_stage_++; next < 2 * stages; next = next_stage_++) {
     if (next < stages ? !fill_pool(next) : !fill_cache(next - stages)) return;

@@ -5,24 +5,22 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "pipeline/plan/resume.h"
 #include "pipeline/run/replica_context.h"
 #include "transports/stop.h"
 
 namespace brigade {
-namespace {
+namespace {}  // namespace
 
-std::string times(int count) { return concat(count, count == 1 ? " time" : " times"); }
-
-std::string duration(std::int64_t ns) { return format_duration(std::chrono::nanoseconds(ns)); }
-
-}  // namespace
-
-Recovery::Recovery(const Plan& plan, Control<SystemPolicy>& control, const RepairRules& rules)
-    : plan_(plan), control_(control), rules_(rules), ledger_(plan) {
+RecoveryBooks::RecoveryBooks(const Plan& plan) : ledger(plan) {
   for (const PlanStage& stage : plan.stages) {
-    for (int r = 0; r < stage.replicas; ++r) budgets_.emplace_back(stage.restart);
+    for (int r = 0; r < stage.replicas; ++r) budgets.emplace_back(stage.restart);
   }
 }
+
+Recovery::Recovery(const Plan& plan, Control<SystemPolicy>& control, RecoveryBooks& books,
+                   const RepairRules& rules)
+    : plan_(plan), control_(control), books_(books), rules_(rules) {}
 
 Recovery::Decision Recovery::died(const DeadReplica& dead, const Death& death,
                                   std::int64_t now_ns) {
@@ -31,7 +29,7 @@ Recovery::Decision Recovery::died(const DeadReplica& dead, const Death& death,
   std::string text = death_text(death);
   if (verdict.hopeless) {
     return {Decision::Next::fail, 0,
-            concat(text, "; ", times(kKillsWithoutProgress),
+            concat(text, "; ", format_times(kKillsWithoutProgress),
                    " a worker was killed over this sample and the stage got no further")};
   }
   const auto& quarantine = control_.stages[static_cast<std::size_t>(dead.stage)].quarantine;
@@ -52,7 +50,7 @@ DeathLedger::Verdict Recovery::repair_after(const DeadReplica& dead, const Endin
   const auto& lanes = control_.stages[static_cast<std::size_t>(dead.stage)].lanes;
   const auto lane = at == kNever ? 0 : static_cast<std::size_t>(lane_of(at));
   const std::uint64_t low = lane < lanes.size() ? lanes[lane].mark->low.value.load() : 0;
-  DeathLedger::Verdict verdict = ledger_.died(dead.stage, at, low, ending);
+  DeathLedger::Verdict verdict = books_.ledger.died(dead.stage, at, low, ending);
   repair(control_, dead.stage, dead.replica, verdict.poisoned, rules_);
   ReplicaCounters& counters = live_counters(control_, dead.number);
   counters.waiting = static_cast<std::uint64_t>(Waiting::no);
@@ -69,17 +67,29 @@ Recovery::Decision Recovery::decide(const DeadReplica& dead, const Ending& endin
   if (!dead.was_ready && is_own_fault(ending)) return {What::fail, 0, text + " while it opened"};
 
   const RestartBudget::Decision budget =
-      budgets_[static_cast<std::size_t>(dead.number)].died(ending, now_ns);
+      books_.budgets[static_cast<std::size_t>(dead.number)].died(ending, now_ns);
+  const std::vector<std::string> forget = stages_that_forget(plan_);
+  if (budget.restart && stage.saves && !forget.empty()) {
+    return {What::fail, 0,
+            concat(text, "; the run cannot go on from its checkpoint by itself, since ",
+                   join(forget, ", "), " would lose what it keeps; `--resume` does so")};
+  }
+  if (budget.restart && stage.saves) {
+    return {What::resume, now_ns + budget.delay_ns,
+            concat(text, "; the run goes on from its last checkpoint (restart ", budget.used,
+                   " of ", spec.burst, " within ", format_nanoseconds(spec.within_ns), ")")};
+  }
   if (budget.restart) {
     return {What::restart, now_ns + budget.delay_ns,
             concat(text, "; started again ",
-                   budget.delay_ns == 0 ? "at once" : concat("in ", duration(budget.delay_ns)),
+                   budget.delay_ns == 0 ? "at once"
+                                        : concat("in ", format_nanoseconds(budget.delay_ns)),
                    " (restart ", budget.used, " of ", spec.burst, " within ",
-                   duration(spec.within_ns), ")")};
+                   format_nanoseconds(spec.within_ns), ")")};
   }
   if (covers(spec.policy, ending)) {
-    text += concat("; it was started again ", times(spec.burst), " within ",
-                   duration(spec.within_ns), " (`restart:`)");
+    text += concat("; it was started again ", format_times(spec.burst), " within ",
+                   format_nanoseconds(spec.within_ns), " (`restart:`)");
   }
   const bool reserved = stage.lanes.front().fixed;  // nobody else may take its tasks
   if (spec.degrade && dead.others_left && !reserved) {

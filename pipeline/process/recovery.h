@@ -25,14 +25,24 @@ struct DeadReplica {
   bool others_left = false;  ///< of its stage: at work, done, or about to be started again
 };
 
+/// Who died how often, and over what. Of one command: a run that goes on from a checkpoint keeps
+/// it.
+struct RecoveryBooks {
+  explicit RecoveryBooks(const Plan& plan);
+  DeathLedger ledger;
+  std::vector<RestartBudget> budgets;  ///< by number in the graph
+};
+
 class Recovery {
  public:
-  /// Plan and control outlive it.
-  Recovery(const Plan& plan, Control<SystemPolicy>& control, const RepairRules& rules = {});
+  /// All outlive it. `books`: what earlier runs of the same command have noted down.
+  Recovery(const Plan& plan, Control<SystemPolicy>& control, RecoveryBooks& books,
+           const RepairRules& rules = {});
 
   struct Decision {
-    enum class Next { restart, carry_on, fail } next = Next::fail;
-    std::int64_t restart_ns = 0;  ///< when, on the caller's clock
+    /// `resume`: the whole run ends and goes on from its checkpoint.
+    enum class Next { restart, resume, carry_on, fail } next = Next::fail;
+    std::int64_t restart_ns = 0;  ///< when, on the caller's clock (also of `resume`)
     std::string text;             ///< one line for the user: who, how, why, and what now
   };
   /// `death`: read from shared memory before this call, which clears it.
@@ -45,9 +55,8 @@ class Recovery {
 
   const Plan& plan_;
   Control<SystemPolicy>& control_;
+  RecoveryBooks& books_;
   const RepairRules rules_;
-  DeathLedger ledger_;
-  std::vector<RestartBudget> budgets_;  // by number in the graph
 };
 
 }  // namespace brigade

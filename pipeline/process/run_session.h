@@ -43,6 +43,7 @@ class RunSession {
 
  private:
   RunSession();
+  struct Attempt;
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "base/text.h"
 
@@ -28,6 +29,23 @@ std::string control_of(pid_t pid) {
 }
 
 }  // namespace
+
+std::map<std::string, pid_t> find_workers(pid_t supervisor) {
+  std::map<std::string, pid_t> workers;
+  std::error_code error;
+  // Children are listed under the thread that started them.
+  for (fs::directory_iterator thread(concat("/proc/", supervisor, "/task"), error), end;
+       !error && thread != end; thread.increment(error)) {
+    std::ifstream children(thread->path() / "children");
+    for (pid_t pid = 0; children >> pid;) {
+      std::ifstream file(concat("/proc/", pid, "/cmdline"), std::ios::binary);
+      std::string title;
+      std::getline(file, title, '\0');
+      if (const auto name = strip_prefix(title, "brigade: ")) workers.emplace(*name, pid);
+    }
+  }
+  return workers;
+}
 
 std::vector<RunningGraph> find_running_graphs() {
   std::vector<RunningGraph> graphs;

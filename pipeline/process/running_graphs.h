@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ struct RunningGraph {
 
 /// In the order of their pids.
 std::vector<RunningGraph> find_running_graphs();
+
+/// The workers of this supervisor: their names ("decode.1") and pids. Without those that are just
+/// being started, and empty where the kernel does not list a process's children.
+std::map<std::string, pid_t> find_workers(pid_t supervisor);
 
 /// Errors: it has just ended, may not be looked at, or runs another version of Brigade.
 Result<std::unique_ptr<AttachedSegments>> look_into(const RunningGraph& graph);

@@ -8,6 +8,7 @@
 #include "pipeline/plan/caches.h"
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/plan_json.h"
+#include "pipeline/run/begin_at.h"
 #include "pipeline/run/graph_shape.h"
 #include "stages/api/cache_file.h"
 
@@ -48,6 +49,7 @@ Result<void> Segments::create_control_segment(const std::string& plan_text) {
   BRIGADE_ASSIGN(control_memory_, map_memory(control_file_.fd(), bytes, MapMode::read_write));
   BRIGADE_TRY(populate(control_memory_.data(), bytes, control_file_.fd(), 0));
   control_ = create_control<SystemPolicy>(control_memory_.data(), shape_);
+  begin_at(*plan_, control_);
   std::memcpy(control_.blob, plan_text.data(), plan_text.size());
   return {};
 }

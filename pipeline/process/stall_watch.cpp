@@ -16,8 +16,6 @@ constexpr std::int64_t kShortestLookNs = 20'000'000;
 constexpr std::int64_t kLongestLookNs = 1'000'000'000;
 constexpr int kSteps = 3;  // warn, abort, kill
 
-std::string duration(std::int64_t ns) { return format_duration(std::chrono::nanoseconds(ns)); }
-
 std::int64_t shortest_stall(const Plan& plan) {
   std::int64_t shortest = StallSpec{}.after_ns;
   for (const PlanStage& stage : plan.stages) shortest = std::min(shortest, stage.stall.after_ns);
@@ -75,7 +73,7 @@ void StallWatch::look_at(const Holder& holder, std::int64_t now_ns, ProcessCondi
   finding.text = concat(
       name(holder), " has been ",
       holder.sample ? concat("at sample ", number_of(*holder.sample)) : std::string("in one call"),
-      " for ", duration(stood), " (`stall_timeout:`)");
+      " for ", format_nanoseconds(stood), " (`stall_timeout:`)");
   finding.text += concat("; ", mark_text(holder));
   if (finding.act == Finding::Act::abort) finding.text += "; aborted, for a backtrace";
   if (finding.act == Finding::Act::kill) finding.text += "; killed";
@@ -133,7 +131,7 @@ void StallWatch::look_at_graph(const std::vector<Holder>& holders, std::int64_t 
   standstill_said_ = true;
   findings.push_back(
       {Finding::Act::say, -1,
-       concat("nothing has moved for ", duration(now_ns - progress_ns_), ": ",
+       concat("nothing has moved for ", format_nanoseconds(now_ns - progress_ns_), ": ",
               standstill_text(plan_, control_, holders), "; `brigade holders` shows all of it")});
 }
 

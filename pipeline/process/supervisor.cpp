@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/process/crash_handler.h"
+#include "pipeline/process/resume_point.h"
+#include "pipeline/process/stop_ends.h"
 #include "pipeline/stats/counters.h"
 #include "pipeline/stats/progress.h"
 #include "stages/api/chain.h"
@@ -20,6 +22,7 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kAcknowledgeEveryNs = 2 * kMillisecond;  // acks are words, nobody rings
 constexpr std::size_t kLooksKept = 10;
+constexpr std::int64_t kPositionsEveryNs = 10'000 * kMillisecond;
 
 }  // namespace
 
@@ -31,7 +34,7 @@ int exit_code(const RunOutcome& outcome) {
 Supervisor::Supervisor(const SupervisorSetup& setup)
     : setup_(setup),
       barrier_(setup.plan),
-      recovery_(setup.plan, setup.control, setup.repair_rules),
+      recovery_(setup.plan, setup.control, setup.books, setup.repair_rules),
       stall_watch_(setup.plan, setup.control),
       quarantine_file_(setup.quarantine_file) {
   for (int s = 0; s < static_cast<int>(setup.plan.stages.size()); ++s) {
@@ -75,7 +78,10 @@ int Supervisor::timeout_ms() const {
   if (setup_.lines.progress_every_ns() > 0) next = next_progress_ns_;
   if (state_ == State::stopping) next = std::min(next, now + kAcknowledgeEveryNs);
   if (state_ == State::stopping || state_ == State::draining) next = std::min(next, deadline_ns_);
-  if (state_ != State::opening && state_ != State::ending) next = std::min(next, next_look_ns_);
+  if (state_ != State::opening && state_ != State::ending) {
+    next = std::min(next, next_look_ns_);
+    if (!setup_.plan.checkpoint_file.empty()) next = std::min(next, next_positions_ns_);
+  }
   for (const Member& member : members_) {
     if (member.restart_ns) next = std::min(next, *member.restart_ns);
   }
@@ -102,8 +108,8 @@ void Supervisor::take_stops() {
 }
 
 void Supervisor::on_stop(int signal) {
+  if (signal_ == 0 && (resume_ || state_ != State::ending)) signal_ = signal;
   if (state_ == State::ending) return;
-  if (signal_ == 0) signal_ = signal;
   if (state_ != State::running) {
     setup_.lines.line(LineKind::note, state_ == State::opening ? "stopped before it had started"
                                                                : "ended at once, as asked");
@@ -121,6 +127,19 @@ void Supervisor::step() {
   restart_due();
   step_stop();
   look_for_stalls();
+  write_positions_in_time();
+}
+
+/// Of consumers that save nothing, while they go on: a machine may go down at any time.
+void Supervisor::write_positions_in_time() {
+  const std::int64_t now = setup_.clock.now_ns();
+  if (state_ == State::opening || state_ == State::ending || now < next_positions_ns_) return;
+  const std::int64_t every = setup_.plan.checkpoint_ns;
+  const bool first = next_positions_ns_ == 0;
+  next_positions_ns_ = now + (every > 0 ? every : kPositionsEveryNs);
+  if (setup_.plan.checkpoint_file.empty() || first) return;
+  if (const auto written = write_positions(setup_.plan, setup_.control); !written)
+    setup_.lines.line(LineKind::warning, written.error().message);
 }
 
 void Supervisor::step_stop() {
@@ -128,9 +147,9 @@ void Supervisor::step_stop() {
       all_acknowledged<SystemPolicy>(setup_.control, [this](int replica) {
         return members_[static_cast<std::size_t>(replica)].ended;
       })) {
-    for (std::size_t d = 0; d < setup_.plan.domains.size(); ++d) {
-      lower_end(setup_.control, static_cast<int>(d), setup_.plan.domains[d].multiple);
-    }
+    const std::vector<std::uint64_t> ends = stop_ends(setup_.plan, setup_.control);
+    for (std::size_t d = 0; d < ends.size(); ++d)
+      lower_end_to(setup_.control, static_cast<int>(d), ends[d]);
     state_ = State::draining;
   }
   if (state_ != State::stopping && state_ != State::draining) return;
@@ -223,6 +242,13 @@ void Supervisor::died(int number, const Ending& ending) {
       recovery_.died({number, member.stage, member.replica, member.ready, others_left},
                      death_of(number, ending), setup_.clock.now_ns());
   if (decision.next == Recovery::Decision::Next::fail) return fail(decision.text);
+  if (decision.next == Recovery::Decision::Next::resume) {
+    setup_.lines.line(LineKind::warning, decision.text);
+    live_counters(setup_.control, number).restarts.fetch_add(1);
+    resume_ = true;
+    resume_at_ns_ = decision.restart_ns;
+    return end_everybody();
+  }
   if (decision.next == Recovery::Decision::Next::restart) member.restart_ns = decision.restart_ns;
   setup_.lines.line(LineKind::warning, decision.text);
   if (decision.next != Recovery::Decision::Next::carry_on || state_ != State::opening) return;
@@ -328,6 +354,13 @@ std::vector<StageResult> Supervisor::results_to_show() const {
 
 RunOutcome Supervisor::outcome() {
   RunOutcome outcome;
+  outcome.resume = resume_ && failure_.empty() && signal_ == 0;
+  outcome.resume_at_ns = resume_at_ns_;
+  // Whoever was ended in the middle of a task has claims and finished tasks that hold up a mark,
+  // and with it the position to go on from.
+  const bool positions = !ended_by_itself() && !setup_.plan.checkpoint_file.empty();
+  for (std::size_t number = 0; positions && number < members_.size(); ++number)
+    repair(setup_.control, members_[number].stage, members_[number].replica);
   RunSummary& summary = outcome.summary;
   const std::int64_t now = setup_.clock.now_ns();
   summary.figures = read_figures(setup_.plan, setup_.control, now);

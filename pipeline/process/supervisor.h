@@ -37,6 +37,8 @@ struct RunOutcome {
   int signal = 0;       ///< of the stop request that ended it; 0: it ran to its end
   RunSummary summary;   ///< books and results only when everybody ended by itself
   bool ended_by_itself = false;
+  bool resume = false;            ///< ended, and repaired, to go on from the last checkpoint
+  std::int64_t resume_at_ns = 0;  ///< not before, on the supervisor's clock
 };
 
 /// 0, 1, or 128 + signal.
@@ -54,6 +56,7 @@ struct SupervisorSetup {
   std::int64_t exec_ns = 0;     ///< CLOCK_MONOTONIC when the program started
   std::string quarantine_file;  ///< empty: none is written
   RepairRules repair_rules;     ///< all of them, except in tests of the tests
+  RecoveryBooks& books;
 };
 
 class Supervisor {
@@ -100,6 +103,7 @@ class Supervisor {
   void step();
   void step_stop();
   void look_for_stalls();
+  void write_positions_in_time();
   void fail(const std::string& message);
   void end_everybody();
   Death death_of(int number, const Ending& ending) const;
@@ -115,11 +119,14 @@ class Supervisor {
   Recovery recovery_;
   StallWatch stall_watch_;
   std::int64_t next_look_ns_ = 0;
+  std::int64_t next_positions_ns_ = 0;
   QuarantineFile quarantine_file_;
   State state_ = State::opening;
   std::vector<Member> members_;  // by number in the graph
   std::string failure_;
   int signal_ = 0;
+  bool resume_ = false;  // once everybody has ended
+  std::int64_t resume_at_ns_ = 0;
   std::int64_t running_ns_ = 0;  // when everybody was ready
   std::int64_t done_ns_ = 0;     // when the last replica said it was done
   std::int64_t deadline_ns_ = 0;

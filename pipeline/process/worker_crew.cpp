@@ -9,8 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <set>
 
 #include "base/text.h"
+#include "pipeline/config/launchers.h"
+#include "pipeline/process/backtrace_text.h"
 #include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/worker.h"
 #include "pipeline/run/sample_errors.h"
@@ -47,6 +51,26 @@ void set_variable(std::vector<std::string>& environment, const std::string& name
   environment.push_back(concat(name, "=", value));
 }
 
+std::optional<std::string> find(const std::vector<std::string>& environment,
+                                const std::string& name) {
+  const std::string start = name + "=";
+  for (const std::string& entry : environment)
+    if (entry.starts_with(start)) return entry.substr(start.size());
+  return std::nullopt;
+}
+
+/// Those that the replicas share: what they are bound to where all are, else this process's.
+int shared_cores(const Plan& plan) {
+  std::set<int> bound;
+  for (const PlanStage& stage : plan.stages) bound.insert(stage.cpus.begin(), stage.cpus.end());
+  const bool all = std::none_of(plan.stages.begin(), plan.stages.end(),
+                                [](const PlanStage& stage) { return stage.cpus.empty(); });
+  if (all) return static_cast<int>(bound.size());
+  cpu_set_t cpus;
+  const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
+  return known ? CPU_COUNT(&cpus) : 1;
+}
+
 }  // namespace
 
 int spins_for(const Plan& plan, int cores) {
@@ -62,6 +86,10 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& base
        {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"}) {
     set_variable(environment, name, concat(stage.threads));
   }
+  // By which GPU stages take turns, whichever launcher said it.
+  const LocalRuns runs = local_runs([&base](const std::string& name) { return find(base, name); });
+  if (runs.rank && !find(base, "LOCAL_RANK"))
+    set_variable(environment, "LOCAL_RANK", concat(*runs.rank));
   for (const auto& [name, value] : stage.env) set_variable(environment, name, value);
   set_variable(environment, kRoleVariable, role);
   return environment;
@@ -196,9 +224,7 @@ WorkerRole WorkerCrew::make_role(int number) const {
   add_stage_type(role, types_, stage.type);
   for (int lane = 0; lane < static_cast<int>(stage.lanes.size()); ++lane)
     add_source_type(role, types_, id_source(plan_, stage, lane).type);
-  cpu_set_t cpus;
-  const bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
-  role.spins = spins_for(plan_, known ? CPU_COUNT(&cpus) : 1);
+  role.spins = spins_for(plan_, shared_cores(plan_));
   if (stage.has_pool) {
     const int fd = segments_.pool_fd(worker.stage, MapMode::read_write);
     role.pools.push_back({worker.stage, fd, true, segments_.kept_fd(worker.stage)});
@@ -287,7 +313,7 @@ void WorkerCrew::take_output(int number, std::vector<CrewEvent>& events) {
       return;
     }
     for (std::string& line : worker.lines.add({bytes, static_cast<std::size_t>(count)})) {
-      events.push_back({number, Printed{std::move(line)}});
+      events.push_back({number, Printed{readable_backtrace(std::move(line))}});
     }
   }
 }
@@ -300,7 +326,7 @@ void WorkerCrew::take_end(int number, std::vector<CrewEvent>& events) {
   take_reports(events);
   take_output(number, events);
   if (std::string rest = worker.lines.rest(); !rest.empty()) {
-    events.push_back({number, Printed{std::move(rest)}});
+    events.push_back({number, Printed{readable_backtrace(std::move(rest))}});
   }
   unwatch_output(worker);
   unwatch(worker.process.pidfd);

@@ -82,8 +82,8 @@ void add_stage_type(WorkerRole& role, const StageTypes& types, const std::string
 /// The libraries with a type of a source of its stage.
 void add_source_type(WorkerRole& role, const StageTypes& types, const std::string& type);
 
-/// What a replica's process starts with: `base`, thread counts for the libraries, its role, and the
-/// stage's `env:`, which wins.
+/// What a replica's process starts with: `base`, thread counts for the libraries, LOCAL_RANK where
+/// a launcher has said it by another name, its role, and the stage's `env:`, which wins.
 std::vector<std::string> worker_environment(const std::vector<std::string>& base,
                                             const PlanStage& stage, const std::string& role);
 

@@ -1,5 +1,6 @@
 #include "pipeline/run/input_rows.h"
 #include "pipeline/run/quarantine.h"
+#include "pipeline/run/rows_before.h"
 
 namespace brigade {
 namespace {
@@ -18,13 +19,16 @@ class BatchWork final : public TaskWork {
   Result<TaskDone> work(int lane, std::uint64_t first) override {
     RecordReader& reader = rows_.begin(lane, first);
     RowStates& states = reader.states();
+    const std::uint64_t before =
+        leave_out_before(context_.stage->lanes[static_cast<std::size_t>(lane)], first, states);
     BRIGADE_ASSIGN(const std::uint64_t quarantined,
                    quarantine_.leave_out(lane, reader.headers(), states));
-    TaskDone done{states.full, {states.pads, states.holes - quarantined, 0, quarantined}};
+    TaskDone done{states.full,
+                  {states.pads, states.holes - before - quarantined, 0, quarantined, 0, before}};
     const bool left_out = context_.stage->drop_last && is_short(lane, first, states);
     if (left_out) leave_out(states, done);
     if (rows_.writer) rows_.writer->pass_on(reader.headers(), states);
-    if (states.full == 0 && (left_out || !fixed_)) return done;
+    if (states.full == 0 && (left_out || before > 0 || !fixed_)) return done;
 
     at_->store(lane_number(lane, first + states.first_full), std::memory_order_relaxed);
     const Result<Next> answer = call(reader, states);

@@ -7,7 +7,7 @@
 namespace brigade {
 namespace {
 
-LaneShape lane_shape(const PlanLane& lane) {
+LaneShape lane_shape(const Plan& plan, const PlanLane& lane) {
   LaneShape shape;
   shape.task = lane.task;
   shape.window = lane.window;
@@ -15,11 +15,12 @@ LaneShape lane_shape(const PlanLane& lane) {
   shape.in_order = lane.in_order;
   shape.fixed = lane.fixed;
   shape.wake_every = lane.wake_every;
+  shape.start = plan.domains[static_cast<std::size_t>(lane.domain)].start;
   for (const PlanInput& input : lane.inputs) shape.inputs.push_back(input.stage);
   return shape;
 }
 
-StageShape stage_shape(const PlanStage& stage) {
+StageShape stage_shape(const Plan& plan, const PlanStage& stage) {
   StageShape shape;
   shape.first_replica = stage.first_replica;
   shape.replicas = stage.replicas;
@@ -30,7 +31,7 @@ StageShape stage_shape(const PlanStage& stage) {
   shape.skips_max = stage.skips_max;
   shape.quarantine_max = kQuarantineMin;
   for (const PlanLane& lane : stage.lanes) {
-    shape.lanes.push_back(lane_shape(lane));
+    shape.lanes.push_back(lane_shape(plan, lane));
     if (stage.batched) {
       shape.quarantine_max = std::max(shape.quarantine_max, kQuarantineTasks * lane.task);
     }
@@ -50,7 +51,7 @@ bool has_unknown_length(const Plan& plan, const PlanDomain& domain) {
 
 GraphShape graph_shape(const Plan& plan) {
   GraphShape shape;
-  for (const PlanStage& stage : plan.stages) shape.stages.push_back(stage_shape(stage));
+  for (const PlanStage& stage : plan.stages) shape.stages.push_back(stage_shape(plan, stage));
   shape.domains = static_cast<int>(plan.domains.size());
   for (int d = 0; d < shape.domains; ++d) {
     const PlanDomain& domain = plan.domains[static_cast<std::size_t>(d)];

@@ -1,6 +1,7 @@
 #include "pipeline/run/quarantine.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace brigade {
 
@@ -50,8 +51,7 @@ Result<void> Quarantine::left_out(int lane, std::span<const SampleInfo> samples)
         {sample.number, sample.epoch, sample.index, sample.id, errors_->source_name(lane, sample)});
   }
   const Error cause{concat(
-      context_.stage->batched ? "the batch" : "it", " has ended its worker ", deaths,
-      deaths == 1 ? " time" : " times",
+      context_.stage->batched ? "the batch" : "it", " has ended its worker ", format_times(deaths),
       context_.stage->on_error.skip ? "" : "; `on_error: {skip: N}` would go on without it")};
   if (context_.stage->batched) return errors_->failed(lane, samples, cause);
   for (const SampleInfo& sample : samples) BRIGADE_TRY(errors_->failed(lane, {&sample, 1}, cause));

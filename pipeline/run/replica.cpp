@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "pipeline/plan/arithmetic.h"
+#include "pipeline/run/atomic_file.h"
+#include "pipeline/run/checkpoint_files.h"
 #include "pipeline/run/free_loop.h"
 #include "pipeline/run/kept_up_to.h"
 #include "pipeline/run/record_codec.h"
@@ -59,12 +61,15 @@ Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContra
     if (!stage.batched) break;
     open.rows_max = std::max(open.rows_max, static_cast<std::int64_t>(lane.task));
   }
-  open.checkpoint_file = plan.checkpoint_file;
   open.inputs = input_ports(plan, stage);
   open.outputs = own_outputs(stage);
   open.params_data = out.params.get();
   open.params_type = contract.params_type;
   return {};
+}
+
+std::string samples_text(std::uint64_t count) {
+  return concat(count, count == 1 ? " sample" : " samples");
 }
 
 class SilentReporter final : public Reporter {
@@ -87,18 +92,31 @@ struct Replica::State {
   std::optional<std::uint64_t> samples;  // of them, per epoch, in this process
   std::optional<JoinedLanes> lanes;
   std::optional<EpochEnds> epoch_ends;
+  std::optional<Checkpoints> checkpoints;
   std::unique_ptr<TaskWork> work;
 
   Result<void> open_stage();
   Result<void> open_producer();
   Result<void> check_size() const;
+  Result<void> check_fingerprint(std::uint64_t found) const;
+  bool running() const;
   Result<std::shared_ptr<Producer>> open_source(const PlanStage& source) const;
   void prepare_loop();
 };
 
 Result<void> Replica::State::open_stage() {
   BRIGADE_ASSIGN(stage, setup.make_stage());
-  return guarded([&] { return stage->open(opening.context); });
+  const PlanStage& plan = *context.stage;
+  std::string saved;  // the stage keeps what it needs of it
+  if (plan.saves) BRIGADE_TRY(check_writable(plan.saved_file));
+  if (plan.restored) {
+    BRIGADE_ASSIGN(saved, read_whole_file(plan.saved_file));
+    opening.context.saved = saved;
+  }
+  Result<void> opened = guarded([&] { return stage->open(opening.context); });
+  opening.context.saved = {};
+  if (opened.ok() || !plan.restored) return opened;
+  return opened.error().within(concat("going on from ", plan.saved_file));
 }
 
 Result<void> Replica::State::open_producer() {
@@ -109,19 +127,47 @@ Result<void> Replica::State::open_producer() {
   source_samples = limit > 0 ? std::min(size, limit) : size;
   if (source_samples == 0) return Error{"its source has no samples"};
   BRIGADE_ASSIGN(samples, shard_samples(source_samples, context.plan->shard));
-  return check_size();
+  BRIGADE_TRY(check_size());
+  BRIGADE_ASSIGN(const std::uint64_t fingerprint,
+                 guarded([&]() -> Result<std::uint64_t> { return producer->fingerprint(); }));
+  return check_fingerprint(fingerprint);
+}
+
+bool Replica::State::running() const {
+  return context.control->phase->value.load(std::memory_order_acquire) !=
+         static_cast<std::uint64_t>(Phase::starting);
 }
 
 /// A replica that is started again must find the source that the run began with: its numbers mean
 /// the samples that were there then.
 Result<void> Replica::State::check_size() const {
+  const PlanLane& lane = context.stage->lanes.front();
+  const std::uint64_t resumed =
+      context.plan->domains[static_cast<std::size_t>(lane.domain)].samples;
+  if (resumed != 0 && resumed != *samples)
+    return Error{concat("its source has ", samples_text(*samples), " now and had ", resumed,
+                        " at the checkpoint; bring them back, or run without --resume")};
   const std::uint64_t before = context.domain_of(0).epoch_samples.value.load();
-  const bool running = context.control->phase->value.load(std::memory_order_acquire) !=
-                       static_cast<std::uint64_t>(Phase::starting);
-  if (!running || before == kNever || before == *samples) return {};
-  return Error{concat("its source has ", *samples, *samples == 1 ? " sample" : " samples",
-                      " now and had ", before,
+  if (!running() || before == kNever || before == *samples) return {};
+  return Error{concat("its source has ", samples_text(*samples), " now and had ", before,
                       " when the run began; did its files change while the run went on?")};
+}
+
+/// The same for what its samples are. The first replica that opens says it for all.
+Result<void> Replica::State::check_fingerprint(std::uint64_t found) const {
+  const std::uint64_t resumed = context.stage->fingerprint;
+  if (resumed != 0 && found != 0 && resumed != found)
+    return Error{
+        "its source has other samples now than at the checkpoint; bring them back, or run without "
+        "--resume"};
+  std::uint64_t first = 0;
+  auto& word = context.words().fingerprint->value;
+  if (found == 0 || word.compare_exchange_strong(first, found) || first == found) return {};
+  return Error{running()
+                   ? "its source has other samples now than when the run began; did its files "
+                     "change while the run went on?"
+                   : "its source has other samples than another replica has found; did its "
+                     "files change meanwhile?"};
 }
 
 Result<std::shared_ptr<Producer>> Replica::State::open_source(const PlanStage& source) const {
@@ -131,6 +177,7 @@ Result<std::shared_ptr<Producer>> Replica::State::open_source(const PlanStage& s
   auto opened = std::make_shared<OpenedSource>();
   BRIGADE_TRY(prepare(*context.plan, source, type->contract, opened->opening));
   opened->opening.context.reporter = &silent;
+  opened->opening.context.again = true;
   BRIGADE_ASSIGN(opened->producer, setup.make_source(*type));
   BRIGADE_TRY(guarded([&] { return opened->producer->open(opened->opening.context); }));
   return std::shared_ptr<Producer>(opened, opened->producer.get());
@@ -191,6 +238,7 @@ Result<void> Replica::open() {
     BRIGADE_TRY(prepare(*state.context.plan, *state.context.stage, state.setup.type->contract,
                         state.opening));
     state.opening.context.replica = state.context.replica;
+    state.opening.context.again = state.running();
     const PlanStage& stage = *state.context.stage;
     if (stage.kind == StageKind::producer && !stage.indexed) {
       const StreamPlace place =
@@ -219,7 +267,9 @@ Result<void> Replica::run() {
   if (state.context.stage->free_outputs > 0)
     return FreeLoop(state.context, *state.stage, state.setup.spins).run();
   state.epoch_ends.emplace(state.context, *state.lanes, state.stage.get());
-  return StageLoop(state.context, *state.lanes, *state.epoch_ends, *state.work, state.setup.spins)
+  if (state.context.stage->saves) state.checkpoints.emplace(state.context, *state.stage);
+  return StageLoop(state.context, *state.lanes, *state.epoch_ends, *state.work, state.setup.spins,
+                   state.checkpoints ? &*state.checkpoints : nullptr)
       .run();
 }
 

@@ -1,5 +1,6 @@
 #include "pipeline/run/input_rows.h"
 #include "pipeline/run/quarantine.h"
+#include "pipeline/run/rows_before.h"
 
 namespace brigade {
 namespace {
@@ -16,10 +17,13 @@ class SampleWork final : public TaskWork {
 
   Result<TaskDone> work(int lane, std::uint64_t first) override {
     RecordReader& reader = rows_.begin(lane, first);
+    const std::uint64_t before = leave_out_before(
+        context_.stage->lanes[static_cast<std::size_t>(lane)], first, reader.states());
     BRIGADE_ASSIGN(const std::uint64_t quarantined,
                    quarantine_.leave_out(lane, reader.headers(), reader.states()));
     const RowStates& states = reader.states();
-    TaskDone done{states.full, {states.pads, states.holes - quarantined, 0, quarantined}};
+    TaskDone done{states.full,
+                  {states.pads, states.holes - before - quarantined, 0, quarantined, 0, before}};
     BRIGADE_TRY(rows_.writer ? transform(reader, *rows_.writer, first, done)
                              : consume(reader, lane, first, done));
     return done;

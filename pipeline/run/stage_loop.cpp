@@ -4,17 +4,18 @@
 
 namespace brigade {
 StageLoop::StageLoop(const ReplicaContext& context, JoinedLanes& lanes, EpochEnds& epoch_ends,
-                     TaskWork& work, int spins)
+                     TaskWork& work, int spins, Checkpoints* checkpoints)
     : context_(context),
       counters_(context),
       lanes_(&lanes),
       epoch_ends_(&epoch_ends),
       work_(&work),
-      spins_(spins) {}
+      spins_(spins),
+      checkpoints_(checkpoints) {}
 
 Result<void> StageLoop::run() {
   for (;;) {
-    BRIGADE_TRY(epoch_ends_->call_passed());
+    BRIGADE_TRY(between_tasks());
     BRIGADE_ASSIGN(const bool ready, work_->ready());
     if (!ready) {
       rest();
@@ -22,10 +23,15 @@ Result<void> StageLoop::run() {
     }
     const Attempt<SystemPolicy> found = claim();
     // Again: another replica may have finished an epoch since, and the task is beyond it.
-    BRIGADE_TRY(epoch_ends_->call_passed());
-    if (found.look == Look::ended) return {};
+    BRIGADE_TRY(between_tasks());
+    if (found.look == Look::ended) return checkpoints_ ? checkpoints_->finish() : Result<void>();
     BRIGADE_TRY(do_task(found.task));
   }
+}
+
+Result<void> StageLoop::between_tasks() {
+  BRIGADE_TRY(epoch_ends_->call_passed());
+  return checkpoints_ ? checkpoints_->look() : Result<void>();
 }
 
 void StageLoop::rest() {

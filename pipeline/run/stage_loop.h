@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "pipeline/run/checkpoints.h"
 #include "pipeline/run/epoch_ends.h"
 #include "pipeline/run/joins.h"
 #include "pipeline/run/loop_counters.h"
@@ -18,14 +19,15 @@ namespace brigade {
 
 class StageLoop {
  public:
-  /// `spins`: attempts before sleeping.
+  /// `spins`: attempts before sleeping. `checkpoints`: null where nothing is saved.
   StageLoop(const ReplicaContext& context, JoinedLanes& lanes, EpochEnds& epoch_ends,
-            TaskWork& work, int spins);
+            TaskWork& work, int spins, Checkpoints* checkpoints = nullptr);
 
   /// An error ends the run; the task in hand stays claimed.
   Result<void> run();
 
  private:
+  Result<void> between_tasks();
   void rest();
   Attempt<SystemPolicy> claim();
   Result<void> do_task(std::uint64_t task);
@@ -36,6 +38,7 @@ class StageLoop {
   EpochEnds* epoch_ends_;
   TaskWork* work_;
   int spins_;
+  Checkpoints* checkpoints_;
 };
 
 /// Sleeps until the graph has left Phase::starting. Whoever changes the phase must ring.

@@ -60,6 +60,7 @@ StageFigures read_stage(const Plan& plan, const Words& control, int stage, std::
     if (planned.has_output_lane() && lane > 0) break;  // lane 0 is what it gives
     figures.samples += full_rows(control, stage, lane);
   }
+  figures.samples += planned.samples_before;
   for (int r = 0; r < planned.replicas; ++r) {
     add_counters(live_counters(control, planned.first_replica + r), now_ns, figures);
   }
@@ -75,8 +76,11 @@ std::uint64_t expected_samples(const Plan& plan, const Words& control, const Pla
     if (samples == kNever) return 0;
     const std::uint64_t whole = stage.drop_last ? samples / lane.task * lane.task : samples;
     sum += whole * domain_epochs(plan, lane.domain);
+    const std::uint64_t period = words.epoch_period.value.load(std::memory_order_acquire);
+    if (lane.resume_at == 0 || period == 0) continue;
+    sum -= std::min(sum, lane.resume_at / period * whole + lane.resume_at % period);
   }
-  return sum;
+  return sum + stage.samples_before;
 }
 
 void note_first_sample(const Words& control, const PlanStage& stage, RunFigures& figures) {

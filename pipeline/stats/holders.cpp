@@ -15,8 +15,6 @@ namespace {
 
 using Words = Control<SystemPolicy>;
 
-std::string duration(std::int64_t ns) { return format_duration(std::chrono::nanoseconds(ns)); }
-
 Standing standing_of(const ReplicaCounters& counters, bool begun) {
   if (!begun) return Standing::not_begun;
   switch (static_cast<Waiting>(counters.waiting.load(std::memory_order_relaxed))) {
@@ -163,7 +161,7 @@ std::string standstill_text(const Plan& plan, const Words& control,
     if (holder.stage != mark->stage) continue;
     std::string text = concat("replica ", holder.replica, " ", standing_text(holder.standing));
     if (holder.sample) text += concat(" on sample ", number_of(*holder.sample));
-    if (holder.for_ns > 0) text += concat(" since ", duration(holder.for_ns));
+    if (holder.for_ns > 0) text += concat(" since ", format_nanoseconds(holder.for_ns));
     who.push_back(std::move(text));
   }
   return concat("stage ", quote(stage.name), " stands at ", format_count(mark->low), " of ",
@@ -172,14 +170,17 @@ std::string standstill_text(const Plan& plan, const Words& control,
 
 std::string holders_text(const Plan& plan, const Words& control,
                          const std::vector<Holder>& holders) {
-  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left});
-  table.add({"replica", "tasks", "sample", "for", "what it does"});
+  TextTable table(
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
+  table.add({"replica", "process", "tasks", "sample", "for", "what it does"});
   for (const Holder& holder : holders) {
     const PlanStage& stage = plan.stages[static_cast<std::size_t>(holder.stage)];
     table.add({concat(stage.name, ".", holder.replica),
+               holder.process == 0 ? "-" : concat(holder.process),
                stage.lanes.front().in_order ? "-" : concat(holder.tasks),
                holder.sample ? concat(number_of(*holder.sample)) : "-",
-               holder.for_ns > 0 ? duration(holder.for_ns) : "-", standing_text(holder.standing)});
+               holder.for_ns > 0 ? format_nanoseconds(holder.for_ns) : "-",
+               standing_text(holder.standing)});
   }
   TextTable marks({Align::left, Align::left, Align::right, Align::right});
   marks.add({"stage", "input", "done", "of"});

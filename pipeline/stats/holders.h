@@ -31,6 +31,7 @@ struct Holder {
   std::int64_t for_ns = 0;              ///< how long it has been at that
   std::uint64_t tasks = 0;              ///< leases: tasks it has claimed
   std::optional<std::uint64_t> sample;  ///< in hand, with its lane (lane_number())
+  int process = 0;                      ///< its pid; 0: not known, the shared words do not have it
 };
 
 /// One per replica, in the order of their numbers.

@@ -7,6 +7,7 @@
 #include <torch/serialize.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <numbers>
@@ -14,7 +15,6 @@
 
 #include "base/text.h"
 #include "stages/api/module.h"
-#include "stages/torch/atomic_file.h"
 #include "stages/torch/classifier_models.h"
 #include "stages/torch/torch_adapter.h"
 #include "stages/torch/torch_classifier_contract.h"
@@ -52,26 +52,32 @@ class Tally {
   Result<void> read(Fn fn) {
     for (const Step& step : pending_) {
       const double loss = step.loss.item<float>();
-      loss_sum_ += loss * static_cast<double>(step.samples);
-      hits_ += step.hits.item<std::int64_t>();
-      samples_ += step.samples;
+      sums_.loss += loss * static_cast<double>(step.samples);
+      sums_.hits += static_cast<std::uint64_t>(step.hits.item<std::int64_t>());
+      sums_.samples += static_cast<std::uint64_t>(step.samples);
       BRIGADE_TRY(fn(loss));
     }
     pending_.clear();
     return {};
   }
 
-  std::int64_t samples() const { return samples_; }
-  double loss() const { return samples_ > 0 ? loss_sum_ / static_cast<double>(samples_) : 0; }
+  std::uint64_t samples() const { return sums_.samples; }
+  /// What the steps that were read add up to.
+  struct Sums {
+    double loss = 0;
+    std::uint64_t hits = 0;
+    std::uint64_t samples = 0;
+  };
+  Sums& sums() { return sums_; }
+
+  double loss() const { return samples() > 0 ? sums_.loss / static_cast<double>(samples()) : 0; }
   double accuracy() const {
-    return samples_ > 0 ? static_cast<double>(hits_) / static_cast<double>(samples_) : 0;
+    return samples() > 0 ? static_cast<double>(sums_.hits) / static_cast<double>(samples()) : 0;
   }
 
  private:
   std::vector<Step> pending_;
-  double loss_sum_ = 0;
-  std::int64_t hits_ = 0;
-  std::int64_t samples_ = 0;
+  Sums sums_;
 };
 
 class TorchClassifier : public Stage {
@@ -93,6 +99,11 @@ class TorchClassifier : public Stage {
       return has_test_ && end.source == kTestPort ? test_end(end.epoch) : train_end(end.epoch);
     });
   }
+  Result<std::string> save() override {
+    std::string bytes;
+    BRIGADE_TRY(torch_guarded([&] { return save_to(bytes); }));
+    return bytes;
+  }
 
  private:
   Result<void> open_guarded(const OpenContext& context);
@@ -106,10 +117,27 @@ class TorchClassifier : public Stage {
   Result<void> evaluate(const Inputs& in);
   Result<void> train_end(std::uint32_t epoch);
   Result<void> test_end(std::uint32_t epoch);
-  Result<void> save(std::uint32_t epoch) const;
+  Result<void> open_loss_file(bool anew);
+  Result<void> save_to(std::string& bytes);
+  Result<void> restore(std::string_view bytes);
+
+  // What is saved besides the model and the optimizer.
+  std::vector<std::pair<std::string, std::uint64_t*>> counts() {
+    return {{"samples", &samples_},
+            {"steps", &steps_},
+            {"epoch", &epochs_done_},
+            {"train_samples", &train_.sums().samples},
+            {"train_hits", &train_.sums().hits},
+            {"test_samples", &test_.sums().samples},
+            {"test_hits", &test_.sums().hits}};
+  }
+  std::vector<std::pair<std::string, double*>> sums() {
+    return {{"epoch_samples", &epoch_samples_},
+            {"train_loss", &train_.sums().loss},
+            {"test_loss", &test_.sums().loss}};
+  }
 
   Params params_;
-  std::string checkpoint_file_;
   Reporter* reporter_ = nullptr;
   bool has_test_ = false;
   Shape image_;  // [H, W, C]
@@ -117,8 +145,10 @@ class TorchClassifier : public Stage {
   std::shared_ptr<ClassifierModel> model_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   std::ofstream loss_file_;
+  std::uint64_t loss_bytes_ = 0;  // of it at the checkpoint
   std::uint64_t samples_ = 0;
   std::uint64_t steps_ = 0;
+  std::uint64_t epochs_done_ = 0;
   std::uint32_t epoch_ = 0;
   double epochs_ = 1;
   double epoch_samples_ = 0;  // 0: not known yet
@@ -129,7 +159,6 @@ class TorchClassifier : public Stage {
 Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
   params_ = context.params<Params>();
   reporter_ = context.reporter;
-  checkpoint_file_ = context.checkpoint_file;
   epochs_ = context.epochs;
   if (context.replicas != 1)
     return Error{
@@ -137,15 +166,24 @@ Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
   BRIGADE_TRY(find_sources(context.inputs));
   BRIGADE_TRY(prepare_torch(context.threads, context.seed));
   BRIGADE_ASSIGN(device_, choose_device(context.device, context.replica, context.replicas));
-  if (!checkpoint_file_.empty()) BRIGADE_TRY(check_writable(checkpoint_file_));
-  if (const std::string& path = params_.loss_file.path; !path.empty()) {
-    loss_file_.open(path, std::ios::trunc);
-    loss_file_ << "epoch,step,loss\n" << std::flush;
-    if (!loss_file_) return Error{concat("cannot write loss_file ", path)};
-  }
   model_ = make_model(params_, image_);
   model_->to(device_);
   make_optimizer();
+  if (!context.saved.empty()) BRIGADE_TRY(restore(context.saved));
+  return open_loss_file(context.saved.empty());
+}
+
+/// Going on from a checkpoint, what was written after it is cut off.
+Result<void> TorchClassifier::open_loss_file(bool anew) {
+  const std::string& path = params_.loss_file.path;
+  if (path.empty()) return {};
+  std::error_code no_file;
+  const auto bytes = std::filesystem::file_size(path, no_file);
+  if (!anew && !no_file && bytes > loss_bytes_) std::filesystem::resize_file(path, loss_bytes_);
+  anew = anew || no_file || loss_bytes_ == 0;
+  loss_file_.open(path, anew ? std::ios::trunc : std::ios::app | std::ios::ate);
+  if (anew) loss_file_ << "epoch,step,loss\n" << std::flush;
+  if (!loss_file_) return Error{concat("cannot write loss_file ", path)};
   return {};
 }
 
@@ -253,12 +291,12 @@ Result<void> TorchClassifier::evaluate(const Inputs& in) {
 Result<void> TorchClassifier::train_end(std::uint32_t epoch) {
   BRIGADE_TRY(read_losses());
   epoch_samples_ = static_cast<double>(train_.samples());
+  epochs_done_ = epoch + 1;
   reporter_->report("train_accuracy", train_.accuracy());
   if (!has_test_)
     reporter_->say(concat("epoch ", epoch + 1, ": loss ", three_decimals(train_.loss()),
                           ", train accuracy ", three_decimals(train_.accuracy())));
   loss_file_.flush();
-  if (!checkpoint_file_.empty()) BRIGADE_TRY(save(epoch));
   if (!has_test_) train_ = Tally();
   return {};
 }
@@ -274,20 +312,49 @@ Result<void> TorchClassifier::test_end(std::uint32_t epoch) {
   return {};
 }
 
-/// Model, optimizer and epoch, as an archive that torch.jit.load() of Python reads as well.
-Result<void> TorchClassifier::save(std::uint32_t epoch) const {
+/// Model and optimizer, as an archive that torch.jit.load() of Python reads as well, and beside
+/// them what the reports and the schedule of a run that goes on need.
+Result<void> TorchClassifier::save_to(std::string& bytes) {
+  BRIGADE_TRY(read_losses());
+  BRIGADE_TRY(test_.read([](double) { return Result<void>(); }));
+  loss_file_.flush();
   torch::serialize::OutputArchive archive, model, optimizer;
   model_->save(model);
   optimizer_->save(optimizer);
   archive.write("model", model);
   archive.write("optimizer", optimizer);
-  archive.write("epoch", c10::IValue(static_cast<std::int64_t>(epoch + 1)));
-  std::string bytes;
+  for (const auto& [name, value] : counts())
+    archive.write(name, c10::IValue(static_cast<std::int64_t>(*value)));
+  for (const auto& [name, value] : sums()) archive.write(name, c10::IValue(*value));
+  archive.write("loss_bytes",
+                c10::IValue(static_cast<std::int64_t>(
+                    loss_file_.is_open() ? static_cast<std::streamoff>(loss_file_.tellp()) : 0)));
   archive.save_to([&](const void* data, std::size_t size) {
     bytes.append(static_cast<const char*>(data), size);
     return size;
   });
-  return write_file_atomically(checkpoint_file_, bytes);
+  return {};
+}
+
+Result<void> TorchClassifier::restore(std::string_view bytes) {
+  torch::serialize::InputArchive archive, model, optimizer;
+  archive.load_from(bytes.data(), bytes.size(), device_);
+  archive.read("model", model);
+  archive.read("optimizer", optimizer);
+  model_->load(model);
+  optimizer_->load(optimizer);
+  c10::IValue value;
+  for (const auto& [name, count] : counts()) {
+    archive.read(name, value);
+    *count = static_cast<std::uint64_t>(value.toInt());
+  }
+  for (const auto& [name, sum] : sums()) {
+    archive.read(name, value);
+    *sum = value.toDouble();
+  }
+  archive.read("loss_bytes", value);
+  loss_bytes_ = static_cast<std::uint64_t>(value.toInt());
+  return {};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ Contract<Params> torch_classifier_contract() {
       .consumer()
       .takes(Takes::batches)
       .several_inputs({"train", "test"})
-      .stateful()
+      .saves()
       .choice("model", &Params::model,
               {{"small_cnn", Params::Model::small_cnn},
                {"linear", Params::Model::linear},

@@ -123,14 +123,14 @@ stages:
   numbers: {producer: synthetic, params: {count: 4000}, shuffle: true}
   work: {transform: digest, from: numbers, replicas: 2}
   slow: {consumer: record, from: {stage: work, batch: 16},
-         params: {folder: "${RECORDS}", sleep_us: 1500}}
+         params: {folder: "${RECORDS}", sleep_us: 4000}}
   fast: {consumer: record, from: {stage: work, batch: 64}, params: {folder: "${RECORDS}"}}
 )"),
             "");
   line.run(GetParam());
   EXPECT_EQ(line.difference_to(PlainLoop(line.graph(), line.plan())), "");
   const RunSummary& summary = line.outcome().summary;
-  EXPECT_GE(summary.seconds, 4000 / 16 * 1.5e-3 * 0.9);  // the last calls may be still going on
+  EXPECT_GE(summary.seconds, 4000 / 16 * 4e-3 * 0.9);  // the last calls may be still going on
   const StageFigures& slow = summary.figures.stages[2];
   const StageFigures& fast = summary.figures.stages[3];
   EXPECT_GT(fast.wait_in_ns, slow.wait_in_ns);

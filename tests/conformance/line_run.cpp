@@ -2,11 +2,13 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -16,6 +18,7 @@
 #include "pipeline/config/load_graph.h"
 #include "pipeline/plan/planner.h"
 #include "pipeline/process/file_facts.h"
+#include "pipeline/process/resume_point.h"
 #include "pipeline/process/run_session.h"
 #include "stages/builtin.h"
 #include "tests/conformance/test_stages.h"
@@ -25,7 +28,8 @@
 namespace brigade::conformance {
 namespace {
 
-constexpr auto kHangs = std::chrono::seconds(60);  // a run takes less than one
+constexpr auto kHangs = std::chrono::seconds(60);        // a run takes less than one
+constexpr auto kFirstCallMax = std::chrono::seconds(5);  // there may be none
 
 /// Ends the program when it lives too long.
 class Watchdog {
@@ -191,6 +195,59 @@ void LineRun::run(const Disturbance& disturbance) {
     kills_ = killer.stop();
   }
   if (hung) outcome_.failure = "the run did not come to an end";
+}
+
+void LineRun::run(const Part& part) {
+  const Watchdog watchdog(yaml_);
+  Plan plan = plan_;
+  prepare_checkpoints(plan, types_);
+  outcome_ = {};
+  if (part.resume) {
+    const auto from = resume_from_files(plan);
+    if (!from.ok()) outcome_.failure = from.error().message;
+    if (!from.ok()) return;
+  }
+  RunOptions options;
+  options.in_process = part.in_process;
+  auto session = RunSession::start(plan, types_, lines_, options);
+  if (!session.ok()) {
+    outcome_.failure = session.error().message;
+    return;
+  }
+  std::atomic<bool> over{false};
+  const std::uint64_t recorded = recorded_bytes();
+  std::thread stopper([&] {
+    const auto patience = std::chrono::steady_clock::now() + kFirstCallMax;
+    while (!over && records() && recorded_bytes() == recorded &&
+           std::chrono::steady_clock::now() < patience)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    const auto until = std::chrono::steady_clock::now() + part.stop_after;
+    while (!over && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    (*session)->stop(SIGTERM);
+    if (part.at_once) (*session)->stop(SIGTERM);
+  });
+  outcome_ = (*session)->wait();
+  over = true;
+  stopper.join();
+}
+
+bool LineRun::records() const {
+  return std::any_of(plan_.stages.begin(), plan_.stages.end(),
+                     [](const PlanStage& stage) { return stage.type == "record"; });
+}
+
+std::uint64_t LineRun::recorded_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const PlanStage& stage : plan_.stages) {
+    for (int replica = 0; stage.type == "record" && replica < stage.replicas; ++replica) {
+      std::error_code not_there;
+      const auto size =
+          std::filesystem::file_size(folder_.path() / concat(stage.name, '.', replica), not_there);
+      if (!not_there) bytes += size;
+    }
+  }
+  return bytes;
 }
 
 std::vector<Events> LineRun::records(const Expected& consumer) const {

@@ -3,6 +3,7 @@
 // Runs a YAML text and compares it with the plain loop: every consumer's calls, every edge's books,
 // what `count` reports.
 
+#include <chrono>
 #include <string>
 
 #include "pipeline/process/supervisor.h"
@@ -15,6 +16,14 @@ namespace brigade::conformance {
 
 /// In a YAML text, where a `record` writes: params: {folder: "${RECORDS}"}.
 inline constexpr const char* kRecords = "${RECORDS}";
+
+/// Under the sanitizers processes start slowly: what runs as threads, too, then runs as processes
+/// only here and there.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kThreadsOnly = true;
+#else
+inline constexpr bool kThreadsOnly = false;
+#endif
 
 /// What happens to a run's processes while it goes on.
 struct Disturbance {
@@ -37,6 +46,16 @@ class LineRun {
   /// After prepare(), as processes; every stage is started again as often as it takes.
   void run(const Disturbance& disturbance);
   int kills() const { return kills_; }
+  /// After prepare(), as processes, of a graph with `checkpoint:`: goes on from the run before, if
+  /// there was one, and is asked to stop a while after its first recorded call; `at_once`: without
+  /// running dry.
+  struct Part {
+    bool resume = false;
+    std::chrono::microseconds stop_after{0};
+    bool at_once = false;
+    bool in_process = false;
+  };
+  void run(const Part& part);
 
   const ValidGraph& graph() const { return *graph_; }
   const Plan& plan() const { return plan_; }
@@ -50,6 +69,9 @@ class LineRun {
   std::string difference_to(const PlainLoop& plain, bool repeats = false) const;
 
  private:
+  bool records() const;
+  std::uint64_t recorded_bytes() const;
+
   std::string yaml_;
   StageTypes types_;
   TemporaryFolder folder_;

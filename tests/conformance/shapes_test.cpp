@@ -21,6 +21,7 @@ class EveryShape : public testing::TestWithParam<Case> {};
 TEST_P(EveryShape, GivesWhatThePlainLoopGives) {
   for (const int replicas : {1, 2, 4}) {
     for (const int batch : {1, 7, 64}) {
+      if (kThreadsOnly && !GetParam().in_process && (replicas != 2 || batch != 7)) continue;
       const std::string yaml = shape_yaml(GetParam().shape, replicas, batch);
       EXPECT_EQ(differs_from_plain_loop(yaml, GetParam().in_process), "")
           << replicas << " replicas, batch " << batch << yaml;
@@ -44,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Lines, EveryShape, testing::ValuesIn(cases()), [](const
 /// What a stream gives does not depend on when its batches are closed.
 TEST(StreamWithMaxWait, GivesTheSameSamplesInTheSameOrder) {
   constexpr ShapeOfLine kPausing = {"", R"(
-  drops: {producer: drip, params: {counts: [50, 20], pause_every: 7, pause_us: 2000}}
+  drops: {producer: drip, params: {counts: [50, 20], pause_every: 7, pause_us: 10000}}
   work: {transform: digest, from: drops, replicas: R}
   full: {transform: repack, from: work}
   end: {consumer: count, from: {stage: work, batch: B, max_wait: 500us}}

@@ -123,6 +123,7 @@ TEST_F(AttachControl, WordsOfDifferentWritersNeverShareALine) {
   }
   for (auto& stage : created_.stages) {
     own(stage.repairs);
+    own(stage.fingerprint);
     own(&stage.lanes[0].mark->low);
     own(&stage.lanes[0].mark->waiters);
     for (std::uint64_t t = 0; t < stage.lanes[0].table.window(); ++t) {

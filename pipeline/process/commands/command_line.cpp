@@ -216,7 +216,7 @@ void Parser::add_run() {
       ->option_text("FILE");
   run_command->add_flag("--in-process", run.in_process,
                         "threads instead of processes, for debuggers");
-  run_command->add_flag("--resume", run.resume, "continue where the last run was stopped");
+  run_command->add_flag("--resume", run.resume, "goes on from the checkpoint of the last run");
   run_command->add_flag("--quiet", run.quiet, "warnings and errors only");
   run_command->footer(kRunFooter);
 }

@@ -10,6 +10,23 @@
 
 namespace brigade {
 
+namespace {
+
+std::string text_of(const RunningGraph& graph, AttachedSegments& segments) {
+  const Plan& plan = segments.plan();
+  std::vector<Holder> holders = read_holders(plan, segments.control(), monotonic_ns());
+  const std::map<std::string, pid_t> workers = find_workers(graph.pid);
+  for (Holder& holder : holders) {
+    const PlanStage& stage = plan.stages[static_cast<std::size_t>(holder.stage)];
+    const auto worker = workers.find(concat(stage.name, ".", holder.replica));
+    if (worker != workers.end()) holder.process = worker->second;
+  }
+  return concat(plan.name.empty() ? plan.file : plan.name, " (process ", graph.pid, ")\n",
+                holders_text(plan, segments.control(), holders));
+}
+
+}  // namespace
+
 int holders_command(const HoldersArguments& arguments) {
   int shown = 0;
   int failed = 0;
@@ -21,11 +38,7 @@ int holders_command(const HoldersArguments& arguments) {
       ++failed;
       continue;
     }
-    const Plan& plan = (*segments)->plan();
-    const auto& control = (*segments)->control();
-    print(concat(shown++ == 0 ? "" : "\n", plan.name.empty() ? plan.file : plan.name, " (process ",
-                 graph.pid, ")\n",
-                 holders_text(plan, control, read_holders(plan, control, monotonic_ns()))));
+    print(concat(shown++ == 0 ? "" : "\n", text_of(graph, **segments)));
   }
   if (shown + failed == 0) {
     print_error(arguments.pid == 0

@@ -13,6 +13,7 @@
 #include "pipeline/process/commands/print.h"
 #include "pipeline/process/console.h"
 #include "pipeline/process/plugin_loader.h"
+#include "pipeline/process/resume_point.h"
 #include "pipeline/process/run_session.h"
 
 namespace brigade {
@@ -63,9 +64,6 @@ int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& ou
 }  // namespace
 
 int run_command(const RunArguments& arguments, const StageTypes& types, std::int64_t started_ns) {
-  if (arguments.resume) {
-    return wrong_command("--resume is not built yet in this version; run without it");
-  }
   const PlannedGraph planned = plan_and_show(arguments.graph, types);
   if (!planned.plan) return 2;
   std::optional<LogFile> log;
@@ -86,6 +84,13 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
     console.line(LineKind::warning, warning);
   }
   const StageTypes all_types = types_of(types, *planned.loaded.graph);
+  Plan plan = *planned.plan;
+  prepare_checkpoints(plan, all_types);
+  if (arguments.resume) {
+    const auto from = resume_from_files(plan);
+    if (!from) return wrong_command(from.error().message);
+    console.line(LineKind::note, *from);
+  }
   RunOptions options;
   options.in_process = arguments.in_process;
   options.handle_signals = true;
@@ -94,7 +99,7 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
   // Where memory runs out in the middle of an exception there is nothing left to catch; workers go
   // with this process.
   if (!options.in_process) std::set_new_handler(&say_out_of_memory);
-  auto session = RunSession::start(*planned.plan, all_types, console, options);
+  auto session = RunSession::start(plan, all_types, console, options);
   if (!session) {
     console.line(LineKind::error, session.error().message);
     return 1;

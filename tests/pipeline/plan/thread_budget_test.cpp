@@ -66,6 +66,48 @@ TEST(Replicas, AutoCountsThreadsOfItsOwnAndOfOthers) {
   EXPECT_EQ(share(graph, 16).plan.stages[1].replicas, 5);  // (16 - 1 - 4) / 2
 }
 
+TEST(Replicas, AutoNeverExceedsWhatAGraphMayHave) {
+  GraphBuilder graph = line(0, 0);
+  const Shared shared = share(graph, 4096);
+  EXPECT_TRUE(shared.problems.empty());
+  EXPECT_EQ(shared.plan.stages[1].replicas, 127);  // the source and the consumer are two of 256
+  EXPECT_EQ(shared.plan.stages[2].replicas, 127);
+  GraphBuilder full = line(254, 0);
+  EXPECT_EQ(share(full, 4096).problems.size(), 1u) << "one at least";
+}
+
+TEST(Replicas, AutoIsOneWhereSeveralWouldChangeWhatARunGives) {
+  GraphBuilder stateful = line(0, 1);
+  stateful.type_of("b").contract.stateful = true;
+  EXPECT_EQ(share(stateful, 8).plan.stages[1].replicas, 1);
+  GraphBuilder free = line(0, 1);
+  free.type_of("b").contract.numbering = Numbering::free;
+  EXPECT_EQ(share(free, 8).plan.stages[1].replicas, 1);
+  GraphBuilder stream = line(1, 1);
+  stream.stage("a").replicas = 0;
+  EXPECT_EQ(share(stream, 8).plan.stages[0].replicas, 6) << "indexed: 8 less b and c";
+  stream.type_of("a").indexed = false;
+  EXPECT_EQ(share(stream, 8).plan.stages[0].replicas, 1);
+}
+
+TEST(Cpus, AreThisRunsPartOfTheMachine) {
+  GraphBuilder graph = line(1, 1);
+  graph.stage("c").cpus = {0, 1};
+  const ValidGraph& built = graph.build();
+  const MachineLimits limits{
+      .cores_affinity = 4, .cpus = {0, 1, 2, 3}, .local_world_size = 2, .local_rank = 1};
+  Plan plan;
+  plan.stages.resize(built.stages.size());
+  PlanProblems problems;
+  share_cores(built, limits, plan, problems);
+  EXPECT_EQ(plan.stages[0].cpus, (std::vector<int>{2, 3}));
+  EXPECT_EQ(plan.stages[1].cpus, (std::vector<int>{2, 3}));
+  EXPECT_EQ(plan.warnings,
+            std::vector<std::string>{"stage \"c\": cpus: 0-1 are the same cores in each of the 2 "
+                                     "runs of this machine"});
+  EXPECT_TRUE(share(graph, 4).plan.stages[0].cpus.empty()) << "the only run goes where it likes";
+}
+
 TEST(Replicas, MoreThan256AreAProblemOfTheLargestStage) {
   GraphBuilder graph = line(300, 2);
   const Shared shared = share(graph, 512);

@@ -162,5 +162,29 @@ TEST(FreeNumbering, BelowAStreamIsStillBelowIt) {
             Texts({"drop_last below a stream would drop every batch that is closed early"}));
 }
 
+TEST(Streams, AreReadWholeByEveryRankWithALine) {
+  GraphBuilder graph;
+  graph.producer("words", kRow);
+  graph.type_of("words").indexed = false;
+  graph.consumer("end", {"words"});
+  EXPECT_TRUE(plan_graph(graph.build(), small_machine()).plan.warnings.empty());
+  graph.graph().shard = {1, 4, Uneven::pad};
+  EXPECT_EQ(
+      plan_graph(graph.build(), small_machine()).plan.warnings,
+      std::vector<std::string>{"stage \"words\" is a stream, which cannot be divided: each of "
+                               "the 4 ranks reads all of it"});
+}
+
+TEST(Streams, OfAsManyReplicasAsThePlanChoosesMayHaveSeveralEpochs) {
+  GraphBuilder graph;
+  graph.producer("words", kRow).replicas = 0;
+  graph.type_of("words").indexed = false;
+  graph.consumer("end", {"words"});
+  graph.graph().epochs = 2;
+  const PlanResult planned = plan_graph(graph.build(), small_machine());
+  ASSERT_TRUE(planned.ok());
+  EXPECT_EQ(planned.plan.stages[0].replicas, 1);
+}
+
 }  // namespace
 }  // namespace brigade

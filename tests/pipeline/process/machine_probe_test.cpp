@@ -47,10 +47,35 @@ TEST(MachineProbe, NoticesDescriptorsThatAreOpen) {
 TEST(MachineProbe, KnowsHowManyRunsShareTheMachine) {
   setenv("LOCAL_WORLD_SIZE", "4", 1);
   EXPECT_EQ(probe_machine().local_world_size, 4u);
+  EXPECT_EQ(probe_machine().local_world_said_by, "LOCAL_WORLD_SIZE");
+  EXPECT_EQ(probe_machine().local_rank, -1);
+  setenv("LOCAL_RANK", "3", 1);
+  EXPECT_EQ(probe_machine().local_rank, 3);
+  unsetenv("LOCAL_RANK");
   setenv("LOCAL_WORLD_SIZE", "many", 1);
   EXPECT_EQ(probe_machine().local_world_size, 1u);
   unsetenv("LOCAL_WORLD_SIZE");
   EXPECT_EQ(probe_machine().local_world_size, 1u);
+}
+
+TEST(MachineProbe, KnowsWhetherTheLauncherHasGivenItCores) {
+  setenv("LOCAL_WORLD_SIZE", "2", 1);
+  setenv("LOCAL_RANK", "0", 1);
+  const MachineLimits whole = probe_machine();
+  EXPECT_FALSE(whole.cores_are_its_own);
+  EXPECT_EQ(whole.cpus.size(), whole.cores_affinity);
+  if (whole.cpus.size() > 1) {
+    cpu_set_t before;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(whole.cpus.front()), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_TRUE(probe_machine().cores_are_its_own) << "the process above has them all";
+    sched_setaffinity(0, sizeof before, &before);
+  }
+  unsetenv("LOCAL_RANK");
+  unsetenv("LOCAL_WORLD_SIZE");
 }
 
 TEST(MachineProbe, HidesDevicesThatTheEnvironmentHides) {

@@ -41,7 +41,8 @@ struct RecoveryTest : testing::Test {
 
 TEST_F(RecoveryTest, RepairsFirst) {
   policy(RestartSpec::Policy::on_failure);
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   const auto& table = control.stages[1].lanes[0].table;
   table.word(0) = table.claimed(0, 1);
   live_counters(control, 1).waiting = static_cast<std::uint64_t>(Waiting::input);
@@ -53,7 +54,8 @@ TEST_F(RecoveryTest, RepairsFirst) {
 
 TEST_F(RecoveryTest, SaysWhatHappensNow) {
   policy(RestartSpec::Policy::on_failure);
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   EXPECT_EQ(die(recovery, kKilled).text,
             "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
             "memory); started again at once (restart 1 of 5 within 30.0 s)");
@@ -66,7 +68,8 @@ TEST_F(RecoveryTest, SaysWhatHappensNow) {
 
 TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
   policy(RestartSpec::Policy::on_failure);
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(die(recovery, kKilled).next, Next::restart);
   EXPECT_EQ(die(recovery, kKilled, sink(1)).next, Next::restart);
   const auto spent = die(recovery, kKilled);
@@ -76,9 +79,42 @@ TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
             "memory); it was started again 5 times within 30.0 s (`restart:`)");
 }
 
+struct SavingSink : RecoveryTest {
+  SavingSink() {
+    policy(RestartSpec::Policy::on_failure);
+    plan.stages[1].saves = plan.stages[1].stateful = true;
+    books.emplace(plan);
+    recovery.emplace(plan, control, *books);
+  }
+  std::optional<RecoveryBooks> books;
+  std::optional<Recovery> recovery;
+};
+
+TEST_F(SavingSink, TakesTheRunBackToItsCheckpoint) {
+  const auto first = die(*recovery, kKilled);
+  EXPECT_EQ(first.next, Next::resume);
+  EXPECT_EQ(first.text,
+            "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
+            "memory); the run goes on from its last checkpoint (restart 1 of 5 within 30.0 s)");
+  EXPECT_EQ(die(*recovery, kKilled, sink(0), 1'000).restart_ns, 1'000 + 100'000'000);
+  Recovery of_the_next_run(plan, control, *books);
+  for (int i = 2; i < 5; ++i) EXPECT_EQ(die(of_the_next_run, kKilled).next, Next::resume);
+  EXPECT_EQ(die(of_the_next_run, kKilled).next, Next::fail) << "the budget is the command's";
+}
+
+TEST_F(SavingSink, EndsTheRunWhereAnotherStageWouldForget) {
+  plan.stages[0].stateful = true;
+  const auto decision = die(*recovery, kKilled);
+  EXPECT_EQ(decision.next, Next::fail);
+  EXPECT_NE(decision.text.find(plan.stages[0].name + " would lose what it keeps"),
+            std::string::npos)
+      << decision.text;
+}
+
 TEST_F(RecoveryTest, NeverEndsTheRun) {
   policy(RestartSpec::Policy::never);
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   const auto decision = die(recovery, kCrashed);
   EXPECT_EQ(decision.next, Next::fail);
   EXPECT_EQ(decision.text, "stage \"sink\" replica 0 was killed by SIGSEGV");
@@ -86,16 +122,19 @@ TEST_F(RecoveryTest, NeverEndsTheRun) {
 
 TEST_F(RecoveryTest, APlainExitIsRestartedByAlwaysOnly) {
   policy(RestartSpec::Policy::on_failure);
-  Recovery failure(plan, control);
+  RecoveryBooks books(plan);
+  Recovery failure(plan, control, books);
   EXPECT_EQ(die(failure, kExited).next, Next::fail);
   policy(RestartSpec::Policy::always);
-  Recovery always(plan, control);
+  RecoveryBooks other_books(plan);
+  Recovery always(plan, control, other_books);
   EXPECT_EQ(die(always, kExited).next, Next::restart);
 }
 
 TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
   policy(RestartSpec::Policy::never, true);
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   const auto decision = die(recovery, kCrashed);
   EXPECT_EQ(decision.next, Next::carry_on);
   EXPECT_EQ(decision.text,
@@ -110,13 +149,15 @@ TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
 TEST_F(RecoveryTest, TasksThatAreReservedCannotBeLeftToOthers) {
   policy(RestartSpec::Policy::never, true);
   plan.stages[1].lanes[0].fixed = true;
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   EXPECT_EQ(die(recovery, kCrashed).next, Next::fail);
 }
 
 TEST_F(RecoveryTest, WhatCannotOpenIsNotTriedAgain) {
   policy(RestartSpec::Policy::on_failure);
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   DeadReplica opening = sink(0);
   opening.was_ready = false;
   const auto decision = die(recovery, kCrashed, opening);
@@ -127,7 +168,8 @@ TEST_F(RecoveryTest, WhatCannotOpenIsNotTriedAgain) {
 
 TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
   policy(RestartSpec::Policy::on_failure);
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   const auto& table = control.stages[1].lanes[0].table;
   for (int death = 1; death <= 2; ++death) {
     table.word(0) = table.claimed(0, 1);
@@ -145,7 +187,8 @@ TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
 
 TEST_F(RecoveryTest, AFullQuarantineEndsTheRun) {
   policy(RestartSpec::Policy::on_failure);
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   auto& quarantine = control.stages[1].quarantine;
   for (std::uint64_t number = 0; number < quarantine.capacity(); ++number)
     quarantine.append(1000 + number);
@@ -162,7 +205,8 @@ TEST_F(RecoveryTest, AFullQuarantineEndsTheRun) {
 TEST_F(RecoveryTest, AHundredKillsOverOneSampleEndTheRun) {
   policy(RestartSpec::Policy::on_failure);
   for (PlanStage& stage : plan.stages) stage.restart.burst = 1'000'000;
-  Recovery recovery(plan, control);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
   for (int i = 1; i < kKillsWithoutProgress; ++i) {
     control.replicas[1].at.value = 7;
     ASSERT_EQ(die(recovery, kKilled).next, Next::restart) << i;

@@ -29,7 +29,8 @@ struct Supervising : testing::Test {
   KeepingLines lines;
   FakeClock clock{1'000'000'000};
   StageTypes types;
-  Supervisor supervisor{{plan, types, control, crew, *stops, lines, clock, 0, "", {}}};
+  RecoveryBooks books{plan};
+  Supervisor supervisor{{plan, types, control, crew, *stops, lines, clock, 0, "", {}, books}};
 
   std::uint64_t phase() const { return control.phase->value.load(); }
   std::uint64_t end() const { return control.domains[0]->end.value.load(); }
@@ -99,8 +100,9 @@ struct Restarting : Supervising {
     for (PlanStage& stage : plan.stages) stage.restart.policy = RestartSpec::Policy::on_failure;
     return plan;
   }
+  RecoveryBooks restarting_books{restarting_plan(plan)};
   Supervisor restarting{
-      {restarting_plan(plan), types, control, crew, *stops, lines, clock, 0, "", {}}};
+      {plan, types, control, crew, *stops, lines, clock, 0, "", {}, restarting_books}};
 };
 
 TEST_F(Restarting, ADeadReplicaIsStartedAgainAndTheRunGoesOn) {
@@ -121,7 +123,7 @@ TEST_F(Restarting, ADeadReplicaIsStartedAgainAndTheRunGoesOn) {
 
 TEST_F(Supervising, AStallIsSaidAndEndedWhereItIsAskedFor) {
   plan.stages[1].stall = {10'000'000'000, true};
-  Supervisor watching{{plan, types, control, crew, *stops, lines, clock, 0, "", {}}};
+  Supervisor watching{{plan, types, control, crew, *stops, lines, clock, 0, "", {}, books}};
   crew.all_ready(100);
   crew.step({}, [&] {
     live_counters(control, 1).since_ns = 1;
@@ -148,7 +150,9 @@ TEST_F(Supervising, TheLinesOfABacktraceAreShownButAreNoLastWords) {
 
 TEST_F(Supervising, TheRunBeginsWithoutAReplicaThatIsGoneForGood) {
   plan.stages[1].restart.degrade = true;
-  Supervisor degrading{{plan, types, control, crew, *stops, lines, clock, 0, "", {}}};
+  RecoveryBooks degrading_books{plan};
+  Supervisor degrading{
+      {plan, types, control, crew, *stops, lines, clock, 0, "", {}, degrading_books}};
   crew.step({{0, Ready{100}}, {1, Ready{}}});
   crew.step({{2, Ended{{Ending::Kind::killed, SIGKILL}}}});
   crew.step({}, [&] {
@@ -359,7 +363,7 @@ TEST_F(Supervising, NumbersAndLinesOfStagesArriveInTheSummary) {
 
 TEST_F(Supervising, ProgressIsShownAsOftenAsItIsWanted) {
   lines.every_ns = 1'000'000'000;
-  Supervisor with_progress({plan, types, control, crew, *stops, lines, clock, 0, "", {}});
+  Supervisor with_progress({plan, types, control, crew, *stops, lines, clock, 0, "", {}, books});
   crew.step({{0, Ready{100}}}, [&] { clock.advance(std::chrono::seconds(1)); });
   crew.step({{1, Ready{}}, {2, Ready{}}});
   for (int i = 0; i < 4; ++i) {

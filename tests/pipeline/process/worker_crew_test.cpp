@@ -147,6 +147,16 @@ TEST_F(Crewed, LibrariesAreToldTheirThreads) {
   EXPECT_THAT(environment, Contains("BRIGADE_WORKER={}"));
 }
 
+TEST_F(Crewed, LocalRankIsToldByTheNameThatLibrariesKnow) {
+  const std::vector<std::string> slurm = {"SLURM_LOCALID=1", "SLURM_NTASKS_PER_NODE=2"};
+  EXPECT_THAT(worker_environment(slurm, plan.stages[1], "{}"), Contains("LOCAL_RANK=1"));
+  const auto torchrun =
+      worker_environment({"LOCAL_RANK=3", "LOCAL_WORLD_SIZE=4"}, plan.stages[1], "{}");
+  EXPECT_THAT(torchrun, Contains("LOCAL_RANK=3"));
+  EXPECT_THAT(worker_environment({"A=1"}, plan.stages[1], "{}"),
+              Not(Contains(testing::HasSubstr("LOCAL_RANK"))));
+}
+
 TEST_F(Crewed, SpinsOnlyWhereCoresAreFree) {
   EXPECT_EQ(spins_for(plan, 4), 0);  // three replicas and the supervisor
   EXPECT_GT(spins_for(plan, 5), 0);

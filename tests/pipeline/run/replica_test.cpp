@@ -31,7 +31,6 @@ GraphBuilder graph_with_params(const std::string& value) {
   mix.threads = 3;
   mix.device = "cuda:1";
   mix.random = "shared";
-  graph.graph().checkpoint_file = "/checkpoints/a";
   graph.graph().oversubscribe = true;
   return graph;
 }
@@ -54,7 +53,7 @@ TEST(Replica, TellsItsStageEverythingAtOpen) {
       EXPECT_EQ(open.stream, stream_id("shared"));
       EXPECT_EQ(open.epochs, 2u);
       EXPECT_EQ(open.rows_max, 1);
-      EXPECT_EQ(open.checkpoint_file, "/checkpoints/a");
+      EXPECT_EQ(open.saved, "");
       EXPECT_EQ(open.inputs, Ports{support::kValue});
       EXPECT_EQ(open.outputs, Ports{support::kValue});
       EXPECT_EQ(open.params<SpeedParams>().speed, 5);

@@ -94,7 +94,11 @@ TEST_F(HoldersTest, TheTextNamesTheMarkAndWhy) {
   EXPECT_EQ(standstill_text(plan, control, holders()),
             "stage \"sink\" stands at 0 of 128, and the others wait for it: replica 0 waits for "
             "input since 1.0 s, replica 1 works on sample 7 since 1.0 s");
-  const std::string table = holders_text(plan, control, holders());
+  std::vector<Holder> known = holders();
+  known.back().process = 4711;
+  const std::string table = holders_text(plan, control, known);
+  EXPECT_THAT(table, testing::ContainsRegex("sink.0 +- +"));
+  EXPECT_THAT(table, testing::ContainsRegex("sink.1 +4711 +"));
   EXPECT_THAT(table, HasSubstr("sink.1"));
   EXPECT_THAT(table, HasSubstr("waits for room: a reader is behind"));
   EXPECT_THAT(table, HasSubstr("numbers"));

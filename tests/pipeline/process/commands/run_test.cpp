@@ -85,11 +85,11 @@ TEST_F(RunCommand, FilesThatCannotBeWrittenAreSaidBeforeAnythingRuns) {
 
 TEST_F(RunCommand, AWrongGraphIsCode2) { EXPECT_EQ(run("stages: 7\n").code, 2); }
 
-TEST_F(RunCommand, ResumeIsNotBuiltYet) {
+TEST_F(RunCommand, ResumeNeedsAPlaceForPositions) {
   arguments.resume = true;
   const Captured ran = run(line_yaml("consumer: count"));
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("--resume is not built yet"));
+  EXPECT_THAT(ran.err, HasSubstr("--resume needs a place where positions are kept"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "stages/torch/atomic_file.h"
+#include "pipeline/run/atomic_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -39,6 +39,15 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+/// After a failed call; nothing is left of the temporary file.
+Error cannot_write(const std::string& path, std::size_t bytes) {
+  const int cause = errno;
+  unlink((path + ".tmp").c_str());
+  return Error{concat("cannot write ", path,
+                      bytes == 0 ? "" : concat(" (", format_size(bytes), ")"), ": ",
+                      std::strerror(cause), "; what was there before is intact")};
+}
+
 std::string folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
@@ -46,23 +55,24 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+Result<void> write_temporary(const std::string& path, std::string_view bytes) {
   const std::string temporary = path + ".tmp";
-  const auto failed = [&]() -> Error {
-    const int cause = errno;
-    unlink(temporary.c_str());
-    return Error{concat("cannot write ", path, " (", format_size(bytes.size()),
-                        "): ", std::strerror(cause), "; what was there before is intact")};
-  };
-  {
-    const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (file.get() < 0 || !write_all(file.get(), bytes) || fsync(file.get()) != 0) return failed();
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed();
+  const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+  if (file.get() >= 0 && write_all(file.get(), bytes) && fsync(file.get()) == 0) return {};
+  return cannot_write(path, bytes.size());
+}
+
+Result<void> publish_temporary(const std::string& path) {
+  if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0) return cannot_write(path, 0);
   const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
   if (folder.get() < 0 || fsync(folder.get()) != 0)
     return Error{concat("cannot sync the folder of ", path, ": ", std::strerror(errno))};
   return {};
+}
+
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  BRIGADE_TRY(write_temporary(path, bytes));
+  return publish_temporary(path);
 }
 
 Result<void> check_writable(const std::string& path) {

@@ -13,6 +13,10 @@ namespace brigade {
 /// one gone. One writer at a time.
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
+/// Its first and its second half: writes and syncs `path`.tmp; renames it and syncs the folder.
+Result<void> write_temporary(const std::string& path, std::string_view bytes);
+Result<void> publish_temporary(const std::string& path);
+
 /// Whether write_file_atomically(path) can be expected to work: its folder is there and writable.
 Result<void> check_writable(const std::string& path);
 

@@ -1,0 +1,68 @@
+#pragma once
+
+// Where the consumers of a run stand: what a checkpoint says besides what a stage has saved. As
+// (epoch, index), not as numbers: how many numbers an epoch takes depends on task sizes, which may
+// differ in the run that goes on. Plain data, and its JSON.
+//
+// A file of positions has one entry, or two for the moment in which what is saved is replaced: an
+// entry holds if its digest is that of the saved bytes that are there.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace brigade {
+
+/// Everything before sample `index` of `epoch` has been consumed. Below stages that make k samples
+/// of each, the index counts what they make.
+struct LanePosition {
+  std::uint64_t epoch = 0;
+  std::uint64_t index = 0;
+  friend bool operator==(const LanePosition&, const LanePosition&) = default;
+};
+
+/// What a source was when the position was written.
+struct SourceFacts {
+  std::string stage;
+  std::uint64_t samples = 0;      ///< per epoch, of this process
+  std::uint64_t fingerprint = 0;  ///< Producer::fingerprint(); 0: it has none
+  friend bool operator==(const SourceFacts&, const SourceFacts&) = default;
+};
+
+/// A sample that ends its worker.
+struct QuarantinedPlace {
+  std::string stage;
+  std::uint64_t lane = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t index = 0;
+  friend bool operator==(const QuarantinedPlace&, const QuarantinedPlace&) = default;
+};
+
+/// Of one consumer.
+struct Position {
+  std::string run;                  ///< Plan::run_id of the command that wrote it
+  std::string digest;               ///< of what was saved with it; empty: nothing was
+  std::vector<LanePosition> lanes;  ///< by source
+  std::uint64_t epoch_ends_told = 0;
+  std::uint64_t samples = 0;  ///< FULL rows consumed, by that command
+  std::vector<SourceFacts> sources;
+  std::vector<QuarantinedPlace> quarantined;
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+struct PositionFile {
+  std::string stage;
+  std::string order;              ///< order_text() of the plan
+  std::vector<Position> entries;  ///< newest first; not empty
+  friend bool operator==(const PositionFile&, const PositionFile&) = default;
+};
+
+/// One line per entry or so; ends with a newline.
+std::string position_to_json(const PositionFile& file);
+/// Error: what is wrong with the text, in one line.
+Result<PositionFile> position_from_json(std::string_view text);
+
+}  // namespace brigade

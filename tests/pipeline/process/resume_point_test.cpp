@@ -1,0 +1,132 @@
+#include "pipeline/process/resume_point.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "tests/support/session.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+class ResumePoint : public testing::Test {
+ protected:
+  static std::uint64_t samples(const RunOutcome& outcome) {
+    for (const auto& [stage, results] : outcome.summary.results)
+      for (const StageResult& result : results)
+        if (stage == "end" && result.name == "samples")
+          return std::get<std::uint64_t>(*result.value);
+    return 0;
+  }
+  static std::string one_consumer(const std::string& file, int count = 1000, int epochs = 2) {
+    return concat("epochs: ", epochs, "\ncheckpoint: {file: ", file, "}\nstages:\n",
+                  "  numbers: {producer: synthetic, params: {count: ", count, "}}\n",
+                  "  end: {consumer: count, from: {stage: numbers, batch: 50}}\n");
+  }
+  Result<std::string> resume(Plan& plan) {
+    prepare_checkpoints(plan, session.types);
+    return resume_from_files(plan);
+  }
+
+  TemporaryFolder folder;
+  const std::string file = (folder.path() / "line.ckpt").string();
+  Session session;
+};
+
+TEST_F(ResumePoint, WithoutAPlaceThereIsNothingToGoOnFrom) {
+  Plan plan = session.plan(line_yaml("consumer: count"));
+  const auto from = resume(plan);
+  ASSERT_FALSE(from.ok());
+  EXPECT_NE(from.error().message.find("write `checkpoint: {file: PATH}`"), std::string::npos);
+}
+
+TEST_F(ResumePoint, BeforeTheFirstCheckpointTheRunBeginsAtTheBeginning) {
+  Plan plan = session.plan(one_consumer(file));
+  const Plan before = plan;
+  const auto from = resume(plan);
+  ASSERT_TRUE(from.ok()) << from.error().message;
+  EXPECT_EQ(*from,
+            concat("there is no checkpoint at ", file, " yet: the run begins at the beginning"));
+  EXPECT_EQ(plan.domains, before.domains);
+}
+
+TEST_F(ResumePoint, AFinishedRunHasNothingLeftAndMoreEpochsGoOn) {
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  Plan plan = session.plan(one_consumer(file));
+  const auto from = resume(plan);
+  ASSERT_TRUE(from.ok()) << from.error().message;
+  EXPECT_EQ(*from, concat("goes on from ", file, ": end has had all epochs"));
+  Plan longer = session.plan(one_consumer(file, 1000, 3));
+  ASSERT_TRUE(resume(longer).ok());
+  auto run = RunSession::start(longer, session.types, session.lines, {});
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(samples((*run)->wait()), 3000u);  // the state of two epochs, and one more
+}
+
+TEST_F(ResumePoint, AnotherOrderIsRefusedWithTheDifference) {
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  Plan plan = session.plan(one_consumer(file, 999));
+  const auto from = resume(plan);
+  ASSERT_FALSE(from.ok());
+  EXPECT_EQ(from.error().message,
+            concat("cannot go on from ", file,
+                   ".position: the samples or their order would be others: numbers.params.count "
+                   "was \"1000\", is \"999\"; undo that, or run without --resume"));
+}
+
+/// numbers -> a consumer that saves every 20 samples and crashes at the sample with id 777.
+class ASampleThatKillsAConsumerThatSaves : public ResumePoint {
+ protected:
+  RunOutcome run(const std::string& more) {
+    return session.run(concat("epochs: 2\ncheckpoint: {file: ", file, ", every: 20}\nstages:\n",
+                              "  numbers: {producer: synthetic, params: {count: 1000}}\n",
+                              "  end: {consumer: saving, from: numbers, rows: 4, ",
+                              "params: {crash_at: 777}, ", more, "}\n"));
+  }
+};
+
+TEST_F(ASampleThatKillsAConsumerThatSaves, IsLeftOutAfterwards) {
+  const RunOutcome outcome = run("on_error: {skip: 5}");
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(samples(outcome), 2u * 999);  // in the second epoch, too
+  EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 2u);
+  EXPECT_EQ(outcome.summary.figures.samples, 2u * 999);
+}
+
+TEST_F(ASampleThatKillsAConsumerThatSaves, EndsTheRunWhereNothingMayBeSkipped) {
+  const RunOutcome outcome = run("poison_after: 2");
+  EXPECT_NE(outcome.failure.find("777"), std::string::npos) << outcome.failure;
+}
+
+TEST_F(ASampleThatKillsAConsumerThatSaves, EndsTheRunAtOnceWithoutRestarts) {
+  const RunOutcome outcome = run("restart: never, on_error: {skip: 5}");
+  EXPECT_NE(outcome.failure.find("SIGSEGV"), std::string::npos) << outcome.failure;
+  EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 0u);
+}
+
+TEST_F(ResumePoint, AStreamCannotBeFoundAgain) {
+  const std::string text = (folder.path() / "text").string();
+  std::ofstream(text) << "a\nb\n";
+  Plan plan = session.plan(concat("checkpoint: {file: ", file, "}\nstages:\n",
+                                  "  text: {producer: lines, params: {file: ", text, "}}\n",
+                                  "  end: {consumer: count, from: text}\n"));
+  const auto from = resume(plan);
+  ASSERT_FALSE(from.ok());
+  EXPECT_NE(from.error().message.find("\"text\" is a stream"), std::string::npos)
+      << from.error().message;
+}
+
+TEST_F(ResumePoint, APositionThatBelongsToNothingIsRefused) {
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  std::filesystem::remove(file);
+  Plan plan = session.plan(one_consumer(file));
+  const auto from = resume(plan);
+  ASSERT_FALSE(from.ok());
+  EXPECT_NE(from.error().message.find(file), std::string::npos);
+}
+
+}  // namespace
+}  // namespace brigade
