@@ -31,12 +31,19 @@ def main():
     unittest.main(module="__main__", verbosity=2)
 
 
+def sanitizer():
+    """The sanitizer's library of this build, in which processes start slowly; nothing if there is
+    none."""
+    for name in ("asan", "tsan"):
+        if f"lib{name}.so".encode() in PROGRAM.read_bytes():
+            return f"lib{name}"
+    return None
+
+
 def needs_address_space():
     """Why a limit on address space cannot be tested with this build; nothing if it can."""
-    for sanitizer in ("asan", "tsan"):
-        if f"lib{sanitizer}.so".encode() in PROGRAM.read_bytes():
-            return f"lib{sanitizer} takes terabytes of address space"
-    return None
+    name = sanitizer()
+    return f"{name} takes terabytes of address space" if name else None
 
 
 def wait_until(condition, what, seconds=SECONDS_MAX):

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from brigade_program import ProgramTest, main, wait_until, workers_of
+from brigade_program import ProgramTest, main, sanitizer, wait_until, workers_of
 
 OFTEN = "{policy: on_failure, backoff: 0ms, burst: 1000000}"
 POINTS = ("claim.start", "claim.before_cas", "claim.after_cas", "work.start", "finish.start",
@@ -60,7 +60,8 @@ class Renumbered(ProgramTest):
 
     def kill_everywhere(self, yaml):
         expected = self.end_of(yaml)
-        for point, passage in itertools.product(POINTS, PASSAGES):
+        passages = PASSAGES[1:2] if sanitizer() else PASSAGES
+        for point, passage in itertools.product(POINTS, passages):
             with self.subTest(f"{point}:{passage}"):
                 for file in self.folder.glob("*.cache"):
                     file.unlink()

@@ -90,6 +90,8 @@ stages:
         shown = self.holders(run.pid)
         for word in ("numbers.0", "slow.0", "slow.1", "end.0", "stands at"):
             self.assertIn(word, shown)
+        for name, pid in workers_of(run.pid).items():
+            self.assertRegex(shown, rf"(?m)^{name} +{pid} ")
         os.kill(run.pid, signal.SIGTERM)
         self.assertEqual(run.finish().code, 143)
 
@@ -127,6 +129,7 @@ stages:
         self.assertEqual(finished.code, 0, finished.err)
         self.assertIn("; aborted, for a backtrace", finished.err)
         self.assertIn("slow.0: backtrace: ", finished.err)
+        self.assertRegex(finished.err, r"slow\.0: backtrace: .*\(brigade::\w+.*\(.*\).*\+0x")
         self.assertIn("was killed by SIGABRT with sample 0 in hand", finished.err)
         self.assertIn("with sample 50 in hand", finished.err)
 

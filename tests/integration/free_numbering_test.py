@@ -4,7 +4,7 @@
 import itertools
 import json
 
-from brigade_program import ProgramTest, main
+from brigade_program import ProgramTest, main, sanitizer
 
 OFTEN = "{policy: on_failure, backoff: 0ms, burst: 1000000}"
 
@@ -62,7 +62,8 @@ class KilledAtEveryStep(ProgramTest):
 
     def kill_everywhere(self, yaml, stage, same):
         expected = self.summary_of(yaml)
-        for point, passage in itertools.product(POINTS, PASSAGES):
+        passages = PASSAGES[2:3] if sanitizer() else PASSAGES
+        for point, passage in itertools.product(POINTS, passages):
             with self.subTest(f"{point}:{passage}"):
                 found = self.summary_of(yaml, f"{stage}.0={point}:{passage}:kill")
                 self.check_books(found)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pipeline/config/load_graph.h"
+#include "stages/api/file_patterns.h"
 #include "tests/support/fake_facts.h"
 #include "tests/support/idx_files.h"
 
@@ -40,6 +41,13 @@ inline FakeFacts data_set_facts() {
     facts.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}));
   }
   facts.folder("/usr/share/datasets/photos");
+  const std::string datasets = "/usr/share/datasets/";
+  for (const char* pattern :
+       {"shards/train-{000..146}.tar", "cifar-10-batches-bin/data_batch_{1..5}.bin"}) {
+    const auto files = expand_braces(datasets + pattern);
+    for (const std::string& file : *files) facts.file(file, "");
+  }
+  facts.file(datasets + "animals/val.csv", "image,species\n1.jpg,cat\n");
   for (const auto& entry :
        std::filesystem::directory_iterator(config_folder()))     // a graph may read
     facts.file(entry.path().string(), file_text(entry.path()));  // one of them

@@ -60,6 +60,7 @@ inline FakeFacts golden_facts() {
   facts.file("/data/train-images.gz", "28 28 1").file("/data/train-labels.gz", "");
   facts.file("/data/test-images.gz", "28 28 1").file("/data/test-labels.gz", "");
   facts.file("/data/large-images.gz", "512 512 3").file("/data/text.gz", "hello");
+  facts.file("/data/a-0.tar", "").file("/data/a-1.tar", "").file("/graphs/b.tar", "");
   facts.broken("/data/broken.gz", "damaged gzip data");
   facts.kind("/data/secret", PathKind::forbidden);
   for (const char* plugin : {"jitter", "again", "count", "twice", "empty", "text"})

@@ -41,6 +41,9 @@ struct SyntheticParams {
 struct FolderParams {
   InputPath root;
 };
+struct ShardsParams {
+  InputFiles shards;
+};
 struct AugmentParams {
   std::int64_t pad = 0;
   std::int64_t crop = 0;
@@ -107,6 +110,13 @@ inline void add_producers(StageTypes& types) {
                             .required()
                             .outputs([](const FolderParams&, const Ports&) -> Result<Ports> {
                               return Ports{{"path", u8, {up_to(4096)}}, {"label", i64, {}}};
+                            }));
+  types.add<NoProducer>(Contract<ShardsParams>("tar_shards", "Lists the images of archives.")
+                            .producer()
+                            .param("shards", &ShardsParams::shards, "the archives")
+                            .required()
+                            .outputs([](const ShardsParams&, const Ports&) -> Result<Ports> {
+                              return Ports{{"file", u8, {up_to(4096)}}, {"label", i64, {}}};
                             }));
   types.add<NoStage>(Contract<NoParams>("camera", "Frames of a camera.")
                          .producer()
@@ -198,6 +208,8 @@ inline void add_consumers(StageTypes& types) {
           .param("cache", &ClassifierParams::cache, 4096, 1e9, "memory for the index")
           .input("image", {u8, f32}, {up_to(256), up_to(256), any_size}, "HWC")
           .input("label", {i64}, {}, "class"));
+  types.add<NoStage>(
+      Contract<NoParams>("learner", "Learns, and saves what it has learned.").consumer().saves());
   types.add<NoStage>(Contract<NoParams>("count", "Counts samples.")
                          .consumer()
                          .takes(Takes::either)

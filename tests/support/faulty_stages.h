@@ -64,8 +64,39 @@ class Faulty : public Stage {
   std::uint64_t calls_ = 0;
 };
 
+struct SavingParams {
+  std::int64_t crash_at = -1;  ///< id of a sample
+};
+
+/// Counts samples, saves that, and crashes at one of them, whenever it comes.
+class Saving : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    params_ = context.params<SavingParams>();
+    reporter_ = context.reporter;
+    samples_ = context.saved.size();
+    return {};
+  }
+  Result<Next> process(const Inputs& in, Outputs&) override {
+    if (static_cast<std::int64_t>(in.sample().id) == params_.crash_at) std::raise(SIGSEGV);
+    reporter_->report("samples", ++samples_);
+    return Next::emit;
+  }
+  Result<std::string> save() override { return std::string(samples_, '+'); }
+
+ private:
+  SavingParams params_;
+  Reporter* reporter_ = nullptr;
+  std::uint64_t samples_ = 0;
+};
+
 inline StageTypes faulty_stage_types() {
   StageTypes types;
+  types.add<Saving>(Contract<SavingParams>("saving", "Saves how many samples it has seen.")
+                        .consumer()
+                        .saves()
+                        .param("crash_at", &SavingParams::crash_at, -1, 1e9, "the id of a sample")
+                        .reports("samples", Combine::sum, "samples seen"));
   types.add<Faulty>(Contract<FaultyParams>("faulty", "Goes wrong as it is told.")
                         .consumer()
                         .takes(Takes::either)

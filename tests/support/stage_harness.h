@@ -111,6 +111,7 @@ class StageHarness {
   Result<void> epoch_end(std::uint32_t epoch, std::string_view source = {}) {
     return stage_->epoch_end({epoch, source});
   }
+  Result<std::string> save() { return stage_->save(); }
   Result<void> close() { return stage_ ? stage_->close() : producer_->close(); }
 
   RecordingReporter reports;

@@ -1,0 +1,71 @@
+#pragma once
+
+// What the fuzzers of image readers do with a file: its header, a box of it and all of it, upright,
+// as decode_image would. Errors must be one line.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "stages/image/exif.h"
+#include "stages/image/image_reader.h"
+
+namespace brigade::fuzzing {
+
+inline constexpr std::size_t kBytesMax = 1 << 15;
+inline constexpr std::int64_t kPixelsMax = 1 << 15;
+
+inline void check_error(const Error& error) {
+  BRIGADE_CHECK(!error.message.empty() && error.message.find('\n') == error.message.npos,
+                error.message);
+}
+
+/// The sum of all pixels, so that all of them are read.
+inline std::uint64_t sum_of(const Pixels& pixels) {
+  std::uint64_t sum = 0;
+  for (std::int64_t y = 0; y < pixels.height; ++y)
+    for (std::int64_t i = 0; i < pixels.width * 3; ++i) sum += pixels.data[y * pixels.stride + i];
+  return sum;
+}
+
+/// A box that depends on the file's last bytes; whole: all of the picture.
+inline Box box_of(std::string_view file, const ImageHeader& header, bool whole) {
+  if (whole) return {0, 0, header.height, header.width};
+  const auto draw = [&](std::size_t from_end, std::int64_t n) {
+    const auto byte = static_cast<std::uint8_t>(file[file.size() - 1 - from_end % file.size()]);
+    return byte * n / 256;
+  };
+  const std::int64_t height = 1 + draw(0, header.height), width = 1 + draw(1, header.width);
+  return {draw(2, header.height - height + 1), draw(3, header.width - width + 1), height, width};
+}
+
+/// The stored pixels of all of the picture, if they can be read.
+inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view file) {
+  std::optional<Pixels> all;
+  for (const bool whole : {false, true}) {
+    all.reset();
+    const auto header = reader.open(file);
+    if (!header) {
+      check_error(header.error());
+      return {};
+    }
+    const std::int64_t height = header->height, width = header->width;
+    if (height <= 0 || width <= 0 || height > kPixelsMax / width) return {};
+    const auto pixels = reader.read(box_of(file, *header, whole));
+    if (!pixels) {
+      check_error(pixels.error());
+      continue;
+    }
+    std::vector<std::uint8_t> upright;
+    const Pixels turned = turn_upright(*pixels, header->orientation, upright);
+    BRIGADE_CHECK(sum_of(turned) == sum_of(*pixels));
+    if (whole) all = *pixels;
+  }
+  return all;
+}
+
+}  // namespace brigade::fuzzing

@@ -1,0 +1,74 @@
+// Bytes as a kept index, of a folder and of archives, as they are and with their checksum put
+// right: whatever is in it, everything that it gives lies inside it.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "stages/image/image_index.h"
+#include "stages/image/tar_index.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::uint64_t kSamplesMax = 1000;  // looked at
+
+void check_inside(std::string_view part, std::string_view bytes) {
+  if (part.empty()) return;
+  BRIGADE_CHECK(part.data() >= bytes.data() && part.size() <= bytes.size() &&
+                    part.data() + part.size() <= bytes.data() + bytes.size(),
+                part.size());
+}
+
+void read_folder(std::string_view bytes) {
+  const auto file = IndexFile::parse(bytes, IndexKind::image_folder);
+  if (!file) return;
+  (void)ImageIndex::is_current(*file, "/nowhere");
+  const auto index = ImageIndex::of(*file);
+  if (!index) return;
+  for (std::uint64_t i = 0; i < index->size() && i < kSamplesMax; ++i) {
+    const auto entry = index->at(i);
+    if (!entry) continue;
+    check_inside(entry->folder, bytes);
+    check_inside(entry->name, bytes);
+    BRIGADE_CHECK(index->path(i).size() <= kPathBytesMax);
+  }
+  for (std::size_t c = 0; c < index->classes() && c < kSamplesMax; ++c)
+    check_inside(index->class_name(c), bytes);
+}
+
+void read_shards(std::string_view bytes) {
+  const auto file = IndexFile::parse(bytes, IndexKind::tar_shards);
+  if (!file) return;
+  const TarFields fields{{"jpg"}, "cls", "", {"txt"}};
+  const std::vector<std::string> shards = TarIndex::shards_of(*file);
+  (void)TarIndex::is_current(*file, shards, fields);
+  const auto index = TarIndex::of(*file, shards.size(), fields);
+  if (!index) return;
+  for (std::uint64_t i = 0; i < index->size() && i < kSamplesMax; ++i) {
+    BRIGADE_CHECK(index->shard(i) <= shards.size());
+    check_inside(index->key(i), bytes);
+    volatile std::uint64_t used = index->at(i).offset + index->extra(i, 0).offset;
+    (void)used;
+  }
+}
+
+}  // namespace
+}  // namespace brigade
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace brigade;
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  for (int sealed = 0; sealed < 2; ++sealed) {
+    read_folder(bytes);
+    read_shards(bytes);
+    const auto may = may_replace_index(bytes, IndexKind::image_folder);
+    BRIGADE_CHECK(may || !may.error().message.empty());
+    if (bytes.size() < 64) return 0;
+    seal_index(bytes);
+  }
+  return 0;
+}

@@ -1,0 +1,33 @@
+// Bytes as a JPEG file: an error in one line, or pixels; and where libjpeg alone has nothing to say
+// against it, the same ones to the bit. (At a marker within the data its fast decoder leaves values
+// behind in the block that its careful one then decodes again.)
+
+#include <cstring>
+
+#include "tests/fuzz/image_reading.h"
+#include "tests/support/plain_jpeg.h"
+
+namespace brigade {
+namespace {
+
+void read(std::string_view file) {
+  static const auto reader = make_jpeg_reader();
+  const auto pixels = fuzzing::read_image(*reader, file);
+  if (!pixels) return;
+  const auto [plain, warnings] = testing_support::decode_plainly(std::string(file));
+  if (warnings > 0 || plain.channels != 3) return;
+  for (std::int64_t y = 0; y < pixels->height; ++y)
+    BRIGADE_CHECK(
+        std::memcmp(pixels->data + y * pixels->stride, plain.bytes.data() + y * plain.width * 3,
+                    static_cast<std::size_t>(plain.width * 3)) == 0,
+        y);
+}
+
+}  // namespace
+}  // namespace brigade
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > 0 && size <= brigade::fuzzing::kBytesMax)
+    brigade::read({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,56 @@
+// Bytes as a tar archive in the WebDataset layout: samples whose images, labels and other members
+// lie inside it, or one line that says what is wrong.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "stages/image/shard_scan.h"
+
+namespace brigade {
+namespace {
+
+void check_place(std::uint64_t offset, std::uint64_t size, std::string_view archive) {
+  BRIGADE_CHECK(offset >= 512 && offset <= archive.size(), offset);
+  BRIGADE_CHECK(size <= archive.size() - offset, offset, size);
+}
+
+void read(std::string_view archive, const TarFields& fields) {
+  const auto bytes_at = [archive](std::uint64_t offset,
+                                  std::size_t size) -> Result<std::string_view> {
+    if (offset >= archive.size()) return std::string_view();
+    return archive.substr(offset, size);
+  };
+  const auto scan = scan_shard_bytes(bytes_at, archive.size(), fields);
+  if (!scan) {
+    const std::string& message = scan.error().message;
+    BRIGADE_CHECK(!message.empty() && message.find('\n') == message.npos, message);
+    return;
+  }
+  std::uint64_t keys_end = 0;
+  for (std::size_t i = 0; i < scan->samples.size(); ++i) {
+    const TarSample& sample = scan->samples[i];
+    BRIGADE_CHECK(sample.key_at == keys_end, sample.key_at);
+    keys_end += sample.key_bytes;
+    BRIGADE_CHECK(sample.image < fields.image.size());
+    const auto state = static_cast<TarState>(sample.state);
+    BRIGADE_CHECK(state <= TarState::bad_label);
+    if (state != TarState::no_image) check_place(sample.offset, sample.size, archive);
+    for (const auto& extra : scan->extras)
+      if (extra[i].offset != 0) check_place(extra[i].offset, extra[i].size, archive);
+  }
+  BRIGADE_CHECK(keys_end == scan->keys.size(), keys_end);
+}
+
+}  // namespace
+}  // namespace brigade
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view archive(reinterpret_cast<const char*>(data), size);
+  brigade::read(archive, {{"jpg", "png"}, "cls", "", {"txt"}});
+  brigade::read(archive, {{"jpg"}, "json", "label", {"json"}});
+  brigade::read(archive, {{"jpg"}, "", "", {}});
+  return 0;
+}
