@@ -204,6 +204,10 @@ std::string format_nanoseconds(std::int64_t nanoseconds) {
 
 std::string format_times(int count) { return concat(count, count == 1 ? " time" : " times"); }
 
+std::string format_samples(std::uint64_t count) {
+  return concat(format_count(count), count == 1 ? " sample" : " samples");
+}
+
 std::string format_percentage(double fraction) {
   const double percent = fraction * 100;
   if (!(percent >= 0 && percent < 1e12)) return concat(percent, " %");

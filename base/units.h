@@ -45,6 +45,9 @@ BRIGADE_API std::string format_nanoseconds(std::int64_t nanoseconds);
 /// For people: "1 time", "2 times".
 BRIGADE_API std::string format_times(int count);
 
+/// For people: "1 sample", "60,000 samples".
+BRIGADE_API std::string format_samples(std::uint64_t count);
+
 /// For people: "0.1 %", "97 %"; whole numbers from 10 on.
 BRIGADE_API std::string format_percentage(double fraction);
 

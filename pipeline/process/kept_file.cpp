@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
+#include "base/atomic_file.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -141,12 +141,8 @@ Result<void> KeptFile::publish(std::uint64_t samples) {
   if (fsync(fd_.get()) != 0) return system_error(temporary(), "write");
   if (const KeptLook look = look_at_kept(path_); look.kind == KeptLook::Kind::foreign)
     return Error{concat(path_, " ", look.problem, "; it is not overwritten")};
-  if (rename(temporary().c_str(), path_.c_str()) != 0) return system_error(path_, "name");
-  published_ = true;
-  const std::string folder = path_.substr(0, path_.rfind('/') + 1);
-  const OwnedFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0 || fsync(fd.get()) != 0) return system_error(folder, "write");
-  return {};
+  published_ = true;  // or else the temporary file is gone, and another run may make its own
+  return publish_temporary(path_);
 }
 
 }  // namespace brigade

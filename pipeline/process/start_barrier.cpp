@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "pipeline/run/sampler.h"
 
 namespace brigade {
@@ -17,10 +18,6 @@ std::uint64_t largest_fan_out(const Plan& plan, int domain) {
   for (const PlanDomain& derived : plan.domains)
     if (derived.above == domain) largest = std::max(largest, derived.fan_out);
   return largest;
-}
-
-std::string samples_text(std::uint64_t samples) {
-  return concat(format_count(samples), samples == 1 ? " sample" : " samples");
 }
 
 }  // namespace
@@ -69,8 +66,8 @@ Result<std::optional<std::uint64_t>> StartBarrier::size_of_stage(int stage) cons
     if (first == nullptr) first = &replica;
     if (replica.size == first->size) continue;
     return Error{concat("replicas of one source must find the same samples: ", name(*first),
-                        " found ", samples_text(first->size.value_or(0)), ", ", name(replica),
-                        " found ", samples_text(replica.size.value_or(0)),
+                        " found ", format_samples(first->size.value_or(0)), ", ", name(replica),
+                        " found ", format_samples(replica.size.value_or(0)),
                         "; did its files change while the run started?")};
   }
   return first->size;
@@ -86,8 +83,8 @@ Result<std::optional<std::uint64_t>> StartBarrier::size_of_cache(const PlanStage
   const std::uint64_t kept = stage.limit == 0 ? samples : std::min(samples, stage.limit);
   if (kept <= stage.cache.rows) return std::optional(kept);
   return Error{concat("the cache \"", stage.name, "\" has room for ",
-                      samples_text(stage.cache.rows), ", but its source has ",
-                      samples_text(samples), "; write `samples: ", samples,
+                      format_samples(stage.cache.rows), ", but its source has ",
+                      format_samples(samples), "; write `samples: ", samples,
                       "` into its `params:`, or keep fewer by `limit:`")};
 }
 
@@ -107,8 +104,8 @@ Result<std::optional<DomainStart>> StartBarrier::start_of(int domain) const {
     if (samples && *samples != *size) {
       return Error{concat("sources that are zipped need equal sizes: \"",
                           plan_.stages[static_cast<std::size_t>(first)].name, "\" has ",
-                          samples_text(*samples), ", \"", stage.name, "\" has ",
-                          samples_text(*size), "; `limit:` makes the larger one shorter")};
+                          format_samples(*samples), ", \"", stage.name, "\" has ",
+                          format_samples(*size), "; `limit:` makes the larger one shorter")};
     }
     samples = size;
     first = source;
@@ -118,7 +115,7 @@ Result<std::optional<DomainStart>> StartBarrier::start_of(int domain) const {
   if (*samples > kNumbersMax / fan_out ||
       plan_.epochs > kNumbersMax / fan_out / (*samples + planned.multiple)) {
     return Error{concat("source \"", plan_.stages[static_cast<std::size_t>(first)].name, "\" has ",
-                        samples_text(*samples), ", and ", format_count(plan_.epochs),
+                        format_samples(*samples), ", and ", format_count(plan_.epochs),
                         " epochs of them", fan_out == 1 ? "" : concat(", times ", fan_out, ","),
                         " are more than the 2^48 that can be numbered; lower `epochs:`")};
   }

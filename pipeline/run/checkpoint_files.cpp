@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/atomic_file.h"
 #include "base/text.h"
-#include "pipeline/run/atomic_file.h"
 
 namespace brigade {
 namespace {

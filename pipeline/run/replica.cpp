@@ -4,9 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "pipeline/plan/arithmetic.h"
-#include "pipeline/run/atomic_file.h"
 #include "pipeline/run/checkpoint_files.h"
 #include "pipeline/run/free_loop.h"
 #include "pipeline/run/kept_up_to.h"
@@ -66,10 +67,6 @@ Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContra
   open.params_data = out.params.get();
   open.params_type = contract.params_type;
   return {};
-}
-
-std::string samples_text(std::uint64_t count) {
-  return concat(count, count == 1 ? " sample" : " samples");
 }
 
 class SilentReporter final : public Reporter {
@@ -145,11 +142,13 @@ Result<void> Replica::State::check_size() const {
   const std::uint64_t resumed =
       context.plan->domains[static_cast<std::size_t>(lane.domain)].samples;
   if (resumed != 0 && resumed != *samples)
-    return Error{concat("its source has ", samples_text(*samples), " now and had ", resumed,
+    return Error{concat("its source has ", format_samples(*samples), " now and had ",
+                        format_count(resumed),
                         " at the checkpoint; bring them back, or run without --resume")};
   const std::uint64_t before = context.domain_of(0).epoch_samples.value.load();
   if (!running() || before == kNever || before == *samples) return {};
-  return Error{concat("its source has ", samples_text(*samples), " now and had ", before,
+  return Error{concat("its source has ", format_samples(*samples), " now and had ",
+                      format_count(before),
                       " when the run began; did its files change while the run went on?")};
 }
 

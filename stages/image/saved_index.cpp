@@ -8,11 +8,11 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -39,16 +39,6 @@ Error cannot_write(const std::string& file) {
                       "; name another file, or leave `index:` away")};
 }
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 bool is_named(int fd, const std::string& path) {
   struct stat mine {
   }, there{};
@@ -63,22 +53,10 @@ bool lock(int fd) {
   return done == 0;
 }
 
-/// Under the lock on `temporary`, which is `file`.tmp.
-Result<void> publish(int temporary, const std::string& file, std::string_view bytes) {
-  const std::string name = file + ".tmp";
-  const auto failed = [&]() -> Error {
-    const int cause = errno;
-    unlink(name.c_str());
-    errno = cause;
-    return cannot_write(file);
-  };
-  if (ftruncate(temporary, 0) != 0 || lseek(temporary, 0, SEEK_SET) != 0 ||
-      !write_all(temporary, bytes) || fsync(temporary) != 0)
-    return failed();
-  if (std::rename(name.c_str(), file.c_str()) != 0) return failed();
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  const Descriptor above(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (above.get() >= 0) fsync(above.get());  // after a power cut it is merely made again
+/// Under the lock on `file`.tmp.
+Result<void> publish(const std::string& file, std::string_view bytes) {
+  if (const auto written = write_file_atomically(file, bytes); !written)
+    return Error{concat(written.error().message, "; name another file, or leave `index:` away")};
   return {};
 }
 
@@ -137,7 +115,7 @@ Result<SavedIndex> SavedIndex::open(const IndexSource& source) {
       unlink(temporary.c_str());
       return made.error();
     }
-    BRIGADE_TRY(publish(fd.get(), source.file, *made));
+    BRIGADE_TRY(publish(source.file, *made));
     if (source.reporter != nullptr)
       source.reporter->say(
           concat("wrote the index ", source.file, " (", format_size(made->size()), ") in ",

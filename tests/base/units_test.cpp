@@ -116,5 +116,11 @@ TEST(FormatTimes, KnowsTheSingular) {
   EXPECT_EQ(format_times(0), "0 times");
 }
 
+TEST(FormatSamples, KnowsTheSingularAndGroupsDigits) {
+  EXPECT_EQ(format_samples(1), "1 sample");
+  EXPECT_EQ(format_samples(0), "0 samples");
+  EXPECT_EQ(format_samples(60'000), "60,000 samples");
+}
+
 }  // namespace
 }  // namespace brigade

@@ -313,7 +313,7 @@ class ASourceThatChanged(ResumeTest):
         table.write_text("x\n" + "".join(f"{i}\n" for i in range(SAMPLES + 1)))
         finished = self.run_graph(self.graph, "--quiet", "--resume")
         self.assertEqual(finished.code, 1, finished.err)
-        self.assertIn(f"its source has {SAMPLES + 1} samples now and had {SAMPLES} at the "
+        self.assertIn(f"its source has {SAMPLES + 1:,} samples now and had {SAMPLES:,} at the "
                       "checkpoint; bring them back, or run without --resume",
                       finished.errors()[0])
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pipeline/run/atomic_file.h"
+#include "base/atomic_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

@@ -1,7 +1,9 @@
 #include "stages/image/saved_index.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -123,6 +125,25 @@ TEST_F(SavedIndexTest, AFolderThatIsNotThereIsNamed) {
   EXPECT_EQ(open(), source_.file +
                         ": cannot write the index: No such file or directory; name another file, "
                         "or leave `index:` away");
+}
+
+// A full disk, played by the limit on file sizes: in a child, as it cannot be raised again.
+TEST_F(SavedIndexTest, AFullDiskIsNamedAndLeavesTheOldOne) {
+  EXPECT_EQ(open(), "first");
+  const std::string before = bytes_there();
+  data_ = std::string(4096, 'x');
+  const auto open_with_no_room = [&] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::fprintf(stderr, "%s\n", open().c_str());
+    _exit(0);
+  };
+  EXPECT_EXIT(open_with_no_room(), testing::ExitedWithCode(0),
+              "^cannot write .*/list.index \\(.* KiB\\): File too large; what was there before is "
+              "intact; name another file, or leave `index:` away");
+  EXPECT_EQ(bytes_there(), before);
+  EXPECT_FALSE(fs::exists(source_.file + ".tmp"));
 }
 
 TEST_F(SavedIndexTest, OneMakesItTheOthersWait) {

@@ -1,4 +1,4 @@
-#include "pipeline/run/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -65,7 +65,8 @@ Result<void> write_temporary(const std::string& path, std::string_view bytes) {
 Result<void> publish_temporary(const std::string& path) {
   if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0) return cannot_write(path, 0);
   const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
-  if (folder.get() < 0 || fsync(folder.get()) != 0)
+  // EINVAL: this file system syncs no folders.
+  if (folder.get() < 0 || (fsync(folder.get()) != 0 && errno != EINVAL))
     return Error{concat("cannot sync the folder of ", path, ": ", std::strerror(errno))};
   return {};
 }

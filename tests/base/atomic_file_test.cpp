@@ -1,4 +1,4 @@
-#include "pipeline/run/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
