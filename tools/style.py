@@ -31,9 +31,8 @@ LAYERS = {
     "stages/api": _STAGE,
     "stages/builtin": (*_STAGE, "stages"),
     # Listings are mapped, and some are tables.
-    "stages/image": (*_STAGE, "stages/basic/mapped_file.h", "stages/basic/csv_text.h",
-                     "stages/basic/csv_table.h",
-                     "stages/image"),
+    "stages/image": (*_STAGE, "stages/basic/mapped_file.h", "stages/basic/fingerprint.h",
+                     "stages/basic/csv_text.h", "stages/basic/csv_table.h", "stages/image"),
     "pipeline/config": (*_UNDER, "pipeline/config"),
     "pipeline/plan": (*_UNDER, "pipeline/config", "pipeline/plan"),
     "pipeline/stats": (*_UNDER, "pipeline/config", "pipeline/plan", "pipeline/stats"),

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "stages/api/cache_file.h"
 #include "stages/basic/basic_stages.h"
+#include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
 
 namespace brigade {
@@ -61,6 +62,13 @@ class Cached : public Producer {
   }
 
   Result<std::uint64_t> size() override { return header_.samples; }
+
+  // The header has the times of the files that the samples were made from.
+  std::uint64_t fingerprint() override {
+    Fingerprint rows;
+    rows.add_file(file_.bytes().substr(kCacheHeaderBytes));
+    return rows.value();
+  }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     std::uint64_t state = 0;

@@ -11,6 +11,7 @@
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/csv_table.h"
 #include "stages/basic/csv_text.h"
+#include "stages/basic/fingerprint.h"
 #include "stages/basic/half_float.h"
 #include "stages/basic/mapped_file.h"
 
@@ -214,6 +215,13 @@ class Csv : public Producer {
   }
 
   Result<std::uint64_t> size() override { return records_.size(); }
+
+  // All of the text: open() has looked through it, too.
+  std::uint64_t fingerprint() override {
+    Fingerprint all;
+    all.add(text_);
+    return all.value();
+  }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     const std::size_t begin = records_.begin(index);

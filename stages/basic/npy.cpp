@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "stages/basic/basic_stages.h"
+#include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
 #include "stages/basic/npy_header.h"
 
@@ -119,6 +120,12 @@ class Npy : public Producer {
 
   Result<std::uint64_t> size() override {
     return static_cast<std::uint64_t>(arrays_.front().header.shape[0]);
+  }
+
+  std::uint64_t fingerprint() override {
+    Fingerprint all;
+    for (const Array& array : arrays_) all.add_file(array.file.bytes());
+    return all.value();
   }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "stages/basic/fingerprint.h"
 #include "stages/image/idx_file.h"
 #include "stages/image/image_stages.h"
 
@@ -104,6 +105,18 @@ class IdxImages : public Producer {
   }
 
   Result<std::uint64_t> size() override { return static_cast<std::uint64_t>(count_); }
+
+  // What is in the files, packed or not.
+  std::uint64_t fingerprint() override {
+    const auto bytes = [](const std::uint8_t* data, std::size_t size) {
+      return std::string_view(reinterpret_cast<const char*>(data), size);
+    };
+    const auto count = static_cast<std::size_t>(count_);
+    Fingerprint all;
+    all.add_file(bytes(images_.bytes, count * image_bytes_));
+    if (labels_.bytes != nullptr) all.add_file(bytes(labels_.bytes, count));
+    return all.value();
+  }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     std::memcpy(out["image"].data(), images_.bytes + index * image_bytes_, image_bytes_);

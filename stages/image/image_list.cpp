@@ -1,8 +1,6 @@
 // image_list: images named by a table, a line each. The table is mapped; a byte a line is kept, and
 // the names of the classes where labels are names.
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include "base/text.h"
 #include "stages/basic/csv_table.h"
 #include "stages/basic/csv_text.h"
+#include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
 #include "stages/image/image_index.h"
 #include "stages/image/image_stages.h"
@@ -120,7 +119,12 @@ class ImageList : public Producer {
   }
 
   Result<std::uint64_t> size() override { return records_.size(); }
-  std::uint64_t fingerprint() override { return XXH3_64bits(text_.data(), text_.size()) | 1; }
+
+  std::uint64_t fingerprint() override {
+    Fingerprint all;
+    all.add(text_);
+    return all.value();
+  }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     const std::size_t begin = records_.begin(index);

@@ -56,6 +56,22 @@ class CachedTest : public testing::Test {
   TempFolder folder_;
 };
 
+TEST_F(CachedTest, TheFingerprintIsThatOfTheRows) {
+  const auto fingerprint = [this](const std::string& bytes) {
+    return open(file(bytes)).value()->producer().fingerprint();
+  };
+  const std::uint64_t first = fingerprint(file_bytes());
+  EXPECT_NE(first, 0u);
+  CacheFileHeader made_again = header();
+  made_again.contents = "images.file = 10 bytes of 17";
+  EXPECT_EQ(
+      fingerprint(print_cache_header(made_again).value() + file_bytes().substr(kCacheHeaderBytes)),
+      first);
+  std::string other = file_bytes();
+  ++other[kCacheHeaderBytes + 4096];
+  EXPECT_NE(fingerprint(other), first);
+}
+
 TEST_F(CachedTest, GivesTheRows) {
   const auto stage = open(file(file_bytes())).value();
   EXPECT_EQ(stage->outputs(), (Ports{{"x", u8, {2}}, {"r", u8, {up_to(4)}}}));

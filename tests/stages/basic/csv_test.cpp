@@ -45,6 +45,16 @@ std::string text_of(const HostTensor& tensor) {
   return {reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size()};
 }
 
+TEST_F(CsvTest, TheFingerprintIsThatOfTheText) {
+  const auto fingerprint = [this](const std::string& text) {
+    return open(text, {{"columns", "{w: width}"}}).value()->producer().fingerprint();
+  };
+  const std::uint64_t first = fingerprint(kTable);
+  EXPECT_NE(first, 0u);
+  EXPECT_EQ(fingerprint(kTable), first);
+  EXPECT_NE(fingerprint(kTable + "tulip,1,1,1\n"), first);
+}
+
 TEST_F(CsvTest, ColumnsBecomeTensors) {
   const auto stage =
       open(kTable, {{"columns", "{size: [height, width], label: kind, one: [kind], name: name}"},

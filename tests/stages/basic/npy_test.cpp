@@ -40,6 +40,23 @@ TEST_F(NpyTest, GivesARowOfEveryFile) {
   EXPECT_EQ(stage->producer().describe(1), "row 1 of points.npy");
 }
 
+TEST_F(NpyTest, TheFingerprintIsThatOfTheFiles) {
+  const auto fingerprint = [this](const std::string& labels) {
+    return open("{point: " + points_ + ", label: " + labels + "}")
+        .value()
+        ->producer()
+        .fingerprint();
+  };
+  const std::uint64_t first = fingerprint(labels_);
+  EXPECT_NE(first, 0u);
+  const auto labels = [this](const std::string& name, std::int64_t last) {
+    return write_file(folder_ / name,
+                      npy_header("<i8", "(3,)", 2) + raw_bytes<std::int64_t>({7, 8, last}));
+  };
+  EXPECT_EQ(fingerprint(labels("copied.npy", 9)), first);
+  EXPECT_NE(fingerprint(labels("other.npy", 10)), first);
+}
+
 TEST_F(NpyTest, AllFilesHaveTheSameSamples) {
   const std::string two =
       write_file(folder_ / "two.npy", npy_header("|u1", "(2,)") + counting_bytes(2));

@@ -48,6 +48,17 @@ TEST_F(CifarBinaryTest, PlanesBecomePixelsOverSeveralFiles) {
   EXPECT_EQ(stage->producer().describe(2), "b.bin: image 0");
 }
 
+TEST_F(CifarBinaryTest, TheFingerprintIsThatOfTheRecords) {
+  const auto fingerprint = [&](const std::string& name, char label) {
+    const std::string file = folder_.write(name, record("\x03", 1) + record({label}, 2));
+    return open(file).value()->producer().fingerprint();
+  };
+  const std::uint64_t first = fingerprint("a.bin", 9);
+  EXPECT_NE(first, 0u);
+  EXPECT_EQ(fingerprint("copied.bin", 9), first);
+  EXPECT_NE(fingerprint("a.bin", 8), first);
+}
+
 TEST_F(CifarBinaryTest, Cifar100HasTwoLabels) {
   const std::string file = folder_.write("train.bin", record("\x13\x63", 0));
   const auto stage = open(file, "cifar100").value();

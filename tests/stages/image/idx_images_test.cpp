@@ -45,6 +45,25 @@ TEST_F(IdxImagesTest, WithoutLabelsThereIsNoLabel) {
   EXPECT_EQ(stage->read(2).value()["image"].as<std::uint8_t>()[0], 8);
 }
 
+TEST_F(IdxImagesTest, TheFingerprintIsThatOfImagesAndLabels) {
+  const auto fingerprint = [this](const std::string& images, const std::string& labels) {
+    ParamTexts params{{"images", images}};
+    if (!labels.empty()) params.emplace_back("labels", labels);
+    return open(params).value()->producer().fingerprint();
+  };
+  const std::uint64_t first = fingerprint(images_, labels_);
+  EXPECT_NE(first, 0u);
+  const std::string unpacked =
+      write_file(folder_ / "unpacked", idx_header(8, {3, 2, 2}) + counting_bytes(12));
+  EXPECT_EQ(fingerprint(unpacked, labels_), first);
+  const std::string other = write_file(folder_ / "other", idx_header(8, {3}) + "\x07\x08\x0a");
+  EXPECT_NE(fingerprint(images_, other), first);
+  EXPECT_NE(fingerprint(images_, ""), first);
+  const std::string brighter =
+      write_file(folder_ / "brighter", idx_header(8, {3, 2, 2}) + counting_bytes(12, 1));
+  EXPECT_NE(fingerprint(brighter, labels_), first);
+}
+
 TEST_F(IdxImagesTest, FourDimensionsHaveChannelsLast) {
   const std::string path =
       write_file(folder_ / "color", idx_header(8, {2, 1, 2, 3}) + counting_bytes(12));

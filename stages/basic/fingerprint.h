@@ -1,0 +1,33 @@
+#pragma once
+
+// What a source's files hold as one number, for Producer::fingerprint(): the same wherever they lie
+// and whenever they were copied there, another where they hold something else. XXH3, chained. Files
+// up to kFingerprintWholeBytes are looked at whole: 10 ms for 50 MB in the system's cache, where
+// the run wants them anyway. Of larger ones, blocks that lie evenly over the file: a data set that
+// was made anew is noticed, a change of a few bytes may not be. One thread.
+
+#include <cstdint>
+#include <string_view>
+
+namespace brigade {
+
+inline constexpr std::size_t kFingerprintWholeBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kFingerprintBlocks = 64;  ///< of a larger file, the last at its end
+inline constexpr std::size_t kFingerprintBlockBytes = std::size_t{64} << 10;
+static_assert(kFingerprintBlocks * kFingerprintBlockBytes < kFingerprintWholeBytes);
+
+class Fingerprint {
+ public:
+  /// All of these bytes.
+  void add(std::string_view bytes);
+  /// A file's, or those of it that are samples.
+  void add_file(std::string_view bytes);
+
+  /// Never 0, which says that none is known.
+  std::uint64_t value() const { return hash_ | 1; }
+
+ private:
+  std::uint64_t hash_ = 0;
+};
+
+}  // namespace brigade
