@@ -80,7 +80,8 @@ struct Control {
 
 constexpr Control kControls[] = {
     {"Reopen", &RepairRules::reopen, "sifted.0=claim.after_cas", false},
-    {"Advance", &RepairRules::advance, "sifted.0=finish.after_done", false},
+    // Only the last task of all: whoever finishes a later one moves the mark on for the dead, too.
+    {"Advance", &RepairRules::advance, "sifted.0=finish.after_done", false, 8, 4},
     {"Count", &RepairRules::count, "sifted.0=claim.after_cas", true},
     {"Settle", &RepairRules::settle, "sifted.0=finish.after_tally", false},
     {"Ring", &RepairRules::ring, "slow.0=wake.before_bell", false, 4, 16},
