@@ -5,6 +5,7 @@
 // real implementation is pipeline/process/file_facts; tests hand in a fake. Called from the thread
 // that loads the graph, at most once per path and question.
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -32,6 +33,9 @@ class FactsReader {
   /// gzip's magic number, and its size on disk. An error names what failed ("permission denied",
   /// "damaged gzip data"), without the path.
   virtual Result<FileFact> read(const std::string& path) = 0;
+
+  /// Size and time of change of what lies at an absolute path.
+  virtual std::optional<PathStamp> stamp(const std::string&) { return std::nullopt; }
 };
 
 }  // namespace brigade

@@ -189,15 +189,35 @@ class ParamCheck {
     const ParamSpec* spec = contract_.find_param(param);
     if (spec == nullptr) return;
     const ParamValue value = spec->get(params_);
-    if (value.kind != ParamValue::Kind::map) return read_fact(param, value.text);
+    if (spec->type == ParamType::output_path) return read_made(param, value.text);
+    if (spec->type == ParamType::input_files) return read_list(param, value);
+    if (value.kind != ParamValue::Kind::map) return read_fact(param, value.text, param);
     for (const auto& [name, path] : value.entries)
-      if (good_) read_fact(concat(param, ".", name), path.text);
+      if (good_) read_fact(concat(param, ".", name), path.text, concat(param, ".", name));
   }
 
-  void read_fact(const std::string& param, const std::string& path) {
+  /// What an earlier run has left, if it has.
+  void read_made(const std::string& param, const std::string& path) {
+    if (path.empty() || v.context.facts.kind(path) != PathKind::file) return;
+    if (auto fact = v.context.facts.read(path)) draft_.facts.files.emplace_back(param, *fact);
+  }
+
+  void read_list(const std::string& param, const ParamValue& value) {
+    InputFiles files;
+    if (!parse_param(value, files)) return;
+    const auto names = expand_all_braces(files.patterns);
+    if (!names || names->size() > kFactFilesMax ||
+        std::any_of(names->begin(), names->end(), is_wildcard))
+      return;
+    for (std::size_t i = 0; i < names->size(); ++i)
+      if (good_) read_fact(concat(param, ".", i), (*names)[i], param);
+  }
+
+  /// `written`: where its path stands.
+  void read_fact(const std::string& param, const std::string& path, const std::string& written) {
     if (path.empty()) return;
     const auto known = std::find_if(spans_.begin(), spans_.end(),
-                                    [&](const auto& entry) { return entry.first == param; });
+                                    [&](const auto& entry) { return entry.first == written; });
     const Span& span = known == spans_.end() ? type_span(draft_) : known->second;
     if (v.context.facts.kind(path) == PathKind::folder)
       return error(span,
@@ -277,9 +297,10 @@ bool count_outputs(Validation& v, Draft& draft) {
 }
 
 /// What a contract can tell of how many samples there are.
-void count_samples(Draft& draft) {
+void count_samples(const Validation& v, Draft& draft) {
   const StageContract& contract = draft.stage.type->contract;
   if (!contract.samples) return;
+  draft.facts.stamp = [&v](const std::string& path) { return v.context.facts.stamp(path); };
   try {
     draft.stage.samples = contract.samples(draft.stage.params.get(), draft.facts).value_or(0);
   } catch (const std::exception&) {  // a user's own code: then it is not known
@@ -295,7 +316,7 @@ void validate_params(Validation& v) {
     draft.stage.params = contract.make_params();
     draft.has_params = draft.spec->chain ? check_chain_params(v, draft) : check_params(v, draft);
     if (draft.has_params) draft.has_params = count_outputs(v, draft);
-    if (draft.has_params) count_samples(draft);
+    if (draft.has_params) count_samples(v, draft);
     for (const ParamSpec& spec : contract.params)
       draft.stage.param_values.emplace_back(spec.name, spec.get(draft.stage.params.get()));
   }

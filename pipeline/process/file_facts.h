@@ -11,6 +11,7 @@ class FileFacts final : public FactsReader {
  public:
   PathKind kind(const std::string& path) override;
   Result<FileFact> read(const std::string& path) override;
+  std::optional<PathStamp> stamp(const std::string& path) override { return stamp_of(path); }
 };
 
 }  // namespace brigade

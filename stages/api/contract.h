@@ -96,7 +96,9 @@ class Contract {
     return *this;
   }
   /// The header of the file that the parameter just declared (an InputPath) names is read before
-  /// validation and handed to outputs(). Of InputPaths: every file's, as "PARAM.NAME".
+  /// validation and handed to outputs(). Of InputPaths: every file's, as "PARAM.NAME". Of
+  /// InputFiles: as "PARAM.0", ..., where there are no wildcards and at most kFactFilesMax files.
+  /// Of an OutputPath: where it is there and can be read.
   Contract& fact() {
     erased_.facts.push_back(erased_.params.back().name);
     return *this;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 #include "base/text.h"
@@ -88,6 +89,15 @@ Result<std::vector<std::string>> expand_braces(std::string_view pattern) {
   }
 }
 
+Result<std::vector<std::string>> expand_all_braces(const std::vector<std::string>& patterns) {
+  std::vector<std::string> all;
+  for (const std::string& pattern : patterns) {
+    BRIGADE_ASSIGN(std::vector<std::string> names, expand_braces(pattern));
+    std::move(names.begin(), names.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
 bool is_wildcard(std::string_view name) { return name.find_first_of(kWildcards) != name.npos; }
 
 std::string folder_of_wildcard(std::string_view path) {
@@ -99,14 +109,12 @@ std::string folder_of_wildcard(std::string_view path) {
 
 Result<std::vector<std::string>> list_files(const std::vector<std::string>& patterns) {
   std::vector<std::string> files;
-  for (const std::string& pattern : patterns) {
-    BRIGADE_ASSIGN(std::vector<std::string> names, expand_braces(pattern));
-    for (std::string& name : names) {
-      if (is_wildcard(name)) {
-        BRIGADE_TRY(glob_files(name, files));
-      } else {
-        files.push_back(std::move(name));
-      }
+  BRIGADE_ASSIGN(std::vector<std::string> names, expand_all_braces(patterns));
+  for (std::string& name : names) {
+    if (is_wildcard(name)) {
+      BRIGADE_TRY(glob_files(name, files));
+    } else {
+      files.push_back(std::move(name));
     }
   }
   return files;

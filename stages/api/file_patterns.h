@@ -25,6 +25,10 @@ inline constexpr std::size_t kPatternFilesMax = 1'000'000;
 /// than kPatternFilesMax names.
 BRIGADE_API Result<std::vector<std::string>> expand_braces(std::string_view pattern);
 
+/// The same of several, one after the other.
+BRIGADE_API Result<std::vector<std::string>> expand_all_braces(
+    const std::vector<std::string>& patterns);
+
 /// Whether a name has `*`, `?` or `[`, which stand for what is there.
 BRIGADE_API bool is_wildcard(std::string_view name);
 

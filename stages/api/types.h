@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/export.h"
+#include "stages/api/path_stamp.h"
 #include "stages/api/tensor.h"
 
 namespace brigade {
@@ -92,10 +93,13 @@ struct FileFact {
 };
 
 inline constexpr std::size_t kFactBytesMax = 64 << 10;
+inline constexpr std::size_t kFactFilesMax = 256;  ///< of one parameter
 
-/// Facts by the name of the parameter that names the file; "files.image" for a map of files.
+/// Facts by the name of the parameter that names the file; "files.image" for a map of files,
+/// "files.0" for a list of them.
 struct Facts {
   std::vector<std::pair<std::string, FileFact>> files;
+  StampOf stamp;  ///< of any path; unset: nobody looks
 
   /// Null when the contract did not ask for it or the file was not given.
   const FileFact* find(std::string_view param) const {

@@ -93,6 +93,10 @@ Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
   return out;
 }
 
+std::optional<std::uint64_t> csv_file_samples(const CsvParams& params, const Facts& facts) {
+  return csv_samples(facts.find("file"), params.separator, params.header);
+}
+
 Contract<CsvParams> csv_contract() {
   return Contract<CsvParams>("csv", "Reads columns of a text table (CSV), one sample per line.")
       .producer()
@@ -121,6 +125,7 @@ Contract<CsvParams> csv_contract() {
         for (const Column& column : layout.columns) ports.tensors.push_back(column.type);
         return ports;
       })
+      .counts(csv_file_samples)
       .example(
           "producer: csv\n"
           "shuffle: true\n"

@@ -98,4 +98,14 @@ std::string_view CsvRecords::text(std::uint64_t record) const {
   return text_.substr(at, csv_record_end(text_, at, separator_).value_or(text_.size()) - at);
 }
 
+std::optional<std::uint64_t> csv_samples(const FileFact* fact, const std::string& separator,
+                                         bool header) {
+  if (fact == nullptr || fact->header.size() != fact->file_bytes) return std::nullopt;
+  const auto character = csv_separator(separator);
+  if (!character) return std::nullopt;
+  const auto records = CsvRecords::find("", fact->header, *character, header);
+  if (!records) return std::nullopt;
+  return records->size();
+}
+
 }  // namespace brigade

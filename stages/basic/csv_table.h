@@ -4,11 +4,13 @@
 // number. Errors begin with the file's path. Pure functions over a text in memory.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "stages/api/types.h"
 
 namespace brigade {
 
@@ -23,6 +25,10 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
 /// Which column is called so: exactly one.
 Result<std::size_t> csv_find_column(const std::string& path, const std::vector<std::string>& names,
                                     const std::string& name, bool header);
+
+/// How many records a table has, where the fact is all of it; nothing of a longer one.
+std::optional<std::uint64_t> csv_samples(const FileFact* fact, const std::string& separator,
+                                         bool header);
 
 /// Where the records lie: the place of every eighth is kept, a byte a record.
 class CsvRecords {

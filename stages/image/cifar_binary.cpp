@@ -32,6 +32,19 @@ std::string_view name_of(Format format) {
   return format == Format::cifar10 ? "cifar10" : "cifar100";
 }
 
+/// By the files' sizes, where no wildcard stands for them.
+std::optional<std::uint64_t> cifar_samples(const CifarParams& params, const Facts& facts) {
+  const auto files = expand_all_braces(params.files.patterns);
+  if (!files) return std::nullopt;
+  std::uint64_t samples = 0;
+  for (std::size_t i = 0; i < files->size(); ++i) {
+    const FileFact* const fact = facts.find(concat("files.", i));
+    if (fact == nullptr || fact->file_bytes % record_bytes(params.format) != 0) return std::nullopt;
+    samples += fact->file_bytes / record_bytes(params.format);
+  }
+  return samples;
+}
+
 Contract<CifarParams> cifar_binary_contract() {
   return Contract<CifarParams>("cifar_binary",
                                "Reads the images and labels of CIFAR-10 or CIFAR-100.")
@@ -39,6 +52,7 @@ Contract<CifarParams> cifar_binary_contract() {
       .param("files", &CifarParams::files,
              "files of the binary version, unpacked, such as data_batch_{1..5}.bin")
       .required()
+      .fact()
       .choice("format", &CifarParams::format,
               {{"cifar10", Format::cifar10}, {"cifar100", Format::cifar100}},
               "one label, 0 to 9; or label, 0 to 99, and coarse_label, 0 to 19")
@@ -47,6 +61,7 @@ Contract<CifarParams> cifar_binary_contract() {
         if (params.format == Format::cifar100) ports.tensors.push_back({"coarse_label", i64, {}});
         return ports;
       })
+      .counts(cifar_samples)
       .example(
           "producer: cifar_binary\n"
           "shuffle: true\n"

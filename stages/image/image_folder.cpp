@@ -15,6 +15,23 @@ struct ImageFolderParams {
   bool read_ahead = true;
 };
 
+std::string root_of(const ImageFolderParams& params) {
+  std::string root = params.root.path;
+  while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  return root;
+}
+
+/// Where the index that was kept still holds.
+std::optional<std::uint64_t> image_folder_samples(const ImageFolderParams& params,
+                                                  const Facts& facts) {
+  const FileFact* const fact = facts.find("index");
+  if (fact == nullptr || !facts.stamp) return std::nullopt;
+  const auto start = look_at_index(fact->header, fact->file_bytes, IndexKind::image_folder);
+  if (!start || !ImageIndex::is_current(start->made_from, root_of(params), facts.stamp))
+    return std::nullopt;
+  return ImageIndex::size_of(*start);
+}
+
 Contract<ImageFolderParams> image_folder_contract() {
   return Contract<ImageFolderParams>("image_folder",
                                      "Lists the images below a folder that has a folder per class.")
@@ -25,11 +42,13 @@ Contract<ImageFolderParams> image_folder_contract() {
       .param("index", &ImageFolderParams::index,
              "file that keeps the list from run to run, made anew when folders have changed; none: "
              "listed at each start")
+      .fact()
       .param("read_ahead", &ImageFolderParams::read_ahead,
              "ask the kernel for each file while the stages below are busy with those before it")
       .outputs([](const ImageFolderParams&, const Ports&) -> Result<Ports> {
         return Ports{{"path", DType::u8, {up_to(kPathBytesMax)}}, {"label", DType::i64, {}}};
       })
+      .counts(image_folder_samples)
       .example("producer: image_folder\nshuffle: true\nparams: {root: imagenet/train}\n");
 }
 
@@ -38,8 +57,7 @@ class ImageFolder : public Producer {
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<ImageFolderParams>();
     read_ahead_ = ReadAhead(params.read_ahead);
-    root_ = params.root.path;
-    while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
+    root_ = root_of(params);
     IndexSource source;
     source.kind = IndexKind::image_folder;
     source.file = params.index.path;

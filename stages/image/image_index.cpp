@@ -1,10 +1,7 @@
 #include "stages/image/image_index.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -126,21 +123,27 @@ Result<std::string> ImageIndex::scan(const std::string& root) {
   return listing.finish();
 }
 
-bool ImageIndex::is_current(const IndexFile& file, const std::string& root) {
-  std::string_view rest = file.made_from();
+bool ImageIndex::is_current(std::string_view made_from, const std::string& root,
+                            const StampOf& stamp) {
+  std::string_view rest = made_from;
   if (take_part(rest) != root) return false;
   const auto looked_ns = take_number(rest);
   bool any = false;
-  while (looked_ns && !rest.empty()) {
+  if (!looked_ns || *looked_ns < kRecentNs) return false;
+  while (!rest.empty()) {
     const auto folder = take_part(rest);
     const auto changed = take_number(rest);
-    struct stat status {};
-    if (!folder || !changed || stat(concat(root, "/", *folder).c_str(), &status) != 0 ||
-        *changed != changed_ns(status) || *changed > *looked_ns - kRecentNs)
-      return false;
+    if (!folder || !changed || *changed > *looked_ns - kRecentNs) return false;
+    const auto now = stamp(concat(root, "/", *folder));
+    if (!now || *changed != now->changed_ns) return false;
     any = true;
   }
   return any;
+}
+
+std::optional<std::uint64_t> ImageIndex::size_of(const IndexStart& start) {
+  if (start.section_bytes.size() != kSections) return std::nullopt;
+  return start.section_bytes[kBegins] / sizeof(std::uint32_t);
 }
 
 Result<ImageIndex> ImageIndex::of(const IndexFile& file) {

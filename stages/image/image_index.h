@@ -9,10 +9,12 @@
 // take 24 bytes and their name's length each. Nobody changes it; any thread may read it.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "stages/api/path_stamp.h"
 #include "stages/image/index_file.h"
 
 namespace brigade {
@@ -46,7 +48,12 @@ class ImageIndex {
 
   /// Whether a look at the folders alone (one stat of each) says that scan(root) would give the
   /// same as when `file` was made. Files that were only rewritten do not matter.
-  static bool is_current(const IndexFile& file, const std::string& root);
+  static bool is_current(const IndexFile& file, const std::string& root) {
+    return is_current(file.made_from(), root, stamp_of);
+  }
+  static bool is_current(std::string_view made_from, const std::string& root, const StampOf& stamp);
+  /// What of() will find, by the sections' sizes alone.
+  static std::optional<std::uint64_t> size_of(const IndexStart& start);
 
   ImageIndex() = default;
   /// An error, to be read after the file's name, where the parts do not fit each other.

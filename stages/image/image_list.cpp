@@ -61,6 +61,10 @@ Result<Layout> layout_of(const ImageListParams& params, std::string_view head) {
   return out;
 }
 
+std::optional<std::uint64_t> image_list_samples(const ImageListParams& params, const Facts& facts) {
+  return csv_samples(facts.find("file"), params.separator, params.header);
+}
+
 Contract<ImageListParams> image_list_contract() {
   return Contract<ImageListParams>("image_list",
                                    "Lists the images that a text table (CSV) names, with labels.")
@@ -93,6 +97,7 @@ Contract<ImageListParams> image_list_contract() {
             if (params.has_labels()) ports.tensors.push_back({"label", i64, {}});
             return ports;
           })
+      .counts(image_list_samples)
       .example(
           "producer: image_list\n"
           "shuffle: true\n"

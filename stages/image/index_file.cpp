@@ -49,6 +49,19 @@ std::string_view name_of(std::uint32_t kind) {
   return "";
 }
 
+Result<Header> read_header(std::string_view start, std::uint64_t file_bytes, IndexKind kind) {
+  BRIGADE_TRY(may_replace_index(start, kind));
+  Header header{};
+  if (start.size() < sizeof header) return Error{"is damaged: it ends in its header"};
+  std::memcpy(&header, start.data(), sizeof header);
+  if (header.version != kVersion)
+    return Error{concat("has version ", header.version, ", expected ", kVersion)};
+  if (header.kind != static_cast<std::uint32_t>(kind)) return Error{"is damaged: it is of no kind"};
+  if (header.bytes != file_bytes)
+    return Error{concat("is damaged: it has ", file_bytes, " bytes of ", header.bytes)};
+  return header;
+}
+
 /// In order, one after the other: sections that overlap would be no index of ours.
 Result<void> check_places(const Header& header, const std::vector<Place>& places) {
   std::uint64_t at = sizeof(Header) + places.size() * sizeof(Place);
@@ -64,6 +77,21 @@ Result<void> check_places(const Header& header, const std::vector<Place>& places
   return {};
 }
 
+Result<std::vector<Place>> read_places(std::string_view start, const Header& header) {
+  if (header.sections > kSectionsMax ||
+      header.sections * sizeof(Place) > start.size() - sizeof header)
+    return Error{"is damaged: it has too many sections"};
+  std::vector<Place> places(header.sections);
+  if (!places.empty())
+    std::memcpy(places.data(), start.data() + sizeof header, places.size() * sizeof(Place));
+  BRIGADE_TRY(check_places(header, places));
+  return places;
+}
+
+std::string_view made_from_of(std::string_view start, const Header& header) {
+  return start.substr(sizeof header + header.sections * sizeof(Place), header.made_from_bytes);
+}
+
 }  // namespace
 
 Result<void> may_replace_index(std::string_view bytes, IndexKind kind) {
@@ -77,28 +105,24 @@ Result<void> may_replace_index(std::string_view bytes, IndexKind kind) {
   return {};
 }
 
+Result<IndexStart> look_at_index(std::string_view start, std::uint64_t file_bytes, IndexKind kind) {
+  BRIGADE_ASSIGN(const Header header, read_header(start, file_bytes, kind));
+  BRIGADE_ASSIGN(const std::vector<Place> places, read_places(start, header));
+  IndexStart out;
+  out.made_from = made_from_of(start, header);
+  if (out.made_from.size() != header.made_from_bytes)
+    return Error{"says what it was made from in more bytes than are at hand"};
+  for (const Place& place : places) out.section_bytes.push_back(place.bytes);
+  return out;
+}
+
 Result<IndexFile> IndexFile::parse(std::string_view bytes, IndexKind kind) {
-  BRIGADE_TRY(may_replace_index(bytes, kind));
-  Header header{};
-  if (bytes.size() < sizeof header) return Error{"is damaged: it ends in its header"};
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.version != kVersion)
-    return Error{concat("has version ", header.version, ", expected ", kVersion)};
-  if (header.kind != static_cast<std::uint32_t>(kind)) return Error{"is damaged: it is of no kind"};
-  if (header.bytes != bytes.size())
-    return Error{concat("is damaged: it has ", bytes.size(), " bytes of ", header.bytes)};
+  BRIGADE_ASSIGN(const Header header, read_header(bytes, bytes.size(), kind));
   if (header.checksum != checksum_of(bytes)) return Error{"is damaged: its checksum is wrong"};
-  if (header.sections > kSectionsMax ||
-      header.sections * sizeof(Place) > bytes.size() - sizeof header)
-    return Error{"is damaged: it has too many sections"};
-  std::vector<Place> places(header.sections);
-  if (!places.empty())
-    std::memcpy(places.data(), bytes.data() + sizeof header, places.size() * sizeof(Place));
-  BRIGADE_TRY(check_places(header, places));
+  BRIGADE_ASSIGN(const std::vector<Place> places, read_places(bytes, header));
   IndexFile out;
   out.fingerprint_ = header.fingerprint;
-  out.made_from_ =
-      bytes.substr(sizeof header + places.size() * sizeof(Place), header.made_from_bytes);
+  out.made_from_ = made_from_of(bytes, header);
   for (const Place& place : places)
     out.sections_.push_back(bytes.substr(place.offset, place.bytes));
   return out;

@@ -29,6 +29,16 @@ namespace brigade {
 /// Whose listing it is; part of the file, never reused.
 enum class IndexKind : std::uint32_t { image_folder = 1, tar_shards = 2 };
 
+/// What the beginning of an index says before all of it was looked at.
+struct IndexStart {
+  std::string_view made_from;
+  std::vector<std::uint64_t> section_bytes;
+};
+
+/// `start`: as much of it as there is at hand, of a file of so many bytes. Errors as of parse(),
+/// without the checksum; `start` ends before the sections.
+Result<IndexStart> look_at_index(std::string_view start, std::uint64_t file_bytes, IndexKind kind);
+
 /// A view of an index; the bytes belong to somebody else.
 class IndexFile {
  public:

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <sys/stat.h>
+#include "stages/api/path_stamp.h"
 
 namespace brigade {
 
@@ -39,10 +39,6 @@ inline std::optional<std::int64_t> take_number(std::string_view& text) {
   const auto [end, error] = std::from_chars(part->data(), part->data() + part->size(), number);
   if (error != std::errc{} || end != part->data() + part->size()) return std::nullopt;
   return number;
-}
-
-inline std::int64_t changed_ns(const struct stat& status) {
-  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
 /// Now, by the clock of files' times.

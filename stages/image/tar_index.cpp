@@ -1,10 +1,7 @@
 #include "stages/image/tar_index.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -102,23 +99,27 @@ Result<std::string> TarIndex::scan(const std::vector<std::string>& shards,
                       fields.label.empty() ? "" : concat(" and KEY.", fields.label))};
 }
 
-bool TarIndex::is_current(const IndexFile& file, const std::vector<std::string>& shards,
-                          const TarFields& fields) {
-  std::string_view rest = file.made_from();
+bool TarIndex::is_current(std::string_view made_from, const std::vector<std::string>& shards,
+                          const TarFields& fields, const StampOf& stamp) {
+  std::string_view rest = made_from;
   if (take_part(rest) != wish_of(fields)) return false;
   const auto looked_ns = take_number(rest);
-  if (!looked_ns) return false;
+  if (!looked_ns || *looked_ns < kRecentNs) return false;
   for (const std::string& shard : shards) {
     const auto path = take_part(rest);
     const auto bytes = take_number(rest);
     const auto changed = take_number(rest);
-    struct stat status {};
-    if (path != shard || !bytes || !changed || stat(shard.c_str(), &status) != 0 ||
-        *bytes != status.st_size || *changed != changed_ns(status) ||
-        *changed > *looked_ns - kRecentNs)
+    if (path != shard || !bytes || !changed || *changed > *looked_ns - kRecentNs) return false;
+    const auto now = stamp(shard);
+    if (!now || static_cast<std::uint64_t>(*bytes) != now->bytes || *changed != now->changed_ns)
       return false;
   }
   return rest.empty();
+}
+
+std::optional<std::uint64_t> TarIndex::size_of(const IndexStart& start) {
+  if (start.section_bytes.size() < kExtras) return std::nullopt;
+  return start.section_bytes[kSamples] / sizeof(TarSample);
 }
 
 std::vector<std::string> TarIndex::shards_of(const IndexFile& file) {

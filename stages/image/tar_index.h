@@ -12,11 +12,13 @@
 // may read it.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "stages/api/path_stamp.h"
 #include "stages/image/index_file.h"
 
 namespace brigade {
@@ -61,7 +63,13 @@ class TarIndex {
 
   /// Whether these archives have the sizes and times that they had, and the same was wanted.
   static bool is_current(const IndexFile& file, const std::vector<std::string>& shards,
-                         const TarFields& fields);
+                         const TarFields& fields) {
+    return is_current(file.made_from(), shards, fields, stamp_of);
+  }
+  static bool is_current(std::string_view made_from, const std::vector<std::string>& shards,
+                         const TarFields& fields, const StampOf& stamp);
+  /// What of() will find, by the sections' sizes alone.
+  static std::optional<std::uint64_t> size_of(const IndexStart& start);
 
   TarIndex() = default;
   /// `shards`: how many archives. An error, to be read after the file's name, where the parts do

@@ -83,6 +83,21 @@ Result<Ports> tar_shards_outputs(const TarShardsParams& params, const Ports&) {
   return ports;
 }
 
+/// Where the index that was kept still holds, of archives that are all named: what a wildcard
+/// stands for now, only a look at the folder can say.
+std::optional<std::uint64_t> tar_shards_samples(const TarShardsParams& params, const Facts& facts) {
+  const FileFact* const fact = facts.find("index");
+  const auto fields = fields_of(params);
+  const auto shards = expand_all_braces(params.shards.patterns);
+  if (fact == nullptr || !facts.stamp || !fields || !shards ||
+      std::any_of(shards->begin(), shards->end(), is_wildcard))
+    return std::nullopt;
+  const auto start = look_at_index(fact->header, fact->file_bytes, IndexKind::tar_shards);
+  if (!start || !TarIndex::is_current(start->made_from, *shards, *fields, facts.stamp))
+    return std::nullopt;
+  return TarIndex::size_of(*start);
+}
+
 Contract<TarShardsParams> tar_shards_contract() {
   return Contract<TarShardsParams>(
              "tar_shards",
@@ -106,9 +121,11 @@ Contract<TarShardsParams> tar_shards_contract() {
       .param("index", &TarShardsParams::index,
              "file that keeps what lies where from run to run, made anew when an archive has "
              "changed; none: looked up at each start")
+      .fact()
       .param("read_ahead", &TarShardsParams::read_ahead,
              "ask the kernel for each image while the stages below are busy with those before it")
       .outputs(tar_shards_outputs)
+      .counts(tar_shards_samples)
       .example(
           "producer: tar_shards\n"
           "shuffle: true\n"
@@ -180,6 +197,8 @@ class TarShards : public Producer {
     if (sample.state != static_cast<std::uint8_t>(TarState::good)) return fault(index, shard);
     const std::string& path = shards_[shard];
     const int fd = read_ahead_ || !fields_.extra.empty() ? open_.get(shard, path) : -1;
+    if (fd < 0 && !fields_.extra.empty())
+      return Error{concat(path, ": cannot open: ", std::strerror(errno))};
     if (read_ahead_ && fd >= 0) read_ahead(fd, sample.offset, sample.size);
     BRIGADE_TRY(put(path, out["file"]));
     out["offset"].as<std::int64_t>()[0] = static_cast<std::int64_t>(sample.offset);
@@ -244,8 +263,8 @@ class TarShards : public Producer {
     const TarSample& sample = index_.at(index);
     std::string text(std::min<std::size_t>(sample.size, 64), '\0');
     const int fd = open_.get(shard, shards_[shard]);
-    const ssize_t got =
-        fd < 0 ? 0 : pread(fd, text.data(), text.size(), static_cast<off_t>(sample.offset));
+    if (fd < 0) return Error{concat(name, ": cannot open: ", std::strerror(errno))};
+    const ssize_t got = pread(fd, text.data(), text.size(), static_cast<off_t>(sample.offset));
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     const auto label = parse_label(text);
     return label ? Error{concat(name, ": changed since its index was made")}
@@ -267,9 +286,8 @@ class TarShards : public Producer {
     BRIGADE_ASSIGN(const auto to,
                    slot.resize<std::uint8_t>({static_cast<std::int64_t>(place.size)}));
     for (std::size_t have = 0; have < to.size();) {
-      const ssize_t got = fd < 0 ? -1
-                                 : pread(fd, to.data() + have, to.size() - have,
-                                         static_cast<off_t>(place.offset + have));
+      const ssize_t got =
+          pread(fd, to.data() + have, to.size() - have, static_cast<off_t>(place.offset + have));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return failed(concat("cannot be read: ", std::strerror(errno)));
       if (got == 0) return failed("the archive became shorter");

@@ -23,6 +23,19 @@ void check_inside(std::string_view part, std::string_view bytes) {
                 part.size());
 }
 
+/// The beginning of a file, in which a later part would be.
+void read_start(std::string_view bytes, IndexKind kind) {
+  const std::string_view start = bytes.substr(0, bytes.size() - bytes.size() / 4);
+  const auto found = look_at_index(start, bytes.size(), kind);
+  if (!found) return;
+  check_inside(found->made_from, start);
+  const auto nothing = [](const std::string&) { return std::optional<PathStamp>(); };
+  (void)ImageIndex::is_current(found->made_from, "/nowhere", nothing);
+  (void)TarIndex::is_current(found->made_from, {"/nowhere"}, {{"jpg"}, "cls", "", {}}, nothing);
+  (void)ImageIndex::size_of(*found);
+  (void)TarIndex::size_of(*found);
+}
+
 void read_folder(std::string_view bytes) {
   const auto file = IndexFile::parse(bytes, IndexKind::image_folder);
   if (!file) return;
@@ -63,6 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace brigade;
   std::string bytes(reinterpret_cast<const char*>(data), size);
   for (int sealed = 0; sealed < 2; ++sealed) {
+    read_start(bytes, IndexKind::image_folder);
+    read_start(bytes, IndexKind::tar_shards);
     read_folder(bytes);
     read_shards(bytes);
     const auto may = may_replace_index(bytes, IndexKind::image_folder);

@@ -159,7 +159,8 @@ stages:
 
     def test_a_source_that_has_more_than_there_is_room_for_is_named(self):
         table = self.folder / "table.csv"
-        table.write_text("x\n" + "1\n" * 50)
+        # Above 64 KiB, so that its records are not counted before the run.
+        table.write_text("x,text\n" + f"1,{'t' * 2000}\n" * 50)
         yaml = f"""
 stages:
   table: {{producer: csv, params: {{file: {table}, columns: {{x: x}}}}}}

@@ -60,7 +60,7 @@ stages:
 """
 
 
-class Sources(ProgramTest):
+class SourcesTest(ProgramTest):
     def setUp(self):
         super().setUp()
         for _, name, data in pictures():
@@ -85,6 +85,8 @@ class Sources(ProgramTest):
     def of_shards(self, shards, more=""):
         return self.results(f"producer: tar_shards\n    params: {{shards: {shards}{more}}}")
 
+
+class Sources(SourcesTest):
     def test_archives_of_every_form_give_what_the_folder_gives(self):
         expected = self.of_folder()
         self.assertEqual(expected["samples"], CLASSES * OF_EACH)
@@ -231,6 +233,71 @@ stages:
         checked = Running(["check", pathlib.Path(self.folder / "graph.yaml")])
         self.runs.append(checked)
         self.assertEqual(checked.finish().code, 0)
+
+
+class TheMemoryOfACache(SourcesTest):
+    """`brigade plan` knows it where the source can tell how many samples it has."""
+
+    def yaml(self, source, more=""):
+        return f"""
+stages:
+  files:
+    {source}
+  kept: {{transform: cache, from: files{more}}}
+  count: {{consumer: count, from: kept}}
+"""
+
+    def plan(self, yaml, *options, code=0):
+        run = Running(["plan", self.write("graph.yaml", yaml), *options], cwd=self.folder)
+        self.runs.append(run)
+        finished = run.finish()
+        self.assertEqual(finished.code, code, finished.err)
+        return finished.out if code == 0 else finished.err
+
+    def grow_old(self):
+        """What changed just now is looked at again by the next run."""
+        old = time.time() - 3600
+        for path in (*self.folder.rglob("data/**"), *self.folder.glob("*.tar")):
+            os.utime(path, (old, old))
+
+    def check_with_index(self, source):
+        yaml = self.yaml(source)
+        unknown = "how many samples its source has is known only once the run has begun"
+        self.assertIn(unknown, self.plan(yaml, code=2))
+        self.grow_old()
+        self.summary(self.yaml(source, ", params: {samples: 100}"))  # makes the index
+        self.assertIn(f": {CLASSES * OF_EACH} rows", self.plan(yaml))
+        self.assertEqual(self.summary(yaml)["samples"], CLASSES * OF_EACH)
+        return lambda: self.assertIn(unknown, self.plan(yaml, code=2))
+
+    def test_of_a_folder_by_its_index(self):
+        check_unknown = self.check_with_index(
+            "producer: image_folder\n    params: {root: data, index: i}")
+        (self.folder / "data" / "class_1" / "zz.png").write_bytes(png(1))
+        check_unknown()
+
+    def test_of_archives_by_their_index(self):
+        self.write_shard("s-0.tar", pictures()[:5])
+        self.write_shard("s-1.tar", pictures()[5:])
+        check_unknown = self.check_with_index(
+            "producer: tar_shards\n    params: {shards: 's-{0..1}.tar', index: i}")
+        self.write_shard("s-1.tar", pictures()[6:])
+        check_unknown()
+
+    def test_of_a_table_by_its_lines(self):
+        self.write("list.csv", "path,label\n" + "/x.png,1\n" * 17)
+        self.assertIn(": 17 rows", self.plan(self.yaml(
+            "producer: image_list\n    params: {file: list.csv}")))
+        self.assertIn(": 17 rows", self.plan(self.yaml(
+            "producer: csv\n    params: {file: list.csv, columns: {x: label}}")))
+
+    def test_of_cifar_by_the_sizes_of_its_files(self):
+        for i in (1, 2):
+            (self.folder / f"batch_{i}.bin").touch()
+            os.truncate(self.folder / f"batch_{i}.bin", 3073 * 50_000)
+        yaml = self.yaml('producer: cifar_binary\n    params: {files: "batch_{1..2}.bin"}')
+        self.assertIn(": 100,000 rows", self.plan(yaml))
+        self.assertIn("memory", self.plan(yaml + "memory: 100MiB\n", code=2))
 
 
 if __name__ == "__main__":

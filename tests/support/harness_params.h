@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "stages/api/file_patterns.h"
 #include "stages/api/stage_types.h"
 
 namespace brigade::testing_support {
@@ -82,13 +83,27 @@ inline void read_fact(Facts& facts, const std::string& name, const std::string& 
   facts.files.push_back({name, std::move(fact)});
 }
 
+inline std::vector<std::string> texts_of(const ParamValue& list) {
+  std::vector<std::string> texts;
+  for (const ParamValue& item : list.items) texts.push_back(item.text);
+  return texts;
+}
+
 /// The facts that the contract asks for, from the files themselves; missing files give none.
 inline Facts read_facts(const StageContract& contract, const ParamTexts& texts) {
   Facts facts;
+  facts.stamp = stamp_of;
   for (const auto& [name, text] : texts) {
     if (std::find(contract.facts.begin(), contract.facts.end(), name) == contract.facts.end())
       continue;
     const ParamValue value = param_value(text);
+    if (contract.find_param(name)->type == ParamType::input_files) {
+      const auto files = expand_all_braces(
+          value.kind == ParamValue::Kind::list ? texts_of(value) : std::vector<std::string>{text});
+      for (std::size_t i = 0; i < files->size(); ++i)
+        read_fact(facts, concat(name, ".", i), (*files)[i]);
+      continue;
+    }
     if (value.kind == ParamValue::Kind::scalar) read_fact(facts, name, text);
     for (const auto& [key, path] : value.entries)
       read_fact(facts, concat(name, ".", key), path.text);

@@ -62,6 +62,73 @@ TEST(ValidateParams, FactsReachTheContract) {
   EXPECT_EQ(loaded.graph->stages[0].outputs.tensors.at(0).text(), "image u8[28, 28, 1]");
 }
 
+struct ToldParams {
+  InputFiles files;
+  OutputPath made;
+};
+
+class StampedFacts : public FakeFacts {
+ public:
+  std::optional<PathStamp> stamp(const std::string& path) override {
+    return PathStamp{path.size(), 0};
+  }
+};
+
+/// What a contract is told that has facts of many files, and of one that a run may have left.
+std::string told_of(const std::string& params) {
+  StampedFacts facts;
+  facts.file("/data/a1", "first").file("/data/a2", "second").file("/data/made", "listing");
+  facts.broken("/data/broken", "damaged gzip data");
+  std::string told;
+  StageTypes types;
+  types.add<fake::NoProducer>(Contract<ToldParams>("told", "Says what it is told.")
+                                  .producer()
+                                  .param("files", &ToldParams::files, "files")
+                                  .required()
+                                  .fact()
+                                  .param("made", &ToldParams::made, "what a run may have left")
+                                  .fact()
+                                  .counts([&told](const ToldParams&, const Facts& found) {
+                                    for (const auto& [name, fact] : found.files)
+                                      told += name + "=" + fact.header + " ";
+                                    told += std::to_string(found.stamp("/data")->bytes);
+                                    return std::optional<std::uint64_t>(7);
+                                  })
+                                  .outputs([](const ToldParams&, const Ports&) -> Result<Ports> {
+                                    return Ports{{"x", u8, {}}};
+                                  }));
+  fake::add_consumers(types);
+  const auto loaded = load_graph({{"g.yaml",
+                                   "stages:\n  a: {producer: told, params: {" + params +
+                                       "}}\n  b: {consumer: show, from: a}\n",
+                                   "/graphs"}},
+                                 {.files = {},
+                                  .sets = {},
+                                  .limit = {},
+                                  .types = types,
+                                  .facts = facts,
+                                  .environment = {},
+                                  .working_directory = "/",
+                                  .plugins = nullptr});
+  return loaded.graph ? told : loaded.messages();
+}
+
+TEST(ValidateParams, FactsOfManyFilesAreNumberedWhereAllAreNamed) {
+  EXPECT_EQ(told_of("files: \"/data/a{1..2}\""), "files.0=first files.1=second 5");
+  EXPECT_EQ(told_of("files: [/data/a2, /data/a1]"), "files.0=second files.1=first 5");
+  EXPECT_EQ(told_of("files: \"/data/a*\""), "5");
+  EXPECT_EQ(told_of("files: [/data/a1, \"/data/a*\"]"), "5");
+  EXPECT_THAT(told_of("files: [/data/a1, /data/broken]"),
+              HasSubstr("g.yaml:2:39: error: stage \"a\": parameter \"files.1\": /data/broken: "
+                        "damaged gzip data"));
+}
+
+TEST(ValidateParams, FactsOfWhatARunMayHaveLeftAreThereOnceItHas) {
+  EXPECT_EQ(told_of("files: /data/a1, made: /data/made"), "files.0=first made=listing 5");
+  EXPECT_EQ(told_of("files: /data/a1, made: /data/none"), "files.0=first 5");
+  EXPECT_EQ(told_of("files: /data/a1, made: /data/broken"), "files.0=first 5");
+}
+
 TEST(ValidateParams, TheMistakeIsShownAtTheItem) {
   EXPECT_THAT(messages_of("stages:\n  a: {producer: synthetic, params: {shape: [1, 2, x]}}\n"),
               HasSubstr("g.yaml:2:51: error: stage \"a\": parameter \"shape\": item 3:"));

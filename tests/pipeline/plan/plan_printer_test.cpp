@@ -61,6 +61,16 @@ TEST(PlanPrinter, ShowsACacheInAFile) {
   expect_golden("plan/cache_file.txt", printed(graph));
 }
 
+TEST(PlanPrinter, ShowsACacheInMemory) {
+  const Ports row{{"x", u8, {784}}};
+  GraphBuilder graph("cache");
+  graph.producer("images", row).samples = 60'000;
+  graph.transform("kept", {"images"}, row).passed = {{"x", 0}};
+  graph.type_of("kept").contract.cache = true;
+  graph.consumer("count", {"kept"});
+  expect_golden("plan/cache.txt", printed(graph));
+}
+
 TEST(PlanPrinter, ShowsAZipAndAMachineWithoutLimits) {
   GraphBuilder graph("zip");
   graph.producer("left", {{"x", f32, {16}}});

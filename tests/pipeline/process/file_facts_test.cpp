@@ -36,6 +36,14 @@ TEST_F(Facts, ReadTheStartOfAPlainFile) {
   EXPECT_EQ(fact->file_bytes, 5u);
 }
 
+TEST_F(Facts, HaveSizeAndTimeOfWhatLiesThere) {
+  folder.write("plain", "hello");
+  const auto stamp = facts.stamp(path("plain"));
+  ASSERT_TRUE(stamp);
+  EXPECT_EQ(stamp->bytes, 5u);
+  EXPECT_FALSE(facts.stamp(path("none")));
+}
+
 TEST_F(Facts, ReadNoMoreThanTheyNeed) {
   folder.write("long", std::string(kFactBytesMax + 10, 'x'));
   const auto fact = facts.read(path("long"));

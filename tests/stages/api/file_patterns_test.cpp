@@ -17,6 +17,8 @@ TEST(FilePatterns, BracesAreRangesAndLists) {
   EXPECT_THAT(expand_braces("{9..10}").value(), ElementsAre("9", "10"));
   EXPECT_THAT(expand_braces("{b,a}{0..1}").value(), ElementsAre("b0", "b1", "a0", "a1"));
   EXPECT_THAT(expand_braces("x{,.bak}").value(), ElementsAre("x", "x.bak"));
+  EXPECT_THAT(expand_all_braces({"b{1..2}", "a*"}).value(), ElementsAre("b1", "b2", "a*"));
+  EXPECT_FALSE(expand_all_braces({"a", "b{"}));
 }
 
 TEST(FilePatterns, BracesThatAreWrongAreShown) {

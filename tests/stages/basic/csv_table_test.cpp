@@ -46,5 +46,18 @@ TEST(CsvTable, RecordsAreFoundByNumber) {
             "f:2:1: a quote in this record is never closed");
 }
 
+TEST(CsvSamples, AreThoseOfATableThatIsAllThere) {
+  const std::string text = "a;b\n1;2\n\n\"x\ny\";3\n";
+  const FileFact all{text, text.size()};
+  EXPECT_EQ(csv_samples(&all, ";", true), 2u);
+  EXPECT_EQ(csv_samples(&all, ";", false), 3u);
+  EXPECT_EQ(csv_samples(&all, "", true), std::nullopt);
+  const FileFact beginning{text, text.size() + 1};
+  EXPECT_EQ(csv_samples(&beginning, ";", true), std::nullopt);
+  const FileFact empty{"a;b\n", 4};
+  EXPECT_EQ(csv_samples(&empty, ";", true), std::nullopt);
+  EXPECT_EQ(csv_samples(nullptr, ";", true), std::nullopt);
+}
+
 }  // namespace
 }  // namespace brigade

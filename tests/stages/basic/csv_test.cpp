@@ -55,6 +55,13 @@ TEST_F(CsvTest, TheFingerprintIsThatOfTheText) {
   EXPECT_NE(fingerprint(kTable + "tulip,1,1,1\n"), first);
 }
 
+TEST_F(CsvTest, ItsContractCountsTheRecordsOfASmallTable) {
+  const StageContract& contract = types_.all()[0].contract;
+  const ParamTexts texts{{"file", folder_.write("t.csv", kTable)}, {"columns", "{w: width}"}};
+  const auto params = make_params(contract, texts).value();
+  EXPECT_EQ(contract.samples(params.get(), read_facts(contract, texts)), 2u);
+}
+
 TEST_F(CsvTest, ColumnsBecomeTensors) {
   const auto stage =
       open(kTable, {{"columns", "{size: [height, width], label: kind, one: [kind], name: name}"},

@@ -59,6 +59,23 @@ TEST_F(CifarBinaryTest, TheFingerprintIsThatOfTheRecords) {
   EXPECT_NE(fingerprint("a.bin", 8), first);
 }
 
+TEST_F(CifarBinaryTest, ItsContractCountsByTheSizesOfFilesThatAreNamed) {
+  folder_.write("a1.bin", record("\x03", 1) + record("\x09", 2));
+  folder_.write("a2.bin", record("\x01", 1));
+  folder_.write("cut.bin", "\x01");
+  const StageContract& contract = types_.all()[0].contract;
+  const auto samples = [&](const std::string& names, const char* format = "cifar10") {
+    const ParamTexts texts{{"files", folder_.path() / names}, {"format", format}};
+    const auto params = make_params(contract, texts).value();
+    return contract.samples(params.get(), read_facts(contract, texts));
+  };
+  EXPECT_EQ(samples("a{1..2}.bin"), 3u);
+  EXPECT_EQ(samples("a{1..2}.bin", "cifar100"), std::nullopt) << "no whole records";
+  EXPECT_EQ(samples("a*.bin"), std::nullopt);
+  EXPECT_EQ(samples("cut.bin"), std::nullopt);
+  EXPECT_EQ(samples("none.bin"), std::nullopt);
+}
+
 TEST_F(CifarBinaryTest, Cifar100HasTwoLabels) {
   const std::string file = folder_.write("train.bin", record("\x13\x63", 0));
   const auto stage = open(file, "cifar100").value();

@@ -45,6 +45,27 @@ TEST_F(ImageFolderTest, GivesPathsAndLabels) {
   }
 }
 
+TEST_F(ImageFolderTest, ItsContractCountsByAnIndexThatStillHolds) {
+  namespace fs = std::filesystem;
+  for (const char* name : {"data/b/1.jpg", "data/a/2.jpg", "data/a/3.jpg"}) folder_.write(name, "");
+  const std::string root = folder_.path() / "data";
+  const auto then = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const char* name : {"data", "data/a", "data/b"})
+    fs::last_write_time(folder_.path() / name, then);
+  const StageContract& contract = types_.all()[0].contract;
+  const ParamTexts texts{{"index", folder_.path() / "data.index"}, {"root", root + "/"}};
+  const auto params = make_params(contract, texts).value();
+  const auto samples = [&] { return contract.samples(params.get(), read_facts(contract, texts)); };
+  EXPECT_EQ(samples(), std::nullopt) << "there is none yet";
+  open(root, {{"index", texts[0].second}}).value();
+  EXPECT_EQ(samples(), 3u);
+  Facts nobody_looks = read_facts(contract, texts);
+  nobody_looks.stamp = nullptr;
+  EXPECT_EQ(contract.samples(params.get(), nobody_looks), std::nullopt);
+  folder_.write("data/a/4.jpg", "");
+  EXPECT_EQ(samples(), std::nullopt);
+}
+
 TEST_F(ImageFolderTest, TheIndexIsKeptAndGivesTheSame) {
   for (const char* name : {"data/b/1.jpg", "data/a/2.jpg", "data/a/3.jpg"}) folder_.write(name, "");
   const std::string root = folder_.path() / "data";

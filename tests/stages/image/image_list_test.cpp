@@ -113,5 +113,12 @@ TEST_F(ImageListTest, TheFingerprintIsThatOfTheText) {
   EXPECT_NE(fingerprint("path,label\n/a,2\n"), first);
 }
 
+TEST_F(ImageListTest, ItsContractCountsTheLinesOfASmallTable) {
+  const StageContract& contract = types_.all()[0].contract;
+  const ParamTexts texts{{"file", folder_.write("l.csv", "path,label\n/a,1\n/b,2\n")}};
+  const auto params = make_params(contract, texts).value();
+  EXPECT_EQ(contract.samples(params.get(), read_facts(contract, texts)), 2u);
+}
+
 }  // namespace
 }  // namespace brigade

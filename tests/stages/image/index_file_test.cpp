@@ -67,6 +67,27 @@ TEST_F(IndexFileTest, WhatIsDamagedSaysSo) {
   EXPECT_EQ(error_of(version), "has version 9, expected 1");
 }
 
+TEST_F(IndexFileTest, ItsBeginningSaysWhatIsInIt) {
+  const std::size_t needed = 64 + 3 * 16 + 12;
+  for (const std::size_t at_hand : {needed, needed + 1, bytes_.size()}) {
+    const auto start = look_at_index(std::string_view(bytes_).substr(0, at_hand), bytes_.size(),
+                                     IndexKind::tar_shards);
+    ASSERT_TRUE(start) << start.error().message;
+    EXPECT_EQ(start->made_from, "made of this");
+    EXPECT_EQ(start->section_bytes, (std::vector<std::uint64_t>{12, 7, 0}));
+  }
+  const auto error = [&](std::size_t at_hand, std::size_t file_bytes) {
+    const auto start = look_at_index(std::string_view(bytes_).substr(0, at_hand), file_bytes,
+                                     IndexKind::tar_shards);
+    return start ? "no error" : start.error().message;
+  };
+  EXPECT_EQ(error(needed - 1, bytes_.size()),
+            "says what it was made from in more bytes than are at hand");
+  EXPECT_EQ(error(70, bytes_.size()), "is damaged: it has too many sections");
+  EXPECT_EQ(error(10, bytes_.size()), "is damaged: it ends in its header");
+  EXPECT_TRUE(error(bytes_.size(), 1000).starts_with("is damaged: it has 1000 bytes of "));
+}
+
 TEST_F(IndexFileTest, EveryChangedByteIsNoticed) {
   for (std::size_t at = 0; at < bytes_.size(); ++at) {
     std::string changed = bytes_;

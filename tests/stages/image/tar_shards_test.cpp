@@ -29,6 +29,13 @@ class TarShardsTest : public testing::Test {
     params.emplace_back("shards", shards_);
     return StageHarness::open(types_.all()[0], {params, {}, context});
   }
+  /// Opened while its archives are whole, which are gone before the first is read.
+  std::unique_ptr<StageHarness> open_then_lose(ParamTexts params) {
+    auto stage = open(std::move(params)).value();
+    std::filesystem::remove(first_);
+    std::filesystem::remove(second_);
+    return stage;
+  }
   std::string error_of(ParamTexts params) {
     const auto stage = open(std::move(params));
     return stage ? "no error" : stage.error().message;
@@ -86,6 +93,19 @@ TEST_F(TarShardsTest, ReadingWhatLacksAPartIsTheError) {
             "s-0.tar: cat_1.jpg: its key has 5 bytes, but key_bytes is 3");
 }
 
+TEST_F(TarShardsTest, AnArchiveThatIsCutOffMeanwhileIsNamed) {
+  const auto stage = open({{"extra", "[txt]"}}).value();
+  std::filesystem::resize_file(first_, 1024);
+  EXPECT_EQ(stage->read(0).error().message, first_ + ": cat_1.txt: the archive became shorter");
+}
+
+TEST_F(TarShardsTest, AnArchiveThatIsGoneMeanwhileIsNamed) {
+  const auto stage = open_then_lose({{"extra", "[txt]"}});
+  EXPECT_EQ(stage->read(0).error().message, first_ + ": cannot open: No such file or directory");
+  EXPECT_EQ(stage->read(1).error().message,
+            second_ + ": dog_2.cls: cannot open: No such file or directory");
+}
+
 TEST_F(TarShardsTest, FieldsOfJsonHaveTheirErrors) {
   folder_.write("s-1.tar", tar_member("a.jpg", "x") + tar_member("a.json", "{}") + tar_end());
   const auto stage = open({{"label", "json"}, {"label_field", "label"}}).value();
@@ -113,6 +133,26 @@ TEST_F(TarShardsTest, TheIndexIsKeptAndARestartKeepsItsNumbers) {
   again.again = true;
   EXPECT_EQ(open(params, again).value()->producer().fingerprint(), before);
   EXPECT_NE(open(params).value()->producer().fingerprint(), before);
+}
+
+TEST_F(TarShardsTest, ItsContractCountsByAnIndexThatStillHolds) {
+  namespace fs = std::filesystem;
+  const auto then = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const std::string& shard : {first_, second_}) fs::last_write_time(shard, then);
+  const StageContract& contract = types_.all()[0].contract;
+  const auto samples = [&](const std::string& shards) {
+    const ParamTexts texts{{"index", folder_.path() / "i"}, {"shards", shards}};
+    const auto params = make_params(contract, texts).value();
+    return contract.samples(params.get(), read_facts(contract, texts));
+  };
+  EXPECT_EQ(samples(shards_), std::nullopt) << "there is none yet";
+  open({{"index", folder_.path() / "i"}}).value();
+  EXPECT_EQ(samples(shards_), 4u);
+  EXPECT_EQ(samples("[" + first_ + ", " + second_ + "]"), 4u);
+  EXPECT_EQ(samples(first_), std::nullopt) << "it is of two";
+  EXPECT_EQ(samples(folder_.path() / "s-*.tar"), std::nullopt) << "who knows what is there now";
+  folder_.write("s-0.tar", tar_end());
+  EXPECT_EQ(samples(shards_), std::nullopt);
 }
 
 TEST_F(TarShardsTest, ARestartKeepsTheArchivesThatAWildcardFound) {
