@@ -25,9 +25,12 @@ class DomainEpochs {
     }
   }
 
+  /// They have, and it is known in advance.
+  bool have_one_length() const { return recorded_.capacity() == 0; }
+
   /// The number past the last one of epoch `epoch`; kNever while that is not known.
   std::uint64_t end(std::uint64_t epoch) const {
-    if (recorded_.capacity() > 0) {
+    if (!have_one_length()) {
       const std::uint64_t end = recorded_.end(epoch);
       return end == kNever ? kNever : end * fan_out_;
     }
@@ -38,7 +41,7 @@ class DomainEpochs {
   /// How many epochs have ended at `low` or before it, as far as is known. `known`: of them, as
   /// many as the caller has seen.
   std::uint64_t passed(std::uint64_t low, std::uint64_t known = 0) const {
-    if (recorded_.capacity() == 0) {
+    if (have_one_length()) {
       const std::uint64_t period = period_->load(std::memory_order_acquire);
       return period == 0 ? 0 : low / period;
     }

@@ -63,8 +63,10 @@ struct PlanLane {
   bool in_order = false;         ///< one replica, one task in hand: no task words are used
   bool fixed = false;            ///< task t belongs to replica t mod R
   std::uint64_t wake_every = 1;  ///< samples between marks at which a neighbour can do something
-  /// Of a consumer of a resumed run: samples before it were consumed by an earlier one.
+  /// Of a resumed run, what an earlier one has consumed: the samples before this number, and those
+  /// of earlier epochs than this.
   std::uint64_t resume_at = 0;
+  std::uint64_t resume_epoch = 0;  ///< where epochs end where their data do
   friend bool operator==(const PlanLane&, const PlanLane&) = default;
 };
 
@@ -73,6 +75,14 @@ struct PlanPass {
   std::string name;
   int input = 0;  ///< index into the lane's inputs
   friend bool operator==(const PlanPass&, const PlanPass&) = default;
+};
+
+/// A sample that one of a stage's lanes reads.
+struct PlanPlace {
+  int lane = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t index = 0;
+  friend bool operator==(const PlanPlace&, const PlanPlace&) = default;
 };
 
 inline bool operator==(const OnError& a, const OnError& b) {
@@ -137,6 +147,7 @@ struct PlanStage {
   std::uint64_t epoch_ends_told = 0;       ///< calls of epoch_end that were made before
   std::uint64_t samples_before = 0;        ///< of a consumer, earlier in the same command
   std::vector<std::uint64_t> quarantined;  ///< samples of its lanes (lane_number.h)
+  std::vector<PlanPlace> skipped;          ///< failed before it begins; they count on
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
 
   bool is_cache() const { return cache.rows != 0; }

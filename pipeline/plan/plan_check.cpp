@@ -145,6 +145,9 @@ Result<void> check_stage(const Plan& plan, int index) {
     BRIGADE_TRY(ensure(reader > index && reader < static_cast<int>(plan.stages.size()) &&
                            lane >= 0 && lane < static_cast<int>(plan.stages[reader].lanes.size()),
                        "a reader is no later stage"));
+  for (const PlanPlace& place : stage.skipped)
+    BRIGADE_TRY(ensure(place.lane >= 0 && place.lane < static_cast<int>(stage.lanes.size()),
+                       "a sample that failed is of no lane"));
   return {};
 }
 

@@ -55,12 +55,20 @@ void plan_fields(Visit& visit, PlanLane& lane) {
   visit("fixed", lane.fixed);
   visit("wake_every", lane.wake_every);
   visit("resume_at", lane.resume_at);
+  visit("resume_epoch", lane.resume_epoch);
 }
 
 template <class Visit>
 void plan_fields(Visit& visit, PlanPass& pass) {
   visit("name", pass.name);
   visit("input", pass.input);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanPlace& place) {
+  visit("lane", place.lane);
+  visit("epoch", place.epoch);
+  visit("index", place.index);
 }
 
 template <class Visit>
@@ -131,6 +139,7 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("epoch_ends_told", stage.epoch_ends_told);
   visit("samples_before", stage.samples_before);
   visit("quarantined", stage.quarantined);
+  visit("skipped", stage.skipped);
 }
 
 template <class Visit>

@@ -12,26 +12,32 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 constexpr std::size_t kEntriesMax = 2;
 
+Json to_json(const std::vector<SamplePlace>& places) {
+  Json list = Json::array();
+  for (const SamplePlace& place : places)
+    list.push_back({{"stage", place.stage},
+                    {"lane", place.lane},
+                    {"epoch", place.epoch},
+                    {"index", place.index}});
+  return list;
+}
+
 Json to_json(const Position& position) {
-  Json lanes = Json::array(), sources = Json::array(), quarantined = Json::array();
+  Json lanes = Json::array(), sources = Json::array();
   for (const LanePosition& lane : position.lanes)
     lanes.push_back({{"epoch", lane.epoch}, {"index", lane.index}});
   for (const SourceFacts& source : position.sources)
     sources.push_back({{"stage", source.stage},
                        {"samples", source.samples},
                        {"fingerprint", source.fingerprint}});
-  for (const QuarantinedPlace& place : position.quarantined)
-    quarantined.push_back({{"stage", place.stage},
-                           {"lane", place.lane},
-                           {"epoch", place.epoch},
-                           {"index", place.index}});
   return {{"run", position.run},
           {"digest", position.digest},
           {"lanes", lanes},
           {"epoch_ends_told", position.epoch_ends_told},
           {"samples", position.samples},
           {"sources", sources},
-          {"quarantined", quarantined}};
+          {"quarantined", to_json(position.quarantined)},
+          {"skipped", to_json(position.skipped)}};
 }
 
 std::uint64_t number(const Json& object, const char* key) {
@@ -46,6 +52,14 @@ const Json& list(const Json& object, const char* key) {
   return value;
 }
 
+std::vector<SamplePlace> places(const Json& object, const char* key) {
+  std::vector<SamplePlace> found;
+  for (const Json& place : list(object, key))
+    found.push_back({place.at("stage").get<std::string>(), number(place, "lane"),
+                     number(place, "epoch"), number(place, "index")});
+  return found;
+}
+
 Position position_of(const Json& object) {
   Position position;
   position.run = object.at("run").get<std::string>();
@@ -57,9 +71,8 @@ Position position_of(const Json& object) {
   for (const Json& source : list(object, "sources"))
     position.sources.push_back({source.at("stage").get<std::string>(), number(source, "samples"),
                                 number(source, "fingerprint")});
-  for (const Json& place : list(object, "quarantined"))
-    position.quarantined.push_back({place.at("stage").get<std::string>(), number(place, "lane"),
-                                    number(place, "epoch"), number(place, "index")});
+  position.quarantined = places(object, "quarantined");
+  if (object.contains("skipped")) position.skipped = places(object, "skipped");
   return position;
 }
 

@@ -32,13 +32,13 @@ struct SourceFacts {
   friend bool operator==(const SourceFacts&, const SourceFacts&) = default;
 };
 
-/// A sample that ends its worker.
-struct QuarantinedPlace {
+/// A sample that a stage reads.
+struct SamplePlace {
   std::string stage;
   std::uint64_t lane = 0;
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;
-  friend bool operator==(const QuarantinedPlace&, const QuarantinedPlace&) = default;
+  friend bool operator==(const SamplePlace&, const SamplePlace&) = default;
 };
 
 /// Of one consumer.
@@ -49,7 +49,10 @@ struct Position {
   std::uint64_t epoch_ends_told = 0;
   std::uint64_t samples = 0;  ///< FULL rows consumed, by that command
   std::vector<SourceFacts> sources;
-  std::vector<QuarantinedPlace> quarantined;
+  std::vector<SamplePlace> quarantined;  ///< they end their workers
+  /// They failed and were left out; as far as they count (`on_error: skip`). Files of earlier
+  /// versions have none.
+  std::vector<SamplePlace> skipped;
   friend bool operator==(const Position&, const Position&) = default;
 };
 

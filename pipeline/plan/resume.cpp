@@ -23,7 +23,7 @@ class Resume {
     // Sources before readers, so from the last stage upwards: what a stage reads lies above it.
     for (int s = static_cast<int>(plan_.stages.size()) - 1; s >= 0; --s) BRIGADE_TRY(visit(s));
     for (int d = 0; d < static_cast<int>(plan_.domains.size()); ++d) set_start(d);
-    for (int s = 0; s < static_cast<int>(plan_.stages.size()); ++s) BRIGADE_TRY(set_stage(s));
+    for (int s = 0; s < static_cast<int>(plan_.stages.size()); ++s) set_stage(s);
     return {};
   }
 
@@ -69,40 +69,34 @@ class Resume {
   /// How far its lanes reach up, in the domains that they read.
   Result<void> visit(int s) {
     const PlanStage& stage = plan_.stages[static_cast<std::size_t>(s)];
-    if (stage.is_cache()) lower(stage.lanes[1].domain, 0);
-    if (stage.free_outputs != 0) return visit_free(stage);
+    if (stage.is_cache()) visit_lane(stage.lanes[1], {});
+    for (std::size_t l = 1; stage.free_outputs != 0 && l < stage.lanes.size(); ++l)
+      visit_lane(stage.lanes[l], beginning_of(stage));
     if (stage.kind != StageKind::consumer) return {};
     std::vector<LanePosition> at = position(s).lanes;
     if (at.empty()) at.resize(stage.lanes.size());
     if (at.size() != stage.lanes.size())
       return Error{concat("stage ", quote(stage.name), " has ", stage.lanes.size(),
                           " sources and had ", at.size())};
-    for (std::size_t l = 0; l < stage.lanes.size(); ++l)
-      BRIGADE_TRY(visit_lane(stage, stage.lanes[l], at[l]));
+    for (std::size_t l = 0; l < stage.lanes.size(); ++l) visit_lane(stage.lanes[l], at[l]);
     return {};
   }
 
-  Result<void> visit_lane(const PlanStage& stage, const PlanLane& lane, const LanePosition& at) {
-    if (is_open_ended(lane.domain)) {
-      PlanDomain& root = root_of(lane.domain);
-      if (lowest_[index_of(root)] != kUnset && root.first_epoch != at.epoch)
-        return Error{concat("stage ", quote(stage.name), " stands in epoch ", at.epoch,
-                            ", another reader of samples that are numbered anew in epoch ",
-                            root.first_epoch, "; they can go on only together")};
-      root.first_epoch = at.epoch;
-      lowest_[index_of(root)] = 0;
-      return {};
-    }
-    lower(lane.domain, number_of_position(lane, at));
-    return {};
+  void visit_lane(const PlanLane& lane, const LanePosition& at) {
+    if (is_open_ended(lane.domain)) return lower_to(root_of(lane.domain), epoch_of(lane, at));
+    lower_to(root_of(lane.domain), number_of_position(lane, at) / domain(lane.domain).fan_out);
   }
 
-  /// What is numbered anew begins with the epoch in which its readers are.
-  Result<void> visit_free(const PlanStage& stage) {
-    const std::uint64_t epoch = root_of(stage.lanes.front().domain).first_epoch;
-    for (std::size_t l = 1; l < stage.lanes.size(); ++l)
-      BRIGADE_TRY(visit_lane(stage, stage.lanes[l], {epoch, 0}));
-    return {};
+  void lower_to(const PlanDomain& root, std::uint64_t at) {
+    std::uint64_t& lowest = lowest_[index_of(root)];
+    lowest = std::min(lowest, at);
+  }
+
+  /// Where a stage that numbers its outputs anew begins: with the lowest epoch of its readers, all
+  /// of which lie below it.
+  LanePosition beginning_of(const PlanStage& stage) const {
+    const auto output = static_cast<std::size_t>(stage.lanes.front().domain);
+    return {lowest_[output] == kUnset ? 0 : lowest_[output], 0};
   }
 
   std::size_t index_of(const PlanDomain& root) const {
@@ -115,59 +109,88 @@ class Resume {
     return std::min(end, add_saturating(multiply_saturating(at.epoch, epoch), at.index));
   }
 
-  void lower(int d, std::uint64_t number) {
-    std::uint64_t& lowest = lowest_[index_of(root_of(d))];
-    lowest = std::min(lowest, number / domain(d).fan_out);
+  std::uint64_t epoch_of(const PlanLane& lane, const LanePosition& at) const {
+    return std::min(at.epoch, domain_epochs(plan_, lane.domain));
   }
 
   void set_start(int d) {
     PlanDomain& one = domain(d);
     const PlanDomain& root = root_of(d);
     const std::uint64_t lowest = lowest_[index_of(root)];
-    if (lowest == kUnset || is_open_ended(d)) {
-      one.first_epoch = root.first_epoch;
+    if (lowest == kUnset) return;
+    if (is_open_ended(d)) {
+      one.first_epoch = lowest;
       return;
     }
     one.start = lowest / root.multiple * root.multiple * one.fan_out;
     one.first_epoch = period(d) == 0 ? 0 : one.start / period(d);
   }
 
-  Result<void> set_stage(int s) {
+  void set_stage(int s) {
     PlanStage& stage = plan_.stages[static_cast<std::size_t>(s)];
     stage.epoch_ends_told = domain(stage.lanes.front().domain).first_epoch;
+    for (std::size_t l = 1; stage.free_outputs != 0 && l < stage.lanes.size(); ++l)
+      set_lane(stage.lanes[l], beginning_of(stage));
     const Position& at = position(s);
-    if (stage.kind != StageKind::consumer) return {};
+    if (stage.kind != StageKind::consumer) return;
     stage.epoch_ends_told = at.epoch_ends_told;
-    if (at.lanes.empty()) return {};
+    if (at.lanes.empty()) return;
     for (std::size_t l = 0; l < stage.lanes.size(); ++l) {
       PlanLane& lane = stage.lanes[l];
-      if (!is_open_ended(lane.domain)) lane.resume_at = number_of_position(lane, at.lanes[l]);
+      set_lane(lane, at.lanes[l]);
       stage.holes_possible |= lane.resume_at > domain(lane.domain).start;
     }
     stage.restored = stage.saves && !at.digest.empty();
     stage.samples_before = at.run == plan_.run_id ? at.samples : 0;
-    return set_quarantine(at);
+    for (const SamplePlace& place : at.quarantined) set_quarantined(place);
+    for (const SamplePlace& place : at.skipped) set_skipped(place);
   }
 
-  Result<void> set_quarantine(const Position& at) {
-    for (const QuarantinedPlace& place : at.quarantined) {
-      const auto found =
-          std::find_if(plan_.stages.begin(), plan_.stages.end(),
-                       [&](const PlanStage& stage) { return stage.name == place.stage; });
-      if (found == plan_.stages.end() || place.lane >= found->lanes.size()) continue;
-      const PlanLane& lane = found->lanes[place.lane];
-      if (is_open_ended(lane.domain)) continue;
-      const std::uint64_t number = place.epoch * period(lane.domain) + place.index;
-      const std::uint64_t entry = lane_number(static_cast<int>(place.lane), number);
-      auto& list = found->quarantined;
-      if (std::find(list.begin(), list.end(), entry) == list.end()) list.push_back(entry);
-    }
-    return {};
+  void set_lane(PlanLane& lane, const LanePosition& at) {
+    if (is_open_ended(lane.domain))
+      lane.resume_epoch = epoch_of(lane, at);
+    else
+      lane.resume_at = number_of_position(lane, at);
+  }
+
+  /// Null: the plan has no such lane.
+  PlanStage* stage_at(const SamplePlace& place) {
+    const auto found =
+        std::find_if(plan_.stages.begin(), plan_.stages.end(), [&](const PlanStage& stage) {
+          return stage.name == place.stage && place.lane < stage.lanes.size();
+        });
+    return found == plan_.stages.end() ? nullptr : &*found;
+  }
+
+  void set_quarantined(const SamplePlace& place) {
+    PlanStage* const stage = stage_at(place);
+    if (stage == nullptr) return;
+    const int in = stage->lanes[place.lane].domain;
+    if (is_open_ended(in)) return;
+    const std::uint64_t number = place.epoch * period(in) + place.index;
+    const std::uint64_t entry = lane_number(static_cast<int>(place.lane), number);
+    auto& list = stage->quarantined;
+    if (std::find(list.begin(), list.end(), entry) == list.end()) list.push_back(entry);
+  }
+
+  /// What fails at the beginning or after it is counted when it is met again.
+  void set_skipped(const SamplePlace& place) {
+    PlanStage* const stage = stage_at(place);
+    if (stage == nullptr || !stage->on_error.skip) return;
+    const int in = stage->lanes[place.lane].domain;
+    const bool is_met_again = is_open_ended(in)
+                                  ? place.epoch >= domain(in).first_epoch
+                                  : place.epoch * period(in) + place.index >= domain(in).start;
+    if (is_met_again) return;
+    const PlanPlace one{static_cast<int>(place.lane), place.epoch, place.index};
+    auto& list = stage->skipped;
+    if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
   }
 
   Plan& plan_;
   const std::vector<Position>& positions_;
-  std::vector<std::uint64_t> lowest_;  // by root domain: of all positions in it
+  /// By root domain, of all positions in it: a number, or an epoch where it is open-ended.
+  std::vector<std::uint64_t> lowest_;
 };
 
 }  // namespace
@@ -199,7 +222,8 @@ void forget_past(Plan& plan) {
     stage.restored = false;
     stage.fingerprint = stage.epoch_ends_told = stage.samples_before = 0;
     stage.quarantined.clear();
-    for (PlanLane& lane : stage.lanes) lane.resume_at = 0;
+    stage.skipped.clear();
+    for (PlanLane& lane : stage.lanes) lane.resume_at = lane.resume_epoch = 0;
   }
 }
 

@@ -5,6 +5,11 @@
 // fits; a consumer that stood further on leaves out what it had (PlanLane::resume_at). Nothing is
 // read again that is not needed for that, so the cost does not depend on the position.
 //
+// Where samples are numbered anew, numbers begin anew, too, with the lowest epoch of the readers;
+// who stood in a later one leaves out those before it (PlanLane::resume_epoch). The stage that
+// numbers them is a reader itself, which begins with that epoch and may have to leave out what its
+// source gives for others.
+//
 //   below `fixed k`  positions are divided by k
 //   below a cache    the cache is filled anew, from the beginning of its source
 //   below `repack`   positions are beginnings of epochs (position_of() gives no others)

@@ -116,6 +116,7 @@ Result<void> resume_after_death(Plan& plan, const Plan& before,
     }
     position.sources = now.sources;
     position.quarantined = now.quarantined;
+    position.skipped.insert(position.skipped.end(), now.skipped.begin(), now.skipped.end());
   }
   return resume_plan(plan, positions);
 }

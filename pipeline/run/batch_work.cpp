@@ -19,8 +19,8 @@ class BatchWork final : public TaskWork {
   Result<TaskDone> work(int lane, std::uint64_t first) override {
     RecordReader& reader = rows_.begin(lane, first);
     RowStates& states = reader.states();
-    const std::uint64_t before =
-        leave_out_before(context_.stage->lanes[static_cast<std::size_t>(lane)], first, states);
+    const PlanLane& planned = context_.stage->lanes[static_cast<std::size_t>(lane)];
+    const std::uint64_t before = leave_out_before(planned, first, reader.headers(), states);
     BRIGADE_ASSIGN(const std::uint64_t quarantined,
                    quarantine_.leave_out(lane, reader.headers(), states));
     TaskDone done{states.full,
@@ -28,7 +28,8 @@ class BatchWork final : public TaskWork {
     const bool left_out = context_.stage->drop_last && is_short(lane, first, states);
     if (left_out) leave_out(states, done);
     if (rows_.writer) rows_.writer->pass_on(reader.headers(), states);
-    if (states.full == 0 && (left_out || before > 0 || !fixed_)) return done;
+    const bool had_it = was_before(planned, first, reader.headers()[0]);
+    if (states.full == 0 && (left_out || had_it || !fixed_)) return done;
 
     at_->store(lane_number(lane, first + states.first_full), std::memory_order_relaxed);
     const Result<Next> answer = call(reader, states);

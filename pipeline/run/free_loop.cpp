@@ -1,6 +1,7 @@
 #include "pipeline/run/free_loop.h"
 
 #include "base/text.h"
+#include "pipeline/run/rows_before.h"
 #include "pipeline/run/task_work.h"
 #include "transports/wait.h"
 
@@ -41,15 +42,16 @@ void FreeLoop::add_port(std::size_t lane) {
 
 Result<void> FreeLoop::run() {
   BRIGADE_TRY(tell_epochs());
-  while (!over_ && place_.epoch < ends_->capacity()) {
-    if (ends_->end(place_.epoch) != kNever) {
+  while (!over_) {
+    const bool has_epochs = place_.epoch < ends_->capacity();
+    if (has_epochs && ends_->end(place_.epoch) != kNever) {
       BRIGADE_TRY(pass_epoch());
       continue;
     }
     const Attempt<SystemPolicy> found = next_input();
     if (found.look == Look::claimed) {
       BRIGADE_TRY(take(found.task));
-    } else if (is_aborting()) {
+    } else if (is_aborting() || !has_epochs) {
       break;
     } else {
       end_inputs();
@@ -93,10 +95,13 @@ Result<void> FreeLoop::take(std::uint64_t number) {
   counters_.begin_task();
   Port& port = ports_[static_cast<std::size_t>(lanes_.port())];
   port.reader.begin(number);
+  const std::uint64_t before =
+      leave_out_before(context_.stage->lanes[static_cast<std::size_t>(lane())], number,
+                       port.reader.headers(), port.reader.states());
   BRIGADE_ASSIGN(const std::uint64_t quarantined,
                  quarantine_.leave_out(lane(), port.reader.headers(), port.reader.states()));
   const RowStates& states = port.reader.states();
-  RowCounts counts{states.pads, states.holes - quarantined, 0, quarantined};
+  RowCounts counts{states.pads, states.holes - before - quarantined, 0, quarantined, 0, before};
   std::uint64_t outputs = 0;
   if (states.full != 0) {
     BRIGADE_ASSIGN(outputs, call(port, number, counts));

@@ -10,7 +10,8 @@
 // epoch waits for the others. Then the rest up to a multiple of L is padding, the end is recorded,
 // and the stage gets epoch_end(). Where an input was closed early (a stream's `max_wait`), so is
 // the output. Holes and padding of inputs vanish. After a stop the inputs run dry, whatever their
-// epochs, and the output ends.
+// epochs, and the output ends. In a run that goes on, inputs may give epochs that the output has
+// had, all of them perhaps: they are left out.
 //
 // One replica's; one thread. Nothing here allocates unless a sample fails.
 

@@ -1,10 +1,12 @@
 #include "pipeline/run/position_of.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "pipeline/plan/arithmetic.h"
 #include "pipeline/plan/lane_number.h"
 #include "pipeline/plan/lanes.h"
+#include "pipeline/run/sample_errors.h"
 #include "transports/audit.h"
 #include "transports/epochs.h"
 
@@ -45,18 +47,13 @@ LanePosition place_of(const Plan& plan, const Words& control, int domain, std::u
   return only_padding_left ? LanePosition{at.epoch + 1, 0} : at;
 }
 
-bool has_one_length(const Words& control, int domain) {
-  for (const DerivedDomain& derived : control.shape->derived)
-    if (derived.domain == domain) domain = derived.above;
-  return control.epoch_ends[static_cast<std::size_t>(domain)].capacity() == 0;
-}
-
 LanePosition lane_position(const Plan& plan, const Words& control, int stage, int lane) {
   const PlanLane& planned = stage_of(plan, stage).lanes[static_cast<std::size_t>(lane)];
   const std::uint64_t low = lane_low(control, stage, lane);
-  if (has_one_length(control, planned.domain))
+  const DomainEpochs<SystemPolicy> epochs(control, planned.domain);
+  if (epochs.have_one_length())
     return place_of(plan, control, planned.domain, std::max(low, planned.resume_at));
-  return {DomainEpochs<SystemPolicy>(control, planned.domain).passed(low), 0};
+  return {std::max(epochs.passed(low), planned.resume_epoch), 0};
 }
 
 /// What all of its replicas have been told.
@@ -78,20 +75,77 @@ void add_sources(const Plan& plan, const Words& control, Position& position) {
   }
 }
 
+/// Of an entry of one of a stage's lists.
+SamplePlace place_of_entry(const Plan& plan, const Words& control, const PlanStage& stage,
+                           std::uint64_t entry) {
+  const auto lane = static_cast<std::size_t>(lane_of(entry));
+  const std::uint64_t number = number_of(entry);
+  const int domain = stage.lanes[lane].domain;
+  const DomainEpochs<SystemPolicy> epochs(control, domain);
+  if (epochs.have_one_length()) {
+    const LanePosition at = place_of(plan, control, domain, number);
+    return {stage.name, lane, at.epoch, at.index};
+  }
+  const std::uint64_t epoch = epochs.passed(number);
+  return {stage.name, lane, epoch, number - (epoch == 0 ? 0 : epochs.end(epoch - 1))};
+}
+
+bool has_one_length(const Words& control, const PlanStage& stage, std::uint64_t lane) {
+  return DomainEpochs<SystemPolicy>(control, stage.lanes[lane].domain).have_one_length();
+}
+
 void add_quarantined(const Plan& plan, const Words& control, Position& position) {
   for (std::size_t s = 0; s < plan.stages.size(); ++s) {
     const auto& list = control.stages[s].quarantine;
     for (std::uint64_t i = 0; i < list.size(); ++i) {
-      const std::uint64_t entry = list.at(i);
-      const int lane = lane_of(entry);
-      const int domain = plan.stages[s].lanes[static_cast<std::size_t>(lane)].domain;
-      if (!has_one_length(control, domain)) continue;
-      const LanePosition at = place_of(plan, control, domain, number_of(entry));
-      position.quarantined.push_back(
-          {plan.stages[s].name, static_cast<std::uint64_t>(lane), at.epoch, at.index});
+      const SamplePlace place = place_of_entry(plan, control, plan.stages[s], list.at(i));
+      if (has_one_length(control, plan.stages[s], place.lane))
+        position.quarantined.push_back(place);
     }
   }
 }
+
+/// Those that count in a run that goes on from here: of `skip: N` each sample of the source once,
+/// of `skip: N%` those of the epoch.
+class Skipped {
+ public:
+  Skipped(const Plan& plan, const Words& control, Position& position)
+      : plan_(plan), control_(control), position_(position) {
+    for (const LanePosition& at : position.lanes) epoch_ = std::min(epoch_, at.epoch);
+  }
+
+  void add(int stage) {
+    const PlanStage& planned = stage_of(plan_, stage);
+    ids_.clear();
+    for (const PlanPlace& place : planned.skipped)
+      add(stage, {planned.name, static_cast<std::uint64_t>(place.lane), place.epoch, place.index});
+    const auto& list = control_.stages[static_cast<std::size_t>(stage)].skips;
+    for (std::uint64_t i = 0; i < list.size(); ++i)
+      add(stage, place_of_entry(plan_, control_, planned, list.at(i)));
+  }
+
+ private:
+  void add(int stage, const SamplePlace& place) {
+    const PlanStage& planned = stage_of(plan_, stage);
+    if (planned.on_error.percent_max > 0 ? place.epoch >= epoch_ : is_another(stage, place))
+      position_.skipped.push_back(place);
+  }
+
+  bool is_another(int stage, const SamplePlace& place) {
+    const PlanStage& planned = stage_of(plan_, stage);
+    if (!has_one_length(control_, planned, place.lane)) return true;
+    const int lane = static_cast<int>(place.lane);
+    const EpochLength epoch = length_of(plan_, control_, planned.lanes[place.lane].domain);
+    const std::uint64_t number = place.epoch * epoch.period + place.index;
+    return ids_.insert(lane_number(lane, source_id(plan_, control_, stage, lane, number))).second;
+  }
+
+  const Plan& plan_;
+  const Words& control_;
+  Position& position_;
+  std::uint64_t epoch_ = kNever;
+  std::unordered_set<std::uint64_t> ids_;
+};
 
 }  // namespace
 
@@ -107,17 +161,19 @@ Position position_of(const Plan& plan, const Words& control, int stage) {
   position.epoch_ends_told = ends_told(control, planned);
   add_sources(plan, control, position);
   add_quarantined(plan, control, position);
+  Skipped skipped(plan, control, position);
+  for (int s = 0; s < static_cast<int>(plan.stages.size()); ++s) skipped.add(s);
   return position;
 }
 
 bool position_is_exact(const Plan& plan, const Words& control, int stage) {
   const PlanStage& planned = stage_of(plan, stage);
-  for (int lane = 0; lane < static_cast<int>(planned.lanes.size()); ++lane) {
-    const int domain = planned.lanes[static_cast<std::size_t>(lane)].domain;
-    if (has_one_length(control, domain)) continue;
-    const std::uint64_t low = lane_low(control, stage, lane);
-    const DomainEpochs<SystemPolicy> epochs(control, domain);
+  for (std::size_t lane = 0; lane < planned.lanes.size(); ++lane) {
+    const DomainEpochs<SystemPolicy> epochs(control, planned.lanes[lane].domain);
+    if (epochs.have_one_length()) continue;
+    const std::uint64_t low = lane_low(control, stage, static_cast<int>(lane));
     const std::uint64_t passed = epochs.passed(low);
+    if (passed < planned.lanes[lane].resume_epoch) continue;  // it leaves out what it had
     const std::uint64_t begin = passed == 0 ? 0 : epochs.end(passed - 1);
     if (low != begin) return false;
   }

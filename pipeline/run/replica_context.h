@@ -53,15 +53,19 @@ struct ReplicaContext {
 
 /// What maps the numbers of `source`'s domain to its samples, once it has opened. They are those of
 /// the lanes below it, but for the fan-outs in between (ReplicaContext::fan_out_above).
-inline Sampler source_sampler(const ReplicaContext& context, const PlanStage& source) {
+inline Sampler source_sampler(const Plan& plan, const Control<SystemPolicy>& control,
+                              const PlanStage& source) {
   const auto number = static_cast<std::size_t>(source.lanes.front().domain);
-  const DomainWords<SystemPolicy>& domain = *context.control->domains[number];
+  const DomainWords<SystemPolicy>& domain = *control.domains[number];
   // What a cache keeps is this rank's already.
-  const PlanShard shard = source.is_cache() ? PlanShard{} : context.plan->shard;
+  const PlanShard shard = source.is_cache() ? PlanShard{} : plan.shard;
   return Sampler(
       domain.epoch_samples.value.load(std::memory_order_acquire),
       domain.epoch_period.value.load(std::memory_order_acquire), source.shuffle, source.seed,
       {shard.rank, shard.world, domain.source_samples.value.load(std::memory_order_acquire)});
+}
+inline Sampler source_sampler(const ReplicaContext& context, const PlanStage& source) {
+  return source_sampler(*context.plan, *context.control, source);
 }
 
 }  // namespace brigade

@@ -10,15 +10,20 @@
 
 namespace brigade {
 
-/// Makes holes of the FULL rows of a task from `first` on that lie before the lane's `resume_at`.
-/// Returns how many there were.
+/// Whether an earlier run has consumed sample `number` of a lane, whose header this is.
+inline bool was_before(const PlanLane& lane, std::uint64_t number, const RowHeader& header) {
+  return number < lane.resume_at || header.epoch < lane.resume_epoch;
+}
+
+/// Makes holes of the FULL rows of a task from `first` on that lie before the lane's `resume_at`,
+/// or in an epoch before its `resume_epoch`. Returns how many there were.
 inline std::uint64_t leave_out_before(const PlanLane& lane, std::uint64_t first,
-                                      RowStates& states) {
-  if (first >= lane.resume_at) [[likely]]
+                                      const RowHeader* headers, RowStates& states) {
+  if (!was_before(lane, first, headers[0])) [[likely]]
     return 0;
   std::uint64_t left_out = 0;
-  for (std::uint64_t row = 0; row < states.rows() && first + row < lane.resume_at; ++row) {
-    if (!states.is_full(row)) continue;
+  for (std::uint64_t row = 0; row < states.rows(); ++row) {
+    if (!states.is_full(row) || !was_before(lane, first + row, headers[row])) continue;
     states.states[row] = RowState::hole;
     ++left_out;
   }

@@ -25,6 +25,24 @@ const PlanStage& id_source(const Plan& plan, const PlanStage& stage, int lane) {
   return *at;
 }
 
+std::uint64_t source_id(const Plan& plan, const Control<SystemPolicy>& control, int stage, int lane,
+                        std::uint64_t number) {
+  const PlanStage& planned = plan.stages[static_cast<std::size_t>(stage)];
+  const PlanStage& source = id_source(plan, planned, lane);
+  const auto domain =
+      static_cast<std::size_t>(planned.lanes[static_cast<std::size_t>(lane)].domain);
+  const std::uint64_t samples = control.domains[domain]->epoch_samples.value.load();
+  const std::uint64_t period = control.domains[domain]->epoch_period.value.load();
+  if (!source.indexed || samples == kNever || period == 0) return number;
+  const std::uint64_t fan_out = plan.domains[domain].fan_out;
+  Sampler sampler = source_sampler(plan, control, source);
+  const Sampler::Place place = sampler.place(number / fan_out);
+  sampler.enter(place.epoch);
+  if (place.index * fan_out >= samples) return number;
+  const std::uint64_t id = sampler.id(place.index);
+  return (source.is_cache() ? cached_id(plan, id) : id) * fan_out + number % fan_out;
+}
+
 SampleErrors::SampleErrors(const ReplicaContext& context, const Producer* producer)
     : context_(context), producer_(producer) {}
 
@@ -59,6 +77,7 @@ Result<void> SampleErrors::failed(int lane, std::span<const SampleInfo> samples,
   if (!context_.stage->on_error.skip)
     return Error{concat(context_.name(), ", ", describe(lane, samples), ": ", cause.message)};
   const bool noted = note_down(lane, samples);
+  read_earlier();
   read_list(lane, samples);
   count_up(context_.counters().skipped, samples.size());
   if (!noted || counted(lane, samples.front().epoch) > allowed(lane))
@@ -92,19 +111,21 @@ void SampleErrors::read_list(int now_lane, std::span<const SampleInfo> now) {
   }
 }
 
-/// The same sample has the same id in every epoch.
-std::uint64_t SampleErrors::source_id(int lane, std::uint64_t number) const {
-  const PlanStage& source = id_source(*context_.plan, *context_.stage, lane);
-  const std::uint64_t samples = context_.domain_of(lane).epoch_samples.value.load();
-  const std::uint64_t period = context_.domain_of(lane).epoch_period.value.load();
-  if (!source.indexed || samples == kNever || period == 0) return number;
-  const std::uint64_t fan_out = context_.fan_out_above(lane);
-  Sampler sampler = source_sampler(context_, source);
-  const Sampler::Place place = sampler.place(number / fan_out);
-  sampler.enter(place.epoch);
-  if (place.index * fan_out >= samples) return number;
-  const std::uint64_t id = sampler.id(place.index);
-  return (source.is_cache() ? cached_id(*context_.plan, id) : id) * fan_out + number % fan_out;
+/// Those of an earlier run, before this one begins.
+void SampleErrors::read_earlier() {
+  if (earlier_are_read_) return;
+  earlier_are_read_ = true;
+  for (const PlanPlace& place : context_.stage->skipped) {
+    const int domain = context_.stage->lanes[static_cast<std::size_t>(place.lane)].domain;
+    if (!DomainEpochs<SystemPolicy>(*context_.control, domain).have_one_length()) {
+      ++failures_.without_id;
+      continue;
+    }
+    const std::uint64_t period = context_.domain_of(place.lane).epoch_period.value.load();
+    const std::uint64_t id = source_id(place.lane, place.epoch * period + place.index);
+    failures_.samples.insert(lane_number(place.lane, id));
+    ++failures_.by_epoch[lane_number(place.lane, place.epoch)];
+  }
 }
 
 std::uint64_t SampleErrors::epoch_samples(int lane) const {
@@ -122,7 +143,8 @@ std::uint64_t SampleErrors::allowed(int lane) const {
 }
 
 std::uint64_t SampleErrors::counted(int lane, std::uint32_t epoch) const {
-  if (context_.stage->on_error.percent_max <= 0) return failures_.samples.size();
+  if (context_.stage->on_error.percent_max <= 0)
+    return failures_.samples.size() + failures_.without_id;
   const auto found = failures_.by_epoch.find(lane_number(lane, epoch));
   return found != failures_.by_epoch.end() ? found->second : 0;
 }

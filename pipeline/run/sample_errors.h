@@ -6,7 +6,7 @@
 // the run ends when more samples than allowed have failed. What counts is different samples of the
 // source: one broken file costs one of `skip: 10`, however many epochs it fails in. `skip: 1%` is a
 // share of the samples of one epoch, counted per epoch; of a stream, of its samples so far, at
-// least 1,000.
+// least 1,000. A run that goes on counts on (PlanStage::skipped).
 //
 // One replica's; one thread. Allocates: this is not the data path.
 
@@ -24,6 +24,11 @@ namespace brigade {
 /// The producer whose ids the samples of a stage's lane carry: of zipped sources, the first one's.
 const PlanStage& id_source(const Plan& plan, const PlanStage& stage, int lane);
 
+/// Index in its source of sample `number` of a stage's lane, the same in every epoch; the number
+/// where the source has no index, or has not said how large it is.
+std::uint64_t source_id(const Plan& plan, const Control<SystemPolicy>& control, int stage, int lane,
+                        std::uint64_t number);
+
 class SampleErrors {
  public:
   /// `producer`: describes samples in messages; null for other stages.
@@ -33,9 +38,11 @@ class SampleErrors {
   /// holes now. An error: the run ends.
   Result<void> failed(int lane, std::span<const SampleInfo> samples, const Error& cause);
 
-  /// Index in its source of sample `number` of a lane; the number where the source has no index, or
-  /// has not said how large it is.
-  std::uint64_t source_id(int lane, std::uint64_t number) const;
+  /// brigade::source_id() of this stage.
+  std::uint64_t source_id(int lane, std::uint64_t number) const {
+    return brigade::source_id(*context_.plan, *context_.control, context_.stage_index, lane,
+                              number);
+  }
   /// What its source calls a sample; empty where it cannot tell.
   std::string source_name(int lane, const SampleInfo& sample) const;
 
@@ -45,10 +52,12 @@ class SampleErrors {
  private:
   struct Failures {
     std::unordered_set<std::uint64_t> samples;  // different ones
+    std::uint64_t without_id = 0;  // of an earlier run, in epochs whose numbers are gone
     std::unordered_map<std::uint64_t, std::uint64_t> by_epoch;
   };
 
   bool note_down(int lane, std::span<const SampleInfo> samples);
+  void read_earlier();
   void read_list(int now_lane, std::span<const SampleInfo> now);
   std::uint64_t epoch_samples(int lane) const;
   std::uint64_t allowed(int lane) const;
@@ -58,6 +67,7 @@ class SampleErrors {
   ReplicaContext context_;
   const Producer* producer_;
   std::uint64_t entries_read_ = 0;  // of the stage's list, which other replicas extend, too
+  bool earlier_are_read_ = false;
   Failures failures_;
 };
 

@@ -17,8 +17,9 @@ class SampleWork final : public TaskWork {
 
   Result<TaskDone> work(int lane, std::uint64_t first) override {
     RecordReader& reader = rows_.begin(lane, first);
-    const std::uint64_t before = leave_out_before(
-        context_.stage->lanes[static_cast<std::size_t>(lane)], first, reader.states());
+    const std::uint64_t before =
+        leave_out_before(context_.stage->lanes[static_cast<std::size_t>(lane)], first,
+                         reader.headers(), reader.states());
     BRIGADE_ASSIGN(const std::uint64_t quarantined,
                    quarantine_.leave_out(lane, reader.headers(), reader.states()));
     const RowStates& states = reader.states();

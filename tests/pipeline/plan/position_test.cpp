@@ -12,8 +12,9 @@ PositionFile example() {
                3,
                5000,
                {{"images", 60000, ~std::uint64_t{0}}},
-               {{"augment", 1, 0, 17}}};
-  return {"train", "a.type = b\nc.\"x\" = \"\xff\"\n", {now, {"", "", {}, 0, 0, {}, {}}}};
+               {{"augment", 1, 0, 17}},
+               {{"decode", 0, 1, 5}}};
+  return {"train", "a.type = b\nc.\"x\" = \"\xff\"\n", {now, {"", "", {}, 0, 0, {}, {}, {}}}};
 }
 
 TEST(PositionJson, ReadsWhatItWrites) {
@@ -26,6 +27,16 @@ TEST(PositionJson, ReadsWhatItWrites) {
 
 TEST(PositionJson, BytesThatAreNoTextDoNoHarm) {
   EXPECT_TRUE(position_from_json(position_to_json(example())).ok());
+}
+
+TEST(PositionJson, OfAnEarlierVersionHasNoSamplesThatFailed) {
+  std::string text = position_to_json(example());
+  for (auto at = text.find("\"skipped\""); at != std::string::npos; at = text.find("\"skipped\""))
+    text.replace(at, 9, "\"ignored\"");
+  const auto read = position_from_json(text);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->entries[0].skipped.empty());
+  EXPECT_EQ(read->entries[0].quarantined, example().entries[0].quarantined);
 }
 
 TEST(PositionJson, WhatIsCutShortOrForeignIsAnErrorOfOneLine) {

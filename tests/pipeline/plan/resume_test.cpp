@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "pipeline/plan/lane_number.h"
 #include "pipeline/plan/planner.h"
 #include "tests/support/graph_builder.h"
@@ -149,6 +150,19 @@ TEST_F(ResumePlan, PositionsThatDisagreeAreRefused) {
   EXPECT_FALSE(resume_plan(again, {{}, {}, two, {}}).ok());
 }
 
+// on_error: {skip: N} allows N different samples, however often the run was stopped.
+TEST_F(ResumePlan, WhatFailedBeforeItBeginsCountsOn) {
+  line();
+  graph.stage("work").on_error = {true, 5, 0};
+  Plan plan = planned();
+  Position position = at(1, 64);
+  position.skipped = {{"work", 0, 0, 7}, {"work", 0, 0, 7}, {"work", 0, 1, 63}, {"work", 0, 1, 64},
+                      {"end", 0, 0, 1},  {"work", 1, 0, 1}, {"gone", 0, 0, 0}};
+  ASSERT_TRUE(resume_plan(plan, {{}, {}, position}).ok());
+  EXPECT_EQ(stage(plan, "work").skipped, (std::vector<PlanPlace>{{0, 0, 7}, {0, 1, 63}}));
+  EXPECT_TRUE(stage(plan, "end").skipped.empty());
+}
+
 TEST_F(ResumePlan, WhoKeepsStateAndCannotSaveItIsNamed) {
   line();
   Plan plan = planned();
@@ -156,6 +170,105 @@ TEST_F(ResumePlan, WhoKeepsStateAndCannotSaveItIsNamed) {
   stage(plan, "work").stateful = true;
   stage(plan, "end").stateful = stage(plan, "end").saves = true;
   EXPECT_EQ(stages_that_forget(plan), (std::vector<std::string>{"work"}));
+}
+
+/// A source, two stages that number its samples anew, `inner` below one of them, and a consumer of
+/// each (`end_SOURCE`) and of the source.
+class ResumeBelowFreeNumbering : public ResumePlan {
+ protected:
+  ResumeBelowFreeNumbering() {
+    graph.producer("source", kRow);
+    free("left", "source");
+    free("right", "source");
+    free("inner", "left");
+    for (const char* one : {"source", "left", "right", "inner"})
+      consumer(concat("end_", one), one, 64);
+    graph.stage("right").on_error = {true, 5, 0};
+    graph.stage("end_left").on_error = {true, 5, 0};
+    plan = planned();
+    positions.resize(plan.stages.size());
+  }
+  void free(const std::string& name, const std::string& source) {
+    graph.transform(name, {source}, kRow);
+    graph.type_of(name).contract.numbering = Numbering::free;
+  }
+  Position& position(const std::string& name) {
+    return positions[static_cast<std::size_t>(&stage(plan, name) - plan.stages.data())];
+  }
+  /// All of them, by the epochs of the consumers.
+  void resume(std::uint64_t source, std::uint64_t left, std::uint64_t right, std::uint64_t inner) {
+    position("end_source") = at(source, 320);
+    position("end_left") = at(left, 0);
+    position("end_right") = at(right, 0);
+    position("end_inner") = at(inner, 0);
+    const auto resumed = resume_plan(plan, positions);
+    ASSERT_TRUE(resumed.ok()) << resumed.error().message;
+  }
+  const PlanDomain& domain_of(const std::string& name) {
+    return plan.domains[static_cast<std::size_t>(stage(plan, name).lanes[0].domain)];
+  }
+
+  Plan plan;
+  std::vector<Position> positions;
+};
+
+constexpr std::uint64_t kPeriod = 1024;  // 1000 samples in batches of 64
+
+TEST_F(ResumeBelowFreeNumbering, NumbersBeginAnewWithTheLowestEpochOfTheReaders) {
+  resume(4, 3, 2, 4);
+  EXPECT_EQ(domain_of("left").first_epoch, 3u);  // of end_left and inner
+  EXPECT_EQ(domain_of("right").first_epoch, 2u);
+  EXPECT_EQ(domain_of("inner").first_epoch, 4u);
+  for (const char* one : {"left", "right", "inner"}) EXPECT_EQ(domain_of(one).start, 0u);
+  EXPECT_EQ(domain_of("source").start, 2 * kPeriod);
+  EXPECT_EQ(stage(plan, "left").epoch_ends_told, 3u);
+}
+
+TEST_F(ResumeBelowFreeNumbering, WhoIsFurtherOnLeavesOutWholeEpochs) {
+  resume(4, 3, 2, 4);
+  EXPECT_EQ(stage(plan, "end_left").lanes[0].resume_epoch, 3u);
+  EXPECT_EQ(stage(plan, "end_inner").lanes[0].resume_epoch, 4u);
+  EXPECT_EQ(stage(plan, "inner").lanes[1].resume_epoch, 4u);
+  EXPECT_EQ(stage(plan, "end_left").lanes[0].resume_at, 0u);
+  EXPECT_EQ(stage(plan, "end_source").lanes[0].resume_at, 4 * kPeriod + 320);
+}
+
+TEST_F(ResumeBelowFreeNumbering, AStageThatNumbersLeavesOutWhatItsSourceGivesForOthers) {
+  resume(0, 3, 2, 4);
+  EXPECT_EQ(domain_of("source").start, 320u);
+  EXPECT_EQ(stage(plan, "left").lanes[1].resume_at, 3 * kPeriod);
+  EXPECT_EQ(stage(plan, "right").lanes[1].resume_at, 2 * kPeriod);
+}
+
+TEST_F(ResumeBelowFreeNumbering, WhoHasFinishedLeavesOutEverything) {
+  resume(5, 5, 1, 5);
+  EXPECT_EQ(domain_of("left").first_epoch, 5u);
+  EXPECT_EQ(stage(plan, "left").lanes[1].resume_at, 5 * kPeriod);
+  EXPECT_EQ(stage(plan, "end_left").lanes[0].resume_epoch, 5u);
+  EXPECT_EQ(stage(plan, "right").lanes[1].resume_at, kPeriod);
+}
+
+TEST_F(ResumeBelowFreeNumbering, WhoHasNoPositionBeginsAtTheBeginning) {
+  position("end_left") = at(3, 0);
+  ASSERT_TRUE(resume_plan(plan, positions).ok());
+  for (const char* one : {"source", "left", "right", "inner"}) {
+    EXPECT_EQ(domain_of(one).start, 0u);
+    EXPECT_EQ(domain_of(one).first_epoch, 0u);
+  }
+  EXPECT_EQ(stage(plan, "end_left").lanes[0].resume_epoch, 3u);
+}
+
+TEST_F(ResumeBelowFreeNumbering, WhatFailedInEarlierEpochsCountsOn) {
+  resume(4, 3, 2, 4);
+  forget_past(plan);
+  position("end_inner").skipped = {
+      {"end_left", 0, 2, 9}, {"end_left", 0, 3, 1}, {"right", 1, 1, 8}, {"right", 1, 2, 8}};
+  ASSERT_TRUE(resume_plan(plan, positions).ok());
+  EXPECT_EQ(stage(plan, "end_left").skipped, (std::vector<PlanPlace>{{0, 2, 9}}));
+  EXPECT_EQ(stage(plan, "right").skipped, (std::vector<PlanPlace>{{1, 1, 8}}));
+  forget_past(plan);
+  EXPECT_TRUE(stage(plan, "right").skipped.empty());
+  EXPECT_EQ(stage(plan, "inner").lanes[1].resume_epoch, 0u);
 }
 
 TEST_F(ResumePlan, ForgettingThePastGivesThePlanAgain) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <set>
 
+#include "pipeline/run/begin_at.h"
 #include "pipeline/stats/books.h"
 #include "tests/support/number_line.h"
 
@@ -39,7 +40,7 @@ class FreeStage : public testing::Test {
     sink.batched = true;
     sink.drop_last = drop_last_;
     sink.sources[0].batch = 8;
-    run_ = std::make_unique<RunLine>(graph_);
+    run_ = std::make_unique<RunLine>(graph_, adjust_);
     run_->producers["numbers"] = [](int) { return support::make_numbers(kSamples); };
     run_->producers["others"] = [](int) {
       return std::make_unique<support::LambdaProducer>(
@@ -101,6 +102,7 @@ class FreeStage : public testing::Test {
   }
 
   mutable GraphBuilder graph_;
+  std::function<void(Plan&)> adjust_ = [](Plan&) {};
   bool may_drop_ = false;
   bool drop_last_ = false;
   OnError on_error_;
@@ -134,6 +136,30 @@ TEST_F(FreeStage, ItsSamplesKeepTheirIdsAndAreCountedAnew) {
     }
   }
   EXPECT_EQ(next, (std::vector<std::uint64_t>{80, 80}));
+}
+
+// Of a run that goes on: its source begins with epoch 0 for others, its own reader with epoch 2.
+TEST_F(FreeStage, EpochsBeforeTheOneItBeginsWithAreLeftOut) {
+  adjust_ = [](Plan& plan) {
+    for (PlanStage& stage : plan.stages) {
+      if (stage.name != "free") continue;
+      const auto source = static_cast<std::size_t>(stage.lanes[1].domain);
+      stage.lanes[1].resume_at = 2 * epoch_period(kSamples, plan.domains[source].multiple);
+      stage.epoch_ends_told = 2;
+      plan.domains[static_cast<std::size_t>(stage.lanes[0].domain)].first_epoch = 2;
+    }
+  };
+  build(4);
+  begin_at(run_->plan(), run_->control());
+  run();
+  EXPECT_TRUE(seen(0).empty());
+  EXPECT_TRUE(seen(1).empty());
+  for (const std::uint32_t epoch : {2u, 3u}) EXPECT_EQ(seen(epoch), filtered(epoch));
+  EXPECT_EQ(batches(), Sizes(20, 8));
+  EXPECT_EQ(free_ends_, (std::vector<std::uint32_t>{2, 3}));
+  const EdgeAudit before = run_->audit("filter", "free", 1);
+  EXPECT_EQ(before.produced, 160u);
+  EXPECT_EQ(before.delivered, 160u);
 }
 
 TEST_F(FreeStage, AShortLastBatchIsClosedAtTheEndOfEveryEpoch) {

@@ -55,7 +55,33 @@ TEST_F(PositionOf, CountsWhatWasConsumedAndToldSoFar) {
 
 TEST_F(PositionOf, NamesWhatIsInQuarantine) {
   run_.context("mix").words().quarantine.append(lane_number(0, 128 + 5));
-  EXPECT_EQ(at(64).quarantined, (std::vector<QuarantinedPlace>{{"mix", 0, 1, 5}}));
+  EXPECT_EQ(at(64).quarantined, (std::vector<SamplePlace>{{"mix", 0, 1, 5}}));
+}
+
+TEST_F(PositionOf, NamesEachSampleOnceThatFailed) {
+  GraphBuilder graph = support::number_graph(line());
+  graph.stage("mix").on_error = {true, 5, 0};
+  support::RunLine run(graph, [](Plan& plan) { plan.stages[1].skipped = {{0, 0, 5}}; });
+  set_end(run.control(), 0, 100, 128, 2);
+  const int sink = run.index("sink");
+  std::uint64_t again = 128;  // the same sample in epoch 1
+  while (Permutation(100, 7, 1)(again - 128) != Permutation(100, 7, 0)(5)) ++again;
+  run.context("mix").words().skips.append(lane_number(0, again));
+  const std::uint64_t other = again == 130 ? 131 : 130;
+  run.context("mix").words().skips.append(lane_number(0, other));
+  EXPECT_EQ(position_of(run.plan(), run.control(), sink).skipped,
+            (std::vector<SamplePlace>{{"mix", 0, 0, 5}, {"mix", 0, 1, other - 128}}));
+}
+
+TEST_F(PositionOf, OfAShareOfAnEpochNamesThoseOfThatEpoch) {
+  GraphBuilder graph = support::number_graph(line());
+  graph.stage("mix").on_error = {true, 0, 5};
+  support::RunLine run(graph, [](Plan& plan) { plan.stages[1].skipped = {{0, 0, 5}}; });
+  set_end(run.control(), 0, 100, 128, 2);
+  run.context("mix").words().skips.append(lane_number(0, 128 + 3));
+  run.lane("sink").mark->low.value.store(128);
+  EXPECT_EQ(position_of(run.plan(), run.control(), run.index("sink")).skipped,
+            (std::vector<SamplePlace>{{"mix", 0, 1, 3}}));
 }
 
 TEST_F(PositionOf, BeforeTheSourcesHaveOpenedItIsThatOfThePlan) {
@@ -92,6 +118,35 @@ TEST(PositionBelowFreeNumbering, IsTheBeginningOfItsEpoch) {
   EXPECT_EQ(position_of(run.plan(), run.control(), last).lanes,
             (std::vector<LanePosition>{{1, 0}}));
   EXPECT_TRUE(position_is_exact(run.plan(), run.control(), last));
+}
+
+TEST(PositionBelowFreeNumbering, OfAResumedRunIsNotBeforeTheEpochItBeganWith) {
+  support::NumberLine line;
+  line.epochs = 4;
+  GraphBuilder graph = support::number_graph(line);
+  graph.transform("again", {"mix"}, {support::kValue});
+  graph.type_of("again").contract.numbering = Numbering::free;
+  graph.consumer("last", {"again"}).on_error = {true, 5, 0};
+  support::RunLine run(graph, [](Plan& plan) {
+    plan.stages.back().lanes[0].resume_epoch = 2;
+    plan.stages.back().skipped = {{0, 0, 5}};
+  });
+  const int last = run.index("last");
+  const auto domain = static_cast<std::size_t>(run.stage("last").lanes[0].domain);
+  const auto at = [&](std::uint64_t number) {
+    run.lane("last").mark->low.value.store(number);
+    return position_of(run.plan(), run.control(), last);
+  };
+  run.control().epoch_ends[domain].record(0, 0);  // the run began with epoch 1
+  EXPECT_EQ(at(3).lanes, (std::vector<LanePosition>{{2, 0}}));
+  EXPECT_TRUE(position_is_exact(run.plan(), run.control(), last)) << "it leaves that out";
+  run.control().epoch_ends[domain].record(1, 64);
+  EXPECT_EQ(at(70).lanes, (std::vector<LanePosition>{{2, 0}}));
+  EXPECT_FALSE(position_is_exact(run.plan(), run.control(), last));
+  run.control().epoch_ends[domain].record(2, 128);
+  EXPECT_EQ(at(128).lanes, (std::vector<LanePosition>{{3, 0}}));
+  run.context("last").words().skips.append(70);
+  EXPECT_EQ(at(128).skipped, (std::vector<SamplePlace>{{"last", 0, 0, 5}, {"last", 0, 2, 6}}));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class Errors : public testing::Test {
     graph_ = support::number_graph(line);
     graph_.stage("mix").on_error = policy;
     graph_.stage("mix").replicas = 2;
-    run_.emplace(graph_);
+    run_.emplace(graph_, adjust_);
     set_end(run_->control(), 0, 100, 128, epochs);
   }
 
@@ -34,6 +34,7 @@ class Errors : public testing::Test {
   std::uint64_t listed() { return run_->context("mix").words().skips.size(); }
 
   GraphBuilder graph_;
+  std::function<void(Plan&)> adjust_ = [](Plan&) {};
   std::optional<support::RunLine> run_;
 };
 
@@ -100,6 +101,26 @@ TEST_F(Errors, APercentageIsOfOneEpoch) {
   ASSERT_FALSE(failed.ok());
   EXPECT_NE(failed.error().message.find("(3.5% of an epoch, 3 samples)"), std::string::npos)
       << failed.error().message;
+}
+
+TEST_F(Errors, WhatFailedInAnEarlierRunCountsOnEachSampleOnce) {
+  adjust_ = [](Plan& plan) { plan.stages[1].skipped = {{0, 0, 5}, {0, 0, 6}}; };
+  plan({true, 3, 0});
+  std::uint64_t again = 128;
+  while (info(again).id != info(5).id) ++again;
+  SampleErrors errors = this->errors();
+  EXPECT_TRUE(fail(errors, again).ok());
+  EXPECT_TRUE(fail(errors, 7).ok());
+  EXPECT_FALSE(fail(errors, 8).ok());
+}
+
+TEST_F(Errors, WhatFailedInTheSameEpochOfAnEarlierRunIsPartOfItsShare) {
+  adjust_ = [](Plan& plan) { plan.stages[1].skipped = {{0, 1, 0}, {0, 1, 1}}; };
+  plan({true, 0, 3.5});  // 3 of 100
+  SampleErrors errors = this->errors();
+  for (const std::uint64_t number : {0, 1, 2, 130})
+    EXPECT_TRUE(fail(errors, number).ok()) << number;
+  EXPECT_FALSE(fail(errors, 131).ok());
 }
 
 // Of a stream nobody knows how many samples there will be.

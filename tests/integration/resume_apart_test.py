@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Runs that go on although their consumers stood in different epochs of samples that are numbered
+anew; and what they carry along besides positions."""
+
+import json
+import os
+import signal
+
+import brigade_program
+import resume_test
+from brigade_program import main, workers_of
+from resume_test import EPOCHS, FOREVER, SAMPLES
+
+ANEW = """
+seed: 7
+epochs: 8
+checkpoint: {file: CHECKPOINT}
+stages:
+  numbers:
+    producer: synthetic
+    shuffle: true
+    buffers: 60
+    params: {count: 300, shape: [4], fill: random}
+  left: {transform: repack, from: numbers, buffers: 60}
+  work: {transform: delay, from: numbers}
+  right: {transform: repack, from: work}
+  fast:
+    consumer: count
+    from: {stage: left, batch: 50}
+    RESTART
+  middle:
+    consumer: count
+    from: {stage: left, batch: 30}
+    params: {sleep_ms: 2}
+    RESTART
+  slow:
+    consumer: count
+    from: {stage: right, batch: 50}
+    params: {sleep_ms: 10}
+    RESTART
+"""
+
+
+class NumberedAnew(resume_test.ResumeTest):
+    """Consumers that save, below two `repack` of one source, disturbed while they stand in
+    different epochs: each has its own beginning, and what it reports is what it always reports."""
+
+    CONSUMERS = ("fast", "middle", "slow")
+
+    def setUp(self):
+        super().setUp()
+        self.graph = ANEW.replace("CHECKPOINT", str(self.checkpoint)).replace("RESTART", FOREVER)
+
+    def results(self):
+        results = json.loads(self.summary.read_text())["results"]
+        return {name: results[name] for name in self.CONSUMERS}
+
+    def undisturbed(self):
+        self.go()
+        for path in self.folder.glob("line.ckpt*"):
+            path.unlink()
+        return self.results()
+
+    def epochs(self):
+        """In which each consumer is, by its checkpoint."""
+        epochs = []
+        for name in self.CONSUMERS:
+            path = self.folder / f"line.ckpt.{name}.position"
+            entry = json.loads(path.read_text())["entries"][0] if path.exists() else None
+            epochs.append(entry["lanes"][0]["epoch"] if entry else 0)
+        return epochs
+
+    def wait_until_apart(self, run):
+        brigade_program.wait_until(
+            lambda: self.epochs()[0] >= self.epochs()[2] + 2 > 2 or run.ended(), "epochs apart")
+        self.assertFalse(run.ended(), "it came to its end before they were in different epochs")
+
+    def test_after_the_supervisor_was_killed(self):
+        expected = self.undisturbed()
+        self.assertEqual([result["samples"] for result in expected.values()], [8 * 300] * 3)
+        run = self.start(self.graph, "--quiet")
+        self.wait_until_apart(run)
+        run.process.kill()
+        run.finish()
+        self.assertGreater(len(set(self.epochs())), 1)
+        self.go("--resume")
+        self.assertEqual(self.results(), expected)
+
+    def test_after_a_stop(self):
+        expected = self.undisturbed()
+        run = self.start(self.graph, "--quiet")
+        self.wait_until_apart(run)
+        run.process.send_signal(signal.SIGINT)
+        run.process.send_signal(signal.SIGINT)
+        self.assertEqual(run.finish().code, 130)
+        self.assertGreater(len(set(self.epochs())), 1)
+        self.go("--resume", "--set", "stages.work.replicas=2")
+        self.assertEqual(self.results(), expected)
+
+    def test_after_one_of_them_was_killed(self):
+        expected = self.undisturbed()
+        run = self.start(self.graph, "--summary", self.summary)
+        self.wait_until_apart(run)
+        os.kill(workers_of(run.pid)["slow.0"], signal.SIGKILL)
+        finished = run.finish()
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertIn("the run goes on from its last checkpoint (restart 1 of 1000", finished.err)
+        self.assertEqual(self.results(), expected)
+
+
+class SamplesThatFail(resume_test.ResumeTest):
+    """`on_error: {skip: N}` allows as many in all parts of a run together."""
+
+    def test_count_on(self):
+        self.graph = self.graph.replace(
+            "{transform: delay, from: numbers, replicas: 2}",
+            "{transform: delay, from: numbers, params: {fail_at: [1, 2, 3]}, on_error: {skip: 3}}")
+        run = self.start(self.graph, "--quiet")
+        brigade_program.wait_until(
+            lambda: self.position.exists() and self.index() > SAMPLES or run.ended(), "an epoch")
+        run.process.send_signal(signal.SIGINT)
+        self.assertEqual(run.finish().code, 130)
+        failed = json.loads(self.position.read_text())["entries"][0]["skipped"]
+        self.assertEqual([place["stage"] for place in failed], ["work"] * 3)
+        before = {path: path.read_bytes() for path in self.folder.glob("line.ckpt*")}
+        finished = self.run_graph(self.graph, "--quiet", "--resume", "--set",
+                                  "stages.work.on_error.skip=2")
+        self.assertEqual(finished.code, 1, finished.err)
+        self.assertIn("more samples failed than on_error: skip allows (2 different samples)",
+                      finished.errors()[0])
+        for path, bytes_before in before.items():
+            path.write_bytes(bytes_before)
+        self.go("--resume")
+        self.assertEqual(self.results()["samples"], EPOCHS * (SAMPLES - 3))
+
+
+if __name__ == "__main__":
+    main()
