@@ -114,8 +114,9 @@ TEST_P(StageConformanceTest, FactsAreFilesNamedByParameters) {
   for (const std::string& fact : contract_.facts) {
     const ParamSpec* param = contract_.find_param(fact);
     ASSERT_NE(param, nullptr) << fact;
-    EXPECT_TRUE(param->type == brigade::ParamType::input_path ||
-                param->type == brigade::ParamType::input_paths)
+    using brigade::ParamType;
+    EXPECT_TRUE(param->type == ParamType::input_path || param->type == ParamType::input_paths ||
+                param->type == ParamType::input_files || param->type == ParamType::output_path)
         << fact;
   }
 }
