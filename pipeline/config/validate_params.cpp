@@ -198,7 +198,7 @@ class ParamCheck {
 
   /// What an earlier run has left, if it has.
   void read_made(const std::string& param, const std::string& path) {
-    if (path.empty() || v.context.facts.kind(path) != PathKind::file) return;
+    if (path.empty()) return;
     if (auto fact = v.context.facts.read(path)) draft_.facts.files.emplace_back(param, *fact);
   }
 

@@ -5,8 +5,6 @@
 namespace brigade {
 
 void Fingerprint::add(std::string_view bytes) {
-  const std::uint64_t size = bytes.size();
-  hash_ = XXH3_64bits_withSeed(&size, sizeof size, hash_);
   hash_ = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash_);
 }
 
