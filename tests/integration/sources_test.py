@@ -234,6 +234,29 @@ stages:
         self.runs.append(checked)
         self.assertEqual(checked.finish().code, 0)
 
+    def test_a_label_that_changed_is_noticed_when_a_run_is_resumed(self):
+        record = bytes([7]) + bytes(range(256)) * 12
+        (self.folder / "batch.bin").write_bytes(record * 60)
+        checkpoint = self.folder / "run.ckpt"
+        yaml = f"""
+checkpoint: {{file: {checkpoint}, every: 4}}
+stages:
+  images: {{producer: cifar_binary, params: {{files: batch.bin}}}}
+  count: {{consumer: count, from: {{stage: images, batch: 4}}, params: {{sleep_ms: 0}}}}
+"""
+        # Half a minute, ended after the first checkpoint.
+        run = self.start(yaml, "--quiet", "--set", "stages.count.params.sleep_ms=2000")
+        wait_until(lambda: checkpoint.exists() or run.ended(), "a checkpoint")
+        run.process.kill()
+        run.finish()
+        (self.folder / "batch.bin").write_bytes(record * 59 + bytes([8]) + record[1:])
+        finished = self.run_graph(yaml, "--quiet", "--resume")
+        self.assertEqual(finished.code, 1, finished.err)
+        self.assertIn("its source has other samples now than at the checkpoint",
+                      finished.errors()[0])
+        (self.folder / "batch.bin").write_bytes(record * 60)  # the control
+        self.assertEqual(self.summary(yaml, "--resume")["results"]["count"]["samples"], 60)
+
 
 class TheMemoryOfACache(SourcesTest):
     """`brigade plan` knows it where the source can tell how many samples it has."""
