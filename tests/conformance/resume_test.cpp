@@ -228,7 +228,7 @@ constexpr const char* kNumberedAnew[] = {R"(
   of_test: {consumer: record, from: {stage: test, batch: 4}, params: {folder: "${RECORDS}"}}
 )",
                                          R"(
-  numbers: {producer: synthetic, params: {count: 40}, shuffle: true}
+  numbers: {producer: synthetic, params: {count: 29}, shuffle: true}
   full: {transform: repack, from: numbers}
   twice: {transform: repeat, from: full, params: {times: 2}}
   work: {transform: digest, from: full, replicas: 2}

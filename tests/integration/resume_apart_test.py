@@ -36,7 +36,7 @@ stages:
   slow:
     consumer: count
     from: {stage: right, batch: 50}
-    params: {sleep_ms: 10}
+    params: {sleep_ms: 20}
     RESTART
 """
 
@@ -86,14 +86,12 @@ class NumberedAnew(resume_test.ResumeTest):
         self.go("--resume")
         self.assertEqual(self.results(), expected)
 
-    def test_after_a_stop(self):
+    def test_after_a_stop_that_took_too_long(self):
         expected = self.undisturbed()
-        run = self.start(self.graph, "--quiet")
+        run = self.start(self.graph, "--quiet", "--set", "drain=1ms")
         self.wait_until_apart(run)
         run.process.send_signal(signal.SIGINT)
-        run.process.send_signal(signal.SIGINT)
         self.assertEqual(run.finish().code, 130)
-        self.assertGreater(len(set(self.epochs())), 1)
         self.go("--resume", "--set", "stages.work.replicas=2")
         self.assertEqual(self.results(), expected)
 
@@ -123,11 +121,11 @@ class SamplesThatFail(resume_test.ResumeTest):
         failed = json.loads(self.position.read_text())["entries"][0]["skipped"]
         self.assertEqual([place["stage"] for place in failed], ["work"] * 3)
         before = {path: path.read_bytes() for path in self.folder.glob("line.ckpt*")}
-        finished = self.run_graph(self.graph, "--quiet", "--resume", "--set",
-                                  "stages.work.on_error.skip=2")
+        finished = self.run_graph(self.graph, "--resume", "--set", "stages.work.on_error.skip=2")
         self.assertEqual(finished.code, 1, finished.err)
         self.assertIn("more samples failed than on_error: skip allows (2 different samples)",
-                      finished.errors()[0])
+                      finished.err)
+        self.assertNotIn("skipped sample", finished.err)  # three have failed before the first
         for path, bytes_before in before.items():
             path.write_bytes(bytes_before)
         self.go("--resume")
