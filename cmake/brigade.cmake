@@ -22,8 +22,8 @@ target_link_libraries(brigade_core_objects PUBLIC
   yaml-cpp ZLIB::ZLIB spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11
   brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
 
-# With the sanitizers eight files are compiled as one, which takes half the time, or less. Not in the
-# other presets: there, what a file needs and does not include is noticed.
+# With the sanitizers eight files are compiled as one, which takes half the time, or less. Not in
+# the other presets: there, what a file needs and does not include is noticed.
 function(brigade_compile_together target)
   if(BRIGADE_SANITIZE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
