@@ -173,9 +173,8 @@ bool position_is_exact(const Plan& plan, const Words& control, int stage) {
     if (epochs.have_one_length()) continue;
     const std::uint64_t low = lane_low(control, stage, static_cast<int>(lane));
     const std::uint64_t passed = epochs.passed(low);
-    if (passed < planned.lanes[lane].resume_epoch) continue;  // it leaves out what it had
     const std::uint64_t begin = passed == 0 ? 0 : epochs.end(passed - 1);
-    if (low != begin) return false;
+    if (low != begin || passed < planned.lanes[lane].resume_epoch) return false;
   }
   return true;
 }

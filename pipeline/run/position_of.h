@@ -14,7 +14,7 @@ namespace brigade {
 Position position_of(const Plan& plan, const Control<SystemPolicy>& control, int stage);
 
 /// Whether a consumer's position says all that it has consumed: not in the middle of an epoch whose
-/// samples are numbered anew.
+/// samples are numbered anew, nor before it has left out all that it had.
 bool position_is_exact(const Plan& plan, const Control<SystemPolicy>& control, int stage);
 
 }  // namespace brigade

@@ -139,8 +139,11 @@ TEST(PositionBelowFreeNumbering, OfAResumedRunIsNotBeforeTheEpochItBeganWith) {
   };
   run.control().epoch_ends[domain].record(0, 0);  // the run began with epoch 1
   EXPECT_EQ(at(3).lanes, (std::vector<LanePosition>{{2, 0}}));
-  EXPECT_TRUE(position_is_exact(run.plan(), run.control(), last)) << "it leaves that out";
   run.control().epoch_ends[domain].record(1, 64);
+  EXPECT_EQ(at(0).lanes, (std::vector<LanePosition>{{2, 0}}));
+  EXPECT_FALSE(position_is_exact(run.plan(), run.control(), last)) << "other sources go on";
+  EXPECT_EQ(at(64).lanes, (std::vector<LanePosition>{{2, 0}}));
+  EXPECT_TRUE(position_is_exact(run.plan(), run.control(), last));
   EXPECT_EQ(at(70).lanes, (std::vector<LanePosition>{{2, 0}}));
   EXPECT_FALSE(position_is_exact(run.plan(), run.control(), last));
   run.control().epoch_ends[domain].record(2, 128);
