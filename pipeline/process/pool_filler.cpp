@@ -1,7 +1,6 @@
 #include "pipeline/process/pool_filler.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <system_error>
@@ -14,9 +13,9 @@
 namespace brigade {
 namespace {
 
-constexpr std::uint64_t kChunkBytes = 4 << 20;
+// Small, since the supervisor's mappings stand still while a chunk is populated.
+constexpr std::uint64_t kChunkBytes = 512 << 10;
 constexpr int kThreadsMax = 2;  // the workers are starting at the same time
-constexpr int kNiceness = 19;
 
 struct Array {
   std::uint64_t offset;
@@ -76,9 +75,9 @@ PoolFiller::~PoolFiller() {
 }
 
 void PoolFiller::run() {
-  // After the workers wherever they have something to do: the first batch would wait for memory of
-  // later ones. (Linux has niceness per thread. Not raising it is no harm.)
-  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness);
+  // Only where the workers leave time: the first batch would wait for memory of later ones.
+  const sched_param none{};
+  (void)sched_setscheduler(0, SCHED_IDLE, &none);  // of this thread; it works without, too
   const int stages = static_cast<int>(plan_.stages.size());
   for (int next = next_stage_++; next < 2 * stages; next = next_stage_++) {
     if (next < stages ? !fill_pool(next) : !fill_cache(next - stages)) return;
