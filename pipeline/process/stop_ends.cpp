@@ -40,21 +40,41 @@ class StopEnds {
 
   void finish_turns(const PlanStage& stage) {
     for (std::size_t later = 0; later < stage.lanes.size(); ++later) {
-      const int domain = stage.lanes[later].domain;
-      if (period(domain) == 0 || end_of(domain) == kNever) continue;
-      const std::uint64_t root_period = period(domain) / fan_out(domain);
-      const std::uint64_t begun = (end_of(domain) + root_period - 1) / root_period;
+      const std::uint64_t epochs = begun(stage.lanes[later].domain);
       for (std::size_t turn = 0; turn < stage.lanes.size(); ++turn)
-        if (turn != later && begun > 0)
-          finish(stage.lanes[turn].domain, turn < later ? begun : begun - 1);
+        if (turn != later && epochs > 0)
+          finish(stage.lanes[turn].domain, turn < later ? epochs : epochs - 1);
     }
   }
 
-  /// So many epochs of a domain, if it has them.
+  /// How many epochs of a domain have begun. Of one that is numbered anew: above it, where as many
+  /// have begun or more.
+  std::uint64_t begun(int domain) {
+    std::uint64_t most = 0;
+    for (const int above : numbered_anew_from(domain)) most = std::max(most, begun(above));
+    if (period(domain) == 0 || end_of(domain) == kNever) return most;
+    const std::uint64_t root_period = period(domain) / fan_out(domain);
+    return (end_of(domain) + root_period - 1) / root_period;
+  }
+
+  /// So many epochs of a domain, if it has them; or of those that it is made of.
   void finish(int domain, std::uint64_t epochs) {
+    for (const int above : numbered_anew_from(domain)) finish(above, epochs);
     if (period(domain) == 0 || end_of(domain) == kNever) return;
     epochs = std::min(epochs, domain_epochs(plan_, domain));
     raise(domain, epochs * (period(domain) / fan_out(domain)));
+  }
+
+  /// The domains of the samples that a stage numbers anew to make those of this one.
+  std::vector<int> numbered_anew_from(int domain) const {
+    std::vector<int> above;
+    for (const int source :
+         plan_.domains[static_cast<std::size_t>(root_domain(plan_, domain))].sources) {
+      const PlanStage& stage = plan_.stages[static_cast<std::size_t>(source)];
+      if (stage.free_outputs == 0) continue;
+      for (std::size_t l = 1; l < stage.lanes.size(); ++l) above.push_back(stage.lanes[l].domain);
+    }
+    return above;
   }
 
   void raise(int domain, std::uint64_t end) {

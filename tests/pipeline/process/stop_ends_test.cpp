@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "pipeline/process/segments.h"
 #include "tests/support/small_plan.h"
 #include "transports/stop.h"
@@ -12,12 +13,20 @@ namespace {
 /// train (100 samples, batches of 16: 112 numbers an epoch) and test (40, 48 numbers), of which
 /// `consumer` takes epochs in turn; 3 epochs.
 struct StopEnds : testing::Test {
-  explicit StopEnds(Join join = Join::epochs) {
+  /// `anew`: what of them is numbered anew on the way.
+  explicit StopEnds(Join join = Join::epochs, const std::string& anew = "") {
     GraphBuilder graph("two");
     graph.graph().epochs = 3;
-    graph.producer("train", {{"value", i64, {}}});
-    graph.producer("test", {{"value", i64, {}}});
-    ValidStage& end = graph.consumer("end", {"train", "test"}, join);
+    std::vector<std::string> ends;
+    for (const std::string source : {"train", "test"}) {
+      graph.producer(source, {{"value", i64, {}}}).rows = 16;
+      ends.push_back(source);
+      if (source != anew) continue;
+      ends.back() = concat("full_", source);
+      graph.transform(ends.back(), {source}, {{"value", i64, {}}});
+      graph.type_of(ends.back()).contract.numbering = Numbering::free;
+    }
+    ValidStage& end = graph.consumer("end", ends, join);
     end.batched = true;
     for (ValidSource& source : end.sources) source.batch = 16;
     plan = plan_of(graph);
@@ -69,6 +78,26 @@ TEST_F(StopEnds, WhatTheNextEpochHasClaimedWaitsForTheLastTurnOfThisOne) {
 struct StopEndsOfMerge : StopEnds {
   StopEndsOfMerge() : StopEnds(Join::merge) {}
 };
+
+struct StopEndsOfTrainNumberedAnew : StopEnds {
+  StopEndsOfTrainNumberedAnew() : StopEnds(Join::epochs, "train") {}
+};
+
+TEST_F(StopEndsOfTrainNumberedAnew, TheTurnsAreThoseOfItsSource) {
+  EXPECT_EQ(ends(32, 0), Ends(32, 0));
+  EXPECT_EQ(ends(32, 16), Ends(112, 16));
+  EXPECT_EQ(ends(128, 16), Ends(128, 48));
+}
+
+struct StopEndsOfTestNumberedAnew : StopEnds {
+  StopEndsOfTestNumberedAnew() : StopEnds(Join::epochs, "test") {}
+};
+
+TEST_F(StopEndsOfTestNumberedAnew, TheTurnsAreThoseOfItsSource) {
+  EXPECT_EQ(ends(32, 0), Ends(32, 0));
+  EXPECT_EQ(ends(32, 16), Ends(112, 16));
+  EXPECT_EQ(ends(128, 16), Ends(128, 48));
+}
 
 TEST_F(StopEndsOfMerge, ThereAreNoTurns) { EXPECT_EQ(ends(128, 16), Ends(128, 16)); }
 
