@@ -8,26 +8,12 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/owned_fd.h"
 #include "base/text.h"
 #include "base/units.h"
 
 namespace brigade {
 namespace {
-
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags)
-      : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -57,14 +43,14 @@ std::string folder_of(const std::string& path) {
 
 Result<void> write_temporary(const std::string& path, std::string_view bytes) {
   const std::string temporary = path + ".tmp";
-  const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+  const OwnedFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() >= 0 && write_all(file.get(), bytes) && fsync(file.get()) == 0) return {};
   return cannot_write(path, bytes.size());
 }
 
 Result<void> publish_temporary(const std::string& path) {
   if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0) return cannot_write(path, 0);
-  const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
+  const OwnedFd folder(open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // EINVAL: this file system syncs no folders.
   if (folder.get() < 0 || (fsync(folder.get()) != 0 && errno != EINVAL))
     return Error{concat("cannot sync the folder of ", path, ": ", std::strerror(errno))};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/owned_fd.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -19,22 +20,6 @@ namespace brigade {
 namespace {
 
 constexpr std::size_t kBinaryLookBytes = 1024;
-
-class OpenFile {
- public:
-  // Not blocking: opening a pipe that nobody writes to must not hang.
-  explicit OpenFile(const std::string& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-  ~OpenFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Error system_error() {
   if (errno == ENOENT) return {"no such file"};
@@ -172,12 +157,13 @@ Result<std::string> check_source(std::string bytes) {
 }
 
 Result<std::string> read_source(const std::string& path) {
-  const OpenFile file(path);
-  if (file.fd() < 0) return system_error();
+  // Not blocking: opening a pipe that nobody writes to must not hang.
+  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0) return system_error();
   struct stat status {};
-  if (::fstat(file.fd(), &status) != 0) return system_error();
+  if (::fstat(file.get(), &status) != 0) return system_error();
   BRIGADE_TRY(check_kind(status));
-  BRIGADE_ASSIGN(std::string bytes, read_all(file.fd()));
+  BRIGADE_ASSIGN(std::string bytes, read_all(file.get()));
   return check_source(std::move(bytes));
 }
 

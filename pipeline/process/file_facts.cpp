@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/owned_fd.h"
 #include "base/text.h"
 
 namespace brigade {
@@ -16,11 +17,6 @@ namespace {
 
 /// Bytes by which gzip may be longer than what it holds: header with a file name, block headers.
 constexpr std::size_t kGzipBytesMore = 4096;
-
-struct OpenFile {
-  int fd;
-  ~OpenFile() { close(fd); }
-};
 
 Error system_error() {
   switch (errno) {
@@ -93,15 +89,15 @@ PathKind FileFacts::kind(const std::string& path) {
 
 Result<FileFact> FileFacts::read(const std::string& path) {
   // Not blocking: opening a pipe that nobody writes to would wait for ever.
-  const OpenFile file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) return system_error();
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return system_error();
   struct stat status;
-  if (fstat(file.fd, &status) != 0) return system_error();
+  if (fstat(file.get(), &status) != 0) return system_error();
   if (S_ISDIR(status.st_mode)) return Error{"it is a folder, not a file"};
   if (!S_ISREG(status.st_mode)) return Error{"it is a pipe or a device, not a file"};
   FileFact fact;
   fact.file_bytes = static_cast<std::uint64_t>(status.st_size);
-  BRIGADE_ASSIGN(fact.header, read_start(file.fd, kFactBytesMax + kGzipBytesMore));
+  BRIGADE_ASSIGN(fact.header, read_start(file.get(), kFactBytesMax + kGzipBytesMore));
   if (is_gzip(fact.header)) {
     BRIGADE_ASSIGN(fact.header, unpack_start(std::move(fact.header)));
   }

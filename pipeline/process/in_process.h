@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/owned_fd.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/process/crew.h"
-#include "pipeline/process/owned_fd.h"
 #include "pipeline/process/reporting.h"
 #include "pipeline/process/segments.h"
 #include "stages/api/stage_types.h"

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "base/owned_fd.h"
 #include "base/result.h"
-#include "pipeline/process/owned_fd.h"
 #include "stages/api/cache_file.h"
 
 namespace brigade {

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "base/owned_fd.h"
 #include "base/result.h"
-#include "pipeline/process/owned_fd.h"
 
 namespace brigade {
 

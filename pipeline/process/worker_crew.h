@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/owned_fd.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/process/crew.h"
 #include "pipeline/process/output_lines.h"
-#include "pipeline/process/owned_fd.h"
 #include "pipeline/process/segments.h"
 #include "stages/api/stage_types.h"
 

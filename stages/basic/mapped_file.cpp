@@ -8,17 +8,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/owned_fd.h"
 #include "base/text.h"
 
 namespace brigade {
 namespace {
-
-struct OpenFile {
-  int fd;
-  ~OpenFile() {
-    if (fd >= 0) close(fd);
-  }
-};
 
 Error system_error(const std::string& path, std::string_view what) {
   return Error{concat(path, ": cannot ", what, ": ", std::strerror(errno))};
@@ -28,15 +22,15 @@ Error system_error(const std::string& path, std::string_view what) {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   // Not blocking: opening a pipe that nobody writes to would wait for ever.
-  const OpenFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) return system_error(path, "open");
+  const OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return system_error(path, "open");
   struct stat status {};
-  if (fstat(file.fd, &status) != 0) return system_error(path, "look at the file");
+  if (fstat(file.get(), &status) != 0) return system_error(path, "look at the file");
   if (!S_ISREG(status.st_mode)) return Error{concat(path, ": expected a regular file")};
   MappedFile out;
   if (status.st_size == 0) return out;
   const auto size = static_cast<std::size_t>(status.st_size);
-  void* const data = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.fd, 0);
+  void* const data = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
   if (data == MAP_FAILED) return system_error(path, "map");
   out.data_ = static_cast<const char*>(data);
   out.size_ = size;

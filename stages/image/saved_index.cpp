@@ -14,25 +14,12 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/owned_fd.h"
 #include "base/text.h"
 #include "base/units.h"
 
 namespace brigade {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Error cannot_write(const std::string& file) {
   return Error{concat(file, ": cannot write the index: ", std::strerror(errno),
@@ -101,7 +88,7 @@ Result<SavedIndex> SavedIndex::open(const IndexSource& source) {
   BRIGADE_TRY(check_replaceable(source));
   const std::string temporary = source.file + ".tmp";
   for (;;) {
-    const Descriptor fd(::open(temporary.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    const OwnedFd fd(::open(temporary.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (fd.get() < 0 || !lock(fd.get())) return cannot_write(source.file);
     // Whoever had the lock has made the index meanwhile, or died over it.
     if (auto found = map(source); usable(found)) {

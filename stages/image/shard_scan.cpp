@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/owned_fd.h"
 #include "base/text.h"
 #include "stages/image/json_field.h"
 #include "stages/image/made_from.h"
@@ -25,23 +26,16 @@ constexpr std::uint64_t kJsonBytesMax = 16 << 20;
 /// Reads a file through a window that is kept.
 class ShardFile {
  public:
-  ShardFile() = default;
-  ShardFile(const ShardFile&) = delete;
-  ShardFile& operator=(const ShardFile&) = delete;
-  ~ShardFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-
   Result<void> open(const std::string& path, ShardScan& scan) {
-    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
-    if (fd_ < 0 || fstat(fd_, &status) != 0)
+    if (fd_.get() < 0 || fstat(fd_.get(), &status) != 0)
       return Error{concat("cannot open: ", std::strerror(errno))};
     if (!S_ISREG(status.st_mode)) return Error{"expected a regular file"};
     scan.bytes = static_cast<std::uint64_t>(status.st_size);
     scan.changed_ns = changed_ns(status);
     // Only headers are wanted; reading on behind each would read the whole archive.
-    posix_fadvise(fd_, 0, 0, POSIX_FADV_RANDOM);
+    posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);
     return {};
   }
 
@@ -60,7 +54,7 @@ class ShardFile {
     have_ = 0;
     while (have_ < size) {
       const ssize_t got =
-          pread(fd_, window_.get() + have_, size - have_, static_cast<off_t>(offset + have_));
+          pread(fd_.get(), window_.get() + have_, size - have_, static_cast<off_t>(offset + have_));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Error{concat("cannot read: ", std::strerror(errno))};
       if (got == 0) break;
@@ -69,7 +63,7 @@ class ShardFile {
     return {};
   }
 
-  int fd_ = -1;
+  OwnedFd fd_;
   std::unique_ptr<char[]> window_;
   std::size_t capacity_ = 0;
   std::uint64_t at_ = 0;

@@ -8,8 +8,8 @@
 #include <deque>
 #include <functional>
 
+#include "base/owned_fd.h"
 #include "pipeline/process/crew.h"
-#include "pipeline/process/owned_fd.h"
 
 namespace brigade {
 

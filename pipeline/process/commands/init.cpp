@@ -5,13 +5,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/owned_fd.h"
 #include "base/text.h"
 #include "pipeline/process/commands/commands.h"
 #include "pipeline/process/commands/load.h"
 #include "pipeline/process/commands/print.h"
 #include "pipeline/process/graph_template.h"
 #include "pipeline/process/module_loader.h"
-#include "pipeline/process/owned_fd.h"
 
 namespace brigade {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "pipeline/process/owned_fd.h"
+#include "base/owned_fd.h"
 
 namespace brigade {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline/process/owned_fd.h"
+#include "base/owned_fd.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
