@@ -147,11 +147,14 @@ stages:
         for middle in (cache(2), repeat(2)):
             path = self.folder / "stopped.json"
             slow = graph(middle, epochs=100000).replace("ms: 0.02", "ms: 2")
-            run = self.start(slow, "--summary", path)
-            wait_until(lambda run=run: len(workers_of(run.pid)) >= WORKERS, "its workers")
-            time.sleep(0.1)
-            os.kill(run.pid, signal.SIGINT)
-            finished = run.finish()
+            for wait in (0.1, 0.5, 2, 8):
+                run = self.start(slow, "--summary", path)
+                wait_until(lambda run=run: len(workers_of(run.pid)) >= WORKERS, "its workers")
+                time.sleep(wait)
+                os.kill(run.pid, signal.SIGINT)
+                finished = run.finish()
+                if "before it had started" not in finished.err:
+                    break
             self.assertEqual(finished.code, 130, finished.err)
             self.assertEqual(finished.errors(), [])
             for edge in json.loads(path.read_text())["edges"]:
