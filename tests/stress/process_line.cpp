@@ -108,8 +108,9 @@ void ProcessLine::reap() {
 
 void ProcessLine::recover(Child& child) {
   if (plan_.restart == Restart::before_repair) {
-    spawn(child, "claim.after_cas:1:stop");  // it has a task in hand
-    std::this_thread::sleep_for(50ms);
+    spawn(child, "claim.after_cas:1:stop");
+    siginfo_t seen{};  // it has stopped with a task in hand, or has left since there was none
+    waitid(P_PID, static_cast<id_t>(child.pid), &seen, WSTOPPED | WEXITED | WNOWAIT);
     child.stopped = true;  // until the next disturbance
   }
   repair(control_, child.stage, child.replica, {}, plan_.rules);
