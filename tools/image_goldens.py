@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Writes tests/golden/images: small pictures of many kinds, and what Pillow makes of parts of them.
 
-    tools/image_goldens.py      needs Pillow (written with version 13); the tests do not
+    BRIGADE_PICTURES=FOLDER build/release/tests/stages_image_test
+    tools/image_goldens.py FOLDER      needs Pillow (written with version 13); the tests do not
 
 cases.txt has a line per case: the file, the part (x y width height), the side of the square that it
 is resized to with Pillow's antialiased bilinear filter, and the file with the result.
+pillow.txt has a line per whole picture, of those here and of those that the tests make as they run,
+which they have written to FOLDER: its name, height, width, and the CRC-32 of its RGB bytes.
 """
 
 import math
 import pathlib
+import sys
+import zlib
 
 from PIL import Image
 
@@ -52,6 +57,21 @@ def write_sources():
     small.quantize(16).save(FOLDER / "palette.png", bits=4)
     gray.crop((0, 0, 40, 30)).convert("1").save(FOLDER / "one_bit.png")
     picture("RGBA").crop((0, 0, 40, 30)).save(FOLDER / "alpha.png")
+    write_transparent(rgb, gray)
+
+
+def write_transparent(rgb, gray):
+    """What is quantised and has a transparent color is half of the PNG files of the web."""
+    for colors, bits in ((2, 1), (4, 2), (16, 4), (60, 8)):
+        picture_of_few = rgb.crop((0, 0, 101, 20)).quantize(colors)
+        picture_of_few.save(FOLDER / f"transparent_palette_{bits}.png", bits=bits, transparency=1)
+        if bits == 8:
+            picture_of_few.save(FOLDER / "alphas_palette.png", transparency=bytes(range(0, 240, 4)))
+    rgb.crop((0, 0, 40, 30)).save(FOLDER / "transparent_rgb.png", transparency=rgb.getpixel((9, 9)))
+    gray.crop((0, 0, 40, 30)).save(FOLDER / "transparent_gray.png", transparency=128)
+    levels = gray.crop((0, 0, 40, 30)).tobytes()
+    twice = bytes(level for level in levels for _ in range(2))  # any way to 8 bits gives `levels`
+    Image.frombytes("I;16", (40, 30), twice).save(FOLDER / "gray_16.png")
 
 
 def upright_rgb(name):
@@ -64,6 +84,8 @@ def upright_rgb(name):
     image.load()
     if turn is not None:
         image = image.transpose(turn)
+    if image.mode == "I;16":  # which Pillow cuts off at 255 otherwise
+        image = Image.frombytes("L", image.size, image.tobytes()[1::2])
     return image.convert("RGB")
 
 
@@ -79,7 +101,17 @@ def cases():
         yield f"{name}.png", (4, 3, 31, 26), 20
 
 
+def digests(folders):
+    for path in sorted(path for folder in folders for path in folder.glob("*.*")):
+        if path.suffix not in (".txt", ".jpg") and not path.name.startswith("expected_"):
+            image = upright_rgb(path)
+            sum = zlib.crc32(image.tobytes())
+            yield f"{path.name} {image.height} {image.width} {sum}\n"
+
+
 def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     FOLDER.mkdir(parents=True, exist_ok=True)
     write_sources()
     lines = []
@@ -88,6 +120,8 @@ def main():
         part.resize((side, side), Image.BILINEAR).save(FOLDER / f"expected_{number:02}.png")
         lines.append(f"{name} {x} {y} {width} {height} {side} expected_{number:02}.png\n")
     (FOLDER / "cases.txt").write_text("".join(lines))
+    lines = digests([FOLDER, pathlib.Path(sys.argv[1])])
+    (FOLDER / "pillow.txt").write_text("".join(sorted(lines)))
 
 
 if __name__ == "__main__":

@@ -105,16 +105,20 @@ class PngReader : public ImageReader {
     return header;
   }
 
-  /// Whatever it is, to 8 bits of RGB. A color that stands for "transparent" stays a color.
+  /// Whatever it is, to 8 bits of RGB. A color that stands for "transparent" stays a color. Alpha
+  /// is stripped whatever it comes from: with the colors of a palette libpng makes it of tRNS, too.
   void set_transforms() {
     const int type = png_get_color_type(png_, info_);
     if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
     if (type == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
     png_set_scale_16(png_);
-    if ((type & PNG_COLOR_MASK_ALPHA) != 0) png_set_strip_alpha(png_);
+    png_set_strip_alpha(png_);
     if ((type & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(png_);
     turns_ = png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
+    // libpng writes as many bytes as it says here, whatever the rows are made for.
+    const std::size_t bytes = std::size_t{png_get_image_width(png_, info_)} * kChannels;
+    if (png_get_rowbytes(png_, info_) != bytes) png_error(png_, "its rows are not RGB");
   }
 
   void read_box(const Box& box) {

@@ -154,7 +154,8 @@ struct PngOptions {
   int color_type = PNG_COLOR_TYPE_RGB;
   bool interlaced = false;
   std::vector<png_color> palette = {};
-  int transparent = -1;  ///< a gray value
+  int transparent = -1;               ///< a gray value, or one of all three channels
+  std::vector<png_byte> alphas = {};  ///< of the palette's first entries
   int orientation = 0;
 };
 
@@ -177,10 +178,13 @@ inline std::string write_png(std::int64_t height, std::int64_t width,
   if (!options.palette.empty())
     png_set_PLTE(png, info, options.palette.data(), static_cast<int>(options.palette.size()));
   if (options.transparent >= 0) {
-    png_color_16 gray{};
-    gray.gray = static_cast<png_uint_16>(options.transparent);
-    png_set_tRNS(png, info, nullptr, 0, &gray);
+    const auto value = static_cast<png_uint_16>(options.transparent);
+    const png_color_16 color{0, value, value, value, value};
+    png_set_tRNS(png, info, nullptr, 0, &color);
   }
+  if (!options.alphas.empty())
+    png_set_tRNS(png, info, options.alphas.data(), static_cast<int>(options.alphas.size()),
+                 nullptr);
   std::string tiff;
   if (options.orientation > 0) {
     tiff = exif_segment(options.orientation).substr(6);
