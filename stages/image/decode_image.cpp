@@ -1,9 +1,11 @@
 // decode_image: bytes -> the pixels that the cut needs -> upright -> resized into the output.
-// Its memory is kept from image to image; only the decoders' own small pools come and go.
+// Its memory is kept from image to image, but for what a large one takes; the decoders' own pools
+// come and go.
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "base/text.h"
@@ -36,6 +38,7 @@ class DecodeImage : public Stage {
   Result<std::string_view> bytes_of(const Inputs& in);
   ImageReader& reader_of(std::string_view bytes);
   Result<void> decode(const Inputs& in, Outputs& out);
+  void give_back();
   Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
   Result<std::uint8_t*> output(const Cut& cut, Outputs& out);
 
@@ -49,7 +52,7 @@ class DecodeImage : public Stage {
   std::unique_ptr<ImageReader> other_;
   AxisWeights rows_;
   AxisWeights columns_;
-  std::vector<std::uint8_t> upright_;
+  PictureBytes upright_;
   Resampler resampler_;
 };
 
@@ -60,8 +63,25 @@ Result<void> DecodeImage::open(const OpenContext& context) {
 }
 
 Result<Next> DecodeImage::process(const Inputs& in, Outputs& out) {
-  if (auto decoded = decode(in, out); !decoded) return decoded.error().within(name_);
+  try {
+    const auto decoded = decode(in, out);
+    give_back();
+    if (!decoded) return decoded.error().within(name_);
+  } catch (const std::bad_alloc&) {
+    give_back();
+    return Error{
+        "there is not enough memory for its pixels; a smaller pixels_max refuses such pictures at "
+        "once"}
+        .within(name_);
+  }
   return Next::emit;
+}
+
+void DecodeImage::give_back() {
+  for (ImageReader* const reader : {jpeg_.get(), png_.get(), other_.get()})
+    if (reader != nullptr) reader->give_back();
+  upright_.give_back();
+  file_bytes_.give_back();
 }
 
 Result<std::string_view> DecodeImage::bytes_of(const Inputs& in) {
@@ -99,9 +119,11 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   BRIGADE_ASSIGN(const std::string_view bytes, bytes_of(in));
   ImageReader& reader = reader_of(bytes);
   BRIGADE_ASSIGN(const ImageHeader header, reader.open(bytes));
-  if (header.height <= 0 || header.width <= 0 || header.height * header.width > kImagePixelsMax)
-    return Error{concat("it would have ", header.width, " x ", header.height, " pixels; at most ",
-                        format_count(kImagePixelsMax), " in all are decoded")};
+  if (header.height <= 0 || header.width <= 0)
+    return Error{concat("it would have ", header.width, " x ", header.height, " pixels")};
+  if (header.height > params_.pixels_max / header.width)
+    return Error{concat("it has ", header.width, " x ", header.height, " pixels; pixels_max is ",
+                        format_count(params_.pixels_max))};
   const bool swapped = swaps_sides(header.orientation);
   const Cut cut = choose_cut(params_, swapped ? header.width : header.height,
                              swapped ? header.height : header.width, in.random());

@@ -10,6 +10,7 @@ using Params = DecodeImageParams;
 constexpr std::int64_t kPathBytes = 4096;
 constexpr std::int64_t kEncodedBytesMax = 64 << 20;
 constexpr double kSideMax = 16384;
+constexpr double kPixelsMax = 1 << 28;
 constexpr double kRatioMin = 0.01;
 constexpr double kRatioMax = 100;
 
@@ -84,6 +85,9 @@ Contract<Params> decode_image_contract() {
               "how to reduce: every pixel counts (as Pillow does), or only the nearest two by two")
       .param("side_max", &Params::side_max, 1, kSideMax,
              "with size 0: pixels of the longest side; a larger picture is an error")
+      .param("pixels_max", &Params::pixels_max, 1, kPixelsMax,
+             "height x width of a picture as it is stored; a larger one is an error, and so is one "
+             "whose file is too short for its pixels")
       .one_of({{"path", bytes, false, {up_to(kPathBytes)}, "path of the file"},
                {"encoded", bytes, false, {up_to(kEncodedBytesMax)}, "bytes of the file"},
                {"file",

@@ -22,6 +22,7 @@ struct DecodeImageParams {
   double flip = 0;
   Quality quality = Quality::antialias;
   std::int64_t side_max = 4096;
+  std::int64_t pixels_max = std::int64_t{64} << 20;
 
   bool ragged() const { return crop == Crop::none && size == 0; }
 };

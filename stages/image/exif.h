@@ -6,9 +6,9 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "stages/image/image_reader.h"
+#include "stages/image/picture_bytes.h"
 
 namespace brigade {
 
@@ -26,6 +26,6 @@ constexpr bool swaps_sides(int orientation) { return orientation >= 5; }
 Box stored_box(const Box& upright, int orientation, std::int64_t height, std::int64_t width);
 
 /// Turns a stored box upright, into `out`.
-Pixels turn_upright(const Pixels& stored, int orientation, std::vector<std::uint8_t>& out);
+Pixels turn_upright(const Pixels& stored, int orientation, PictureBytes& out);
 
 }  // namespace brigade

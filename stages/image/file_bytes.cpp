@@ -72,20 +72,19 @@ Result<std::string_view> FileBytes::fill(std::uint64_t offset, std::uint64_t siz
   if (size > kImageFileBytesMax)
     return Error{concat("it has ", format_size(size), ", at most ", format_size(kImageFileBytesMax),
                         " are expected of an image")};
-  if (size > capacity_) {
-    capacity_ = std::max<std::size_t>(size, 2 * capacity_);
-    buffer_ = std::make_unique_for_overwrite<char[]>(capacity_);
-  }
+  // Twice as much as before where that is kept: the next file may be a little larger.
+  if (size > buffer_.capacity())
+    buffer_.at_least(std::max<std::size_t>(size, std::min(2 * buffer_.capacity(), kKeptBytesMax)));
+  std::uint8_t* const bytes = buffer_.at_least(size);
   std::uint64_t have = 0;
   while (have < size) {
-    const ssize_t got =
-        pread(fd_, buffer_.get() + have, size - have, static_cast<off_t>(offset + have));
+    const ssize_t got = pread(fd_, bytes + have, size - have, static_cast<off_t>(offset + have));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read");
     if (got == 0) return Error{"the file became shorter while it was read"};
     have += static_cast<std::uint64_t>(got);
   }
-  return std::string_view(buffer_.get(), size);
+  return std::string_view(reinterpret_cast<const char*>(bytes), size);
 }
 
 }  // namespace brigade

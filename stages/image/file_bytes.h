@@ -3,13 +3,12 @@
 // Reads one file after another into memory that is kept. One thread. The bytes last until the next
 // read().
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "stages/image/picture_bytes.h"
 
 namespace brigade {
 
@@ -27,6 +26,8 @@ class FileBytes {
   Result<std::string_view> read(const std::string& path);
   /// `size` bytes of it from `offset` on. The file stays open until another one is read.
   Result<std::string_view> read(const std::string& path, std::int64_t offset, std::int64_t size);
+  /// The bytes are not needed any more.
+  void give_back() { buffer_.give_back(); }
 
  private:
   Result<void> open(const std::string& path);
@@ -36,8 +37,7 @@ class FileBytes {
   int fd_ = -1;
   std::string open_path_;
   std::uint64_t file_bytes_ = 0;
-  std::unique_ptr<char[]> buffer_;
-  std::size_t capacity_ = 0;
+  PictureBytes buffer_;
 };
 
 }  // namespace brigade

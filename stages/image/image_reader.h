@@ -3,10 +3,12 @@
 // Reads one image after another from bytes in memory, the part that is wanted only. One
 // implementation per library. One thread; memory is kept from image to image. Call order:
 //
-//   (open read?)*        `bytes` must stay until read() is over; pixels until the next open()
+//   (open read? give_back?)*        `bytes` must stay until read() is over; pixels until
+//                                   give_back() or the next open()
 //
-// Errors say what is wrong with the data, in one line, without naming the file: the caller knows
-// it.
+// open() takes memory for a header only, so that its caller can refuse the image; and it refuses
+// one with more pixels than so many bytes can hold. Errors say what is wrong with the data, in one
+// line, without naming the file: the caller knows it.
 
 #include <cstdint>
 #include <memory>
@@ -16,9 +18,6 @@
 #include "stages/image/resample.h"
 
 namespace brigade {
-
-/// Pixels above which an image is taken for damaged or hostile: about 800 MB of RGB.
-inline constexpr std::int64_t kImagePixelsMax = 1 << 28;
 
 /// As stored: what `orientation` (exif.h) says has not been done yet.
 struct ImageHeader {
@@ -43,6 +42,8 @@ class ImageReader {
   /// The pixels of a box that lies in the image, as RGB: gray is spread, alpha left out, CMYK
   /// converted, 16 bits rounded to 8.
   virtual Result<Pixels> read(const Box& box) = 0;
+  /// The pixels are not needed any more: what they took is given back if it is much.
+  virtual void give_back() = 0;
 };
 
 /// Baseline and progressive JPEG, by libjpeg-turbo. Decodes the rows and columns of the box and a

@@ -2,7 +2,6 @@
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h needs FILE, which it does not include
 #include <string>
-#include <vector>
 
 #include <jpeglib.h>
 
@@ -12,6 +11,7 @@
 #include "stages/image/exif.h"
 #include "stages/image/image_reader.h"
 #include "stages/image/jpeg_huffman.h"
+#include "stages/image/picture_bytes.h"
 
 namespace brigade {
 namespace {
@@ -78,6 +78,9 @@ class JpegReader : public ImageReader {
       jpeg_read_header(&jpeg_, TRUE);
     });
     if (!good || errors_.damaged) return broken();
+    if (fewest_bytes() > bytes.size())
+      return Error{concat("the JPEG data ends too early: ", bytes.size(), " bytes cannot hold ",
+                          jpeg_.image_width, " x ", jpeg_.image_height, " pixels")};
     return ImageHeader{jpeg_.image_height, jpeg_.image_width, jpeg_orientation(bytes)};
   }
 
@@ -87,13 +90,17 @@ class JpegReader : public ImageReader {
     Window window;
     if (!guarded([&] { window = start(box); })) return broken();
     window.stride = window.width * (four_colors ? 4 : kChannels);
-    const auto bytes_needed = static_cast<std::size_t>(window.stride * window.rows);
-    if (pixels_.size() < bytes_needed) pixels_.resize(bytes_needed);
+    window.pixels = pixels_.at_least(static_cast<std::size_t>(window.stride * window.rows));
     if (!guarded([&] { read_rows(window); }) || errors_.damaged) return broken();
     if (four_colors) to_rgb(window);
     const std::uint8_t* const first =
-        pixels_.data() + (box.y - window.y) * window.stride + (box.x - window.x) * kChannels;
+        window.pixels + (box.y - window.y) * window.stride + (box.x - window.x) * kChannels;
     return Pixels{first, window.stride, box.height, box.width};
+  }
+
+  void give_back() override {
+    jpeg_abort_decompress(&jpeg_);
+    pixels_.give_back();
   }
 
  private:
@@ -104,6 +111,7 @@ class JpegReader : public ImageReader {
     std::int64_t rows = 0;
     std::int64_t width = 0;
     std::int64_t stride = 0;
+    std::uint8_t* pixels = nullptr;
   };
 
   template <class Body>
@@ -111,6 +119,18 @@ class JpegReader : public ImageReader {
     if (setjmp(errors_.jump) != 0) return false;
     body();
     return true;
+  }
+
+  /// That the blocks of the largest component take: a Huffman code has a bit. An arithmetic one may
+  /// have nearly nothing.
+  std::uint64_t fewest_bytes() const {
+    std::uint64_t blocks = 0;
+    for (int i = 0; i < jpeg_.num_components; ++i) {
+      const jpeg_component_info& component = jpeg_.comp_info[i];
+      blocks =
+          std::max(blocks, std::uint64_t{component.width_in_blocks} * component.height_in_blocks);
+    }
+    return jpeg_.arith_code ? 0 : blocks / 8;
   }
 
   Error broken() {
@@ -149,7 +169,7 @@ class JpegReader : public ImageReader {
     for (std::int64_t y = 0; y < window.rows;) {
       const auto count =
           static_cast<JDIMENSION>(std::min<std::int64_t>(kRowsAtOnce, window.rows - y));
-      for (JDIMENSION i = 0; i < count; ++i) rows[i] = pixels_.data() + (y + i) * window.stride;
+      for (JDIMENSION i = 0; i < count; ++i) rows[i] = window.pixels + (y + i) * window.stride;
       y += jpeg_read_scanlines(&jpeg_, rows, count);
     }
     // What lies below the window is not looked at.
@@ -160,8 +180,8 @@ class JpegReader : public ImageReader {
   void to_rgb(const Window& window) {
     const int flip = jpeg_.saw_Adobe_marker ? 0 : 255;
     for (std::int64_t y = 0; y < window.rows; ++y) {
-      const std::uint8_t* from = pixels_.data() + y * window.stride;
-      std::uint8_t* to = pixels_.data() + y * window.stride;
+      const std::uint8_t* from = window.pixels + y * window.stride;
+      std::uint8_t* to = window.pixels + y * window.stride;
       for (std::int64_t x = 0; x < window.width; ++x, from += 4, to += kChannels) {
         const int light = from[3] ^ flip;
         for (int c = 0; c < kChannels; ++c)
@@ -173,7 +193,7 @@ class JpegReader : public ImageReader {
   JpegErrors errors_{};
   jpeg_decompress_struct jpeg_{};
   JpegHuffman huffman_;
-  std::vector<std::uint8_t> pixels_;
+  PictureBytes pixels_;
 };
 
 }  // namespace

@@ -2,11 +2,11 @@
 
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "base/text.h"
 #include "stages/image/image_reader.h"
 #include "stages/image/imgcodecs.h"
+#include "stages/image/picture_bytes.h"
 
 namespace brigade {
 namespace {
@@ -53,21 +53,20 @@ class OtherReader : public ImageReader {
     return ImageHeader{height_, width_, 1};
   }
 
+  void give_back() override { pixels_.give_back(); }
+
   Result<Pixels> read(const Box& box) override {
     const std::int64_t stride = width_ * kChannels;
-    return Pixels{pixels_.data() + box.y * stride + box.x * kChannels, stride, box.height,
+    return Pixels{pixels_.at_least(0) + box.y * stride + box.x * kChannels, stride, box.height,
                   box.width};
   }
 
  private:
   static std::uint8_t* place(void* context, std::int64_t height, std::int64_t width) {
     auto& self = *static_cast<OtherReader*>(context);
-    if (height * width > kImagePixelsMax) return nullptr;
     self.height_ = height;
     self.width_ = width;
-    const auto bytes = static_cast<std::size_t>(height * width * kChannels);
-    if (self.pixels_.size() < bytes) self.pixels_.resize(bytes);
-    return self.pixels_.data();
+    return self.pixels_.at_least(static_cast<std::size_t>(height * width * kChannels));
   }
 
   Result<void> open_codecs() {
@@ -83,7 +82,7 @@ class OtherReader : public ImageReader {
   ImageDecode* decode_ = nullptr;
   std::int64_t height_ = 0;
   std::int64_t width_ = 0;
-  std::vector<std::uint8_t> pixels_;
+  PictureBytes pixels_;
 };
 
 }  // namespace

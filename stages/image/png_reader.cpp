@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
-#include <vector>
 
 #include "base/text.h"
 #include "stages/image/exif.h"
 #include "stages/image/image_reader.h"
+#include "stages/image/picture_bytes.h"
 
 namespace brigade {
 namespace {
 
 constexpr std::int64_t kChannels = 3;
 constexpr std::size_t kErrorBytes = 128;
+/// What deflate makes of one byte at most (https://zlib.net/zlib_tech.html).
+constexpr std::uint64_t kDeflateRatioMax = 1032;
 
 /// What libpng reads from, and where it says what is wrong.
 struct PngInput {
@@ -56,6 +58,10 @@ class PngReader : public ImageReader {
     if (info_ == nullptr) return Error{"libpng does not start: too little memory?"};
     ImageHeader header;
     if (!guarded([&] { header = read_header(); })) return broken();
+    const std::uint64_t row_bytes = png_get_rowbytes(png_, info_);
+    if (row_bytes * png_get_image_height(png_, info_) / kDeflateRatioMax > bytes.size())
+      return Error{concat("the PNG data ends too early: ", bytes.size(), " bytes cannot hold ",
+                          header.width, " x ", header.height, " pixels")};
     return header;
   }
 
@@ -64,16 +70,24 @@ class PngReader : public ImageReader {
     const bool interlaced = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
     // All rows of an interlaced image come in turns; else one at a time is enough.
     const std::int64_t height = interlaced ? png_get_image_height(png_, info_) : box.height;
-    reserve(rows_, width * kChannels * (interlaced ? height : 1));
-    if (!interlaced) reserve(pixels_, box.width * kChannels * box.height);
+    const std::int64_t stride = width * kChannels;
+    std::uint8_t* const rows =
+        rows_.at_least(static_cast<std::size_t>(stride * (interlaced ? height : 1)));
+    std::uint8_t* const pixels =
+        interlaced ? nullptr
+                   : pixels_.at_least(static_cast<std::size_t>(box.width * kChannels * box.height));
     const bool good = guarded([&] {
       set_transforms();
-      interlaced ? read_turns(height, width * kChannels) : read_box(box);
+      interlaced ? read_turns(rows, height, stride) : read_box(rows, box, pixels);
     });
     if (!good) return broken();
-    if (!interlaced) return Pixels{pixels_.data(), box.width * kChannels, box.height, box.width};
-    const std::int64_t stride = width * kChannels;
-    return Pixels{rows_.data() + box.y * stride + box.x * kChannels, stride, box.height, box.width};
+    if (!interlaced) return Pixels{pixels, box.width * kChannels, box.height, box.width};
+    return Pixels{rows + box.y * stride + box.x * kChannels, stride, box.height, box.width};
+  }
+
+  void give_back() override {
+    rows_.give_back();
+    pixels_.give_back();
   }
 
  private:
@@ -87,11 +101,6 @@ class PngReader : public ImageReader {
   Error broken() const {
     if (input_.ended) return Error{"the PNG data ends too early"};
     return Error{concat("the PNG data cannot be read: ", input_.error)};
-  }
-
-  static void reserve(std::vector<std::uint8_t>& buffer, std::int64_t bytes) {
-    if (buffer.size() < static_cast<std::size_t>(bytes))
-      buffer.resize(static_cast<std::size_t>(bytes));
   }
 
   ImageHeader read_header() {
@@ -121,28 +130,26 @@ class PngReader : public ImageReader {
     if (png_get_rowbytes(png_, info_) != bytes) png_error(png_, "its rows are not RGB");
   }
 
-  void read_box(const Box& box) {
+  void read_box(std::uint8_t* row, const Box& box, std::uint8_t* pixels) {
     const auto bytes = static_cast<std::size_t>(box.width * kChannels);
     for (std::int64_t y = 0; y < box.y + box.height; ++y) {
-      png_read_row(png_, rows_.data(), nullptr);
+      png_read_row(png_, row, nullptr);
       if (y < box.y) continue;
-      std::memcpy(pixels_.data() + (y - box.y) * box.width * kChannels,
-                  rows_.data() + box.x * kChannels, bytes);
+      std::memcpy(pixels + (y - box.y) * box.width * kChannels, row + box.x * kChannels, bytes);
     }
   }
 
-  void read_turns(std::int64_t height, std::int64_t stride) {
+  void read_turns(std::uint8_t* rows, std::int64_t height, std::int64_t stride) {
     for (int turn = 0; turn < turns_; ++turn)
-      for (std::int64_t y = 0; y < height; ++y)
-        png_read_row(png_, rows_.data() + y * stride, nullptr);
+      for (std::int64_t y = 0; y < height; ++y) png_read_row(png_, rows + y * stride, nullptr);
   }
 
   PngInput input_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   int turns_ = 1;
-  std::vector<std::uint8_t> rows_;
-  std::vector<std::uint8_t> pixels_;
+  PictureBytes rows_;
+  PictureBytes pixels_;
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/check.h"
 #include "stages/image/exif.h"
@@ -60,7 +59,7 @@ inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view fi
       check_error(pixels.error());
       continue;
     }
-    std::vector<std::uint8_t> upright;
+    PictureBytes upright;
     const Pixels turned = turn_upright(*pixels, header->orientation, upright);
     BRIGADE_CHECK(sum_of(turned) == sum_of(*pixels));
     if (whole) all = *pixels;

@@ -33,7 +33,7 @@ std::pair<std::int64_t, std::int64_t> upright_place(int orientation, std::int64_
 }
 
 Picture turned(const Picture& in, int orientation) {
-  std::vector<std::uint8_t> memory;
+  PictureBytes memory;
   return picture_of(turn_upright(in.pixels(), orientation, memory));
 }
 

@@ -47,7 +47,7 @@ Picture cut(const Case& c, bool antialias) {
                 rows.end_needed() - rows.first_needed(),
                 columns.end_needed() - columns.first_needed()};
   const Box stored = stored_box(box, header.orientation, header.height, header.width);
-  std::vector<std::uint8_t> upright;
+  PictureBytes upright;
   const Pixels pixels = turn_upright(reader->read(stored).value(), header.orientation, upright);
   Picture out = blank(c.side, c.side);
   Resampler().run(pixels, rows, columns, out.bytes.data(), c.side * 3);
