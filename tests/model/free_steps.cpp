@@ -1,6 +1,6 @@
 // A free stage (merge, repack): any number of outputs per input, one replica, a mark per input and
-// one for its output, and the journal that says which input is in work. PROTOCOL.md "Numbering by
-// contract". Both ways to commit the outputs of an input are here; see Commit.
+// one for its output, and the journal that says which input is in work. docs/PROTOCOL.md "Numbering
+// by contract". Both ways to commit the outputs of an input are here; see Commit.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// PROTOCOL.md's edge protocol in every reachable state of small graphs: every interleaving, death
-// after every step, the repair racing the living. See docs/MODEL_CHECKING.md.
+// docs/PROTOCOL.md's edge protocol in every reachable state of small graphs: every interleaving,
+// death after every step, the repair racing the living. See docs/MODEL_CHECKING.md.
 
 #include "tests/model/protocol.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The operations of a replica, PROTOCOL.md's claim, work, finish, advance, wait and wake, cut
+// The operations of a replica, docs/PROTOCOL.md's claim, work, finish, advance, wait and wake, cut
 // into steps that touch shared memory once. What lies between two such accesses is private to
 // the process and belongs to the step before. Loads of words that cannot change in a scenario
 // (an end that is known, repairs where nobody dies) take no step.

@@ -67,8 +67,8 @@ enum class Fault : uint8_t {
 enum class Wake : uint8_t { kLate, kAtOnce, kEither };
 
 // How a free stage commits the outputs of one input: a store of low_out after each of them, as
-// PROTOCOL.md says, or one store after all, for which it waits until there is memory for the most
-// outputs an input can have.
+// docs/PROTOCOL.md says, or one store after all, for which it waits until there is memory for the
+// most outputs an input can have.
 enum class Commit : uint8_t { kEachOutput, kAllOutputs };
 
 // Where a sleeper leaves its bit: on every mark its claim depends on, or on the one that blocks it

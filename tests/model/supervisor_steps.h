@@ -1,8 +1,8 @@
 #pragma once
 
-// The supervisor: repairs a dead replica in the order of PROTOCOL.md's table while the others go
-// on, starts it again, asks for a stop and lowers the end. It does one thing at a time, and never
-// waits within one.
+// The supervisor: repairs a dead replica in the order of docs/PROTOCOL.md's table while the others
+// go on, starts it again, asks for a stop and lowers the end. It does one thing at a time, and
+// never waits within one.
 
 #include "tests/model/shared_memory.h"
 
