@@ -14,27 +14,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "transports/attempt.h"
+#include "transports/epochs.h"
 #include "transports/layout.h"
 #include "transports/wake_debt.h"
 
 namespace brigade {
-
-enum class Look : std::uint8_t {
-  claimed,  ///< the task is yours
-  blocked,  ///< nothing to do now; see blocked_on
-  ended     ///< the lane is finished
-};
-
-/// What a blocked replica waits for; counted apart in the statistics.
-enum class Cause : std::uint8_t { input, memory, end, stop, gate };
-
-template <class P>
-struct Attempt {
-  Look look = Look::blocked;
-  std::uint64_t task = 0;
-  Mark<P>* blocked_on = nullptr;  ///< null: only a bell can change it (stop)
-  Cause cause = Cause::input;
-};
 
 template <class P>
 class Channel {
@@ -46,19 +31,27 @@ class Channel {
   std::uint64_t low() const { return mark_->low.value.load(std::memory_order_acquire); }
   std::uint64_t end() const { return end_->load(std::memory_order_acquire); }
   Mark<P>& mark() { return *mark_; }
-
   Attempt<P> try_claim();
   /// Commits a task this replica holds: publishes its rows, consumes its inputs, ends its lease.
   void finish(std::uint64_t task, const RowCounts& not_full = {}, const Pace& pace = {});
 
   /// Pays an owed wake; always before blocking or exiting.
   void pay() { debt_.pay(); }
-
   /// Notes down the rows of a held task that are not FULL; finish() does, unless this has.
   void count(std::uint64_t task, const RowCounts& not_full);
 
   /// An end this replica knows before the domain's word is set (a source knows its size).
   void set_own_end(std::uint64_t end) { own_end_ = end; }
+  /// From now on the lane ends with this epoch, as soon as it is known where that ends.
+  void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
+  const DomainEpochs<P>& epochs() const { return epochs_; }
+
+  /// Adds the marks that can unblock a claim.
+  void add_neighbours(std::vector<Mark<P>*>& marks) const {
+    marks.push_back(mark_);
+    for (const Neighbour& input : inputs_) marks.push_back(input.mark);
+    for (const Neighbour& reader : readers_) marks.push_back(reader.mark);
+  }
 
  private:
   using Word = typename P::template Atomic<std::uint64_t>;
@@ -74,8 +67,9 @@ class Channel {
   Attempt<P> blocked(Mark<P>* mark, Cause cause) const { return {Look::blocked, 0, mark, cause}; }
   bool reached(Neighbour& neighbour, std::uint64_t last);
   Attempt<P> at_end(std::uint64_t end);
-  std::uint64_t next_end() const {  // of the lane, or of its turn: others may wait for it
-    return std::min(end_->load(std::memory_order_relaxed), own_end_);
+  std::uint64_t epoch_end() const { return epoch_ == kNever ? kNever : epochs_.end(epoch_); }
+  std::uint64_t next_end(std::memory_order order) const {  // of the lane, or of its turn
+    return std::min({end_->load(order), own_end_, epoch_end()});
   }
 
   Mark<P>* mark_;
@@ -93,6 +87,8 @@ class Channel {
   std::uint64_t stride_ = 1;  // assign: fixed: R
   std::uint64_t turn_ = 0;    // the first of its tasks
   std::uint64_t own_end_ = kNever;
+  DomainEpochs<P> epochs_;
+  std::uint64_t epoch_ = kNever;  // the last one to be claimed from; kNever: all
   std::uint8_t me_;
   bool in_order_;
 
@@ -120,6 +116,7 @@ Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) {
   ack_ = &control.replicas[global].ack.value;
   repairs_ = &words.repairs->value;
   phase_ = &control.phase->value;
+  epochs_ = {control, lane_shape.domain};
   task_size_ = lane_shape.task;
   fan_out_ = shape.fan_out;
   debt_ = {*mark_, control.bells, control.waiter_words(), lane_shape.wake_every};
@@ -190,7 +187,7 @@ Attempt<P> Channel<P>::try_claim() {
   for (;;) {
     const std::uint64_t task = cursor_;
     const std::uint64_t last = (task + 1) * task_size_;
-    const std::uint64_t end = std::min(end_->load(std::memory_order_seq_cst), own_end_);
+    const std::uint64_t end = next_end(std::memory_order_seq_cst);
     if (last > end) return at_end(end);
     for (Neighbour& reader : readers_)
       if (!reached(reader, last * fan_out_)) return blocked(reader.mark, Cause::memory);
@@ -209,6 +206,9 @@ Attempt<P> Channel<P>::try_claim() {
     }
     for (Neighbour& input : inputs_)
       if (!reached(input, last)) return blocked(input.mark, Cause::input);
+    // Ends are recorded before any row beyond them is published: beyond an end that was not known
+    // above, these inputs say it now.
+    if (last > epoch_end()) continue;
     if (!in_order_) {
       P::point(FaultPoint::claim_before_cas);
       if (!table_.word(task).compare_exchange_strong(word, table_.claimed(task, me_),
@@ -240,11 +240,11 @@ void Channel<P>::finish(std::uint64_t task, const RowCounts& not_full, const Pac
     mark_->low.value.store(low + task_size_, std::memory_order_release);
     P::point(FaultPoint::finish_after_done);
     ++cursor_;
-    return debt_.add({low, low + task_size_}, next_end(), pace);
+    return debt_.add({low, low + task_size_}, next_end(std::memory_order_relaxed), pace);
   }
   table_.word(task).exchange(table_.done(task, me_), std::memory_order_seq_cst);
   P::point(FaultPoint::finish_after_done);
-  debt_.add(advance(*mark_, table_, task_size_), next_end(), pace);
+  debt_.add(advance(*mark_, table_, task_size_), next_end(std::memory_order_relaxed), pace);
 }
 
 }  // namespace brigade

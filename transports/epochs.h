@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "transports/layout.h"
-#include "transports/repair.h"
 
 namespace brigade {
 
@@ -15,6 +14,7 @@ namespace brigade {
 template <class P>
 class DomainEpochs {
  public:
+  DomainEpochs() = default;
   DomainEpochs(const Control<P>& control, int domain)
       : period_(&control.domains[static_cast<std::size_t>(domain)]->epoch_period.value),
         recorded_(control.epoch_ends[static_cast<std::size_t>(domain)]) {
@@ -50,33 +50,9 @@ class DomainEpochs {
   }
 
  private:
-  const typename P::template Atomic<std::uint64_t>* period_;
+  const typename P::template Atomic<std::uint64_t>* period_ = nullptr;
   EpochList<P> recorded_;
   std::uint64_t fan_out_ = 1;
 };
-
-/// By the source of a domain of unknown length: nothing follows beyond `number`, a multiple of L
-/// (unless a stop has ended the domain before). Rings everybody.
-template <class P>
-void end_domain(Control<P>& control, int domain, std::uint64_t number) {
-  const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
-    std::uint64_t unknown = kNever;
-    words.end.value.compare_exchange_strong(unknown, number * fan_out, std::memory_order_seq_cst);
-  };
-  set(*control.domains[static_cast<std::size_t>(domain)], 1);
-  control.for_each_derived(domain, set);
-  ring_everybody(control);
-}
-
-/// By such a source: epoch `epoch` ends at `number`, a multiple of L. After the last epoch that is
-/// the end of the domain. Rings everybody. May be called again with the same numbers, by a source
-/// that was started again.
-template <class P>
-void end_epoch(Control<P>& control, int domain, std::uint64_t epoch, std::uint64_t number) {
-  EpochList<P>& list = control.epoch_ends[static_cast<std::size_t>(domain)];
-  list.record(epoch, number);
-  if (epoch + 1 == list.capacity()) return end_domain(control, domain, number);
-  ring_everybody(control);
-}
 
 }  // namespace brigade

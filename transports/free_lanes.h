@@ -41,9 +41,13 @@ class FreeLanes {
   Channel<P>& input(int port) { return inputs_[static_cast<std::size_t>(port)]; }
   Channel<P>& output() { return output_; }
 
+  /// From now on inputs are of this epoch, of which each has an end of its own.
+  void set_epoch(std::uint64_t epoch) {
+    for (Channel<P>& input : inputs_) input.set_epoch(epoch);
+  }
+
   /// The next sample of whichever input is there, the inputs in turn; one that was in work at a
-  /// death comes first. `ended`: all inputs have reached their end, or the one set by
-  /// Channel::set_own_end().
+  /// death comes first. `ended`: all inputs have reached their end, or that of the epoch.
   Attempt<P> try_input() {
     if (in_work_ >= 0) {
       port_ = in_work_;

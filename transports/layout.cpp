@@ -66,6 +66,7 @@ std::uint64_t GraphShape::hash() const {
     hasher.add(stage.rows);
     hasher.add(stage.fan_out);
     hasher.add(stage.source ? 1 : 0);
+    hasher.add(static_cast<std::uint64_t>(stage.turns));
     hasher.add(stage.skips_max);
     hasher.add(stage.quarantine_max);
     hasher.add(static_cast<std::uint64_t>(stage.journal_ports));

@@ -21,6 +21,13 @@ struct LaneShape {
   std::vector<int> inputs;  ///< stages whose pools it reads
 };
 
+/// How a stage with several lanes goes from one to the other (transports/joined_lanes.h).
+enum class Turns : std::uint8_t {
+  any,     ///< whichever has a task
+  epochs,  ///< an epoch of the first lane, the same epoch of the second, ..., the next of the first
+  cache    ///< lane 0 gives what lane 1 keeps
+};
+
 struct StageShape {
   int first_replica = 0;
   int replicas = 1;
@@ -29,6 +36,7 @@ struct StageShape {
   /// marks and tasks count samples; readers of the pool count rows.
   std::uint64_t fan_out = 1;
   bool source = false;  ///< numbers a domain
+  Turns turns = Turns::any;
   std::vector<LaneShape> lanes;
   std::uint64_t skips_max = 0;
   std::uint64_t quarantine_max = 64;

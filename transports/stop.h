@@ -47,6 +47,30 @@ void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64
   ring_everybody(control);
 }
 
+/// By the source of a domain of unknown length: nothing follows beyond `number`, a multiple of L
+/// (unless a stop has ended the domain before). Rings everybody.
+template <class P>
+void end_domain(Control<P>& control, int domain, std::uint64_t number) {
+  const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+    std::uint64_t unknown = kNever;
+    words.end.value.compare_exchange_strong(unknown, number * fan_out, std::memory_order_seq_cst);
+  };
+  set(*control.domains[static_cast<std::size_t>(domain)], 1);
+  control.for_each_derived(domain, set);
+  ring_everybody(control);
+}
+
+/// By such a source: epoch `epoch` ends at `number`, a multiple of L. After the last epoch that is
+/// the end of the domain. Rings everybody. May be called again with the same numbers, by a source
+/// that was started again.
+template <class P>
+void end_epoch(Control<P>& control, int domain, std::uint64_t epoch, std::uint64_t number) {
+  EpochList<P>& list = control.epoch_ends[static_cast<std::size_t>(domain)];
+  list.record(epoch, number);
+  if (epoch + 1 == list.capacity()) return end_domain(control, domain, number);
+  ring_everybody(control);
+}
+
 /// Lets consumers start, unless the graph is being aborted already. Rings everybody.
 template <class P>
 void begin_running(Control<P>& control) {

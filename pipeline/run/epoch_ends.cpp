@@ -5,7 +5,7 @@
 
 namespace brigade {
 
-EpochEnds::EpochEnds(const ReplicaContext& context, JoinedLanes& lanes, Stage* stage)
+EpochEnds::EpochEnds(const ReplicaContext& context, JoinedLanes<SystemPolicy>& lanes, Stage* stage)
     : context_(context),
       lanes_(&lanes),
       stage_(stage),
@@ -22,7 +22,7 @@ void EpochEnds::look_up_boundary() {
     const int domain = context_.stage->lanes[static_cast<std::size_t>(lane_)].domain;
     const std::uint64_t epoch = told_ / lanes;
     if (epoch >= domain_epochs(*context_.plan, domain)) continue;  // it has fewer than others
-    boundary_ = lanes_->epochs(lane_).end(epoch);
+    boundary_ = lanes_->at(lane_).epochs().end(epoch);
     return;
   }
 }

@@ -12,15 +12,15 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "pipeline/run/joins.h"
 #include "pipeline/run/replica_context.h"
+#include "transports/joined_lanes.h"
 
 namespace brigade {
 
 class EpochEnds {
  public:
   /// `stage`: null for an indexed producer, which only counts.
-  EpochEnds(const ReplicaContext& context, JoinedLanes& lanes, Stage* stage);
+  EpochEnds(const ReplicaContext& context, JoinedLanes<SystemPolicy>& lanes, Stage* stage);
 
   /// Makes the calls that are due. Cheap when none is.
   Result<void> call_passed() {
@@ -35,7 +35,7 @@ class EpochEnds {
   void look_up_boundary();
 
   ReplicaContext context_;
-  JoinedLanes* lanes_;
+  JoinedLanes<SystemPolicy>* lanes_;
   Stage* stage_;
   std::uint64_t told_;               // ends, over all lanes
   int lane_ = 0;                     // of the next end

@@ -36,7 +36,6 @@ void FreeLoop::add_port(std::size_t lane) {
   ports_.push_back({RecordReader(*context_.plan, stage, stage.lanes[lane], context_.pools),
                     std::make_unique<PrivateRows>(*context_.plan, view, context_.pools,
                                                   static_cast<std::size_t>(context_.stage_index)),
-                    DomainEpochs<SystemPolicy>(*context_.control, domain),
                     context_.plan->domains[static_cast<std::size_t>(domain)].multiple});
 }
 
@@ -68,11 +67,8 @@ bool FreeLoop::is_aborting() const {
 
 Attempt<SystemPolicy> FreeLoop::next_input() {
   Cause cause = Cause::input;
+  lanes_.set_epoch(place_.epoch);
   const auto attempt = [&] {
-    for (int port = 0; port < lanes_.ports(); ++port) {
-      const auto& epochs = ports_[static_cast<std::size_t>(port)].epochs;
-      lanes_.input(port).set_own_end(epochs.end(place_.epoch));
-    }
     const Attempt<SystemPolicy> found = lanes_.try_input();
     if (found.look == Look::blocked) cause = found.cause;
     return found;
@@ -144,7 +140,8 @@ Result<std::uint64_t> FreeLoop::call(Port& port, std::uint64_t number, RowCounts
 /// there is something to close here.
 bool FreeLoop::closes(Port& port, std::uint64_t number) {
   if (port.reader.states().pads == 0 || (number + 1) % port.multiple != 0) return false;
-  return lanes_.output().low() % multiple_ != 0 && number + 1 != port.epochs.end(place_.epoch);
+  return lanes_.output().low() % multiple_ != 0 &&
+         number + 1 != epochs_of(lanes_.port()).end(place_.epoch);
 }
 
 /// Rows `row` .. `outputs` - 1 of the port, one by one. False: the run is over.
@@ -227,8 +224,7 @@ void FreeLoop::end_inputs() {
   bool all_over = true;
   for (int port = 0; port < lanes_.ports(); ++port) {
     const std::uint64_t low = lanes_.input(port).low();
-    const auto& epochs = ports_[static_cast<std::size_t>(port)].epochs;
-    epoch_is_over = epoch_is_over && low == epochs.end(place_.epoch);
+    epoch_is_over = epoch_is_over && low == epochs_of(port).end(place_.epoch);
     all_over = all_over && low == lanes_.input(port).end();
   }
   const std::uint64_t end = closed(lanes_.output().low());

@@ -26,8 +26,8 @@
 #include "pipeline/run/sample_errors.h"
 #include "pipeline/run/stream_place.h"
 #include "stages/api/stage.h"
-#include "transports/epochs.h"
 #include "transports/free_lanes.h"
+#include "transports/stop.h"
 
 namespace brigade {
 
@@ -46,14 +46,14 @@ class FreeLoop {
   struct Port {
     RecordReader reader;
     std::unique_ptr<PrivateRows> rows;  // what its samples are made into
-    DomainEpochs<SystemPolicy> epochs;
-    std::uint64_t multiple;  // L of its domain
+    std::uint64_t multiple;             // L of its domain
   };
 
   void add_port(std::size_t lane);
   Attempt<SystemPolicy> next_input();
   Result<void> take(std::uint64_t number);
   Result<std::uint64_t> call(Port& port, std::uint64_t number, RowCounts& counts);
+  const DomainEpochs<SystemPolicy>& epochs_of(int port) { return lanes_.input(port).epochs(); }
   bool closes(Port& port, std::uint64_t number);
   bool give(const Port& port, std::uint64_t row, std::uint64_t outputs);
   bool pad_up_to(std::uint64_t end);

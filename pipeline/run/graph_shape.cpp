@@ -27,6 +27,8 @@ StageShape stage_shape(const Plan& plan, const PlanStage& stage) {
   shape.rows = stage.has_pool ? stage.pool.rows : 0;
   shape.fan_out = stage.fan_out;
   shape.source = stage.kind == StageKind::producer || stage.is_cache();
+  if (stage.is_cache()) shape.turns = Turns::cache;
+  if (stage.join == Join::epochs) shape.turns = Turns::epochs;
   if (stage.free_outputs > 0) shape.journal_ports = static_cast<int>(stage.lanes.size()) - 1;
   shape.skips_max = stage.skips_max;
   shape.quarantine_max = kQuarantineMin;

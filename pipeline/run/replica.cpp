@@ -87,7 +87,7 @@ struct Replica::State {
   std::unique_ptr<Producer> producer;
   std::uint64_t source_samples = 0;      // of an indexed producer, `limit` applied
   std::optional<std::uint64_t> samples;  // of them, per epoch, in this process
-  std::optional<JoinedLanes> lanes;
+  std::optional<JoinedLanes<SystemPolicy>> lanes;
   std::optional<EpochEnds> epoch_ends;
   std::optional<Checkpoints> checkpoints;
   std::unique_ptr<TaskWork> work;
@@ -184,7 +184,7 @@ Result<std::shared_ptr<Producer>> Replica::State::open_source(const PlanStage& s
 
 void Replica::State::prepare_loop() {
   if (context.stage->free_outputs > 0) return;  // FreeLoop has all that it needs
-  lanes.emplace(*context.control, *context.stage, context.stage_index, context.replica);
+  lanes.emplace(*context.control, context.stage_index, context.replica);
   if (context.stage->is_cache()) {
     lanes->give_up_to(KeptUpTo(context));
     work = make_cache_work(context);

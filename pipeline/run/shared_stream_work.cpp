@@ -4,7 +4,6 @@
 #include "pipeline/run/private_rows.h"
 #include "pipeline/run/stream_pause.h"
 #include "pipeline/run/task_work.h"
-#include "transports/epochs.h"
 #include "transports/stop.h"
 
 namespace brigade {

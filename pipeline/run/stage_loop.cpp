@@ -3,8 +3,8 @@
 #include "transports/wait.h"
 
 namespace brigade {
-StageLoop::StageLoop(const ReplicaContext& context, JoinedLanes& lanes, EpochEnds& epoch_ends,
-                     TaskWork& work, int spins, Checkpoints* checkpoints)
+StageLoop::StageLoop(const ReplicaContext& context, JoinedLanes<SystemPolicy>& lanes,
+                     EpochEnds& epoch_ends, TaskWork& work, int spins, Checkpoints* checkpoints)
     : context_(context),
       counters_(context),
       lanes_(&lanes),

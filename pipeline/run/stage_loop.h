@@ -11,16 +11,16 @@
 #include "base/result.h"
 #include "pipeline/run/checkpoints.h"
 #include "pipeline/run/epoch_ends.h"
-#include "pipeline/run/joins.h"
 #include "pipeline/run/loop_counters.h"
 #include "pipeline/run/task_work.h"
+#include "transports/joined_lanes.h"
 
 namespace brigade {
 
 class StageLoop {
  public:
   /// `spins`: attempts before sleeping. `checkpoints`: null where nothing is saved.
-  StageLoop(const ReplicaContext& context, JoinedLanes& lanes, EpochEnds& epoch_ends,
+  StageLoop(const ReplicaContext& context, JoinedLanes<SystemPolicy>& lanes, EpochEnds& epoch_ends,
             TaskWork& work, int spins, Checkpoints* checkpoints = nullptr);
 
   /// An error ends the run; the task in hand stays claimed.
@@ -34,7 +34,7 @@ class StageLoop {
 
   ReplicaContext context_;
   LoopCounters counters_;
-  JoinedLanes* lanes_;
+  JoinedLanes<SystemPolicy>* lanes_;
   EpochEnds* epoch_ends_;
   TaskWork* work_;
   int spins_;

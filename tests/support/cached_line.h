@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "pipeline/run/cache_rows.h"
-#include "pipeline/run/joins.h"
 #include "pipeline/run/kept_up_to.h"
 #include "pipeline/run/task_work.h"
 #include "tests/support/number_line.h"
+#include "transports/joined_lanes.h"
 
 namespace brigade::support {
 
@@ -58,7 +58,7 @@ class CachedLine : public testing::Test {
     source.finish(claim.task);
   }
   /// Claims and works like a replica.
-  Attempt<SystemPolicy> step(JoinedLanes& lanes) {
+  Attempt<SystemPolicy> step(JoinedLanes<SystemPolicy>& lanes) {
     const auto claim = lanes.try_claim();
     if (claim.look != Look::claimed) return claim;
     const auto done = work_->work(lanes.lane(), claim.task * kCachedTask);
@@ -66,8 +66,8 @@ class CachedLine : public testing::Test {
     lanes.finish(claim.task, done->not_full, {});
     return claim;
   }
-  JoinedLanes lanes() {
-    JoinedLanes lanes(run_->control(), run_->stage("kept"), run_->index("kept"), 0);
+  JoinedLanes<SystemPolicy> lanes() {
+    JoinedLanes<SystemPolicy> lanes(run_->control(), run_->index("kept"), 0);
     lanes.give_up_to([this] { return (*up_to_)(); });
     return lanes;
   }

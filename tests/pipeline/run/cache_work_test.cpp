@@ -11,7 +11,7 @@ using support::kSamples;
 class Cached : public support::CachedLine {};
 
 TEST_F(Cached, GivesNothingBeforeTheRunHasBegun) {
-  JoinedLanes lanes = this->lanes();
+  JoinedLanes<SystemPolicy> lanes = this->lanes();
   produce();
   EXPECT_EQ(step(lanes).look, Look::claimed);
   EXPECT_EQ(lanes.lane(), 1);
@@ -24,7 +24,7 @@ TEST_F(Cached, GivesNothingBeforeTheRunHasBegun) {
 
 TEST_F(Cached, NorWhenItIsFullBeforeTheRunHasBegun) {
   set_end(run_->control(), 0, kSamples, kSamples, 1);  // that of its own domain comes next
-  JoinedLanes lanes = this->lanes();
+  JoinedLanes<SystemPolicy> lanes = this->lanes();
   for (int task = 0; task < 5; ++task) {
     produce();
     ASSERT_EQ(step(lanes).look, Look::claimed);
@@ -38,7 +38,7 @@ TEST_F(Cached, NorWhenItIsFullBeforeTheRunHasBegun) {
 
 TEST_F(Cached, AReplicaThatWaitsForASampleHoldsNothing) {
   begin();
-  JoinedLanes lanes = this->lanes();
+  JoinedLanes<SystemPolicy> lanes = this->lanes();
   for (int task = 0; task < 4;
        ++task) {  // the last twenty are missing, and shuffled among the first
     produce();
@@ -58,7 +58,7 @@ TEST_F(Cached, AReplicaThatWaitsForASampleHoldsNothing) {
 
 TEST_F(Cached, GivesEverySampleInEveryEpoch) {
   begin();
-  JoinedLanes lanes = this->lanes();
+  JoinedLanes<SystemPolicy> lanes = this->lanes();
   for (int task = 0; task < 5; ++task)
     produce(task == 0 ? std::vector<std::uint64_t>{7} : std::vector<std::uint64_t>{});
   Channel<SystemPolicy> sink(run_->control(), run_->index("sink"), 0, 0);
@@ -120,7 +120,7 @@ TEST_F(Cached, ARowIsThereOnlyWhenAllOfItIs) {
 
 TEST_F(Cached, AfterAStopTheRowsThatNeverCameAreHoles) {
   begin();
-  JoinedLanes lanes = this->lanes();
+  JoinedLanes<SystemPolicy> lanes = this->lanes();
   produce();
   ASSERT_EQ(step(lanes).look, Look::claimed);
   run_->control().domains[0]->end.value = kCachedTask;  // as a stop lowers it
@@ -137,7 +137,7 @@ TEST_F(Cached, AfterAStopTheRowsThatNeverCameAreHoles) {
 
 TEST_F(Cached, AStopIsAcknowledgedWhileItGoesOnKeeping) {
   begin();
-  JoinedLanes lanes = this->lanes();
+  JoinedLanes<SystemPolicy> lanes = this->lanes();
   produce();
   ask_stop(run_->control());
   EXPECT_EQ(step(lanes).look, Look::claimed);

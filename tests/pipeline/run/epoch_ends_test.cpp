@@ -15,7 +15,7 @@ class Ends : public testing::Test {
       told_.push_back(concat(end.source, " ", end.epoch));
       return next_;
     };
-    lanes_.emplace(run_.control(), run_.stage("sink"), run_.index("sink"), 0);
+    lanes_.emplace(run_.control(), run_.index("sink"), 0);
   }
   static support::NumberLine line() {
     support::NumberLine line;
@@ -29,7 +29,7 @@ class Ends : public testing::Test {
 
   GraphBuilder graph_;
   support::RunLine run_;
-  std::optional<JoinedLanes> lanes_;
+  std::optional<JoinedLanes<SystemPolicy>> lanes_;
   support::LambdaStage stage_{[](const Inputs&, Outputs&) { return Result<Next>(Next::emit); }};
   std::vector<std::string> told_;
   Result<void> next_;
@@ -93,7 +93,7 @@ TEST_F(Ends, ACallThatFailedIsMadeAgainByTheSuccessor) {
 
 TEST_F(Ends, ProducersOnlyCount) {
   set_end(run_.control(), 0, 100, 128, 2);
-  JoinedLanes lanes(run_.control(), run_.stage("numbers"), run_.index("numbers"), 0);
+  JoinedLanes<SystemPolicy> lanes(run_.control(), run_.index("numbers"), 0);
   EpochEnds ends(run_.context("numbers"), lanes, nullptr);
   run_.lane("numbers").mark->low.value.store(128);
   ASSERT_TRUE(ends.call_passed().ok());

@@ -12,7 +12,6 @@
 #include "tests/support/line.h"
 #include "tests/transports/stepping/stepped_policy.h"
 #include "transports/audit.h"
-#include "transports/epochs.h"
 #include "transports/free_lanes.h"
 #include "transports/stop.h"
 #include "transports/wait.h"

@@ -1,4 +1,4 @@
-#include "pipeline/run/joins.h"
+#include "transports/joined_lanes.h"
 
 #include <gtest/gtest.h>
 
@@ -44,8 +44,8 @@ class Turns : public testing::Test {
     set_end(control(), static_cast<int>(domain), samples, periods_[source], 3);
   }
   Control<SystemPolicy>& control() { return run_.control(); }
-  JoinedLanes join(int replica) {
-    return JoinedLanes(control(), run_.stage("sink"), run_.index("sink"), replica);
+  JoinedLanes<SystemPolicy> join(int replica) {
+    return JoinedLanes<SystemPolicy>(control(), run_.index("sink"), replica);
   }
   void publish(const std::string& source, std::uint64_t up_to) {
     run_.lane(source).mark->low.value.store(up_to);
@@ -54,12 +54,13 @@ class Turns : public testing::Test {
     publish("first", 3 * periods_[0]);
     publish("second", 3 * periods_[1]);
   }
-  static std::string text(const Attempt<SystemPolicy>& found, const JoinedLanes& lanes) {
+  static std::string text(const Attempt<SystemPolicy>& found,
+                          const JoinedLanes<SystemPolicy>& lanes) {
     if (found.look == Look::claimed) return concat(lanes.lane(), ":", found.task);
     return found.look == Look::ended ? "ended" : "blocked";
   }
   std::string claim(int replica) {
-    JoinedLanes& lanes = joined_[static_cast<std::size_t>(replica)];
+    JoinedLanes<SystemPolicy>& lanes = joined_[static_cast<std::size_t>(replica)];
     last_ = lanes.try_claim();
     return text(last_, lanes);
   }
@@ -70,7 +71,7 @@ class Turns : public testing::Test {
   GraphBuilder graph_;
   RunLine run_;
   std::uint64_t periods_[2] = {};
-  std::vector<JoinedLanes> joined_;
+  std::vector<JoinedLanes<SystemPolicy>> joined_;
   Attempt<SystemPolicy> last_;
 };
 
@@ -161,7 +162,7 @@ TEST_F(Turns, ASuccessorFindsItsPlaceFromTheMarks) {
   }
   claim(0);
   finish(0, 0);  // of the second source
-  JoinedLanes successor = join(1);
+  JoinedLanes<SystemPolicy> successor = join(1);
   const auto found = successor.try_claim();
   EXPECT_EQ(text(found, successor), "1:1");
 }
@@ -187,8 +188,8 @@ TEST_F(Turns, AnAbortEndsThem) {
 
 TEST_F(Turns, PeriodsAreThoseOfTheDomains) {
   EXPECT_EQ(joined_[0].count(), 2);
-  EXPECT_EQ(joined_[0].epochs(0).end(0), periods_[0]);
-  EXPECT_EQ(joined_[0].epochs(1).end(1), 2 * periods_[1]);
+  EXPECT_EQ(joined_[0].at(0).epochs().end(0), periods_[0]);
+  EXPECT_EQ(joined_[0].at(1).epochs().end(1), 2 * periods_[1]);
 }
 
 class OneReplica : public Turns {

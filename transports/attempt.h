@@ -1,0 +1,28 @@
+#pragma once
+
+// What a replica found when it looked for its next task. Plain data.
+
+#include <cstdint>
+
+#include "transports/low_water.h"
+
+namespace brigade {
+
+enum class Look : std::uint8_t {
+  claimed,  ///< the task is yours
+  blocked,  ///< nothing to do now; see blocked_on
+  ended     ///< the lane is finished
+};
+
+/// What a blocked replica waits for; counted apart in the statistics.
+enum class Cause : std::uint8_t { input, memory, end, stop, gate };
+
+template <class P>
+struct Attempt {
+  Look look = Look::blocked;
+  std::uint64_t task = 0;
+  Mark<P>* blocked_on = nullptr;  ///< null: only a bell can change it (stop)
+  Cause cause = Cause::input;
+};
+
+}  // namespace brigade
