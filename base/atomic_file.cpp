@@ -1,6 +1,7 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,58 +9,130 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/owned_fd.h"
 #include "base/text.h"
 #include "base/units.h"
 
 namespace brigade {
 namespace {
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-/// After a failed call; nothing is left of the temporary file.
-Error cannot_write(const std::string& path, std::size_t bytes) {
-  const int cause = errno;
-  unlink((path + ".tmp").c_str());
-  return Error{concat("cannot write ", path,
-                      bytes == 0 ? "" : concat(" (", format_size(bytes), ")"), ": ",
-                      std::strerror(cause), "; what was there before is intact")};
-}
+constexpr mode_t kMode = 0644;
+constexpr int kRandomNamesMax = 100;  // a second one is hardly ever needed
 
 std::string folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
 }
 
-}  // namespace
-
-Result<void> write_temporary(const std::string& path, std::string_view bytes) {
-  const std::string temporary = path + ".tmp";
-  const OwnedFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() >= 0 && write_all(file.get(), bytes) && fsync(file.get()) == 0) return {};
-  return cannot_write(path, bytes.size());
+std::string name_of(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
 }
 
-Result<void> publish_temporary(const std::string& path) {
-  if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0) return cannot_write(path, 0);
-  const OwnedFd folder(open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+std::string random_name() {
+  std::uint64_t number = 0;
+  static_cast<void>(!getrandom(&number, sizeof number, 0));  // O_EXCL notices what is there
+  return concat(".brigade-", number);
+}
+
+bool has_no_nameless_files(int error) {
+  return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOENT;
+}
+
+}  // namespace
+
+Error NewFile::failed() const {
+  const int cause = errno;
+  return Error{concat("cannot write ", path_,
+                      bytes_ == 0 ? "" : concat(" (", format_size(bytes_), ")"), ": ",
+                      std::strerror(cause), "; what was there before is intact")};
+}
+
+Result<NewFile> NewFile::in_folder_of(const std::string& path) {
+  NewFile made(path, OwnedFd(open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+  if (made.folder_.get() < 0) return made.failed();
+  return made;
+}
+
+Result<NewFile> NewFile::create(const std::string& path) {
+  BRIGADE_ASSIGN(NewFile made, in_folder_of(path));
+  made.file_.reset(openat(made.folder_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+  if (made.file_.get() >= 0) return made;
+  if (!has_no_nameless_files(errno)) return made.failed();
+  BRIGADE_TRY(made.open_with_random_name());
+  return made;
+}
+
+Result<NewFile> NewFile::create_with_random_name(const std::string& path) {
+  BRIGADE_ASSIGN(NewFile made, in_folder_of(path));
+  BRIGADE_TRY(made.open_with_random_name());
+  return made;
+}
+
+Result<void> NewFile::open_with_random_name() {
+  constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  for (int i = 0; i < kRandomNamesMax; ++i) {
+    const std::string name = random_name();
+    file_.reset(openat(folder_.get(), name.c_str(), kFlags, kMode));
+    if (file_.get() < 0 && errno == EEXIST) continue;
+    if (file_.get() < 0) break;
+    random_name_ = name;
+    return {};
+  }
+  return failed();
+}
+
+NewFile::~NewFile() {
+  if (folder_.get() >= 0 && !random_name_.empty()) unlinkat(folder_.get(), random_name_.c_str(), 0);
+}
+
+Result<void> NewFile::write(std::string_view bytes) {
+  bytes_ += bytes.size();
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed();
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> NewFile::sync() {
+  if (fsync(file_.get()) != 0) return failed();
+  return {};
+}
+
+bool NewFile::link_as(const std::string& name) {
+  return linkat(AT_FDCWD, concat("/proc/self/fd/", file_.get()).c_str(), folder_.get(),
+                name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+bool NewFile::rename_to(const std::string& name) {
+  if (renameat(folder_.get(), random_name_.c_str(), folder_.get(), name.c_str()) != 0) return false;
+  random_name_.clear();
+  return true;
+}
+
+Result<void> NewFile::publish() {
+  BRIGADE_TRY(sync());
+  const std::string name = name_of(path_);
+  if (random_name_.empty() && !link_as(name)) {
+    // A link never replaces a file: it gets the name of one by a detour.
+    for (int i = 0; i < kRandomNamesMax && errno == EEXIST && random_name_.empty(); ++i) {
+      const std::string detour = random_name();
+      if (link_as(detour)) random_name_ = detour;
+    }
+    if (random_name_.empty()) return failed();
+  }
+  if (!random_name_.empty() && !rename_to(name)) return failed();
   // EINVAL: this file system syncs no folders.
-  if (folder.get() < 0 || (fsync(folder.get()) != 0 && errno != EINVAL))
-    return Error{concat("cannot sync the folder of ", path, ": ", std::strerror(errno))};
+  if (fsync(folder_.get()) != 0 && errno != EINVAL)
+    return Error{concat("cannot sync the folder of ", path_, ": ", std::strerror(errno))};
   return {};
 }
 
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
-  BRIGADE_TRY(write_temporary(path, bytes));
-  return publish_temporary(path);
+  BRIGADE_ASSIGN(NewFile file, NewFile::create(path));
+  BRIGADE_TRY(file.write(bytes));
+  return file.publish();
 }
 
 Result<void> check_writable(const std::string& path) {

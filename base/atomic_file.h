@@ -1,26 +1,62 @@
 #pragma once
 
-// Files that are there whole or not at all. Whoever opens `path`, also after a crash or a power
-// cut, finds the old bytes or the new ones, never a part: they are written to `path`.tmp in the
-// same folder and synced, then it is renamed and the folder synced. After an error (disk full, no
-// permission) the old file is intact and the temporary one gone. Errors are one line with the path.
-// One writer of a path at a time; where there may be several, each holds a lock on `path`.tmp.
+// Files that are there whole or not at all. Whoever opens a path, also after a crash or a power
+// cut, finds the old bytes or the new ones, never a part. The new ones are written to a file that
+// has no name (O_TMPFILE), which nobody else can open and no death leaves behind, and get the name
+// in one step. Where the file system has no such files, the new one has a random name meanwhile.
+// In either case it is made by this call, is ours, and has mode 0644 less the umask: what somebody
+// has planted at the path (a link, a pipe, a file of their own) is replaced, never written into.
+// After an error (disk full, no permission) the old file is intact. Errors are one line with the
+// path. Several writers of a path do each other no harm; to have only one, see base/path_lock.h.
 
 #include <string>
 #include <string_view>
 
+#include "base/export.h"
+#include "base/owned_fd.h"
 #include "base/result.h"
 
 namespace brigade {
 
-/// Replaces the file, or makes it.
-Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
+/// A file on its way: create (write | sync)* publish?. Gone with its owner unless published.
+class BRIGADE_API NewFile {
+ public:
+  /// In the folder of `path`, open for reading and writing.
+  static Result<NewFile> create(const std::string& path);
+  /// The second way of create(), for tests: it works on every file system.
+  static Result<NewFile> create_with_random_name(const std::string& path);
+  NewFile(NewFile&& other) noexcept = default;
+  NewFile& operator=(NewFile&& other) = delete;
+  ~NewFile();
 
-/// Its two halves: writes and syncs `path`.tmp; renames it and syncs the folder.
-Result<void> write_temporary(const std::string& path, std::string_view bytes);
-Result<void> publish_temporary(const std::string& path);
+  int fd() const { return file_.get(); }
+
+  /// Appends.
+  Result<void> write(std::string_view bytes);
+  /// What was written is on the disk.
+  Result<void> sync();
+  /// Syncs, gives it the name, which may be another file's until now, and syncs the folder.
+  Result<void> publish();
+
+ private:
+  NewFile(std::string path, OwnedFd folder) : path_(std::move(path)), folder_(std::move(folder)) {}
+  static Result<NewFile> in_folder_of(const std::string& path);
+  Result<void> open_with_random_name();
+  bool link_as(const std::string& name);
+  bool rename_to(const std::string& name);
+  Error failed() const;
+
+  std::string path_;
+  OwnedFd folder_;
+  OwnedFd file_;
+  std::string random_name_;  // in the folder; empty while it has none
+  std::size_t bytes_ = 0;
+};
+
+/// Replaces the file, or makes it.
+BRIGADE_API Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
 /// Whether write_file_atomically(path) can be expected to work: its folder is there and writable.
-Result<void> check_writable(const std::string& path);
+BRIGADE_API Result<void> check_writable(const std::string& path);
 
 }  // namespace brigade

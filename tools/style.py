@@ -112,6 +112,9 @@ BANNED = (
     (r"\b(?:shm_open|shmget)\s*\(", "transports/memory_file.h", ("",), ()),
     (r"\b(?:managed_shared_memory|message_queue|interprocess_(?:mutex|semaphore|condition))\b",
      "the words of transports/ (a killed holder blocks these for ever)", ("",), ()),
+    (r"\b(?:std::)?(?:ofstream|fopen|creat|mkstemp)\b|\bO_(?:CREAT|TRUNC)\b",
+     "NewFile of base/atomic_file.h, or base/shared_path.h (they write into nothing planted)",
+     _CODE, ("base/atomic_file", "base/shared_path", "pipeline/process/commands/init.cpp")),
     (r"\bstd::regex\b", "split() and friends of base/text.h", ("",), ()),
 )
 

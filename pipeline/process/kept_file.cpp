@@ -1,7 +1,6 @@
 #include "pipeline/process/kept_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,18 +8,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/atomic_file.h"
 #include "base/text.h"
 #include "base/units.h"
 
 namespace brigade {
 namespace {
-
-constexpr int kLockTriesMax = 10;  // somebody may finish or give up between open and lock
-
-Error system_error(const std::string& path, std::string_view what) {
-  return Error{concat("cannot ", what, " ", path, ": ", std::strerror(errno))};
-}
 
 /// Up to kCacheHeaderBytes bytes from the beginning of a regular file.
 Result<std::string> read_start(int fd) {
@@ -68,38 +60,15 @@ Result<std::unique_ptr<KeptFile>> KeptFile::create(const std::string& path,
                                                    const CacheFileHeader& header) {
   if (const KeptLook look = look_at_kept(path); look.kind == KeptLook::Kind::foreign)
     return Error{concat(path, " ", look.problem, "; it is not overwritten")};
-  std::unique_ptr<KeptFile> file(new KeptFile(path, header));
-  BRIGADE_TRY(file->open_locked());
+  BRIGADE_ASSIGN(auto lock, PathLock::try_now(path));
+  if (!lock)
+    return Error{concat(path, " is being written by another run, or by another cache of this ",
+                        "one; wait for it, or name another file")};
+  BRIGADE_ASSIGN(NewFile nameless, NewFile::create(path));
+  std::unique_ptr<KeptFile> file(new KeptFile(path, header, std::move(*lock), std::move(nameless)));
   BRIGADE_TRY(file->allocate());
   BRIGADE_TRY(file->write_header());
   return file;
-}
-
-KeptFile::~KeptFile() {
-  if (locked_ && !published_) unlink(temporary().c_str());
-}
-
-Result<void> KeptFile::open_locked() {
-  const std::string name = temporary();
-  for (int i = 0; i < kLockTriesMax; ++i) {
-    fd_.reset(open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
-    if (fd_.get() < 0) return system_error(name, "write");
-    if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return system_error(name, "lock");
-      return Error{concat(path_, " is being written by another run, or by another cache of this ",
-                          "one; wait for it, or name another file")};
-    }
-    struct stat mine;
-    struct stat named;
-    if (fstat(fd_.get(), &mine) != 0) return system_error(name, "look at");
-    const bool there = stat(name.c_str(), &named) == 0;
-    if (!there || mine.st_ino != named.st_ino || mine.st_dev != named.st_dev) continue;
-    if (const KeptLook look = look_at(fd_.get()); look.kind == KeptLook::Kind::foreign)
-      return Error{concat(name, " ", look.problem, "; it is not overwritten")};
-    locked_ = true;
-    return {};
-  }
-  return Error{concat(name, " keeps coming and going; do other runs write it?")};
 }
 
 Result<void> KeptFile::allocate() {
@@ -109,10 +78,9 @@ Result<void> KeptFile::allocate() {
       limit.rlim_cur < bytes)
     return Error{concat(path_, " needs ", format_size(bytes), ", but files are limited to ",
                         format_size(limit.rlim_cur), "; raise the limit with `ulimit -f`")};
-  if (ftruncate(fd_.get(), 0) != 0) return system_error(temporary(), "empty");
   int error = 0;
   do {
-    error = posix_fallocate(fd_.get(), 0, static_cast<off_t>(bytes));
+    error = posix_fallocate(fd(), 0, static_cast<off_t>(bytes));
   } while (error == EINTR);
   if (error == 0) return {};
   return Error{concat(path_, " needs ", format_size(bytes),
@@ -124,9 +92,9 @@ Result<void> KeptFile::write_header() {
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t count =
-        pwrite(fd_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done));
+        pwrite(fd(), text.data() + done, text.size() - done, static_cast<off_t>(done));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return system_error(temporary(), "write");
+    if (count <= 0) return Error{concat("cannot write ", path_, ": ", std::strerror(errno))};
     done += static_cast<std::size_t>(count);
   }
   return {};
@@ -134,15 +102,15 @@ Result<void> KeptFile::write_header() {
 
 // The rows are on disk before a header says so, and that before the name does.
 Result<void> KeptFile::publish(std::uint64_t samples) {
-  if (fsync(fd_.get()) != 0) return system_error(temporary(), "write");
+  BRIGADE_TRY(file_.sync());
   header_.complete = true;
   header_.samples = samples;
   BRIGADE_TRY(write_header());
-  if (fsync(fd_.get()) != 0) return system_error(temporary(), "write");
   if (const KeptLook look = look_at_kept(path_); look.kind == KeptLook::Kind::foreign)
     return Error{concat(path_, " ", look.problem, "; it is not overwritten")};
-  published_ = true;  // or else the temporary file is gone, and another run may make its own
-  return publish_temporary(path_);
+  BRIGADE_TRY(file_.publish());
+  lock_.reset();
+  return {};
 }
 
 }  // namespace brigade

@@ -1,14 +1,15 @@
 #pragma once
 
-// The file that a cache is about to fill. It is written as NAME.tmp, all of it allocated before the
-// run, and gets its name in one step when everything has been kept; a run that ends before leaves
-// no NAME (and no NAME.tmp, unless it is killed; that one the next run takes over). Who writes
-// NAME.tmp has a lock on it. One thread at a time.
+// The file that a cache is about to fill. All of it is allocated before the run, without a name
+// (base/atomic_file.h), and gets its name in one step when everything has been kept; a run that
+// ends before, however, leaves nothing of it. Who fills it holds NAME.lock. One thread at a time.
 
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "base/owned_fd.h"
+#include "base/atomic_file.h"
+#include "base/path_lock.h"
 #include "base/result.h"
 #include "stages/api/cache_file.h"
 
@@ -20,29 +21,25 @@ class KeptFile {
   /// its name is no cache of Brigade.
   static Result<std::unique_ptr<KeptFile>> create(const std::string& path,
                                                   const CacheFileHeader& header);
-  /// Removes what has not been published.
-  ~KeptFile();
 
-  int fd() const { return fd_.get(); }
-  const std::string& path() const { return path_; }
-  bool published() const { return published_; }
+  int fd() const { return file_.fd(); }
 
   /// Once all rows have been kept: makes them durable, then visible under the name. Once.
   Result<void> publish(std::uint64_t samples);
 
  private:
-  KeptFile(std::string path, CacheFileHeader header)
-      : path_(std::move(path)), header_(std::move(header)) {}
-  Result<void> open_locked();
+  KeptFile(std::string path, CacheFileHeader header, PathLock lock, NewFile file)
+      : path_(std::move(path)),
+        header_(std::move(header)),
+        lock_(std::move(lock)),
+        file_(std::move(file)) {}
   Result<void> allocate();
   Result<void> write_header();
-  std::string temporary() const { return path_ + ".tmp"; }
 
   std::string path_;
   CacheFileHeader header_;
-  OwnedFd fd_;
-  bool locked_ = false;
-  bool published_ = false;
+  std::optional<PathLock> lock_;  // until it is published
+  NewFile file_;
 };
 
 /// What a file with a cache's name is.

@@ -2,10 +2,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 
+#include "base/shared_path.h"
 #include "base/text.h"
 
 namespace brigade {
@@ -15,13 +15,12 @@ Result<void> QuarantineFile::add(const std::string& stage, const QuarantinedSamp
   const nlohmann::ordered_json line{{"stage", stage},        {"number", sample.number},
                                     {"epoch", sample.epoch}, {"index", sample.index},
                                     {"id", sample.id},       {"source", sample.source}};
-  errno = 0;
-  std::ofstream file(path_, std::ios::app);
-  file << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  file.flush();
-  if (file) return {};
+  const auto file = open_to_append(path_, Existing::file);
+  if (!file) return file.error().within("the list of samples in quarantine");
+  const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (write_all(file->get(), text + '\n')) return {};
   return Error{concat("cannot write the list of samples in quarantine, ", path_, ": ",
-                      std::strerror(errno == 0 ? EIO : errno))};
+                      std::strerror(errno))};
 }
 
 std::string quarantine_file_name(const std::string& graph) {

@@ -1,10 +1,9 @@
 #include "pipeline/process/sample_writer.h"
 
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/text.h"
 #include "pipeline/process/png.h"
 
@@ -57,14 +56,6 @@ std::string padded(std::uint64_t number) {
   return digits.size() < 6 ? std::string(6 - digits.size(), '0') + digits : digits;
 }
 
-Result<void> write_file(const std::string& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file << bytes;
-  file.close();
-  if (file) return {};
-  return Error{concat("cannot write ", path, ": ", std::strerror(errno))};
-}
-
 class SampleWriter : public Stage {
  public:
   Result<void> open(const OpenContext& context) override {
@@ -87,7 +78,7 @@ class SampleWriter : public Stage {
     }
     if (written_ == 0) table_ = join(names, "\t") + "\n";
     table_ += join(cells, "\t") + "\n";
-    BRIGADE_TRY(write_file(params_.folder.path + "/samples.tsv", table_));
+    BRIGADE_TRY(write_file_atomically(params_.folder.path + "/samples.tsv", table_));
     ++written_;
     reporter_->say(concat("sample ", info.number, " (epoch ", info.epoch, ", id ", info.id,
                           "): ", join(std::vector(cells.begin() + 4, cells.end()), "  ")));
@@ -101,7 +92,7 @@ class SampleWriter : public Stage {
     if (tensor.elements() == 1 && tensor.shape().rank() == 0) return scalar_text(tensor);
     const TensorFile file = tensor_file(tensor);
     const std::string file_name = concat(sample, "_", name, file.ending);
-    BRIGADE_TRY(write_file(concat(params_.folder.path, "/", file_name), file.bytes));
+    BRIGADE_TRY(write_file_atomically(concat(params_.folder.path, "/", file_name), file.bytes));
     return file_name;
   }
 

@@ -1,15 +1,13 @@
 #include "pipeline/run/checkpoint_files.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <optional>
 
 #include "base/atomic_file.h"
+#include "base/shared_path.h"
 #include "base/text.h"
 
 namespace brigade {
@@ -46,34 +44,18 @@ std::string digest_of(std::string_view bytes) {
   return concat(bytes.size(), " bytes, xxh3 ", digits);
 }
 
-Result<std::string> read_whole_file(const std::string& path) {
-  const auto failed = [&] {
-    return Error{concat("cannot read ", path, ": ", std::strerror(errno))};
-  };
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return failed();
-  std::string bytes;
-  struct stat status;
-  if (fstat(fd, &status) == 0) bytes.resize(static_cast<std::size_t>(status.st_size));
-  std::size_t filled = 0;
-  while (filled < bytes.size()) {
-    const ssize_t got = read(fd, bytes.data() + filled, bytes.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
-  close(fd);
-  if (filled < bytes.size()) return failed();
-  return bytes;
-}
-
 Result<void> write_checkpoint(const std::string& saved_file, std::string_view saved,
                               const std::string& position_file, PositionFile file) {
   Position now = file.entries.front();
+  std::optional<NewFile> made;
   file.entries.clear();
   if (!saved_file.empty()) {
     now.digest = digest_of(saved);
-    BRIGADE_TRY(write_temporary(saved_file, saved));
+    auto created = NewFile::create(saved_file);
+    if (!created) return created.error();
+    made.emplace(std::move(*created));
+    BRIGADE_TRY(made->write(saved));
+    BRIGADE_TRY(made->sync());
     // Until the saved bytes are replaced, too, what is there now holds; the first time, nothing.
     if (const auto before = read_checkpoint(saved_file, position_file); before.ok())
       file.entries = before->entries;
@@ -81,8 +63,7 @@ Result<void> write_checkpoint(const std::string& saved_file, std::string_view sa
   }
   file.entries.insert(file.entries.begin(), std::move(now));
   BRIGADE_TRY(write_file_atomically(position_file, position_to_json(file)));
-  if (saved_file.empty()) return {};
-  return publish_temporary(saved_file);
+  return made ? made->publish() : Result<void>();
 }
 
 Result<PositionFile> read_checkpoint(const std::string& saved_file,

@@ -17,9 +17,6 @@ namespace brigade {
 /// "57 bytes, xxh3 0011223344556677".
 std::string digest_of(std::string_view bytes);
 
-/// A whole file. The error names it.
-Result<std::string> read_whole_file(const std::string& path);
-
 /// Replaces both. `file.entries` is the new position; the one that belongs to what is there now is
 /// kept until it is replaced. `saved_file`: empty where nothing is saved. One writer at a time.
 Result<void> write_checkpoint(const std::string& saved_file, std::string_view saved,

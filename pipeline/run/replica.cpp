@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/shared_path.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/plan/arithmetic.h"

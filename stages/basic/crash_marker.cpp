@@ -2,25 +2,23 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
 #include "base/random.h"
+#include "base/shared_path.h"
 #include "base/text.h"
 
 namespace brigade {
 namespace {
 
-/// Field 22 of /proc/PID/stat, counted from behind the name, which may hold anything.
-std::string start_time(pid_t pid) {
-  std::ifstream file(concat("/proc/", pid, "/stat"));
-  std::string line;
-  std::getline(file, line);
-  const std::size_t name_end = line.rfind(") ");
-  if (name_end == std::string::npos) return "0";
-  const auto fields = split(std::string_view(line).substr(name_end + 2), ' ');
-  return std::string(fields.size() > 19 ? fields[19] : "0");
+/// What only this user and the superuser can read, and changes with each program that is started:
+/// where the kernel has laid its parts (proc(5), auxv).
+std::string secret_of(pid_t process) {
+  std::ifstream file(concat("/proc/", process, "/auxv"), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -30,22 +28,22 @@ std::string CrashMarker::path_of_run(std::string_view stage) {
   auto folder = std::filesystem::temp_directory_path(ignored);
   if (ignored) folder = "/tmp";
   const pid_t parent = getppid();
-  return folder /
-         concat("brigade-crashed-", parent, '-', start_time(parent), '-', stream_id(stage));
+  return folder / concat("brigade-crashed-", stream_id(concat(secret_of(parent), parent)), '-',
+                         stream_id(stage));
 }
 
 bool CrashMarker::has(std::uint64_t sample_id) const {
-  std::ifstream file(path_);
-  for (std::uint64_t id = 0; file >> id;)
-    if (id == sample_id) return true;
-  return false;
+  const auto text = read_whole_file(path_);
+  if (!text) return false;
+  const auto lines = split(*text, '\n');
+  return std::find(lines.begin(), lines.end(), std::to_string(sample_id)) != lines.end();
 }
 
 Result<void> CrashMarker::add(std::uint64_t sample_id) {
-  std::ofstream file(path_, std::ios::app);
-  file << concat(sample_id, '\n') << std::flush;
-  if (!file) return Error{concat("cannot write the crash marker ", path_)};
-  return {};
+  const auto file = open_to_append(path_, Existing::file);
+  if (!file) return file.error().within("the crash marker");
+  if (write_all(file->get(), concat(sample_id, '\n'))) return {};
+  return Error{concat("cannot write the crash marker ", path_)};
 }
 
 void CrashMarker::remove() {

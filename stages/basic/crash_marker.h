@@ -16,8 +16,9 @@ class CrashMarker {
  public:
   explicit CrashMarker(std::string path) : path_(std::move(path)) {}
 
-  /// A file in the temporary directory that belongs to this stage and this run: it is named after
-  /// the parent process (the supervisor, which outlives its workers) and its start time.
+  /// A file in the temporary directory that belongs to this stage and this run. It is named after
+  /// the parent process (the supervisor, which outlives its workers), by a hash of what no other
+  /// user can read of it, so that nobody can have planted it.
   static std::string path_of_run(std::string_view stage);
 
   bool has(std::uint64_t sample_id) const;

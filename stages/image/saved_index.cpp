@@ -1,50 +1,22 @@
 #include "stages/image/saved_index.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
-#include "base/owned_fd.h"
+#include "base/path_lock.h"
 #include "base/text.h"
 #include "base/units.h"
 
 namespace brigade {
 namespace {
 
-Error cannot_write(const std::string& file) {
-  return Error{concat(file, ": cannot write the index: ", std::strerror(errno),
-                      "; name another file, or leave `index:` away")};
-}
-
-bool is_named(int fd, const std::string& path) {
-  struct stat mine {
-  }, there{};
-  return fstat(fd, &mine) == 0 && stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
-         mine.st_dev == there.st_dev;
-}
-
-bool lock(int fd) {
-  int done = 0;
-  do done = flock(fd, LOCK_EX);
-  while (done != 0 && errno == EINTR);
-  return done == 0;
-}
-
-/// Under the lock on `file`.tmp.
-Result<void> publish(const std::string& file, std::string_view bytes) {
-  if (const auto written = write_file_atomically(file, bytes); !written)
-    return Error{concat(written.error().message, "; name another file, or leave `index:` away")};
-  return {};
+Error cannot_write(const Error& why) {
+  return Error{concat(why.message, "; name another file, or leave `index:` away")};
 }
 
 /// An error where something lies there that is not this source's index.
@@ -86,29 +58,19 @@ Result<SavedIndex> SavedIndex::open(const IndexSource& source) {
   };
   if (auto found = map(source); usable(found)) return found;
   BRIGADE_TRY(check_replaceable(source));
-  const std::string temporary = source.file + ".tmp";
-  for (;;) {
-    const OwnedFd fd(::open(temporary.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (fd.get() < 0 || !lock(fd.get())) return cannot_write(source.file);
-    // Whoever had the lock has made the index meanwhile, or died over it.
-    if (auto found = map(source); usable(found)) {
-      if (is_named(fd.get(), temporary)) unlink(temporary.c_str());
-      return found;
-    }
-    if (!is_named(fd.get(), temporary)) continue;
-    const std::int64_t start = monotonic_ns();
-    auto made = source.make();
-    if (!made) {
-      unlink(temporary.c_str());
-      return made.error();
-    }
-    BRIGADE_TRY(publish(source.file, *made));
-    if (source.reporter != nullptr)
-      source.reporter->say(
-          concat("wrote the index ", source.file, " (", format_size(made->size()), ") in ",
-                 format_duration(std::chrono::nanoseconds(monotonic_ns() - start))));
-    return map(source);
-  }
+  const auto turn = PathLock::wait(source.file);
+  if (!turn) return cannot_write(turn.error());
+  // Whoever had the lock has made the index meanwhile, or died over it.
+  if (auto found = map(source); usable(found)) return found;
+  const std::int64_t start = monotonic_ns();
+  BRIGADE_ASSIGN(const std::string made, source.make());
+  if (const auto written = write_file_atomically(source.file, made); !written)
+    return cannot_write(written.error());
+  if (source.reporter != nullptr)
+    source.reporter->say(concat("wrote the index ", source.file, " (", format_size(made.size()),
+                                ") in ",
+                                format_duration(std::chrono::nanoseconds(monotonic_ns() - start))));
+  return map(source);
 }
 
 }  // namespace brigade

@@ -3,10 +3,9 @@
 // Opens the index of a source, and makes it where there is none or it holds no longer. One call at
 // open(), by every process that needs it.
 //
-// With a file: all processes, of this run and others, map the same pages. Who makes it holds a lock
-// on FILE.tmp, in which it is written before it gets its name; the others wait and then find it.
-// Whoever sees the name sees all of it, also after a crash; a FILE.tmp that a crash has left is
-// used by the next maker. Without a file: made in private memory each time.
+// With a file: all processes, of this run and others, map the same pages. Who makes it holds
+// FILE.lock (base/path_lock.h); the others wait and then find it. Whoever sees the name sees all of
+// it, also after a crash. Without a file: made in private memory each time.
 //
 // A replica that is started again takes the file as it is and does not ask whether the data have
 // changed meanwhile, so that its numbers mean what they meant before; the runtime compares

@@ -2,17 +2,20 @@
 // called `test` is one step; a batch of `test` is only evaluated. Batches are read where they lie
 // in shared memory, copied to the device as they are (u8), and converted there.
 
+#include <sys/stat.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/sgd.h>
 #include <torch/serialize.h>
 
+#include <cerrno>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
+#include <cstring>
 #include <iomanip>
 #include <numbers>
 #include <sstream>
 
+#include "base/owned_fd.h"
+#include "base/shared_path.h"
 #include "base/text.h"
 #include "stages/api/module.h"
 #include "stages/torch/classifier_models.h"
@@ -82,6 +85,7 @@ class Tally {
 
 class TorchClassifier : public Stage {
  public:
+  ~TorchClassifier() override { static_cast<void>(write_losses()); }
   Result<void> open(const OpenContext& context) override {
     return torch_guarded([&] { return open_guarded(context); });
   }
@@ -118,6 +122,8 @@ class TorchClassifier : public Stage {
   Result<void> train_end(std::uint32_t epoch);
   Result<void> test_end(std::uint32_t epoch);
   Result<void> open_loss_file(bool anew);
+  void add_loss_line(std::string_view line);
+  Result<void> write_losses();
   Result<void> save_to(std::string& bytes);
   Result<void> restore(std::string_view bytes);
 
@@ -144,8 +150,9 @@ class TorchClassifier : public Stage {
   at::Device device_ = at::kCPU;
   std::shared_ptr<ClassifierModel> model_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
-  std::ofstream loss_file_;
-  std::uint64_t loss_bytes_ = 0;  // of it at the checkpoint
+  OwnedFd loss_file_;
+  std::string losses_;            // lines that are not in it yet
+  std::uint64_t loss_bytes_ = 0;  // of it and them; at first, at the checkpoint
   std::uint64_t samples_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t epochs_done_ = 0;
@@ -177,14 +184,28 @@ Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
 Result<void> TorchClassifier::open_loss_file(bool anew) {
   const std::string& path = params_.loss_file.path;
   if (path.empty()) return {};
-  std::error_code no_file;
-  const auto bytes = std::filesystem::file_size(path, no_file);
-  if (!anew && !no_file && bytes > loss_bytes_) std::filesystem::resize_file(path, loss_bytes_);
-  anew = anew || no_file || loss_bytes_ == 0;
-  loss_file_.open(path, anew ? std::ios::trunc : std::ios::app | std::ios::ate);
-  if (anew) loss_file_ << "epoch,step,loss\n" << std::flush;
-  if (!loss_file_) return Error{concat("cannot write loss_file ", path)};
-  return {};
+  auto opened = open_to_append(path, Existing::anything);
+  if (!opened) return opened.error().within("loss_file");
+  loss_file_ = std::move(*opened);
+  struct stat there {};
+  const bool has_size = fstat(loss_file_.get(), &there) == 0 && S_ISREG(there.st_mode);
+  const auto size = static_cast<std::uint64_t>(there.st_size);
+  loss_bytes_ = anew || !has_size ? 0 : std::min(size, loss_bytes_);
+  if (has_size && ftruncate(loss_file_.get(), static_cast<off_t>(loss_bytes_)) != 0)
+    return Error{concat("loss_file: cannot cut off ", path, ": ", std::strerror(errno))};
+  if (loss_bytes_ == 0) add_loss_line("epoch,step,loss\n");
+  return write_losses();
+}
+
+void TorchClassifier::add_loss_line(std::string_view line) {
+  losses_ += line;
+  loss_bytes_ += line.size();
+}
+
+Result<void> TorchClassifier::write_losses() {
+  if (loss_file_.get() < 0 || write_all(loss_file_.get(), std::exchange(losses_, {}))) return {};
+  return Error{
+      concat("cannot write loss_file ", params_.loss_file.path, ": ", std::strerror(errno))};
 }
 
 /// One source trains. Several are `train` and `test`, and give images of one shape.
@@ -268,8 +289,8 @@ Result<void> TorchClassifier::train(const Inputs& in) {
 Result<void> TorchClassifier::read_losses() {
   BRIGADE_TRY(train_.read([&](double loss) -> Result<void> {
     ++steps_;
-    if (loss_file_.is_open())
-      loss_file_ << concat(epoch_ + 1, ',', steps_, ',', static_cast<float>(loss), '\n');
+    if (loss_file_.get() >= 0)
+      add_loss_line(concat(epoch_ + 1, ',', steps_, ',', static_cast<float>(loss), '\n'));
     if (std::isfinite(loss)) return {};
     return Error{concat("the loss is ", loss, " at step ", steps_, " (epoch ", epoch_ + 1,
                         "); try a smaller lr, it is ", params_.lr)};
@@ -296,7 +317,7 @@ Result<void> TorchClassifier::train_end(std::uint32_t epoch) {
   if (!has_test_)
     reporter_->say(concat("epoch ", epoch + 1, ": loss ", three_decimals(train_.loss()),
                           ", train accuracy ", three_decimals(train_.accuracy())));
-  loss_file_.flush();
+  BRIGADE_TRY(write_losses());
   if (!has_test_) train_ = Tally();
   return {};
 }
@@ -317,7 +338,7 @@ Result<void> TorchClassifier::test_end(std::uint32_t epoch) {
 Result<void> TorchClassifier::save_to(std::string& bytes) {
   BRIGADE_TRY(read_losses());
   BRIGADE_TRY(test_.read([](double) { return Result<void>(); }));
-  loss_file_.flush();
+  BRIGADE_TRY(write_losses());
   torch::serialize::OutputArchive archive, model, optimizer;
   model_->save(model);
   optimizer_->save(optimizer);
@@ -327,8 +348,7 @@ Result<void> TorchClassifier::save_to(std::string& bytes) {
     archive.write(name, c10::IValue(static_cast<std::int64_t>(*value)));
   for (const auto& [name, value] : sums()) archive.write(name, c10::IValue(*value));
   archive.write("loss_bytes",
-                c10::IValue(static_cast<std::int64_t>(
-                    loss_file_.is_open() ? static_cast<std::streamoff>(loss_file_.tellp()) : 0)));
+                c10::IValue(static_cast<std::int64_t>(loss_file_.get() >= 0 ? loss_bytes_ : 0)));
   archive.save_to([&](const void* data, std::size_t size) {
     bytes.append(static_cast<const char*>(data), size);
     return size;

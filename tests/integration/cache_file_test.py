@@ -119,12 +119,10 @@ stages:
         self.assertNotEqual(self.summary(yaml)["results"]["end"], first["results"]["end"])
 
     def test_another_file_is_never_overwritten(self):
-        for name in ("kept.cache", "kept.cache.tmp"):
-            other = self.write(name, "precious\n" * 10000)
-            self.assertIn(f"{other} is no cache of Brigade; it is not overwritten",
-                          self.error_of(graph(), 2 if name == "kept.cache" else 1))
-            self.assertEqual(other.read_text(), "precious\n" * 10000)
-            other.unlink()
+        other = self.write("kept.cache", "precious\n" * 10000)
+        self.assertIn(f"{other} is no cache of Brigade; it is not overwritten",
+                      self.error_of(graph(), 2))
+        self.assertEqual(other.read_text(), "precious\n" * 10000)
 
     def test_what_is_broken_is_made_anew(self):
         expected, _ = self.run_both(graph())
@@ -144,7 +142,7 @@ stages:
     def test_a_folder_that_is_missing_or_cannot_be_written_is_said(self):
         self.assertIn("there is no folder", self.error_of(graph(file="/nowhere/kept.cache"), 2))
         # Not even for the superuser.
-        self.assertIn("cannot write /proc/kept.cache.tmp",
+        self.assertIn("cannot write /proc/kept.cache.lock",
                       self.error_of(graph(file="/proc/kept.cache"), 1))
 
     def test_a_limit_on_files_is_said_before_anything_starts(self):
@@ -180,7 +178,7 @@ stages:
     def test_a_run_that_is_stopped_fails_or_is_killed_leaves_no_cache(self):
         # More than there are rows on the way, which a stop lets through.
         slow = graph(middle="transform: delay, params: {ms: 2}").replace("330", "20000")
-        for ending, left in ((signal.SIGINT, []), (signal.SIGKILL, ["kept.cache.tmp"])):
+        for ending, left in ((signal.SIGINT, []), (signal.SIGKILL, ["kept.cache.lock"])):
             run = self.start(slow)
             wait_until(lambda run=run: len(workers_of(run.pid)) >= WORKERS, "its workers")
             workers = list(workers_of(run.pid).values())

@@ -36,7 +36,7 @@ stages:
 """
         finished = self.run_graph(yaml, cwd="/proc")  # not even root can make a file there
         self.assertEqual(finished.code, 0, finished.err)
-        self.assertIn("warning: cannot write the list of samples in quarantine, "
+        self.assertIn("warning: the list of samples in quarantine: cannot write "
                       "unwritable.quarantine.jsonl", finished.err)
         self.assertIn("it has ended its worker 2 times", finished.err)
 

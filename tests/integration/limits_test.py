@@ -110,7 +110,7 @@ class Limits(ProgramTest):
             self.skipTest("there is no /dev/full")
         finished = self.run_graph(line(count=10), "--summary", "/dev/full")
         self.assertEqual(finished.code, 1)
-        self.assertIn("cannot write the summary /dev/full: No space left on device", finished.err)
+        self.assertIn("the summary: cannot write /dev/full: No space left on device", finished.err)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/text.h"
@@ -18,7 +20,7 @@ using Kind = KeptLook::Kind;
 struct Kept : testing::Test {
   TemporaryFolder folder;
   std::string path = folder.path() / "x.cache";
-  std::string temporary = path + ".tmp";
+  std::string lock = path + ".lock";
 
   static CacheFileHeader header() {
     CacheFileHeader header;
@@ -39,13 +41,14 @@ TEST_F(Kept, HasItsNameOnlyOnceItIsWhole) {
   auto file = KeptFile::create(path, header());
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_FALSE(std::filesystem::exists(path));
-  EXPECT_EQ(std::filesystem::file_size(temporary), kCacheHeaderBytes + 8192);
-  EXPECT_EQ(look_at_kept(temporary).problem, "is not complete");
+  EXPECT_EQ(std::filesystem::file_size(lock), 0u);
+  const std::string nameless = concat("/proc/self/fd/", (*file)->fd());
+  EXPECT_EQ(std::filesystem::file_size(nameless), kCacheHeaderBytes + 8192);
+  EXPECT_EQ(look_at_kept(nameless).problem, "is not complete");
   ASSERT_EQ(pwrite((*file)->fd(), "row", 3, kCacheHeaderBytes), 3);
   ASSERT_TRUE((*file)->publish(9));
-  EXPECT_TRUE((*file)->published());
+  EXPECT_FALSE(std::filesystem::exists(lock)) << "another run may make it anew";
   file->reset();
-  EXPECT_FALSE(std::filesystem::exists(temporary));
   const KeptLook look = look_at_kept(path);
   EXPECT_EQ(look.kind, Kind::usable);
   EXPECT_EQ(look.header.samples, 9u);
@@ -54,23 +57,27 @@ TEST_F(Kept, HasItsNameOnlyOnceItIsWhole) {
 
 TEST_F(Kept, GivesTheDiskBackUnlessPublished) {
   KeptFile::create(path, header()).value().reset();
-  EXPECT_FALSE(std::filesystem::exists(path));
-  EXPECT_FALSE(std::filesystem::exists(temporary));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_F(Kept, IsWrittenByOneAtATime) {
   const auto first = KeptFile::create(path, header());
   EXPECT_THAT(error_of_create(), HasSubstr(path + " is being written by another run"));
-  EXPECT_TRUE(std::filesystem::exists(temporary));  // the first one's
+  EXPECT_TRUE(std::filesystem::exists(lock));  // the first one's
 }
 
-TEST_F(Kept, TakesOverWhatAKilledRunHasLeft) {
-  {
-    auto killed = KeptFile::create(path, header());
-    std::filesystem::copy(temporary, path + ".left");
+TEST_F(Kept, AKilledRunLeavesItsLockWhichTheNextOneTakesOver) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto killed = KeptFile::create(path, header());
+    raise(SIGKILL);
   }
-  std::filesystem::rename(path + ".left", temporary);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(std::filesystem::file_size(lock), 0u);
+  std::filesystem::directory_iterator files(folder.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
   EXPECT_EQ(error_of_create(), "no error");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_F(Kept, ReplacesAnOlderOne) {
@@ -85,10 +92,6 @@ TEST_F(Kept, OverwritesNothingElse) {
   folder.write("x.cache", "precious");
   EXPECT_EQ(error_of_create(), path + " is no cache of Brigade; it is not overwritten");
   std::filesystem::remove(path);
-  folder.write("x.cache.tmp", "precious");
-  EXPECT_EQ(error_of_create(), temporary + " is no cache of Brigade; it is not overwritten");
-  EXPECT_EQ(std::filesystem::file_size(temporary), 8u);
-  std::filesystem::remove(temporary);
   auto file = KeptFile::create(path, header());
   folder.write("x.cache", "precious");  // meanwhile
   EXPECT_THAT((*file)->publish(9).error().message, HasSubstr("it is not overwritten"));
@@ -96,7 +99,7 @@ TEST_F(Kept, OverwritesNothingElse) {
 
 TEST_F(Kept, WhatCannotBeWrittenIsSaid) {
   path = "/nowhere/x.cache";
-  EXPECT_EQ(error_of_create(), "cannot write /nowhere/x.cache.tmp: No such file or directory");
+  EXPECT_EQ(error_of_create(), "cannot write /nowhere/x.cache.lock: No such file or directory");
 }
 
 TEST_F(Kept, WhatTheDiskDoesNotHaveIsSaid) {
@@ -105,7 +108,7 @@ TEST_F(Kept, WhatTheDiskDoesNotHaveIsSaid) {
   const auto made = KeptFile::create(path, large);
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, HasSubstr("which the disk does not give: "));
-  EXPECT_FALSE(std::filesystem::exists(temporary));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_F(Kept, LooksAtWhatIsThere) {

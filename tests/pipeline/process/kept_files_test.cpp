@@ -74,12 +74,12 @@ TEST_F(KeptFilesOfGraphs, AreNotThereWhereTheRunHasNotKeptEverything) {
   auto started =
       RunSession::start(*planned(50'000'000).plan, session.types, session.lines, session.options);
   ASSERT_TRUE(started.ok()) << started.error().message;
-  EXPECT_TRUE(std::filesystem::exists(file + ".tmp"));
+  EXPECT_TRUE(std::filesystem::exists(file + ".lock"));
   (*started)->stop(SIGTERM);
   (*started)->stop(SIGTERM);
   (*started)->wait();
   EXPECT_FALSE(std::filesystem::exists(file));
-  EXPECT_FALSE(std::filesystem::exists(file + ".tmp"));
+  EXPECT_FALSE(std::filesystem::exists(file + ".lock"));
 }
 
 TEST_F(KeptFilesOfGraphs, StampsChangeWithTheFile) {

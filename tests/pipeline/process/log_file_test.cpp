@@ -43,7 +43,7 @@ TEST(LogFile, ThatCannotBeWrittenIsAnError) {
   const auto log = LogFile::open("/nowhere/at/all/run.log");
   ASSERT_FALSE(log.ok());
   EXPECT_EQ(log.error().message,
-            "cannot write the log file /nowhere/at/all/run.log: No such file or directory");
+            "the log file: cannot write /nowhere/at/all/run.log: No such file or directory");
 }
 
 TEST(LogFile, TimesAreUtc) {

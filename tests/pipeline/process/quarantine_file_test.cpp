@@ -59,7 +59,7 @@ TEST_F(QuarantineFileTest, SaysWhatCannotBeWritten) {
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(
       added.error().message,
-      "cannot write the list of samples in quarantine, /nowhere/at/all.jsonl: No such file or "
+      "the list of samples in quarantine: cannot write /nowhere/at/all.jsonl: No such file or "
       "directory");
 }
 

@@ -1,11 +1,13 @@
 #include "pipeline/run/checkpoint_files.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
-#include "base/atomic_file.h"
+#include "base/shared_path.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {
@@ -55,7 +57,8 @@ TEST_F(CheckpointFiles, TheSavedBytesAreTheFile) {
   ASSERT_TRUE(write("next", 20).ok());
   EXPECT_EQ(*read_whole_file(state), "next");
   EXPECT_EQ(index(), 20u);
-  EXPECT_FALSE(std::filesystem::exists(state + ".tmp"));
+  const std::filesystem::directory_iterator files(folder.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 2) << "nothing but the two is left";
 }
 
 TEST_F(CheckpointFiles, BetweenTheTwoRenamesTheOldOneHolds) {
@@ -116,8 +119,14 @@ TEST_F(CheckpointFiles, ABrokenPositionIsNamed) {
 
 TEST_F(CheckpointFiles, WhereNothingCanBeWrittenTheOldOneStays) {
   ASSERT_TRUE(write("old", 10).ok());
-  std::filesystem::create_directory(state + ".tmp");  // in the way of the new one
-  const auto written = write("new", 20);
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handled = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit full_disk{1000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &full_disk);
+  const auto written = write(std::string(4096, 'x'), 20);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handled);
   ASSERT_FALSE(written.ok());
   EXPECT_NE(written.error().message.find("what was there before is intact"), std::string::npos);
   EXPECT_EQ(index(), 10u);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/shared_path.h"
 #include "pipeline/run/checkpoint_files.h"
 #include "tests/support/number_line.h"
 #include "tests/support/temporary_folder.h"

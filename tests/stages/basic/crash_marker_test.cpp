@@ -29,14 +29,14 @@ TEST(CrashMarkerTest, RemembersAcrossObjectsUntilRemoved) {
 
 TEST(CrashMarkerTest, AnUnwritableFileIsAnError) {
   CrashMarker marker("/nowhere/at/all");
-  EXPECT_EQ(marker.add(1).error().message, "cannot write the crash marker /nowhere/at/all");
+  EXPECT_EQ(marker.add(1).error().message,
+            "the crash marker: cannot write /nowhere/at/all: No such file or directory");
 }
 
 TEST(CrashMarkerTest, EachStageOfARunHasItsOwnFile) {
   const std::string path = CrashMarker::path_of_run("slow");
   EXPECT_EQ(path, CrashMarker::path_of_run("slow"));
   EXPECT_NE(path, CrashMarker::path_of_run("slower"));
-  EXPECT_EQ(path.find("-0-"), std::string::npos) << "the parent's start time was not found";
 }
 
 }  // namespace

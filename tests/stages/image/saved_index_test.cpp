@@ -56,7 +56,7 @@ TEST_F(SavedIndexTest, IsMadeOnceAndThenMapped) {
       << reports_.lines[0];
   EXPECT_EQ(open(), "first");
   EXPECT_EQ(made_, 1);
-  EXPECT_FALSE(fs::exists(source_.file + ".tmp"));
+  EXPECT_FALSE(fs::exists(source_.file + ".lock"));
 }
 
 TEST_F(SavedIndexTest, IsMadeAnewWhenTheDataChange) {
@@ -122,9 +122,9 @@ TEST_F(SavedIndexTest, ErrorsOfMakingLeaveNothingBehind) {
 
 TEST_F(SavedIndexTest, AFolderThatIsNotThereIsNamed) {
   source_.file = folder_.path() / "none/list.index";
-  EXPECT_EQ(open(), source_.file +
-                        ": cannot write the index: No such file or directory; name another file, "
-                        "or leave `index:` away");
+  EXPECT_EQ(open(), "cannot write " + source_.file +
+                        ".lock: No such file or directory; name another file, or leave `index:` "
+                        "away");
 }
 
 // A full disk, played by the limit on file sizes: in a child, as it cannot be raised again.
@@ -143,7 +143,7 @@ TEST_F(SavedIndexTest, AFullDiskIsNamedAndLeavesTheOldOne) {
               "^cannot write .*/list.index \\(.* KiB\\): File too large; what was there before is "
               "intact; name another file, or leave `index:` away");
   EXPECT_EQ(bytes_there(), before);
-  EXPECT_FALSE(fs::exists(source_.file + ".tmp"));
+  EXPECT_FALSE(fs::exists(source_.file + ".lock"));
 }
 
 TEST_F(SavedIndexTest, OneMakesItTheOthersWait) {
@@ -159,15 +159,15 @@ TEST_F(SavedIndexTest, OneMakesItTheOthersWait) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(good, 8);
   EXPECT_EQ(made_, 1);
-  EXPECT_FALSE(fs::exists(source_.file + ".tmp"));
+  EXPECT_FALSE(fs::exists(source_.file + ".lock"));
 }
 
-TEST_F(SavedIndexTest, WhatACrashLeftIsUsed) {
-  folder_.write("list.index.tmp", "half an index");
+TEST_F(SavedIndexTest, WhatACrashLeftIsTakenOver) {
+  folder_.write("list.index.lock", "");
   EXPECT_EQ(open(), "first");
   EXPECT_EQ(open(), "first");
   EXPECT_EQ(made_, 1);
-  EXPECT_FALSE(fs::exists(source_.file + ".tmp"));
+  EXPECT_FALSE(fs::exists(source_.file + ".lock"));
 }
 
 }  // namespace

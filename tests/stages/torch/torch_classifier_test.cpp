@@ -337,7 +337,7 @@ TEST(TorchClassifierTest, WhatItCannotGoOnFromIsSaid) {
 
 TEST(TorchClassifierTest, ALossFileThatCannotBeWrittenIsSaidBeforeTraining) {
   EXPECT_EQ(open_classifier({{"loss_file", "/nowhere/loss.csv"}}, one_source()).error().message,
-            "cannot write loss_file /nowhere/loss.csv");
+            "loss_file: cannot write /nowhere/loss.csv: No such file or directory");
 }
 
 }  // namespace

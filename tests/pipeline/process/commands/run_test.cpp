@@ -77,7 +77,7 @@ TEST_F(RunCommand, LogsToAFile) {
 TEST_F(RunCommand, FilesThatCannotBeWrittenAreSaidBeforeAnythingRuns) {
   arguments.summary_file = "/nowhere/summary.json";
   EXPECT_THAT(run(line_yaml("consumer: count")).err,
-              HasSubstr("cannot write the summary /nowhere/summary.json: No such file"));
+              HasSubstr("the summary: cannot write /nowhere/summary.json: No such file"));
   arguments.summary_file = "";
   arguments.log_file = "/nowhere/run.log";
   EXPECT_EQ(run(line_yaml("consumer: count")).code, 2);

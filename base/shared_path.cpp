@@ -1,0 +1,106 @@
+#include "base/shared_path.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/text.h"
+
+namespace brigade {
+namespace {
+
+Error cannot(const char* what, const std::string& path, std::string_view why) {
+  return Error{concat("cannot ", what, " ", path, ": ", why)};
+}
+
+/// Where files of several users lie side by side: who owns the folder; -1: they do not.
+std::int64_t owner_of_shared_folder(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  struct stat status;
+  if (stat(folder.empty() ? "." : folder.c_str(), &status) != 0) return -1;
+  const bool shared =
+      (status.st_mode & S_ISVTX) != 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  return shared ? static_cast<std::int64_t>(status.st_uid) : -1;
+}
+
+Result<void> check_owner(const std::string& path, const struct stat& there) {
+  const std::int64_t owner = owner_of_shared_folder(path);
+  if (owner < 0) return {};
+  if (there.st_uid != geteuid() && there.st_uid != static_cast<uid_t>(owner))
+    return cannot("write", path,
+                  concat("it belongs to another user (", there.st_uid,
+                         "), in a folder where everybody may make files; name a file elsewhere"));
+  if (S_ISREG(there.st_mode) && there.st_nlink > 1)
+    return cannot("write", path,
+                  "it has several names (hard links), in a folder where everybody may make files; "
+                  "name a file elsewhere");
+  return {};
+}
+
+}  // namespace
+
+Result<OwnedFd> open_shared_path(const std::string& path, int flags, unsigned mode,
+                                 Existing existing) {
+  flags |= O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  OwnedFd file(open(path.c_str(), flags | O_NOFOLLOW, mode));
+  int cause = errno;
+  struct stat there;
+  // EACCES: the kernel's word for what another user has made.
+  const bool seen =
+      file.get() < 0 && (cause == ELOOP || cause == EACCES) && lstat(path.c_str(), &there) == 0;
+  const bool link = seen && S_ISLNK(there.st_mode);
+  if (link && existing == Existing::file)
+    return cannot("write", path, "expected a regular file, found a symbolic link; remove it");
+  if (seen) BRIGADE_TRY(check_owner(path, there));
+  if (link) {
+    file.reset(open(path.c_str(), flags, mode));
+    cause = errno;
+  }
+  if (file.get() < 0)
+    return cannot("write", path, cause == ENXIO ? "nobody reads it" : std::strerror(cause));
+  if (fstat(file.get(), &there) != 0) return cannot("write", path, std::strerror(errno));
+  if (existing == Existing::file && !S_ISREG(there.st_mode))
+    return cannot("write", path, "expected a regular file, found something else; remove it");
+  if (!link) BRIGADE_TRY(check_owner(path, there));
+  if (fcntl(file.get(), F_SETFL, flags & O_APPEND) != 0)
+    return cannot("write", path, std::strerror(errno));
+  return file;
+}
+
+Result<OwnedFd> open_to_append(const std::string& path, Existing existing) {
+  return open_shared_path(path, O_WRONLY | O_APPEND, 0644, existing);
+}
+
+Result<std::string> read_whole_file(const std::string& path) {
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status;
+  if (file.get() < 0 || fstat(file.get(), &status) != 0)
+    return cannot("read", path, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return cannot("read", path, "expected a regular file");
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t got = read(file.get(), bytes.data() + filled, bytes.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return cannot("read", path, std::strerror(errno));
+    if (got == 0) return cannot("read", path, "it became shorter meanwhile");
+    filled += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace brigade

@@ -1,0 +1,38 @@
+#pragma once
+
+// Opens files whose names others may know: what is appended to, locks, what a user names for
+// output. In a folder where everybody may make files (/tmp: sticky, writable by group or others),
+// what is there already must be ours or the folder's owner's, and a file must have one name: as
+// the kernel has it with fs.protected_regular, _fifos, _symlinks and _hardlinks = 2, whatever they
+// are set to. In other folders permissions decide. Never waits for the other end of a pipe.
+
+#include <cstdint>
+#include <string>
+
+#include "base/export.h"
+#include "base/owned_fd.h"
+#include "base/result.h"
+
+namespace brigade {
+
+/// What may lie at a path.
+enum class Existing : std::uint8_t {
+  file,      ///< a regular file; for paths that a program makes up
+  anything,  ///< what people name: /dev/null, a pipe that somebody reads, a link of theirs, too
+};
+
+/// Opens it, or makes a file of that mode (less the umask). `flags`: O_RDWR or O_WRONLY, O_APPEND.
+/// Nothing is truncated. Errors name the path.
+BRIGADE_API Result<OwnedFd> open_shared_path(const std::string& path, int flags, unsigned mode,
+                                             Existing existing);
+
+/// Opens to append, mode 0644.
+BRIGADE_API Result<OwnedFd> open_to_append(const std::string& path, Existing existing);
+
+/// All of a regular file; a pipe is an error, not a wait. The error names it.
+BRIGADE_API Result<std::string> read_whole_file(const std::string& path);
+
+/// As many calls as it takes; false: errno says why.
+BRIGADE_API bool write_all(int fd, std::string_view bytes);
+
+}  // namespace brigade

@@ -1,0 +1,121 @@
+#include "base/shared_path.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/other_user.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::as_other_user;
+using testing_support::may_become_another_user;
+using testing_support::SharedFolder;
+
+/// Appends "more"; why not, or "".
+std::string append(const std::string& path, Existing existing = Existing::file) {
+  const auto file = open_to_append(path, existing);
+  if (!file) return file.error().message;
+  return write_all(file->get(), "more") ? "" : "not written";
+}
+
+bool plant(const std::string& path) {
+  std::ofstream(path) << "planted ";
+  return chmod(path.c_str(), 0666) == 0;
+}
+
+TEST(SharedPath, IsMadeAndAppendedTo) {
+  const SharedFolder folder;
+  EXPECT_EQ(append(folder / "a"), "");
+  EXPECT_EQ(append(folder / "a"), "");
+  EXPECT_EQ(*read_whole_file(folder / "a"), "moremore");
+}
+
+TEST(SharedPath, ModesFollowTheUmask) {
+  const SharedFolder folder;
+  for (const auto& [mask, mode] : {std::pair{0u, 0644u}, std::pair{077u, 0600u}}) {
+    const mode_t before = umask(mask);
+    EXPECT_EQ(append(folder / std::to_string(mode)), "");
+    umask(before);
+    struct stat made;
+    ASSERT_EQ(stat((folder / std::to_string(mode)).c_str(), &made), 0);
+    EXPECT_EQ(made.st_mode & 07777u, mode);
+  }
+}
+
+TEST(SharedPath, ALinkIsFollowedOnlyWherePeopleNamedIt) {
+  const SharedFolder folder;
+  const std::string target = folder.write("target", "");
+  std::filesystem::create_symlink(target, folder / "link");
+  EXPECT_EQ(append(folder / "link"), "cannot write " + (folder / "link") +
+                                         ": expected a regular file, found a symbolic link; "
+                                         "remove it");
+  EXPECT_EQ(*read_whole_file(target), "");
+  EXPECT_EQ(append(folder / "link", Existing::anything), "");
+  EXPECT_EQ(*read_whole_file(target), "more");
+}
+
+TEST(SharedPath, APipeIsNeverWaitedFor) {
+  const SharedFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0666), 0);
+  EXPECT_EQ(append(folder / "pipe"), "cannot write " + (folder / "pipe") + ": nobody reads it");
+  EXPECT_THAT(read_whole_file(folder / "pipe").error().message, HasSubstr("a regular file"));
+  const OwnedFd reader(open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  EXPECT_THAT(append(folder / "pipe"), HasSubstr("expected a regular file"));
+  EXPECT_EQ(append(folder / "pipe", Existing::anything), "");
+  char got[5] = {};
+  EXPECT_EQ(read(reader.get(), got, 4), 4);
+  EXPECT_EQ(std::string(got), "more");
+}
+
+TEST(SharedPath, DevicesArePeoplesChoice) {
+  EXPECT_EQ(append("/dev/null", Existing::anything), "");
+  EXPECT_THAT(append("/dev/null"), HasSubstr("expected a regular file"));
+}
+
+TEST(SharedPath, WhatSomebodyElseHasPlantedIsNotWritten) {
+  if (!may_become_another_user()) GTEST_SKIP() << "not root";
+  const SharedFolder folder;
+  const std::string ours = folder.write("ours", "");
+  as_other_user([&] {
+    std::filesystem::create_symlink(ours, folder / "link");
+    return plant(folder / "file") && mkfifo((folder / "pipe").c_str(), 0666) == 0;
+  });
+  const OwnedFd reader(open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  for (const char* name : {"link", "file", "pipe"})
+    EXPECT_THAT(append(folder / name, Existing::anything),
+                HasSubstr("it belongs to another user (65534), in a folder where everybody may "
+                          "make files"));
+  EXPECT_EQ(*read_whole_file(folder / "file"), "planted ");
+  EXPECT_EQ(*read_whole_file(ours), "");
+  chmod(folder.path().c_str(), 0777);  // not sticky: permissions decide
+  EXPECT_EQ(append(folder / "file"), "");
+  EXPECT_EQ(append(folder / "link", Existing::anything), "");
+}
+
+TEST(SharedPath, WhatTheFoldersOwnerHasMadeIsTrusted) {
+  if (!may_become_another_user()) GTEST_SKIP() << "not root";
+  const SharedFolder folder;
+  plant(folder / "file");
+  as_other_user([&] { return append(folder / "file").empty(); });
+  EXPECT_EQ(*read_whole_file(folder / "file"), "planted more");
+}
+
+TEST(SharedPath, AFileOfSeveralNamesIsNotWrittenWhereOthersMayHaveGivenThem) {
+  const SharedFolder folder;
+  const std::string precious = folder.write("precious", "1");
+  std::filesystem::create_hard_link(precious, folder / "planted");
+  EXPECT_THAT(append(folder / "planted"), HasSubstr("it has several names (hard links)"));
+  EXPECT_EQ(*read_whole_file(precious), "1");
+  chmod(folder.path().c_str(), 0755);
+  EXPECT_EQ(append(folder / "planted"), "");
+}
+
+}  // namespace
+}  // namespace brigade
