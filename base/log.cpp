@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/check.h"
+#include "base/printable.h"
 
 namespace brigade {
 
@@ -39,7 +40,9 @@ void set_log_level(LogLevel level) { current_level.store(level, std::memory_orde
 
 bool log_enabled(LogLevel level) { return level >= current_level.load(std::memory_order_relaxed); }
 
-void log_line(LogLevel level, std::string_view message) { current_sink.load()(level, message); }
+void log_line(LogLevel level, std::string_view message) {
+  current_sink.load()(level, printable(message));
+}
 
 std::string_view log_prefix(LogLevel level) {
   switch (level) {

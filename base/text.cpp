@@ -21,37 +21,6 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-void append_escaped(std::string& out, char character) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  switch (character) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    default:
-      break;
-  }
-  const auto byte = static_cast<unsigned char>(character);
-  if (byte >= 0x20 && byte != 0x7f) {
-    out += character;
-    return;
-  }
-  out += "\\x";
-  out += kHex[byte >> 4];
-  out += kHex[byte & 15];
-}
-
 }  // namespace
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -78,12 +47,6 @@ std::optional<std::string_view> strip_prefix(std::string_view text, std::string_
 std::optional<std::string_view> strip_suffix(std::string_view text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return std::nullopt;
   return text.substr(0, text.size() - suffix.size());
-}
-
-std::string quote(std::string_view text) {
-  std::string out = "\"";
-  for (char character : text) append_escaped(out, character);
-  return out + '"';
 }
 
 std::string format_count(std::uint64_t count) {

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace brigade {
@@ -66,8 +67,13 @@ std::string blank(std::string_view text) {
 void render_line(std::string& out, std::string_view line, const Span& span) {
   const auto column = static_cast<std::size_t>(std::max(span.mark.column, 1) - 1);
   const Shown shown = cut(line, column, static_cast<std::size_t>(std::max(span.length, 1)));
-  const std::string_view token = std::string_view(shown.line).substr(shown.caret, shown.length);
-  out += concat(shown.line, "\n", blank(std::string_view(shown.line).substr(0, shown.caret)), "^",
+  const std::string_view all = shown.line;
+  std::size_t end = std::min(all.size(), shown.caret + shown.length);
+  while (end < all.size() && is_continuation(all[end])) ++end;
+  const std::string before = printable(all.substr(0, shown.caret));
+  const std::string token = printable(all.substr(shown.caret, end - shown.caret));
+  const std::string after = printable(all.substr(end));
+  out += concat(before, token, after, "\n", blank(before), "^",
                 std::string(std::max<std::size_t>(characters(token), 1) - 1, '~'), "\n");
 }
 
@@ -84,11 +90,11 @@ std::string place(const SourceText& source, const Diagnostic& diagnostic) {
 
 std::string render_one(const SourceText& source, const Diagnostic& diagnostic) {
   const bool is_error = diagnostic.severity == Severity::error;
-  std::string out = concat(place(source, diagnostic),
-                           is_error ? "error: " : "warning: ", diagnostic.message, "\n");
+  std::string out = concat(printable(place(source, diagnostic)),
+                           is_error ? "error: " : "warning: ", printable(diagnostic.message), "\n");
   const SourceMark& mark = diagnostic.span.mark;
   if (mark.file >= 0 && mark.line >= 1) render_line(out, source.line(mark), diagnostic.span);
-  for (const std::string& line : diagnostic.help) out += concat("  ", line, "\n");
+  for (const std::string& line : diagnostic.help) out += concat("  ", printable(line), "\n");
   return out;
 }
 

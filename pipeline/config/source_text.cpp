@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/owned_fd.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -50,31 +51,6 @@ Result<std::string> read_all(int fd) {
   }
   bytes.resize(filled);
   return bytes;
-}
-
-int continuation_bytes(unsigned char lead) {
-  if (lead < 0x80) return 0;
-  if (lead >= 0xC2 && lead <= 0xDF) return 1;
-  if (lead >= 0xE0 && lead <= 0xEF) return 2;
-  if (lead >= 0xF0 && lead <= 0xF4) return 3;
-  return -1;
-}
-
-// Length of the well-formed UTF-8 sequence at `at`, 0 where there is none (Unicode 15, table 3-7).
-std::size_t sequence_at(std::string_view bytes, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const int more = continuation_bytes(byte(at));
-  if (more < 0 || at + static_cast<std::size_t>(more) >= bytes.size()) return 0;
-  for (int i = 1; i <= more; ++i)
-    if ((byte(at + static_cast<std::size_t>(i)) & 0xC0) != 0x80) return 0;
-  if (more >= 2) {
-    const unsigned second = byte(at + 1);
-    const unsigned lead = byte(at);
-    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))
-      return 0;
-  }
-  return static_cast<std::size_t>(more) + 1;
 }
 
 bool is_control(char character) {
@@ -146,7 +122,7 @@ Result<std::string> check_source(std::string bytes) {
       return Error{concat("is not text: ", line_of(bytes, i), " has a control character (byte ",
                           static_cast<int>(static_cast<unsigned char>(bytes[i])),
                           "); is this the YAML file?")};
-    const std::size_t length = sequence_at(bytes, i);
+    const std::size_t length = utf8_length(bytes, i);
     if (length == 0)
       return Error{concat("is not UTF-8: ", line_of(bytes, i), " has the byte ",
                           static_cast<int>(static_cast<unsigned char>(bytes[i])),

@@ -1,3 +1,4 @@
+#include "base/printable.h"
 #include "base/text.h"
 #include "pipeline/plan/graph_printer.h"
 
@@ -7,9 +8,9 @@ namespace {
 /// A quoted string of the dot language: only quotes and backslashes need a backslash.
 std::string dot_text(const std::string& text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
+    out += c;
   }
   return out + "\"";
 }

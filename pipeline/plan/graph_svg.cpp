@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "pipeline/plan/graph_layout.h"
 #include "pipeline/plan/graph_printer.h"
@@ -43,7 +44,7 @@ constexpr const char* kStyle = R"(  <style>
 
 std::string xml_text(const std::string& text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -58,7 +59,7 @@ std::string xml_text(const std::string& text) {
         out += "&quot;";
         break;
       default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+        out += c;
     }
   }
   return out;

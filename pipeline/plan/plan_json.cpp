@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_fields.h"
@@ -40,12 +41,10 @@ struct EnumNames<RestartSpec::Policy> {
 // Writing.
 
 bool is_utf8(const std::string& text) {
-  try {
-    (void)Json(text).dump();
-    return true;
-  } catch (const nlohmann::json::exception&) {
-    return false;
-  }
+  std::size_t at = 0;
+  for (std::size_t length = 1; at < text.size() && length > 0; at += length)
+    length = utf8_length(text, at);
+  return at == text.size();
 }
 
 Json to_json(const std::string& text) {

@@ -1,5 +1,6 @@
 #include "pipeline/plan/plan_printer.h"
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/plan/caches.h"
@@ -21,8 +22,8 @@ std::string counted(std::uint64_t count, const std::string& noun, const char* pl
 std::string head(const Plan& plan, const MachineLimits& limits) {
   int threads = 0;
   for (const PlanStage& stage : plan.stages) threads += stage.replicas * stage.threads;
-  std::string out = plan.name.empty() ? "plan" : concat("plan of ", plan.name);
-  if (!plan.file.empty()) out += concat(" (", plan.file, ")");
+  std::string out = plan.name.empty() ? "plan" : concat("plan of ", printable(plan.name));
+  if (!plan.file.empty()) out += concat(" (", printable(plan.file), ")");
   return concat(out, ": ", counted(plan.replicas, "process", "es"), " with ",
                 counted(threads, "thread"), " on ", counted(usable_cores(limits), "core"), ", ",
                 counted(plan.epochs, "epoch"), "\n");
@@ -153,7 +154,8 @@ std::string print_plan(const Plan& plan, const MachineLimits& limits, const Memo
   out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),
                 files_text(plan));
   if (!plan.warnings.empty()) out += "\n";
-  for (const std::string& warning : plan.warnings) out += concat("warning: ", warning, "\n");
+  for (const std::string& warning : plan.warnings)
+    out += concat("warning: ", printable(warning), "\n");
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace brigade {
@@ -39,6 +40,7 @@ std::size_t text_width(const std::string& text) {
 
 void TextTable::add(std::vector<std::string> cells) {
   BRIGADE_CHECK(cells.size() <= columns_.size(), cells.size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -18,7 +18,7 @@ class TextTable {
  public:
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  /// As many cells as columns, or fewer.
+  /// As many cells as columns, or fewer; made printable.
   void add(std::vector<std::string> cells);
   std::string text(const std::string& indent = "") const;
   /// Lines of at most `width` characters: the last column goes on below itself. A word that is

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "pipeline/process/commands/commands.h"
 #include "pipeline/process/commands/print.h"
@@ -27,7 +28,7 @@ std::int64_t exec_time_ns() {
   const auto role = parse_role(text);
   unsetenv(kRoleVariable);  // a program that the stage starts is no worker
   if (role) run_worker(*role, types);
-  print_error(concat("brigade: error: ", role.error().message, '\n'));
+  log_error(role.error().message);
   std::exit(2);
 }
 

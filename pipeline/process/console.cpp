@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "base/printable.h"
 #include "pipeline/plan/text_table.h"
 
 namespace brigade {
@@ -46,7 +47,8 @@ Console::~Console() {
   if (live_) write_out("\n");
 }
 
-void Console::line(LineKind kind, const std::string& text) {
+void Console::line(LineKind kind, const std::string& foreign) {
+  const std::string text = printable(foreign);
   if (log_ != nullptr) log_->write(level_of(kind), text);
   const bool about_a_stage = kind == LineKind::output;
   if (quiet_ && (about_a_stage || kind == LineKind::note)) return;
@@ -54,7 +56,8 @@ void Console::line(LineKind kind, const std::string& text) {
   write_out(concat(about_a_stage ? std::string_view() : log_prefix(level_of(kind)), text, '\n'));
 }
 
-void Console::progress(const std::string& text) {
+void Console::progress(const std::string& foreign) {
+  const std::string text = printable(foreign);
   if (const std::int64_t now = monotonic_ns(); log_ != nullptr && now >= next_logged_ns_) {
     log_->write(LogLevel::info, text);
     next_logged_ns_ = now + kPlainEveryNs;

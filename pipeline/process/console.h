@@ -24,8 +24,8 @@ class Console final : public RunLines {
   /// Leaves the cursor below the progress line.
   ~Console() override;
 
-  void line(LineKind kind, const std::string& text) override;
-  void progress(const std::string& text) override;
+  void line(LineKind kind, const std::string& foreign) override;
+  void progress(const std::string& foreign) override;
   std::int64_t progress_every_ns() const override;
 
  private:

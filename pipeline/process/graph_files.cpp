@@ -1,6 +1,7 @@
 #include "pipeline/process/graph_files.h"
 
 #include "base/log.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "pipeline/plan/planner.h"
 #include "pipeline/process/file_facts.h"
@@ -35,7 +36,8 @@ std::string use_files_of_caches(const PlannedGraph& graph, const StageTypes& typ
   planned.problems.insert(planned.problems.end(), use.problems.begin(), use.problems.end());
   for (std::string& warning : use.warnings) planned.plan.warnings.push_back(std::move(warning));
   std::string notes;
-  for (const std::string& note : use.notes) notes += concat(log_prefix(LogLevel::info), note, "\n");
+  for (const std::string& note : use.notes)
+    notes += concat(log_prefix(LogLevel::info), printable(note), "\n");
   return notes;
 }
 

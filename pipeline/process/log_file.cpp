@@ -1,10 +1,11 @@
 #include "pipeline/process/log_file.h"
 
-#include <fcntl.h>
+#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <ctime>
+
+#include "base/printable.h"
+#include "base/shared_path.h"
 
 namespace brigade {
 namespace {
@@ -42,10 +43,9 @@ std::string utc_text(std::int64_t seconds, int milliseconds) {
 
 Result<LogFile> LogFile::open(const std::string& path) {
   LogFile file;
-  file.fd_.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (file.fd_.get() < 0) {
-    return Error{concat("cannot write the log file ", path, ": ", std::strerror(errno))};
-  }
+  auto opened = open_to_append(path, Existing::anything);
+  if (!opened) return opened.error().within("the log file");
+  file.fd_ = std::move(*opened);
   return file;
 }
 
@@ -53,7 +53,7 @@ void LogFile::write(LogLevel level, std::string_view message) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   const std::string line = concat(utc_text(now.tv_sec, static_cast<int>(now.tv_nsec / 1'000'000)),
-                                  ' ', level_name(level), ' ', message, '\n');
+                                  ' ', level_name(level), ' ', printable(message), '\n');
   // A full disk costs the log its lines, not the run its life.
   static_cast<void>(!::write(fd_.get(), line.data(), line.size()));
 }

@@ -17,7 +17,7 @@ namespace brigade {
 
 class LogFile {
  public:
-  /// Creates the file, or appends to it.
+  /// Makes the file, or appends to it; also to /dev/null, or a pipe that somebody reads.
   static Result<LogFile> open(const std::string& path);
 
   void write(LogLevel level, std::string_view message);

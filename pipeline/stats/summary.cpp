@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/plan/text_table.h"
@@ -34,9 +35,9 @@ std::vector<std::string> stage_row(const StageFigures& stage, double seconds) {
 std::string headline(const Plan& plan, const RunSummary& summary) {
   const std::uint64_t epochs = summary.figures.epochs;
   std::string text =
-      concat(plan.name.empty() ? "run" : plan.name, ": ", format_count(summary.figures.samples),
-             " samples, ", epochs, epochs == 1 ? " epoch" : " epochs", ", ",
-             duration_text(summary.seconds), ", ",
+      concat(plan.name.empty() ? "run" : printable(plan.name), ": ",
+             format_count(summary.figures.samples), " samples, ", epochs,
+             epochs == 1 ? " epoch" : " epochs", ", ", duration_text(summary.seconds), ", ",
              rate_text(summary.figures.samples, summary.seconds), " samples/s");
   if (summary.first_sample_seconds) {
     text += concat(", first sample after ", duration_text(*summary.first_sample_seconds));

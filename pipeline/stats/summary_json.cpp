@@ -64,7 +64,7 @@ std::string summary_json(const RunSummary& summary) {
     for (const StageResult& result : results)
       out["results"][stage][result.name] = result_json(result);
   }
-  return out.dump(2) + "\n";
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace brigade

@@ -55,7 +55,7 @@ TEST(Strip, GivesTheRestOrNothing) {
 
 TEST(Quote, KeepsMessagesOnOnePrintableLine) {
   EXPECT_EQ(quote("a \"b\" \\ \n\t\r"), R"("a \"b\" \\ \n\t\r")");
-  EXPECT_EQ(quote(std::string_view("\0\x1b[0m\x7f", 6)), R"("\x00\x1b[0m\x7f")");
+  EXPECT_EQ(quote(std::string_view("\0\x1b[0m\x7f", 6)), R"("\x00\x1b[0m\u007f")");
   EXPECT_EQ(quote("größe"), "\"größe\"");
 }
 

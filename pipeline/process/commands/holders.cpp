@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "pipeline/process/commands/commands.h"
 #include "pipeline/process/commands/print.h"
@@ -21,8 +23,8 @@ std::string text_of(const RunningGraph& graph, AttachedSegments& segments) {
     const auto worker = workers.find(concat(stage.name, ".", holder.replica));
     if (worker != workers.end()) holder.process = worker->second;
   }
-  return concat(plan.name.empty() ? plan.file : plan.name, " (process ", graph.pid, ")\n",
-                holders_text(plan, segments.control(), holders));
+  return concat(printable(plan.name.empty() ? plan.file : plan.name), " (process ", graph.pid,
+                ")\n", holders_text(plan, segments.control(), holders));
 }
 
 }  // namespace
@@ -34,17 +36,16 @@ int holders_command(const HoldersArguments& arguments) {
     if (arguments.pid != 0 && graph.pid != arguments.pid) continue;
     auto segments = look_into(graph);
     if (!segments) {
-      print_error(concat("brigade: error: ", segments.error().message, '\n'));
+      log_error(segments.error().message);
       ++failed;
       continue;
     }
     print(concat(shown++ == 0 ? "" : "\n", text_of(graph, **segments)));
   }
   if (shown + failed == 0) {
-    print_error(arguments.pid == 0
-                    ? std::string("brigade: error: no graph is running\n")
-                    : concat("brigade: error: process ", arguments.pid,
-                             " runs no graph; `brigade holders` shows all that run\n"));
+    log_error(arguments.pid == 0 ? std::string("no graph is running")
+                                 : concat("process ", arguments.pid,
+                                          " runs no graph; `brigade holders` shows all that run"));
   }
   return shown > 0 && failed == 0 ? 0 : 1;
 }

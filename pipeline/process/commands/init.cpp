@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/log.h"
 #include "base/owned_fd.h"
 #include "base/text.h"
 #include "pipeline/process/commands/commands.h"
@@ -43,7 +44,7 @@ bool can_train(const StageTypes& types) {
 }
 
 int failed(const Error& error) {
-  print_error(concat("brigade: error: ", error.message, '\n'));
+  log_error(error.message);
   return 2;
 }
 
@@ -59,10 +60,10 @@ int init_command(const InitArguments& arguments, const StageTypes& types) {
   const std::string text = graph_template(name, *data, types, can_train(types));
   if (const auto written = write_new_file(path, text); !written) return failed(written.error());
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
-  print(concat("found ", found_text(*data),
-               can_read(*data, types) ? "\n" : "; the graph makes samples up\n"));
-  print(concat("wrote ", path, fine ? "; `brigade run " : "; correct it, then `brigade run ", path,
-               "` runs it\n"));
+  print_line(concat("found ", found_text(*data),
+                    can_read(*data, types) ? "" : "; the graph makes samples up"));
+  print_line(concat("wrote ", path, fine ? "; `brigade run " : "; correct it, then `brigade run ",
+                    path, "` runs it"));
   return fine ? 0 : 2;
 }
 

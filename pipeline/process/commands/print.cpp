@@ -2,23 +2,19 @@
 
 #include <unistd.h>
 
-#include <cerrno>
+#include "base/printable.h"
+#include "base/shared_path.h"
 
 namespace brigade {
-namespace {
 
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+void print(std::string_view text) {
+  static_cast<void>(write_all(STDOUT_FILENO, printable_lines(text)));
 }
 
-}  // namespace
+void print_error(std::string_view text) {
+  static_cast<void>(write_all(STDERR_FILENO, printable_lines(text)));
+}
 
-void print(std::string_view text) { write_all(STDOUT_FILENO, text); }
-void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
+void print_line(std::string_view text) { print(printable(text) + '\n'); }
 
 }  // namespace brigade

@@ -7,7 +7,10 @@
 
 namespace brigade {
 
+/// Text of several lines, made printable line by line.
 void print(std::string_view text);
 void print_error(std::string_view text);
+/// One line, whatever is in it; ends it. (One for standard error: log_error.)
+void print_line(std::string_view text);
 
 }  // namespace brigade

@@ -1,16 +1,15 @@
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <new>
 #include <optional>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "pipeline/process/commands/commands.h"
 #include "pipeline/process/commands/load.h"
 #include "pipeline/process/commands/print.h"
+#include "pipeline/process/commands/summary_file.h"
 #include "pipeline/process/console.h"
 #include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/resume_point.h"
@@ -20,38 +19,19 @@ namespace brigade {
 namespace {
 
 int wrong_command(const std::string& message) {
-  print_error(concat("brigade: error: ", message, '\n'));
+  log_error(message);
   return 2;
 }
 
-// Opened before the run: hours of work are a bad moment to learn that a folder is missing.
-Result<OwnedFd> open_summary(const std::string& path) {
-  OwnedFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-  if (file.get() >= 0) return file;
-  return Error{concat("cannot write the summary ", path, ": ", std::strerror(errno))};
-}
-
-bool write_summary(const OwnedFd& file, const std::string& json) {
-  std::string_view rest = json;
-  if (ftruncate(file.get(), 0) != 0 && errno != EINVAL) return false;  // EINVAL: a pipe
-  while (!rest.empty()) {
-    const ssize_t written = write(file.get(), rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& outcome,
-           const OwnedFd& summary_file, RunLines& lines) {
-  if (outcome.ended_by_itself && !arguments.quiet) print(summary_text(plan, outcome.summary));
-  if (summary_file.get() >= 0 && !write_summary(summary_file, summary_json(outcome.summary))) {
-    lines.line(LineKind::error, concat("cannot write the summary ", arguments.summary_file, ": ",
-                                       std::strerror(errno)));
-    return 1;
-  }
-  return exit_code(outcome);
+           SummaryFile& summary_file, RunLines& lines) {
+  const bool json_instead = arguments.summary_file == "-";
+  if (outcome.ended_by_itself && !arguments.quiet && !json_instead)
+    print(summary_text(plan, outcome.summary));
+  const auto written = summary_file.write(summary_json(outcome.summary));
+  if (written) return exit_code(outcome);
+  lines.line(LineKind::error, written.error().message);
+  return 1;
 }
 
 [[noreturn]] void say_out_of_memory() {
@@ -72,12 +52,8 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
     if (!opened) return wrong_command(opened.error().message);
     log = std::move(opened).value();
   }
-  OwnedFd summary_file;
-  if (!arguments.summary_file.empty()) {
-    auto opened = open_summary(arguments.summary_file);
-    if (!opened) return wrong_command(opened.error().message);
-    summary_file = std::move(opened).value();
-  }
+  auto summary_file = SummaryFile::open(arguments.summary_file);
+  if (!summary_file) return wrong_command(summary_file.error().message);
   signal(SIGPIPE, SIG_IGN);  // a closed pipe costs lines, not the run
   Console console(STDERR_FILENO, arguments.quiet, log ? &*log : nullptr);
   for (const std::string& warning : planned.plan->warnings) {
@@ -105,7 +81,7 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
     return 1;
   }
   const RunOutcome& outcome = (*session)->wait();
-  const int code = finish(arguments, *planned.plan, outcome, summary_file, console);
+  const int code = finish(arguments, *planned.plan, outcome, *summary_file, console);
   if ((*session)->abandoned()) _exit(code);
   return code;
 }

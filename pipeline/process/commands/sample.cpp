@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "pipeline/plan/planner.h"
 #include "pipeline/process/commands/commands.h"
@@ -26,11 +27,10 @@ class SampleLines final : public RunLines {
   void line(LineKind kind, const std::string& text) override {
     const auto sample = strip_prefix(text, concat(kSampleWriter, ": "));
     if (kind == LineKind::output && sample) {
-      print(concat(*sample, '\n'));
+      print_line(*sample);
       if (++written_ == wanted_ && session != nullptr) stop_twice();
     } else if (kind == LineKind::error || kind == LineKind::warning) {
-      print_error(
-          concat("brigade: ", kind == LineKind::error ? "error: " : "warning: ", text, '\n'));
+      log(kind == LineKind::error ? LogLevel::error : LogLevel::warning, text);
     }
   }
   void progress(const std::string&) override {}
@@ -51,7 +51,7 @@ class SampleLines final : public RunLines {
 };
 
 int failed(int code, const std::string& message) {
-  print_error(concat("brigade: error: ", message, '\n'));
+  log_error(message);
   return code;
 }
 
@@ -106,7 +106,7 @@ int sample_command(const SampleArguments& arguments, const StageTypes& types) {
   if (lines.enough()) lines.stop_twice();
   const RunOutcome& outcome = (*session)->wait();
   const bool fine = outcome.failure.empty() && (outcome.signal == 0 || lines.enough());
-  if (fine) print(concat(lines.written(), " samples in ", arguments.folder, "/samples.tsv\n"));
+  if (fine) print_line(concat(lines.written(), " samples in ", arguments.folder, "/samples.tsv"));
   const int code = fine ? 0 : exit_code(outcome);
   if ((*session)->abandoned()) _exit(code);
   return code;

@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "base/text.h"
 #include "pipeline/config/key_table.h"
 #include "pipeline/config/load_graph.h"
@@ -17,10 +18,10 @@ int unknown_type(const std::string& name, const StageTypes& types) {
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
   const auto meant = did_you_mean(name, names);
   const bool key = !meant && find_key(KeyScope::stage, name) != nullptr;
-  print_error(concat("brigade: error: unknown stage type ", quote(name),
-                     meant ? concat("; did you mean ", quote(*meant), "?") : std::string(),
-                     key ? "; it is a key: `brigade stages --keys` explains it\n"
-                         : "  `brigade stages` lists all.\n"));
+  log_error(
+      "unknown stage type ", quote(name),
+      meant ? concat("; did you mean ", quote(*meant), "?") : std::string(),
+      key ? "; it is a key: `brigade stages --keys` explains it" : "  `brigade stages` lists all.");
   return 2;
 }
 
@@ -41,7 +42,7 @@ Result<StageTypes> with_plugins(const StageTypes& program, const std::vector<std
 int stages_command(const StagesArguments& arguments, const StageTypes& program) {
   auto with = with_plugins(program, arguments.plugins);
   if (!with) {
-    print_error(concat("brigade: error: ", with.error().message, '\n'));
+    log_error(with.error().message);
     return 2;
   }
   const StageTypes& types = *with;

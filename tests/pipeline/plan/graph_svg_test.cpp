@@ -35,7 +35,7 @@ TEST(DrawSvg, OfNothingIsAnEmptyImage) {
 TEST(DrawSvg, EscapesWhatXmlWouldRead) {
   GraphBuilder graph("<a> & \"b\"\n");
   graph.producer("p", {});
-  EXPECT_NE(draw_svg(graph.build()).find("<title>&lt;a&gt; &amp; &quot;b&quot; </title>"),
+  EXPECT_NE(draw_svg(graph.build()).find("<title>&lt;a&gt; &amp; &quot;b&quot;\\n</title>"),
             std::string::npos);
 }
 

@@ -1,0 +1,45 @@
+// Bytes as the beginning of a cache's file: an error in one line, or a header whose arrays lie
+// inside the rows that it tells of, and that says the same when it is written and read again.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "stages/api/cache_file.h"
+#include "stages/api/tensor.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace brigade;
+  auto header = parse_cache_header({reinterpret_cast<const char*>(data), size});
+  if (!header) {
+    BRIGADE_CHECK(!header.error().message.empty());
+    BRIGADE_CHECK(header.error().message.find('\n') == std::string::npos, header.error().message);
+    return 0;
+  }
+  const unsigned __int128 rows = header->rows;
+  BRIGADE_CHECK(rows > 0 && header->samples <= rows);
+  BRIGADE_CHECK(rows * kCacheRowWordBytes <= header->data_bytes);
+  for (const CacheFileArray& array : header->arrays) {
+    BRIGADE_CHECK(array.offset + rows * array.stride <= header->data_bytes, array.offset);
+    BRIGADE_CHECK(array.type.bytes_max() <= array.stride, array.stride);
+    unsigned __int128 bytes = dtype_bytes(array.type.dtype);
+    for (const Dim& dim : array.type.shape) {
+      BRIGADE_CHECK(dim.size >= 0, dim.size);
+      bytes *= static_cast<std::uint64_t>(dim.size);
+      BRIGADE_CHECK(bytes >> 64 == 0, "a row's tensor fits 64 bits");
+    }
+    BRIGADE_CHECK(bytes <= array.stride);
+  }
+  BRIGADE_CHECK(!check_cache_size(*header, kCacheHeaderBytes + header->data_bytes - 1));
+  BRIGADE_CHECK(check_cache_size(*header, kCacheHeaderBytes + header->data_bytes));
+  const auto text = print_cache_header(*header);
+  if (!text) return 0;
+  auto again = parse_cache_header(*text);
+  BRIGADE_CHECK(again.ok(), again.ok() ? "" : again.error().message);
+  again->contents_hash = header->contents_hash;  // printed: of the contents that there was room for
+  if (again->contents.size() < header->contents.size())
+    header->contents.resize(again->contents.size());
+  BRIGADE_CHECK(*again == *header);
+  return 0;
+}
