@@ -1,12 +1,15 @@
 #include "stages/image/exif.h"
 
+#include <zlib.h>
+
 #include <cstring>
 
 namespace brigade {
 namespace {
 
 constexpr std::uint32_t kOrientationTag = 274;
-constexpr std::size_t kEntryBytes = 12;  // of a TIFF directory
+constexpr std::size_t kEntryBytes = 12;        // of a TIFF directory
+constexpr std::uint32_t kByte = 1, kLong = 4;  // types of its values; all others are read as SHORT
 constexpr std::string_view kExifMark{"Exif\0\0", 6};
 
 /// `size` bytes at `at` as a number; 0 where the text ends before.
@@ -51,6 +54,7 @@ Turn turn_of(int orientation) {
 }  // namespace
 
 int tiff_orientation(std::string_view bytes) {
+  if (bytes.starts_with(kExifMark)) bytes.remove_prefix(kExifMark.size());
   const bool big = bytes.starts_with("MM");
   if (!big && !bytes.starts_with("II")) return 1;
   if (number(bytes, 2, 2, big) != 42) return 1;
@@ -60,7 +64,9 @@ int tiff_orientation(std::string_view bytes) {
     const std::size_t entry = directory + 2 + i * kEntryBytes;
     if (entry >= bytes.size()) return 1;
     if (number(bytes, entry, 2, big) != kOrientationTag) continue;
-    const std::uint32_t value = number(bytes, entry + 8, 2, big);
+    const std::uint32_t type = number(bytes, entry + 2, 2, big);
+    const std::size_t size = type == kByte ? 1 : type == kLong ? 4 : 2;
+    const std::uint32_t value = number(bytes, entry + 8, size, big);
     return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
   }
   return 1;
@@ -82,6 +88,23 @@ int jpeg_orientation(std::string_view file) {
     if (marker == 0xe1 && rest.starts_with(kExifMark))
       return tiff_orientation(rest.substr(kExifMark.size()));
     at += 2 + length;
+  }
+  return 1;
+}
+
+int png_orientation(std::string_view file) {
+  // Chunks: a length of four bytes, four letters, so much, four bytes of CRC over letters and rest.
+  constexpr std::size_t kSignatureBytes = 8, kFrameBytes = 12;
+  for (std::size_t at = kSignatureBytes; at + kFrameBytes <= file.size();) {
+    const std::size_t length = number(file, at, 4, true);
+    if (length > file.size() - at - kFrameBytes) return 1;
+    const std::string_view named = file.substr(at + 4, 4 + length);
+    const std::uint32_t sum = number(file, at + 8 + length, 4, true);
+    at += kFrameBytes + length;
+    if (!named.starts_with("eXIf")) continue;
+    const auto* const bytes = reinterpret_cast<const Bytef*>(named.data());
+    if (crc32(0, bytes, static_cast<uInt>(named.size())) == sum)
+      return tiff_orientation(named.substr(4));
   }
   return 1;
 }

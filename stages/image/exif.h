@@ -12,12 +12,16 @@
 
 namespace brigade {
 
-/// Of a TIFF structure, as it stands after "Exif\0\0" in a JPEG file and in a PNG's eXIf chunk.
-/// 1 where it says nothing, or nonsense.
+/// Of a TIFF structure, as it stands in a JPEG file's segment, a PNG's eXIf chunk, and a WebP's
+/// EXIF chunk, with or without the "Exif\0\0" that belongs before it in the first. 1 where it says
+/// nothing, or nonsense.
 int tiff_orientation(std::string_view bytes);
 
 /// Of a JPEG file.
 int jpeg_orientation(std::string_view file);
+
+/// Of a PNG file, wherever its eXIf chunk lies.
+int png_orientation(std::string_view file);
 
 /// Height and width trade places.
 constexpr bool swaps_sides(int orientation) { return orientation >= 5; }

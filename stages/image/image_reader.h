@@ -10,6 +10,7 @@
 // one with more pixels than so many bytes can hold. Errors say what is wrong with the data, in one
 // line, without naming the file: the caller knows it.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -35,6 +36,15 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
+/// Scans of a JPEG file that has so many pixels: each of them goes over all blocks, however few
+/// bytes it has. Encoders write about ten. libjpeg-turbo's own fuzzers stop at 500.
+constexpr std::int64_t jpeg_scans_max(std::int64_t pixels) {
+  constexpr std::int64_t kScansMax = 500, kScansOfAnyPicture = 32;
+  constexpr std::int64_t kScannedPixelsMax = std::int64_t{1} << 31;  // about a second
+  return std::clamp(kScannedPixelsMax / std::max<std::int64_t>(pixels, 1), kScansOfAnyPicture,
+                    kScansMax);
+}
+
 class ImageReader {
  public:
   virtual ~ImageReader() = default;
@@ -47,7 +57,7 @@ class ImageReader {
 };
 
 /// Baseline and progressive JPEG, by libjpeg-turbo. Decodes the rows and columns of the box and a
-/// margin of one block of chroma around it, so that the pixels are those of a full decode.
+/// margin around it, so that the pixels are those of a full decode.
 std::unique_ptr<ImageReader> make_jpeg_reader();
 /// PNG of any kind, by libpng.
 std::unique_ptr<ImageReader> make_png_reader();

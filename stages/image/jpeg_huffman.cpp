@@ -229,10 +229,7 @@ bool JpegHuffman::overdrawn() const { return bits_.at - bits_.count / 8 > piece_
 [[gnu::always_inline]] inline bool JpegHuffman::decode(j_decompress_ptr jpeg, JBLOCKROW* blocks) {
   const bool keep = blocks != nullptr && column_ >= first_ && column_ <= last_;
   if (++column_ == columns_) column_ = 0;
-  if (restart_every_ > 0 && restart_in_-- == 0 && !restart()) {
-    warn(jpeg, JWRN_MUST_RESYNC);
-    return false;
-  }
+  if (restart_every_ > 0 && restart_in_-- == 0 && !restart(jpeg)) return false;
   if (piece_end_ - bits_.at < kMcuBytesMax && !at_marker_) fetch();
   Bits bits = bits_;  // in registers
   for (int i = 0; i < blocks_; ++i) {
@@ -257,13 +254,22 @@ int JpegHuffman::at_end() const {
 }
 
 /// To behind the restart marker that must come now.
-[[gnu::noinline]] bool JpegHuffman::restart() {
-  if (piece_end_ - bits_.at < kMcuBytesMax && !at_marker_) fetch();
-  const std::ptrdiff_t left = piece_end_ - (bits_.at - bits_.count / 8);
-  while (source_end_ - source_ >= 2 && source_[0] == 0xff && source_[1] == 0xff) ++source_;
-  if (!at_marker_ || left >= 8 || source_end_ - source_ < 2 || source_[0] != 0xff ||
-      source_[1] != JPEG_RST0 + restart_number_)
+[[gnu::noinline]] bool JpegHuffman::restart(j_decompress_ptr jpeg) {
+  while (!at_marker_) {
+    bits_ = {0, 0, piece_end_};
+    fetch();
+  }
+  while (source_end_ - source_ >= 2 && source_[1] == 0xff) ++source_;
+  if (source_end_ - source_ < 2) {
+    warn(jpeg, JWRN_JPEG_EOF);
     return false;
+  }
+  if (source_[1] != JPEG_RST0 + restart_number_) {
+    jpeg->err->msg_parm.i[0] = source_[1];
+    jpeg->err->msg_parm.i[1] = restart_number_;
+    warn(jpeg, JWRN_MUST_RESYNC);
+    return false;
+  }
   source_ += 2;
   restart_number_ = (restart_number_ + 1) % 8;
   restart_in_ = restart_every_ - 1;

@@ -5,7 +5,8 @@
 // and value at once, so that the next look-up need not wait for the value; with eight bytes per
 // refill; and without values where the picture is cut off. Everything else stays libjpeg-turbo's.
 // The coefficients are the same to the bit; a file that ends early or has a code that does not
-// exist gets libjpeg's own warnings.
+// exist gets libjpeg's own warnings; bytes that no code needs before a restart marker are passed
+// over, as there.
 //
 // libjpeg-turbo has no door for this. It calls its decoder through a pointer in a private structure
 // whose beginning has been the same since its first version; starts_in() says whether this is such
@@ -97,7 +98,7 @@ class JpegHuffman {
   static Step decode_ac(Bits& bits, const Table& ac, std::size_t& k, std::int16_t* block);
   void fetch();
   bool overdrawn() const;
-  bool restart();
+  bool restart(j_decompress_ptr jpeg);
   void begin_segment();
   int at_end() const;
   void warn(j_decompress_ptr jpeg, int code);

@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::int64_t kChannels = 3;
 constexpr JDIMENSION kRowsAtOnce = 16;
+constexpr int kTooManyScans = -1;  // among libjpeg's own codes
+// Blocks of chroma around a box: upsampling looks at one, and where scans have left out the last
+// bits of coefficients, libjpeg guesses them from two more.
+constexpr std::int64_t kMarginBlocks = 1, kSmoothMarginBlocks = 3;
+/// Less than the 512 from which on libjpeg-turbo takes its fast Huffman decoder (jdhuff.c).
+constexpr std::size_t kCarefulBytes = 256;
 
 /// libjpeg's way to fail is a jump, over frames that must own nothing: guarded() calls only code
 /// whose frames are plain.
@@ -56,6 +62,36 @@ void warn(j_common_ptr info, int level) {
 }
 
 void say_nothing(j_common_ptr) {}
+
+struct JpegProgress {
+  jpeg_progress_mgr manager;  // first: libjpeg's pointer to it is one to this
+  std::int64_t scans_max;
+};
+
+void count_scans(j_common_ptr info) {
+  const auto& progress = *reinterpret_cast<const JpegProgress*>(info->progress);
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= progress.scans_max) return;
+  JpegErrors& errors = errors_of(info);
+  if (!errors.damaged) errors.code = kTooManyScans;
+  std::longjmp(errors.jump, 1);
+}
+
+/// A file in small pieces.
+struct JpegPieces {
+  const JOCTET* at = nullptr;  // behind the piece that libjpeg has
+  const JOCTET* end = nullptr;
+  boolean (*at_end)(j_decompress_ptr) = nullptr;
+};
+
+boolean give_piece(j_decompress_ptr jpeg) {
+  JpegPieces& pieces = *static_cast<JpegPieces*>(jpeg->client_data);
+  if (pieces.at == pieces.end) return pieces.at_end(jpeg);
+  jpeg->src->next_input_byte = pieces.at;
+  jpeg->src->bytes_in_buffer =
+      std::min(kCarefulBytes, static_cast<std::size_t>(pieces.end - pieces.at));
+  pieces.at += jpeg->src->bytes_in_buffer;
+  return TRUE;
+}
 
 class JpegReader : public ImageReader {
  public:
@@ -137,19 +173,49 @@ class JpegReader : public ImageReader {
     jpeg_abort_decompress(&jpeg_);
     if (errors_.code == JWRN_JPEG_EOF || errors_.code == JERR_INPUT_EOF)
       return Error{"the JPEG data ends too early"};
+    if (errors_.code == kTooManyScans)
+      return Error{concat("the JPEG data cannot be read: more than ", progress_.scans_max,
+                          " scans of ", jpeg_.image_width, " x ", jpeg_.image_height, " pixels")};
     return Error{concat("the JPEG data cannot be read: ", errors_.text)};
   }
 
+  /// Before all scans are read, of a file that has several.
+  void prepare_scans() {
+    progress_ = {{count_scans, 0, 0, 0, 0},
+                 jpeg_scans_max(std::int64_t{jpeg_.image_width} * jpeg_.image_height)};
+    jpeg_.progress = &progress_.manager;
+    if (jpeg_.progressive_mode || jpeg_.arith_code) return;
+    // libjpeg's fast decoder passes over codes that do not exist; its careful one says so.
+    jpeg_source_mgr& source = *jpeg_.src;
+    pieces_ = {source.next_input_byte, source.next_input_byte + source.bytes_in_buffer,
+               source.fill_input_buffer};
+    source.fill_input_buffer = give_piece;
+    jpeg_.client_data = &pieces_;
+    give_piece(&jpeg_);
+  }
+
+  /// Whether the last bits of coefficients are guessed from the blocks around.
+  bool smooths() const {
+    constexpr int kGuessed = 10;  // the first so many
+    if (!jpeg_.progressive_mode || jpeg_.coef_bits == nullptr) return false;
+    for (int i = 0; i < jpeg_.num_components; ++i)
+      for (int k = 1; k < kGuessed; ++k)
+        if (jpeg_.coef_bits[i][k] != 0) return true;
+    return false;
+  }
+
   Window start(const Box& box) {
+    if (jpeg_has_multiple_scans(&jpeg_)) prepare_scans();
     jpeg_start_decompress(&jpeg_);
     const bool one_component = jpeg_.num_components == 1;  // its blocks stand alone
     const auto block_height = static_cast<std::int64_t>(jpeg_.max_v_samp_factor) * DCTSIZE;
     const auto block_width =
         static_cast<std::int64_t>(one_component ? 1 : jpeg_.max_h_samp_factor) * DCTSIZE;
     Window window;
-    const std::int64_t left = std::max<std::int64_t>(box.x - block_width, 0);
+    const std::int64_t margin = (smooths() ? kSmoothMarginBlocks : kMarginBlocks) * block_width;
+    const std::int64_t left = std::max<std::int64_t>(box.x - margin, 0);
     const std::int64_t right =
-        std::min<std::int64_t>(box.x + box.width + block_width, jpeg_.image_width);
+        std::min<std::int64_t>(box.x + box.width + margin, jpeg_.image_width);
     JDIMENSION x = static_cast<JDIMENSION>(left);
     JDIMENSION width = static_cast<JDIMENSION>(right - left);
     if (width < jpeg_.output_width) jpeg_crop_scanline(&jpeg_, &x, &width);
@@ -191,6 +257,8 @@ class JpegReader : public ImageReader {
   }
 
   JpegErrors errors_{};
+  JpegProgress progress_{};
+  JpegPieces pieces_;
   jpeg_decompress_struct jpeg_{};
   JpegHuffman huffman_;
   PictureBytes pixels_;

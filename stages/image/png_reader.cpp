@@ -106,12 +106,8 @@ class PngReader : public ImageReader {
   ImageHeader read_header() {
     png_set_read_fn(png_, &input_, give_bytes);
     png_read_info(png_, info_);
-    ImageHeader header{png_get_image_height(png_, info_), png_get_image_width(png_, info_), 1};
-    png_uint_32 bytes = 0;
-    png_bytep exif = nullptr;
-    if (png_get_eXIf_1(png_, info_, &bytes, &exif) != 0 && exif != nullptr)
-      header.orientation = tiff_orientation({reinterpret_cast<const char*>(exif), bytes});
-    return header;
+    return {png_get_image_height(png_, info_), png_get_image_width(png_, info_),
+            png_orientation(input_.bytes)};
   }
 
   /// Whatever it is, to 8 bits of RGB. A color that stands for "transparent" stays a color. Alpha

@@ -83,6 +83,7 @@ struct JpegOptions {
   bool arithmetic = false;
   bool optimize = false;        ///< Huffman codes of its own, up to 16 bits long
   bool separate_scans = false;  ///< one after another, not interleaved
+  bool unrefined = false;       ///< progressive, without the last bits of any coefficient
   bool adobe_cmyk = false;      ///< of pictures with 4 channels
   bool ycck = false;            ///< of those, too: stored as luma, chroma and black
   int orientation = 0;          ///< of an EXIF segment; 0: none
@@ -127,6 +128,12 @@ inline std::string write_jpeg(const Picture& picture, const JpegOptions& options
   if (options.separate_scans) {
     jpeg.scan_info = scans;
     jpeg.num_scans = static_cast<int>(picture.channels);
+  }
+  const jpeg_scan_info coarse[] = {
+      {3, {0, 1, 2}, 0, 0, 0, 1}, {1, {0}, 1, 63, 0, 2}, {1, {1}, 1, 63, 0, 2}};
+  if (options.unrefined) {
+    jpeg.scan_info = coarse;
+    jpeg.num_scans = 3;
   }
   jpeg.restart_interval = static_cast<unsigned>(options.restart);
   jpeg_start_compress(&jpeg, TRUE);

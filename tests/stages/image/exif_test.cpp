@@ -69,6 +69,34 @@ TEST(ExifTest, ReadsBothByteOrders) {
   EXPECT_EQ(tiff_orientation(big), 8);
 }
 
+TEST(ExifTest, ReadsNumbersOfAnyWidth) {
+  const std::string big{"MM\0\x2a\0\0\0\x08\0\x01\x01\x12", 12};
+  EXPECT_EQ(tiff_orientation(big + std::string("\0\x04\0\0\0\x01\0\0\0\x06", 10)), 6);
+  EXPECT_EQ(tiff_orientation(big + std::string("\0\x04\0\0\0\x01\0\x06\0\0", 10)), 1);
+  EXPECT_EQ(tiff_orientation(big + std::string("\0\x01\0\0\0\x01\x05\0\0\0", 10)), 5);
+  const std::string little{"II\x2a\0\x08\0\0\0\x01\0\x12\x01", 12};
+  EXPECT_EQ(tiff_orientation(little + std::string("\x04\0\x01\0\0\0\x06\0\0\0", 10)), 6);
+}
+
+TEST(ExifTest, ReadsWhatBeginsWithExif) { EXPECT_EQ(tiff_orientation(exif_segment(7)), 7); }
+
+TEST(ExifTest, FindsTheChunkOfAPngFileBeforeAndBehindThePixels) {
+  const std::string without = write_png(photograph(8, 8));
+  EXPECT_EQ(png_orientation(without), 1);
+  const std::string written = write_png(photograph(8, 8), {.orientation = 5});
+  const std::string chunk = written.substr(written.find("eXIf") - 4, 12 + 26);
+  const std::size_t pixels = without.find("IDAT") - 4, end = without.size() - 12;
+  for (const std::size_t at : {pixels, end}) {
+    std::string file = without;
+    file.insert(at, chunk);
+    for (std::size_t size = 0; size <= file.size(); ++size)  // must not read beyond the end
+      EXPECT_EQ(png_orientation(std::string_view(file).substr(0, size)),
+                size < at + chunk.size() ? 1 : 5);
+    file[at + 8 + 22] = 'x';  // behind the directory: only the sum tells
+    EXPECT_EQ(png_orientation(file), 1);
+  }
+}
+
 TEST(ExifTest, NonsenseIsUpright) {
   const std::string good = exif_segment(6).substr(6);
   for (std::size_t size = 0; size < 19; ++size)

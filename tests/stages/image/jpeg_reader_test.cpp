@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "stages/image/image_reader.h"
-#include "tests/support/test_images.h"
+#include "tests/support/plain_jpeg.h"
 
 namespace brigade {
 namespace {
@@ -67,6 +67,84 @@ TEST_F(JpegReaderTest, BoxesOfGrayPicturesAndOfThoseWithRestartsAreExact) {
     const Picture full = read_all(file);
     for (const Box& box : {Box{0, 0, 1, 1}, Box{89, 119, 1, 1}, Box{17, 33, 40, 50}})
       EXPECT_EQ(read(file, box), part_of(full, box.y, box.x, box.height, box.width));
+  }
+}
+
+// libjpeg guesses the bits that are missing from the blocks around.
+TEST_F(JpegReaderTest, BoxesOfFilesThatLeaveOutTheLastBitsAreExact) {
+  for (const auto& [horizontal, vertical] : {std::pair{2, 2}, std::pair{2, 1}, std::pair{1, 1}}) {
+    const std::string file = write_jpeg(
+        photograph(131, 213), {.horizontal = horizontal, .vertical = vertical, .unrefined = true});
+    const Picture full = read_all(file);
+    EXPECT_EQ(full, decode_plainly(file).picture);
+    Philox random(1, 2, 3, 4);
+    for (int i = 0; i < 200; ++i) {
+      const auto draw = [&](std::int64_t n) {
+        return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
+      };
+      const std::int64_t height = 1 + draw(131), width = 1 + draw(213);
+      const Box box{draw(132 - height), draw(214 - width), height, width};
+      ASSERT_EQ(read(file, box), part_of(full, box.y, box.x, box.height, box.width))
+          << horizontal << vertical << ": " << box.y << " " << box.x << " " << box.height << " "
+          << box.width;
+    }
+  }
+}
+
+/// With its last scan so many times more.
+std::string with_scans(const std::string& file, int more) {
+  const std::size_t last = file.rfind("\xff\xda");
+  const std::string scan = file.substr(last, file.size() - 2 - last);
+  std::string out = file.substr(0, last);
+  for (int i = 0; i <= more; ++i) out += scan;
+  return out + "\xff\xd9";
+}
+
+TEST_F(JpegReaderTest, ScansThatAddNothingAreCounted) {
+  static_assert(jpeg_scans_max(0) == 500 && jpeg_scans_max(1'000'000) == 500);
+  static_assert(jpeg_scans_max(20'000'000) == 107 && jpeg_scans_max(1 << 28) == 32);
+  const std::string progressive = write_jpeg(blank(50, 70), {.progressive = true});
+  const std::string sequential = write_jpeg(blank(50, 70), {.separate_scans = true});
+  for (const std::string& file : {progressive, sequential}) {
+    EXPECT_EQ(error_of(with_scans(file, 480)), "no error");
+    EXPECT_EQ(error_of(with_scans(file, 600)),
+              "the JPEG data cannot be read: more than 500 scans of 70 x 50 pixels");
+  }
+}
+
+/// Decoded by our own Huffman decoder, by libjpeg's, and by its progressive one.
+const JpegOptions kWithRestarts[] = {
+    {.restart = 2}, {.separate_scans = true, .restart = 2}, {.progressive = true, .restart = 2}};
+
+TEST_F(JpegReaderTest, BytesBeforeARestartMarkerArePassedOverWhoeverDecodes) {
+  for (const JpegOptions& options : kWithRestarts) {
+    const std::string file = write_jpeg(photograph(60, 60), options);
+    std::string longer = file;
+    longer.insert(longer.find("\xff\xd1"), "more bytes than a code has, and no marker");
+    EXPECT_EQ(read_all(longer), read_all(file));
+  }
+}
+
+TEST_F(JpegReaderTest, ARestartMarkerThatIsNotTheNextIsDamageWhoeverDecodes) {
+  for (const JpegOptions& options : kWithRestarts) {
+    std::string file = write_jpeg(photograph(60, 60), options);
+    file[file.find("\xff\xd1") + 1] = '\xd5';
+    EXPECT_EQ(error_of(file),
+              "the JPEG data cannot be read: Corrupt JPEG data: found marker 0xd5 instead of RST1");
+  }
+}
+
+TEST_F(JpegReaderTest, ACodeThatDoesNotExistIsDamageWhoeverDecodes) {
+  for (const JpegOptions& options : {JpegOptions{.quality = 100, .horizontal = 1, .vertical = 1},
+                                     {.quality = 100, .separate_scans = true}}) {
+    std::string file = write_jpeg(photograph(90, 90), options);
+    // In the standard tables sixteen bits of one are no code; a stuffed zero follows each 0xff.
+    const std::size_t middle = file.find("\xff\xda") + 1000;
+    for (std::size_t i = middle; i < middle + 32; i += 2) {
+      file[i] = '\xff';
+      file[i + 1] = '\0';
+    }
+    EXPECT_EQ(error_of(file), "the JPEG data cannot be read: Corrupt JPEG data: bad Huffman code");
   }
 }
 
