@@ -99,7 +99,7 @@ BANNED = (
     (r"(?<![\w.>])(?:std::)?s?rand\s*\(|\bstd::(?:mt19937|random_device|minstd_rand)",
      "Philox of base/random.h", ("",), ("bench/", "tests/")),
     (r"\bstd::(?:cout|cerr|clog)\b(?!\.flush)", "log_info() of base/log.h; commands print", _CODE,
-     ("pipeline/process/commands/",)),
+     ("pipeline/process/commands/", "stages/image/opencv_errors")),  # which catches what it says
     (r"\bassert\s*\(|<cassert>|<assert\.h>", "BRIGADE_CHECK of base/check.h", ("",), ()),
     (r"\b(?:std::)?(?:ato[ifl]l?|strto[a-z]+|sto[ifdl]l?|stou?ll?)\s*\(",
      "std::from_chars, or base/units.h", _CODE, ()),

@@ -7,6 +7,8 @@
 #include <opencv2/imgcodecs.hpp>
 #include <string_view>
 
+#include "stages/image/opencv_errors.h"
+
 namespace {
 
 bool fail(std::string_view text, char* error, std::size_t error_bytes) {
@@ -21,11 +23,15 @@ bool fail(std::string_view text, char* error, std::size_t error_bytes) {
 
 bool brigade_imgcodecs_v1(const void* bytes, std::size_t size, brigade::ImagePlace place,
                           void* context, char* error, std::size_t error_bytes) {
+  const brigade::OpenCvErrors errors;
   try {
     const cv::Mat encoded(1, static_cast<int>(size), CV_8UC1, const_cast<void*>(bytes));
     const cv::Mat image = cv::imdecode(encoded, cv::IMREAD_COLOR);
-    if (image.empty())
-      return fail("it is no image in a format that OpenCV reads", error, error_bytes);
+    if (image.empty()) {
+      const std::string why = errors.text();
+      return fail(why.empty() ? "it is no image in a format that OpenCV reads" : why, error,
+                  error_bytes);
+    }
     std::uint8_t* const out = place(context, image.rows, image.cols);
     if (out == nullptr) return fail("the image is too large", error, error_bytes);
     for (int y = 0; y < image.rows; ++y) {
@@ -38,6 +44,8 @@ bool brigade_imgcodecs_v1(const void* bytes, std::size_t size, brigade::ImagePla
       }
     }
     return true;
+  } catch (const cv::Exception& failure) {  // what() has places in its sources
+    return fail(failure.err, error, error_bytes);
   } catch (const std::exception& failure) {
     return fail(failure.what(), error, error_bytes);
   }

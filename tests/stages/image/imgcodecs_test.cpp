@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
+
 #include "tests/support/bmp_file.h"
 
 namespace brigade {
@@ -37,6 +39,22 @@ TEST(ImgcodecsTest, GivesRgb) {
 TEST(ImgcodecsTest, SaysWhatIsWrong) {
   EXPECT_EQ(error_of("no image at all"), "it is no image in a format that OpenCV reads");
   EXPECT_EQ(error_of(write_bmp(photograph(2, 101))), "the image is too large");
+}
+
+// OpenCV would write it to standard error, with the paths of its sources.
+TEST(ImgcodecsTest, WhatOpenCvSaysIsTheErrorInOneLine) {
+  const std::string whole = write_bmp(photograph(20, 30));
+  testing::internal::CaptureStderr();
+  for (const std::string& bytes :
+       {whole.substr(0, whole.size() / 2), std::string("P6\n70000 70000\n255\n")}) {
+    const std::string error = error_of(bytes);
+    EXPECT_FALSE(error.empty() || error == "no error");
+    EXPECT_EQ(error.find(".cpp"), std::string::npos) << error;
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  std::cerr << "said by somebody else\n";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "said by somebody else\n");
 }
 
 }  // namespace
