@@ -214,7 +214,7 @@ std::string language_schema(const StageTypes& types) {
                            {"stall_timeout", mapping_schema(KeyScope::stall, types)},
                            {"checkpoint", mapping_schema(KeyScope::checkpoint, types)},
                            {"shard", mapping_schema(KeyScope::shard, types)}};
-  return schema.dump(2) + "\n";
+  return schema.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace brigade

@@ -29,6 +29,13 @@ TEST_F(Log, LinesCarryThePrefixOfTheirLevel) {
             "brigade: error: stage \"train\" died\n");
 }
 
+TEST_F(Log, AMessageIsOneLineWhateverIsInIt) {
+  testing::internal::CaptureStderr();
+  log_info("a\nbrigade: error: forged\x1b[2J");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "brigade: a\\nbrigade: error: forged\\x1b[2J\n");
+}
+
 TEST_F(Log, LinesBelowTheLevelAreDropped) {
   testing::internal::CaptureStderr();
   log_debug("not shown at first");

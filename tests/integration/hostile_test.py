@@ -196,6 +196,23 @@ stages:
                                      "a\n2026-01-31T23:59:59.123Z error forged\r\x1b[2J\x9b2J"
                                      "\u202egpj")
 
+    def test_holders_of_a_graph_with_such_a_name(self):
+        run = self.start_and_wait_for_workers(r"""
+name: "a\n2026-01-31T23:59:59.123Z error forged\e[2J\u202e"
+epochs: 1000
+stages:
+  numbers: {producer: synthetic, params: {count: 1000, shape: [4]}}
+  slow: {transform: delay, from: numbers, params: {ms: 1}}
+  end: {consumer: count, from: slow}
+""", 3)
+        self.runs.append(Running(["holders", run.pid]))
+        finished = self.runs[-1].finish()
+        self.assertIn(r"a\n2026-01-31T23:59:59.123Z error forged\x1b[2J\u202e (process",
+                      finished.out)
+        self.assert_harmless(finished.out)
+        run.process.kill()
+        run.finish()
+
     def test_a_line_of_a_yaml_that_is_shown(self):
         graph = "stages:\n  end: {consumer: count, from: a, \u202eevil\u009b2J\u2028: \"\u202e\"}\n"
         path = self.write("graph.yaml", graph)

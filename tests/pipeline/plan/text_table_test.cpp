@@ -16,6 +16,12 @@ TEST(TextTable, AlignsColumnsToTheirWidestCell) {
             "> augment  1024  x\n");
 }
 
+TEST(TextTable, ACellStaysInItsRow) {
+  TextTable table({Align::left, Align::left});
+  table.add({"a\nb", "x\u202ey"});
+  EXPECT_EQ(table.text(), "a\\nb  x\\u202ey\n");
+}
+
 TEST(TextTable, TakesShortRowsAndNone) {
   TextTable table({Align::left, Align::left});
   EXPECT_EQ(table.text(), "");
