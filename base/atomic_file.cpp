@@ -16,7 +16,8 @@ namespace brigade {
 namespace {
 
 constexpr mode_t kMode = 0644;
-constexpr int kRandomNamesMax = 100;  // a second one is hardly ever needed
+constexpr const char* kDescriptors = "/proc/self/fd/";  // by which a file without a name gets one
+constexpr int kRandomNamesMax = 100;                    // a second one is hardly ever needed
 
 std::string folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -54,9 +55,11 @@ Result<NewFile> NewFile::in_folder_of(const std::string& path) {
 
 Result<NewFile> NewFile::create(const std::string& path) {
   BRIGADE_ASSIGN(NewFile made, in_folder_of(path));
-  made.file_.reset(openat(made.folder_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
-  if (made.file_.get() >= 0) return made;
-  if (!has_no_nameless_files(errno)) return made.failed();
+  if (access(kDescriptors, X_OK) == 0) {
+    made.file_.reset(openat(made.folder_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+    if (made.file_.get() >= 0) return made;
+    if (!has_no_nameless_files(errno)) return made.failed();
+  }
   BRIGADE_TRY(made.open_with_random_name());
   return made;
 }
@@ -101,8 +104,8 @@ Result<void> NewFile::sync() {
 }
 
 bool NewFile::link_as(const std::string& name) {
-  return linkat(AT_FDCWD, concat("/proc/self/fd/", file_.get()).c_str(), folder_.get(),
-                name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  return linkat(AT_FDCWD, concat(kDescriptors, file_.get()).c_str(), folder_.get(), name.c_str(),
+                AT_SYMLINK_FOLLOW) == 0;
 }
 
 bool NewFile::rename_to(const std::string& name) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs that go well: the same samples whatever runs them, a summary that scripts can rely on."""
 
+import json
 import os
 import struct
 
@@ -135,6 +136,11 @@ stages:
             self.assertEqual(edge["produced"], edge["delivered"] + edge["dropped"] +
                              edge["quarantined"])
             self.assertEqual(edge["leaked"], 0)
+
+    def test_a_summary_to_standard_output_is_all_that_stands_there(self):
+        finished = self.run_graph(line(count=100), "--summary", "-")
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertEqual(json.loads(finished.out)["samples"], 100)
 
     def test_limit_takes_the_first_samples(self):
         self.assertEqual(self.summary(line(), "--limit", 10)["samples"], 10)

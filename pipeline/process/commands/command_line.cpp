@@ -210,7 +210,9 @@ void Parser::add_helpers() {
 void Parser::add_run() {
   run_command = app.add_subcommand("run", "run a graph");
   add_graph(*run_command, run.graph);
-  run_command->add_option("--summary", run.summary_file, "write what it amounted to, as JSON")
+  run_command
+      ->add_option("--summary", run.summary_file,
+                   "write what it amounted to, as JSON (-: to standard output)")
       ->option_text("FILE");
   run_command->add_option("--log", run.log_file, "append every line to this file, with the time")
       ->option_text("FILE");
