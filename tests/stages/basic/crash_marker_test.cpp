@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
-#include "tests/support/temporary_folder.h"
+#include "tests/support/other_user.h"
 
 namespace brigade {
 namespace {
@@ -31,6 +32,26 @@ TEST(CrashMarkerTest, AnUnwritableFileIsAnError) {
   CrashMarker marker("/nowhere/at/all");
   EXPECT_EQ(marker.add(1).error().message,
             "the crash marker: cannot write /nowhere/at/all: No such file or directory");
+}
+
+TEST(CrashMarkerTest, APlantedOneIsNeitherWrittenNorWaitedFor) {
+  const testing_support::SharedFolder folder;
+  const std::string precious = folder.write("precious", "17\n");
+  std::filesystem::create_symlink(precious, folder / "marker");
+  EXPECT_FALSE(CrashMarker(folder / "marker").add(1));
+  EXPECT_EQ(std::filesystem::file_size(precious), 3u);
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0666), 0);
+  EXPECT_FALSE(CrashMarker(folder / "pipe").has(17));
+  EXPECT_FALSE(CrashMarker(folder / "pipe").add(17));
+}
+
+TEST(CrashMarkerTest, ItsNameIsMadeFromWhatNoOtherUserCanRead) {
+  const auto secret = [](const std::string& process) {
+    return std::ifstream("/proc/" + process + "/auxv").is_open();
+  };
+  EXPECT_TRUE(secret("self"));
+  if (!testing_support::may_become_another_user()) GTEST_SKIP() << "not root";
+  testing_support::as_other_user([&] { return !secret(std::to_string(getppid())); });
 }
 
 TEST(CrashMarkerTest, EachStageOfARunHasItsOwnFile) {
