@@ -1,14 +1,18 @@
 #pragma once
 
 // Memory that processes share without a name: a memfd, its size sealed before anybody else sees it,
-// inherited by descriptor. When the last descriptor and mapping are gone the kernel frees it,
-// however the processes ended. Not bounded by /dev/shm.
+// never executable, inherited by descriptor. When the last descriptor and mapping are gone the
+// kernel frees it, however the processes ended. Not bounded by /dev/shm.
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "base/owned_fd.h"
 #include "base/result.h"
 
 namespace brigade {
@@ -32,11 +36,19 @@ class MappedMemory {
   std::unique_ptr<Region> region_;
 };
 
-/// Maps a descriptor of `bytes` bytes, shared; kept out of core dumps.
+/// Maps a descriptor of `bytes` bytes, shared; kept out of core dumps and of forked children.
 Result<MappedMemory> map_memory(int fd, std::uint64_t bytes, MapMode mode);
 
 /// Bytes of the file behind a descriptor.
 Result<std::uint64_t> memory_bytes(int fd);
+
+/// What is in a file of at most `bytes_max` bytes; reads, and maps nothing.
+Result<std::string> read_memory(int fd, std::uint64_t bytes_max);
+
+/// Opens the memory file behind /proc/PID/fd/N of a process that may be hostile, to be read:
+/// refused unless it is memory without a name that can never shrink, so that to look at what is
+/// mapped is no SIGBUS, and belongs to `owner`. Waits for nobody, whatever is there instead.
+Result<OwnedFd> open_foreign_memory(const std::string& path, uid_t owner);
 
 /// Owns a memfd. Descriptors are close-on-exec.
 class MemoryFile {
@@ -45,6 +57,8 @@ class MemoryFile {
   /// Errors: too few descriptors, RLIMIT_FSIZE below `bytes` (checked first: exceeding it is a
   /// signal).
   static Result<MemoryFile> create(const std::string& name, std::uint64_t bytes);
+  /// A file with these contents, which nobody can change any more, this process neither.
+  static Result<MemoryFile> create_holding(const std::string& name, std::string_view contents);
 
   MemoryFile() = default;
   MemoryFile(MemoryFile&& other) noexcept;

@@ -33,6 +33,8 @@ Result<JoinedMemory> JoinedMemory::map(const Part& first, const Part& second) {
   if (!map_at(memory.data_, first) || !map_at(memory.data_ + first.bytes, second))
     return map_error(bytes);
   madvise(place, bytes, MADV_DONTDUMP);  // best effort: core files stay small
+  // A forked child would write rows that are no longer this process's.
+  if (madvise(place, bytes, MADV_DONTFORK) != 0) return map_error(bytes);
   return memory;
 }
 

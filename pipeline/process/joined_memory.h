@@ -18,7 +18,7 @@ class JoinedMemory {
     std::uint64_t offset = 0;  ///< in the file; a multiple of a page, as is `bytes`
     std::uint64_t bytes = 0;
   };
-  /// Read-write; kept out of core dumps.
+  /// Read-write; kept out of core dumps and of forked children.
   static Result<JoinedMemory> map(const Part& first, const Part& second);
 
   JoinedMemory() = default;

@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -22,9 +22,21 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3
 #endif
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x1000
+#endif
+
+// clone() of the C library, by the name under which ThreadSanitizer does not take it for a fork
+// with memory of its own.
+extern "C" int __clone(int (*start)(void*), void* stack, int flags, void* argument, ...);
+
+// The child runs in this process's memory: a sanitizer would take its calls for a thread's of ours.
+#define BRIGADE_IN_CHILD [[gnu::no_sanitize_address, gnu::no_sanitize_thread]]
 
 namespace brigade {
 namespace {
+
+constexpr std::size_t kChildStackBytes = 64 << 10;
 
 // What a call failed with, in the child that borrows our memory.
 enum class Step { none, death_signal, standard_streams, keep, cpus, exec };
@@ -45,29 +57,34 @@ struct ChildPlan {
   volatile int error = 0;
 };
 
-[[noreturn]] void give_up(ChildPlan& plan, Step step) {
+[[noreturn]] BRIGADE_IN_CHILD void give_up(ChildPlan& plan, Step step) {
   plan.failed = step;
   plan.error = errno;
   _exit(127);
 }
 
-void reset_signals() {
-  struct sigaction standard;
-  std::memset(&standard, 0, sizeof standard);
-  standard.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+// The kernel's own calls: those of the C library note down what they change, in our memory.
+BRIGADE_IN_CHILD void reset_signals() {
+  constexpr std::size_t kMaskBytes = NSIG / 8;
+  const unsigned long zeros[8] = {};  // SIG_DFL without flags and mask; no signal blocked
+  for (int number = 1; number < NSIG; ++number) {
+    syscall(SYS_rt_sigaction, number, zeros, nullptr, kMaskBytes);
+  }
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, zeros, nullptr, kMaskBytes);
+}
+
+BRIGADE_IN_CHILD bool put(int fd, int place) {
+  return fd == place || syscall(SYS_dup3, fd, place, 0) >= 0;
 }
 
 // Runs in the child: system calls only.
-[[noreturn]] void become_worker(ChildPlan& plan) {
-  setpgid(0, 0);  // Ctrl-C is for the supervisor alone
+BRIGADE_IN_CHILD int become_worker(void* argument) {
+  ChildPlan& plan = *static_cast<ChildPlan*>(argument);
+  setpgid(0, 0);  // Ctrl-C is for the supervisor alone; and what the worker starts goes with it
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(plan, Step::death_signal);
   if (getppid() != plan.parent) _exit(0);  // it died before the line above
   reset_signals();
-  if (dup2(plan.null_fd, 0) < 0 || dup2(plan.output, 1) < 0 || dup2(plan.output, 2) < 0) {
+  if (!put(plan.null_fd, 0) || !put(plan.output, 1) || !put(plan.output, 2)) {
     give_up(plan, Step::standard_streams);
   }
   // Ours are close-on-exec already; this catches what an embedding program opened. Best effort:
@@ -81,13 +98,6 @@ void reset_signals() {
   }
   execve(plan.program, plan.arguments, plan.environment);
   give_up(plan, Step::exec);
-}
-
-// A frame of its own: the child runs on this stack until it executes.
-[[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  const pid_t pid = vfork();
-  if (pid == 0) become_worker(plan);
-  return pid;
 }
 
 std::string step_text(Step step) {
@@ -128,7 +138,7 @@ void collect(pid_t pid) {
 }
 
 Result<RunningProcess> start_here(const std::string& program, const SpawnRequest& request,
-                                  int null_fd) {
+                                  int null_fd, std::byte* stack_end) {
   const std::vector<std::string> titles = {request.title};
   const std::vector<char*> arguments = pointers(titles);
   const std::vector<char*> environment = pointers(request.environment);
@@ -145,23 +155,34 @@ Result<RunningProcess> start_here(const std::string& program, const SpawnRequest
   CPU_ZERO(&plan.cpus);
   for (int cpu : request.cpus) CPU_SET(static_cast<std::size_t>(cpu), &plan.cpus);
 
-  const pid_t pid = start_child(plan);
+  int pidfd = -1;  // close-on-exec
+  const pid_t pid = __clone(&become_worker, stack_end,
+                            CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &pidfd);
   if (pid < 0) return system_error("cannot start a process", errno);
   if (plan.failed != Step::none) {
+    if (pidfd >= 0) close(pidfd);
     collect(pid);
     return system_error(step_text(plan.failed), plan.error);
   }
-  int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));  // close-on-exec
-  // Ended and already reaped, by a handler for SIGCHLD in the embedding program: a descriptor that
-  // is readable like that of an ended process, and of which reap() learns as little.
-  if (pidfd < 0 && errno == ESRCH) pidfd = eventfd(1, EFD_CLOEXEC);
-  if (pidfd < 0) {
-    const int error = errno;
+  if (pidfd < 0) {  // a kernel that does not know CLONE_PIDFD ignores it
     ::kill(pid, SIGKILL);
     collect(pid);
-    return system_error("cannot watch a process (Linux 5.3 or newer is needed)", error);
+    return Error{"cannot watch a process: Linux 5.4 or newer is needed"};
   }
   return RunningProcess{pid, pidfd};
+}
+
+/// What waitid() says of a process that has ended; si_pid is 0 where it has not, or is not ours.
+siginfo_t look_at_end(int pidfd, int options) {
+  siginfo_t info;
+  int status;
+  do {
+    std::memset(&info, 0, sizeof info);
+    status = waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info,
+                    WEXITED | WNOHANG | options);
+  } while (status != 0 && errno == EINTR);
+  if (status != 0) info.si_pid = 0;
+  return info;
 }
 
 }  // namespace
@@ -176,6 +197,9 @@ struct Spawner::Thread {
   std::optional<Result<RunningProcess>> answer;
   bool over = false;
   std::thread thread;
+  // Of a child until it executes. The thread's own would do for vfork() alone, which cannot give a
+  // pidfd.
+  alignas(16) std::array<std::byte, kChildStackBytes> child_stack;
 
   void run() {
     // No handler of the program may run in a child that borrows its memory.
@@ -187,7 +211,7 @@ struct Spawner::Thread {
     for (;;) {
       changed.wait(lock, [&] { return over || request != nullptr; });
       if (over) return;
-      answer = start_here(program, *request, null_fd);
+      answer = start_here(program, *request, null_fd, child_stack.data() + child_stack.size());
       request = nullptr;
       changed.notify_all();
     }
@@ -233,17 +257,14 @@ Result<RunningProcess> Spawner::start(const SpawnRequest& request) {
 }
 
 Ending Spawner::reap(RunningProcess& process) {
-  siginfo_t info;
-  std::memset(&info, 0, sizeof info);
-  int status;
-  do {
-    status = waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(process.pidfd), &info,
-                    WEXITED | WNOHANG);
-  } while (status != 0 && errno == EINTR);
+  // Whatever it has started and left in its group goes first. Until it is collected its number is
+  // nobody else's.
+  if (look_at_end(process.pidfd, WNOWAIT).si_pid != 0) ::kill(-process.pid, SIGKILL);
+  const siginfo_t info = look_at_end(process.pidfd, 0);
   close(process.pidfd);
   process.pidfd = -1;
-  // ECHILD: a handler for SIGCHLD in the embedding program was faster.
-  if (status != 0 || info.si_pid == 0) return {Ending::Kind::unknown, 0};
+  // A handler for SIGCHLD in the embedding program was faster.
+  if (info.si_pid == 0) return {Ending::Kind::unknown, 0};
   if (info.si_code == CLD_EXITED) return {Ending::Kind::exited, info.si_status};
   return {Ending::Kind::killed, info.si_status};
 }

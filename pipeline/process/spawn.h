@@ -4,9 +4,13 @@
 // kernel sends the death signal when the starting *thread* ends, so one thread starts all workers
 // and outlives them; a Spawner must be destroyed only after every process has been reaped.
 //
-// vfork, then system calls only, then exec: between the two the child borrows the supervisor's
-// memory, so whatever it needs has been prepared before. posix_spawn cannot set the death signal,
+// A child that borrows the supervisor's memory (as by vfork, on a stack of its own), then system
+// calls only, then exec: whatever the child needs has been prepared before. The kernel gives the
+// pidfd with the process, so that it can be no other's. posix_spawn cannot set the death signal,
 // and a worker whose supervisor is killed before that would survive.
+//
+// Every process leads a group of its own, which is killed before the process is collected: what it
+// has forked or executed does not outlive it, unless it has left the group.
 
 #include <memory>
 

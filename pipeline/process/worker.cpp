@@ -1,5 +1,6 @@
 #include "pipeline/process/worker.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/log.h"
 #include "pipeline/process/crash_handler.h"
+#include "pipeline/process/forked_children.h"
 #include "pipeline/process/module_loader.h"
 #include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/reporting.h"
@@ -123,12 +125,23 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   leave(0);  // without the destructors of user code and libraries
 }
 
+// Places in shared memory follow from these numbers.
+Result<void> check_role(const WorkerRole& role, const Plan& plan) {
+  if (role.stage < 0 || static_cast<std::size_t>(role.stage) >= plan.stages.size())
+    return Error{concat("its role names stage ", role.stage, " of ", plan.stages.size())};
+  const PlanStage& stage = plan.stages[static_cast<std::size_t>(role.stage)];
+  if (role.replica < 0 || role.replica >= stage.replicas)
+    return Error{concat("its role names replica ", role.replica, " of ", stage.replicas)};
+  if (role.number != stage.first_replica + role.replica) {
+    return Error{concat("its role names number ", role.number, ", expected ",
+                        stage.first_replica + role.replica)};
+  }
+  return {};
+}
+
 Result<void> attach_and_work(const WorkerRole& role, const StageTypes& types, ReportSink& sink) {
   BRIGADE_ASSIGN(auto segments, AttachedSegments::attach(role));
-  const std::vector<PlanStage>& stages = segments->plan().stages;
-  if (role.stage < 0 || static_cast<std::size_t>(role.stage) >= stages.size()) {
-    return Error{concat("its role names stage ", role.stage, " of ", stages.size())};
-  }
+  BRIGADE_TRY(check_role(role, segments->plan()));
   auto worked = work(role, *segments, types, sink);
   // What the stage and its libraries left running must not find its memory gone.
   static_cast<void>(segments.release());
@@ -153,9 +166,13 @@ void run_worker(const WorkerRole& role, const StageTypes& types) {
   if (getppid() != role.supervisor) _exit(0);  // it ended before it could tell us
   prctl(PR_SET_NAME, role.name.c_str());       // 15 characters of it
   std::signal(SIGXFSZ, SIG_IGN);               // too large a file is an error of who writes it
+  // Its group is in the background: to read from the terminal is an error, and does not stop it.
+  for (const int signal : {SIGTTIN, SIGTTOU}) std::signal(signal, SIG_IGN);
+  end_forked_children_with_this_process();
   install_crash_handler();
   set_log_sink(&log_in_worker);
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // its lines arrive as they are written
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);    // its lines arrive as they are written
+  fcntl(role.report_fd, F_SETFD, FD_CLOEXEC);  // not for programs that the stage starts
   PipeSink sink(role.report_fd);
   std::string failure;
   try {

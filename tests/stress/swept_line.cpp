@@ -1,5 +1,7 @@
 #include "tests/stress/swept_line.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <random>
 
@@ -17,7 +19,9 @@ std::uint64_t pool_bytes(const StageShape& stage) {
 
 MappedMemory shared_memory(std::uint64_t bytes) {
   const MemoryFile file = MemoryFile::create("sweep", bytes).value();
-  return map_memory(file.fd(), bytes, MapMode::read_write).value();
+  MappedMemory memory = map_memory(file.fd(), bytes, MapMode::read_write).value();
+  BRIGADE_CHECK(madvise(memory.data(), bytes, MADV_DOFORK) == 0);  // the stepped process is a fork
+  return memory;
 }
 
 }  // namespace

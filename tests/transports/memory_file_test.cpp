@@ -90,8 +90,53 @@ TEST(MemoryFile, NobodyWritesThroughTheReadOnlyDescriptor) {
 TEST(MemoryFileDeathTest, AStoreThroughAReadOnlyMappingIsASignal) {
   MemoryFile file = MemoryFile::create("test", kMebibyte).value();
   ASSERT_TRUE(file.open_read_only());
-  const auto reading = map_memory(file.read_only_fd(), kMebibyte, MapMode::read_only).value();
-  EXPECT_DEATH(reading.data()[0] = std::byte{1}, "");
+  const auto store = [](int fd, MapMode mode) {
+    const auto memory = map_memory(fd, kMebibyte, mode).value();
+    memory.data()[0] = std::byte{1};
+    _exit(0);
+  };
+  EXPECT_EXIT(store(file.fd(), MapMode::read_write), testing::ExitedWithCode(0), "");
+  EXPECT_DEATH(store(file.read_only_fd(), MapMode::read_only), "");
+}
+
+TEST(MemoryFileDeathTest, AForkedChildHasNoneOfIt) {
+  const MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  const auto memory = map_memory(file.fd(), kMebibyte, MapMode::read_write).value();
+  const auto store = [&] {
+    memory.data()[0] = std::byte{1};
+    _exit(0);
+  };
+  EXPECT_DEATH(store(), "");
+  EXPECT_EQ(memory.data()[0], std::byte{0});
+  ASSERT_EQ(madvise(memory.data(), kMebibyte, MADV_DOFORK), 0);
+  EXPECT_EXIT(store(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(memory.data()[0], std::byte{1});
+}
+
+// Where the kernel knows it: since 6.3.
+TEST(MemoryFile, CanNeverBeExecuted) {
+  const int probe = memfd_create("probe", 0x0008 /* MFD_NOEXEC_SEAL */);
+  if (probe < 0) GTEST_SKIP() << "this kernel does not know MFD_NOEXEC_SEAL";
+  close(probe);
+  const MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  const MemoryFile holding = MemoryFile::create_holding("test", "text").value();
+  for (const int fd : {file.fd(), holding.fd()}) {
+    EXPECT_NE(fcntl(fd, F_GET_SEALS) & 0x0020 /* F_SEAL_EXEC */, 0);
+    EXPECT_EQ(fchmod(fd, 0700), -1);
+  }
+}
+
+TEST(MemoryFile, WithContentsIsReadAndNeverChanged) {
+  const std::string text(3 * kPageBytes + 5, 'x');
+  const MemoryFile file = MemoryFile::create_holding("test", text).value();
+  EXPECT_EQ(file.bytes(), text.size());
+  EXPECT_EQ(read_memory(file.fd(), text.size()).value(), text);
+  EXPECT_EQ(read_memory(file.fd(), text.size() - 1).error().message,
+            "expected at most 12292 bytes of memory, found 12293");
+  EXPECT_EQ(pwrite(file.fd(), "y", 1, 0), -1);
+  EXPECT_EQ(ftruncate(file.fd(), 1), -1);
+  EXPECT_EQ(ftruncate(file.fd(), 1 << 20), -1);
+  EXPECT_EQ(read_memory(MemoryFile::create_holding("test", "")->fd(), 0).value(), "");
 }
 
 TEST(MemoryFile, DescriptorsAreNotInheritedByAccident) {

@@ -179,6 +179,25 @@ TEST_F(Spawning, WhatCannotBeExecutedIsAnError) {
   EXPECT_NE(process.error().message.find("No such file"), std::string::npos);
 }
 
+bool is_there(pid_t pid) {
+  for (int tries = 0; tries < 5000; ++tries) {
+    if (condition_of(pid) == ProcessCondition::gone) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+TEST_F(Spawning, WhatAProcessLeavesInItsGroupGoesWhenItIsCollected) {
+  EXPECT_FALSE(is_there(std::stoi(run("sleep 60 >/dev/null 2>&1 & echo $!").output)));
+}
+
+TEST_F(Spawning, ControlWhatHasLeftTheGroupStays) {
+  const std::string pid =
+      run("setsid sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' & sleep 0.2").output;
+  EXPECT_EQ(condition_of(std::stoi(pid)), ProcessCondition::runs);
+  kill(std::stoi(pid), SIGKILL);
+}
+
 TEST_F(Spawning, AChildThatSomebodyElseReapedHasAnUnknownEnd) {
   signal(SIGCHLD, SIG_IGN);  // the kernel reaps for us
   const Ending ending = run("exit 0").ending;
