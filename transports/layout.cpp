@@ -5,7 +5,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::uint64_t kLayoutVersion = 3;
+constexpr std::uint64_t kLayoutVersion = 4;
 
 class Hasher {
  public:
@@ -86,8 +86,7 @@ Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t
   if (std::memcmp(header.magic, kControlMagic, sizeof kControlMagic) != 0) {
     return Error{"this is not a control segment of Brigade (its magic bytes are missing)"};
   }
-  if (header.bytes != bytes || header.blob_offset > bytes ||
-      header.blob_bytes > bytes - header.blob_offset) {
+  if (header.bytes != bytes) {
     return Error{"the control segment says it has " + std::to_string(header.bytes) +
                  " bytes, the file has " + std::to_string(bytes)};
   }

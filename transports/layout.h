@@ -34,8 +34,6 @@ struct ControlHeader {
   char magic[8];
   std::uint64_t layout_hash;
   std::uint64_t bytes;
-  std::uint64_t blob_offset;
-  std::uint64_t blob_bytes;
 };
 inline constexpr char kControlMagic[8] = {'B', 'R', 'I', 'G', 'A', 'D', 'E', '1'};
 
@@ -84,7 +82,6 @@ struct Control {
   ReplicaWords<P>* replicas = nullptr;  ///< array of shape->replicas
   Bell<P>* bells = nullptr;             ///< array of shape->replicas
   std::byte* extra = nullptr;           ///< replica r's at r * replica_extra_bytes
-  std::byte* blob = nullptr;
   std::uint64_t bytes = 0;
 
   int waiter_words() const { return (shape->replicas + 63) / 64; }
@@ -178,7 +175,6 @@ Control<P> carve(std::byte* base, const GraphShape& shape, bool initialise) {
   control.bells = carver.take<Bell<P>>(replicas);
   control.replicas = carver.take<ReplicaWords<P>>(replicas);
   control.extra = carver.take<std::byte>(replicas * shape.replica_extra_bytes);
-  control.blob = carver.take<std::byte>(shape.blob_bytes);
   control.bytes = carver.used();
   return control;
 }
@@ -212,13 +208,11 @@ Control<P> create_control(std::byte* memory, const GraphShape& shape) {
   auto* header = reinterpret_cast<ControlHeader*>(memory);
   header->layout_hash = shape.hash();
   header->bytes = control.bytes;
-  header->blob_offset = static_cast<std::uint64_t>(control.blob - memory);
-  header->blob_bytes = shape.blob_bytes;
   std::copy(std::begin(kControlMagic), std::end(kControlMagic), header->magic);
   return control;
 }
 
-/// Checks that `memory` is a control segment of this program; call before believing its blob.
+/// Checks that `memory` is a control segment of this program.
 Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t bytes);
 /// Refuses a segment that was laid out for another shape, with both values.
 Result<void> check_layout(const ControlHeader& header, const GraphShape& shape,

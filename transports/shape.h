@@ -60,9 +60,8 @@ struct GraphShape {
   std::vector<std::uint64_t> epoch_ends;
   int replicas = 0;
   std::uint64_t replica_extra_bytes = 0;  ///< counters and the like, per replica, 64-byte aligned
-  std::uint64_t blob_bytes = 0;           ///< opaque bytes for the workers (the plan)
 
-  std::uint64_t hash() const;  ///< of everything but blob_bytes, and of the layout's version
+  std::uint64_t hash() const;  ///< of everything, and of the layout's version
 };
 
 }  // namespace brigade

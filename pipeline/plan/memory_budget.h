@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kDescriptorsPerReplica = 3;
 inline constexpr std::uint64_t kDescriptorsPerPool = 2;
 inline constexpr std::uint64_t kDescriptorsOfSupervisor = 16;
 
-/// Upper estimate of the control segment: task tables, marks, counters, lists, the plan itself.
+/// Upper estimate of the control segment (task tables, marks, counters, lists) and the plan.
 std::uint64_t control_bytes_estimate(const Plan& plan);
 
 /// Private memory in which stages collect the rows of a batch that are no holes.

@@ -63,30 +63,24 @@ struct Printer {
   }
 };
 
-Report parse_what(const json& in) {
-  Report report{in.at("replica").get<int>(), {}};
+ReportContent parse_what(const json& in) {
   const auto kind = in.at("kind").get<std::string>();
   if (kind == "ready") {
     Ready ready;
     if (in.contains("size")) ready.source_size = in.at("size").get<std::uint64_t>();
-    report.what = ready;
-  } else if (kind == "failed") {
-    report.what = Failed{in.at("text").get<std::string>()};
-  } else if (kind == "said") {
-    report.what = Said{in.at("text").get<std::string>()};
-  } else if (kind == "number") {
-    report.what = Reported{in.at("text").get<std::string>(), parse_value(in.at("value"))};
-  } else if (kind == "done") {
-    report.what = Done{};
-  } else if (kind == "quarantined") {
-    report.what =
-        Quarantined{{in.at("number").get<std::uint64_t>(), in.at("epoch").get<std::uint64_t>(),
-                     in.at("index").get<std::uint64_t>(), in.at("id").get<std::uint64_t>(),
-                     in.at("text").get<std::string>()}};
-  } else {
-    throw std::out_of_range("unknown kind " + kind);
+    return ready;
   }
-  return report;
+  if (kind == "failed") return Failed{in.at("text").get<std::string>()};
+  if (kind == "said") return Said{in.at("text").get<std::string>()};
+  if (kind == "number")
+    return Reported{in.at("text").get<std::string>(), parse_value(in.at("value"))};
+  if (kind == "done") return Done{};
+  if (kind == "quarantined") {
+    return Quarantined{{in.at("number").get<std::uint64_t>(), in.at("epoch").get<std::uint64_t>(),
+                        in.at("index").get<std::uint64_t>(), in.at("id").get<std::uint64_t>(),
+                        in.at("text").get<std::string>()}};
+  }
+  throw std::out_of_range("unknown kind " + kind);
 }
 
 }  // namespace
@@ -103,6 +97,7 @@ std::string print_role(const WorkerRole& role) {
                {"number", role.number},
                {"supervisor", role.supervisor},
                {"control", role.control_fd},
+               {"plan", role.plan_fd},
                {"report", role.report_fd},
                {"spins", role.spins},
                {"pools", pools},
@@ -121,6 +116,7 @@ Result<WorkerRole> parse_role(std::string_view text) {
     role.number = in.at("number").get<int>();
     role.supervisor = in.at("supervisor").get<int>();
     role.control_fd = in.at("control").get<int>();
+    role.plan_fd = in.at("plan").get<int>();
     role.report_fd = in.at("report").get<int>();
     role.spins = in.at("spins").get<int>();
     for (const json& pool : in.at("pools")) {
@@ -137,9 +133,9 @@ Result<WorkerRole> parse_role(std::string_view text) {
   }
 }
 
-std::string print_report(const Report& report) {
-  json out{{"replica", report.replica}};
-  std::visit(Printer{out}, report.what);
+std::string print_report(const ReportContent& report) {
+  json out = json::object();
+  std::visit(Printer{out}, report);
   std::string text = dump(out);
   if (text.size() <= kReportBytesMax || !out.contains("text")) return text;
   auto message = out["text"].get<std::string>();
@@ -153,7 +149,7 @@ std::string print_report(const Report& report) {
   return text;
 }
 
-Result<Report> parse_report(std::string_view text) {
+Result<ReportContent> parse_report(std::string_view text) {
   try {
     return parse_what(json::parse(text));
   } catch (const std::exception& exception) {

@@ -1,9 +1,10 @@
 #pragma once
 
 // What the supervisor and its workers say to each other, as JSON on one line each. A worker's role
-// travels down once, in an environment variable; reports come up through one packet pipe that all
-// workers share: a report is one write of at most PIPE_BUF bytes, which the kernel delivers whole,
-// so reports of several processes never mix. Pure functions; any thread.
+// travels down once, in an environment variable; reports come up through a packet pipe of each
+// worker: a report is one write of at most PIPE_BUF bytes, which the kernel delivers whole, so
+// reports of several threads and forked children never mix. Who reports is known by the pipe, and
+// not by what is in the packet. Pure functions; any thread.
 
 #include <climits>
 #include <cstdint>
@@ -41,6 +42,7 @@ struct WorkerRole {
   int number = 0;      ///< of the replica in the graph
   int supervisor = 0;  ///< its pid: a worker whose parent is another one ends at once
   int control_fd = -1;
+  int plan_fd = -1;
   int report_fd = -1;
   int spins = 0;  ///< looks for work before sleeping
   std::vector<PoolGrant> pools;
@@ -87,15 +89,17 @@ struct Quarantined {
   friend bool operator==(const Quarantined&, const Quarantined&) = default;
 };
 
+using ReportContent = std::variant<Ready, Failed, Said, Reported, Done, Quarantined>;
+
 struct Report {
   int replica = 0;  ///< number in the graph
-  std::variant<Ready, Failed, Said, Reported, Done, Quarantined> what;
+  ReportContent what;
   friend bool operator==(const Report&, const Report&) = default;
 };
 
 /// At most kReportBytesMax bytes; text that does not fit ends in "...", bytes that are not UTF-8
 /// are replaced.
-std::string print_report(const Report& report);
-Result<Report> parse_report(std::string_view text);
+std::string print_report(const ReportContent& report);
+Result<ReportContent> parse_report(std::string_view text);
 
 }  // namespace brigade

@@ -10,7 +10,7 @@
 namespace brigade {
 
 void PipeSink::send(const Report& report) {
-  const std::string text = print_report(report);
+  const std::string text = print_report(report.what);
   // One write is one packet. An error means that nobody listens any more: the supervisor is gone,
   // and this process with it.
   while (write(fd_, text.data(), text.size()) < 0 && errno == EINTR) {

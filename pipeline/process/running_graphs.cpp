@@ -1,6 +1,6 @@
 #include "pipeline/process/running_graphs.h"
 
-#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "base/text.h"
 
@@ -16,16 +17,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string control_of(pid_t pid) {
+std::optional<RunningGraph> graph_of(pid_t pid) {
+  RunningGraph graph{pid, "", ""};
   std::error_code error;
   const fs::path folder = concat("/proc/", pid, "/fd");
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code unreadable;
     const std::string target = fs::read_symlink(entry->path(), unreadable).string();
-    if (!unreadable && target.starts_with("/memfd:brigade-control")) return entry->path().string();
+    if (target.starts_with("/memfd:brigade-control")) graph.control = entry->path().string();
+    if (target.starts_with("/memfd:brigade-plan")) graph.plan = entry->path().string();
   }
-  return "";
+  if (graph.control.empty() || graph.plan.empty()) return std::nullopt;
+  return graph;
+}
+
+/// The user that a process acts as.
+Result<uid_t> user_of(pid_t pid) {
+  struct stat status;
+  if (stat(concat("/proc/", pid).c_str(), &status) != 0) return Error{std::strerror(errno)};
+  return status.st_uid;
 }
 
 }  // namespace
@@ -56,22 +67,28 @@ std::vector<RunningGraph> find_running_graphs() {
     pid_t pid = 0;
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size()) continue;
-    std::string control = control_of(pid);
-    if (!control.empty()) graphs.push_back({pid, std::move(control)});
+    if (auto graph = graph_of(pid)) graphs.push_back(std::move(*graph));
   }
   std::sort(graphs.begin(), graphs.end(),
             [](const RunningGraph& a, const RunningGraph& b) { return a.pid < b.pid; });
   return graphs;
 }
 
+namespace {
+
+Result<std::unique_ptr<AttachedSegments>> open_and_look(const RunningGraph& graph) {
+  BRIGADE_ASSIGN(const uid_t user, user_of(graph.pid));
+  BRIGADE_ASSIGN(OwnedFd control, open_foreign_memory(graph.control, user));
+  BRIGADE_ASSIGN(OwnedFd plan, open_foreign_memory(graph.plan, user));
+  return AttachedSegments::look_into(std::move(control), std::move(plan));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<AttachedSegments>> look_into(const RunningGraph& graph) {
-  const int fd = open(graph.control.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return Error{
-        concat("cannot look into the graph of process ", graph.pid, ": ", std::strerror(errno))};
-  }
-  auto segments = AttachedSegments::look_into(fd);
-  if (!segments) return segments.error().within(concat("the graph of process ", graph.pid));
+  auto segments = open_and_look(graph);
+  if (!segments)
+    return segments.error().within(concat("cannot look into the graph of process ", graph.pid));
   return segments;
 }
 

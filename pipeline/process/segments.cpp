@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstring>
+#include <utility>
 
 #include "base/text.h"
 #include "pipeline/plan/caches.h"
@@ -14,6 +14,8 @@
 
 namespace brigade {
 namespace {
+
+constexpr std::uint64_t kPlanBytesMax = 64 << 20;  // of a graph that somebody else runs, too
 
 RowPool window(const PlanStage& stage, std::byte* memory) {
   if (memory == nullptr) return {};
@@ -30,7 +32,10 @@ Result<JoinedMemory> map_with_kept(const PlanStage& stage, int fd, int kept_fd) 
 Result<std::unique_ptr<Segments>> Segments::create(const Plan& plan, const std::string& plan_text,
                                                    const std::vector<int>& kept_fds) {
   std::unique_ptr<Segments> segments(new Segments(plan));
-  if (auto made = segments->create_control_segment(plan_text); !made) {
+  auto plan_file = MemoryFile::create_holding("brigade-plan", plan_text);
+  if (!plan_file) return plan_file.error().within("the plan");
+  segments->plan_file_ = std::move(*plan_file);
+  if (auto made = segments->create_control_segment(); !made) {
     return made.error().within("the control segment");
   }
   for (const PlanStage& stage : plan.stages) {
@@ -41,16 +46,14 @@ Result<std::unique_ptr<Segments>> Segments::create(const Plan& plan, const std::
   return segments;
 }
 
-Result<void> Segments::create_control_segment(const std::string& plan_text) {
+Result<void> Segments::create_control_segment() {
   shape_ = graph_shape(*plan_);
-  shape_.blob_bytes = plan_text.size();
   const std::uint64_t bytes = control_bytes<SystemPolicy>(shape_);
   BRIGADE_ASSIGN(control_file_, MemoryFile::create("brigade-control", bytes));
   BRIGADE_ASSIGN(control_memory_, map_memory(control_file_.fd(), bytes, MapMode::read_write));
   BRIGADE_TRY(populate(control_memory_.data(), bytes, control_file_.fd(), 0));
   control_ = create_control<SystemPolicy>(control_memory_.data(), shape_);
   begin_at(*plan_, control_);
-  std::memcpy(control_.blob, plan_text.data(), plan_text.size());
   return {};
 }
 
@@ -58,7 +61,7 @@ Result<void> Segments::create_pool(const PlanStage& stage, int kept_fd) {
   Pool& pool = pools_.emplace_back();
   if (!stage.has_pool) return {};
   const std::uint64_t bytes = memory_segment_bytes(stage);
-  BRIGADE_ASSIGN(pool.file, MemoryFile::create("brigade-" + stage.name, bytes));
+  BRIGADE_ASSIGN(pool.file, MemoryFile::create("brigade-pool-" + stage.name, bytes));
   if (!stage.readers.empty()) BRIGADE_TRY(pool.file.open_read_only());
   if (bytes == stage.segment_bytes()) {
     BRIGADE_ASSIGN(pool.memory, map_memory(pool.file.fd(), bytes, MapMode::read_write));
@@ -91,27 +94,33 @@ std::vector<RowPool> Segments::row_pools() const {
 
 Result<std::unique_ptr<AttachedSegments>> AttachedSegments::attach(const WorkerRole& role) {
   std::unique_ptr<AttachedSegments> segments(new AttachedSegments());
-  BRIGADE_TRY(segments->attach_control_segment(role.control_fd, MapMode::read_write));
+  OwnedFd control(role.control_fd);
+  BRIGADE_TRY(segments->read_plan(OwnedFd(role.plan_fd)));
+  BRIGADE_TRY(segments->attach_control_segment(std::move(control), MapMode::read_write));
   segments->pools_.resize(segments->plan_.stages.size());
   for (const PoolGrant& grant : role.pools) BRIGADE_TRY(segments->attach_pool(grant));
   return segments;
 }
 
-Result<std::unique_ptr<AttachedSegments>> AttachedSegments::look_into(int control_fd) {
+Result<std::unique_ptr<AttachedSegments>> AttachedSegments::look_into(OwnedFd control,
+                                                                      OwnedFd plan) {
   std::unique_ptr<AttachedSegments> segments(new AttachedSegments());
-  BRIGADE_TRY(segments->attach_control_segment(control_fd, MapMode::read_only));
+  BRIGADE_TRY(segments->read_plan(std::move(plan)));
+  BRIGADE_TRY(segments->attach_control_segment(std::move(control), MapMode::read_only));
   return segments;
 }
 
-Result<void> AttachedSegments::attach_control_segment(int fd, MapMode mode) {
-  BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(fd));
-  BRIGADE_ASSIGN(control_memory_, map_memory(fd, bytes, mode));
-  close(fd);
-  BRIGADE_ASSIGN(const ControlHeader header, read_control_header(control_memory_.data(), bytes));
-  const auto* text = reinterpret_cast<const char*>(control_memory_.data()) + header.blob_offset;
-  BRIGADE_ASSIGN(plan_, plan_from_json({text, header.blob_bytes}));
+Result<void> AttachedSegments::read_plan(OwnedFd fd) {
+  auto text = read_memory(fd.get(), kPlanBytesMax);
+  if (!text) return text.error().within("the plan");
+  BRIGADE_ASSIGN(plan_, plan_from_json(*text));
   shape_ = graph_shape(plan_);
-  shape_.blob_bytes = header.blob_bytes;
+  return {};
+}
+
+Result<void> AttachedSegments::attach_control_segment(OwnedFd fd, MapMode mode) {
+  BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(fd.get()));
+  BRIGADE_ASSIGN(control_memory_, map_memory(fd.get(), bytes, mode));
   BRIGADE_ASSIGN(control_, attach_control<SystemPolicy>(control_memory_.data(), bytes, shape_));
   return {};
 }

@@ -1,9 +1,9 @@
 #pragma once
 
-// The shared memory of a run: one control segment, with the plan in it, and one segment per pool.
-// Created by the supervisor before any worker exists; workers map them by inherited descriptor,
-// pools they only read through a descriptor that cannot write. Nothing has a name, so nothing is
-// left behind however the processes end.
+// The shared memory of a run: one control segment, one segment per pool, and the plan, which is
+// sealed: nobody can change it any more. Created by the supervisor before any worker exists;
+// workers map them by inherited descriptor, pools they only read through a descriptor that cannot
+// write. Nothing has a name, so nothing is left behind however the processes end.
 
 #include <memory>
 #include <optional>
@@ -31,6 +31,7 @@ class Segments {
   Control<SystemPolicy>& control() { return control_; }
   const GraphShape& shape() const { return shape_; }
   int control_fd() const { return control_file_.fd(); }
+  int plan_fd() const { return plan_file_.fd(); }
   /// Read-write, and read-only where somebody else reads. -1 for a stage without a pool.
   int pool_fd(int stage, MapMode mode) const;
   std::byte* pool_data(int stage) const;  ///< null for a stage without a pool
@@ -49,11 +50,12 @@ class Segments {
   };
 
   explicit Segments(const Plan& plan) : plan_(&plan) {}
-  Result<void> create_control_segment(const std::string& plan_text);
+  Result<void> create_control_segment();
   Result<void> create_pool(const PlanStage& stage, int kept_fd);
 
   const Plan* plan_;
   GraphShape shape_;
+  MemoryFile plan_file_;
   MemoryFile control_file_;
   MappedMemory control_memory_;
   Control<SystemPolicy> control_;
@@ -67,8 +69,9 @@ class AttachedSegments {
   /// Refuses a control segment of another layout, with both values.
   static Result<std::unique_ptr<AttachedSegments>> attach(const WorkerRole& role);
 
-  /// The control segment of a running graph, to be read only: a descriptor open for reading.
-  static Result<std::unique_ptr<AttachedSegments>> look_into(int control_fd);
+  /// The control segment of a running graph, to be read only: descriptors open for reading, which
+  /// are closed.
+  static Result<std::unique_ptr<AttachedSegments>> look_into(OwnedFd control, OwnedFd plan);
 
   const Plan& plan() const { return plan_; }
   Control<SystemPolicy>& control() { return control_; }
@@ -77,7 +80,8 @@ class AttachedSegments {
 
  private:
   AttachedSegments() = default;
-  Result<void> attach_control_segment(int fd, MapMode mode);
+  Result<void> read_plan(OwnedFd fd);
+  Result<void> attach_control_segment(OwnedFd fd, MapMode mode);
   Result<void> attach_pool(const PoolGrant& grant);
 
   Plan plan_;

@@ -23,7 +23,6 @@
 namespace brigade {
 namespace {
 
-constexpr int kReportPipeBytes = 1 << 20;  // packets of at most a page: 256 of them
 constexpr int kSpins = 200;
 constexpr int kOutputReadsMax = 16;  // of one replica before the others have their turn
 constexpr int kEventsMax = 64;
@@ -57,6 +56,16 @@ std::optional<std::string> find(const std::vector<std::string>& environment,
   for (const std::string& entry : environment)
     if (entry.starts_with(start)) return entry.substr(start.size());
   return std::nullopt;
+}
+
+/// A pipe from a worker, with its own end of it.
+Result<void> open_pipe(int flags, OwnedFd& ours, OwnedFd& workers) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | flags) != 0) return system_error("cannot open a pipe for its output");
+  ours.reset(ends[0]);
+  workers.reset(ends[1]);
+  fcntl(ends[0], F_SETFL, flags | O_NONBLOCK);
+  return {};
 }
 
 /// Those that the replicas share: what they are bound to where all are, else this process's.
@@ -144,7 +153,8 @@ Result<std::unique_ptr<WorkerCrew>> WorkerCrew::create(const Plan& plan, const S
                                                        std::vector<std::string> environment) {
   std::unique_ptr<WorkerCrew> crew(
       new WorkerCrew(plan, segments, types, runner, std::move(environment)));
-  BRIGADE_TRY(crew->open_pipes());
+  crew->epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (crew->epoll_.get() < 0) return system_error("cannot watch processes (epoll)");
   return crew;
 }
 
@@ -159,18 +169,6 @@ WorkerCrew::~WorkerCrew() {
   }
 }
 
-Result<void> WorkerCrew::open_pipes() {
-  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
-  if (epoll_.get() < 0) return system_error("cannot watch processes (epoll)");
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC | O_DIRECT) != 0) return system_error("cannot open the report pipe");
-  report_read_.reset(ends[0]);
-  report_write_.reset(ends[1]);
-  fcntl(ends[0], F_SETFL, O_DIRECT | O_NONBLOCK);
-  fcntl(ends[1], F_SETPIPE_SZ, kReportPipeBytes);  // best effort: a smaller one only waits earlier
-  return watch(ends[0], token(Source::report, 0));
-}
-
 Result<void> WorkerCrew::watch(int fd, std::uint64_t what) {
   epoll_event event{};
   event.events = EPOLLIN;
@@ -181,11 +179,9 @@ Result<void> WorkerCrew::watch(int fd, std::uint64_t what) {
 
 // Closing is not enough: a process that is being started holds copies of all descriptors until its
 // exec is through, and events of the dead would be taken for its successor's.
-void WorkerCrew::unwatch(int fd) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
-
-void WorkerCrew::unwatch_output(Worker& worker) {
-  if (worker.output.get() >= 0) unwatch(worker.output.get());
-  worker.output.reset();
+void WorkerCrew::unwatch(OwnedFd& fd) {
+  if (fd.get() >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd.get(), nullptr);
+  fd.reset();
 }
 
 Result<void> WorkerCrew::start() {
@@ -210,7 +206,7 @@ Result<void> WorkerCrew::restart(int replica) {
   return named_start(replica);
 }
 
-WorkerRole WorkerCrew::make_role(int number) const {
+WorkerRole WorkerCrew::make_role(int number, int report_fd) const {
   const Worker& worker = workers_[static_cast<std::size_t>(number)];
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
   WorkerRole role;
@@ -220,7 +216,8 @@ WorkerRole WorkerCrew::make_role(int number) const {
   role.number = number;
   role.supervisor = getpid();
   role.control_fd = segments_.control_fd();
-  role.report_fd = report_write_.get();
+  role.plan_fd = segments_.plan_fd();
+  role.report_fd = report_fd;
   add_stage_type(role, types_, stage.type);
   for (int lane = 0; lane < static_cast<int>(stage.lanes.size()); ++lane)
     add_source_type(role, types_, id_source(plan_, stage, lane).type);
@@ -244,28 +241,28 @@ WorkerRole WorkerCrew::make_role(int number) const {
 Result<void> WorkerCrew::start_worker(int number) {
   Worker& worker = workers_[static_cast<std::size_t>(number)];
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot open a pipe for its output");
-  worker.output.reset(ends[0]);
-  const OwnedFd write_end(ends[1]);
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  OwnedFd output;  // the worker's ends
+  OwnedFd reports;
+  BRIGADE_TRY(open_pipe(0, worker.output, output));
+  BRIGADE_TRY(open_pipe(O_DIRECT, worker.reports, reports));
 
-  const WorkerRole role = make_role(number);
+  const WorkerRole role = make_role(number, reports.get());
   SpawnRequest request;
   request.title = concat("brigade: ", role.name);
   request.environment = worker_environment(environment_, stage, print_role(role));
   if (worker.restarted) remove_variable(request.environment, kFaultVariable);  // it happens once
-  request.keep = {role.control_fd, role.report_fd};
+  request.keep = {role.control_fd, role.plan_fd, role.report_fd};
   for (const PoolGrant& grant : role.pools) {
     request.keep.push_back(grant.fd);
     if (grant.kept_fd >= 0) request.keep.push_back(grant.kept_fd);
   }
-  request.output = write_end.get();
+  request.output = output.get();
   request.cpus = stage.cpus;
   BRIGADE_ASSIGN(worker.process, runner_.start(request));
   worker.running = true;
   ++running_;
   BRIGADE_TRY(watch(worker.process.pidfd, token(Source::end, number)));
+  BRIGADE_TRY(watch(worker.reports.get(), token(Source::report, number)));
   return watch(worker.output.get(), token(Source::output, number));
 }
 
@@ -276,28 +273,27 @@ std::vector<CrewEvent> WorkerCrew::take_events() {
   for (int i = 0; i < count; ++i) {
     const auto source = static_cast<Source>(ready[i].data.u64 >> 32);
     const int number = static_cast<int>(ready[i].data.u64 & 0xffffffff);
-    if (source == Source::report) take_reports(events);
+    if (source == Source::report) take_reports(number, events);
     if (source == Source::output) take_output(number, events);
     if (source == Source::end) take_end(number, events);
   }
   return events;
 }
 
-void WorkerCrew::take_reports(std::vector<CrewEvent>& events) {
+void WorkerCrew::take_reports(int number, std::vector<CrewEvent>& events) {
+  Worker& worker = workers_[static_cast<std::size_t>(number)];
   char packet[kReportBytesMax];
-  for (;;) {
-    const ssize_t bytes = read(report_read_.get(), packet, sizeof packet);
+  while (worker.reports.get() >= 0) {
+    const ssize_t bytes = read(worker.reports.get(), packet, sizeof packet);
     if (bytes < 0 && errno == EINTR) continue;
-    if (bytes <= 0) return;
-    auto report = parse_report({packet, static_cast<std::size_t>(bytes)});
-    if (!report || report->replica < 0 || report->replica >= static_cast<int>(workers_.size())) {
-      continue;  // a stage that wrote into a descriptor that is not its own
+    if (bytes < 0) return;
+    if (bytes == 0) {  // it has ended
+      unwatch(worker.reports);
+      return;
     }
-    std::visit(
-        [&](auto& what) {
-          events.push_back({report->replica, std::move(what)});
-        },
-        report->what);
+    auto report = parse_report({packet, static_cast<std::size_t>(bytes)});
+    if (!report) continue;  // a stage that wrote into a descriptor that is not its own
+    std::visit([&](auto& what) { events.push_back({number, std::move(what)}); }, *report);
   }
 }
 
@@ -309,7 +305,7 @@ void WorkerCrew::take_output(int number, std::vector<CrewEvent>& events) {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return;
     if (count == 0) {  // it has closed its output, or ended
-      unwatch_output(worker);
+      unwatch(worker.output);
       return;
     }
     for (std::string& line : worker.lines.add({bytes, static_cast<std::size_t>(count)})) {
@@ -323,13 +319,14 @@ void WorkerCrew::take_end(int number, std::vector<CrewEvent>& events) {
   if (!worker.running) return;
   // What it sent before it ended comes first. A process it left behind may still hold the pipe, so
   // this takes what is there and waits for nothing.
-  take_reports(events);
+  take_reports(number, events);
   take_output(number, events);
   if (std::string rest = worker.lines.rest(); !rest.empty()) {
     events.push_back({number, Printed{readable_backtrace(std::move(rest))}});
   }
-  unwatch_output(worker);
-  unwatch(worker.process.pidfd);
+  unwatch(worker.reports);
+  unwatch(worker.output);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, worker.process.pidfd, nullptr);
   const Ending ending = runner_.reap(worker.process);
   worker.running = false;
   --running_;

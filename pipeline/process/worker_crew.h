@@ -1,9 +1,9 @@
 #pragma once
 
-// The replicas of a run as processes: a worker each, started from this program. All reports come
-// through one packet pipe, standard output and error through one pipe per replica, the end through
-// a pidfd; one epoll descriptor watches all of them. The number of descriptors is constant while
-// the run goes on. One thread.
+// The replicas of a run as processes: a worker each, started from this program. Of each come its
+// reports through a packet pipe, its standard output and error through another pipe, its end
+// through a pidfd; one epoll descriptor watches all of them. The number of descriptors is constant
+// while the run goes on. One thread.
 
 #include <memory>
 #include <string>
@@ -43,6 +43,7 @@ class WorkerCrew final : public Crew {
     int stage = 0;
     int replica = 0;  // of the stage
     RunningProcess process;
+    OwnedFd reports;
     OwnedFd output;
     OutputLines lines;
     bool running = false;
@@ -51,14 +52,12 @@ class WorkerCrew final : public Crew {
 
   WorkerCrew(const Plan& plan, const Segments& segments, const StageTypes& types,
              ProcessRunner& runner, std::vector<std::string> environment);
-  Result<void> open_pipes();
   Result<void> start_worker(int number);
   Result<void> named_start(int number);
-  WorkerRole make_role(int number) const;
+  WorkerRole make_role(int number, int report_fd) const;
   Result<void> watch(int fd, std::uint64_t token);
-  void unwatch(int fd);
-  void unwatch_output(Worker& worker);
-  void take_reports(std::vector<CrewEvent>& events);
+  void unwatch(OwnedFd& fd);
+  void take_reports(int number, std::vector<CrewEvent>& events);
   void take_output(int number, std::vector<CrewEvent>& events);
   void take_end(int number, std::vector<CrewEvent>& events);
 
@@ -68,8 +67,6 @@ class WorkerCrew final : public Crew {
   ProcessRunner& runner_;
   const std::vector<std::string> environment_;
   OwnedFd epoll_;
-  OwnedFd report_read_;
-  OwnedFd report_write_;
   std::vector<Worker> workers_;  // by number in the graph
   int running_ = 0;
 };

@@ -12,7 +12,6 @@
 
 namespace brigade {
 
-/// Everything but blob_bytes, which is the caller's.
 GraphShape graph_shape(const Plan& plan);
 
 /// The arrays of a pool, in the order of pool.tensors.

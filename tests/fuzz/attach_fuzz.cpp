@@ -1,8 +1,8 @@
-// The way into a control segment, as a worker and `brigade top` go it, over bytes that somebody
+// The way into a control segment, as a worker and `brigade holders` go it, over bytes that somebody
 // else wrote: it must refuse them or attach, and then see no further than the segment reaches.
-// Input that starts with '{' is a plan, laid out into a segment of its shape (hash and sizes are
-// right, which no mutation would find); after a line "%%" come three bytes each for words to
-// overwrite: the place, and what. Other input is the segment itself.
+// The input is a plan, laid out into a segment of its shape (hash and sizes are right, which no
+// mutation would find); after a line "%%" come three bytes each for words to overwrite: the place,
+// and what.
 
 #include <cstddef>
 #include <cstdint>
@@ -81,14 +81,7 @@ void look_around(Control<P>& control, const GraphShape& shape) {
 }
 
 /// As AttachedSegments does it, without the mapping. True: attached.
-bool attach(Segment& segment) {
-  const Result<ControlHeader> header = read_control_header(segment.data(), segment.bytes());
-  if (!header) return false;
-  const auto* text = reinterpret_cast<const char*>(segment.data()) + header->blob_offset;
-  const Result<Plan> plan = plan_from_json({text, header->blob_bytes});
-  if (!plan) return false;
-  GraphShape shape = graph_shape(*plan);
-  shape.blob_bytes = header->blob_bytes;
+bool attach(Segment& segment, const GraphShape& shape) {
   Result<Control<P>> control = attach_control<P>(segment.data(), segment.bytes(), shape);
   if (!control) return false;
   look_around(*control, shape);
@@ -98,16 +91,13 @@ bool attach(Segment& segment) {
 void attach_plan(std::string_view text, std::string_view edits) {
   const Result<Plan> plan = plan_from_json(text);
   if (!plan) return;
-  GraphShape shape = graph_shape(*plan);
-  shape.blob_bytes = text.size();
+  const GraphShape shape = graph_shape(*plan);
   const std::uint64_t bytes = control_bytes<P>(shape);
   if (bytes > kBytesMax) return;
   Segment segment(bytes);
-  const std::uint64_t blob = (text.size() + kCacheLineBytes - 1) / kCacheLineBytes;
-  ControlHeader header{{}, shape.hash(), bytes, bytes - blob * kCacheLineBytes, text.size()};
+  ControlHeader header{{}, shape.hash(), bytes};
   std::memcpy(header.magic, kControlMagic, sizeof kControlMagic);
   std::memcpy(segment.data(), &header, sizeof header);
-  std::memcpy(segment.data() + header.blob_offset, text.data(), text.size());
   const bool untouched = edits.size() < 3;
   for (; edits.size() >= 3; edits.remove_prefix(3)) {
     const auto place = static_cast<std::uint8_t>(edits[0]) | static_cast<std::uint8_t>(edits[1])
@@ -115,25 +105,14 @@ void attach_plan(std::string_view text, std::string_view edits) {
     segment.data()[static_cast<std::uint64_t>(place) * 8 % bytes] =
         static_cast<std::byte>(edits[2]);
   }
-  const bool attached = attach(segment);
+  const bool attached = attach(segment, shape);
   BRIGADE_CHECK(attached || !untouched, "its own layout is refused");
-}
-
-void attach_bytes(const std::uint8_t* data, std::size_t size) {
-  if (size == 0 || size > kBytesMax) return;
-  Segment segment(size);
-  std::memcpy(segment.data(), data, size);
-  (void)attach(segment);
 }
 
 }  // namespace
 }  // namespace brigade
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0 || data[0] != '{') {
-    brigade::attach_bytes(data, size);
-    return 0;
-  }
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::size_t end = input.find(brigade::kEdits);
   const bool edited = end != input.npos;

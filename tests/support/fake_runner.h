@@ -20,7 +20,8 @@ class FakeRunner final : public ProcessRunner {
     SpawnRequest request;
     WorkerRole role;
     int pidfd = -1;
-    int output = -1;  // the worker's end
+    int output = -1;  // the worker's ends
+    int reports = -1;
     Ending ending;
     bool killed = false;
     bool reaped = false;
@@ -35,6 +36,7 @@ class FakeRunner final : public ProcessRunner {
     process.role = role_of(request);
     process.pidfd = eventfd(0, EFD_CLOEXEC);
     process.output = dup(request.output);
+    process.reports = dup(process.role.report_fd);
     return RunningProcess{5000 + static_cast<pid_t>(started.size()), process.pidfd};
   }
 
@@ -63,9 +65,7 @@ class FakeRunner final : public ProcessRunner {
   std::vector<std::pair<pid_t, int>> signals;
 
   /// What process `i` does.
-  void report(std::size_t i, const Report& report) {
-    PipeSink(started[i].role.report_fd).send(report);
-  }
+  void report(std::size_t i, const Report& report) { PipeSink(started[i].reports).send(report); }
   void print(std::size_t i, const std::string& text) {
     EXPECT_EQ(write(started[i].output, text.data(), text.size()),
               static_cast<ssize_t>(text.size()));
@@ -73,7 +73,8 @@ class FakeRunner final : public ProcessRunner {
   void end(std::size_t i, const Ending& ending) {
     started[i].ending = ending;
     close(started[i].output);
-    started[i].output = -1;
+    close(started[i].reports);
+    started[i].output = started[i].reports = -1;
     eventfd_write(started[i].pidfd, 1);
   }
 

@@ -17,7 +17,6 @@ using Shared = Control<SystemPolicy>;
 GraphShape shape_of_two() {
   GraphShape shape = support::line_shape({{2, 4, 16, {}}, {1, 8, 0, {0}, true}});
   shape.replica_extra_bytes = 128;
-  shape.blob_bytes = 1000;
   return shape;
 }
 
@@ -44,7 +43,6 @@ TEST_F(AttachControl, FindsEveryWordWhereTheCreatorPutIt) {
   EXPECT_EQ(attached.bells, created_.bells);
   EXPECT_EQ(attached.replicas, created_.replicas);
   EXPECT_EQ(attached.extra, created_.extra);
-  EXPECT_EQ(attached.blob, created_.blob);
   for (std::size_t s = 0; s < 2; ++s) {
     EXPECT_EQ(attached.stages[s].repairs, created_.stages[s].repairs);
     EXPECT_EQ(attached.stages[s].lanes[0].mark, created_.stages[s].lanes[0].mark);
@@ -83,22 +81,6 @@ TEST_F(AttachControl, RefusesMemoryWithoutTheMagicBytes) {
 TEST_F(AttachControl, RefusesAFileOfAnotherSize) {
   EXPECT_THAT(refusal(shape_, bytes_ - 64), HasSubstr("says it has " + std::to_string(bytes_)));
   EXPECT_THAT(refusal(shape_, 8), HasSubstr("its header alone has"));
-}
-
-TEST_F(AttachControl, RefusesABlobThatReachesOutOfTheFile) {
-  auto* header = reinterpret_cast<ControlHeader*>(memory_.data());
-  header->blob_bytes = ~std::uint64_t{0};
-  EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("says it has"));
-  header->blob_bytes = 0;
-  header->blob_offset = bytes_ + 1;
-  EXPECT_FALSE(read_control_header(memory_.data(), bytes_).ok());
-}
-
-TEST_F(AttachControl, TheHeaderSaysWhereTheBlobIs) {
-  const ControlHeader header = read_control_header(memory_.data(), bytes_).value();
-  EXPECT_EQ(memory_.data() + header.blob_offset, created_.blob);
-  EXPECT_EQ(header.blob_bytes, 1000u);
-  EXPECT_LE(header.blob_offset + header.blob_bytes, bytes_);
 }
 
 TEST_F(AttachControl, StartsWithUnknownEndsAndNobodyAtWork) {
@@ -169,13 +151,6 @@ TEST(LayoutHash, ChangesWithEverythingThatMovesAWord) {
   differs([](GraphShape& s) { s.replica_extra_bytes = 64; });
 }
 
-TEST(LayoutHash, IsTheSameForEveryBlob) {  // the size of the plan's text is in the header
-  GraphShape shape = shape_of_two();
-  const std::uint64_t hash = shape.hash();
-  shape.blob_bytes = 5;
-  EXPECT_EQ(shape.hash(), hash);
-}
-
 // The plan of a foreign segment may say anything: its size must not wrap around to a small one.
 TEST(ControlBytes, OfAShapeThatNoMemoryHoldsAreMoreThanAnySegmentHas) {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 61;
@@ -186,7 +161,6 @@ TEST(ControlBytes, OfAShapeThatNoMemoryHoldsAreMoreThanAnySegmentHas) {
   };
   EXPECT_GT(grown([](GraphShape& s) { s.stages[0].skips_max = kHuge; }), kHuge);
   EXPECT_GT(grown([](GraphShape& s) { s.stages[0].lanes[0].window = kHuge; }), kHuge);
-  EXPECT_GT(grown([](GraphShape& s) { s.blob_bytes = kNever; }), kHuge);
 }
 
 }  // namespace

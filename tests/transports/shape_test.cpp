@@ -38,12 +38,5 @@ TEST(GraphShape, EveryFieldFromWhichPlacesFollowIsInTheHash) {
   EXPECT_EQ(hashes.size(), changes.size());
 }
 
-TEST(GraphShape, TheBytesOfTheBlobAreNot) {
-  GraphShape shape = support::line_shape({{1, 1, 8, {}, true}});
-  const std::uint64_t hash = shape.hash();
-  shape.blob_bytes = 1000;
-  EXPECT_EQ(shape.hash(), hash);
-}
-
 }  // namespace
 }  // namespace brigade

@@ -15,6 +15,7 @@ WorkerRole example_role() {
   role.number = 2;
   role.supervisor = 4711;
   role.control_fd = 5;
+  role.plan_fd = 9;
   role.report_fd = 6;
   role.spins = 200;
   role.libraries = {"/plugins/jitter.so"};
@@ -39,16 +40,17 @@ TEST(Messages, ARoleThatIsNoneSaysWhatToDo) {
 }
 
 TEST(Messages, EveryReportReadsBackAsItWasPrinted) {
-  const std::vector<Report> reports = {
-      {0, Ready{std::nullopt}},
-      {1, Ready{60'000}},
-      {2, Failed{"cannot open \"x\":\nno such file"}},
-      {3, Said{"accuracy 0.9 \xc3\xa9"}},
-      {4, Reported{"loss", 0.1}},
-      {5, Reported{"checksum", ~std::uint64_t{0}}},
-      {255, Done{}},
+  const std::vector<ReportContent> reports = {
+      Ready{std::nullopt},
+      Ready{60'000},
+      Failed{"cannot open \"x\":\nno such file"},
+      Said{"accuracy 0.9 \xc3\xa9"},
+      Reported{"loss", 0.1},
+      Reported{"checksum", ~std::uint64_t{0}},
+      Quarantined{{1, 2, 3, 4, "n01440764/x.JPEG"}},
+      Done{},
   };
-  for (const Report& report : reports) {
+  for (const ReportContent& report : reports) {
     const auto read = parse_report(print_report(report));
     ASSERT_TRUE(read.ok()) << print_report(report);
     EXPECT_EQ(*read, report) << print_report(report);
@@ -57,38 +59,38 @@ TEST(Messages, EveryReportReadsBackAsItWasPrinted) {
 
 TEST(Messages, NumbersThatAreNoneTravelToo) {
   for (double value : {HUGE_VAL, -HUGE_VAL}) {
-    EXPECT_EQ(*parse_report(print_report({0, Reported{"loss", value}})),
-              (Report{0, Reported{"loss", value}}));
+    const ReportContent report = Reported{"loss", value};
+    EXPECT_EQ(*parse_report(print_report(report)), report);
   }
-  const auto read = parse_report(print_report({0, Reported{"loss", std::nan("")}}));
-  EXPECT_TRUE(std::isnan(std::get<double>(std::get<Reported>(read->what).value)));
+  const auto read = parse_report(print_report(Reported{"loss", std::nan("")}));
+  EXPECT_TRUE(std::isnan(std::get<double>(std::get<Reported>(*read).value)));
 }
 
 TEST(Messages, ALongTextIsCutToOnePacket) {
   for (const std::string& piece : {std::string("x"), std::string("\n"), std::string("\xff")}) {
     std::string message;
     while (message.size() < 100'000) message += piece;
-    const std::string text = print_report({7, Failed{message}});
+    const std::string text = print_report(Failed{message});
     EXPECT_LE(text.size(), kReportBytesMax);
     EXPECT_GT(text.size(), kReportBytesMax / 2);
     const auto read = parse_report(text);
     ASSERT_TRUE(read.ok());
-    EXPECT_TRUE(std::get<Failed>(read->what).message.ends_with("..."));
+    EXPECT_TRUE(std::get<Failed>(*read).message.ends_with("..."));
   }
 }
 
 TEST(Messages, BytesThatAreNoUtf8AreReplaced) {
-  const auto read = parse_report(print_report({0, Said{"a\xff"
-                                                       "b"}}));
+  const auto read =
+      parse_report(print_report(Said{"a\xff"
+                                     "b"}));
   ASSERT_TRUE(read.ok());
-  EXPECT_EQ(std::get<Said>(read->what).line,
+  EXPECT_EQ(std::get<Said>(*read).line,
             "a\xef\xbf\xbd"
             "b");
 }
 
 TEST(Messages, WhatIsNoReportIsAnError) {
-  for (const char* text :
-       {"", "{}", "{\"replica\":0,\"kind\":\"odd\"}", "\x80", "{\"replica\":0"}) {
+  for (const char* text : {"", "{}", "[]", "{\"kind\":\"odd\"}", "\x80", "{\"kind\":\"done\""}) {
     EXPECT_FALSE(parse_report(text).ok()) << text;
   }
 }

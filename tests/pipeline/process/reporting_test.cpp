@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "base/text.h"
 #include "tests/support/fake_clock.h"
 
 namespace brigade {
@@ -78,9 +79,9 @@ TEST(PipeSink, APacketIsAReport) {
   sink.send({2, Done{}});
   char packet[kReportBytesMax];
   const ssize_t first = read(ends[0], packet, sizeof packet);
-  EXPECT_EQ(*parse_report({packet, static_cast<std::size_t>(first)}), (Report{1, Said{"one"}}));
+  EXPECT_EQ(*parse_report({packet, static_cast<std::size_t>(first)}), ReportContent(Said{"one"}));
   const ssize_t second = read(ends[0], packet, sizeof packet);
-  EXPECT_EQ(*parse_report({packet, static_cast<std::size_t>(second)}), (Report{2, Done{}}));
+  EXPECT_EQ(*parse_report({packet, static_cast<std::size_t>(second)}), ReportContent(Done{}));
   close(ends[0]);
   close(ends[1]);
 }
@@ -105,7 +106,8 @@ TEST(PipeSink, ReportsOfSeveralWritersDoNotMix) {
   for (int w = 0; w < kWriters; ++w) {
     writers.emplace_back([&, w] {
       PipeSink sink(ends[1]);
-      for (int i = 0; i < kEach; ++i) sink.send({w, Said{std::string(1 + (i * 37) % 3000, 'x')}});
+      for (int i = 0; i < kEach; ++i)
+        sink.send({w, Said{concat(w, ' ', std::string(1 + (i * 37) % 3000, 'x'))}});
     });
   }
   int count[kWriters] = {};
@@ -114,7 +116,7 @@ TEST(PipeSink, ReportsOfSeveralWritersDoNotMix) {
     const ssize_t bytes = read(ends[0], packet, sizeof packet);
     const auto report = parse_report({packet, static_cast<std::size_t>(bytes)});
     ASSERT_TRUE(report.ok()) << report.error().message;
-    ++count[report->replica];
+    ++count[std::get<Said>(*report).line.front() - '0'];
   }
   for (int each : count) EXPECT_EQ(each, kEach);
   for (std::thread& writer : writers) writer.join();

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstring>
 
 #include "pipeline/plan/plan_json.h"
@@ -22,16 +21,34 @@ struct TwoSides : testing::Test {
   WorkerRole role(bool writes) {
     WorkerRole role;
     role.control_fd = dup(segments->control_fd());
+    role.plan_fd = dup(segments->plan_fd());
     const MapMode mode = writes ? MapMode::read_write : MapMode::read_only;
     role.pools = {{0, dup(segments->pool_fd(0, mode)), writes}};
     return role;
   }
 };
 
-TEST_F(TwoSides, AWorkerReadsThePlanFromTheControlSegment) {
+TEST_F(TwoSides, AWorkerReadsThePlan) {
   const auto attached = AttachedSegments::attach(role(true));
   ASSERT_TRUE(attached.ok()) << attached.error().message;
   EXPECT_EQ((*attached)->plan(), plan);
+}
+
+TEST_F(TwoSides, NobodyChangesThePlan) {
+  const int fd = segments->plan_fd();
+  EXPECT_EQ(pwrite(fd, "x", 1, 0), -1);
+  EXPECT_EQ(ftruncate(fd, 0), -1);
+  EXPECT_EQ(mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+  EXPECT_EQ(pwrite(segments->control_fd(), "B", 1, 0), 1);  // which is not sealed like that
+  EXPECT_EQ(read_memory(fd, 1 << 20).value(), plan_to_json(plan, -1));
+}
+
+TEST_F(TwoSides, APlanThatIsNoneIsRefused) {
+  const MemoryFile nonsense = MemoryFile::create_holding("brigade-plan", "{").value();
+  WorkerRole given = role(true);
+  close(given.plan_fd);
+  given.plan_fd = dup(nonsense.fd());
+  EXPECT_FALSE(AttachedSegments::attach(given).ok());
 }
 
 TEST_F(TwoSides, TheControlWordsAreShared) {
@@ -68,6 +85,7 @@ TEST_F(TwoSides, AttachingClosesTheDescriptors) {
   const WorkerRole given = role(true);
   ASSERT_TRUE(AttachedSegments::attach(given).ok());
   EXPECT_EQ(close(given.control_fd), -1);
+  EXPECT_EQ(close(given.plan_fd), -1);
   EXPECT_EQ(close(given.pools[0].fd), -1);
 }
 
@@ -78,6 +96,7 @@ TEST_F(TwoSides, ASegmentOfAnotherLayoutIsRefused) {
   ASSERT_TRUE(made.ok());
   WorkerRole role;
   role.control_fd = dup((*made)->control_fd());
+  role.plan_fd = dup((*made)->plan_fd());
   const auto attached = AttachedSegments::attach(role);
   ASSERT_FALSE(attached.ok());
   EXPECT_NE(attached.error().message.find("another version of Brigade"), std::string::npos);

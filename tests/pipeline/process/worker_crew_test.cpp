@@ -75,7 +75,9 @@ TEST_F(Crewed, AReplicaIsStartedAgainUnderItsNumber) {
   ASSERT_TRUE(crew->restart(1).ok());
   EXPECT_EQ(crew->running(), 3);
   ASSERT_EQ(runner.started.size(), 4u);
-  EXPECT_EQ(runner.started[3].role, runner.started[1].role);
+  WorkerRole before = runner.started[1].role;
+  before.report_fd = runner.started[3].role.report_fd;
+  EXPECT_EQ(runner.started[3].role, before);
   EXPECT_THAT(runner.started[3].request.environment, Not(Contains(StartsWith("BRIGADE_FAULT="))));
   runner.print(3, "back\n");
   runner.report(3, {1, Said{"hello"}});
@@ -116,7 +118,8 @@ TEST_F(Crewed, AWorkerGetsOnlyThePoolsItReadsOrWrites) {
   EXPECT_FALSE(reader.pools[0].writable);
   EXPECT_EQ(fcntl(reader.pools[0].fd, F_GETFL) & O_ACCMODE, O_RDONLY);
   EXPECT_THAT(runner.started[1].request.keep,
-              ElementsAre(segments->control_fd(), reader.report_fd, reader.pools[0].fd));
+              ElementsAre(segments->control_fd(), segments->plan_fd(), reader.report_fd,
+                          reader.pools[0].fd));
   end_everybody();
 }
 
@@ -195,11 +198,19 @@ TEST_F(Crewed, OneThatLeavesAChildBehindEndsAllTheSame) {
 
 TEST_F(Crewed, NonsenseInTheReportPipeIsLeftOut) {
   start();
-  const int fd = runner.started[0].role.report_fd;
-  EXPECT_EQ(write(fd, "nonsense", 8), 8);
-  runner.report(0, {99, Said{"who is that?"}});
+  EXPECT_EQ(write(runner.started[0].reports, "nonsense", 8), 8);
   runner.report(0, {0, Said{"me"}});
   EXPECT_THAT(taken(), ElementsAre("0 said me"));
+  end_everybody();
+}
+
+TEST_F(Crewed, AReportIsOfTheReplicaWhosePipeItCameThrough) {
+  start();
+  const std::string forged = R"({"kind": "said", "replica": 2, "text": "I am the other one"})";
+  EXPECT_EQ(write(runner.started[1].reports, forged.data(), forged.size()),
+            static_cast<ssize_t>(forged.size()));
+  runner.report(2, {1, Done{}});
+  EXPECT_THAT(taken(), testing::UnorderedElementsAre("1 said I am the other one", "2 done"));
   end_everybody();
 }
 
