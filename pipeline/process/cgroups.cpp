@@ -112,14 +112,15 @@ double quota_version1(const std::string& folder) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-std::uint64_t statistic(const std::string& folder, std::string_view name) {
-  const std::string text = read_text(folder + "/memory.stat");
+// Of a file with a name and a number per line.
+std::optional<std::uint64_t> statistic(const std::string& path, std::string_view name) {
+  const std::string text = read_text(path);
   for (std::string_view line : split(text, '\n')) {
     const auto words = words_of(line);
     if (words.size() != 2 || words[0] != name) continue;
     return static_cast<std::uint64_t>(std::max<std::int64_t>(number(words[1]).value_or(0), 0));
   }
-  return 0;
+  return std::nullopt;
 }
 
 void consider_memory(const std::string& folder, bool version2, CgroupLimits& limits) {
@@ -128,7 +129,9 @@ void consider_memory(const std::string& folder, bool version2, CgroupLimits& lim
   if (!limit || *limit < 0 || static_cast<std::uint64_t>(*limit) >= kNoLimitFrom) return;
   const auto used =
       number(read_text(folder + (version2 ? "/memory.current" : "/memory.usage_in_bytes")));
-  const std::uint64_t cache = statistic(folder, version2 ? "inactive_file" : "total_inactive_file");
+  const std::uint64_t cache =
+      statistic(folder + "/memory.stat", version2 ? "inactive_file" : "total_inactive_file")
+          .value_or(0);
   const auto total = static_cast<std::uint64_t>(std::max<std::int64_t>(used.value_or(0), 0));
   const std::uint64_t kept = total > cache ? total - cache : 0;
   const auto bytes = static_cast<std::uint64_t>(*limit);
@@ -166,6 +169,19 @@ CgroupLimits read_cgroups(const std::string& root) {
     }
   }
   return limits;
+}
+
+std::uint64_t read_memory_kills(const std::string& root) {
+  for (const Mount& mount : mounts(root)) {
+    if (!mount.version2 && !has_option(mount.options, "memory")) continue;
+    const auto group = own_group(root, mount.version2 ? "" : "memory");
+    if (!group) continue;
+    // A victim is counted in its own group, whichever limit it was killed for.
+    const std::string folder = group_folders(root, mount, *group).front();
+    const char* file = mount.version2 ? "/memory.events" : "/memory.oom_control";
+    if (const auto kills = statistic(folder + file, "oom_kill")) return *kills;
+  }
+  return statistic(root + "/proc/vmstat", "oom_kill").value_or(0);
 }
 
 }  // namespace brigade

@@ -1,7 +1,8 @@
 #pragma once
 
 // What control groups grant this process, version 1 and 2, also inside containers: the tightest
-// quota and memory limit on the way from its own group up to the root of each mounted hierarchy.
+// quota and memory limit on the way from its own group up to the root of each mounted hierarchy;
+// and what they count.
 
 #include <cstdint>
 #include <string>
@@ -17,5 +18,9 @@ struct CgroupLimits {
 /// `root`: put in front of /proc and of mount points, so that tests can look at a folder. Missing
 /// or odd files mean no limit.
 CgroupLimits read_cgroups(const std::string& root = "");
+
+/// How many processes the kernel has killed for lack of memory: in this process's own group, and
+/// where no group counts them, on the whole machine. 0 where nobody does.
+std::uint64_t read_memory_kills(const std::string& root = "");
 
 }  // namespace brigade

@@ -21,7 +21,8 @@ std::string sample_text(const SampleInHand& sample) {
   return text;
 }
 
-std::string ending_hint(const Ending& ending) {
+std::string ending_hint(const Ending& ending, bool lack_of_memory) {
+  if (lack_of_memory) return " (by the kernel, for lack of memory)";
   if (ending.kind == Ending::Kind::killed && ending.code == SIGKILL) {
     return " (by hand, or by the kernel for lack of memory)";
   }
@@ -81,7 +82,7 @@ std::string death_text(const Death& death) {
   std::string text = concat("stage \"", death.stage, "\" replica ", death.replica);
   if (death.pid != 0) text += concat(" (pid ", death.pid, ")");
   if (!death.message.empty()) return concat(text, " failed: ", without_name(death.message, death));
-  text += concat(" ", ending_text(death.ending), ending_hint(death.ending));
+  text += concat(" ", ending_text(death.ending), ending_hint(death.ending, death.lack_of_memory));
   if (death.ending.clean()) text += " before its work was done";
   if (death.sample) text += sample_text(*death.sample);
   return text + last_output(death.last_lines);

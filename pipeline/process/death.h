@@ -34,7 +34,8 @@ struct Death {
   int replica = 0;  ///< of the stage
   pid_t pid = 0;    ///< 0: a thread
   Ending ending;
-  std::string message;  ///< of its own; empty: it could not say
+  bool lack_of_memory = false;  ///< the kernel killed it for that
+  std::string message;          ///< of its own; empty: it could not say
   std::optional<SampleInHand> sample;
   std::deque<std::string> last_lines;
 };

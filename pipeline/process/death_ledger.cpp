@@ -16,11 +16,11 @@ bool is_own_fault(const Ending& ending) {
 }
 
 DeathLedger::Verdict DeathLedger::died(int stage, std::uint64_t at, std::uint64_t low,
-                                       const Ending& ending) {
+                                       bool own_fault) {
   Verdict verdict;
   if (at == kNever) return verdict;
   const Key key{stage, at};
-  if (!is_own_fault(ending)) {
+  if (!own_fault) {
     Kills& kills = kills_[key];
     if (kills.low != low) kills = {low, 0};
     verdict.hopeless = ++kills.count >= kKillsWithoutProgress;

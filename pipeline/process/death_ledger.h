@@ -1,10 +1,10 @@
 #pragma once
 
 // Which sample is to blame for deaths. A worker that ends by its own doing (a crash, an abort, an
-// exit in the middle of its work) with a sample in hand puts that sample under suspicion; after
-// `poison_after` such deaths it is quarantined. SIGKILL comes from outside and is no sample's
-// fault; but a sample that a hundred workers were killed over, without the stage getting any
-// further, will not be finished. Pure.
+// exit in the middle of its work, more memory than there is) with a sample in hand puts that sample
+// under suspicion; after `poison_after` such deaths it is quarantined. Another SIGKILL comes from
+// outside and is no sample's fault; but a sample that a hundred workers were killed over, without
+// the stage getting any further, will not be finished. Pure.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +19,7 @@ namespace brigade {
 /// Deaths from outside on one sample in hand, the mark not moving, after which the run ends.
 inline constexpr int kKillsWithoutProgress = 100;
 
-/// Whether a worker ended by its own doing.
+/// Whether a worker ended by its own doing, as far as its end says.
 bool is_own_fault(const Ending& ending);
 
 class DeathLedger {
@@ -34,7 +34,8 @@ class DeathLedger {
     bool hopeless = false;  ///< killed over and over without progress
   };
   /// `at`: the dead replica's word of that name, kNever for none. `low`: the mark of that lane.
-  Verdict died(int stage, std::uint64_t at, std::uint64_t low, const Ending& ending);
+  /// `own_fault`: whether it ended by its own doing.
+  Verdict died(int stage, std::uint64_t at, std::uint64_t low, bool own_fault);
 
  private:
   struct Kills {

@@ -1,6 +1,6 @@
 #include "pipeline/process/recovery.h"
 
-#include <chrono>
+#include <csignal>
 #include <utility>
 
 #include "base/text.h"
@@ -10,9 +10,9 @@
 #include "transports/stop.h"
 
 namespace brigade {
-namespace {}  // namespace
 
-RecoveryBooks::RecoveryBooks(const Plan& plan) : ledger(plan) {
+RecoveryBooks::RecoveryBooks(const Plan& plan, MemoryKills kills)
+    : ledger(plan), memory_kills(std::move(kills)) {
   for (const PlanStage& stage : plan.stages) {
     for (int r = 0; r < stage.replicas; ++r) budgets.emplace_back(stage.restart);
   }
@@ -22,10 +22,11 @@ Recovery::Recovery(const Plan& plan, Control<SystemPolicy>& control, RecoveryBoo
                    const RepairRules& rules)
     : plan_(plan), control_(control), books_(books), rules_(rules) {}
 
-Recovery::Decision Recovery::died(const DeadReplica& dead, const Death& death,
-                                  std::int64_t now_ns) {
+Recovery::Decision Recovery::died(const DeadReplica& dead, Death death, std::int64_t now_ns) {
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(dead.stage)];
-  const DeathLedger::Verdict verdict = repair_after(dead, death.ending);
+  const bool killed = death.ending.kind == Ending::Kind::killed && death.ending.code == SIGKILL;
+  death.lack_of_memory = killed && books_.memory_kills.explain_one();
+  const DeathLedger::Verdict verdict = repair_after(dead, death);
   std::string text = death_text(death);
   if (verdict.hopeless) {
     return {Decision::Next::fail, 0,
@@ -45,12 +46,13 @@ Recovery::Decision Recovery::died(const DeadReplica& dead, const Death& death,
   return decide(dead, death.ending, std::move(text), now_ns);
 }
 
-DeathLedger::Verdict Recovery::repair_after(const DeadReplica& dead, const Ending& ending) {
+DeathLedger::Verdict Recovery::repair_after(const DeadReplica& dead, const Death& death) {
   const std::uint64_t at = control_.replicas[dead.number].at.value.load();
   const auto& lanes = control_.stages[static_cast<std::size_t>(dead.stage)].lanes;
   const auto lane = at == kNever ? 0 : static_cast<std::size_t>(lane_of(at));
   const std::uint64_t low = lane < lanes.size() ? lanes[lane].mark->low.value.load() : 0;
-  DeathLedger::Verdict verdict = books_.ledger.died(dead.stage, at, low, ending);
+  const bool own_fault = death.lack_of_memory || is_own_fault(death.ending);
+  DeathLedger::Verdict verdict = books_.ledger.died(dead.stage, at, low, own_fault);
   repair(control_, dead.stage, dead.replica, verdict.poisoned, rules_);
   ReplicaCounters& counters = live_counters(control_, dead.number);
   counters.waiting = static_cast<std::uint64_t>(Waiting::no);

@@ -11,6 +11,7 @@
 
 #include "pipeline/process/death.h"
 #include "pipeline/process/death_ledger.h"
+#include "pipeline/process/memory_kills.h"
 #include "pipeline/process/restart_policy.h"
 #include "transports/repair.h"
 
@@ -28,8 +29,9 @@ struct DeadReplica {
 /// Who died how often, and over what. Of one command: a run that goes on from a checkpoint keeps
 /// it.
 struct RecoveryBooks {
-  explicit RecoveryBooks(const Plan& plan);
+  explicit RecoveryBooks(const Plan& plan, MemoryKills kills = MemoryKills());
   DeathLedger ledger;
+  MemoryKills memory_kills;
   std::vector<RestartBudget> budgets;  ///< by number in the graph
 };
 
@@ -46,10 +48,10 @@ class Recovery {
     std::string text;             ///< one line for the user: who, how, why, and what now
   };
   /// `death`: read from shared memory before this call, which clears it.
-  Decision died(const DeadReplica& dead, const Death& death, std::int64_t now_ns);
+  Decision died(const DeadReplica& dead, Death death, std::int64_t now_ns);
 
  private:
-  DeathLedger::Verdict repair_after(const DeadReplica& dead, const Ending& ending);
+  DeathLedger::Verdict repair_after(const DeadReplica& dead, const Death& death);
   Decision decide(const DeadReplica& dead, const Ending& ending, std::string text,
                   std::int64_t now_ns);
 

@@ -114,8 +114,9 @@ class Finished:
 class Running:
     """A run that goes on."""
 
-    def __init__(self, arguments, limits=(), environment=None, cwd=None):
-        def prepare():
+    def __init__(self, arguments, limits=(), environment=None, cwd=None, prepare=lambda: None):
+        def prepare_all():
+            prepare()
             # A shell that starts this in the background ignores them.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -124,7 +125,7 @@ class Running:
 
         self.process = subprocess.Popen(
             [str(PROGRAM), *map(str, arguments)], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=prepare,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=prepare_all,
             env={**os.environ, **(environment or {})}, cwd=cwd)
 
     @property

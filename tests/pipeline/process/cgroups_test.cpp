@@ -97,5 +97,28 @@ TEST(Cgroups, OddFilesAreNoLimit) {
   EXPECT_EQ(machine.limits().memory_limit_bytes, kNone);
 }
 
+TEST(MemoryKillsOfAGroup, AreCountedInItsOwnFolder) {
+  const Machine machine;
+  EXPECT_EQ(read_memory_kills(machine.path()), 0u);
+  machine.write("proc/vmstat", "nr_free_pages 5\noom_kill 11\n");
+  machine.version2("/user/run");
+  EXPECT_EQ(read_memory_kills(machine.path()), 11u);  // nobody else counts
+  machine.write("sys/fs/cgroup/user/memory.events", "oom 0\noom_kill 7\n");
+  EXPECT_EQ(read_memory_kills(machine.path()), 11u);
+  machine.write("sys/fs/cgroup/user/run/memory.events", "oom 9\noom_kill 3\noom_group_kill 0\n");
+  EXPECT_EQ(read_memory_kills(machine.path()), 3u);
+}
+
+TEST(MemoryKillsOfAGroup, AreCountedByVersion1) {
+  const Machine machine;
+  machine.write("proc/self/cgroup", "4:memory:/job\n0::/\n");
+  machine.write("proc/self/mountinfo",
+                "30 22 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+                "31 22 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+  machine.write("sys/fs/cgroup/memory/job/memory.oom_control",
+                "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
+  EXPECT_EQ(read_memory_kills(machine.path()), 4u);
+}
+
 }  // namespace
 }  // namespace brigade

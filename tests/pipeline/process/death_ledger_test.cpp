@@ -9,8 +9,8 @@
 namespace brigade {
 namespace {
 
-constexpr Ending kCrashed{Ending::Kind::killed, SIGSEGV};
-constexpr Ending kKilled{Ending::Kind::killed, SIGKILL};
+constexpr bool kOwnFault = true;
+constexpr bool kKilled = false;
 
 Plan plan() {
   Plan plan;
@@ -39,9 +39,9 @@ TEST(DeathLedger, CrashesAndExitsAreAWorkersOwnFault) {
 TEST(DeathLedger, TheSecondDeathBySampleQuarantinesIt) {
   const Plan planned = plan();
   DeathLedger ledger(planned);
-  EXPECT_TRUE(ledger.died(0, 17, 16, kCrashed).poisoned.empty());
-  EXPECT_TRUE(ledger.died(0, 18, 16, kCrashed).poisoned.empty());
-  const auto verdict = ledger.died(0, 17, 16, kCrashed);
+  EXPECT_TRUE(ledger.died(0, 17, 16, kOwnFault).poisoned.empty());
+  EXPECT_TRUE(ledger.died(0, 18, 16, kOwnFault).poisoned.empty());
+  const auto verdict = ledger.died(0, 17, 16, kOwnFault);
   EXPECT_EQ(verdict.poisoned, std::vector<std::uint64_t>{17});
   EXPECT_EQ(verdict.deaths, 2);
 }
@@ -50,32 +50,32 @@ TEST(DeathLedger, PoisonAfterIsTheStages) {
   Plan planned = plan();
   planned.stages[0].poison_after = 3;
   DeathLedger ledger(planned);
-  EXPECT_TRUE(ledger.died(0, 17, 0, kCrashed).poisoned.empty());
-  EXPECT_TRUE(ledger.died(0, 17, 0, kCrashed).poisoned.empty());
-  EXPECT_FALSE(ledger.died(0, 17, 0, kCrashed).poisoned.empty());
+  EXPECT_TRUE(ledger.died(0, 17, 0, kOwnFault).poisoned.empty());
+  EXPECT_TRUE(ledger.died(0, 17, 0, kOwnFault).poisoned.empty());
+  EXPECT_FALSE(ledger.died(0, 17, 0, kOwnFault).poisoned.empty());
 }
 
 TEST(DeathLedger, StagesDoNotShareTheirSuspicions) {
   const Plan planned = plan();
   DeathLedger ledger(planned);
-  EXPECT_TRUE(ledger.died(0, 17, 0, kCrashed).poisoned.empty());
-  EXPECT_TRUE(ledger.died(1, 17, 0, kCrashed).poisoned.empty());
+  EXPECT_TRUE(ledger.died(0, 17, 0, kOwnFault).poisoned.empty());
+  EXPECT_TRUE(ledger.died(1, 17, 0, kOwnFault).poisoned.empty());
 }
 
 TEST(DeathLedger, OfABatchNobodyCanTellSoAllOfItGoes) {
   const Plan planned = plan();
   DeathLedger ledger(planned);
   const std::uint64_t at = lane_number(1, 7);
-  EXPECT_TRUE(ledger.died(1, at, 0, kCrashed).poisoned.empty());
+  EXPECT_TRUE(ledger.died(1, at, 0, kOwnFault).poisoned.empty());
   const std::vector<std::uint64_t> batch{lane_number(1, 6), lane_number(1, 7), lane_number(1, 8)};
-  EXPECT_EQ(ledger.died(1, at, 0, kCrashed).poisoned, batch);
+  EXPECT_EQ(ledger.died(1, at, 0, kOwnFault).poisoned, batch);
 }
 
 TEST(DeathLedger, WithoutASampleInHandNobodyIsToBlame) {
   const Plan planned = plan();
   DeathLedger ledger(planned);
   for (int i = 0; i < 1000; ++i) {
-    EXPECT_TRUE(ledger.died(0, kNever, 0, kCrashed).poisoned.empty());
+    EXPECT_TRUE(ledger.died(0, kNever, 0, kOwnFault).poisoned.empty());
     EXPECT_FALSE(ledger.died(0, kNever, 0, kKilled).hopeless);
   }
 }

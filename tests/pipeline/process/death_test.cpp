@@ -47,6 +47,10 @@ TEST(Death, IsOneLineWhateverWasPrinted) {
 TEST(Death, GuessesAtLackOfMemory) {
   EXPECT_NE(death_text(killed(SIGKILL)).find("lack of memory"), std::string::npos);
   EXPECT_NE(death_text(killed(SIGBUS)).find("lack of memory"), std::string::npos);
+  Death known = killed(SIGKILL);
+  known.lack_of_memory = true;
+  EXPECT_NE(death_text(known).find("SIGKILL (by the kernel, for lack of memory)"),
+            std::string::npos);
 }
 
 TEST(Death, ByAnExitCodeOrUnknownCauseIsSaid) {

@@ -185,6 +185,37 @@ TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
   EXPECT_EQ(control.replicas[1].at.value, kNever);
 }
 
+// Killed twice over one sample while the kernel counts kills for lack of memory as `rises` says.
+std::size_t quarantined_after(RecoveryTest& test, const std::vector<std::uint64_t>& rises) {
+  test.policy(RestartSpec::Policy::on_failure);
+  std::uint64_t count = 5;
+  RecoveryBooks books(test.plan, MemoryKills([&count] { return count; }));
+  Recovery recovery(test.plan, test.control, books);
+  for (const std::uint64_t rise : rises) {
+    count += rise;
+    test.control.replicas[1].at.value = 7;
+    const auto decision = test.die(recovery, kKilled);
+    EXPECT_EQ(decision.next, Next::restart);
+    EXPECT_EQ(
+        decision.text.find("SIGKILL (by the kernel, for lack of memory)") != std::string::npos,
+        rise > 0)
+        << decision.text;
+  }
+  return test.control.stages[1].quarantine.size();
+}
+
+TEST_F(RecoveryTest, ASampleThatTakesAllMemoryTwiceGoesIntoQuarantine) {
+  EXPECT_EQ(quarantined_after(*this, {1, 1}), 1u);
+}
+
+TEST_F(RecoveryTest, OtherKillsAreNoSamplesFault) {
+  EXPECT_EQ(quarantined_after(*this, {0, 0}), 0u);
+}
+
+TEST_F(RecoveryTest, OneKillForLackOfMemoryIsNotEnough) {
+  EXPECT_EQ(quarantined_after(*this, {1, 0, 0}), 0u);
+}
+
 TEST_F(RecoveryTest, AFullQuarantineEndsTheRun) {
   policy(RestartSpec::Policy::on_failure);
   RecoveryBooks books(plan);
