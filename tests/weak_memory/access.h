@@ -9,29 +9,67 @@
 
 namespace brigade::weak_memory {
 
-enum class Kind : uint8_t { kLoad, kStore, kExchange, kCas, kAdd, kOr, kAnd, kSleep, kWake };
+enum class Kind : uint8_t {
+  kLoad,
+  kStore,
+  kExchange,
+  kCas,
+  kAdd,
+  kOr,
+  kAnd,
+  kSleep,
+  kWake,
+  kReap,
+  kAwait
+};
 
 /// What a word is for.
-enum class Role : uint8_t { kOther, kLow, kTaskWord, kWaiters, kBell };
+enum class Role : uint8_t {
+  kOther,
+  kLow,
+  kTaskWord,
+  kWaiters,
+  kBell,
+  kRepairs,
+  kStop,
+  kAck,
+  kEnd,
+  kTally
+};
 
 /// An access as it stands in transports/.
 enum class Access : uint8_t {
   kNone,
-  kReached,      // Channel::reached(): load of a neighbour's mark
-  kOwnLow,       // Channel::at_end(): load of its own mark
-  kClaimLook,    // try_claim(): load of the task word
-  kClaimCas,     // try_claim(): compare-and-swap of the task word
-  kFinishLow,    // finish() in order: store of the mark
-  kFinishDone,   // finish(): exchange of the task word for DONE
-  kAdvanceLow,   // advance(): load of the mark
-  kAdvanceWord,  // advance(): load of the task word
-  kAdvanceCas,   // advance(): compare-and-swap of the mark
-  kSetWaiter,    // set_waiter()
-  kClearWaiter,  // clear_waiter()
-  kBellLook,     // claim_or_wait(): load of the bell
-  kWakeLook,     // wake_waiters(): fetch_or(0)
-  kRing,         // ring()
-  kGlance,       // WakeDebt::somebody_waits()
+  kReached,        // Channel::reached(): load of a neighbour's mark
+  kOwnLow,         // Channel::at_end(): load of its own mark
+  kClaimLook,      // try_claim(): load of the task word
+  kClaimCas,       // try_claim(): compare-and-swap of the task word
+  kFinishLow,      // finish() in order: store of the mark
+  kFinishDone,     // finish(): exchange of the task word for DONE
+  kAdvanceLow,     // advance(): load of the mark
+  kAdvanceWord,    // advance(): load of the task word
+  kAdvanceCas,     // advance(): compare-and-swap of the mark
+  kSetWaiter,      // set_waiter()
+  kClearWaiter,    // clear_waiter()
+  kBellLook,       // claim_or_wait(): load of the bell
+  kWakeLook,       // wake_waiters(): fetch_or(0)
+  kRing,           // ring()
+  kGlance,         // WakeDebt::somebody_waits()
+  kRepairsLook,    // Channel::refresh_after_repair(): load of the repairs
+  kReopen,         // repair(): store of a task word that the dead had claimed
+  kCountRepair,    // repair(): the repairs
+  kStopLook,       // try_claim(): load of the stop
+  kAcknowledge,    // try_claim(): store of the acknowledgement
+  kAskStop,        // ask_stop()
+  kAckLook,        // all_acknowledged()
+  kEndLook,        // try_claim(): load of the domain's end
+  kLowerEnd,       // lower_end(): store of the domain's end
+  kEndIsSet,       // lower_end(): store of the stop
+  kRecordEnd,      // EpochList::record()
+  kRecordedLook,   // EpochList::end()
+  kTallyCommit,    // Tally::write(): store of the sequence
+  kJournalCommit,  // Journal::commit(): the same
+  kWordLook,       // claimed_up_to(), reopen_tasks(): load of a task word
 };
 
 const char* name_of(Access access);

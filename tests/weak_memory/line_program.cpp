@@ -10,6 +10,10 @@ namespace {
 
 using Replica = Channel<RecordedPolicy>;
 
+// In place of private memory: what the supervisor does next.
+constexpr uint16_t kSupervises = 0xffff;
+constexpr uint16_t kHasAsked = 0xfffe;
+
 // What a channel remembers between tasks is private to it; a test that stores and compares it may
 // look. (An explicit instantiation may name private members.)
 template <class Tag, auto kMember>
@@ -42,14 +46,16 @@ std::string content_of(const Replica& channel) {
 
 }  // namespace
 
-LineProgram::LineProgram(const std::vector<support::StageSpec>& stages, std::uint64_t samples)
+LineProgram::LineProgram(const std::vector<support::StageSpec>& stages, std::uint64_t samples,
+                         const Script& script)
     : shape_(support::line_shape(stages)),
       samples_(samples),
+      script_(script),
       memory_(control_bytes<P>(shape_)),
       control_(create_control<P>(memory_.data(), shape_)) {
   set_first_values();
   number_words();
-  for (int t = 0; t < threads(); ++t) {
+  for (int t = 0; t < shape_.replicas; ++t) {
     const int stage = stage_of(t);
     const int first = shape_.stages[static_cast<std::size_t>(stage)].first_replica;
     std::memset(working_.bytes, 0, sizeof working_.bytes);
@@ -57,6 +63,7 @@ LineProgram::LineProgram(const std::vector<support::StageSpec>& stages, std::uin
     first_.push_back(keep(*channel));
     channel->~Replica();
   }
+  if (has_supervisor()) first_.push_back(kSupervises);
 }
 
 LineProgram::~LineProgram() {
@@ -88,10 +95,35 @@ void LineProgram::number_words() {
       number(lane.table.lines()[w].value, Role::kTaskWord, s, concat("task[", s, "][", w, "]"));
     }
   }
-  for (int t = 0; t < threads(); ++t) {
+  for (int t = 0; t < shape_.replicas; ++t) {
     number(control_.bells[t].rings, Role::kBell, stage_of(t), concat("bell[", t, "]"));
+    control_.replicas[t].at.value.ignore();
+  }
+  if (script_.victim >= 0) {
+    const int stage = stage_of(script_.victim);
+    number(control_.stages[static_cast<std::size_t>(stage)].repairs->value, Role::kRepairs, stage,
+           "repairs");
+    if (script_.holes != 0) number_tally();
+  }
+  if (script_.stop) {
+    number(control_.domains[0]->end.value, Role::kEnd, 0, "end");
+    number(control_.domains[0]->stop.value, Role::kStop, 0, "stop");
+    for (int r = 0; r < shape_.stages[0].replicas; ++r)
+      number(control_.replicas[r].ack.value, Role::kAck, 0, concat("ack[", r, "]"));
   }
   BRIGADE_CHECK(words_.size() <= kWords, words_.size());
+}
+
+void LineProgram::number_tally() {
+  LaneWords<P>& lane = control_.stages[static_cast<std::size_t>(stage_of(script_.victim))].lanes[0];
+  for (TallyEntry<P>& entry : lane.tallies[0].entries) {
+    number(entry.sequence, Role::kTally, 0, "tally.sequence");
+    number(entry.task, Role::kTally, 0, "tally.task");
+    number(entry.holes, Role::kTally, 0, "tally.holes");
+    for (auto* word :
+         {&entry.pads, &entry.dropped, &entry.quarantined, &entry.given, &entry.before})
+      word->ignore();
+  }
 }
 
 void LineProgram::prepare(State& state) const {
@@ -99,6 +131,15 @@ void LineProgram::prepare(State& state) const {
     state.memory.words[w].entries[0].value = words_[w].first;
   }
   for (std::size_t t = 0; t < first_.size(); ++t) state.threads[t].from = first_[t];
+  if (script_.victim >= 0) state.deaths_left = 1;
+}
+
+// What it held may be claimed again.
+void LineProgram::reaped(State& state, int thread) const {
+  if (state.held[thread] == 0) return;
+  uint16_t& claimed = state.claimed[stage_of(thread)];
+  claimed = static_cast<uint16_t>(claimed & ~(1u << (state.held[thread] - 1)));
+  state.held[thread] = 0;
 }
 
 uint16_t LineProgram::keep(const Replica& channel) {
@@ -114,19 +155,69 @@ uint16_t LineProgram::keep(const Replica& channel) {
 
 bool LineProgram::turn(int thread, uint16_t& from) {
   if (working_in_use_) working_.channel()->~Replica();  // a longjmp has left it
+  working_in_use_ = false;
+  supervising_ = from == kSupervises || from == kHasAsked;
+  if (supervising_) return supervise(from);
   std::memset(working_.bytes, 0, sizeof working_.bytes);
   Replica& channel = *new (working_.bytes) Replica(*kept_[from]->channel());
   working_in_use_ = true;
+  const int me = replica_of(thread);
   const Attempt<P> found = claim_or_wait<P>(
-      control_.bells[thread], thread, 0, [&] { return channel.try_claim(); },
-      [&] { channel.pay(); });
+      control_.bells[me], me, 0, [&] { return channel.try_claim(); }, [&] { channel.pay(); });
   if (found.look == Look::ended) return false;
   const int stage = stage_of(thread);
   Machine::active->claim(stage, static_cast<int>(found.task));
+  if (script_.mistake == Script::Mistake::acknowledged_in_hand) acknowledge_in_hand(thread);
   work(stage, found.task);
-  channel.finish(found.task);
+  RowCounts not_full;
+  not_full.holes = script_.holes >> found.task & 1;
+  channel.finish(found.task, not_full);
   from = keep(channel);
   return true;
+}
+
+bool LineProgram::supervise(uint16_t& from) {
+  if (script_.victim >= 0) return repair_the_dead(from);
+  if (from == kSupervises) {
+    ask_stop(control_);
+    from = kHasAsked;
+    return true;
+  }
+  int acks[kThreads] = {-1, -1, -1, -1};
+  for (int r = 0; r < shape_.stages[0].replicas; ++r)
+    acks[r] = control_.replicas[r].ack.value.number();
+  const uint32_t ended = Machine::active->await(acks);
+  const auto gone = [&](int replica) { return (ended >> replica & 1) != 0; };
+  if (!all_acknowledged(control_, gone)) return true;  // an old value: asks again
+  lower_end(control_, 0, multiple());
+  return false;
+}
+
+bool LineProgram::repair_the_dead(uint16_t& from) {
+  if (!Machine::active->reap(script_.victim)) return false;
+  const int stage = stage_of(script_.victim);
+  const int replica = script_.victim - shape_.stages[static_cast<std::size_t>(stage)].first_replica;
+  if (script_.mistake == Script::Mistake::counted_first) {
+    repair(control_, stage, replica, {}, {false, false, false, false, true, false});
+    RepairRules rest;
+    rest.count = false;
+    repair(control_, stage, replica, {}, rest);
+  } else {
+    repair(control_, stage, replica, {}, script_.rules);
+  }
+  if (!script_.restart) return false;
+  std::memset(working_.bytes, 0, sizeof working_.bytes);
+  const auto* channel = new (working_.bytes) Replica(control_, stage, 0, replica);
+  working_in_use_ = true;
+  from = keep(*channel);
+  return true;
+}
+
+void LineProgram::acknowledge_in_hand(int thread) {
+  if (stage_of(thread) != 0) return;
+  const auto asked = static_cast<std::uint64_t>(Stop::asked);
+  if (control_.domains[0]->stop.value.load(std::memory_order_seq_cst) == asked)
+    control_.replicas[thread].ack.value.store(1, std::memory_order_seq_cst);
 }
 
 void LineProgram::work(int stage, std::uint64_t task) {
@@ -140,7 +231,12 @@ void LineProgram::work(int stage, std::uint64_t task) {
   }
 }
 
+int LineProgram::replica_of(int thread) const {
+  return thread == shape_.replicas ? script_.victim : thread;
+}
+
 int LineProgram::stage_of(int thread) const {
+  thread = replica_of(thread);
   int stage = 0;
   while (thread >= shape_.stages[static_cast<std::size_t>(stage)].first_replica +
                        shape_.stages[static_cast<std::size_t>(stage)].replicas) {
@@ -170,7 +266,9 @@ Access LineProgram::name(int thread, const Operation& operation, FaultPoint afte
     case Role::kTaskWord:
       if (operation.kind == Kind::kExchange) return Access::kFinishDone;
       if (operation.kind == Kind::kCas) return Access::kClaimCas;
-      return advances ? Access::kAdvanceWord : Access::kClaimLook;
+      if (operation.kind == Kind::kStore) return Access::kReopen;
+      if (advances) return Access::kAdvanceWord;
+      return supervising_ ? Access::kWordLook : Access::kClaimLook;
     case Role::kWaiters:
       if (operation.kind == Kind::kLoad) return Access::kGlance;
       if (operation.kind == Kind::kAnd) return Access::kClearWaiter;
@@ -178,22 +276,55 @@ Access LineProgram::name(int thread, const Operation& operation, FaultPoint afte
     case Role::kBell:
       if (operation.kind == Kind::kLoad) return Access::kBellLook;
       return operation.kind == Kind::kAdd ? Access::kRing : Access::kNone;
+    case Role::kTally:
+      return operation.kind == Kind::kStore && words_[operation.word].name == "tally.sequence"
+                 ? Access::kTallyCommit
+                 : Access::kNone;
+    case Role::kRepairs:
+      return operation.kind == Kind::kAdd ? Access::kCountRepair : Access::kRepairsLook;
+    case Role::kStop:
+      if (operation.kind == Kind::kLoad) return Access::kStopLook;
+      return operation.operand == static_cast<uint32_t>(Stop::asked) ? Access::kAskStop
+                                                                     : Access::kEndIsSet;
+    case Role::kAck:
+      return operation.kind == Kind::kLoad ? Access::kAckLook : Access::kAcknowledge;
+    case Role::kEnd:
+      if (operation.kind == Kind::kStore) return Access::kLowerEnd;
+      return supervising_ ? Access::kNone : Access::kEndLook;
     default:
       return Access::kNone;
   }
 }
 
 const char* LineProgram::at_end(const State& state) const {
+  std::uint64_t end = samples_;
+  for (std::size_t w = 0; w < words_.size(); ++w)
+    if (words_[w].role == Role::kEnd) end = state.memory.newest_value(static_cast<int>(w));
   for (std::size_t w = 0; w < words_.size(); ++w) {
     const uint32_t value = state.memory.newest_value(static_cast<int>(w));
-    if (words_[w].role == Role::kLow && value != samples_) return "a mark is not at the end";
+    if (words_[w].role == Role::kLow && value != end) return "a mark is not at the end";
     if (words_[w].role == Role::kWaiters && value != 0) return "a bit is left in waiters";
   }
   for (std::size_t s = 0; s < shape_.stages.size(); ++s) {
-    const std::uint64_t tasks = samples_ / shape_.stages[s].lanes[0].task;
-    if (state.claimed[s] != (1u << tasks) - 1) return "a task was never claimed";
+    const std::uint64_t tasks = end / shape_.stages[s].lanes[0].task;
+    if (state.claimed[s] != (1u << tasks) - 1) return "a task was never claimed, or beyond the end";
   }
+  if (counted_holes(state) != static_cast<std::uint64_t>(__builtin_popcount(script_.holes)))
+    return "the tally is wrong";
   return nullptr;
+}
+
+/// As the newest entry of the victim's tally says, after everything is done.
+std::uint64_t LineProgram::counted_holes(const State& state) const {
+  std::uint64_t sequence = 0, holes = 0;
+  for (std::size_t w = 0; w < words_.size(); ++w) {
+    if (words_[w].name != "tally.sequence") continue;
+    const auto at = static_cast<int>(w);  // task and holes follow it
+    if (state.memory.newest_value(at) <= sequence) continue;
+    sequence = state.memory.newest_value(at);
+    holes = state.memory.newest_value(at + 2);
+  }
+  return holes;
 }
 
 std::string LineProgram::word_name(int word) const {
@@ -201,6 +332,7 @@ std::string LineProgram::word_name(int word) const {
 }
 
 std::string LineProgram::thread_name(int thread) const {
+  if (thread == shape_.replicas) return "supervisor, successor";
   const int stage = stage_of(thread);
   const int first = shape_.stages[static_cast<std::size_t>(stage)].first_replica;
   return concat("stage ", stage, ".", thread - first);

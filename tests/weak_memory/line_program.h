@@ -1,8 +1,9 @@
 #pragma once
 
 // The threads of a small line: each is a replica that claims or waits, reads and writes rows, and
-// finishes, by the templates of transports/ (Channel, advance, claim_or_wait, WakeDebt, bells).
-// Nobody dies, and the end is known: repairs, stops and ends are not looked at here.
+// finishes, by the templates of transports/ (Channel, advance, claim_or_wait, WakeDebt, bells). One
+// more may be the supervisor: it reaps a replica, which may die after any step, repairs, and goes
+// on as its successor (repair()); or it asks for a stop and lowers the end (stop.h).
 
 #include <cstdint>
 #include <memory>
@@ -12,23 +13,47 @@
 
 #include "tests/support/line.h"
 #include "tests/weak_memory/recorded_policy.h"
+#include "transports/stop.h"
 #include "transports/wait.h"
 
 namespace brigade::weak_memory {
 
+/// What the supervisor does, and what is wrong with it on purpose.
+struct Script {
+  int victim = -1;      ///< the thread that may die; -1: none
+  bool restart = true;  ///< else the others do without it
+  bool stop = false;
+  std::uint32_t holes = 0;  ///< tasks (bits) of the victim that have one
+  RepairRules rules = {};
+  enum class Mistake : std::uint8_t {
+    none,
+    counted_first,         ///< the repair, before what it has repaired
+    acknowledged_in_hand,  ///< the stop, before the task in hand is finished
+  } mistake = Mistake::none;
+};
+
 class LineProgram : public Program {
  public:
-  LineProgram(const std::vector<support::StageSpec>& stages, std::uint64_t samples);
+  LineProgram(const std::vector<support::StageSpec>& stages, std::uint64_t samples,
+              const Script& script = {});
   ~LineProgram() override;
   LineProgram(const LineProgram&) = delete;
 
-  int threads() const override { return shape_.replicas; }
+  int threads() const override { return shape_.replicas + (has_supervisor() ? 1 : 0); }
   bool turn(int thread, uint16_t& from) override;
   Access name(int thread, const Operation& operation, FaultPoint after) const override;
   void prepare(State& state) const override;
   const char* at_end(const State& state) const override;
   std::string word_name(int word) const override;
   std::string thread_name(int thread) const override;
+  bool may_die(int thread) const override { return thread == script_.victim; }
+  bool is_awaited(int thread) const override {
+    return script_.stop && thread < shape_.stages[0].replicas;
+  }
+  bool is_private(int word) const override {
+    return words_[static_cast<std::size_t>(word)].role == Role::kTally;
+  }
+  void reaped(State& state, int thread) const override;
 
  private:
   using P = RecordedPolicy;
@@ -49,13 +74,22 @@ class LineProgram : public Program {
   void number(RecordedPolicy::Atomic<T>& word, Role role, int stage, const std::string& name);
   void set_first_values();
   void number_words();
+  void number_tally();
+  std::uint64_t counted_holes(const State& state) const;
   uint16_t keep(const Replica& channel);
   void work(int stage, std::uint64_t task);
+  bool has_supervisor() const { return script_.victim >= 0 || script_.stop; }
+  int replica_of(int thread) const;
+  bool supervise(uint16_t& from);
+  bool repair_the_dead(uint16_t& from);
+  void acknowledge_in_hand(int thread);
+  std::uint64_t multiple() const { return support::line_multiple(shape_); }
   int stage_of(int thread) const;
   int row_of(int stage, std::uint64_t sample) const;
 
   const GraphShape shape_;
   const std::uint64_t samples_;
+  const Script script_;
   support::LineMemory memory_;
   Control<P> control_;
   std::vector<Word> words_;
@@ -64,6 +98,7 @@ class LineProgram : public Program {
   std::vector<uint16_t> first_;
   Room working_;
   bool working_in_use_ = false;
+  bool supervising_ = false;
 };
 
 }  // namespace brigade::weak_memory

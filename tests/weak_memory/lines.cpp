@@ -1,5 +1,8 @@
 #include "tests/weak_memory/lines.h"
 
+#include <string>
+#include <utility>
+
 namespace brigade::weak_memory {
 namespace {
 
@@ -44,6 +47,65 @@ std::vector<LineCase> large_lines() {
   };
 }
 
+std::vector<LineCase> supervised_lines() {
+  Script first_dies, second_dies, third_dies, stop;
+  first_dies.victim = 0;
+  second_dies.victim = 1;
+  third_dies.victim = 2;
+  Script first_is_gone = first_dies, third_is_gone = third_dies;
+  first_is_gone.restart = third_is_gone.restart = false;
+  stop.stop = true;
+  Script holes = first_dies;
+  holes.holes = 0b101;
+  const std::vector<StageSpec> in_line = {in_order(1, {}), in_order(0, {0})};
+  const std::vector<StageSpec> to_one = {with_words(2, 2, {}), in_order(0, {0})};
+  const std::vector<StageSpec> to_two = {in_order(2, {}), with_words(2, 0, {0})};
+  return {
+      {"writer_dies", in_line, 2, {2, 1}, 70'000, first_dies},
+      {"reader_dies", in_line, 2, {2, 1}, 55'000, second_dies},
+      {"writer_with_words_dies",
+       {with_words(1, 1, {}), in_order(0, {0})},
+       2,
+       {2, 1},
+       80'000,
+       first_dies},
+      {"one_of_two_writers_dies", to_one, 2, {1, 1}, 300'000, first_dies},
+      {"one_of_two_writers_is_gone", to_one, 2, {1, 1}, 250'000, first_is_gone},
+      {"one_of_two_readers_dies", to_two, 2, {1, 1}, 440'000, third_dies},
+      {"one_of_two_readers_is_gone", to_two, 2, {1, 1}, 340'000, third_is_gone},
+      {"writer_with_a_tally_dies", {with_words(1, 2, {})}, 3, {255, 1}, 400, holes},
+      {"writer_in_order_with_a_tally_dies", {in_order(2, {})}, 3, {255, 1}, 180, holes},
+      {"stop_of_one_to_one", in_line, 3, {2, 1}, 400'000, stop},
+      {"stop_of_two_to_one", {with_words(2, 1, {}), in_order(0, {0})}, 2, {1, 1}, 700'000, stop},
+  };
+}
+
+std::vector<LineCase> mistaken_lines() {
+  std::vector<LineCase> lines;
+  const auto add = [&](const char* name, const char* like, const auto& change) {
+    for (LineCase& line : supervised_lines()) {
+      if (std::string(line.name) != like) continue;
+      line.name = name;
+      change(line.script);
+      lines.push_back(std::move(line));
+    }
+  };
+  using Mistake = Script::Mistake;
+  add("not_opened_again", "writer_with_words_dies", [](Script& s) { s.rules.reopen = false; });
+  add("not_advanced", "one_of_two_writers_is_gone", [](Script& s) { s.rules.advance = false; });
+  add("not_counted", "one_of_two_writers_is_gone", [](Script& s) { s.rules.count = false; });
+  add("not_rung", "one_of_two_writers_is_gone", [](Script& s) { s.rules.ring = false; });
+  add("not_cleared", "one_of_two_readers_is_gone", [](Script& s) { s.rules.clear = false; });
+  add("not_settled", "writer_with_a_tally_dies", [](Script& s) { s.rules.settle = false; });
+  add("not_settled_in_order", "writer_in_order_with_a_tally_dies",
+      [](Script& s) { s.rules.settle = false; });
+  add("counted_first", "one_of_two_writers_is_gone",
+      [](Script& s) { s.mistake = Mistake::counted_first; });
+  add("acknowledged_in_hand", "stop_of_one_to_one",
+      [](Script& s) { s.mistake = Mistake::acknowledged_in_hand; });
+  return lines;
+}
+
 std::vector<LineCase> probe_lines() {
   return {
       {"one_to_one", {in_order(1, {}), in_order(0, {0})}, 2, {2, 2}},
@@ -72,9 +134,34 @@ std::vector<WeakerCase> weaker_orders() {
   };
 }
 
+std::vector<LineCase> supervised_probe_lines() {
+  std::vector<LineCase> lines;
+  for (LineCase& line : supervised_lines()) {
+    line.bounds = {1, 1};
+    const std::string name = line.name;
+    if (name == "writer_with_a_tally_dies" || name == "writer_with_words_dies" ||
+        name == "one_of_two_writers_is_gone" || name == "stop_of_one_to_one")
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<WeakerCase> weaker_orders_of_the_supervisor() {
+  return {
+      {{Access::kTallyCommit, kRelaxed}, true}, {{Access::kReopen, kRelaxed}, true},
+      {{Access::kCountRepair, kRelaxed}, true}, {{Access::kRepairsLook, kRelaxed}, true},
+      {{Access::kClaimCas, kRelaxed}, false},   {{Access::kAcknowledge, kRelease}, false},
+      {{Access::kAcknowledge, kRelaxed}, true}, {{Access::kAckLook, kAcquire}, false},
+      {{Access::kAckLook, kRelaxed}, true},     {{Access::kStopLook, kRelaxed}, false},
+      {{Access::kAskStop, kRelaxed}, false},    {{Access::kLowerEnd, kRelaxed}, false},
+      {{Access::kEndIsSet, kRelaxed}, false},   {{Access::kEndLook, kRelaxed}, false},
+      {{Access::kWordLook, kRelaxed}, false},
+  };
+}
+
 model::Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max,
                       model::Trace trace) {
-  LineProgram program(line.stages, line.samples);
+  LineProgram program(line.stages, line.samples, line.script);
   Machine machine(program, line.bounds, weaker);
   return machine.explore(states_max, trace);
 }

@@ -15,11 +15,17 @@ struct LineCase {
   std::uint64_t samples = 0;
   Bounds bounds = {};
   std::uint64_t states_min = 0;  // fewer: it does not do what it is meant to
+  Script script = {};            // of a supervisor
 };
 
 /// Of every test run, and larger ones.
 std::vector<LineCase> small_lines();
 std::vector<LineCase> large_lines();
+
+/// With a replica that dies after any step and is repaired, or with a stop, in every test run.
+std::vector<LineCase> supervised_lines();
+/// The same with a mistake, which must be noticed.
+std::vector<LineCase> mistaken_lines();
 
 /// Where a weaker order is looked for: small, and together they use every access.
 std::vector<LineCase> probe_lines();
@@ -30,6 +36,10 @@ struct WeakerCase {
   bool noticed;  // false: the order in transports/ is stronger than these lines need
 };
 std::vector<WeakerCase> weaker_orders();
+
+/// The same of what a repair and a stop do.
+std::vector<LineCase> supervised_probe_lines();
+std::vector<WeakerCase> weaker_orders_of_the_supervisor();
 
 model::Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max,
                       model::Trace trace);

@@ -1,9 +1,6 @@
 #include "tests/weak_memory/machine.h"
 
-#include <array>
 #include <cstdlib>
-
-#include "base/text.h"
 
 namespace brigade::weak_memory {
 namespace {
@@ -17,33 +14,13 @@ std::memory_order when_it_fails(std::memory_order order) {
   return order;
 }
 
-const char* text(std::memory_order order) {
-  switch (order) {
-    case std::memory_order_relaxed:
-      return "relaxed";
-    case std::memory_order_acquire:
-      return "acquire";
-    case std::memory_order_release:
-      return "release";
-    case std::memory_order_acq_rel:
-      return "acq_rel";
-    default:
-      return "seq_cst";
-  }
-}
+constexpr uint8_t kNoWord = 255;
 
-constexpr std::array kKinds = {"load", "store", "exchange", "CAS", "add",
-                               "or",   "and",   "sleep",    "wake"};
+bool is_release(std::memory_order order) {
+  return order != std::memory_order_relaxed && order != std::memory_order_acquire;
+}
 
 }  // namespace
-
-const char* name_of(Access access) {
-  static constexpr std::array kNames = {
-      "other",       "reached",     "own_low",      "claim_look",  "claim_cas",  "finish_low",
-      "finish_done", "advance_low", "advance_word", "advance_cas", "set_waiter", "clear_waiter",
-      "bell_look",   "wake_look",   "ring",         "glance"};
-  return kNames[static_cast<size_t>(access)];
-}
 
 Machine* Machine::active = nullptr;
 
@@ -78,10 +55,10 @@ State Machine::initial() const {
 }
 
 bool Machine::moves(const State& state, std::vector<Move>& moves) const {
-  const bool last_can = state.last < kThreads && state.threads[state.last].doing == Doing::kReady;
+  const bool last_can = state.last < kThreads && can_go_on(state, state.last);
   for (int t = 0; t < program_.threads(); ++t) {
     const ThreadState& thread = state.threads[t];
-    if (thread.doing != Doing::kReady) continue;
+    if (!can_go_on(state, t)) continue;
     if (last_can && t != state.last && state.switches_left == 0) continue;
     moves.push_back({static_cast<uint8_t>(t), 0});
     const Operation& next = thread.next;
@@ -95,13 +72,57 @@ bool Machine::moves(const State& state, std::vector<Move>& moves) const {
       moves.push_back({static_cast<uint8_t>(t), static_cast<uint8_t>(newest - e)});
     }
   }
-  return !moves.empty();
+  const bool some = !moves.empty();  // a death need not come
+  for (int t = 0; t < program_.threads(); ++t) add_deaths(state, t, moves);
+  return some;
+}
+
+// With each set of stores that it may not have made.
+void Machine::add_deaths(const State& state, int t, std::vector<Move>& moves) const {
+  const Doing doing = state.threads[t].doing;
+  const bool lives = doing == Doing::kReady || doing == Doing::kAsleep;
+  if (!lives || state.deaths_left == 0 || !program_.may_die(t)) return;
+  const int sets = 1 << __builtin_popcount(state.loose);
+  for (int missing = 0; missing < sets; ++missing)
+    moves.push_back({static_cast<uint8_t>(t), static_cast<uint8_t>(kDies + missing)});
+}
+
+void Machine::die(State& state, int t, int missing) const {
+  --state.deaths_left;
+  state.threads[t].doing = Doing::kDead;
+  for (int word = 0; word < kWords; ++word) {
+    if ((state.loose >> word & 1) == 0) continue;
+    if ((missing & 1) != 0) state.memory.undo(word);
+    missing >>= 1;
+  }
+  state.loose = 0;
+  forget(state);
+}
+
+bool Machine::can_go_on(const State& state, int t) {
+  if (state.threads[t].doing != Doing::kReady) return false;
+  const Operation& operation = state.threads[t].next;
+  if (operation.kind == Kind::kReap) {
+    const Doing doing = state.threads[operation.operand].doing;
+    return doing == Doing::kDead || doing == Doing::kFinished;
+  }
+  if (operation.kind != Kind::kAwait) return true;
+  for (int other = 0; other < kThreads; ++other) {
+    const auto word = static_cast<uint8_t>(operation.operand >> (8 * other));
+    const bool ended = state.threads[other].doing == Doing::kFinished;
+    if (word != kNoWord && !ended && state.memory.newest_value(word) == 0) return false;
+  }
+  return true;
 }
 
 const char* Machine::apply(State& state, Move move) const {
   const int t = move.actor;
   broken_ = nullptr;
-  const bool last_can = state.last < kThreads && state.threads[state.last].doing == Doing::kReady;
+  if (move.choice >= kDies) {
+    die(state, t, move.choice - kDies);
+    return nullptr;
+  }
+  const bool last_can = state.last < kThreads && can_go_on(state, state.last);
   const bool counts = last_can && state.last != t && bounds_.switches != 255;
   if (counts) --state.switches_left;
   if (move.choice > 0 && bounds_.stale != 255) --state.stale_left;
@@ -121,13 +142,13 @@ const char* Machine::apply(State& state, Move move) const {
 void Machine::forget(State& state) const {
   int alive = 0;
   for (int t = 0; t < kThreads; ++t) {
-    const bool finished = state.threads[t].doing == Doing::kFinished;
-    if (finished) state.memory.views[t] = View{};
-    if (!finished) alive |= 1 << t;
+    const Doing doing = state.threads[t].doing;
+    if (doing == Doing::kFinished && !program_.is_awaited(t)) state.memory.views[t] = View{};
+    if (doing == Doing::kReady || doing == Doing::kAsleep) alive |= 1 << t;
   }
   uint8_t readers[kWords];
   for (int w = 0; w < kWords; ++w) readers[w] = static_cast<uint8_t>(readers_[w] & alive);
-  state.memory.forget(readers);
+  state.memory.forget(readers, state.loose);
 }
 
 uint32_t Machine::perform(State& state, int t, const Operation& operation, int choice) const {
@@ -139,6 +160,9 @@ uint32_t Machine::perform(State& state, int t, const Operation& operation, int c
     wake(state, word);
     return 0;
   }
+  if (operation.kind == Kind::kReap) return reap(state, t, static_cast<int>(operation.operand));
+  if (operation.kind == Kind::kAwait) return await(state, t);
+  note_stores(state, t, operation);
   if (operation.writes() && !memory.has_room(word)) {
     broken_ = kTooManyEntries;
     return 0;
@@ -157,6 +181,38 @@ uint32_t Machine::perform(State& state, int t, const Operation& operation, int c
   }
   memory.modify(t, word, operation.change(before), order);
   return before;
+}
+
+uint32_t Machine::reap(State& state, int t, int dead) const {
+  if (state.threads[dead].doing != Doing::kDead) return 0;
+  state.memory.follow(t, dead);
+  state.threads[dead].doing = Doing::kFinished;
+  state.threads[dead].next = Operation{};
+  std::fill(state.threads[dead].results, state.threads[dead].results + kResultsMax, 0);
+  state.threads[dead].count = 0;
+  program_.reaped(state, dead);
+  return 1;
+}
+
+uint32_t Machine::await(State& state, int t) const {
+  uint32_t ended = 0;
+  for (int other = 0; other < kThreads; ++other) {
+    if (state.threads[other].doing != Doing::kFinished) continue;
+    state.memory.follow(t, other);
+    ended |= 1u << other;
+  }
+  return ended;
+}
+
+void Machine::note_stores(State& state, int t, const Operation& operation) const {
+  if (operation.access == Access::kFinishDone || operation.access == Access::kFinishLow)
+    state.held[t] = 0;
+  if (!program_.may_die(t) || !operation.writes()) return;
+  if (is_release(operation.memory_order())) {
+    state.loose = 0;
+  } else if (operation.kind == Kind::kStore && program_.is_private(operation.word)) {
+    state.loose = static_cast<uint16_t>(state.loose | 1 << operation.word);
+  }
 }
 
 void Machine::wake(State& state, int word) const {
@@ -214,9 +270,11 @@ void Machine::find_user(const Operation& operation) {
   if (operation.kind == Kind::kLoad || operation.kind == Kind::kCas) add(readers_[operation.word]);
 }
 
-// Nobody else writes the word: there is one entry to read, and no step of others matters to it.
+// Nobody else writes the word, or any more: there is one entry to read, and no step of others
+// matters to it.
 bool Machine::is_settled(const Operation& operation) const {
-  return operation.kind == Kind::kLoad && (writers_[operation.word] & ~(1 << thread_)) == 0;
+  if (operation.kind != Kind::kLoad) return false;
+  return (writers_[operation.word] & ~(1 << thread_)) == 0 || program_.is_private(operation.word);
 }
 
 uint32_t Machine::access(Operation operation) {
@@ -252,6 +310,22 @@ void Machine::claim(int stage, int task) {
   uint16_t& claimed = state_->claimed[stage];
   if ((claimed >> task & 1) != 0) broken_ = "a task was claimed twice";
   claimed = static_cast<uint16_t>(claimed | 1 << task);
+  state_->held[thread_] = static_cast<uint8_t>(task + 1);
+}
+
+bool Machine::reap(int thread) {
+  Operation operation;
+  operation.kind = Kind::kReap;
+  operation.operand = static_cast<uint32_t>(thread);
+  return access(operation) != 0;
+}
+
+uint32_t Machine::await(const int (&words)[kThreads]) {
+  Operation operation;
+  operation.kind = Kind::kAwait;
+  for (int t = 0; t < kThreads; ++t)
+    operation.operand |= static_cast<uint32_t>(words[t] < 0 ? kNoWord : words[t]) << (8 * t);
+  return access(operation);
 }
 
 void Machine::note(int reg, uint32_t value) {
@@ -275,24 +349,6 @@ const char* Machine::at_rest(const State& state) const {
     if (state.threads[t].doing != Doing::kFinished) return "deadlock: a thread sleeps for ever";
   }
   return program_.at_end(state);
-}
-
-std::string Machine::describe(const State& before, Move move, const State& after) const {
-  const Operation& operation = before.threads[move.actor].next;
-  const Memory& memory = before.memory;
-  std::string line =
-      concat(program_.thread_name(move.actor), ": ", name_of(operation.access), " ",
-             kKinds[static_cast<size_t>(operation.kind)], " ", program_.word_name(operation.word),
-             " (", text(operation.memory_order()), ")");
-  const int entry = memory.newest(operation.word) - move.choice;
-  if (operation.kind < Kind::kSleep && operation.kind != Kind::kStore) {
-    line += concat(" reads ", memory.words[operation.word].entries[entry].value);
-    if (move.choice > 0) line += concat(", ", int{move.choice}, " behind the newest");
-  }
-  if (operation.writes()) line += concat(" -> ", after.memory.newest_value(operation.word));
-  if (after.threads[move.actor].doing == Doing::kAsleep) line += "; sleeps";
-  if (after.threads[move.actor].doing == Doing::kFinished) line += "; finished";
-  return line;
 }
 
 }  // namespace brigade::weak_memory

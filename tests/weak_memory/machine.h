@@ -9,6 +9,11 @@
 // A step is one access to a word that others may write, with the entry that it reads. Of a word
 // that nobody else writes, the access belongs to the step before it; the same holds for rows.
 //
+// A thread may die after any step, where its program says so. What it has stored stays; but of
+// relaxed stores to words that are looked at only after a death, those since its last release may
+// have been swapped by the compiler, and any of them may be missing. Who reaps it (waitpid) has
+// all that it did in its past, as between two processes.
+//
 // Bounds: how often a run may switch away from a thread that could go on (Qadeer and Rehof,
 // "Context-bounded model checking of concurrent software", TACAS 2005), and how often it may read
 // anything but the newest entry. Within them every run is explored.
@@ -27,11 +32,13 @@ namespace brigade::weak_memory {
 
 using model::Move;
 
-inline constexpr int kResultsMax = 56;
+inline constexpr int kResultsMax = 72;
 inline constexpr int kStagesMax = 3;
 inline constexpr int kRegisters = 4;
 
-enum class Doing : uint8_t { kReady, kAsleep, kFinished };
+inline constexpr uint8_t kDies = 128;  // a choice; those above it: with some stores missing
+
+enum class Doing : uint8_t { kReady, kAsleep, kDead, kFinished };
 
 struct ThreadState {
   Operation next;                      // what it is stopped at
@@ -49,7 +56,9 @@ struct State {
   uint8_t stale_left = 0;
   uint8_t last = kThreads;             // who took the last step
   uint8_t registers[kRegisters] = {};  // what a litmus test has read
-  uint8_t unused[7] = {};
+  uint8_t deaths_left = 0;
+  uint8_t held[kThreads] = {};  // for the properties only: the task in hand plus one
+  uint16_t loose = 0;           // words (bits) whose newest store the dead may not have made
 };
 
 /// What the threads do.
@@ -66,6 +75,14 @@ class Program {
   virtual void prepare(State& state) const = 0;
   virtual std::string word_name(int word) const = 0;
   virtual std::string thread_name(int thread) const = 0;
+  /// Whether the thread may die, once in a run.
+  virtual bool may_die(int) const { return false; }
+  /// Whether nobody but a thread that may die looks at the word while that one lives.
+  virtual bool is_private(int) const { return false; }
+  /// Whether somebody waits for the end of the thread, and has then all that it did in its past.
+  virtual bool is_awaited(int) const { return false; }
+  /// A dead thread has been reaped.
+  virtual void reaped(State&, int) const {}
   /// Where everybody has finished: nullptr, or what is wrong.
   virtual const char* at_end(const State& state) const = 0;
 };
@@ -104,7 +121,15 @@ class Machine {
   /// Rows are plain memory: their reads and writes are no steps, but may be races.
   void use_row(bool write, int row, int number);
   void claim(int stage, int task);
+  /// By this thread, in an earlier turn of its loop.
+  bool has_claimed(int stage, int task) const { return (state_->claimed[stage] >> task & 1) != 0; }
+  void fail(const char* what) { broken_ = what; }
   void note(int reg, uint32_t value);
+  /// Waits until the thread has ended; true: it has died.
+  bool reap(int thread);
+  /// Waits until each of these words (bits by thread) is not 0, or its thread has ended; returns
+  /// who has ended.
+  uint32_t await(const int (&words)[kThreads]);
   void at_point(FaultPoint point) { point_ = point; }
 
  private:
@@ -116,6 +141,12 @@ class Machine {
   void find_user(const Operation& operation);
   void forget(State& state) const;
   void wake(State& state, int word) const;
+  void add_deaths(const State& state, int thread, std::vector<Move>& moves) const;
+  void die(State& state, int thread, int missing) const;
+  static bool can_go_on(const State& state, int thread);
+  uint32_t reap(State& state, int thread, int dead) const;
+  uint32_t await(State& state, int thread) const;
+  void note_stores(State& state, int thread, const Operation& operation) const;
 
   Program& program_;
   const Bounds bounds_;

@@ -98,10 +98,22 @@ const char* Memory::write_row(int thread, int row, int number) {
   return nullptr;
 }
 
-void Memory::forget(const uint8_t (&readers)[kWords]) {
+void Memory::undo(int word) {
+  WordHistory& history = words[word];
+  history.entries[--history.count] = Entry{};
+  const auto newest_left = static_cast<uint8_t>(history.count - 1);
+  const auto lower = [&](uint8_t& at) { at = std::min(at, newest_left); };
+  lower(history.sc_oldest);
+  for (View& view : views) lower(view.oldest[word]);
+  for (WordHistory& other : words) {
+    for (int e = 0; e < other.count; ++e) lower(other.entries[e].released.oldest[word]);
+  }
+}
+
+void Memory::forget(const uint8_t (&readers)[kWords], uint16_t undoable) {
   for (int w = 0; w < kWords; ++w) {
     WordHistory& history = words[w];
-    int drop = history.count - 1;
+    int drop = history.count - 1 - (undoable >> w & 1);
     for (int t = 0; t < kThreads; ++t) {
       if ((readers[w] >> t & 1) != 0) drop = std::min<int>(drop, views[t].oldest[w]);
     }

@@ -89,9 +89,14 @@ struct Memory {
   const char* read_row(int thread, int row);
   const char* write_row(int thread, int row, int number);
 
+  /// Takes back the newest entry of a word that only one thread uses.
+  void undo(int word);
+  /// As if `thread` had waited for all that `other` did, which has ended.
+  void follow(int thread, int other) { views[thread].join(views[other]); }
+
   /// Drops what nobody can read any more: of each word, what none of its `readers` (bits) may. (Who
-  /// only modifies it reads the newest.)
-  void forget(const uint8_t (&readers)[kWords]);
+  /// only modifies it reads the newest.) Of words in `undoable` (bits) the newest may be undone.
+  void forget(const uint8_t (&readers)[kWords], uint16_t undoable);
 
  private:
   void append(int word, const Entry& entry, std::memory_order order);

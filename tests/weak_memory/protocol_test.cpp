@@ -2,6 +2,8 @@
 // every order of steps and every old value that a load may still read, within bounds. See
 // docs/MODEL_CHECKING.md.
 
+#include "tests/weak_memory/ends_program.h"
+#include "tests/weak_memory/free_program.h"
 #include "tests/weak_memory/line_checks.h"
 
 namespace brigade::weak_memory {
@@ -19,26 +21,96 @@ TEST_P(EveryOldValue, HoldsEveryProperty) {
 
 INSTANTIATE_TEST_SUITE_P(Lines, EveryOldValue, testing::ValuesIn(small_lines()));
 
-std::string first_violation(const Weaker& weaker) {
-  for (const LineCase& line : probe_lines()) {
+INSTANTIATE_TEST_SUITE_P(Supervised, EveryOldValue, testing::ValuesIn(supervised_lines()));
+
+class Mistake : public testing::TestWithParam<LineCase> {};
+
+TEST_P(Mistake, IsNoticed) {
+  const model::Report report = explore(GetParam(), {}, kStatesMax, model::Trace::kAsFound);
+  std::printf("%-28s %s\n", GetParam().name, report.violation.c_str());
+  EXPECT_NE(report.violation, "");
+  EXPECT_EQ(report.violation.find("limit"), std::string::npos) << report.violation;
+}
+
+INSTANTIATE_TEST_SUITE_P(Supervised, Mistake, testing::ValuesIn(mistaken_lines()));
+
+std::string first_violation(const Weaker& weaker, const std::vector<LineCase>& lines) {
+  for (const LineCase& line : lines) {
     const model::Report report = explore(line, weaker, kStatesMax, model::Trace::kAsFound);
     if (!report.violation.empty()) return report.violation;
   }
   return "";
 }
 
-// Each order that must not be weaker is noticed when it is; of the others this says that the lines
-// looked at would do with less.
-TEST(WeakerOrder, IsNoticedWhereTheOrderIsNeeded) {
-  if (!kFastBuild) GTEST_SKIP() << "slow build";
-  for (const WeakerCase& weaker : weaker_orders()) {
-    const std::string violation = first_violation(weaker.weaker);
+void look_for(const std::vector<WeakerCase>& orders, const std::vector<LineCase>& lines) {
+  for (const WeakerCase& weaker : orders) {
+    const std::string violation = first_violation(weaker.weaker, lines);
     const char* name = name_of(weaker.weaker.access);
     std::printf("%-14s %d  %s\n", name, static_cast<int>(weaker.weaker.order), violation.c_str());
     EXPECT_EQ(violation.find("limit"), std::string::npos) << name << ": " << violation;
     EXPECT_EQ(!violation.empty(), weaker.noticed)
         << name << ", order " << static_cast<int>(weaker.weaker.order) << ": " << violation;
   }
+}
+
+// Each order that must not be weaker is noticed when it is; of the others this says that the lines
+// looked at would do with less.
+TEST(WeakerOrder, IsNoticedWhereTheOrderIsNeeded) {
+  if (!kFastBuild) GTEST_SKIP() << "slow build";
+  look_for(weaker_orders(), probe_lines());
+}
+
+TEST(WeakerOrder, OfTheSupervisorIsNoticedWhereTheOrderIsNeeded) {
+  if (!kFastBuild) GTEST_SKIP() << "slow build";
+  look_for(weaker_orders_of_the_supervisor(), supervised_probe_lines());
+}
+
+// --- the journal of a stage that numbers its outputs freely
+
+model::Report journal_report(const std::vector<int>& outputs, const RepairRules& rules,
+                             const Weaker& weaker) {
+  FreeProgram program(outputs, rules);
+  Machine machine(program, {}, weaker);
+  return machine.explore(kStatesMax);
+}
+
+TEST(Journal, TellsASuccessorWhatIsThereWhereverAReplicaDies) {
+  for (const std::vector<int>& outputs : {std::vector{2, 1}, {0, 2}, {1, 0, 1}}) {
+    const model::Report report = journal_report(outputs, {}, {});
+    print("journal", report);
+    EXPECT_EQ(report.violation, "");
+    EXPECT_GE(report.states, 200u);
+  }
+}
+
+TEST(Journal, ThatIsNotSettledIsNoticed) {
+  RepairRules rules;
+  rules.settle = false;
+  EXPECT_NE(journal_report({2, 1}, rules, {}).violation, "");
+}
+
+TEST(Journal, WhoseEntryMayComeAfterItsSequenceIsNoticed) {
+  const Weaker relaxed = {Access::kJournalCommit, std::memory_order_relaxed};
+  EXPECT_NE(journal_report({2, 1}, {}, relaxed).violation, "");
+}
+
+// --- ends of epochs, recorded by a stream, and the turns of who reads it
+
+model::Report ends_report(bool late, const Bounds& bounds, const Weaker& weaker) {
+  EndsProgram program(late);
+  Machine machine(program, bounds, weaker);
+  return machine.explore(kStatesMax);
+}
+
+TEST(Ends, AreKnownBeforeAnySampleBeyondThem) {
+  const model::Report report = ends_report(false, {3, 2}, {});
+  print("ends", report);
+  EXPECT_EQ(report.violation, "");
+  EXPECT_GE(report.endings, 1u);
+}
+
+TEST(Ends, ThatAreRecordedLateAreNoticed) {
+  EXPECT_NE(ends_report(true, {2, 1}, {}).violation, "");
 }
 
 }  // namespace

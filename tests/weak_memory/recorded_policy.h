@@ -21,7 +21,7 @@ struct RecordedPolicy {
 };
 
 /// Values fit into 32 bits where a thread writes them. A word without a number is never written
-/// while threads run.
+/// while threads run, unless it is ignored.
 template <class T>
 class RecordedPolicy::Atomic {
  public:
@@ -31,6 +31,8 @@ class RecordedPolicy::Atomic {
   /// Gives the word its place in the machine.
   void number(int word) { word_ = static_cast<std::int8_t>(word); }
   int number() const { return word_; }
+  /// Nothing depends on it: what is stored is left out.
+  void ignore() { word_ = kIgnored; }
   T raw() const { return value_; }
 
   T load(std::memory_order order) const {
@@ -56,6 +58,7 @@ class RecordedPolicy::Atomic {
   T fetch_and(T value, std::memory_order order) { return run(Kind::kAnd, order, value); }
 
   T run(Kind kind, std::memory_order order, T operand, T expected = 0) const {
+    if (word_ == kIgnored) return value_;
     Operation operation;
     operation.kind = kind;
     operation.word = static_cast<std::uint8_t>(word_);
@@ -66,6 +69,8 @@ class RecordedPolicy::Atomic {
   }
 
  private:
+  static constexpr std::int8_t kIgnored = -2;
+
   T value_;
   std::int8_t word_ = -1;
 };

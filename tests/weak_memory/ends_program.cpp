@@ -1,0 +1,142 @@
+#include "tests/weak_memory/ends_program.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace brigade::weak_memory {
+namespace {
+
+// The words of a list are its own; a test that numbers them may look.
+template <class Tag, auto kMember>
+struct Expose {
+  friend auto member(Tag) { return kMember; }
+};
+struct Entries {
+  friend auto member(Entries);
+};
+template struct Expose<Entries, &EpochList<RecordedPolicy>::entries_>;
+
+constexpr int kStream = 0, kOther = 1, kConsumer = 2;  // stages
+constexpr std::uint64_t kEpochs = 2;                   // of one sample each
+
+GraphShape ends_shape() {
+  GraphShape shape =
+      support::line_shape({{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 1, 0, {0}, true}});
+  shape.domains = 2;
+  shape.stages[kOther].lanes[0].domain = 1;
+  StageShape& consumer = shape.stages[kConsumer];
+  consumer.turns = Turns::epochs;
+  consumer.lanes.push_back(consumer.lanes[0]);
+  consumer.lanes[1].domain = 1;
+  consumer.lanes[1].inputs = {kOther};
+  shape.epoch_ends = {kEpochs, kEpochs};
+  return shape;
+}
+
+}  // namespace
+
+EndsProgram::EndsProgram(bool late)
+    : late_(late),
+      shape_(ends_shape()),
+      memory_(control_bytes<P>(shape_)),
+      control_(create_control<P>(memory_.data(), shape_)) {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  control_.phase->value.store(static_cast<std::uint64_t>(Phase::running), relaxed);
+  control_.domains[1]->end.value.store(kEpochs, relaxed);
+  control_.stages[kOther].lanes[0].mark->low.value.store(kEpochs, relaxed);
+  for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch)
+    control_.epoch_ends[1].record(epoch, epoch + 1);
+  Mark<P>& stream = *control_.stages[kStream].lanes[0].mark;
+  stream_low_ = number(stream.low.value, "low of the stream");
+  number(stream.waiters.bits[0], "waiters of the stream");
+  auto& lanes = control_.stages[kConsumer].lanes;
+  for (LaneWords<P>& lane : lanes) number(lane.mark->low.value, "low of the consumer");
+  number(lanes[0].mark->waiters.bits[0], "waiters of the consumer");
+  lanes[1].mark->waiters.bits[0].ignore();  // of one whom nobody waits for
+  control_.stages[kOther].lanes[0].mark->waiters.bits[0].ignore();
+  number(control_.bells[kStream].rings, "bell of the stream");
+  control_.bells[kOther].rings.ignore();
+  number(control_.bells[kConsumer].rings, "bell of the consumer");
+  number(control_.domains[0]->end.value, "end");
+  for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch)
+    recorded_.push_back(
+        number((control_.epoch_ends[0].*member(Entries{}))[epoch], concat("end of epoch ", epoch)));
+}
+
+template <class T>
+int EndsProgram::number(P::Atomic<T>& word, const std::string& name) {
+  word.number(static_cast<int>(words_.size()));
+  words_.push_back({name, static_cast<uint32_t>(word.raw())});
+  BRIGADE_CHECK(words_.size() <= kWords, words_.size());
+  return word.number();
+}
+
+void EndsProgram::prepare(State& state) const {
+  for (std::size_t w = 0; w < words_.size(); ++w)
+    state.memory.words[w].entries[0].value = words_[w].first;
+}
+
+bool EndsProgram::turn(int thread, uint16_t&) { return thread == 0 ? stream() : consume(); }
+
+/// One sample, and the end of the epoch before it.
+bool EndsProgram::stream() {
+  channel_.emplace(control_, kStream, 0, 0);
+  Bell<P>& bell = control_.bells[kStream];
+  const Attempt<P> found = claim_or_wait<P>(
+      bell, kStream, 0, [&] { return channel_->try_claim(); }, [&] { channel_->pay(); });
+  if (found.look == Look::ended) return false;
+  const std::uint64_t number = found.task;
+  const auto end_before = [&] {
+    if (number > 0) end_epoch(control_, 0, number - 1, number);
+  };
+  if (!late_) end_before();
+  if (number == kEpochs) return true;  // it has said now that this is all
+  Machine::active->use_row(true, static_cast<int>(number), static_cast<int>(number));
+  channel_->finish(number);
+  channel_->pay();  // it begins anew
+  if (late_) end_before();
+  return true;
+}
+
+bool EndsProgram::consume() {
+  lanes_.emplace(control_, kConsumer, 0);
+  Bell<P>& bell = control_.bells[kConsumer];
+  const Attempt<P> found = claim_or_wait<P>(
+      bell, kConsumer, 0, [&] { return lanes_->try_claim(); }, [&] { lanes_->pay(); });
+  if (found.look == Look::ended) return false;
+  const int task = static_cast<int>(found.task);
+  const int lane = lanes_->lane();
+  Machine::active->claim(lane, task);
+  const bool in_turn = lane == 1 ? Machine::active->has_claimed(0, task)
+                                 : task == 0 || Machine::active->has_claimed(1, task - 1);
+  if (!in_turn) Machine::active->fail("a sample comes before the turn of its epoch");
+  if (lane == 0) Machine::active->use_row(false, task, task);
+  lanes_->finish(found.task, {}, {});
+  lanes_->pay();  // it begins anew
+  return true;
+}
+
+const char* EndsProgram::at_end(const State& state) const {
+  for (int lane = 0; lane < 2; ++lane)
+    if (state.claimed[lane] != (1u << kEpochs) - 1) return "a sample was never taken";
+  return nullptr;
+}
+
+Access EndsProgram::name(int thread, const Operation& operation, FaultPoint) const {
+  if (std::find(recorded_.begin(), recorded_.end(), operation.word) != recorded_.end())
+    return operation.kind == Kind::kStore ? Access::kRecordEnd : Access::kRecordedLook;
+  if (operation.word != stream_low_) return Access::kNone;
+  if (operation.kind == Kind::kStore) return Access::kFinishLow;
+  return thread == 1 ? Access::kReached : Access::kNone;
+}
+
+std::string EndsProgram::word_name(int word) const {
+  return words_[static_cast<std::size_t>(word)].name;
+}
+
+std::string EndsProgram::thread_name(int thread) const {
+  return thread == 0 ? "stream" : "consumer";
+}
+
+}  // namespace brigade::weak_memory

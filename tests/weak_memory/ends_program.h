@@ -1,0 +1,59 @@
+#pragma once
+
+// A stream that ends epochs (end_epoch() of transports/stop.h), and a consumer under `join: epochs`
+// (transports/joined_lanes.h) that takes them in turns with those of another source, which has
+// ended. The stream's epochs need no padding: the row after an end may be there at once. The
+// consumer begins anew after every task, as a successor does, so that where it stands follows from
+// the shared words.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/line.h"
+#include "tests/weak_memory/recorded_policy.h"
+#include "transports/joined_lanes.h"
+#include "transports/stop.h"
+#include "transports/wait.h"
+
+namespace brigade::weak_memory {
+
+class EndsProgram : public Program {
+ public:
+  /// `late`: a mistake, an end is recorded after the first row of the next epoch.
+  explicit EndsProgram(bool late);
+
+  int threads() const override { return 2; }
+  bool turn(int thread, uint16_t& from) override;
+  Access name(int thread, const Operation& operation, FaultPoint after) const override;
+  void prepare(State& state) const override;
+  const char* at_end(const State& state) const override;
+  std::string word_name(int word) const override;
+  std::string thread_name(int thread) const override;
+
+ private:
+  using P = RecordedPolicy;
+  struct Word {
+    std::string name;
+    uint32_t first = 0;
+  };
+
+  template <class T>
+  int number(P::Atomic<T>& word, const std::string& name);
+  bool stream();
+  bool consume();
+
+  const bool late_;
+  const GraphShape shape_;
+  support::LineMemory memory_;
+  Control<P> control_;
+  std::vector<Word> words_;
+  int stream_low_ = 0;
+  std::vector<int> recorded_;  // words
+  // Of the turn that runs, or that a longjmp has left.
+  std::optional<Channel<P>> channel_;
+  std::optional<JoinedLanes<P>> lanes_;
+};
+
+}  // namespace brigade::weak_memory

@@ -1,0 +1,56 @@
+#pragma once
+
+// A stage that numbers its outputs freely (transports/free_lanes.h) and may die after any step, and
+// the supervisor that repairs it and goes on as its successor. Its inputs are all there, its output
+// ring is never full, so nobody waits: what is looked at is the journal. Some inputs have no
+// output, some two.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/line.h"
+#include "tests/weak_memory/recorded_policy.h"
+#include "transports/free_lanes.h"
+#include "transports/repair.h"
+
+namespace brigade::weak_memory {
+
+class FreeProgram : public Program {
+ public:
+  /// `outputs`: how many each input has.
+  FreeProgram(std::vector<int> outputs, const RepairRules& rules);
+
+  int threads() const override { return 2; }
+  bool turn(int thread, uint16_t& from) override;
+  Access name(int thread, const Operation& operation, FaultPoint after) const override;
+  void prepare(State& state) const override;
+  const char* at_end(const State& state) const override;
+  std::string word_name(int word) const override;
+  std::string thread_name(int thread) const override;
+  bool may_die(int thread) const override { return thread == 0; }
+  bool is_private(int word) const override;
+
+ private:
+  using P = RecordedPolicy;
+  using Lanes = FreeLanes<P>;
+  struct Word {
+    std::string name;
+    uint32_t first = 0;
+  };
+
+  void number(P::Atomic<std::uint64_t>& word, const std::string& name);
+  void pass_inputs(Lanes& lanes) const;
+
+  const std::vector<int> outputs_;
+  const RepairRules rules_;
+  const GraphShape shape_;
+  support::LineMemory memory_;
+  Control<P> control_;
+  std::vector<Word> words_;
+  int sequence_ = 0;            // the first word of the journal; the others follow it
+  std::optional<Lanes> lanes_;  // of the turn that runs, or that a longjmp has left
+};
+
+}  // namespace brigade::weak_memory
