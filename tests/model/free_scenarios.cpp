@@ -1,7 +1,6 @@
-// Free stages: merge of two sources, repack, and the journal that outlives a death. Both ways to
-// commit the outputs of an input; batches of two below, so that the end of an epoch is padded.
+// Free stages: merge of two sources, repack, and the journal that outlives a death. Batches of
+// two below, so that the end of an epoch is padded.
 
-#include <string>
 #include <utility>
 
 #include "tests/model/scenario.h"
@@ -15,7 +14,32 @@ Stages repack_of_four(int rows) {
   return doubling(filtering(repack(4, rows, 2), 0, 0b0010), 1, 0b0100);
 }
 
-std::vector<Scenario> each_output() {
+Scenario control(const char* name, Fault fault) {
+  Scenario made{
+      .name = name, .stages = repack_of_four(4), .deaths = 1, .tallies = true, .fault = fault};
+  return made;
+}
+
+Scenario with_stages(Scenario scenario, Stages stages, int epochs) {
+  scenario.stages = std::move(stages);
+  scenario.epochs = epochs;
+  return scenario;
+}
+
+Scenario without_tallies(Scenario scenario) {
+  scenario.stages = with_rows(repack(4, 4, 2), 0, 1);
+  scenario.tallies = false;
+  return scenario;
+}
+
+Scenario stopped(Scenario scenario) {
+  scenario.stop = true;
+  return scenario;
+}
+
+}  // namespace
+
+std::vector<Scenario> small_free_scenarios() {
   return {
       {.name = "repack",
        .about = "1 -> repack -> batches of 2; a hole, an input with two outputs; M = 2",
@@ -62,64 +86,8 @@ std::vector<Scenario> each_output() {
   };
 }
 
-// Committed by one store per input, the ring has to hold g - 1 rows and the outputs of one input.
-std::vector<Scenario> all_outputs() {
-  const std::vector<std::pair<std::string, const char*>> names = {
-      {"repack", "repack_all"},
-      {"repack_pads", "repack_pads_all"},
-      {"merge", "merge_all"},
-      {"repack_stop", "repack_stop_all"}};
-  std::vector<Scenario> all;
-  for (const auto& [of, name] : names) {
-    for (Scenario scenario : each_output()) {
-      if (scenario.name != of) continue;
-      scenario.name = name;
-      scenario.commit = Commit::kAllOutputs;
-      scenario.states_min = 1'000'000;
-      for (StageSpec& stage : scenario.stages) stage.rows = stage.free ? 4 : stage.rows;
-      all.push_back(scenario);
-    }
-  }
-  return all;
-}
-
-Scenario control(const char* name, Fault fault, Commit commit = Commit::kEachOutput) {
-  Scenario made{.name = name,
-                .stages = repack_of_four(4),
-                .deaths = 1,
-                .tallies = true,
-                .commit = commit,
-                .fault = fault};
-  return made;
-}
-
-Scenario with_stages(Scenario scenario, Stages stages, int epochs) {
-  scenario.stages = std::move(stages);
-  scenario.epochs = epochs;
-  return scenario;
-}
-
-Scenario without_tallies(Scenario scenario) {
-  scenario.stages = with_rows(repack(4, 4, 2), 0, 1);
-  scenario.tallies = false;
-  return scenario;
-}
-
-Scenario stopped(Scenario scenario) {
-  scenario.stop = true;
-  return scenario;
-}
-
-}  // namespace
-
-std::vector<Scenario> small_free_scenarios() {
-  std::vector<Scenario> all = each_output();
-  for (const Scenario& scenario : all_outputs()) all.push_back(scenario);
-  return all;
-}
-
 std::vector<Scenario> large_free_scenarios() {
-  std::vector<Scenario> all = {
+  return {
       {.name = "large_merge_two_deaths",
        .about = "a and b, a hole, an input with two outputs",
        .stages = immortal_ends(doubling(filtering(merge(2, 1, 2, 2), 0, 0b0001), 2, 0b0010)),
@@ -149,17 +117,6 @@ std::vector<Scenario> large_free_scenarios() {
        .deaths = 1,
        .tallies = true},
   };
-  const std::vector<const char*> names = {
-      "large_merge_two_deaths_all", "large_merge_epochs_death_all", "large_merge_stop_all",
-      "large_merge_stop_death_all", "large_repack_two_writers_all"};
-  for (size_t i = 0; i < names.size(); ++i) {
-    Scenario other = all[i];
-    other.name = names[i];
-    other.commit = Commit::kAllOutputs;
-    other.stages[other.stages.size() - 2].rows = 4;
-    all.push_back(other);
-  }
-  return all;
 }
 
 std::vector<Scenario> free_controls() {
@@ -169,16 +126,11 @@ std::vector<Scenario> free_controls() {
       control("low_in_before_journal", Fault::kLowInBeforeJournal),
       control("no_discard", Fault::kNoDiscard),
       control("no_raise", Fault::kNoRaise),
-      control("no_raise_all", Fault::kNoRaise, Commit::kAllOutputs),
       control("raise_after_settle", Fault::kRaiseAfterSettle),
       without_tallies(control("raise_without_wake", Fault::kRaiseWithoutWake)),
-      without_tallies(
-          control("raise_without_wake_all", Fault::kRaiseWithoutWake, Commit::kAllOutputs)),
       control("journal_after_first_output", Fault::kJournalAfterFirstOutput),
       stopped(control("free_obeys_stop", Fault::kFreeObeysStop)),
       with_stages(control("no_pads_at_epoch", Fault::kNoPadsAtEpoch), merge(2, 1, 4, 2), 2),
-      with_stages(control("ring_too_small_for_all_outputs", Fault::kNone, Commit::kAllOutputs),
-                  repack_of_four(2), 1),
   };
 }
 

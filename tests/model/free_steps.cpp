@@ -1,6 +1,6 @@
 // A free stage (merge, repack): any number of outputs per input, one replica, a mark per input and
 // one for its output, and the journal that says which input is in work. docs/PROTOCOL.md "Numbering
-// by contract". Both ways to commit the outputs of an input are here; see Commit.
+// anew".
 
 #include <algorithm>
 
@@ -12,7 +12,6 @@ int ReplicaSteps::ports() const { return static_cast<int>(stage_.inputs.size());
 int ReplicaSteps::lane(int port) const { return graph_.first_mark(stage_number_) + port; }
 uint8_t& ReplicaSteps::low_in(int port) { return state_.low[lane(port)]; }
 uint8_t& ReplicaSteps::low_out() { return state_.low[lane(ports())]; }
-bool ReplicaSteps::per_input() const { return graph_.scenario().commit == Commit::kAllOutputs; }
 
 void ReplicaSteps::run_free(int choice) {
   switch (r_.at) {
@@ -84,8 +83,7 @@ void ReplicaSteps::free_resume() {
   const FreeWords& words = state_.free;
   const JournalEntry& entry = words.entry[words.index];
   r_.port = kNoPort;
-  // Committed by one store: nothing of the input in work is committed, so anything may come next.
-  if (entry.port == kNoPort || per_input()) return claim_next();
+  if (entry.port == kNoPort) return claim_next();
   r_.port = entry.port;
   r_.input = entry.low_in[entry.port];
   r_.made = static_cast<uint8_t>(faulty(Fault::kNoDiscard) ? 0 : low_out() - entry.t_out);
@@ -190,20 +188,13 @@ void ReplicaSteps::free_load_input(int choice) {
 void ReplicaSteps::free_take() {
   r_.input = low_in(r_.port);
   r_.made = 0;
-  if (per_input()) return go(At::kFreeMemory, 0);
   if (has(kLooksAgain)) return stop_waiting();
   free_begin();
 }
 
-// How many rows must be free before the next step: one, or the most that an input can give.
-int ReplicaSteps::free_rows_needed() const {
-  const bool most = r_.port != kNoPort && per_input();
-  return most && stage_.doubled != 0 ? 2 : 1;
-}
-
 bool ReplicaSteps::free_writable(int reader) const {
   const int low = state_.low[mark().readers[static_cast<size_t>(reader)]];
-  return state_.low[lane(ports())] + free_rows_needed() <= low + mark().rows;
+  return state_.low[lane(ports())] < low + mark().rows;
 }
 
 void ReplicaSteps::free_load_memory() {
@@ -281,19 +272,12 @@ void ReplicaSteps::free_read() {
 void ReplicaSteps::free_output() {
   const bool all_made = r_.made >= free_outputs();
   if (has(kLooksAgain) && all_made) return stop_waiting();
-  if (per_input()) {
-    if (!all_made) return go(At::kFreeRowBegin);
-    return r_.made > 0 ? go(At::kFreeLowOut) : free_after();
-  }
   if (all_made) return free_after();
   go(At::kFreeMemory, 0);
 }
 
 // The number that the row in hand gets.
-int ReplicaSteps::free_number() const {
-  const bool pad = r_.port == kNoPort;
-  return state_.low[lane(ports())] + (per_input() && !pad ? r_.made : 0);
-}
+int ReplicaSteps::free_number() const { return state_.low[lane(ports())]; }
 
 void ReplicaSteps::free_begin_row() {
   const int number = free_number();
@@ -310,23 +294,16 @@ void ReplicaSteps::free_end_row() {
   row.being_written = 0;
   row.kind = pad ? RowKind::kPad : RowKind::kFull;
   row.content = pad ? 0 : SharedMemory::content(r_.port, r_.input, r_.made);
-  if (pad || !per_input()) return go(At::kFreeLowOut);
-  ++r_.made;
-  free_output();
+  go(At::kFreeLowOut);
 }
 
 void ReplicaSteps::free_store_low_out() {
   const bool pad = r_.port == kNoPort;
-  const int rows = per_input() && !pad ? r_.made : 1;
-  for (int i = 0; i < rows; ++i) {
-    const int number = low_out() + i;
-    shared_.check_content(number);
-    shared_.commit(lane(ports()), number, pad ? 1 : 0);
-  }
-  low_out() = static_cast<uint8_t>(low_out() + rows);
+  shared_.check_content(low_out());
+  shared_.commit(lane(ports()), low_out(), pad ? 1 : 0);
+  low_out() = static_cast<uint8_t>(low_out() + 1);
   owe();
   if (pad) return claim_next();
-  if (per_input()) return free_after();
   ++r_.made;
   if (faulty(Fault::kJournalAfterFirstOutput) && r_.made == 1) return go(At::kOpenEntry);
   free_output();
@@ -341,7 +318,7 @@ void ReplicaSteps::free_after() {
 }
 
 void ReplicaSteps::free_consume() {
-  if (faulty(Fault::kLowInBeforeJournal) || per_input()) return go(At::kFreeLowIn);
+  if (faulty(Fault::kLowInBeforeJournal)) return go(At::kFreeLowIn);
   go(At::kCloseEntry);
 }
 

@@ -13,12 +13,6 @@ int SharedMemory::outputs_of(int stage, RowKind kind, int sample) const {
 int SharedMemory::port_to_raise() const {
   const int stage = graph.free_stage();
   const JournalEntry& entry = state.free.entry[state.free.index];
-  if (graph.scenario().commit == Commit::kAllOutputs) {
-    if (entry.port == kNoPort) return -1;
-    const bool committed_out = state.low[graph.output_mark(stage)] > entry.t_out;
-    const bool behind = state.low[graph.first_mark(stage) + entry.port] == entry.low_in[entry.port];
-    return committed_out && behind ? entry.port : -1;
-  }
   for (int p = 0; p + 1 < graph.tables(stage); ++p) {
     if (state.low[graph.first_mark(stage) + p] < entry.low_in[p]) return p;
   }

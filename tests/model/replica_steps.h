@@ -97,7 +97,6 @@ class ReplicaSteps {
   int lane(int port) const;  // a mark; the output's comes after those of the ports
   uint8_t& low_in(int port);
   uint8_t& low_out();
-  bool per_input() const;
   void free_load_journal();
   void free_raise();
   void free_resume();
@@ -113,7 +112,6 @@ class ReplicaSteps {
   void free_load_input(int choice);
   void free_take();
   void free_begin();
-  int free_rows_needed() const;
   bool free_writable(int reader) const;
   void free_load_memory();
   JournalEntry& free_next_entry();

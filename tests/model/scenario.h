@@ -66,11 +66,6 @@ enum class Fault : uint8_t {
 // When a replica that owes a wake-up pays it, besides before it waits or leaves.
 enum class Wake : uint8_t { kLate, kAtOnce, kEither };
 
-// How a free stage commits the outputs of one input: a store of low_out after each of them, as
-// docs/PROTOCOL.md says, or one store after all, for which it waits until there is memory for the
-// most outputs an input can have.
-enum class Commit : uint8_t { kEachOutput, kAllOutputs };
-
 // Where a sleeper leaves its bit: on every mark its claim depends on, or on the one that blocks it
 // (then it sleeps only if the same mark still blocks it).
 enum class Sleeper : uint8_t { kBlockingMark, kAllMarks };
@@ -108,7 +103,6 @@ struct Scenario {
   Sleeper sleeper = Sleeper::kBlockingMark;
   bool tallies = false;         // keep tallies (else nothing but FULL rows may occur)
   bool sparse_tallies = false;  // an entry only for a task with holes or pads
-  Commit commit = Commit::kEachOutput;
   bool last_ends = false;   // of several replicas of a stream the last to acknowledge sets the end,
                             // else the supervisor does
   uint64_t states_min = 0;  // fewer: the scenario does not do what it is meant to
