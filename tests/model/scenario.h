@@ -103,9 +103,7 @@ struct Scenario {
   Sleeper sleeper = Sleeper::kBlockingMark;
   bool tallies = false;         // keep tallies (else nothing but FULL rows may occur)
   bool sparse_tallies = false;  // an entry only for a task with holes or pads
-  bool last_ends = false;   // of several replicas of a stream the last to acknowledge sets the end,
-                            // else the supervisor does
-  uint64_t states_min = 0;  // fewer: the scenario does not do what it is meant to
+  uint64_t states_min = 0;      // fewer: the scenario does not do what it is meant to
   Fault fault = Fault::kNone;
 };
 

@@ -153,7 +153,9 @@ void SupervisorSteps::repair(int replica) {
   me_.victim = static_cast<uint8_t>(replica);
   if (graph_.faulty(Fault::kRestartBeforeRepair)) restart(replica);
   const bool gone = !graph_.scenario().restart && !graph_.faulty(Fault::kGoneNeverAcknowledges);
-  if (graph_.scenario().last_ends && gone) state_.replica[replica].ack = 1;
+  const StageSpec& stage = graph_.stage(graph_.stage_of_replica(replica));
+  const bool shares_stream = stage.stream && stage.replicas > 1;
+  if (shares_stream && gone) state_.replica[replica].ack = 1;
   next_repair_step();
 }
 

@@ -222,7 +222,7 @@ void ReplicaSteps::after_advance(int choice) {
   claim_next();
 }
 
-// Several replicas cannot know how far the others are: a stop finds the end.
+// Several replicas cannot know how far the others are: the last one to acknowledge finds the end.
 void ReplicaSteps::stop_at_end_of_data() {
   clear(kEnding);
   const int d = mark().domain;
@@ -231,10 +231,7 @@ void ReplicaSteps::stop_at_end_of_data() {
     r_.bits = static_cast<uint8_t>(domain().replicas & ~bit(me_));
     return go(At::kEndRing);
   }
-  if (graph_.scenario().last_ends) return acknowledge_end_of_data();
-  if (state_.stop[d] == 0) state_.stop[d] = 1;
-  r_.bits = static_cast<uint8_t>(domain().sources & ~bit(me_));
-  go(At::kEndRing);
+  acknowledge_end_of_data();
 }
 
 // Nobody who has acknowledged claims anything, so the last one sees all claims there are.
