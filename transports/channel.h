@@ -63,7 +63,7 @@ class Channel {
   };
 
   std::uint64_t first_task() const;
-  bool refresh_after_repair();
+  void refresh_after_repair();
   Attempt<P> blocked(Mark<P>* mark, Cause cause) const { return {Look::blocked, 0, mark, cause}; }
   bool reached(Neighbour& neighbour, std::uint64_t last);
   Attempt<P> at_end(std::uint64_t end);
@@ -79,7 +79,6 @@ class Channel {
   Word* stop_ = nullptr;  // sources only
   Word* ack_;
   Word* repairs_;
-  Word* phase_;
   std::vector<Neighbour> inputs_;
   std::vector<Neighbour> readers_;
   std::uint64_t task_size_;
@@ -93,7 +92,7 @@ class Channel {
   bool in_order_;
 
   std::uint64_t cursor_ = 0;
-  std::uint64_t seen_repairs_ = kNever;  // the first claim looks at low and at the phase
+  std::uint64_t seen_repairs_ = kNever;  // the first claim looks at low
   std::uint64_t sequence_ = 0;           // of the tally
   RowCounts counts_;
   WakeDebt<P> debt_;
@@ -115,7 +114,6 @@ Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) {
   if (shape.source && lane == 0) stop_ = &domain->stop.value;
   ack_ = &control.replicas[global].ack.value;
   repairs_ = &words.repairs->value;
-  phase_ = &control.phase->value;
   epochs_ = {control, lane_shape.domain};
   task_size_ = lane_shape.task;
   fan_out_ = shape.fan_out;
@@ -148,15 +146,11 @@ std::uint64_t Channel<P>::first_task() const {
 }
 
 template <class P>
-bool Channel<P>::refresh_after_repair() {
+void Channel<P>::refresh_after_repair() {
   const std::uint64_t repairs = repairs_->load(std::memory_order_acquire);  // pairs with repair()
-  if (repairs == seen_repairs_) return true;
-  if (phase_->load(std::memory_order_acquire) == static_cast<std::uint64_t>(Phase::aborting)) {
-    return false;
-  }
+  if (repairs == seen_repairs_) return;
   seen_repairs_ = repairs;
   cursor_ = first_task();
-  return true;
 }
 
 template <class P>
@@ -178,7 +172,7 @@ Attempt<P> Channel<P>::at_end(std::uint64_t end) {
 template <class P>
 Attempt<P> Channel<P>::try_claim() {
   P::point(FaultPoint::claim_start);
-  if (!refresh_after_repair()) return {Look::ended};
+  refresh_after_repair();
   if (stop_ != nullptr &&
       stop_->load(std::memory_order_seq_cst) == static_cast<std::uint64_t>(Stop::asked)) {
     ack_->store(1, std::memory_order_seq_cst);

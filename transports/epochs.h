@@ -31,7 +31,7 @@ class DomainEpochs {
   /// The number past the last one of epoch `epoch`; kNever while that is not known.
   std::uint64_t end(std::uint64_t epoch) const {
     if (!have_one_length()) {
-      const std::uint64_t end = recorded_.end(epoch);
+      const std::uint64_t end = recorded_.at(epoch);
       return end == kNever ? kNever : end * fan_out_;
     }
     const std::uint64_t period = period_->load(std::memory_order_acquire);
@@ -51,7 +51,7 @@ class DomainEpochs {
 
  private:
   const typename P::template Atomic<std::uint64_t>* period_ = nullptr;
-  EpochList<P> recorded_;
+  NumberList<P> recorded_;
   std::uint64_t fan_out_ = 1;
 };
 

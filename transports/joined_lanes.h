@@ -77,10 +77,6 @@ class JoinedLanes {
   Attempt<P> claim_of_cache();
   bool all_ended() const;
   void next_turn();
-  bool is_aborting() const {
-    return control_->phase->value.load(std::memory_order_acquire) ==
-           static_cast<std::uint64_t>(Phase::aborting);
-  }
 
   Control<P>* control_;
   std::vector<Channel<P>> lanes_;
@@ -114,7 +110,7 @@ Attempt<P> JoinedLanes<P>::claim_in_turn() {
       if (found.cause == Cause::end) found.cause = Cause::gate;
       return found;
     }
-    if (is_aborting() || all_ended()) return found;
+    if (is_aborting(*control_) || all_ended()) return found;
     next_turn();
   }
 }
@@ -142,7 +138,8 @@ Attempt<P> JoinedLanes<P>::claim_of_cache() {
   // seq_cst, and before the samples are looked at: part of the sleeper's "look again" (doorbell.h).
   // Whoever keeps a sample moves this mark afterwards.
   const std::uint64_t kept = keeps.mark().low.value.load(std::memory_order_seq_cst);
-  const bool full = kept >= keeps.end();     // what is not there now never will be
+  const bool full = kept >= keeps.end();  // what is not there now never will be
+  if (full && is_aborting(*control_)) return {Look::ended};
   const bool begun = gives.end() != kNever;  // what is above may have ended before that is said
   gives.set_own_end(!begun ? 0 : full ? kNever : kept_up_to_());
   Attempt<P> given = gives.try_claim();
@@ -153,7 +150,6 @@ Attempt<P> JoinedLanes<P>::claim_of_cache() {
     lane_ = 1;
     return found;
   }
-  if (is_aborting()) return found;
   // The end of what has been kept so far is none.
   if (given.look == Look::ended && gives.low() < gives.end())
     given = {Look::blocked, 0, &keeps.mark(), Cause::input};

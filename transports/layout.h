@@ -15,7 +15,6 @@
 
 #include "base/result.h"
 #include "transports/doorbell.h"
-#include "transports/epoch_list.h"
 #include "transports/journal.h"
 #include "transports/low_water.h"
 #include "transports/number_list.h"
@@ -49,7 +48,7 @@ struct DomainWords {
 template <class P>
 struct ReplicaWords {
   Line<P> at;     ///< sample in hand, kNever when there is none
-  Line<P> ack;    ///< 1: this source replica has seen the stop
+  Line<P> ack;    ///< 1: this source replica claims no more before its domain has its end
   Line<P> ended;  ///< epochs whose epoch_end has been called, per replica
   Line<P> state;  ///< the process layer's own: how far it is
 };
@@ -77,7 +76,7 @@ struct Control {
   const GraphShape* shape = nullptr;
   Line<P>* phase = nullptr;
   std::vector<DomainWords<P>*> domains;
-  std::vector<EpochList<P>> epoch_ends;  ///< by domain; transports/epochs.h reads them
+  std::vector<NumberList<P>> epoch_ends;  ///< by domain; transports/epochs.h reads them
   std::vector<StageWords<P>> stages;
   ReplicaWords<P>* replicas = nullptr;  ///< array of shape->replicas
   Bell<P>* bells = nullptr;             ///< array of shape->replicas
@@ -94,6 +93,14 @@ struct Control {
         use(*domains[static_cast<std::size_t>(derived.domain)], derived.fan_out);
   }
 };
+
+/// The run has failed, and its replicas are threads, which must leave by themselves. The ends of
+/// its domains mean nothing any more (abort_all in stop.h).
+template <class P>
+bool is_aborting(const Control<P>& control) {
+  return control.phase->value.load(std::memory_order_seq_cst) ==
+         static_cast<std::uint64_t>(Phase::aborting);
+}
 
 namespace detail {
 
@@ -152,7 +159,7 @@ StageWords<P> carve_stage(Carver& carver, const StageShape& shape) {
 }
 
 template <class P>
-EpochList<P> carve_epoch_ends(Carver& carver, const GraphShape& shape, std::size_t domain) {
+NumberList<P> carve_epoch_ends(Carver& carver, const GraphShape& shape, std::size_t domain) {
   const std::uint64_t ends = domain < shape.epoch_ends.size() ? shape.epoch_ends[domain] : 0;
   return {carver.take<typename P::template Atomic<std::uint64_t>>(ends), ends};
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-// An append-only list of sample numbers in shared memory: the samples a stage skipped, or that are
-// in quarantine. An entry is taken and written by one compare-and-swap, so that a process killed
-// anywhere leaves it whole. Lists are short; looking one up is a scan.
+// A list of numbers in shared memory, which only grows: the samples a stage skipped, those that are
+// in quarantine, or where the epochs of a domain of unknown length ended. An entry is written by
+// one store or compare-and-swap, so that a process killed anywhere leaves it whole, and never
+// changes. Lists are short; looking a number up is a scan.
 
 #include <cstdint>
 
@@ -20,30 +21,29 @@ class NumberList {
   NumberList(Word* entries, std::uint64_t capacity) : entries_(entries), capacity_(capacity) {}
 
   std::uint64_t capacity() const { return capacity_; }
-  bool empty() const {
-    return capacity_ == 0 || entries_[0].load(std::memory_order_acquire) == kFree;
+  bool empty() const { return at(0) == kNever; }
+
+  /// kNever: entry `i` is not written yet, or there is none.
+  std::uint64_t at(std::uint64_t i) const {
+    // seq_cst: part of a sleeper's "look again" (doorbell.h), as the domain's end is.
+    return i < capacity_ ? entries_[i].load(std::memory_order_seq_cst) - 1 : kNever;
+  }
+
+  /// Entries that are written. A scan from `known`, so many of which the caller has seen.
+  std::uint64_t size(std::uint64_t known = 0) const {
+    while (at(known) != kNever) ++known;
+    return known;
   }
 
   bool contains(std::uint64_t number) const {
     for (std::uint64_t i = 0; i < capacity_; ++i) {
-      const std::uint64_t entry = entries_[i].load(std::memory_order_acquire);
-      if (entry == kFree) return false;
-      if (entry == number + 1) return true;
+      const std::uint64_t entry = at(i);
+      if (entry == number || entry == kNever) return entry == number;
     }
     return false;
   }
 
-  std::uint64_t size() const {
-    std::uint64_t count = 0;
-    while (count < capacity_ && entries_[count].load(std::memory_order_acquire) != kFree) ++count;
-    return count;
-  }
-
-  std::uint64_t at(std::uint64_t i) const {
-    return entries_[i].load(std::memory_order_acquire) - 1;
-  }
-
-  /// Adds the number unless it is there. False: the list is full.
+  /// Adds the number unless it is there; any process. False: the list is full.
   bool append(std::uint64_t number) {
     for (std::uint64_t i = 0; i < capacity_; ++i) {
       std::uint64_t entry = entries_[i].load(std::memory_order_acquire);
@@ -54,6 +54,12 @@ class NumberList {
       if (entry == number + 1) return true;
     }
     return false;
+  }
+
+  /// Writes entry `i`, those before it being written: of a list with one writer. Again only with
+  /// the same number, by a successor.
+  void record(std::uint64_t i, std::uint64_t number) {
+    entries_[i].store(number + 1, std::memory_order_seq_cst);
   }
 
  private:

@@ -64,7 +64,7 @@ void settle_tally(Tally<P>& tally, const LaneWords<P>& lane, const LaneShape& sh
   other.holes.store(counts.holes, std::memory_order_relaxed);
   other.dropped.store(counts.dropped, std::memory_order_relaxed);
   other.quarantined.store(counts.quarantined, std::memory_order_relaxed);
-  other.given.store(counts.given, std::memory_order_relaxed);
+  other.samples_done.store(counts.samples_done, std::memory_order_relaxed);
   other.before.store(counts.before, std::memory_order_relaxed);
   // Release pairs with newest(); the next incarnation reads it after exec anyway.
   other.sequence.store(good.sequence.load(std::memory_order_relaxed), std::memory_order_release);

@@ -40,7 +40,11 @@ void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64
   const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
     const std::uint64_t length = period * fan_out;
     const bool too_far = length != 0 && epochs > kNever / length;
-    words.end.value.store(too_far ? kNever : length * epochs, std::memory_order_seq_cst);
+    std::uint64_t before = words.end.value.load(std::memory_order_seq_cst);
+    while (before != 0 &&  // of an abort
+           !words.end.value.compare_exchange_strong(before, too_far ? kNever : length * epochs,
+                                                    std::memory_order_seq_cst)) {
+    }
   };
   set(*control.domains[static_cast<std::size_t>(domain)], 1);
   control.for_each_derived(domain, set);
@@ -65,7 +69,7 @@ void end_domain(Control<P>& control, int domain, std::uint64_t number) {
 /// that was started again.
 template <class P>
 void end_epoch(Control<P>& control, int domain, std::uint64_t epoch, std::uint64_t number) {
-  EpochList<P>& list = control.epoch_ends[static_cast<std::size_t>(domain)];
+  NumberList<P>& list = control.epoch_ends[static_cast<std::size_t>(domain)];
   list.record(epoch, number);
   if (epoch + 1 == list.capacity()) return end_domain(control, domain, number);
   ring_everybody(control);
@@ -83,7 +87,9 @@ void begin_running(Control<P>& control) {
 template <class P>
 void ask_stop(Control<P>& control) {
   for (DomainWords<P>* domain : control.domains) {
-    domain->stop.value.store(static_cast<std::uint64_t>(Stop::asked), std::memory_order_seq_cst);
+    auto none = static_cast<std::uint64_t>(Stop::none);
+    domain->stop.value.compare_exchange_strong(none, static_cast<std::uint64_t>(Stop::asked),
+                                               std::memory_order_seq_cst);
   }
   ring_everybody(control);
 }
@@ -177,14 +183,17 @@ bool end_if_all_acknowledged(Control<P>& control, int stage, std::uint64_t multi
   return true;
 }
 
-/// Makes every try_claim() say `ended`, whatever is left. For threads, which cannot be killed.
+/// Ends every domain where it began, so that every try_claim() says `ended`, whatever is left. For
+/// threads, which cannot be killed.
 template <class P>
 void abort_all(Control<P>& control) {
+  // First: who finds an end that means nothing can tell (is_aborting).
   control.phase->value.store(static_cast<std::uint64_t>(Phase::aborting),
-                             std::memory_order_release);
-  for (StageWords<P>& stage : control.stages) {
-    stage.repairs->value.fetch_add(1,
-                                   std::memory_order_acq_rel);  // makes replicas look at the phase
+                             std::memory_order_seq_cst);
+  for (DomainWords<P>* domain : control.domains) {
+    domain->end.value.store(0, std::memory_order_seq_cst);
+    domain->stop.value.store(static_cast<std::uint64_t>(Stop::end_is_set),
+                             std::memory_order_seq_cst);
   }
   ring_everybody(control);
 }

@@ -3,9 +3,10 @@
 // How many rows of a replica's tasks were not FULL so far, in two entries written alternately, so
 // that a replica killed in the middle of one leaves the other whole. An entry is written before its
 // task is DONE and counts once that task is DONE; the newest entry is the one with the higher
-// sequence number. Task numbers would not do: after a repair a replica may claim a lower task than
-// its last one.
+// sequence number; of two with the same, as a repair leaves them, the one that is not written next.
+// Task numbers would not do: after a repair a replica may claim a lower task than its last one.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "transports/limits.h"
@@ -19,18 +20,18 @@ struct RowCounts {
   std::uint64_t holes = 0;        ///< filtered or skipped here, or a hole before
   std::uint64_t dropped = 0;      ///< FULL in the input, left out by drop_last
   std::uint64_t quarantined = 0;  ///< FULL in the input, left out: they end their worker
-  /// Of a stream with several replicas: samples this one has given, in rows of any state. No kind
-  /// of row, but counted in the same way: once the task is DONE.
-  std::uint64_t given = 0;
+  /// No kind of row, but counted in the same way, once the task is DONE: of one of several replicas
+  /// of a stream, where its successor goes on (OpenContext::samples_done).
+  std::uint64_t samples_done = 0;
   std::uint64_t before = 0;  ///< FULL in the input, left out: consumed in an earlier run
 
-  bool none() const { return (pads | holes | dropped | quarantined | given | before) == 0; }
+  bool none() const { return (pads | holes | dropped | quarantined | samples_done | before) == 0; }
   RowCounts& operator+=(const RowCounts& other) {
     pads += other.pads;
     holes += other.holes;
     dropped += other.dropped;
     quarantined += other.quarantined;
-    given += other.given;
+    samples_done += other.samples_done;
     before += other.before;
     return *this;
   }
@@ -45,13 +46,14 @@ struct alignas(kCacheLineBytes) TallyEntry {
   typename P::template Atomic<std::uint64_t> holes{0};
   typename P::template Atomic<std::uint64_t> dropped{0};
   typename P::template Atomic<std::uint64_t> quarantined{0};
-  typename P::template Atomic<std::uint64_t> given{0};
+  typename P::template Atomic<std::uint64_t> samples_done{0};
   typename P::template Atomic<std::uint64_t> before{0};
 
   RowCounts counts() const {
-    return {pads.load(std::memory_order_relaxed),    holes.load(std::memory_order_relaxed),
-            dropped.load(std::memory_order_relaxed), quarantined.load(std::memory_order_relaxed),
-            given.load(std::memory_order_relaxed),   before.load(std::memory_order_relaxed)};
+    return {
+        pads.load(std::memory_order_relaxed),         holes.load(std::memory_order_relaxed),
+        dropped.load(std::memory_order_relaxed),      quarantined.load(std::memory_order_relaxed),
+        samples_done.load(std::memory_order_relaxed), before.load(std::memory_order_relaxed)};
   }
 };
 
@@ -61,22 +63,21 @@ struct Tally {
   TallyEntry<P> entries[2];
 
   int newest() const {
-    return entries[1].sequence.load(std::memory_order_acquire) >
-                   entries[0].sequence.load(std::memory_order_acquire)
-               ? 1
-               : 0;
+    const std::uint64_t even = entries[0].sequence.load(std::memory_order_acquire);
+    const std::uint64_t odd = entries[1].sequence.load(std::memory_order_acquire);
+    return static_cast<int>(std::max(even, odd) % 2);  // where write() has put it
   }
 
   /// Owner only, before DONE of `task`. `sequence` is stored last (release; pairs with newest()).
   void write(std::uint64_t sequence, std::uint64_t task, const RowCounts& counts) {
     TallyEntry<P>& entry = entries[sequence % 2];
-    entry.task.store(task, std::memory_order_relaxed);
     entry.pads.store(counts.pads, std::memory_order_relaxed);
     entry.holes.store(counts.holes, std::memory_order_relaxed);
     entry.dropped.store(counts.dropped, std::memory_order_relaxed);
     entry.quarantined.store(counts.quarantined, std::memory_order_relaxed);
-    entry.given.store(counts.given, std::memory_order_relaxed);
+    entry.samples_done.store(counts.samples_done, std::memory_order_relaxed);
     entry.before.store(counts.before, std::memory_order_relaxed);
+    entry.task.store(task, std::memory_order_relaxed);
     entry.sequence.store(sequence, std::memory_order_release);
   }
 };

@@ -11,7 +11,7 @@ void begin_at(const Plan& plan, Control<SystemPolicy>& control) {
     control.stages[s].fingerprint->value.store(stage.fingerprint);
   }
   for (std::size_t d = 0; d < plan.domains.size(); ++d) {
-    EpochList<SystemPolicy>& ends = control.epoch_ends[d];
+    NumberList<SystemPolicy>& ends = control.epoch_ends[d];
     for (std::uint64_t e = 0; e < plan.domains[d].first_epoch && e < ends.capacity(); ++e)
       ends.record(e, 0);  // numbers begin after them
   }

@@ -1,23 +1,14 @@
 #pragma once
 
-// The loop of a stage that numbers its outputs freely, in place of StageLoop: one sample of
-// whichever input is there, the inputs in turn; its outputs into private rows, and from there one
-// by one into the pool; the input is consumed. The marks and the journal (transports/free_lanes.h)
-// tell a successor where it stands, the header of the last row its epoch and how many outputs that
-// has.
-//
-// Epoch e of the output is made of epoch e of every input: an input that has come to the end of its
-// epoch waits for the others. Then the rest up to a multiple of L is padding, the end is recorded,
-// and the stage gets epoch_end(). Where an input was closed early (a stream's `max_wait`), so is
-// the output. Holes and padding of inputs vanish. After a stop the inputs run dry, whatever their
-// epochs, and the output ends. In a run that goes on, inputs may give epochs that the output has
-// had, all of them perhaps: they are left out.
+// The loop of a stage that numbers its outputs freely, in place of StageLoop: FreeRun
+// (transports/free_run.h) with the user's class for a body. The outputs of an input are made in
+// private rows, and copied from there one by one into the pool. The header of the last row tells a
+// successor how many outputs its epoch has. Holes and padding of inputs vanish.
 //
 // One replica's; one thread. Nothing here allocates unless a sample fails.
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "pipeline/run/loop_counters.h"
@@ -26,8 +17,7 @@
 #include "pipeline/run/sample_errors.h"
 #include "pipeline/run/stream_place.h"
 #include "stages/api/stage.h"
-#include "transports/free_lanes.h"
-#include "transports/stop.h"
+#include "transports/free_run.h"
 
 namespace brigade {
 
@@ -39,33 +29,27 @@ class FreeLoop {
   /// An error ends the run.
   Result<void> run();
 
- private:
-  using Lanes = FreeLanes<SystemPolicy>;
+  // Of FreeRun:
+  Result<FreeInput> look(int port, std::uint64_t number);
+  void write(int port, std::uint64_t i, std::uint64_t number, std::uint64_t epoch);
+  void pad(std::uint64_t number, std::uint64_t epoch);
+  void done(const FreeInput& input);
+  Result<void> tell(std::uint64_t epoch);
+  void interrupt() { counters_.interrupt_task(); }
+  void begin_wait(Cause cause) { counters_.begin_wait(cause); }
+  void end_wait(Cause cause) { counters_.end_wait(cause); }
 
+ private:
   /// One input.
   struct Port {
     RecordReader reader;
     std::unique_ptr<PrivateRows> rows;  // what its samples are made into
-    std::uint64_t multiple;             // L of its domain
   };
 
   void add_port(std::size_t lane);
-  Attempt<SystemPolicy> next_input();
-  Result<void> take(std::uint64_t number);
-  Result<std::uint64_t> call(Port& port, std::uint64_t number, RowCounts& counts);
-  const DomainEpochs<SystemPolicy>& epochs_of(int port) { return lanes_.input(port).epochs(); }
-  bool closes(Port& port, std::uint64_t number);
-  bool give(const Port& port, std::uint64_t row, std::uint64_t outputs);
-  bool pad_up_to(std::uint64_t end);
-  std::optional<std::uint64_t> room();
-  Result<void> pass_epoch();
-  Result<void> tell_epochs();
-  void end_inputs();
-  bool is_aborting() const;
-  std::uint64_t closed(std::uint64_t number) const {
-    return (number + multiple_ - 1) / multiple_ * multiple_;
-  }
-  int lane() const { return 1 + lanes_.port(); }
+  Result<std::uint64_t> call(int port, std::uint64_t number, RowCounts& counts);
+  /// Of the next row, in this epoch.
+  std::uint64_t index_in(std::uint64_t epoch);
 
   ReplicaContext context_;
   Stage* stage_;
@@ -73,16 +57,11 @@ class FreeLoop {
   SampleErrors errors_;
   Quarantine quarantine_;
   LoopCounters counters_;
-  Lanes lanes_;
   std::vector<Port> ports_;
+  std::vector<std::uint64_t> multiples_;  // L of the lanes' domains
   const RowPool* pool_;
-  int domain_;
-  const EpochList<SystemPolicy>* ends_;
-  std::uint64_t multiple_;  // L of the output
   StreamPlace place_;
-  Pace pace_;
   SystemPolicy::Atomic<std::uint64_t>* at_;
-  bool over_ = false;
 };
 
 }  // namespace brigade

@@ -261,9 +261,7 @@ std::optional<std::uint64_t> Replica::source_size() const { return state_->sampl
 Result<void> Replica::run() {
   State& state = *state_;
   if (state.context.stage->kind == StageKind::consumer) wait_for_start(state.context);
-  if (state.context.control->phase->value.load(std::memory_order_acquire) ==
-      static_cast<std::uint64_t>(Phase::aborting))
-    return {};
+  if (is_aborting(*state.context.control)) return {};
   if (state.context.stage->free_outputs > 0)
     return FreeLoop(state.context, *state.stage, state.setup.spins).run();
   state.epoch_ends.emplace(state.context, *state.lanes, state.stage.get());

@@ -4,7 +4,7 @@
 #include "pipeline/run/private_rows.h"
 #include "pipeline/run/stream_pause.h"
 #include "pipeline/run/task_work.h"
-#include "transports/stop.h"
+#include "transports/stream_ends.h"
 
 namespace brigade {
 namespace {
@@ -29,46 +29,41 @@ class SharedStreamWork final : public TaskWork {
         writer_(*context.plan, *context.stage, context.pools,
                 static_cast<std::size_t>(context.stage_index)),
         at_(&context.replica_words().at.value),
-        ack_(&context.replica_words().ack.value),
-        stop_(&context.domain_of(0).stop.value),
         task_(context.stage->lanes.front().task),
         multiple_(
             context.plan->domains[static_cast<std::size_t>(context.stage->lanes.front().domain)]
                 .multiple),
-        ended_(ack_->load() != 0),
+        ends_(*context.control, context.stage_index, context.replica, multiple_),
         pause_(context) {}
 
   Result<bool> ready() override {
-    if (stop() != Stop::none || aborting() || waiting_) return true;
-    if (!ended_) {
+    if (ends_.stop() != Stop::none || waiting_) return true;
+    if (!ends_.is_over()) {
       next_.writer().begin(0);
       Result<Next> answer = call(next_.writer(), 0);
       if (answer.ok() && *answer == Next::wait) return a_batch_stays_open();
       pause_.reset();
-      ended_ = answer.ok() && *answer == Next::end;
-      if (!ended_) {
+      if (!answer.ok() || *answer != Next::end) {
         waiting_ = std::move(answer);
         return true;
       }
+      ends_.end();
     }
-    ack_->store(1, std::memory_order_seq_cst);
-    return end_if_all_acknowledged(*context_.control, context_.stage_index, multiple_);
+    return ends_.acknowledge();
   }
 
   void rest() override {
-    auto& bell = context_.control->bells[context_.number()].rings;
-    if (!ended_) return pause_.sleep(kStreamPauseLongestNs);
-    const std::uint32_t rings = bell.load(std::memory_order_seq_cst);
-    if (stop() == Stop::none && !aborting()) SystemPolicy::sleep(bell, rings);
+    if (!ends_.is_over()) return pause_.sleep(kStreamPauseLongestNs);
+    ends_.wait_for_others();
   }
 
   Result<TaskDone> work(int, std::uint64_t first) override {
     writer_.begin(first);
     TaskDone done;
     std::uint64_t row = 0;
-    for (; row < task_ && !ended_; ++row) {
+    for (; row < task_ && !ends_.is_over(); ++row) {
       const Result<Next> answer = row == 0 ? first_row(first) : later_row(row, first + row);
-      if (answer.ok() && *answer == Next::end) ended_ = true;
+      if (answer.ok() && *answer == Next::end) ends_.end();
       if (answer.ok() && (*answer == Next::end || *answer == Next::wait)) break;
       BRIGADE_TRY(give(answer, row, first + row, done));
     }
@@ -80,12 +75,6 @@ class SharedStreamWork final : public TaskWork {
   }
 
  private:
-  Stop stop() const { return static_cast<Stop>(stop_->load(std::memory_order_seq_cst)); }
-  bool aborting() const {
-    return context_.control->phase->value.load(std::memory_order_seq_cst) ==
-           static_cast<std::uint64_t>(Phase::aborting);
-  }
-
   /// Readers wait for the rest of a batch, and no replica has claimed anything for `max_wait`: a
   /// task of padding is due. The replicas take turns, else they would open the next batch.
   bool a_batch_stays_open() {
@@ -117,7 +106,7 @@ class SharedStreamWork final : public TaskWork {
   /// `wait`: nothing comes in time.
   Result<Next> later_row(std::uint64_t row, std::uint64_t number) {
     for (;;) {
-      if (stop() != Stop::none) return Next::wait;
+      if (ends_.stop() != Stop::none) return Next::wait;
       at_->store(number, std::memory_order_relaxed);
       Result<Next> answer = call(writer_, row);
       at_->store(kNever, std::memory_order_relaxed);
@@ -135,7 +124,7 @@ class SharedStreamWork final : public TaskWork {
                     TaskDone& done) {
     RowHeader& header = writer_.headers()[row];
     header = {number, number, number, 0, RowState::full, {}};
-    ++done.not_full.given;
+    ++done.not_full.samples_done;
     if (emitted(answer)) {
       ++done.full;
       return {};
@@ -154,13 +143,11 @@ class SharedStreamWork final : public TaskWork {
   RecordWriter writer_;
   Frame no_inputs_;
   SystemPolicy::Atomic<std::uint64_t>* at_;
-  SystemPolicy::Atomic<std::uint64_t>* ack_;
-  SystemPolicy::Atomic<std::uint64_t>* stop_;
   std::uint64_t task_;
   std::uint64_t multiple_;
+  SharedStreamEnds<SystemPolicy> ends_;
   std::optional<Result<Next>> waiting_;  // of the sample in next_: what its call returned
-  bool ended_;                 // the stage has said so, to this replica or its predecessor
-  std::uint64_t claimed_ = 0;  // by all replicas, when looked at last
+  std::uint64_t claimed_ = 0;            // by all replicas, when looked at last
   std::int64_t claimed_since_ns_ = 0;
   StreamPause pause_;
 };

@@ -20,7 +20,7 @@ struct StreamPlace {
 inline StreamPlace stream_place(const ReplicaContext& context) {
   const std::uint64_t low = context.words().lanes.front().mark->low.value.load();
   const int domain = context.stage->lanes.front().domain;
-  const EpochList<SystemPolicy>& ends =
+  const NumberList<SystemPolicy>& ends =
       context.control->epoch_ends[static_cast<std::size_t>(domain)];
   StreamPlace place;
   if (low > 0) {
@@ -29,14 +29,15 @@ inline StreamPlace stream_place(const ReplicaContext& context) {
     if (last.number == low - 1)
       place = {last.epoch, last.index + (last.state == RowState::pad ? 0 : 1)};
   }
-  while (ends.end(place.epoch) <= low) place = {place.epoch + 1, 0};
+  while (ends.at(place.epoch) <= low) place = {place.epoch + 1, 0};
   return place;
 }
 
-/// Of one of several replicas of a stream: in its only epoch, as many as it has given itself.
+/// Of one of several replicas of a stream: in its only epoch, as many samples as it has done
+/// itself.
 inline StreamPlace shared_stream_place(const ReplicaContext& context) {
   const Tally<SystemPolicy>& tally = context.words().lanes.front().tallies[context.replica];
-  return {0, tally.entries[tally.newest()].counts().given};
+  return {0, tally.entries[tally.newest()].counts().samples_done};
 }
 
 }  // namespace brigade

@@ -4,7 +4,7 @@
 #include "pipeline/run/stream_pause.h"
 #include "pipeline/run/stream_place.h"
 #include "pipeline/run/task_work.h"
-#include "transports/stop.h"
+#include "transports/stream_ends.h"
 
 namespace brigade {
 namespace {
@@ -25,21 +25,22 @@ class StreamWork final : public TaskWork {
         writer_(*context.plan, *context.stage, context.pools,
                 static_cast<std::size_t>(context.stage_index)),
         at_(&context.replica_words().at.value),
-        stop_(&context.domain_of(0).stop.value),
-        domain_(context.stage->lanes.front().domain),
-        ends_(&context.control->epoch_ends[static_cast<std::size_t>(domain_)]),
         task_(context.stage->lanes.front().task),
-        multiple_(context.plan->domains[static_cast<std::size_t>(domain_)].multiple),
+        multiple_(
+            context.plan->domains[static_cast<std::size_t>(context.stage->lanes.front().domain)]
+                .multiple),
+        ends_(*context.control, context.stage_index, multiple_),
         place_(stream_place(context)),
         pause_(context) {}
 
   Result<TaskDone> work(int, std::uint64_t first) override {
-    if (!enter(first)) return TaskDone{0, {}, true};
+    if (!ends_.enter(first)) return TaskDone{0, {}, true};
+    if (place_.epoch != ends_.epoch()) place_ = {static_cast<std::uint32_t>(ends_.epoch()), 0};
     writer_.begin(first);
     TaskDone done;
     for (std::uint64_t row = 0; row < task_; ++row) {
       const std::uint64_t number = first + row;
-      if (number < pad_up_to_) {
+      if (ends_.is_padding(number)) {
         writer_.headers()[row] = {number, place_.index, 0, place_.epoch, RowState::pad, {}};
         ++done.not_full.pads;
         continue;
@@ -56,24 +57,6 @@ class StreamWork final : public TaskWork {
  private:
   /// What a number became.
   enum class Given { sample, hole, padding, nothing };
-
-  Stop stop() const { return static_cast<Stop>(stop_->load(std::memory_order_seq_cst)); }
-  std::uint64_t closed(std::uint64_t number) const {
-    return (number + multiple_ - 1) / multiple_ * multiple_;
-  }
-
-  /// The epoch of a task; false: there is none, the domain has ended.
-  bool enter(std::uint64_t first) {
-    while (ends_->end(place_.epoch) <= first) place_ = {place_.epoch + 1, 0};
-    if (place_.epoch == ends_->capacity()) {  // a predecessor may have died before it could say so
-      end_epoch(*context_.control, domain_, place_.epoch - 1, ends_->end(place_.epoch - 1));
-      return false;
-    }
-    const std::uint64_t end = ends_->end(place_.epoch);
-    if (end != kNever) pad_up_to_ = end;
-    if (stop() == Stop::end_is_set) pad_up_to_ = kNever;
-    return true;
-  }
 
   Result<Given> next(std::uint64_t row, std::uint64_t number) {
     for (;;) {
@@ -113,9 +96,9 @@ class StreamWork final : public TaskWork {
   Given wait(std::uint64_t row, std::uint64_t number) {
     const bool open = number % multiple_ != 0;  // readers wait for the rest of a batch
     const std::int64_t waited = pause_.waited_ns();
-    const bool stopped = stop() != Stop::none;
+    const bool stopped = ends_.stop() != Stop::none;
     if (open && (stopped || waited >= context_.stage->max_wait_ns)) {
-      pad_up_to_ = closed(number);
+      ends_.close(number);
       return Given::padding;
     }
     if (stopped) return Given::nothing;
@@ -125,9 +108,8 @@ class StreamWork final : public TaskWork {
 
   /// Nothing follows in this epoch: it ends here.
   Given end(std::uint64_t row, std::uint64_t number) {
-    pad_up_to_ = closed(number);
-    end_epoch(*context_.control, domain_, place_.epoch, closed(number));
-    return row == 0 && closed(number) == number ? Given::nothing : Given::padding;
+    ends_.end(number);
+    return row == 0 && number % multiple_ == 0 ? Given::nothing : Given::padding;
   }
 
   ReplicaContext context_;
@@ -136,13 +118,10 @@ class StreamWork final : public TaskWork {
   RecordWriter writer_;
   Frame no_inputs_;
   SystemPolicy::Atomic<std::uint64_t>* at_;
-  SystemPolicy::Atomic<std::uint64_t>* stop_;
-  int domain_;
-  const EpochList<SystemPolicy>* ends_;
   std::uint64_t task_;
   std::uint64_t multiple_;
+  StreamEnds<SystemPolicy> ends_;
   StreamPlace place_;
-  std::uint64_t pad_up_to_ = 0;  // numbers below it are padding
   StreamPause pause_;
 };
 

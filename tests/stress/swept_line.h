@@ -20,7 +20,7 @@
 #include "tests/support/line.h"
 #include "transports/audit.h"
 #include "transports/channel.h"
-#include "transports/free_lanes.h"
+#include "transports/free_run.h"
 #include "transports/memory_file.h"
 #include "transports/wait.h"
 
@@ -140,6 +140,21 @@ class SweptLine {
   bool move_all();
   void run_to_the_end();
 
+  /// The stage that numbers its outputs freely, for FreeRun.
+  struct Merge {
+    SweptLine* line;
+    std::uint64_t sample = 0;
+
+    Result<FreeInput> look(int port, std::uint64_t number);
+    void write(int port, std::uint64_t i, std::uint64_t number, std::uint64_t epoch);
+    void pad(std::uint64_t number, std::uint64_t epoch);
+    void done(const FreeInput&) {}
+    Result<void> tell(std::uint64_t) { return {}; }
+    void interrupt() {}
+    void begin_wait(Cause) { line->enter(Section::wait); }
+    void end_wait(Cause) {}
+  };
+
   RowCounts work(int stage, std::uint64_t task);
   RowState check_input(int input, std::uint64_t number);
   void write_row(int stage, const RowHeader& header);
@@ -151,10 +166,6 @@ class SweptLine {
   template <class P>
   int live_as_merge(Control<P>& control, void (*mark)());
   void live_as_merge_in_hands();
-  template <class P>
-  void merge_sample(FreeLanes<P>& lanes, Bell<P>& bell, std::uint64_t sample);
-  template <class P>
-  void publish(FreeLanes<P>& lanes, Bell<P>& bell, std::uint64_t value);
 
   void note_commits_of_victim();
   bool is_committed(int stage, std::uint64_t task) const;

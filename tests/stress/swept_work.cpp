@@ -114,62 +114,48 @@ int SweptLine::live_in_stage(Control<P>& control, int tasks, void (*mark)()) {
   return crew_.problem.empty() ? 0 : 1;
 }
 
-/// What the runtime's loop of a stage that numbers its outputs freely does, in one epoch.
 template <class P>
 int SweptLine::live_as_merge(Control<P>& control, void (*mark)()) {
-  FreeLanes<P> lanes(control, victim_stage_);
-  Bell<P>& bell = control.bells[victim()];
-  const EpochList<P>& ends = control.epoch_ends[static_cast<std::size_t>(spec_.merged)];
-  const std::uint64_t batch = shape_.stages.back().lanes[0].task;
+  Merge merge{this};
+  std::vector<std::uint64_t> multiples(static_cast<std::size_t>(spec_.merged) + 1, 1);
+  multiples[0] = shape_.stages.back().lanes[0].task;
+  FreeRun<P, Merge> run(control, victim_stage_, multiples, 0, merge);
   mark();
-  while (ends.end(0) == kNever) {
-    enter(Section::wait);
-    const auto claim = claim_or_wait<P>(
-        bell, victim(), 0, [&] { return lanes.try_input(); }, [&] { lanes.pay(); },
-        lanes.watched());
-    if (claim.look == Look::claimed) {
-      merge_sample(lanes, bell, claim.task);
-    } else {
-      end_epoch(control, spec_.merged, 0, (lanes.output().low() + batch - 1) / batch * batch);
-    }
-  }
-  end_epoch(control, spec_.merged, 0, ends.end(0));  // a predecessor may have died in the middle
-  while (lanes.output().low() < ends.end(0)) publish(lanes, bell, 0);
-  enter(Section::pay);
-  lanes.pay();
+  enter(Section::claim);
+  if (!run.run().ok()) say("the merge failed");
   mark();
   return crew_.problem.empty() ? 0 : 1;
 }
 
-template <class P>
-void SweptLine::merge_sample(FreeLanes<P>& lanes, Bell<P>& bell, std::uint64_t sample) {
-  RowCounts counts;
-  if (check_input(lanes.port(), sample) == RowState::hole) {
-    ++counts.holes;
+Result<FreeInput> SweptLine::Merge::look(int port, std::uint64_t number) {
+  line->enter(Section::work);
+  sample = number;
+  FreeInput input;
+  if (line->check_input(port, number) == RowState::hole) {
+    ++input.not_full.holes;
   } else {
-    enter(Section::journal);
-    const std::uint64_t from = lanes.begin();
-    for (std::uint64_t i = lanes.output().low() - from; i < outputs_of(sample); ++i) {
-      publish(lanes, bell, output_value(lanes.port(), sample, i));
-    }
+    input.outputs = outputs_of(number);
   }
-  enter(Section::journal);
-  lanes.consume(sample, counts, {});
+  line->enter(Section::journal);
+  return input;
 }
 
-template <class P>
-void SweptLine::publish(FreeLanes<P>& lanes, Bell<P>& bell, std::uint64_t value) {
-  enter(Section::wait);
-  const auto claim = claim_or_wait<P>(
-      bell, victim(), 0, [&] { return lanes.try_output(); }, [&] { lanes.pay(); });
-  if (claim.look != Look::claimed) return say("an output beyond the end");
-  enter(Section::work);
-  const RowState state = value == 0 ? RowState::pad : RowState::full;
-  write_row(victim_stage_, {claim.task, claim.task, value, 0, state, {}});
-  RowCounts counts;
-  if (value == 0) ++counts.pads;
-  enter(Section::finish);
-  lanes.publish(claim.task, counts, {});
+void SweptLine::Merge::write(int port, std::uint64_t i, std::uint64_t number, std::uint64_t epoch) {
+  line->enter(Section::work);
+  line->write_row(line->victim_stage_, {number,
+                                        number,
+                                        output_value(port, sample, i),
+                                        static_cast<std::uint32_t>(epoch),
+                                        RowState::full,
+                                        {}});
+  line->enter(Section::finish);
+}
+
+void SweptLine::Merge::pad(std::uint64_t number, std::uint64_t epoch) {
+  line->enter(Section::work);
+  line->write_row(line->victim_stage_,
+                  {number, number, 0, static_cast<std::uint32_t>(epoch), RowState::pad, {}});
+  line->enter(Section::finish);
 }
 
 void SweptLine::live_as_merge_in_hands() {

@@ -58,5 +58,37 @@ TEST(NumberList, AppendersAtOnceLoseNothingAndRepeatNothing) {
   for (std::uint64_t i = 0; i < 300; ++i) EXPECT_TRUE(list.contains(i));
 }
 
+/// As the ends of epochs are written, by one source.
+class Recorded : public testing::Test {
+ protected:
+  List::Word words_[3] = {};
+  List list_{words_, 3};
+};
+
+TEST_F(Recorded, EntriesAreUnknownUntilTheyAreWritten) {
+  EXPECT_EQ(list_.at(0), kNever);
+  EXPECT_EQ(list_.size(), 0u);
+  list_.record(0, 64);
+  EXPECT_EQ(list_.at(0), 64u);
+  EXPECT_EQ(list_.at(1), kNever);
+  EXPECT_EQ(list_.size(), 1u);
+}
+
+TEST_F(Recorded, ANumberMayComeAgain) {
+  list_.record(0, 0);
+  list_.record(1, 0);
+  list_.record(2, 64);
+  EXPECT_EQ(list_.at(0), 0u);
+  EXPECT_EQ(list_.at(1), 0u);
+  EXPECT_EQ(list_.size(), 3u);
+}
+
+TEST_F(Recorded, BeyondTheLastEntryIsNone) {
+  list_.record(2, 64);
+  EXPECT_EQ(list_.at(3), kNever);
+  EXPECT_EQ(list_.size(2), 3u);
+  EXPECT_EQ(List().at(0), kNever);
+}
+
 }  // namespace
 }  // namespace brigade

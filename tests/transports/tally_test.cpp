@@ -46,17 +46,35 @@ TEST(Tally, AHalfWrittenEntryIsNotTheNewest) {
   EXPECT_EQ(tally.entries[tally.newest()].counts().holes, 5u);
 }
 
-TEST(RowCounts, WhatAReplicaHasGivenIsCountedButIsNoRow) {
+/// As a repair leaves them: the entry that counts, twice.
+TEST(Tally, OfTwoWithOneNumberTheNewestIsTheOneThatIsNotWrittenNext) {
+  for (const std::uint64_t last : {1, 2, 3, 4}) {
+    Tally<SystemPolicy> tally;
+    for (std::uint64_t sequence = 1; sequence <= last; ++sequence)
+      tally.write(sequence, sequence, {0, sequence, 0});
+    auto& other = tally.entries[(last + 1) % 2];
+    other.holes.store(last);
+    other.task.store(last);
+    other.sequence.store(last);
+    EXPECT_EQ(tally.newest(), static_cast<int>(last % 2));
+    other.holes.store(1000);  // a successor's first entry, cut short before its number
+    EXPECT_EQ(tally.entries[tally.newest()].counts().holes, last);
+    tally.write(last + 1, last + 1, {0, last + 1, 0});
+    EXPECT_EQ(tally.entries[tally.newest()].counts().holes, last + 1);
+  }
+}
+
+TEST(RowCounts, WhatAReplicaHasDoneIsCountedButIsNoRow) {
   RowCounts counts;
   EXPECT_TRUE(counts.none());
-  counts.given = 3;
+  counts.samples_done = 3;
   EXPECT_FALSE(counts.none());
   counts += counts;
-  EXPECT_EQ(counts.given, 6u);
+  EXPECT_EQ(counts.samples_done, 6u);
   EXPECT_EQ(counts.total(), 0u);
   Tally<SystemPolicy> tally;
   tally.write(1, 0, counts);
-  EXPECT_EQ(tally.entries[tally.newest()].counts().given, 6u);
+  EXPECT_EQ(tally.entries[tally.newest()].counts().samples_done, 6u);
 }
 
 }  // namespace

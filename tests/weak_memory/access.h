@@ -65,8 +65,8 @@ enum class Access : uint8_t {
   kEndLook,        // try_claim(): load of the domain's end
   kLowerEnd,       // lower_end(): store of the domain's end
   kEndIsSet,       // lower_end(): store of the stop
-  kRecordEnd,      // EpochList::record()
-  kRecordedLook,   // EpochList::end()
+  kRecordEnd,      // NumberList::record()
+  kRecordedLook,   // NumberList::at()
   kTallyCommit,    // Tally::write(): store of the sequence
   kJournalCommit,  // Journal::commit(): the same
   kWordLook,       // claimed_up_to(), reopen_tasks(): load of a task word

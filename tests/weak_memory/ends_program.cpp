@@ -15,7 +15,7 @@ struct Expose {
 struct Entries {
   friend auto member(Entries);
 };
-template struct Expose<Entries, &EpochList<RecordedPolicy>::entries_>;
+template struct Expose<Entries, &NumberList<RecordedPolicy>::entries_>;
 
 constexpr int kStream = 0, kOther = 1, kConsumer = 2;  // stages
 constexpr std::uint64_t kEpochs = 2;                   // of one sample each

@@ -121,7 +121,7 @@ void LineProgram::number_tally() {
     number(entry.task, Role::kTally, 0, "tally.task");
     number(entry.holes, Role::kTally, 0, "tally.holes");
     for (auto* word :
-         {&entry.pads, &entry.dropped, &entry.quarantined, &entry.given, &entry.before})
+         {&entry.pads, &entry.dropped, &entry.quarantined, &entry.samples_done, &entry.before})
       word->ignore();
   }
 }

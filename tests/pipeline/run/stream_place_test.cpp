@@ -65,7 +65,7 @@ TEST_F(Place, ARowOfAnotherNumberSaysNothing) {
 TEST_F(Place, OfOneOfSeveralReplicasIsWhatItHasGivenItself) {
   EXPECT_EQ(shared_stream_place(run_.context("feed")).index, 0u);
   RowCounts counts;
-  counts.given = 5;
+  counts.samples_done = 5;
   run_.lane("feed").tallies[0].write(1, 0, counts);
   EXPECT_EQ(shared_stream_place(run_.context("feed")).index, 5u);
 }

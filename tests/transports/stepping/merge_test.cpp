@@ -1,5 +1,5 @@
-// The lanes and the journal of a stage that numbers its outputs freely, step by step: under every
-// order of steps up to a bound, with a death at every step beside it.
+// A stage that numbers its outputs freely, step by step: under every order of steps up to a bound,
+// with a death at every step beside it.
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,9 @@ namespace {
 MergeScenario repack(int deaths) {
   MergeScenario made;
   made.name = "one_source";
-  made.samples = 4;
+  made.samples = {{4}};
   made.deaths = deaths;
+  made.victim_stage = deaths > 0 ? 1 : -1;
   made.detours = deaths > 0 ? kEffort.detours_around_death : kEffort.detours;
   return made;
 }
@@ -24,9 +25,39 @@ MergeScenario repack(int deaths) {
 MergeScenario merge(int deaths) {
   MergeScenario made = repack(deaths);
   made.name = "two_sources";
-  made.sources = 2;
-  made.samples = 3;
+  made.samples = {{3}, {3}};
+  if (deaths > 0) made.victim_stage = 2;
   made.output_rows = 4;
+  return made;
+}
+
+/// Epochs of one length, the second as long as the first.
+MergeScenario two_epochs(int deaths) {
+  MergeScenario made = repack(deaths);
+  made.name = "two_epochs";
+  made.samples = {{3, 3}};
+  return made;
+}
+
+/// Streams with an epoch that ends at a multiple of L, one that does not, and an empty one.
+MergeScenario streams(int deaths) {
+  MergeScenario made = repack(deaths);
+  made.name = "streams";
+  made.streams = true;
+  made.samples = {{2, 1}, {3, 0}};
+  if (deaths > 0) made.victim_stage = 2;
+  made.input_multiple = 2;
+  made.input_rows = 4;
+  made.output_rows = 4;
+  return made;
+}
+
+/// Whose next epoch may follow with the very next row.
+MergeScenario stream(int deaths) {
+  MergeScenario made = repack(deaths);
+  made.name = "stream";
+  made.streams = true;
+  made.samples = {{2, 3}};
   return made;
 }
 
@@ -43,16 +74,29 @@ void expect_good(const MergeScenario& made) {
 TEST(FreeNumbering, HoldsInEveryOrderOfSteps) {
   expect_good(repack(0));
   expect_good(merge(0));
+  expect_good(two_epochs(0));
+}
+
+TEST(FreeNumbering, GivesEachSampleOfAStreamUnderItsEpoch) {
+  expect_good(stream(0));
+  expect_good(streams(0));
 }
 
 TEST(FreeNumbering, NeitherLosesNorRepeatsAnOutputWhereverItDies) {
-  expect_good(repack(1));
-  expect_good(merge(1));
+  for (const MergeScenario& made : {repack(1), merge(1), two_epochs(1), stream(1), streams(1)})
+    expect_good(made);
+}
+
+TEST(FreeNumbering, NorWhereverItsSourceDies) {
+  for (MergeScenario made : {stream(1), streams(1)}) {
+    made.victim_stage = 0;
+    expect_good(made);
+  }
 }
 
 TEST(FreeNumbering, NorWhenItDiesTwice) {
   MergeScenario made = repack(2);
-  made.samples = 3;
+  made.samples = {{3}};
   made.detours = 0;
   expect_good(made);
 }
@@ -77,6 +121,12 @@ TEST(FreeNumberingNegativeControls, AJournalThatIsNotSettledRepeatsAnInput) {
   MergeScenario made = repack(1);
   made.rules.settle = false;
   EXPECT_NE(caught(made), "nothing");
+}
+
+TEST(FreeNumberingNegativeControls, AnEndThatIsRecordedTooLateLabelsARowWrongly) {
+  MergeScenario made = stream(0);
+  made.records_late = true;
+  EXPECT_EQ(caught(made), "sample 2 of source 0, of epoch 1, was given in epoch 0");
 }
 
 }  // namespace

@@ -3,159 +3,159 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "tests/support/planned_shape.h"
 
 namespace brigade::stepping {
+namespace {
+
+constexpr std::uint64_t kOutputsMost = 2;
+
+}  // namespace
 
 SteppedMerge::SteppedMerge(const MergeScenario& scenario)
-    : scenario_(scenario), shape_(shape_of(scenario)), memory_(control_bytes<P>(shape_)) {}
+    : SteppedRun(scenario, line_of(scenario)), scenario_(scenario) {}
 
-GraphShape SteppedMerge::shape_of(const MergeScenario& scenario) {
-  std::vector<support::StageSpec> specs;
-  for (int s = 0; s < scenario.sources; ++s) specs.push_back({1, 1, scenario.input_rows, {}, true});
-  specs.push_back({1, 1, scenario.output_rows, {}, true});
-  specs.push_back({1, scenario.batch, 0, {scenario.sources}, true});
-  GraphShape shape = support::line_shape(specs);
-  shape.domains = scenario.sources + 1;
-  for (int s = 0; s < scenario.sources; ++s) shape.stages[s].lanes[0].domain = s;
-  StageShape& merge = shape.stages[scenario.sources];
-  merge.source = false;
-  merge.journal_ports = scenario.sources;
-  merge.lanes[0].domain = scenario.sources;
-  for (int s = 0; s < scenario.sources; ++s) {
-    LaneShape lane = merge.lanes[0];
-    lane.domain = s;
-    lane.inputs = {s};
-    lane.wake_every = 1;
-    merge.lanes.push_back(lane);
+GraphShape SteppedMerge::line_of(const MergeScenario& scenario) {
+  GraphBuilder graph;
+  graph.graph().epochs = scenario.samples[0].size();
+  std::vector<std::string> sources;
+  for (std::size_t s = 0; s < scenario.samples.size(); ++s) {
+    sources.push_back(concat("source", s));
+    graph.producer(sources.back(), {support::kPlannedNumber}).rows = scenario.input_multiple;
+    graph.type_of(sources.back()).indexed = !scenario.streams;
   }
-  shape.stages.back().lanes[0].domain = scenario.sources;
-  shape.epoch_ends.assign(scenario.sources, 0);
-  shape.epoch_ends.push_back(1);
-  return shape;
+  ValidStage& free = graph.transform("free", sources, {support::kPlannedNumber},
+                                     sources.size() > 1 ? Join::merge : Join::single);
+  free.outputs_per_input = kOutputsMost;
+  graph.type_of("free").contract.numbering = Numbering::free;
+  ValidStage& reader = graph.consumer("reader", {"free"});
+  reader.batched = true;
+  reader.sources[0].batch = scenario.batch;
+  std::vector<std::uint64_t> rows(sources.size(), scenario.input_rows);
+  rows.push_back(scenario.output_rows);
+  rows.push_back(0);
+  return support::planned_shape(graph, rows);
+}
+
+std::uint64_t SteppedMerge::begin_of(int source, std::uint64_t epoch) const {
+  const std::uint64_t multiple = scenario_.input_multiple;
+  std::uint64_t begin = 0;
+  for (std::uint64_t e = 0; e < epoch; ++e) {
+    begin += scenario_.samples[static_cast<std::size_t>(source)][e];
+    begin = (begin + multiple - 1) / multiple * multiple;
+  }
+  return begin;
+}
+
+std::uint64_t SteppedMerge::epoch_of(int source, std::uint64_t number) const {
+  std::uint64_t epoch = 0;
+  while (begin_of(source, epoch + 1) <= number) ++epoch;
+  return epoch;
+}
+
+bool SteppedMerge::is_padding(int source, std::uint64_t number) const {
+  const std::uint64_t epoch = epoch_of(source, number);
+  return number - begin_of(source, epoch) >=
+         scenario_.samples[static_cast<std::size_t>(source)][epoch];
 }
 
 void SteppedMerge::reset() {
-  std::fill_n(memory_.data(), control_bytes<P>(shape_), std::byte{0});
-  control_ = create_control<P>(memory_.data(), shape_);
-  for (int s = 0; s < scenario_.sources; ++s)
-    set_end(control_, s, scenario_.samples, scenario_.samples, 1);
+  for (int s = 0; s < merge() && !scenario_.streams; ++s)
+    set_end(control_, s, scenario_.samples[static_cast<std::size_t>(s)][0], begin_of(s, 1),
+            epochs());
   rows_.assign(scenario_.output_rows, {});
   seen_.clear();
-  lows_.assign(static_cast<std::size_t>(scenario_.sources) + 1, 0);
-  workers_.assign(shape_.stages.size(), nullptr);
-  dead_ = false;
+  told_.assign(epochs(), 0);
 }
 
-std::string SteppedMerge::run(Chooser& chooser) {
-  SteppedPolicy::mistakes = {};
-  Fibers::Limits limits;
-  limits.detours = scenario_.detours;
-  limits.deaths = scenario_.deaths;
-  reset();
-  Fibers fibers(chooser, limits, scenario_.store_buffers);
-  fibers_ = &fibers;
-  for (int s = 0; s < static_cast<int>(shape_.stages.size()); ++s) start(s);
-  fibers.spawn("supervisor", [this] { supervisor(); });
-  fibers.after_step = [this] { check_marks(); };
-  fibers.observer = [](Fiber&, FaultPoint) {};
-  fibers.on_death = [this](Fiber&) { dead_ = true; };
-  fibers.other_state = [this] { return fingerprint(); };
-  fibers.run();
-  if (fibers.is_pruned()) return "";
-  if (fibers.failure().empty()) check_the_end();
-  if (!fibers.failure().empty()) trace_ = fibers.trace();
-  return fibers.failure();
-}
-
-std::uint64_t SteppedMerge::fingerprint() const {
-  std::uint64_t hash = dead_ ? 1 : 0;
-  for (const Row& row : rows_) hash = mix(hash, mix(row.number, row.value));
-  for (const std::uint64_t value : seen_) hash = mix(hash, value);
+std::uint64_t SteppedMerge::own_state() const {
+  std::uint64_t hash = 0;
+  for (const Row& row : rows_) hash = mix(hash, mix(row.number, mix(row.value, row.epoch)));
+  for (const Row& row : seen_) hash = mix(hash, mix(row.value, row.epoch));
+  for (const int told : told_) hash = mix(hash, static_cast<std::uint64_t>(told));
   return hash;
 }
 
-void SteppedMerge::start(int stage) {
-  const auto body = [this, stage] {
-    if (stage < merge()) return source(stage);
-    return stage == merge() ? merger() : reader();
-  };
-  Fiber& fiber = fibers_->spawn(concat("stage ", stage), body);
-  fiber.stage = stage;
-  fiber.replica = 0;
-  fiber.mortal = stage == merge();
-  workers_[static_cast<std::size_t>(stage)] = &fiber;
+void SteppedMerge::live(int stage, int) {
+  if (stage < merge()) return source(stage);
+  if (stage > merge()) return reader();
+  Body work{this};
+  std::vector<std::uint64_t> multiples(scenario_.samples.size() + 1, scenario_.input_multiple);
+  multiples[0] = scenario_.batch;
+  FreeRun<P, Body> free(control_, stage, multiples, 0, work);
+  if (!free.run().ok()) fibers_->fail("an error");
 }
 
 void SteppedMerge::source(int stage) {
   Channel<P> channel(control_, stage, 0, 0);
+  StreamEnds<P> ends(control_, stage, scenario_.input_multiple);
   for (;;) {
-    const auto claim = claim_or_wait<P>(
-        bell(stage), stage, 0, [&] { return channel.try_claim(); }, [&] { channel.pay(); });
+    const auto claim = this->claim(channel, stage, 0);
     if (claim.look == Look::ended) return;
+    const std::uint64_t first = claim.task * channel.task_size();
+    if (scenario_.streams && !ends.enter(first)) continue;
     RowCounts counts;
-    if (is_hole(claim.task)) ++counts.holes;
-    channel.finish(claim.task, counts);
-  }
-}
-
-/// What the runtime's loop of such a stage does, in one epoch.
-void SteppedMerge::merger() {
-  FreeLanes<P> lanes(control_, merge());
-  const EpochList<P>& ends = control_.epoch_ends[static_cast<std::size_t>(merge())];
-  while (ends.end(0) == kNever) {
-    const auto claim = claim_or_wait<P>(
-        bell(merge()), merge(), 0, [&] { return lanes.try_input(); }, [&] { lanes.pay(); },
-        lanes.watched());
-    if (claim.look == Look::claimed) {
-      take(lanes, claim.task);
-      continue;
+    bool whole = true;
+    for (std::uint64_t n = first; n < first + channel.task_size() && whole; ++n) {
+      whole = !scenario_.streams || goes_on(stage, ends, n) || n > first || ends.is_padding(n);
+      const bool padding = whole && is_padding(stage, n);
+      if (padding) ++counts.pads;
+      if (whole && !padding && is_hole(n)) ++counts.holes;
     }
-    const std::uint64_t batch = scenario_.batch;
-    end_epoch(control_, merge(), 0, (lanes.output().low() + batch - 1) / batch * batch);
+    if (whole) channel.finish(claim.task, counts);
   }
-  end_epoch(control_, merge(), 0, ends.end(0));  // a predecessor may have died in the middle
-  while (lanes.output().low() < ends.end(0)) write(lanes, 0);
-  lanes.pay();
 }
 
-void SteppedMerge::take(FreeLanes<P>& lanes, std::uint64_t sample) {
-  RowCounts counts;
-  if (is_hole(sample)) {
-    ++counts.holes;
-    return lanes.consume(sample, counts, {});
+/// False: a stream's epoch ends before this number; its end is recorded.
+bool SteppedMerge::goes_on(int stage, StreamEnds<P>& ends, std::uint64_t number) {
+  const bool late = scenario_.records_late && ends.epoch() + 1 < epochs();
+  const std::uint64_t last = begin_of(stage, ends.epoch()) +
+                             scenario_.samples[static_cast<std::size_t>(stage)][ends.epoch()];
+  if (ends.is_padding(number) || number != last + (late ? 1 : 0)) return true;
+  ends.end(last);
+  return false;
+}
+
+Result<FreeInput> SteppedMerge::Body::look(int port, std::uint64_t number) {
+  sample = number;
+  written = 0;
+  FreeInput input;
+  if (line->is_padding(port, number)) {
+    ++input.not_full.pads;
+  } else if (is_hole(number)) {
+    ++input.not_full.holes;
+  } else {
+    input.outputs = outputs_of(number);
   }
-  const std::uint64_t from = lanes.begin();
-  std::uint64_t there = lanes.output().low() - from;
-  if (scenario_.repeats_outputs) there = 0;
-  for (std::uint64_t i = there; i < outputs_of(sample); ++i)
-    write(lanes, value_of(lanes.port(), sample, i));
-  lanes.consume(sample, counts, {});
+  return input;
 }
 
-std::uint64_t SteppedMerge::room(FreeLanes<P>& lanes) {
-  const auto claim = claim_or_wait<P>(
-      bell(merge()), merge(), 0, [&] { return lanes.try_output(); }, [&] { lanes.pay(); });
-  if (claim.look == Look::ended) fibers_->fail("an output beyond the end");
-  return claim.task;
+void SteppedMerge::Body::write(int port, std::uint64_t i, std::uint64_t number,
+                               std::uint64_t epoch) {
+  if (epoch != line->epoch_of(port, sample))
+    line->fibers_->fail(concat("sample ", sample, " of source ", port, ", of epoch ",
+                               line->epoch_of(port, sample), ", was given in epoch ", epoch));
+  const std::uint64_t output = line->scenario_.repeats_outputs ? written++ : i;
+  line->write_row({number, value_of(port, sample, output), epoch});
 }
 
-void SteppedMerge::write(FreeLanes<P>& lanes, std::uint64_t value) {
-  const std::uint64_t number = room(lanes);
-  Row& row = rows_[number % rows_.size()];
-  row = {kNever, 0};  // half written, should anybody look
+Result<void> SteppedMerge::Body::tell(std::uint64_t epoch) {
+  ++line->told_[epoch];
+  return {};
+}
+
+void SteppedMerge::write_row(const Row& row) {
+  Row& shared = rows_[row.number % rows_.size()];
+  shared = {kNever, 0, 0};  // half written, should anybody look
   fibers_->step();
-  row = {number, value};
-  RowCounts counts;
-  if (value == 0) ++counts.pads;
-  lanes.publish(number, counts, {});
+  shared = row;
 }
 
 void SteppedMerge::reader() {
   const int stage = merge() + 1;
   Channel<P> channel(control_, stage, 0, 0);
   for (;;) {
-    const auto claim = claim_or_wait<P>(
-        bell(stage), stage, 0, [&] { return channel.try_claim(); }, [&] { channel.pay(); });
+    const auto claim = this->claim(channel, stage, 0);
     if (claim.look == Look::ended) return;
     RowCounts counts;
     for (std::uint64_t i = 0; i < scenario_.batch; ++i) {
@@ -164,64 +164,58 @@ void SteppedMerge::reader() {
       const Row& row = rows_[number % rows_.size()];
       if (row.number != number) fibers_->fail(concat("row ", number, " is not there"));
       if (row.value == 0) ++counts.pads;
-      seen_.push_back(row.value);
+      seen_.push_back(row);
     }
     channel.finish(claim.task, counts);
   }
 }
 
-void SteppedMerge::supervisor() {
-  for (;;) {
-    fibers_->wait_until([this] {
-      return dead_ || std::all_of(workers_.begin(), workers_.end(), [](const Fiber* fiber) {
-               return fiber->state == Fiber::State::finished;
-             });
-    });
-    if (!dead_) return;
-    repair(control_, merge(), 0, {}, scenario_.rules);
-    dead_ = false;
-    start(merge());
-  }
-}
-
-void SteppedMerge::check_marks() {
-  const auto& lanes = control_.stages[static_cast<std::size_t>(merge())].lanes;
-  for (std::size_t l = 0; l < lanes.size(); ++l) {
-    const std::uint64_t low = lanes[l].mark->low.value.raw();
-    if (low < lows_[l]) fibers_->fail(concat("the mark of lane ", l, " went down"));
-    lows_[l] = low;
-  }
+/// The values of an epoch of a source, in their order.
+std::vector<std::uint64_t> SteppedMerge::expected(std::uint64_t epoch, int source) const {
+  std::vector<std::uint64_t> values;
+  for (std::uint64_t n = begin_of(source, epoch); n < begin_of(source, epoch + 1); ++n)
+    for (std::uint64_t i = 0; !is_padding(source, n) && !is_hole(n) && i < outputs_of(n); ++i)
+      values.push_back(value_of(source, n, i));
+  return values;
 }
 
 void SteppedMerge::check_the_end() {
-  check_marks();
+  const std::uint64_t batch = scenario_.batch;
   std::uint64_t full = 0;
-  std::vector<std::vector<std::uint64_t>> expected(static_cast<std::size_t>(scenario_.sources));
-  std::uint64_t holes = 0;
-  for (std::uint64_t sample = 0; sample < scenario_.samples; ++sample) {
-    if (is_hole(sample)) ++holes;
-    for (int s = 0; s < scenario_.sources; ++s)
-      for (std::uint64_t i = 0; !is_hole(sample) && i < outputs_of(sample); ++i)
-        expected[static_cast<std::size_t>(s)].push_back(value_of(s, sample, i));
+  std::size_t row = 0;
+  for (std::uint64_t epoch = 0; epoch < epochs(); ++epoch) {
+    std::vector<std::vector<std::uint64_t>> got(scenario_.samples.size());
+    std::uint64_t count = 0;
+    const std::size_t first = row;
+    for (; row < seen_.size() && seen_[row].epoch == epoch; ++row) {
+      if (seen_[row].value == 0) continue;
+      got[seen_[row].value / 1000 - 1].push_back(seen_[row].value);
+      ++count;
+    }
+    for (int s = 0; s < merge(); ++s)
+      if (got[static_cast<std::size_t>(s)] != expected(epoch, s))
+        fibers_->fail("outputs were lost, repeated or mixed up");
+    if (row - first != (count + batch - 1) / batch * batch)
+      fibers_->fail(concat(row - first, " rows for ", count, " outputs of epoch ", epoch));
+    if (told_[epoch] < 1 || told_[epoch] > 1 + scenario_.deaths)
+      fibers_->fail(concat("the end of epoch ", epoch, " was told ", told_[epoch], " times"));
+    full += count;
   }
-  std::vector<std::vector<std::uint64_t>> got(expected.size());
-  for (const std::uint64_t value : seen_) {
-    if (value == 0) continue;
-    got[value / 1000 - 1].push_back(value);
-    ++full;
-  }
-  if (got != expected) fibers_->fail("outputs were lost, repeated or mixed up");
-  if (seen_.size() != (full + scenario_.batch - 1) / scenario_.batch * scenario_.batch)
-    fibers_->fail(concat(seen_.size(), " rows for ", full, " outputs"));
-  for (int s = 0; s < scenario_.sources; ++s) {
-    const EdgeAudit books = audit_edge(control_, s, merge(), 1 + s);
-    if (books.leaked != 0 || books.dropped != 0 || books.delivered != scenario_.samples - holes)
-      fibers_->fail(concat("the books of source ", s, ": delivered ", books.delivered, ", dropped ",
-                           books.dropped, ", leaked ", books.leaked));
-  }
+  if (row != seen_.size()) fibers_->fail("epochs came in another order");
+  for (int s = 0; s < merge(); ++s) check_books(s);
   const EdgeAudit books = audit_edge(control_, merge(), merge() + 1, 0);
   if (books.produced != full || books.delivered != full || books.leaked != 0)
     fibers_->fail(concat("the books of the outputs: produced ", books.produced, " of ", full));
+}
+
+void SteppedMerge::check_books(int source) {
+  std::uint64_t full = 0;
+  for (std::uint64_t n = 0; n < begin_of(source, epochs()); ++n)
+    full += is_padding(source, n) || is_hole(n) ? 0 : 1;
+  const EdgeAudit books = audit_edge(control_, source, merge(), 1 + source);
+  if (books.leaked != 0 || books.dropped != 0 || books.delivered != full)
+    fibers_->fail(concat("the books of source ", source, ": delivered ", books.delivered, " of ",
+                         full, ", dropped ", books.dropped, ", leaked ", books.leaked));
 }
 
 }  // namespace brigade::stepping

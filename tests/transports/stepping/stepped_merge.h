@@ -1,54 +1,63 @@
 #pragma once
 
 // One run of a small line around a stage that numbers its outputs freely: one or two sources, the
-// stage, which may die at any step and is then repaired and started again, and a reader of batches.
-// After every step: marks only grow. At the end: the reader has seen the outputs of every input
-// once, together and in the order of each source, padded to whole batches; and the books are exact.
+// stage as FreeRun drives it, and a reader of batches. The stage or a source may die at any step
+// and is then repaired and started again. After every step: marks only grow. At the end: the reader
+// has seen the outputs of every input once, together, in the order of each source, under the epoch
+// of their input and each epoch padded to whole batches; the stage was told of every epoch; and the
+// books are exact.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "tests/support/line.h"
-#include "tests/transports/stepping/stepped_policy.h"
-#include "transports/audit.h"
-#include "transports/free_lanes.h"
-#include "transports/stop.h"
-#include "transports/wait.h"
+#include "tests/transports/stepping/stepped_run.h"
+#include "transports/free_run.h"
+#include "transports/stream_ends.h"
 
 namespace brigade::stepping {
 
-struct MergeScenario {
+struct MergeScenario : Events {
   std::string name;
-  int sources = 1;
-  std::uint64_t samples = 3;  ///< of each source
+  /// By source and epoch: how many samples it has.
+  std::vector<std::vector<std::uint64_t>> samples = {{3}};
+  bool streams = false;  ///< epochs end where the source says; else all are as long as the first
   std::uint64_t input_rows = 2;
+  std::uint64_t input_multiple = 1;  ///< L of the sources
   std::uint64_t output_rows = 2;
-  std::uint64_t batch = 2;  ///< of the reader
-  int deaths = 0;
-  int detours = 2;
-  bool store_buffers = true;
-  RepairRules rules;
-  bool repeats_outputs = false;  ///< a mistake: outputs that are there already are not left out
+  std::uint64_t batch = 2;       ///< of the reader: L of the outputs
+  bool repeats_outputs = false;  ///< a mistake: a successor gives the first outputs again
+  bool records_late = false;     ///< a mistake: an end, after the first row beyond it is published
 };
 
-class SteppedMerge {
+class SteppedMerge : public SteppedRun {
  public:
   explicit SteppedMerge(const MergeScenario& scenario);
 
-  /// Empty when everything held; else what did not.
-  std::string run(Chooser& chooser);
-  const std::string& trace() const { return trace_; }
-
  private:
-  using P = SteppedPolicy;
-
   struct Row {
     std::uint64_t number = 0;
     std::uint64_t value = 0;  ///< 0: padding
+    std::uint64_t epoch = 0;
   };
 
-  static GraphShape shape_of(const MergeScenario& scenario);
+  /// The stage, for FreeRun.
+  struct Body {
+    SteppedMerge* line;
+    std::uint64_t sample = 0;
+    std::uint64_t written = 0;  // of its outputs, by this replica
+
+    Result<FreeInput> look(int port, std::uint64_t number);
+    void write(int port, std::uint64_t i, std::uint64_t number, std::uint64_t epoch);
+    void pad(std::uint64_t number, std::uint64_t epoch) { line->write_row({number, 0, epoch}); }
+    void done(const FreeInput&) {}
+    Result<void> tell(std::uint64_t epoch);
+    void interrupt() {}
+    void begin_wait(Cause) {}
+    void end_wait(Cause) {}
+  };
+
+  static GraphShape line_of(const MergeScenario& scenario);
   /// Holes have no outputs, others 0, 1 or 2.
   static std::uint64_t outputs_of(std::uint64_t sample) { return sample % 4; }
   static bool is_hole(std::uint64_t sample) { return sample % 4 == 3; }
@@ -56,32 +65,27 @@ class SteppedMerge {
     return 1000 * static_cast<std::uint64_t>(source + 1) + 10 * sample + output + 1;
   }
 
-  void reset();
-  std::uint64_t fingerprint() const;
-  void start(int stage);
+  int merge() const { return static_cast<int>(scenario_.samples.size()); }
+  std::uint64_t epochs() const { return scenario_.samples[0].size(); }
+  std::uint64_t begin_of(int source, std::uint64_t epoch) const;
+  std::uint64_t epoch_of(int source, std::uint64_t number) const;
+  bool is_padding(int source, std::uint64_t number) const;
+
+  void reset() override;
+  void live(int stage, int replica) override;
+  std::uint64_t own_state() const override;
+  void check_the_end() override;
   void source(int stage);
-  void merger();
-  void take(FreeLanes<P>& lanes, std::uint64_t sample);
-  std::uint64_t room(FreeLanes<P>& lanes);
-  void write(FreeLanes<P>& lanes, std::uint64_t value);
+  bool goes_on(int stage, StreamEnds<P>& ends, std::uint64_t number);
+  void write_row(const Row& row);
   void reader();
-  void supervisor();
-  void check_marks();
-  void check_the_end();
-  int merge() const { return scenario_.sources; }
-  Bell<P>& bell(int stage) { return control_.bells[stage]; }
+  std::vector<std::uint64_t> expected(std::uint64_t epoch, int source) const;
+  void check_books(int source);
 
   const MergeScenario& scenario_;
-  const GraphShape shape_;
-  support::LineMemory memory_;
-  Control<P> control_;
-  std::vector<Row> rows_;              // of the merge's pool
-  std::vector<std::uint64_t> seen_;    // by the reader, with the padding
-  std::vector<std::uint64_t> lows_;    // of the merge's lanes
-  std::vector<const Fiber*> workers_;  // by stage
-  bool dead_ = false;
-  Fibers* fibers_ = nullptr;
-  std::string trace_;
+  std::vector<Row> rows_;  // of the merge's pool
+  std::vector<Row> seen_;  // by the reader, with the padding
+  std::vector<int> told_;  // by epoch
 };
 
 }  // namespace brigade::stepping

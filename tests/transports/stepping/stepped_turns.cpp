@@ -3,31 +3,29 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "tests/support/planned_shape.h"
 
 namespace brigade::stepping {
 
 SteppedTurns::SteppedTurns(const TurnsScenario& scenario)
-    : scenario_(scenario), shape_(shape_of(scenario)), memory_(control_bytes<P>(shape_)) {}
+    : SteppedRun(scenario, line_of(scenario)), scenario_(scenario) {}
 
-GraphShape SteppedTurns::shape_of(const TurnsScenario& scenario) {
-  const int streams = static_cast<int>(scenario.samples.size());
-  std::vector<support::StageSpec> specs(scenario.samples.size(), {1, 1, scenario.rows, {}, true});
-  specs.push_back({scenario.readers, scenario.batch, 0, {0}, scenario.readers == 1});
-  GraphShape shape = support::line_shape(specs);
-  shape.domains = streams;
-  StageShape& reader = shape.stages.back();
-  reader.turns = Turns::epochs;
-  const LaneShape like = reader.lanes[0];
-  reader.lanes.assign(scenario.samples.size(), like);
-  for (int s = 0; s < streams; ++s) {
-    const auto stream = static_cast<std::size_t>(s);
-    shape.stages[stream].lanes[0].domain = s;
-    shape.stages[stream].lanes[0].wake_every = scenario.batch;
-    reader.lanes[stream].domain = s;
-    reader.lanes[stream].inputs = {s};
-    shape.epoch_ends.push_back(scenario.samples[stream].size());
+GraphShape SteppedTurns::line_of(const TurnsScenario& scenario) {
+  GraphBuilder graph;
+  graph.graph().epochs = scenario.samples[0].size();
+  std::vector<std::string> streams;
+  for (std::size_t s = 0; s < scenario.samples.size(); ++s) {
+    streams.push_back(concat("stream", s));
+    graph.producer(streams.back(), {support::kPlannedNumber}).rows = 1;
+    graph.type_of(streams.back()).indexed = false;
   }
-  return shape;
+  ValidStage& reader = graph.consumer("reader", streams, Join::epochs);
+  reader.batched = true;
+  reader.replicas = static_cast<std::uint64_t>(scenario.readers);
+  for (ValidSource& source : reader.sources) source.batch = scenario.batch;
+  std::vector<std::uint64_t> rows(streams.size(), scenario.rows);
+  rows.push_back(0);
+  return support::planned_shape(graph, rows);
 }
 
 std::uint64_t SteppedTurns::end_of(int stream, std::uint64_t epoch) const {
@@ -44,43 +42,14 @@ std::uint64_t SteppedTurns::epoch_of(int stream, std::uint64_t number) const {
 }
 
 void SteppedTurns::reset() {
-  std::fill_n(memory_.data(), control_bytes<P>(shape_), std::byte{0});
-  control_ = create_control<P>(memory_.data(), shape_);
   rows_.assign(scenario_.samples.size(), std::vector<Row>(scenario_.rows));
   committed_.clear();
   for (int s = 0; s < streams(); ++s)
     committed_.emplace_back(end_of(s, scenario_.samples[static_cast<std::size_t>(s)].size() - 1));
-  lows_.assign(scenario_.samples.size(), 0);
-  workers_.assign(static_cast<std::size_t>(shape_.replicas), nullptr);
-  dead_ = false;
 }
 
-std::string SteppedTurns::run(Chooser& chooser) {
-  SteppedPolicy::mistakes = {};
-  Fibers::Limits limits;
-  limits.detours = scenario_.detours;
-  limits.deaths = scenario_.victim_stage < 0 ? 0 : scenario_.deaths;
-  reset();
-  Fibers fibers(chooser, limits, scenario_.store_buffers);
-  fibers_ = &fibers;
-  for (int s = 0; s <= reader(); ++s)
-    for (int r = 0; r < shape_.stages[static_cast<std::size_t>(s)].replicas; ++r) start(s, r);
-  fibers.spawn("supervisor", [this] { supervisor(); });
-  fibers.after_step = [this] { check_marks(); };
-  fibers.observer = [this](Fiber& fiber, FaultPoint point) {
-    if (point == FaultPoint::finish_after_done && fiber.stage == reader()) note_commit(fiber);
-  };
-  fibers.on_death = [this](Fiber&) { dead_ = true; };
-  fibers.other_state = [this] { return fingerprint(); };
-  fibers.run();
-  if (fibers.is_pruned()) return "";
-  if (fibers.failure().empty()) check_the_end();
-  if (!fibers.failure().empty()) trace_ = fibers.trace();
-  return fibers.failure();
-}
-
-std::uint64_t SteppedTurns::fingerprint() const {
-  std::uint64_t hash = dead_ ? 1 : 0;
+std::uint64_t SteppedTurns::own_state() const {
+  std::uint64_t hash = 0;
   for (const auto& rows : rows_)
     for (const Row& row : rows)
       hash = mix(hash, mix(row.number, row.epoch << 1 | (row.padding ? 1 : 0)));
@@ -89,44 +58,25 @@ std::uint64_t SteppedTurns::fingerprint() const {
   return hash;
 }
 
-void SteppedTurns::start(int stage, int replica) {
-  Fiber& fiber =
-      fibers_->spawn(concat("stage ", stage, " replica ", replica), [this, stage, replica] {
-        if (stage == reader()) return read(replica);
-        stream(stage);
-      });
-  fiber.stage = stage;
-  fiber.replica = replica;
-  fiber.mortal = stage == scenario_.victim_stage && replica == 0;
-  workers_[static_cast<std::size_t>(shape_.stages[static_cast<std::size_t>(stage)].first_replica +
-                                    replica)] = &fiber;
-}
-
 void SteppedTurns::stream(int stage) {
   const auto& samples = scenario_.samples[static_cast<std::size_t>(stage)];
   auto& rows = rows_[static_cast<std::size_t>(stage)];
-  const EpochList<P>& ends = control_.epoch_ends[static_cast<std::size_t>(stage)];
   Channel<P> channel(control_, stage, 0, 0);
+  StreamEnds<P> ends(control_, stage, scenario_.batch);
   for (;;) {
-    const auto claim = claim_or_wait<P>(
-        control_.bells[stage], stage, 0, [&] { return channel.try_claim(); },
-        [&] { channel.pay(); });
+    const auto claim = this->claim(channel, stage, 0);
     if (claim.look == Look::ended) return;
     const std::uint64_t number = claim.task;
-    const std::uint64_t epoch = ends.count();
-    const bool padding = epoch > 0 && number < ends.end(epoch - 1);
-    if (!padding && epoch == samples.size()) {  // a predecessor died before it could say so
-      end_epoch(control_, stage, epoch - 1, ends.end(epoch - 1));
-      continue;
-    }
-    const std::uint64_t begin = epoch == 0 ? 0 : ends.end(epoch - 1);
-    const std::uint64_t last = begin + samples[std::min<std::size_t>(epoch, samples.size() - 1)];
+    if (!ends.enter(number)) continue;
+    const std::uint64_t epoch = ends.epoch();
     const bool late =
         scenario_.records_late && epoch + 1 < samples.size() && samples[epoch + 1] > 0;
-    if (!padding && number == last + (late ? 1 : 0)) {
-      end_epoch(control_, stage, epoch, closed(last));
+    const std::uint64_t last = (epoch == 0 ? 0 : end_of(stage, epoch - 1)) + samples[epoch];
+    if (!ends.is_padding(number) && number == last + (late ? 1 : 0)) {
+      ends.end(last);
       continue;
     }
+    const bool padding = ends.is_padding(number);
     Row& row = rows[number % rows.size()];
     row = {kNever, 0, false};  // half written, should anybody look
     fibers_->step();
@@ -138,12 +88,9 @@ void SteppedTurns::stream(int stage) {
 }
 
 void SteppedTurns::read(int replica) {
-  const int global = shape_.stages.back().first_replica + replica;
   JoinedLanes<P> lanes(control_, reader(), replica);
   for (;;) {
-    const auto claim = claim_or_wait<P>(
-        control_.bells[global], global, 0, [&] { return lanes.try_claim(); }, [&] { lanes.pay(); },
-        lanes.watched());
+    const auto claim = this->claim(lanes, reader(), replica, lanes.watched());
     if (claim.look == Look::ended) return;
     Fiber& fiber = fibers_->current();
     fiber.task = claim.task * static_cast<std::uint64_t>(streams()) +
@@ -181,7 +128,8 @@ void SteppedTurns::check_turn(int lane, std::uint64_t first) {
   }
 }
 
-void SteppedTurns::note_commit(const Fiber& fiber) {
+void SteppedTurns::passed(Fiber& fiber, FaultPoint point) {
+  if (point != FaultPoint::finish_after_done || fiber.stage != reader()) return;
   const auto streams = static_cast<std::uint64_t>(this->streams());
   auto& commits = committed_[fiber.task % streams];
   const std::uint64_t first = fiber.task / streams * scenario_.batch;
@@ -190,35 +138,10 @@ void SteppedTurns::note_commit(const Fiber& fiber) {
   }
 }
 
-void SteppedTurns::supervisor() {
-  const auto left = [this] {
-    return std::all_of(workers_.begin(), workers_.end(),
-                       [](const Fiber* fiber) { return fiber->state == Fiber::State::finished; });
-  };
-  for (;;) {
-    fibers_->wait_until([&] { return dead_ || left(); });
-    if (!dead_) return;
-    repair(control_, scenario_.victim_stage, 0);
-    dead_ = false;
-    start(scenario_.victim_stage, 0);
-  }
-}
-
-void SteppedTurns::check_marks() {
-  for (int lane = 0; lane < streams(); ++lane) {
-    std::uint64_t& before = lows_[static_cast<std::size_t>(lane)];
-    const std::uint64_t low =
-        control_.stages.back().lanes[static_cast<std::size_t>(lane)].mark->low.value.raw();
-    if (low < before) fibers_->fail(concat("the mark of lane ", lane, " went down"));
-    before = low;
-  }
-}
-
 void SteppedTurns::check_the_end() {
-  check_marks();
   for (int s = 0; s < streams(); ++s) {
     const auto& commits = committed_[static_cast<std::size_t>(s)];
-    if (lows_[static_cast<std::size_t>(s)] != commits.size() ||
+    if (low(reader(), s) != commits.size() ||
         std::count(commits.begin(), commits.end(), 1) != static_cast<long>(commits.size()))
       fibers_->fail(concat("samples of stream ", s, " were not read"));
     const auto& samples = scenario_.samples[static_cast<std::size_t>(s)];

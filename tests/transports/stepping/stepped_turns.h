@@ -11,47 +11,34 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/line.h"
-#include "tests/transports/stepping/stepped_policy.h"
-#include "transports/audit.h"
+#include "tests/transports/stepping/stepped_run.h"
 #include "transports/joined_lanes.h"
-#include "transports/stop.h"
-#include "transports/wait.h"
+#include "transports/stream_ends.h"
 
 namespace brigade::stepping {
 
-struct TurnsScenario {
+struct TurnsScenario : Events {
   std::string name;
   /// By stream and epoch: how many samples it has.
   std::vector<std::vector<std::uint64_t>> samples;
   std::uint64_t rows = 2;   ///< of each stream's ring
   std::uint64_t batch = 1;  ///< of the reader: L
   int readers = 1;
-  int victim_stage = -1;  ///< whose replica 0 may die; -1: nobody
-  int deaths = 1;
-  int detours = 2;
-  bool store_buffers = true;
   bool records_late = false;  ///< a mistake: an end, after the first row beyond it is published
 };
 
-class SteppedTurns {
+class SteppedTurns : public SteppedRun {
  public:
   explicit SteppedTurns(const TurnsScenario& scenario);
 
-  /// Empty when everything held; else what did not.
-  std::string run(Chooser& chooser);
-  const std::string& trace() const { return trace_; }
-
  private:
-  using P = SteppedPolicy;
-
   struct Row {
     std::uint64_t number = 0;
     std::uint64_t epoch = 0;
     bool padding = false;
   };
 
-  static GraphShape shape_of(const TurnsScenario& scenario);
+  static GraphShape line_of(const TurnsScenario& scenario);
   int streams() const { return static_cast<int>(scenario_.samples.size()); }
   int reader() const { return streams(); }
   std::uint64_t closed(std::uint64_t number) const {
@@ -61,29 +48,19 @@ class SteppedTurns {
   std::uint64_t end_of(int stream, std::uint64_t epoch) const;
   std::uint64_t epoch_of(int stream, std::uint64_t number) const;
 
-  void reset();
-  std::uint64_t fingerprint() const;
-  void start(int stage, int replica);
+  void reset() override;
+  void live(int stage, int replica) override { stage == reader() ? read(replica) : stream(stage); }
+  std::uint64_t own_state() const override;
+  void passed(Fiber& fiber, FaultPoint point) override;
+  void check_the_end() override;
   void stream(int stage);
   void read(int replica);
   void check_turn(int lane, std::uint64_t first);
   RowCounts read_rows(int lane, std::uint64_t first);
-  void note_commit(const Fiber& fiber);
-  void supervisor();
-  void check_marks();
-  void check_the_end();
 
   const TurnsScenario& scenario_;
-  const GraphShape shape_;
-  support::LineMemory memory_;
-  Control<P> control_;
   std::vector<std::vector<Row>> rows_;       // by stream
   std::vector<std::vector<int>> committed_;  // by stream and number, by the reader
-  std::vector<std::uint64_t> lows_;
-  std::vector<const Fiber*> workers_;
-  bool dead_ = false;
-  Fibers* fibers_ = nullptr;
-  std::string trace_;
 };
 
 }  // namespace brigade::stepping

@@ -1,0 +1,228 @@
+// A stream with two replicas, step by step: they share its numbers by claiming tasks, and the last
+// one to acknowledge finds the end. A replica may die at any step, and may not come back; a stop
+// may come at any time. At the end: the reader has seen each sample of each replica once, in its
+// order, and up to the end padding alone.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "base/text.h"
+#include "tests/support/planned_shape.h"
+#include "tests/transports/stepping/effort.h"
+#include "tests/transports/stepping/explore.h"
+#include "tests/transports/stepping/stepped_run.h"
+#include "transports/stream_ends.h"
+
+namespace brigade::stepping {
+namespace {
+
+struct SharedScenario : Events {
+  std::string name;
+  std::vector<std::uint64_t> samples = {2, 1};  ///< of each replica
+  std::uint64_t task = 1;
+  std::uint64_t batch = 2;           ///< of the reader: L
+  bool gone_are_waited_for = false;  ///< a mistake: nobody acknowledges for one that is gone
+};
+
+class SteppedShared : public SteppedRun {
+ public:
+  explicit SteppedShared(const SharedScenario& scenario)
+      : SteppedRun(scenario, line_of(scenario)), scenario_(scenario) {}
+
+ private:
+  static constexpr std::uint64_t kRows = 4;
+
+  static GraphShape line_of(const SharedScenario& scenario) {
+    GraphBuilder graph;
+    ValidStage& stream = graph.producer("stream", {support::kPlannedNumber});
+    stream.rows = scenario.task;
+    stream.replicas = scenario.samples.size();
+    graph.type_of("stream").indexed = false;
+    ValidStage& reader = graph.consumer("reader", {"stream"});
+    reader.batched = true;
+    reader.sources[0].batch = scenario.batch;
+    return support::planned_shape(graph, {kRows, 0});
+  }
+
+  void reset() override {
+    rows_.assign(kRows, {});
+    seen_.clear();
+  }
+  void live(int stage, int replica) override { stage == 0 ? give(replica) : read(); }
+  std::uint64_t own_state() const override {
+    std::uint64_t hash = 0;
+    for (const auto& [number, value] : rows_) hash = mix(hash, mix(number, value));
+    for (const std::uint64_t value : seen_) hash = mix(hash, value);
+    return hash;
+  }
+  void give_up() override {
+    if (scenario_.gone_are_waited_for) return;
+    control_.replicas[0].ack.value.store(1, std::memory_order_seq_cst);
+    ring_everybody(control_);
+    end_if_all_acknowledged(control_, 0, scenario_.batch);
+  }
+  void lower_ends() override { lower_end(control_, 0, scenario_.batch); }
+
+  /// What the runtime's work and loop do between them.
+  void give(int replica) {
+    Channel<P> channel(control_, 0, 0, replica);
+    SharedStreamEnds<P> ends(control_, 0, replica, scenario_.batch);
+    const auto& tally = control_.stages[0].lanes[0].tallies[replica];
+    std::uint64_t next = tally.entries[tally.newest()].counts().samples_done;
+    const std::uint64_t samples = scenario_.samples[static_cast<std::size_t>(replica)];
+    for (;;) {
+      bool ready = ends.stop() != Stop::none || (!ends.is_over() && next < samples);
+      if (!ready) {
+        ends.end();
+        ready = ends.acknowledge();
+      }
+      if (!ready) {
+        channel.pay();
+        ends.wait_for_others();
+        continue;
+      }
+      const auto claim = this->claim(channel, 0, replica);
+      if (claim.look == Look::ended) return;
+      RowCounts counts;
+      for (std::uint64_t n = claim.task * scenario_.task; n < (claim.task + 1) * scenario_.task;
+           ++n) {
+        const bool full = !ends.is_over() && next < samples && ends.stop() == Stop::none;
+        write(n, full ? value_of(replica, next) : 0);
+        next += full ? 1 : 0;
+        ++(full ? counts.samples_done : counts.pads);
+      }
+      channel.finish(claim.task, counts);
+    }
+  }
+  void write(std::uint64_t number, std::uint64_t value) {
+    auto& row = rows_[number % kRows];
+    row = {kNever, 0};  // half written, should anybody look
+    fibers_->step();
+    row = {number, value};
+  }
+  void read() {
+    Channel<P> channel(control_, 1, 0, 0);
+    for (;;) {
+      const auto claim = this->claim(channel, 1, 0);
+      if (claim.look == Look::ended) return;
+      RowCounts counts;
+      for (std::uint64_t i = 0; i < scenario_.batch; ++i) {
+        const std::uint64_t number = claim.task * scenario_.batch + i;
+        fibers_->step();
+        const auto& [there, value] = rows_[number % kRows];
+        if (there != number) fibers_->fail(concat("row ", number, " is not there"));
+        if (value == 0) ++counts.pads;
+        seen_.push_back(value);
+      }
+      channel.finish(claim.task, counts);
+    }
+  }
+  static std::uint64_t value_of(int replica, std::uint64_t sample) {
+    return 100 * static_cast<std::uint64_t>(replica + 1) + sample;
+  }
+
+  void check_the_end() override {
+    std::uint64_t full = 0;
+    for (int r = 0; r < shape_of(0).replicas; ++r) {
+      std::vector<std::uint64_t> got;
+      for (const std::uint64_t value : seen_)
+        if (value / 100 == static_cast<std::uint64_t>(r + 1)) got.push_back(value % 100);
+      for (std::size_t i = 0; i < got.size(); ++i)
+        if (got[i] != i) fibers_->fail(concat("samples of replica ", r, " were lost or repeated"));
+      const bool all = !events_.stop && (events_.restart || r != 0);
+      if (all && got.size() != scenario_.samples[static_cast<std::size_t>(r)])
+        fibers_->fail(concat(got.size(), " samples of replica ", r, " came"));
+      full += got.size();
+    }
+    const std::uint64_t end = control_.domains[0]->end.value.raw();
+    if (low(0, 0) != end || low(1, 0) != end || end % scenario_.batch != 0)
+      fibers_->fail(concat("marks at ", low(0, 0), " and ", low(1, 0), ", the end is ", end));
+    const EdgeAudit books = audit_edge(control_, 0, 1, 0);
+    if (books.produced != full || books.delivered != full || books.leaked != 0)
+      fibers_->fail(concat("the books: produced ", books.produced, ", delivered ", books.delivered,
+                           " of ", full, ", leaked ", books.leaked));
+  }
+
+  const SharedScenario& scenario_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> rows_;  // number, value; 0: padding
+  std::vector<std::uint64_t> seen_;                            // by the reader
+};
+
+SharedScenario shared(int victim = -1) {
+  SharedScenario made;
+  made.name = "rows";
+  made.victim_stage = victim;
+  made.detours = victim < 0 ? kEffort.detours : kEffort.detours_around_death;
+  return made;
+}
+
+SharedScenario in_tasks_of_two(int victim = -1) {
+  SharedScenario made = shared(victim);
+  made.name = "tasks_of_two";
+  made.samples = {3, 2};
+  made.task = 2;
+  return made;
+}
+
+void expect_good(const SharedScenario& made) {
+  const Exploration all = enumerate<SteppedShared>(made, kEffort.runs_max);
+  EXPECT_EQ(all.failure, "") << made.name;
+  std::cout << "  " << made.name << (made.stop ? ", stopped" : "") << ", victim in stage "
+            << made.victim_stage << (made.restart ? "" : " (gone)") << ", " << made.detours
+            << " detours: " << all.runs << " runs, " << all.states << " states"
+            << (all.complete ? "" : " (cut)") << "\n";
+  const Exploration some = walk<SteppedShared>(made, 1, kEffort.random_runs);
+  EXPECT_EQ(some.failure, "") << made.name;
+}
+
+TEST(SharedStream, EndsWithItsLastReplica) {
+  expect_good(shared());
+  expect_good(in_tasks_of_two());
+}
+
+TEST(SharedStream, WhoeverDies) {
+  expect_good(shared(0));
+  expect_good(in_tasks_of_two(0));
+}
+
+TEST(SharedStream, AlsoWithoutTheOneThatDoesNotComeBack) {
+  for (SharedScenario made : {shared(0), in_tasks_of_two(0)}) {
+    made.restart = false;
+    expect_good(made);
+  }
+}
+
+TEST(SharedStream, RunsDryWhenStoppedAtAnyTimeAndWhoeverDies) {
+  for (const int victim : {-1, 0}) {
+    SharedScenario made = shared(victim);
+    made.detours = kEffort.detours_around_death;
+    made.stop = true;
+    expect_good(made);
+  }
+}
+
+std::string caught(SharedScenario made) {
+  for (made.detours = 0; made.detours <= 2; ++made.detours) {
+    const Exploration all = enumerate<SteppedShared>(made, 200'000);
+    if (!all.failure.empty()) return all.failure.substr(0, all.failure.find('\n'));
+  }
+  return "nothing";
+}
+
+TEST(SharedStreamNegativeControls, OneThatIsGoneAndNeverAcknowledgesHoldsUpTheEnd) {
+  SharedScenario made = shared(0);
+  made.restart = false;
+  made.gone_are_waited_for = true;
+  EXPECT_EQ(caught(made), "deadlock");
+}
+
+TEST(SharedStreamNegativeControls, RepairWithoutSettlingGivesASampleTwiceOrNever) {
+  SharedScenario made = shared(0);
+  made.rules.settle = false;
+  EXPECT_NE(caught(made), "nothing");
+}
+
+}  // namespace
+}  // namespace brigade::stepping

@@ -1,0 +1,124 @@
+#pragma once
+
+// Where the epochs of a stream end. Nobody but its source knows, and only when it gets there:
+//
+//   one replica       end() records that an epoch ends at the next multiple of L, before the rows
+//                     beyond it; what is left of the epoch up to there is padding
+//   several replicas  each acknowledges when it has nothing more to claim a task for; the last one
+//                     to do so finds the end from what has been claimed
+//
+// One replica's; one thread.
+
+#include <cstdint>
+
+#include "transports/stop.h"
+
+namespace brigade {
+
+namespace detail {
+
+template <class P>
+Stop stop_of(const Control<P>& control, int domain) {
+  return static_cast<Stop>(control.domains[static_cast<std::size_t>(domain)]->stop.value.load(
+      std::memory_order_seq_cst));
+}
+
+}  // namespace detail
+
+/// Of a stream with one replica, which works in order: a claimed task that is not finished holds
+/// nothing, and is claimed again. Call order:
+///
+///   (enter (is_padding | close | end)*)*
+template <class P>
+class StreamEnds {
+ public:
+  /// `multiple`: L of its domain.
+  StreamEnds(Control<P>& control, int stage, std::uint64_t multiple)
+      : control_(&control),
+        domain_(control.shape->stages[static_cast<std::size_t>(stage)].lanes[0].domain),
+        ends_(&control.epoch_ends[static_cast<std::size_t>(domain_)]),
+        multiple_(multiple) {}
+
+  /// Of the task entered last.
+  std::uint64_t epoch() const { return epoch_; }
+  Stop stop() const { return detail::stop_of(*control_, domain_); }
+
+  /// Finds the epoch of a claimed task from number `first` on. False: there is none, the domain has
+  /// ended.
+  bool enter(std::uint64_t first) {
+    while (ends_->at(epoch_) <= first) ++epoch_;
+    if (epoch_ == ends_->capacity()) {  // a predecessor may have died before it could say so
+      end_epoch(*control_, domain_, epoch_ - 1, ends_->at(epoch_ - 1));
+      return false;
+    }
+    const std::uint64_t end = ends_->at(epoch_);
+    if (end != kNever) pad_up_to_ = end;
+    if (stop() == Stop::end_is_set) pad_up_to_ = kNever;
+    return true;
+  }
+
+  bool is_padding(std::uint64_t number) const { return number < pad_up_to_; }
+  /// From `number` up to the next multiple of L there is padding, so that readers get what is
+  /// there.
+  void close(std::uint64_t number) { pad_up_to_ = closed(number); }
+  /// Nothing more comes in this epoch, of which `number` would be the next.
+  void end(std::uint64_t number) {
+    close(number);
+    end_epoch(*control_, domain_, epoch_, pad_up_to_);
+  }
+
+ private:
+  std::uint64_t closed(std::uint64_t number) const {
+    return (number + multiple_ - 1) / multiple_ * multiple_;
+  }
+
+  Control<P>* control_;
+  int domain_;
+  const NumberList<P>* ends_;
+  std::uint64_t multiple_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t pad_up_to_ = 0;  // numbers below it are padding
+};
+
+/// Of one of several replicas of a stream, which has one epoch. While a replica has samples it
+/// holds one of them in private memory before it claims a task.
+template <class P>
+class SharedStreamEnds {
+ public:
+  SharedStreamEnds(Control<P>& control, int stage, int replica, std::uint64_t multiple)
+      : control_(&control), stage_(stage), multiple_(multiple) {
+    const StageShape& shape = control.shape->stages[static_cast<std::size_t>(stage)];
+    domain_ = shape.lanes[0].domain;
+    replica_ = shape.first_replica + replica;
+    ack_ = &control.replicas[replica_].ack.value;
+    over_ = ack_->load(std::memory_order_seq_cst) != 0;
+  }
+
+  Stop stop() const { return detail::stop_of(*control_, domain_); }
+  /// This replica has nothing more to give: end() was called, or its predecessor had acknowledged.
+  bool is_over() const { return over_; }
+  void end() { over_ = true; }
+  /// After end(), in place of a claim. True: all replicas are over; the end is set, and what is
+  /// left up to it is padding that all claim together.
+  bool acknowledge() {
+    ack_->store(1, std::memory_order_seq_cst);
+    return end_if_all_acknowledged(*control_, stage_, multiple_);
+  }
+  /// Sleeps until something has happened, after acknowledge() has said that others go on.
+  void wait_for_others() {
+    auto& bell = control_->bells[replica_].rings;
+    const std::uint32_t rings = bell.load(std::memory_order_seq_cst);
+    if (stop() == Stop::none) P::sleep(bell, rings);
+  }
+
+ private:
+  Control<P>* control_;
+  int stage_;
+  int domain_;
+  int replica_;  // of the graph
+  std::uint64_t multiple_;
+  typename P::template Atomic<std::uint64_t>* ack_;
+  bool over_ = false;
+};
+
+}  // namespace brigade
