@@ -27,17 +27,22 @@ std::int64_t owner_of_shared_folder(const std::string& path) {
   return shared ? static_cast<std::int64_t>(status.st_uid) : -1;
 }
 
-Result<void> check_owner(const std::string& path, const struct stat& there) {
+constexpr const char* kElsewhere =
+    ", in a folder where everybody may make files; name a file elsewhere";
+
+/// Whose it is; read after cannot().
+std::string owner_problem(const std::string& path, const struct stat& there) {
   const std::int64_t owner = owner_of_shared_folder(path);
-  if (owner < 0) return {};
-  if (there.st_uid != geteuid() && there.st_uid != static_cast<uid_t>(owner))
-    return cannot("write", path,
-                  concat("it belongs to another user (", there.st_uid,
-                         "), in a folder where everybody may make files; name a file elsewhere"));
-  if (S_ISREG(there.st_mode) && there.st_nlink > 1)
-    return cannot("write", path,
-                  "it has several names (hard links), in a folder where everybody may make files; "
-                  "name a file elsewhere");
+  if (owner < 0 || there.st_uid == geteuid() || there.st_uid == static_cast<uid_t>(owner))
+    return "";
+  return concat("it belongs to another user (", there.st_uid, ")", kElsewhere);
+}
+
+Result<void> check_may_write(const std::string& path, const struct stat& there) {
+  if (const std::string problem = owner_problem(path, there); !problem.empty())
+    return cannot("write", path, problem);
+  if (S_ISREG(there.st_mode) && there.st_nlink > 1 && owner_of_shared_folder(path) >= 0)
+    return cannot("write", path, concat("it has several names (hard links)", kElsewhere));
   return {};
 }
 
@@ -55,7 +60,7 @@ Result<OwnedFd> open_shared_path(const std::string& path, int flags, unsigned mo
   const bool link = seen && S_ISLNK(there.st_mode);
   if (link && existing == Existing::file)
     return cannot("write", path, "expected a regular file, found a symbolic link; remove it");
-  if (seen) BRIGADE_TRY(check_owner(path, there));
+  if (seen) BRIGADE_TRY(check_may_write(path, there));
   if (link) {
     file.reset(open(path.c_str(), flags, mode));
     cause = errno;
@@ -65,7 +70,7 @@ Result<OwnedFd> open_shared_path(const std::string& path, int flags, unsigned mo
   if (fstat(file.get(), &there) != 0) return cannot("write", path, std::strerror(errno));
   if (existing == Existing::file && !S_ISREG(there.st_mode))
     return cannot("write", path, "expected a regular file, found something else; remove it");
-  if (!link) BRIGADE_TRY(check_owner(path, there));
+  if (!link) BRIGADE_TRY(check_may_write(path, there));
   if (fcntl(file.get(), F_SETFL, flags & O_APPEND) != 0)
     return cannot("write", path, std::strerror(errno));
   return file;
@@ -75,12 +80,19 @@ Result<OwnedFd> open_to_append(const std::string& path, Existing existing) {
   return open_shared_path(path, O_WRONLY | O_APPEND, 0644, existing);
 }
 
+std::string foreign_owner(const std::string& path, int fd) {
+  struct stat there;
+  return fstat(fd, &there) == 0 ? owner_problem(path, there) : std::strerror(errno);
+}
+
 Result<std::string> read_whole_file(const std::string& path) {
   const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
   if (file.get() < 0 || fstat(file.get(), &status) != 0)
     return cannot("read", path, std::strerror(errno));
   if (!S_ISREG(status.st_mode)) return cannot("read", path, "expected a regular file");
+  if (const std::string problem = owner_problem(path, status); !problem.empty())
+    return cannot("read", path, problem);
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {

@@ -2,9 +2,9 @@
 
 // Opens files whose names others may know: what is appended to, locks, what a user names for
 // output. In a folder where everybody may make files (/tmp: sticky, writable by group or others),
-// what is there already must be ours or the folder's owner's, and a file must have one name: as
-// the kernel has it with fs.protected_regular, _fifos, _symlinks and _hardlinks = 2, whatever they
-// are set to. In other folders permissions decide. Never waits for the other end of a pipe.
+// what is there already must be ours or the folder's owner's, and what is written must have one
+// name: as the kernel has it with fs.protected_regular, _fifos, _symlinks and _hardlinks, whatever
+// they are set to. In other folders permissions decide. Never waits for the other end of a pipe.
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,11 @@ BRIGADE_API Result<OwnedFd> open_shared_path(const std::string& path, int flags,
 /// Opens to append, mode 0644.
 BRIGADE_API Result<OwnedFd> open_to_append(const std::string& path, Existing existing);
 
-/// All of a regular file; a pipe is an error, not a wait. The error names it.
+/// Of an open file with that name that a program believes, as its own: empty, or why it should not,
+/// "it belongs to another user (65534), in a folder ...".
+BRIGADE_API std::string foreign_owner(const std::string& path, int fd);
+
+/// All of a regular file of our own; a pipe is an error, not a wait. The error names it.
 BRIGADE_API Result<std::string> read_whole_file(const std::string& path);
 
 /// As many calls as it takes; false: errno says why.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/shared_path.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -51,9 +52,12 @@ KeptLook look_at(int fd) {
 
 KeptLook look_at_kept(const std::string& path) {
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() >= 0) return look_at(fd.get());
-  if (errno == ENOENT) return {};
-  return {KeptLook::Kind::foreign, {}, concat("cannot be read: ", std::strerror(errno))};
+  if (fd.get() < 0 && errno == ENOENT) return {};
+  if (fd.get() < 0)
+    return {KeptLook::Kind::foreign, {}, concat("cannot be read: ", std::strerror(errno))};
+  const std::string problem = foreign_owner(path, fd.get());
+  if (!problem.empty()) return {KeptLook::Kind::foreign, {}, concat("is not used: ", problem)};
+  return look_at(fd.get());
 }
 
 Result<std::unique_ptr<KeptFile>> KeptFile::create(const std::string& path,

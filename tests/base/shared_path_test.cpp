@@ -92,9 +92,12 @@ TEST(SharedPath, WhatSomebodyElseHasPlantedIsNotWritten) {
     EXPECT_THAT(append(folder / name, Existing::anything),
                 HasSubstr("it belongs to another user (65534), in a folder where everybody may "
                           "make files"));
-  EXPECT_EQ(*read_whole_file(folder / "file"), "planted ");
+  EXPECT_EQ(std::filesystem::file_size(folder / "file"), 8u);
   EXPECT_EQ(*read_whole_file(ours), "");
+  EXPECT_THAT(read_whole_file(folder / "file").error().message,
+              HasSubstr("it belongs to another user (65534)"));
   chmod(folder.path().c_str(), 0777);  // not sticky: permissions decide
+  EXPECT_EQ(*read_whole_file(folder / "file"), "planted ");
   EXPECT_EQ(append(folder / "file"), "");
   EXPECT_EQ(append(folder / "link", Existing::anything), "");
 }

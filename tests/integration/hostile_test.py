@@ -113,6 +113,18 @@ class PlantedFiles(ProgramTest):
                 self.check_precious()
                 (self.folder / "kept.cache.lock").unlink()
 
+    def test_what_is_believed_is_ours(self):
+        self.assertEqual(self.run_graph(saving()).code, 0)
+        for name, arguments in (("state.position", ("--resume",)), ("kept.cache", ())):
+            with self.subTest(name=name):
+                path = self.folder / name
+                os.chown(path, NOBODY, NOBODY)
+                finished = self.run_graph(saving(), *arguments)
+                self.assertEqual(finished.code, 2, finished.err)
+                self.assertIn("it belongs to another user", finished.err)
+                os.chown(path, 0, 0)
+        self.assertEqual(self.run_graph(saving(), "--resume").code, 0)  # the control
+
     def test_a_log_and_a_summary(self):
         for option in ("--log", "--summary"):
             for kind in ("link", "pipe"):
