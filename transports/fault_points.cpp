@@ -1,8 +1,12 @@
-#include "transports/fault_points.h"
+#include "transports/fault_arming.h"
+
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <csignal>
+
+#include "base/random.h"
 
 namespace brigade {
 namespace {
@@ -15,9 +19,30 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(FaultPoint::coun
     "wake.after_bell",    "journal.before_commit", "journal.after_commit", "repair.settled",
     "repair.reopened",    "repair.advanced",       "repair.cleared",       "repair.counted"};
 
-FaultPoint armed_point = FaultPoint::count_;
-std::uint64_t passages_left = 0;
-int armed_signal = SIGKILL;
+enum class Action : std::uint8_t { kill, stop, delay, nap };
+
+struct Armed {
+  FaultPoint point = FaultPoint::count_;
+  std::uint64_t every = 0;
+  bool again = false;
+  Action action = Action::kill;
+  std::uint64_t passages_left = 0;
+};
+Armed armed;
+
+std::optional<Action> parse_action(std::string_view text) {
+  if (text == "kill") return Action::kill;
+  if (text == "stop") return Action::stop;
+  if (text == "delay") return Action::delay;
+  if (text == "nap") return Action::nap;
+  return std::nullopt;
+}
+
+void sleep_at_most(std::uint64_t max_us) {
+  static std::uint64_t count = 0;
+  Philox length(static_cast<std::uint64_t>(getpid()), 0, 0, count++);
+  usleep(static_cast<useconds_t>(length.below(max_us)));
+}
 
 }  // namespace
 
@@ -26,9 +51,23 @@ namespace detail {
 bool fault_armed = false;
 
 void fault_hit(FaultPoint point) {
-  if (point != armed_point || --passages_left != 0) return;
-  fault_armed = false;
-  raise(armed_signal);
+  if (point != armed.point || --armed.passages_left != 0) return;
+  armed.passages_left = armed.every;
+  if (!armed.again) fault_armed = false;
+  switch (armed.action) {
+    case Action::kill:
+      raise(SIGKILL);
+      break;
+    case Action::stop:
+      raise(SIGSTOP);
+      break;
+    case Action::delay:
+      sleep_at_most(kFaultDelayMaxUs);
+      break;
+    case Action::nap:
+      sleep_at_most(kFaultNapMaxUs);
+      break;
+  }
 }
 
 }  // namespace detail
@@ -48,18 +87,24 @@ bool arm_fault(std::string_view text) {
   const auto first = text.find(':');
   const auto second = text.find(':', first == text.npos ? first : first + 1);
   if (second == text.npos) return false;
+  Armed wanted;
   const auto point = parse_fault_point(text.substr(0, first));
-  const std::string_view passages = text.substr(first + 1, second - first - 1);
-  const std::string_view action = text.substr(second + 1);
+  std::string_view passages = text.substr(first + 1, second - first - 1);
+  const auto action = parse_action(text.substr(second + 1));
+  wanted.again = passages.ends_with('+');
+  if (wanted.again) passages.remove_suffix(1);
   const auto parsed =
-      std::from_chars(passages.data(), passages.data() + passages.size(), passages_left);
-  if (!point || parsed.ec != std::errc() || passages_left == 0) return false;
+      std::from_chars(passages.data(), passages.data() + passages.size(), wanted.every);
+  if (!point || !action || parsed.ec != std::errc() || wanted.every == 0) return false;
   if (parsed.ptr != passages.data() + passages.size()) return false;
-  if (action != "kill" && action != "stop") return false;
-  armed_point = *point;
-  armed_signal = action == "kill" ? SIGKILL : SIGSTOP;
+  wanted.point = *point;
+  wanted.action = *action;
+  wanted.passages_left = wanted.every;
+  armed = wanted;
   detail::fault_armed = true;
   return true;
 }
+
+void disarm_fault() { detail::fault_armed = false; }
 
 }  // namespace brigade

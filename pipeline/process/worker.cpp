@@ -155,8 +155,9 @@ Result<void> arm_worker_fault(std::string_view text, std::string_view stage, int
   for (std::string_view one : split(text, ',')) {
     const auto fault = strip_prefix(trim(one), mine);
     if (fault && !arm_fault(*fault)) {
-      return Error{concat("BRIGADE_FAULT: expected STAGE.REPLICA=POINT:N:kill (or stop), found ",
-                          quote(one))};
+      return Error{
+          concat("BRIGADE_FAULT: expected STAGE.REPLICA=POINT:N:kill (or stop, delay, nap), found ",
+                 quote(one))};
     }
   }
   return {};

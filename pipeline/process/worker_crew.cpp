@@ -68,6 +68,16 @@ Result<void> open_pipe(int flags, OwnedFd& ours, OwnedFd& workers) {
   return {};
 }
 
+/// A fault happens once, unless it says that it comes again: then to successors, too.
+void keep_recurring_faults(std::vector<std::string>& environment) {
+  const std::string faults = find(environment, kFaultVariable).value_or("");
+  std::string kept;
+  for (const std::string_view fault : split(faults, ','))
+    if (fault.find("+:") != fault.npos) kept += concat(kept.empty() ? "" : ",", fault);
+  remove_variable(environment, kFaultVariable);
+  if (!kept.empty()) set_variable(environment, kFaultVariable, kept);
+}
+
 /// Those that the replicas share: what they are bound to where all are, else this process's.
 int shared_cores(const Plan& plan) {
   std::set<int> bound;
@@ -250,7 +260,7 @@ Result<void> WorkerCrew::start_worker(int number) {
   SpawnRequest request;
   request.title = concat("brigade: ", role.name);
   request.environment = worker_environment(environment_, stage, print_role(role));
-  if (worker.restarted) remove_variable(request.environment, kFaultVariable);  // it happens once
+  if (worker.restarted) keep_recurring_faults(request.environment);
   request.keep = {role.control_fd, role.plan_fd, role.report_fd};
   for (const PoolGrant& grant : role.pools) {
     request.keep.push_back(grant.fd);

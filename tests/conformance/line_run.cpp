@@ -1,17 +1,15 @@
 #include "tests/conformance/line_run.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <random>
 #include <set>
 #include <thread>
 
@@ -22,7 +20,6 @@
 #include "pipeline/process/run_session.h"
 #include "stages/builtin.h"
 #include "tests/conformance/test_stages.h"
-#include "tests/support/children.h"
 #include "tests/support/plan_limits.h"
 
 namespace brigade::conformance {
@@ -82,50 +79,6 @@ class SoftWatchdog {
   std::thread thread_;
 };
 
-/// Kills workers of this program, one after the other, at random moments.
-class Killer {
- public:
-  Killer(const Disturbance& disturbance, std::set<std::string> spared)
-      : disturbance_(disturbance), spared_(std::move(spared)), thread_([this] { work(); }) {}
-  ~Killer() { stop(); }
-
-  /// How many it has killed.
-  int stop() {
-    over_ = true;
-    if (thread_.joinable()) thread_.join();
-    return kills_;
-  }
-
- private:
-  void work() {
-    std::mt19937_64 chance(disturbance_.seed);
-    while (!over_ && kills_ < disturbance_.kills) {
-      const std::vector<pid_t> workers = find_workers();
-      if (!workers.empty() && kill(workers[chance() % workers.size()], SIGKILL) == 0) ++kills_;
-      std::this_thread::sleep_for(std::chrono::microseconds(chance() % 3000));
-    }
-  }
-
-  std::vector<pid_t> find_workers() const {
-    std::vector<pid_t> found;
-    for (const pid_t pid : support::children_of_this_process()) {
-      std::ifstream file(concat("/proc/", pid, "/cmdline"));
-      std::string title;
-      std::getline(file, title, '\0');
-      const auto name = strip_prefix(title, "brigade: ");
-      if (name && !spared_.contains(std::string(name->substr(0, name->rfind('.')))))
-        found.push_back(pid);
-    }
-    return found;
-  }
-
-  const Disturbance disturbance_;
-  const std::set<std::string> spared_;
-  std::atomic<bool> over_{false};
-  std::atomic<int> kills_{0};
-  std::thread thread_;
-};
-
 }  // namespace
 
 LineRun::LineRun() : types_(conformance_stage_types().append(builtin_stage_types())) {}
@@ -176,6 +129,7 @@ void LineRun::run(const Disturbance& disturbance) {
     if (stream || (consumer && (!disturbance.consumers || stage.type == "count")))
       spared.insert(stage.name);
   }
+  const Faults faults(disturbance);
   RunOptions options;
   options.repair_rules = disturbance.rules;
   auto session = RunSession::start(plan_, types_, lines_, options);
@@ -185,14 +139,14 @@ void LineRun::run(const Disturbance& disturbance) {
   }
   bool hung = false;
   {
-    Killer killer(disturbance, spared);
+    Disturber disturber(disturbance, spared);
     const SoftWatchdog watchdog(std::chrono::seconds(disturbance.hangs_after_s), [&] {
       hung = true;
       (*session)->stop(SIGTERM);
       (*session)->stop(SIGTERM);
     });
     outcome_ = (*session)->wait();
-    kills_ = killer.stop();
+    disturbed_ = disturber.stop();
   }
   if (hung) outcome_.failure = "the run did not come to an end";
 }

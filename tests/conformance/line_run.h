@@ -7,10 +7,10 @@
 #include <string>
 
 #include "pipeline/process/supervisor.h"
+#include "tests/conformance/disturber.h"
 #include "tests/conformance/plain_loop.h"
 #include "tests/support/keeping_lines.h"
 #include "tests/support/temporary_folder.h"
-#include "transports/repair.h"
 
 namespace brigade::conformance {
 
@@ -25,16 +25,6 @@ inline constexpr bool kThreadsOnly = true;
 inline constexpr bool kThreadsOnly = false;
 #endif
 
-/// What happens to a run's processes while it goes on.
-struct Disturbance {
-  int kills = 0;           ///< at most
-  bool consumers = false;  ///< kills these, too
-  std::uint64_t seed = 1;
-  RepairRules rules;       ///< of the repair
-  bool degrade = false;    ///< the dead are not started again
-  int hangs_after_s = 60;  ///< then it is ended, and a hang
-};
-
 class LineRun {
  public:
   LineRun();
@@ -45,7 +35,8 @@ class LineRun {
   void run(bool in_process);
   /// After prepare(), as processes; every stage is started again as often as it takes.
   void run(const Disturbance& disturbance);
-  int kills() const { return kills_; }
+  int kills() const { return disturbed_.kills; }
+  const Disturbed& disturbed() const { return disturbed_; }
   /// After prepare(), as processes, of a graph with `checkpoint:`: goes on from the run before, if
   /// there was one, and is asked to stop a while after its first recorded call; `at_once`: without
   /// running dry.
@@ -79,7 +70,7 @@ class LineRun {
   std::optional<ValidGraph> graph_;
   Plan plan_;
   RunOutcome outcome_;
-  int kills_ = 0;
+  Disturbed disturbed_;
 };
 
 /// What differs, or what went wrong before; empty when all is as it must be.

@@ -5,11 +5,14 @@
 #include <array>
 #include <string>
 
+#include "base/text.h"
+
 namespace brigade::conformance {
 
 struct ShapeOfLine {
   const char* name;
   const char* stages;  ///< below `stages:`
+  int epochs = 2;
 };
 
 inline constexpr ShapeOfLine kShapes[] = {
@@ -224,12 +227,13 @@ inline constexpr ShapeOfLine kShapes[] = {
 )"},
 };
 
-/// Words R and B that stand alone are replaced.
+/// Words R and B that stand alone, after a colon or in brackets, are replaced.
 inline std::string shape_yaml(const ShapeOfLine& shape, int replicas, int batch) {
   const std::string stages = shape.stages;
-  std::string text = "seed: 7\nepochs: 2\nstages:";
+  std::string text = concat("seed: 7\nepochs: ", shape.epochs, "\nstages:");
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const bool value = i > 1 && stages[i - 1] == ' ' && stages[i - 2] == ':';
+    const bool value = (i > 1 && stages[i - 1] == ' ' && stages[i - 2] == ':') ||
+                       (i > 0 && stages[i - 1] == '[' && stages[i + 1] == ']');
     if (value && stages[i] == 'R') {
       text += std::to_string(replicas);
     } else if (value && stages[i] == 'B') {

@@ -67,6 +67,31 @@ inline constexpr ShapeOfLine kShapesOfUnknownLength[] = {
         test: {stage: test, batch: 16}, again: {stage: again, batch: B, max_wait: 60s}},
         join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
 )"},
+    // Epochs that need no padding: the number after the last one is the first of the next epoch,
+    // and may be there before anybody can know whose it is.
+    {"StreamsOfWholeBatches", R"(
+  drops: {producer: drip, params: {counts: [B]}}
+  work: {transform: digest, from: drops, replicas: R}
+  test: {producer: synthetic, params: {count: 16}, replicas: R}
+  end: {consumer: record, from: {train: {stage: work, batch: B, max_wait: 60s},
+        test: {stage: test, batch: 16}}, join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
+  full: {transform: repack, from: drops}
+  turns: {consumer: record, from: {train: {stage: full, batch: B}, test: {stage: test, batch: 16}},
+          join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
+)",
+     12},
+    {"RepackOfWholeBatches", R"(
+  numbers: {producer: synthetic, params: {count: B}, shuffle: true, replicas: R}
+  full: {transform: repack, from: numbers}
+  work: {transform: shift, from: full, replicas: R}
+  fuller: {transform: repack, from: work}
+  test: {producer: synthetic, params: {count: 16}, replicas: R}
+  end: {consumer: record, from: {train: {stage: fuller, batch: B}, test: {stage: test, batch: 16}},
+        join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
+  all: {transform: merge, from: [full, work], join: merge}
+  last: {consumer: count, from: {stage: all, batch: B}, replicas: R}
+)",
+     12},
 };
 
 }  // namespace brigade::conformance

@@ -52,8 +52,8 @@ class Errors(ProgramTest):
                     environment={"BRIGADE_FAULT": "slow.0=claim.after_cas:2:kill"})
 
     def test_a_malformed_fault_is_said(self):
-        self.failed(line(), "failed: BRIGADE_FAULT: expected STAGE.REPLICA=POINT:N:kill (or stop), "
-                            'found "slow.1=somewhere:1:kill"',
+        self.failed(line(), "failed: BRIGADE_FAULT: expected STAGE.REPLICA=POINT:N:kill (or stop, "
+                            'delay, nap), found "slow.1=somewhere:1:kill"',
                     environment={"BRIGADE_FAULT": "slow.1=somewhere:1:kill"})
 
     def test_wrong_yaml_is_code_2_and_nothing_starts(self):

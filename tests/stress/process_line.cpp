@@ -91,7 +91,13 @@ void ProcessLine::spawn(Child& child, const std::string& fault) {
 void ProcessLine::reap() {
   for (Child& child : children_) {
     int status = 0;
-    if (child.pid < 0 || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
+    if (child.pid < 0 || waitpid(child.pid, &status, WNOHANG | WUNTRACED) != child.pid) continue;
+    if (WIFSTOPPED(status)) {
+      child.stopped = true;  // until the next disturbance
+      ++stops_;
+      if (plan_.still_is_dead) repair(control_, child.stage, child.replica, {}, plan_.rules);
+      continue;
+    }
     child.pid = -1;
     child.stopped = false;
     if (WIFEXITED(status) && WEXITSTATUS(status) == kEndedWell) continue;
@@ -180,7 +186,7 @@ Outcome ProcessLine::run() {
     if (problem_.empty() && !progressed()) problem_ = "hangs";
     std::this_thread::sleep_for(200us);
   }
-  Outcome outcome{problem_, kills_, control_.domains[0]->end.value.load()};
+  Outcome outcome{problem_, kills_, control_.domains[0]->end.value.load(), stops_};
   if (problem_.empty()) check(outcome);
   return outcome;
 }

@@ -35,8 +35,9 @@ std::optional<int> worker_main(int argc, char** argv);
 extern const int kKillsPerLine;  ///< the short form is part of every test run
 
 struct KillPlan {
-  int kills = 0;      ///< SIGKILLs at random times; then the line is stopped and runs dry
-  std::string fault;  ///< or BRIGADE_FAULT of the first incarnation of one replica
+  int kills = 0;               ///< SIGKILLs at random times; then the line is stopped and runs dry
+  std::string fault;           ///< or BRIGADE_FAULT of the first incarnation of one replica
+  bool still_is_dead = false;  ///< a mistake: who stands still at a fault point is repaired
   int fault_stage = 0;
   std::uint64_t samples = 0;  ///< where the line ends by itself; 0: by a stop after the kills
   RepairRules rules;
@@ -48,6 +49,7 @@ struct Outcome {
   std::string problem;  ///< empty: every sample exactly once, exact books, nobody hangs
   int kills = 0;
   std::uint64_t end = 0;
+  int stops = 0;  ///< at fault points and from outside
 };
 
 class ProcessLine {
@@ -88,6 +90,7 @@ class ProcessLine {
   std::mt19937_64 random_;
   std::string problem_;
   int kills_ = 0;
+  int stops_ = 0;
   bool stop_asked_ = false;
   bool end_lowered_ = false;
   std::uint64_t last_sum_ = 0;

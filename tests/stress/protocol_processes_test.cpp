@@ -1,5 +1,6 @@
 // Real processes, killed at random and at every named point of the protocol, repaired and restarted
-// while the others go on: nothing lost, nothing twice, nobody hangs.
+// while the others go on, and standing still or late at each of these points: nothing lost, nothing
+// twice, nobody hangs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,12 +58,34 @@ std::vector<FaultPoint> points_of_a_worker() {
   return points;
 }
 
-INSTANTIATE_TEST_SUITE_P(Points, DeathAt, testing::ValuesIn(points_of_a_worker()),
-                         [](const auto& point) {
-                           std::string name(fault_point_name(point.param));
-                           name[name.find('.')] = '_';
-                           return name;
-                         });
+std::string test_name(const testing::TestParamInfo<FaultPoint>& point) {
+  std::string name(fault_point_name(point.param));
+  name[name.find('.')] = '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, DeathAt, testing::ValuesIn(points_of_a_worker()), test_name);
+
+class PauseAt : public testing::TestWithParam<FaultPoint> {};
+
+TEST_P(PauseAt, LosesNothing) {
+  int stops = 0;
+  for (const char* how : {":800+:stop", ":20+:delay"}) {
+    for (int stage : {0, 1}) {
+      KillPlan plan;
+      plan.samples = 20'000;
+      plan.fault = concat(fault_point_name(GetParam()), how);
+      plan.fault_stage = stage;
+      const Outcome outcome = ProcessLine(line_named("three_to_two"), plan, 7).run();
+      EXPECT_EQ(outcome.problem, "") << plan.fault << ", stage " << stage;
+      EXPECT_EQ(outcome.kills, 0);
+      stops += outcome.stops;
+    }
+  }
+  EXPECT_GE(stops, 1) << "nobody stood still";
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, PauseAt, testing::ValuesIn(points_of_a_worker()), test_name);
 
 // --- what must be noticed ------------------------------------------------------------------------
 
@@ -163,6 +186,18 @@ TEST(NegativeControls, ARestartBeforeTheRepairTakesWorkFromTheLiving) {
               }),
               testing::AnyOf(testing::HasSubstr("was finished twice"),
                              testing::HasSubstr("left with exit code 3")));
+}
+
+TEST(NegativeControls, ARepairOfSomebodyWhoOnlyStandsStillTakesWorkFromTheLiving) {
+  KillPlan plan;
+  plan.samples = 20'000;
+  plan.fault = "claim.after_cas:50+:stop";
+  plan.hang_after = std::chrono::seconds(3);
+  EXPECT_EQ(ProcessLine(line_named("three_to_two"), plan, 3).run().problem, "");
+  plan.still_is_dead = true;
+  EXPECT_NE(
+      first_problem([&] { return ProcessLine(line_named("three_to_two"), plan, 3).run().problem; }),
+      "");
 }
 
 }  // namespace

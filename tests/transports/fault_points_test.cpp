@@ -1,9 +1,11 @@
-#include "transports/fault_points.h"
+#include "transports/fault_arming.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <set>
 #include <string>
 
@@ -22,9 +24,10 @@ TEST(FaultPoint, EveryPointHasANameOfItsOwnThatParsesBack) {
 }
 
 TEST(ArmFault, RefusesMalformedText) {
-  for (const char* text : {"", "claim.start", "claim.start:1", "claim.start::kill",
-                           "claim.start:0:kill", "claim.start:-1:kill", "claim.start:2x:kill",
-                           "claim.start:2:", "claim.start:2:dance", "claim.never:2:kill", "::"}) {
+  for (const char* text :
+       {"", "claim.start", "claim.start:1", "claim.start::kill", "claim.start:0:kill",
+        "claim.start:-1:kill", "claim.start:2x:kill", "claim.start:2:", "claim.start:2:dance",
+        "claim.start:+:stop", "claim.start:2++:stop", "claim.never:2:kill", "::"}) {
     EXPECT_FALSE(arm_fault(text)) << text;
   }
   EXPECT_FALSE(detail::fault_armed);
@@ -43,6 +46,45 @@ TEST(ArmFaultDeathTest, KillsAtTheNamedPassageOfThePoint) {
   };
   EXPECT_EXIT(pass(2), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(pass(3), testing::KilledBySignal(SIGKILL), "");
+}
+
+/// At which passages of a point a process of ten is late.
+std::set<int> late_at(const char* fault) {
+  std::set<int> late;
+  for (int tries = 0; tries < 40; ++tries) {  // a delay may be none to speak of
+    EXPECT_TRUE(arm_fault(fault));
+    for (int passage = 1; passage <= 10; ++passage) {
+      const auto before = std::chrono::steady_clock::now();
+      fault_point(FaultPoint::work_start);
+      fault_point(FaultPoint::claim_start);
+      if (std::chrono::steady_clock::now() - before > std::chrono::microseconds(50))
+        late.insert(passage);
+    }
+    disarm_fault();
+  }
+  return late;
+}
+
+TEST(ArmFault, DelaysOnceOrAgainAndAgain) {
+  EXPECT_TRUE(late_at("work.start:3:delay").contains(3));
+  for (const int passage : {3, 6, 9}) EXPECT_TRUE(late_at("work.start:3+:delay").contains(passage));
+}
+
+TEST(ArmFault, StopsAgainAndAgainUntilSomebodyLetsItGoOn) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!arm_fault("work.start:2+:stop")) _exit(9);
+    for (int i = 0; i < 6; ++i) fault_point(FaultPoint::work_start);
+    _exit(7);
+  }
+  int status = 0;
+  for (int stops = 0; stops < 3; ++stops) {
+    ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+    EXPECT_TRUE(WIFSTOPPED(status)) << stops;
+    kill(child, SIGCONT);
+  }
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
 }
 
 }  // namespace

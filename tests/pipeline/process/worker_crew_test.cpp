@@ -86,6 +86,19 @@ TEST_F(Crewed, AReplicaIsStartedAgainUnderItsNumber) {
   EXPECT_EQ(crew->running(), 0);
 }
 
+TEST_F(Crewed, OnlyAFaultThatComesAgainIsHandedToASuccessor) {
+  make(
+      {"BRIGADE_FAULT=sink.0=work.start:1:kill,sink.1=claim.start:3+:delay,"
+       "sink.0=wait.after_bit:9+:stop"});
+  ASSERT_TRUE(crew->start().ok());
+  runner.end(1, {Ending::Kind::killed, 9});
+  taken();
+  ASSERT_TRUE(crew->restart(1).ok());
+  EXPECT_THAT(runner.started[3].request.environment,
+              Contains("BRIGADE_FAULT=sink.1=claim.start:3+:delay,sink.0=wait.after_bit:9+:stop"));
+  end_everybody();
+}
+
 // A process that is being started has copies of all descriptors until its exec is through.
 TEST_F(Crewed, EventsOfTheDeadAreNotTakenForItsSuccessors) {
   start();
