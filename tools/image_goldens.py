@@ -58,6 +58,32 @@ def write_sources():
     gray.crop((0, 0, 40, 30)).convert("1").save(FOLDER / "one_bit.png")
     picture("RGBA").crop((0, 0, 40, 30)).save(FOLDER / "alpha.png")
     write_transparent(rgb, gray)
+    write_others(small, gray.crop((0, 0, 40, 30)), picture("RGBA").crop((0, 0, 40, 30)))
+
+
+def write_others(rgb, gray, rgba):
+    """Formats that are neither JPEG nor PNG."""
+    turned = Image.Exif()
+    turned[274] = 6
+    few, bits = rgb.quantize(60), gray.convert("1")
+    twice = Image.frombytes("I;16", (40, 30), bytes(v for v in gray.tobytes() for _ in range(2)))
+    rgb.save(FOLDER / "lossy.webp", quality=80, exif=turned)
+    rgb.save(FOLDER / "lossless.webp", lossless=True)
+    rgba.save(FOLDER / "alpha_lossy.webp", quality=80)
+    rgba.save(FOLDER / "alpha_lossless.webp", lossless=True, exact=True)
+    rgb.save(FOLDER / "turned.tif", tiffinfo={274: 8})
+    for name, compression in (("lzw", "tiff_lzw"), ("deflate", "tiff_adobe_deflate"),
+                              ("packbits", "packbits"), ("jpeg", "jpeg")):
+        rgb.save(FOLDER / f"{name}.tif", compression=compression)
+    for name, image in (("gray", gray), ("palette", few), ("alpha", rgba), ("gray_16", twice)):
+        image.save(FOLDER / f"{name}.tif")
+    bits.save(FOLDER / "fax.tif", compression="group4")
+    for name, image in (("bits", bits), ("gray", gray), ("palette", few), ("rgb", rgb),
+                        ("alpha", rgba)):
+        image.save(FOLDER / f"{name}.bmp")
+    for name, image in (("bits.pbm", bits), ("gray.pgm", gray), ("rgb.ppm", rgb),
+                        ("gray_16.pgm", twice)):
+        image.save(FOLDER / name)
 
 
 def write_transparent(rgb, gray):
@@ -76,6 +102,9 @@ def write_transparent(rgb, gray):
 
 def upright_rgb(name):
     image = Image.open(FOLDER / name)
+    if image.format == "TIFF":
+        image.load()  # which turns it
+        return rgb_of(image)
     turns = {2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180,
              4: Image.Transpose.FLIP_TOP_BOTTOM, 5: Image.Transpose.TRANSPOSE,
              6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE,
@@ -84,8 +113,14 @@ def upright_rgb(name):
     image.load()
     if turn is not None:
         image = image.transpose(turn)
-    if image.mode == "I;16":  # which Pillow cuts off at 255 otherwise
-        image = Image.frombytes("L", image.size, image.tobytes()[1::2])
+    return rgb_of(image)
+
+
+def rgb_of(image):
+    if image.mode == "I":  # of PNM
+        image = image.point(lambda level: level / 256).convert("L")
+    if image.mode in ("I;16", "I;16B"):  # which Pillow cuts off at 255 otherwise
+        image = Image.frombytes("L", image.size, image.tobytes()[image.mode != "I;16B"::2])
     return image.convert("RGB")
 
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // The contract of decode_image: in the core, without an image library. The body is the module
-// `image`; formats other than JPEG and PNG are read by the module `imgcodecs`, which it opens.
+// `image`; WebP and TIFF are read by the module `imgcodecs`, which it opens.
 
 #include <cstdint>
 #include <vector>

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "stages/image/byte_order.h"
+
 namespace brigade {
 namespace {
 
@@ -11,17 +13,6 @@ constexpr std::uint32_t kOrientationTag = 274;
 constexpr std::size_t kEntryBytes = 12;        // of a TIFF directory
 constexpr std::uint32_t kByte = 1, kLong = 4;  // types of its values; all others are read as SHORT
 constexpr std::string_view kExifMark{"Exif\0\0", 6};
-
-/// `size` bytes at `at` as a number; 0 where the text ends before.
-std::uint32_t number(std::string_view bytes, std::size_t at, std::size_t size, bool big_endian) {
-  if (at > bytes.size() || size > bytes.size() - at) return 0;
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::size_t from = big_endian ? i : size - 1 - i;
-    value = value << 8 | static_cast<std::uint8_t>(bytes[at + from]);
-  }
-  return value;
-}
 
 /// Rows or columns in reverse, in stored terms.
 struct Turn {
@@ -57,16 +48,16 @@ int tiff_orientation(std::string_view bytes) {
   if (bytes.starts_with(kExifMark)) bytes.remove_prefix(kExifMark.size());
   const bool big = bytes.starts_with("MM");
   if (!big && !bytes.starts_with("II")) return 1;
-  if (number(bytes, 2, 2, big) != 42) return 1;
-  const std::size_t directory = number(bytes, 4, 4, big);
-  const std::uint32_t entries = number(bytes, directory, 2, big);
+  if (number_at(bytes, 2, 2, big) != 42) return 1;
+  const std::size_t directory = number_at(bytes, 4, 4, big);
+  const std::uint32_t entries = number_at(bytes, directory, 2, big);
   for (std::uint32_t i = 0; i < entries; ++i) {
     const std::size_t entry = directory + 2 + i * kEntryBytes;
     if (entry >= bytes.size()) return 1;
-    if (number(bytes, entry, 2, big) != kOrientationTag) continue;
-    const std::uint32_t type = number(bytes, entry + 2, 2, big);
+    if (number_at(bytes, entry, 2, big) != kOrientationTag) continue;
+    const std::uint32_t type = number_at(bytes, entry + 2, 2, big);
     const std::size_t size = type == kByte ? 1 : type == kLong ? 4 : 2;
-    const std::uint32_t value = number(bytes, entry + 8, size, big);
+    const std::uint32_t value = number_at(bytes, entry + 8, size, big);
     return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
   }
   return 1;
@@ -82,7 +73,7 @@ int jpeg_orientation(std::string_view file) {
       continue;
     }
     if (marker == 0xda || marker == 0xd9) return 1;  // the image begins, or all is over
-    const std::size_t length = number(file, at + 2, 2, true);
+    const std::size_t length = number_at(file, at + 2, 2, true);
     if (length < 2) return 1;
     const std::string_view rest = file.substr(at + 4, length - 2);
     if (marker == 0xe1 && rest.starts_with(kExifMark))
@@ -96,15 +87,28 @@ int png_orientation(std::string_view file) {
   // Chunks: a length of four bytes, four letters, so much, four bytes of CRC over letters and rest.
   constexpr std::size_t kSignatureBytes = 8, kFrameBytes = 12;
   for (std::size_t at = kSignatureBytes; at + kFrameBytes <= file.size();) {
-    const std::size_t length = number(file, at, 4, true);
+    const std::size_t length = number_at(file, at, 4, true);
     if (length > file.size() - at - kFrameBytes) return 1;
     const std::string_view named = file.substr(at + 4, 4 + length);
-    const std::uint32_t sum = number(file, at + 8 + length, 4, true);
+    const std::uint32_t sum = number_at(file, at + 8 + length, 4, true);
     at += kFrameBytes + length;
     if (!named.starts_with("eXIf")) continue;
     const auto* const bytes = reinterpret_cast<const Bytef*>(named.data());
     if (crc32(0, bytes, static_cast<uInt>(named.size())) == sum)
       return tiff_orientation(named.substr(4));
+  }
+  return 1;
+}
+
+int webp_orientation(std::string_view file) {
+  // "RIFF", a length, "WEBP"; chunks: four letters, a length, so much, a byte up to an even number.
+  constexpr std::size_t kBeginBytes = 12, kFrameBytes = 8;
+  for (std::size_t at = kBeginBytes; at + kFrameBytes <= file.size();) {
+    const std::size_t length = number_at(file, at + 4, 4, false);
+    const std::string_view rest = file.substr(at + kFrameBytes);
+    if (file.substr(at).starts_with("EXIF"))
+      return length <= rest.size() ? tiff_orientation(rest.substr(0, length)) : 1;
+    at += kFrameBytes + length + length % 2;
   }
   return 1;
 }

@@ -23,6 +23,9 @@ int jpeg_orientation(std::string_view file);
 /// Of a PNG file, wherever its eXIf chunk lies.
 int png_orientation(std::string_view file);
 
+/// Of a WebP file.
+int webp_orientation(std::string_view file);
+
 /// Height and width trade places.
 constexpr bool swaps_sides(int orientation) { return orientation >= 5; }
 

@@ -61,8 +61,12 @@ class ImageReader {
 std::unique_ptr<ImageReader> make_jpeg_reader();
 /// PNG of any kind, by libpng.
 std::unique_ptr<ImageReader> make_png_reader();
-/// What OpenCV's imgcodecs reads (BMP, TIFF, WebP, PNM, ...), in the module `imgcodecs`, which
-/// is opened at the first image.
+/// BMP without compression: palettes, 16, 24 and 32 bits.
+std::unique_ptr<ImageReader> make_bmp_reader();
+/// PBM, PGM and PPM, as bytes or texts, of up to 65535 levels.
+std::unique_ptr<ImageReader> make_pnm_reader();
+/// These two, and WebP and TIFF by the module `imgcodecs` (imgcodecs.h), which is opened at the
+/// first such image. What else there is is refused by its first bytes.
 std::unique_ptr<ImageReader> make_other_reader();
 
 bool is_jpeg(std::string_view bytes);

@@ -1,22 +1,28 @@
 #pragma once
 
-// The door of the module `imgcodecs`, a C function, so that the module `image` needs neither
-// OpenCV nor a symbol of it until an image is neither JPEG nor PNG.
+// The door of the module `imgcodecs`, so that the module `image` links neither libwebp nor libtiff,
+// nor what these bring along, until an image needs them. Both modules are of one build: the symbol
+// has a version.
 
-#include <cstddef>
-#include <cstdint>
+#include <memory>
+
+#include "stages/image/image_reader.h"
 
 namespace brigade {
 
-/// Gives memory for `height` rows of `width` RGB pixels without gaps; null refuses the image.
-using ImagePlace = std::uint8_t* (*)(void* context, std::int64_t height, std::int64_t width);
+enum class ImageCodec : int { webp, tiff };
 
-/// Decodes an image, orientation done. False, with one line in `error`, where it cannot.
-using ImageDecode = bool(const void* bytes, std::size_t size, ImagePlace place, void* context,
-                         char* error, std::size_t error_bytes);
+/// A new reader; never null.
+using MakeImageReader = ImageReader*(ImageCodec codec);
 
-inline constexpr const char* kImageDecodeSymbol = "brigade_imgcodecs_v1";
+inline constexpr const char* kImageCodecsSymbol = "brigade_imgcodecs_v2";
+
+/// Lossy and lossless WebP of one picture, by libwebp: all of it is decoded.
+std::unique_ptr<ImageReader> make_webp_reader();
+/// The first picture of a TIFF file, by libtiff: gray, RGB or with a palette, of 1 to 16 bits. The
+/// strips or tiles that the box needs are decoded.
+std::unique_ptr<ImageReader> make_tiff_reader();
 
 }  // namespace brigade
 
-extern "C" __attribute__((visibility("default"))) brigade::ImageDecode brigade_imgcodecs_v1;
+extern "C" __attribute__((visibility("default"))) brigade::MakeImageReader brigade_imgcodecs_v2;

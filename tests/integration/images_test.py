@@ -153,7 +153,7 @@ class Images(ProgramTest):
             self.break_file(17, b""): "the file is empty",
             self.break_file(400, whole[:len(whole) // 2]): "the JPEG data ends too early",
             self.break_file(801, damaged): "the JPEG data cannot be read: ",
-            self.break_file(999, b"hello"): "neither JPEG nor PNG, and ",
+            self.break_file(999, b"hello"): "it is no JPEG, PNG, WebP, TIFF, BMP or PNM file: ",
         }
 
     def test_broken_files_in_a_thousand_are_named_and_skipped(self):

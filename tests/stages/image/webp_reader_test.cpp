@@ -1,0 +1,58 @@
+// Pixels are compared with Pillow's in OtherReaderTest.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "stages/image/exif.h"
+#include "stages/image/imgcodecs.h"
+#include "tests/support/test_images.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+std::string golden(const std::string& name) {
+  std::ifstream in(BRIGADE_SOURCE_DIR "/tests/golden/images/" + name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string error_of(const std::string& file) {
+  const auto reader = make_webp_reader();
+  const auto header = reader->open(file);
+  if (!header) return header.error().message;
+  const auto pixels = reader->read({0, 0, header->height, header->width});
+  return pixels ? "no error" : pixels.error().message;
+}
+
+TEST(WebpReaderTest, TheHeaderSaysSizeAndOrientation) {
+  const ImageHeader header = make_webp_reader()->open(golden("lossy.webp")).value();
+  EXPECT_EQ(header.height, 30);
+  EXPECT_EQ(header.width, 40);
+  EXPECT_EQ(header.orientation, 6);
+  const std::string file = golden("lossy.webp");
+  for (std::size_t size = 0; size < file.size(); ++size)  // must not read beyond the end
+    EXPECT_LE(webp_orientation(std::string_view(file).substr(0, size)), 6);
+}
+
+TEST(WebpReaderTest, SaysThatDataEndsEarlyOrAreDamaged) {
+  for (const std::string name : {"lossy.webp", "lossless.webp"}) {
+    const std::string file = golden(name);
+    EXPECT_EQ(error_of(file.substr(0, file.size() / 2)), "the WebP data ends too early") << name;
+    EXPECT_EQ(error_of(file.substr(0, 14)), "the WebP data ends too early") << name;
+    EXPECT_EQ(error_of(file), "no error");
+  }
+  std::string damaged = golden("lossless.webp");
+  damaged[damaged.find("VP8L") + 8] = 'x';
+  EXPECT_EQ(error_of(damaged), "the WebP data cannot be read: its codes are damaged");
+}
+
+TEST(WebpReaderTest, AnimationsAreRefused) {
+  std::string file = golden("lossy.webp");
+  file[20] = static_cast<char>(file[20] | 2);  // of VP8X
+  EXPECT_EQ(error_of(file), "it is an animated WebP file; files of one picture are read");
+}
+
+}  // namespace
+}  // namespace brigade
