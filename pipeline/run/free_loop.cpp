@@ -14,7 +14,7 @@ FreeLoop::FreeLoop(const ReplicaContext& context, Stage& stage, int spins)
       quarantine_(context, errors_),
       counters_(context),
       pool_(&context.pools[static_cast<std::size_t>(context.stage_index)]),
-      place_(stream_place(context)),
+      place_(stream_place(context).value()),  // Replica::open() has looked
       at_(&context.replica_words().at.value) {
   for (const PlanLane& lane : context.stage->lanes)
     multiples_.push_back(context.plan->domains[static_cast<std::size_t>(lane.domain)].multiple);

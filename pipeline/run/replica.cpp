@@ -240,11 +240,13 @@ Result<void> Replica::open() {
     state.opening.context.replica = state.context.replica;
     state.opening.context.again = state.running();
     const PlanStage& stage = *state.context.stage;
-    if (stage.kind == StageKind::producer && !stage.indexed) {
-      const StreamPlace place =
-          stage.replicas == 1 ? stream_place(state.context) : shared_stream_place(state.context);
-      state.opening.context.epoch = place.epoch;
-      state.opening.context.samples_done = place.index;
+    const bool stream = stage.kind == StageKind::producer && !stage.indexed;
+    if (stream && stage.replicas > 1) {
+      state.opening.context.samples_done = shared_stream_place(state.context).index;
+    } else if (stream || stage.free_outputs > 0) {
+      BRIGADE_ASSIGN(const StreamPlace place, stream_place(state.context));
+      if (stream) state.opening.context.epoch = place.epoch;
+      if (stream) state.opening.context.samples_done = place.index;
     }
     state.opening.context.reporter = state.setup.reporter;
     if (stage.is_cache()) return {};  // the runtime does its work

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "base/result.h"
+#include "base/text.h"
 #include "pipeline/run/replica_context.h"
 #include "transports/row_pool.h"
 
@@ -16,18 +18,21 @@ struct StreamPlace {
 };
 
 /// Of a source with one replica: the row before its mark says it. That row is still there, since a
-/// ring is larger than one task.
-inline StreamPlace stream_place(const ReplicaContext& context) {
+/// ring is larger than one task. An error: somebody has written over it, so that the place is lost.
+inline Result<StreamPlace> stream_place(const ReplicaContext& context) {
   const std::uint64_t low = context.words().lanes.front().mark->low.value.load();
-  const int domain = context.stage->lanes.front().domain;
-  const NumberList<SystemPolicy>& ends =
-      context.control->epoch_ends[static_cast<std::size_t>(domain)];
+  const auto domain = static_cast<std::size_t>(context.stage->lanes.front().domain);
+  const NumberList<SystemPolicy>& ends = context.control->epoch_ends[domain];
   StreamPlace place;
-  if (low > 0) {
+  if (low > context.plan->domains[domain].start) {
     const RowHeader& last =
         *context.pools[static_cast<std::size_t>(context.stage_index)].headers(low - 1);
-    if (last.number == low - 1)
-      place = {last.epoch, last.index + (last.state == RowState::pad ? 0 : 1)};
+    if (last.number != low - 1) {
+      return Error{concat("it cannot go on where it was: the buffer of sample ", low - 1,
+                          ", which it gave last, says that it holds sample ", last.number,
+                          "; a stage of this graph has written outside its outputs")};
+    }
+    place = {last.epoch, last.index + (last.state == RowState::pad ? 0 : 1)};
   }
   while (ends.at(place.epoch) <= low) place = {place.epoch + 1, 0};
   return place;

@@ -30,7 +30,7 @@ class StreamWork final : public TaskWork {
             context.plan->domains[static_cast<std::size_t>(context.stage->lanes.front().domain)]
                 .multiple),
         ends_(*context.control, context.stage_index, multiple_),
-        place_(stream_place(context)),
+        place_(stream_place(context).value()),  // Replica::open() has looked
         pause_(context) {}
 
   Result<TaskDone> work(int, std::uint64_t first) override {

@@ -19,7 +19,7 @@ class Place : public testing::Test {
     graph.consumer("sink", {"feed"});
     return graph;
   }
-  StreamPlace place() { return stream_place(run_.context("feed")); }
+  StreamPlace place() { return stream_place(run_.context("feed")).value(); }
   void publish(std::uint64_t low, const RowHeader& last) {
     *run_.pool("feed").headers(low - 1) = last;
     run_.lane("feed").mark->low.value = low;
@@ -56,10 +56,13 @@ TEST_F(Place, IsTheNextEpochOnceTheLastRowOfOneIsPublished) {
   EXPECT_EQ(place().epoch, 2u);
 }
 
-TEST_F(Place, ARowOfAnotherNumberSaysNothing) {
+TEST_F(Place, ARowOfAnotherNumberIsAnErrorAndNotTheBeginning) {
   publish(64, {0, 9, 9, 2, RowState::full, {}});
-  EXPECT_EQ(place().epoch, 0u);
-  EXPECT_EQ(place().index, 0u);
+  const auto lost = stream_place(run_.context("feed"));
+  ASSERT_FALSE(lost.ok());
+  EXPECT_EQ(lost.error().message,
+            "it cannot go on where it was: the buffer of sample 63, which it gave last, says that "
+            "it holds sample 0; a stage of this graph has written outside its outputs");
 }
 
 TEST_F(Place, OfOneOfSeveralReplicasIsWhatItHasGivenItself) {
