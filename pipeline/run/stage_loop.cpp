@@ -1,5 +1,6 @@
 #include "pipeline/run/stage_loop.h"
 
+#include "pipeline/run/streamed_stores.h"
 #include "transports/wait.h"
 
 namespace brigade {
@@ -73,6 +74,7 @@ Result<void> StageLoop::do_task(std::uint64_t task) {
     return {};
   }
   const Pace pace = counters_.pace();
+  publish_streamed_stores();
   lanes_->finish(task, done->not_full, pace);
   counters_.end_task(pace, done->full);
   return {};
