@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pipeline/plan/pool_layout.h"
 #include "pipeline/run/cache_rows.h"
 #include "pipeline/run/plan_ports.h"
 #include "pipeline/run/ragged_rows.h"
@@ -24,7 +25,8 @@ class CacheWork final : public TaskWork {
       const TensorType& type = stage.pool.tensors[i].type;
       if (is_shape_array(stage.pool, i)) continue;
       tensors_.push_back({array_index(from, type.name), i, stage.pool.tensors[i].row_bytes,
-                          type.ragged() ? type.shape.size() : 0, dtype_bytes(type.dtype)});
+                          type.ragged() ? type.shape.size() : 0, dtype_bytes(type.dtype),
+                          expected_tensor_bytes(type)});
     }
   }
 
@@ -41,6 +43,7 @@ class CacheWork final : public TaskWork {
     std::uint64_t row_bytes;
     std::size_t rank;  // of a ragged one, whose NAME.shape is the next array; else 0
     std::size_t element_bytes;
+    std::uint64_t expected_bytes;
   };
 
   Result<TaskDone> keep(std::uint64_t first, std::uint64_t task) {
@@ -92,7 +95,8 @@ class CacheWork final : public TaskWork {
         std::byte* to = out_.row(tensor.out, first + i);
         std::byte* to_sizes = shape(out_, tensor.out, tensor, first + i);
         if (sizes != nullptr && context_.stage->pool.sparse)
-          shrink_row(to, tensor.element_bytes, reinterpret_cast<const std::int64_t*>(to_sizes),
+          shrink_row(to, tensor.expected_bytes, tensor.element_bytes,
+                     reinterpret_cast<const std::int64_t*>(to_sizes),
                      reinterpret_cast<const std::int64_t*>(sizes), static_cast<int>(tensor.rank));
         copy(tensor, kept_.row(tensor.out, row), sizes, to, to_sizes);
       }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "pipeline/plan/arithmetic.h"
+#include "pipeline/plan/pool_layout.h"
 #include "pipeline/run/ragged_rows.h"
 
 namespace brigade {
@@ -60,7 +61,8 @@ void PrivateRows::copy_to_pool(std::uint64_t row, std::uint64_t number) const {
     const std::uint64_t element_bytes = dtype_bytes(tensor.type.dtype);
     const auto* sizes = reinterpret_cast<const std::int64_t*>(own_->row(i + 1, row));
     const auto* before = reinterpret_cast<const std::int64_t*>(pool_.row(i + 1, number));
-    if (planned_->sparse) shrink_row(to, element_bytes, before, sizes, rank);
+    if (planned_->sparse)
+      shrink_row(to, expected_tensor_bytes(tensor.type), element_bytes, before, sizes, rank);
     std::memcpy(to, from, element_bytes * element_count(sizes, rank));
   }
 }

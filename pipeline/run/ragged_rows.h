@@ -1,8 +1,10 @@
 #pragma once
 
-// Rows of ragged tensors: how much of a row is used follows from its sizes, and pages that a
-// smaller sample no longer needs go back to the system where the pool is sparse.
+// Rows of ragged tensors: how much of a row is used follows from its sizes. Where the pool is
+// sparse a row keeps the pages that the plan has counted for it, whatever comes and goes there;
+// what a larger sample has taken beyond them goes back to the system with the next smaller one.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,11 +21,12 @@ inline std::uint64_t element_count(const std::int64_t* sizes, int rank) {
 }
 
 /// The row held a sample of sizes `before` (zeros at first) and now holds one of sizes `now`.
-inline void shrink_row(std::byte* row, std::uint64_t element_bytes, const std::int64_t* before,
-                       const std::int64_t* now, int rank) {
+/// `expected_bytes`: of a row, as the plan has it (expected_tensor_bytes()).
+inline void shrink_row(std::byte* row, std::uint64_t expected_bytes, std::uint64_t element_bytes,
+                       const std::int64_t* before, const std::int64_t* now, int rank) {
   const std::uint64_t bytes_before = element_bytes * element_count(before, rank);
-  const std::uint64_t bytes = element_bytes * element_count(now, rank);
-  if (bytes_before >= bytes + kShrinkBytesMin) release_pages(row + bytes, bytes_before - bytes);
+  const std::uint64_t kept = std::max(element_bytes * element_count(now, rank), expected_bytes);
+  if (bytes_before >= kept + kShrinkBytesMin) release_pages(row + kept, bytes_before - kept);
 }
 
 }  // namespace brigade

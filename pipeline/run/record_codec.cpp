@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "pipeline/plan/pool_layout.h"
 #include "pipeline/run/plan_ports.h"
 #include "pipeline/run/ragged_rows.h"
 #include "pipeline/run/record_field.h"
@@ -81,6 +82,7 @@ void RecordWindow::add_field(std::size_t pool, std::size_t array, const TensorTy
   bound.ring = pool;
   bound.base = rings_[pool].pool->row(array, 0);
   bound.stride = rings_[pool].pool->stride(array);
+  bound.expected_bytes = expected_tensor_bytes(type);
 
   frame_.fields.push_back(make_field(type, name, frame_.batched, task_));
   frame_.fields.back().row_stride = bound.stride;
@@ -170,8 +172,8 @@ void RecordWindow::store_shapes(std::uint64_t row, const Frame& frame) {
     const Field& field = frame.fields[i];
     const Shape& shape = field.shape;
     if (sparse_) {
-      shrink_row(arrays_[i].first + row * arrays_[i].stride, dtype_bytes(field.dtype), sizes,
-                 shape.begin(), shape.rank());
+      shrink_row(arrays_[i].first + row * arrays_[i].stride, arrays_[i].expected_bytes,
+                 dtype_bytes(field.dtype), sizes, shape.begin(), shape.rank());
     }
     for (int d = 0; d < shape.rank(); ++d) sizes[d] = shape[d];
   }
@@ -243,7 +245,8 @@ RecordWriter::RecordWriter(const Plan& plan, const PlanStage& stage, std::span<c
     : pool_(&pools[stage_index]),
       task_(stage.lanes.front().task),
       fan_out_(stage.fan_out),
-      window_(task_ * fan_out_, stage.batched) {
+      window_(task_ * fan_out_, stage.batched),
+      first_pass_(stage.pool, *pool_, task_ * fan_out_) {
   const std::size_t pool = window_.add_pool(*pool_);
   for (std::size_t i = 0; i < stage.pool.tensors.size(); ++i) {
     const TensorType& type = stage.pool.tensors[i].type;
@@ -268,11 +271,13 @@ void RecordWriter::add_pass(const Plan& plan, const PlanStage& stage, const Plan
   const std::string name(strip_prefix(pass.name, input.port + ".").value_or(pass.name));
   passes_.push_back({&pools[source], array_index(plan.stages[source].pool, name), to,
                      tensor.row_bytes, tensor.type.ragged(),
-                     static_cast<int>(tensor.type.shape.size()), dtype_bytes(tensor.type.dtype)});
+                     static_cast<int>(tensor.type.shape.size()), dtype_bytes(tensor.type.dtype),
+                     expected_tensor_bytes(tensor.type)});
 }
 
 void RecordWriter::begin(std::uint64_t first) {
   first_ = first;
+  first_pass_.come_to(first * fan_out_);
   window_.begin(first * fan_out_);
   headers_ = pool_->headers(first * fan_out_);
 }
@@ -334,7 +339,8 @@ void RecordWriter::copy_ragged(const Pass& pass, const RowStates& states) {
         reinterpret_cast<const std::int64_t*>(pass.from->row(pass.from_array + 1, from));
     auto* to_sizes = reinterpret_cast<std::int64_t*>(pool_->row(pass.to_array + 1, number));
     std::byte* to = pool_->row(pass.to_array, number);
-    if (window_.sparse()) shrink_row(to, pass.element_bytes, to_sizes, sizes, pass.rank);
+    if (window_.sparse())
+      shrink_row(to, pass.expected_bytes, pass.element_bytes, to_sizes, sizes, pass.rank);
     std::copy_n(sizes, pass.rank, to_sizes);
     std::memcpy(to, pass.from->row(pass.from_array, from),
                 pass.element_bytes * element_count(sizes, pass.rank));

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "pipeline/plan/plan.h"
+#include "pipeline/run/first_pass.h"
 #include "pipeline/run/plan_ports.h"
 #include "stages/api/record.h"
 #include "stages/api/types.h"
@@ -120,7 +121,8 @@ class RecordWindow {
     std::byte* base = nullptr;
     std::byte* first = nullptr;  // the task's first row
     std::uint64_t stride = 0;
-    bool has_shapes = false;  // per sample and ragged: rows of NAME.shape
+    std::uint64_t expected_bytes = 0;  // of a row
+    bool has_shapes = false;           // per sample and ragged: rows of NAME.shape
     std::byte* shapes = nullptr;
     std::uint64_t shapes_stride = 0;
     RowScratch scratch;
@@ -220,6 +222,7 @@ class RecordWriter {
     bool ragged = false;  // its NAME.shape is the next array on both sides
     int rank = 0;
     std::size_t element_bytes = 1;
+    std::uint64_t expected_bytes = 0;  // of a row
   };
 
   void add_pass(const Plan& plan, const PlanStage& stage, const PlanPass& pass,
@@ -235,6 +238,7 @@ class RecordWriter {
   std::uint64_t fan_out_;
   RecordWindow window_;
   std::vector<Pass> passes_;
+  FirstPass first_pass_;
 };
 
 }  // namespace brigade

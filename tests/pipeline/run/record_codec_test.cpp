@@ -211,7 +211,7 @@ TEST_F(Codec, RaggedTensorsTravelWithTheirShapes) {
 
 TEST_F(Codec, ASparseRowGivesBackWhatASmallerSampleDoesNotNeed) {
   constexpr std::int64_t kLarge = 1 << 20;
-  add_source("source", {{"bytes", u8, {up_to(kLarge)}}});
+  add_source("source", {{"bytes", u8, {up_to(kLarge, 4096)}}});
   const PlanPool& pool = plan_.stages[0].pool;
   const MemoryFile file = MemoryFile::create("test", pool.bytes).value();
   const MappedMemory memory = map_memory(file.fd(), pool.bytes, MapMode::read_write).value();
