@@ -137,6 +137,10 @@ struct PlanStage {
   std::uint64_t limit = 0;  ///< 0: all
   /// Of a stream: emitting nothing for so long, it closes its open batch.
   std::int64_t max_wait_ns = 0;
+  /// That process() takes at most, whatever a sample holds, beyond what open() has taken; 0: not
+  /// known. And what decides it: "pixels_max: 1000".
+  std::uint64_t private_bytes_max = 0;
+  std::string private_bytes_by;
   // With a checkpoint.
   bool saves = false;         ///< a consumer whose state is saved with its position
   std::string saved_file;     ///< where, when it saves

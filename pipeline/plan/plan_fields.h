@@ -131,6 +131,8 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("shuffle", stage.shuffle);
   visit("limit", stage.limit);
   visit("max_wait_ns", stage.max_wait_ns);
+  visit("private_bytes_max", stage.private_bytes_max);
+  visit("private_bytes_by", stage.private_bytes_by);
   visit("saves", stage.saves);
   visit("saved_file", stage.saved_file);
   visit("position_file", stage.position_file);

@@ -130,6 +130,21 @@ std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   return table.text(kIndent);
 }
 
+/// What workers are kept from exceeding; no part of the sum, as it is seldom taken.
+std::string private_text(const Plan& plan) {
+  TextTable table({Align::right, Align::left});
+  bool any = false;
+  for (const PlanStage& stage : plan.stages) {
+    if (stage.private_bytes_max == 0) continue;
+    any = true;
+    table.add({format_size(stage.private_bytes_max),
+               concat("for a sample in ", stage.replicas == 1 ? "" : "each process of ", stage.name,
+                      " (RLIMIT_DATA follows), by ", stage.private_bytes_by)});
+  }
+  if (!any) return "";
+  return concat("\nprivate memory, at most\n", table.text(kIndent));
+}
+
 std::string epochs_table(const Plan& plan) {
   TextTable table({Align::left, Align::left});
   for (const PlanDomain& domain : plan.domains) {
@@ -152,7 +167,7 @@ std::string print_plan(const Plan& plan, const MachineLimits& limits, const Memo
   for (const PlanStage& stage : plan.stages)
     if (stage.has_pool) out += ring_text(plan, stage);
   out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),
-                files_text(plan));
+                private_text(plan), files_text(plan));
   if (!plan.warnings.empty()) out += "\n";
   for (const std::string& warning : plan.warnings)
     out += concat("warning: ", printable(warning), "\n");

@@ -21,6 +21,14 @@ int input_of_pass(const ValidStage& stage, const PassedTensor& passed) {
   return stage.join == Join::zip ? passed.source : 0;
 }
 
+void state_private_memory(const ValidStage& valid, PlanStage& stage) {
+  const StageContract& contract = valid.type->contract;
+  if (!contract.private_bytes) return;
+  stage.private_bytes_max = contract.private_bytes(valid.params.get());
+  for (const auto& [name, value] : valid.param_values)
+    if (name == contract.private_bytes_by) stage.private_bytes_by = concat(name, ": ", value.text);
+}
+
 PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   PlanStage stage;
   stage.name = valid.name;
@@ -46,6 +54,7 @@ PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   stage.seed = valid.seed.value_or(graph.seed);
   stage.shuffle = valid.shuffle;
   stage.limit = valid.limit;
+  state_private_memory(valid, stage);
   stage.saves = valid.type->contract.saves && !graph.checkpoint_file.empty();
   return stage;
 }

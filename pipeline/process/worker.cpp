@@ -16,6 +16,7 @@
 #include "pipeline/process/forked_children.h"
 #include "pipeline/process/module_loader.h"
 #include "pipeline/process/plugin_loader.h"
+#include "pipeline/process/private_memory.h"
 #include "pipeline/process/reporting.h"
 #include "pipeline/process/segments.h"
 #include "pipeline/run/replica.h"
@@ -117,6 +118,7 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   SourceTypes sources(program, role.source_libraries);
   Replica replica(make_setup(role, segments, *type, sources, reporter));
   BRIGADE_TRY(replica.open());
+  if (stage.private_bytes_max > 0) limit_private_memory(stage.private_bytes_max);
   sink.send({role.number, Ready{replica.source_size()}});
   BRIGADE_TRY(replica.run());
   BRIGADE_TRY(replica.close());

@@ -130,6 +130,8 @@ StageContract chain_contract(const std::vector<const StageType*>& links, Takes t
     chain.rest_passes &= link.rest_passes;
     chain.may_drop |= link.may_drop;
     chain.stateful |= link.stateful;
+    if (!link.private_bytes_by.empty() && chain.private_bytes_by.empty())
+      chain.private_bytes_by = concat(names[i], ".", link.private_bytes_by);
   }
   return chain;
 }
@@ -166,6 +168,14 @@ Result<StageType> chain_type(std::vector<const StageType*> links) {
     }
     return false;
   };
+  if (std::all_of(links.begin(), links.end(),
+                  [](const StageType* link) { return bool(link->contract.private_bytes); }))
+    chain.contract.private_bytes = [links](const void* params) {
+      std::uint64_t bytes = 0;
+      for (std::size_t i = 0; i < links.size(); ++i)
+        bytes += links[i]->contract.private_bytes(chain_params(params).links[i].get());
+      return bytes;
+    };
   chain.links = std::move(links);
   chain.contract.outputs = [links = chain.links](const void* params, const Ports& in,
                                                  const Facts&) -> Result<Ports> {

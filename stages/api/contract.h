@@ -152,6 +152,15 @@ class Contract {
     erased_.draws = [fn](const void* params) { return fn(*static_cast<const P*>(params)); };
     return *this;
   }
+  /// `most(const P&)`: bytes that process() takes at most; the parameter `by` decides.
+  template <class Fn>
+  Contract& private_bytes(std::string by, Fn most) {
+    erased_.private_bytes_by = std::move(by);
+    erased_.private_bytes = [most](const void* params) -> std::uint64_t {
+      return most(*static_cast<const P*>(params));
+    };
+    return *this;
+  }
   /// The runtime keeps its samples; `room(const P&)`: so many are asked for, as an optional.
   template <class Fn>
   Contract& caches(Fn room) {

@@ -71,6 +71,10 @@ struct StageContract {
   std::function<std::optional<std::uint64_t>(const void* params, const Facts& facts)> samples;
   /// Whether outputs depend on random draws with these parameters; unset: they do not.
   std::function<bool(const void* params)> draws;
+  /// Bytes that process() takes at most with these parameters, whatever a sample holds, beyond what
+  /// open() has taken; unset: it does not say. `private_bytes_by`: the parameter that decides.
+  std::function<std::uint64_t(const void* params)> private_bytes;
+  std::string private_bytes_by;
   bool cache = false;                  ///< keeps the samples of one epoch, and is a source of them
   bool stateful = false;               ///< keeps state between calls, beyond caches
   bool saves = false;                  ///< can save that state, and go on from it

@@ -63,6 +63,7 @@ Contract<AugmentParams> augment_image_contract() {
       .input("image", {DType::u8}, {any_size, any_size, any_size}, "HWC")
       .rest_passes()
       .draws([](const AugmentParams& params) { return params.crop > 0 || params.flip > 0; })
+      .private_bytes("", [](const AugmentParams&) { return 0U; })
       .outputs([](const AugmentParams& params, const Ports& in) -> Result<Ports> {
         const TensorType& image = *in.find("image");
         BRIGADE_ASSIGN(const Geometry to, geometry_of(params, image));

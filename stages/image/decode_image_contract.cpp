@@ -88,6 +88,11 @@ Contract<Params> decode_image_contract() {
       .param("pixels_max", &Params::pixels_max, 1, kPixelsMax,
              "height x width of a picture as it is stored; a larger one is an error, and so is one "
              "whose file is too short for its pixels")
+      .private_bytes("pixels_max",
+                     [](const Params& params) {
+                       return static_cast<std::uint64_t>(params.pixels_max) *
+                              kPictureBytesPerPixelMax;
+                     })
       .one_of({{"path", bytes, false, {up_to(kPathBytes)}, "path of the file"},
                {"encoded", bytes, false, {up_to(kEncodedBytesMax)}, "bytes of the file"},
                {"file",

@@ -27,6 +27,10 @@ struct DecodeImageParams {
   bool ragged() const { return crop == Crop::none && size == 0; }
 };
 
+/// Memory that decoding takes per pixel of a picture, at most: four components of a progressive
+/// JPEG file as coefficients (8), the colours (4), the same upright (3).
+inline constexpr std::uint64_t kPictureBytesPerPixelMax = 16;
+
 /// Where the bytes of an image come from, in the order in which they are looked for.
 enum class ImageSource : std::uint8_t {
   encoded,  ///< the tensor `encoded`

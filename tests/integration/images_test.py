@@ -8,7 +8,7 @@ import pathlib
 import struct
 import zlib
 
-from brigade_program import ProgramTest, Running, main
+from brigade_program import ProgramTest, Running, main, sanitizer, wait_until, workers_of
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "images"
 GRAPH = """
@@ -127,6 +127,36 @@ class Images(ProgramTest):
             self.assertEqual(stages["decode"]["restarts"], 1, place)
         other, _ = self.checksum(self.graph(2, epochs=2), "--set", "seed=4")
         self.assertNotEqual(other[1], expected[1], "another seed is another run")
+
+    # --- memory ------------------------------------------------------------------------------
+
+    def test_a_decoder_may_not_take_more_than_its_pixels_need(self):
+        self.photographs(copies=1)
+        graph = self.write("graph.yaml", self.graph())
+        self.runs.append(self.command("plan", graph))
+        finished = self.runs[-1].finish()
+        self.assertIn("1.0 GiB  for a sample in each process of decode (RLIMIT_DATA follows), "
+                      "by pixels_max: 67108864", finished.out)
+        if sanitizer():
+            return  # it has terabytes mapped
+        run = self.start(self.graph(epochs=100_000))
+
+        def limits():
+            return sorted(self.data_limit(pid) for pid in workers_of(run.pid).values())
+
+        wait_until(lambda: sum(limit < 2 << 30 for limit in limits()) == 2, "limits of decode")
+        self.assertGreater(limits()[0], 1 << 30)
+        self.assertEqual(limits()[-1], float("inf"), "sources and consumers have none")
+        run.end()
+
+    @staticmethod
+    def data_limit(pid):
+        try:
+            lines = pathlib.Path(f"/proc/{pid}/limits").read_text().splitlines()
+        except OSError:  # gone
+            return float("inf")
+        soft = next(line for line in lines if line.startswith("Max data size")).split()[3]
+        return float("inf") if soft == "unlimited" else int(soft)
 
     # --- broken files ------------------------------------------------------------------------
 
