@@ -111,7 +111,9 @@ class Forks(ProgramTest):
             self.assertEqual(os.getpgid(pid), pid, name)  # Ctrl-C does not reach it
             wait_until(lambda pid=pid: ignored(pid), "a worker in the background")
         self.assertFalse(ignored(run.pid))
-        os.kill(run.pid, signal.SIGKILL)
+        for _ in range(2):  # the second one ends it at once
+            os.kill(run.pid, signal.SIGTERM)
+        self.assertEqual(run.finish().code, 143)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ stages:
     transform: hungry
     plugin: {plugin}
     from: numbers
-    on_error: skip
+    on_error: {{skip: 5}}
     restart: {restart}
     params: {{at: {AT}, mebibytes: {mebibytes}}}
   end: {{consumer: count, from: hungry}}
