@@ -13,14 +13,15 @@
 
 namespace brigade {
 
-/// Names a fault that a test wants in a worker; not handed to replicas that are started again.
+/// Names a fault that a test wants in a worker; one that does not say that it comes again is not
+/// handed to replicas that are started again.
 inline constexpr const char* kFaultVariable = "BRIGADE_FAULT";
 
 /// Never returns. `types`: of the program this worker is started from.
 [[noreturn]] void run_worker(const WorkerRole& role, const StageTypes& types);
 
-/// Arms the fault that BRIGADE_FAULT="STAGE.REPLICA=POINT:N:kill" names when it is this replica's;
-/// several are separated by commas. For tests.
+/// Arms the fault that BRIGADE_FAULT="STAGE.REPLICA=POINT:N:kill" (transports/fault_arming.h) names
+/// when it is this replica's; several are separated by commas. For tests.
 Result<void> arm_worker_fault(std::string_view text, std::string_view stage, int replica);
 
 }  // namespace brigade

@@ -1,5 +1,7 @@
 #include "tests/weak_memory/free_program.h"
 
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -46,9 +48,10 @@ GraphShape free_shape() {
 
 }  // namespace
 
-FreeProgram::FreeProgram(std::vector<int> outputs, const RepairRules& rules)
+FreeProgram::FreeProgram(std::vector<int> outputs, const RepairRules& rules, Mistake mistake)
     : outputs_(std::move(outputs)),
       rules_(rules),
+      mistake_(mistake),
       shape_(free_shape()),
       memory_(control_bytes<P>(shape_)),
       control_(create_control<P>(memory_.data(), shape_)) {
@@ -60,7 +63,9 @@ FreeProgram::FreeProgram(std::vector<int> outputs, const RepairRules& rules)
   number(stage.lanes[0].mark->low.value, "low_out");  // kLowOut
   number((stage.journal.*member(Sequence{}))->value, "journal.sequence");
   sequence_ = static_cast<int>(words_.size()) - 1;
-  for (auto* entry : stage.journal.*member(Entries{}))
+  auto& entries = stage.journal.*member(Entries{});
+  if (mistake_ == Mistake::in_place) entries[1] = entries[0];
+  for (auto* entry : std::set(std::begin(entries), std::end(entries)))
     for (int w = 0; w < Journal<P>::entry_words(1); ++w) number(entry[w], concat("journal.", w));
   stage.repairs->value.ignore();
   for (LaneWords<P>& lane : stage.lanes) lane.mark->waiters.bits[0].ignore();
@@ -88,25 +93,41 @@ bool FreeProgram::turn(int thread, uint16_t&) {
     repair(control_, kFree, 0, {}, rules_);
   }
   lanes_.emplace(control_, kFree);
-  pass_inputs(*lanes_);
+  pass_inputs(*lanes_, thread == 1);
   return false;
 }
 
-void FreeProgram::pass_inputs(Lanes& lanes) const {
+void FreeProgram::pass_inputs(Lanes& lanes, bool successor) const {
   for (;;) {
     const Attempt<P> input = lanes.try_input();
     if (input.look != Look::claimed) return;
-    const auto outputs = static_cast<std::uint64_t>(outputs_[input.task]);
-    if (outputs > 0) {
-      const std::uint64_t from = lanes.begin();
-      for (std::uint64_t row = lanes.output().low() - from; row < outputs; ++row) {
-        const std::uint64_t number = lanes.try_output().task;
-        Machine::active->use_row(true, static_cast<int>(number % kRows), content(input.task, row));
-        lanes.publish(number, {}, {});
-      }
+    if (outputs_[input.task] > 0) give(lanes, input.task, successor);
+    if (mistake_ == Mistake::consumed_first && !successor) {
+      consume(lanes, input.task);
+    } else {
+      lanes.consume(input.task, {}, {});
     }
-    lanes.consume(input.task, {}, {});
   }
+}
+
+void FreeProgram::give(Lanes& lanes, std::uint64_t input, bool successor) const {
+  const bool late = mistake_ == Mistake::noted_late && !successor;
+  const std::uint64_t from = late ? lanes.output().low() : lanes.begin();
+  std::uint64_t row = lanes.output().low() - from;
+  if (mistake_ == Mistake::given_again) row = 0;
+  for (; row < static_cast<std::uint64_t>(outputs_[input]); ++row) {
+    const std::uint64_t number = lanes.try_output().task;
+    Machine::active->use_row(true, static_cast<int>(number % kRows), content(input, row));
+    lanes.publish(number, {}, {});
+    if (late && row == 0) lanes.begin();
+  }
+}
+
+// In the wrong order.
+void FreeProgram::consume(Lanes& lanes, std::uint64_t input) const {
+  lanes.input(0).finish(input, {}, {});
+  Journal<P> journal = control_.stages[kFree].journal;
+  journal.consume(0, input + 1);
 }
 
 const char* FreeProgram::at_end(const State& state) const {

@@ -19,8 +19,16 @@ namespace brigade::weak_memory {
 
 class FreeProgram : public Program {
  public:
+  enum class Mistake : std::uint8_t {
+    none,
+    in_place,        ///< a journal of one entry
+    noted_late,      ///< the input in work, after its first output
+    consumed_first,  ///< the input's mark moves before the journal says so
+    given_again      ///< a successor gives all outputs of the input in work
+  };
   /// `outputs`: how many each input has.
-  FreeProgram(std::vector<int> outputs, const RepairRules& rules);
+  explicit FreeProgram(std::vector<int> outputs, const RepairRules& rules = {},
+                       Mistake mistake = Mistake::none);
 
   int threads() const override { return 2; }
   bool turn(int thread, uint16_t& from) override;
@@ -41,10 +49,13 @@ class FreeProgram : public Program {
   };
 
   void number(P::Atomic<std::uint64_t>& word, const std::string& name);
-  void pass_inputs(Lanes& lanes) const;
+  void pass_inputs(Lanes& lanes, bool successor) const;
+  void give(Lanes& lanes, std::uint64_t input, bool successor) const;
+  void consume(Lanes& lanes, std::uint64_t input) const;
 
   const std::vector<int> outputs_;
   const RepairRules rules_;
+  const Mistake mistake_;
   const GraphShape shape_;
   support::LineMemory memory_;
   Control<P> control_;

@@ -68,8 +68,9 @@ TEST(WeakerOrder, OfTheSupervisorIsNoticedWhereTheOrderIsNeeded) {
 // --- the journal of a stage that numbers its outputs freely
 
 model::Report journal_report(const std::vector<int>& outputs, const RepairRules& rules,
-                             const Weaker& weaker) {
-  FreeProgram program(outputs, rules);
+                             const Weaker& weaker,
+                             FreeProgram::Mistake mistake = FreeProgram::Mistake::none) {
+  FreeProgram program(outputs, rules, mistake);
   Machine machine(program, {}, weaker);
   return machine.explore(kStatesMax);
 }
@@ -87,6 +88,17 @@ TEST(Journal, ThatIsNotSettledIsNoticed) {
   RepairRules rules;
   rules.settle = false;
   EXPECT_NE(journal_report({2, 1}, rules, {}).violation, "");
+}
+
+TEST(Journal, ThatIsKeptInTheWrongOrderIsNoticed) {
+  using Wrong = FreeProgram::Mistake;
+  for (const Wrong wrong :
+       {Wrong::in_place, Wrong::noted_late, Wrong::consumed_first, Wrong::given_again}) {
+    const std::string violation = journal_report({2, 1}, {}, {}, wrong).violation;
+    std::printf("wrong %d: %s\n", static_cast<int>(wrong), violation.c_str());
+    EXPECT_NE(violation, "") << static_cast<int>(wrong);
+    EXPECT_EQ(violation.find("limit"), std::string::npos) << violation;
+  }
 }
 
 TEST(Journal, WhoseEntryMayComeAfterItsSequenceIsNoticed) {
