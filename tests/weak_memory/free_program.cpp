@@ -125,7 +125,7 @@ void FreeProgram::give(Lanes& lanes, std::uint64_t input, bool successor) const 
 
 // In the wrong order.
 void FreeProgram::consume(Lanes& lanes, std::uint64_t input) const {
-  lanes.input(0).finish(input, {}, {});
+  lanes.input(0).finish(input);
   Journal<P> journal = control_.stages[kFree].journal;
   journal.consume(0, input + 1);
 }
