@@ -1,13 +1,17 @@
 #include "pipeline/config/key_table.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
 namespace brigade {
 
 namespace {
 
 constexpr std::uint64_t kSeedMax = ~0ull;
-constexpr std::uint64_t kCpuMax = 4095;
+constexpr std::uint64_t kCpuMax = 1023;  // what a cpu_set_t holds
+constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr std::uint64_t kMemoryMin = 1 << 20;
+constexpr std::uint64_t kSizeMax = (1ull << 63) - 1;
 constexpr bool kNotBuilt = false;
 constexpr std::uint64_t kUnboundedFrom = 1ull << 31;  // a limit that nobody meets is not told
 
@@ -65,13 +69,18 @@ constexpr KeySpec kKeys[] = {
         .takes("auto or {rank: R, world: N, uneven: pad}")
         .otherwise("auto"),
     row(top, "checkpoint", special, "where a consumer saves what it learned").takes("{file: PATH}"),
-    row(top, "drain", duration, "how long a stopped run may take to run dry").otherwise("10s"),
+    row(top, "drain", duration, "how long a stopped run may take to run dry")
+        .range(0, kDurationMax)
+        .otherwise("10s"),
     row(top, "oversubscribe", flag, "allows more threads than cores").otherwise("false"),
-    row(top, "memory", size, "most memory for buffers").otherwise("what the machine allows"),
+    row(top, "memory", size, "most memory for buffers")
+        .range(kMemoryMin, kSizeMax)
+        .otherwise("what the machine allows"),
 
     row(checkpoint, "file", path, "file that is replaced as a whole"),
     row(checkpoint, "every", special, "samples or time from one checkpoint to the next")
-        .takes("a number of samples, or a duration")
+        .takes("a number of samples from 1 to 2^47, or a duration from 1ms to 8760h")
+        .range(kMillisecond, kDurationMax)
         .otherwise("the end of each epoch"),
 
     row(shard, "rank", whole_auto, "number of this process").range(0, 1 << 20).otherwise("auto"),
@@ -129,7 +138,8 @@ constexpr KeySpec kKeys[] = {
         .otherwise("on_failure; consumers and stages that keep state: never"),
     row(stage, "stall_timeout", special,
         "how long one call of a stage may take before it is reported")
-        .takes("a duration such as 30s, or {after: ..., then: ...}")
+        .takes("a duration from 1ms to 8760h, or {after: ..., then: ...}")
+        .range(kMillisecond, kDurationMax)
         .otherwise("60s"),
     row(stage, "poison_after", whole, "deaths by one sample after which it is left out")
         .range(1, 100)
@@ -179,6 +189,7 @@ constexpr KeySpec kKeys[] = {
         .otherwise("the writer's")
         .counts("samples"),
     row(source, "max_wait", duration, "longest wait for a full batch below a live source")
+        .range(0, kDurationMax)
         .otherwise("5ms"),
 
     row(on_error, "skip", special, "samples that may fail before the run stops")
@@ -187,15 +198,20 @@ constexpr KeySpec kKeys[] = {
     row(restart, "policy", choice, "when a replica is started again").otherwise("on_failure"),
     row(restart, "backoff", duration,
         "wait before the second restart, doubled each time; the first is at once")
+        .range(0, kDurationMax)
         .otherwise("100ms"),
     row(restart, "burst", whole, "restarts within `within:` before `then:`")
         .range(1, 1'000'000)
         .otherwise("5")
         .counts("restarts"),
-    row(restart, "within", duration, "time over which restarts are counted").otherwise("30s"),
+    row(restart, "within", duration, "time over which restarts are counted")
+        .range(kMillisecond, kDurationMax)
+        .otherwise("30s"),
     row(restart, "then", choice, "what happens when the burst is spent").otherwise("fail"),
 
-    row(stall, "after", duration, "time without progress in one call").otherwise("60s"),
+    row(stall, "after", duration, "time without progress in one call")
+        .range(kMillisecond, kDurationMax)
+        .otherwise("60s"),
     row(stall, "then", choice, "what happens beside a warning").otherwise("warn"),
 };
 
@@ -258,6 +274,9 @@ std::string key_takes(const KeySpec& key) {
     if (key.maximum >= kUnboundedFrom) return concat("a whole number of at least ", key.minimum);
     return concat("a whole number from ", key.minimum, " to ", key.maximum);
   };
+  const auto time = [](std::uint64_t ns) {
+    return print_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
+  };
   switch (key.type) {
     case flag:
       return "true or false";
@@ -274,9 +293,9 @@ std::string key_takes(const KeySpec& key) {
     case path:
       return "a path";
     case size:
-      return "a size such as 64MiB";
+      return concat("a size of at least ", print_size(key.minimum), " such as 64MiB");
     case duration:
-      return "a duration such as 100ms or 5s";
+      return concat("a duration from ", time(key.minimum), " to ", time(key.maximum));
     case choice:
       return join(value_names(key.scope, key.name), ", ", " or ");
     case mapping:

@@ -62,7 +62,7 @@ struct KeySpec {
   std::string_view default_value;  ///< as one would write it; "" where there is none
   std::string_view unit;           ///< of a number: "samples", "threads"
   std::string_view help;           ///< one line
-  std::uint64_t minimum = 0;
+  std::uint64_t minimum = 0;       ///< of sizes in bytes, of durations in nanoseconds
   std::uint64_t maximum = 0;
   std::uint8_t users = kAllStages;  ///< of stage keys
   bool built = true;
@@ -100,6 +100,10 @@ std::string_view scope_text(KeyScope scope);
 inline constexpr std::uint64_t kStagesMax = 256;  ///< stages of a graph, replicas of a stage
 inline constexpr std::uint64_t kSourcesMax = 64;  ///< sources of a stage
 inline constexpr std::uint64_t kThreadsMax = 1024;
+/// A year in nanoseconds: what the runtime adds to its clock, or multiplies by the few times it
+/// waits (kStagesMax at most), stays far below 2^63.
+inline constexpr std::uint64_t kDurationMax = 8760ull * 3600 * 1'000'000'000;
+static_assert(kDurationMax < (1ull << 62) / (kStagesMax / 2));
 inline constexpr std::uint64_t kBatchMax = 1 << 20;       ///< samples; kPlanMultipleMax asserts it
 inline constexpr std::uint64_t kNumbersMax = 1ull << 47;  ///< samples in a run have 48-bit numbers
 

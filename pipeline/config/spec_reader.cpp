@@ -42,6 +42,11 @@ bool is_name(std::string_view text) {
   return true;
 }
 
+bool in_range(std::chrono::nanoseconds time, const KeySpec& key) {
+  const auto ns = static_cast<std::uint64_t>(time.count());
+  return ns >= key.minimum && ns <= key.maximum;
+}
+
 Given<std::uint64_t> SpecReader::whole(const YamlEntry& entry, const KeySpec& key) {
   const auto value = entry.value.is_scalar() ? digits(entry.value.text) : std::nullopt;
   if (value && *value >= key.minimum && *value <= key.maximum)
@@ -102,8 +107,13 @@ Given<std::uint64_t> SpecReader::size(const YamlEntry& entry, const KeySpec& key
     return std::nullopt;
   }
   const auto bytes = parse_size(entry.value.text);
-  if (bytes) return Marked<std::uint64_t>{*bytes, entry.value.span};
-  error(entry.value.span, concat("`", key.name, "`: ", bytes.error().message));
+  if (bytes && *bytes >= key.minimum && *bytes <= key.maximum)
+    return Marked<std::uint64_t>{*bytes, entry.value.span};
+  if (bytes) {
+    unexpected(entry, key);
+  } else {
+    error(entry.value.span, concat("`", key.name, "`: ", bytes.error().message));
+  }
   return std::nullopt;
 }
 
@@ -113,8 +123,12 @@ Given<std::int64_t> SpecReader::duration(const YamlEntry& entry, const KeySpec& 
     return std::nullopt;
   }
   const auto time = parse_duration(entry.value.text);
-  if (time) return Marked<std::int64_t>{time->count(), entry.value.span};
-  error(entry.value.span, concat("`", key.name, "`: ", time.error().message));
+  if (time && in_range(*time, key)) return Marked<std::int64_t>{time->count(), entry.value.span};
+  if (time) {
+    unexpected(entry, key);
+  } else {
+    error(entry.value.span, concat("`", key.name, "`: ", time.error().message));
+  }
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 // list of names. A value that does not fit becomes a diagnostic and nothing. Used by the parsers
 // only.
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ inline constexpr std::size_t kNameBytesMax = 64;
 
 /// A mapping with producer:, transform: or consumer:.
 bool looks_like_stage(const YamlNode& node);
+
+/// Of a duration that is not negative, as parse_duration() gives it.
+bool in_range(std::chrono::nanoseconds time, const KeySpec& key);
 
 class SpecReader {
  public:

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 
 #include "pipeline/config/validation.h"
 #include "stages/api/chain.h"
@@ -22,6 +23,14 @@ std::string param_help(const ParamSpec& spec) {
 
 bool is_path(ParamType type) {
   return type == ParamType::input_path || type == ParamType::output_path;
+}
+
+/// Whether a path means what the command itself has open, as `-` does and a shell's `<(...)`.
+bool is_descriptor(const std::string& written, const std::string& path) {
+  const std::string plain = std::filesystem::path(path).lexically_normal().string();
+  return written == "-" || plain == "/dev/stdin" || plain == "/dev/stdout" ||
+         plain == "/dev/stderr" || plain.starts_with("/dev/fd/") ||
+         plain.starts_with("/proc/self/fd/") || plain.starts_with("/proc/thread-self/fd/");
 }
 
 class ParamCheck {
@@ -130,6 +139,7 @@ class ParamCheck {
     for (const std::string& file : *files) {
       const bool wildcard = is_wildcard(file);
       const std::string path = wildcard ? folder_of_wildcard(file) : file;
+      if (is_descriptor(node.text, file)) return descriptor(node, name);
       const PathKind kind = v.context.facts.kind(path);
       if (kind == PathKind::forbidden)
         return error(node.span, concat(name, path, " cannot be looked at: permission denied"));
@@ -157,6 +167,7 @@ class ParamCheck {
   void check_path(const ParamSpec& spec, const YamlEntry& entry, const std::string& path) {
     const PathKind kind = v.context.facts.kind(path);
     const std::string name = concat("parameter ", quote(spec.name), ": ");
+    if (is_descriptor(entry.value.text, path)) return descriptor(entry.value, name);
     if (kind == PathKind::forbidden) {
       error(entry.value.span, concat(name, path, " cannot be looked at: permission denied"));
     } else if (spec.type == ParamType::output_path) {
@@ -168,6 +179,16 @@ class ParamCheck {
       error(entry.value.span, concat(name, "there is no file or folder ", path),
             missing_help(entry.value, path));
     }
+  }
+
+  // A worker's standard input is empty, and its other descriptors are its own.
+  void descriptor(const YamlNode& node, const std::string& name) {
+    error(
+        node.span,
+        concat(name, quote(node.text), " is open in the process of the command, and a stage runs ",
+               "in a process of its own"),
+        {"make a named pipe (`mkfifo FILE`), write FILE here, and connect the other program to "
+         "it; or use a file"});
   }
 
   std::vector<std::string> missing_help(const YamlNode& value, const std::string& path) {

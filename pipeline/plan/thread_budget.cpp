@@ -121,6 +121,26 @@ void check_threads(const ValidGraph& graph, const std::vector<std::uint64_t>& re
   }
 }
 
+/// A file may have been written for another machine: cores that are missing here are left out, but
+/// some must be there.
+void check_cpus(const ValidStage& stage, const std::vector<int>& there, Plan& plan,
+                PlanProblems& problems) {
+  if (there.empty()) return;
+  std::vector<int> missing;
+  for (const int cpu : stage.cpus)
+    if (std::find(there.begin(), there.end(), cpu) == there.end()) missing.push_back(cpu);
+  if (missing.empty()) return;
+  const std::string found = concat("this process may run on ", cpus_text(there));
+  if (missing.size() < stage.cpus.size()) {
+    plan.warnings.push_back(concat("stage ", quote(stage.name), ": cpus: ", cpus_text(missing),
+                                   " are left out: ", found));
+  } else {
+    problems.push_back(
+        problem_at(stage, concat("there are no cores ", cpus_text(stage.cpus), " (cpus:); ", found),
+                   "write cores of these, or take cpus: away"));
+  }
+}
+
 /// Runs of one machine keep off each other's cores.
 void bind(const ValidStage& valid, const MachineLimits& limits, PlanStage& stage,
           PlanWarnings& warnings) {
@@ -149,6 +169,7 @@ void share_cores(const ValidGraph& graph, const MachineLimits& limits, Plan& pla
     stage.threads = static_cast<int>(std::min<std::uint64_t>(threads_of(graph.stages[s]), 4096));
     stage.first_replica = plan.replicas;
     plan.replicas += stage.replicas;
+    check_cpus(graph.stages[s], limits.cpus, plan, problems);
     bind(graph.stages[s], limits, stage, plan.warnings);
   }
 }

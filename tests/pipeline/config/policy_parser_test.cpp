@@ -90,7 +90,8 @@ TEST_F(PolicyParser, CheckpointsComeEverySoManySamplesOrSoOften) {
   EXPECT_EQ(every("every: 90s\n")->value, (CheckpointEvery{0, 90'000'000'000}));
   EXPECT_TRUE(diagnostics_.ok());
   for (const char* bad : {"every: soon\n", "every: 0\n", "every: 0s\n", "every: -5\n",
-                          "every: [1]\n", "every: 1.5\n", "every: {samples: 3}\n"})
+                          "every: [1]\n", "every: 1.5\n", "every: {samples: 3}\n", "every: 8761h\n",
+                          "every: 2562047h\n", "every: 1us\n", "every: 18446744073709551615\n"})
     EXPECT_FALSE(every(bad)) << bad;
 }
 

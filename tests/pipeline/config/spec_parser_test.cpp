@@ -27,7 +27,7 @@ class SpecParser : public testing::Test {
 TEST_F(SpecParser, ReadsTheTopLevel) {
   const GraphSpec graph = parse(
       "brigade: 1\nname: n\nseed: 2\nepochs: 3\nvars: {a: 1}\ndrain: 4s\noversubscribe: true\n"
-      "memory: 5KiB\ncheckpoint: {file: m.pt}\nx-whatever: [1]\n"
+      "memory: 5MiB\ncheckpoint: {file: m.pt}\nx-whatever: [1]\n"
       "stages: {b: {producer: p}, a: {consumer: c, from: b}}\n");
   EXPECT_TRUE(diagnostics_.ok()) << messages();
   EXPECT_EQ(graph.name->value, "n");
@@ -35,7 +35,7 @@ TEST_F(SpecParser, ReadsTheTopLevel) {
   EXPECT_EQ(graph.epochs->value, 3u);
   EXPECT_EQ(graph.drain_ns->value, 4'000'000'000);
   EXPECT_TRUE(graph.oversubscribe->value);
-  EXPECT_EQ(graph.memory_bytes_max->value, 5120u);
+  EXPECT_EQ(graph.memory_bytes_max->value, 5u << 20);
   EXPECT_EQ(graph.checkpoint_file->value.path, "m.pt");
   ASSERT_EQ(graph.stages.size(), 2u);
   EXPECT_EQ(graph.stages[0].name.value, "b") << "in the order of the text";

@@ -108,6 +108,29 @@ TEST(Cpus, AreThisRunsPartOfTheMachine) {
   EXPECT_TRUE(share(graph, 4).plan.stages[0].cpus.empty()) << "the only run goes where it likes";
 }
 
+TEST(Cpus, ThatAreNotThereAreSaid) {
+  GraphBuilder graph = line(1, 1);
+  const MachineLimits two{.cores_affinity = 2, .cpus = {0, 1}};
+  const auto share_two = [&](std::vector<int> cpus) {
+    graph.stage("c").cpus = std::move(cpus);
+    Shared result;
+    result.plan.stages.resize(4);
+    share_cores(graph.build(), two, result.plan, result.problems);
+    return result;
+  };
+  const Shared some = share_two({1, 2, 3});
+  EXPECT_TRUE(some.problems.empty());
+  EXPECT_EQ(some.plan.warnings,
+            std::vector<std::string>{"stage \"c\": cpus: 2-3 are left out: this process may run "
+                                     "on 0-1"});
+  const Shared none = share_two({1000});
+  ASSERT_EQ(none.problems.size(), 1u);
+  EXPECT_EQ(none.problems[0].message,
+            "there are no cores 1000 (cpus:); this process may run on 0-1");
+  EXPECT_EQ(none.problems[0].help, "write cores of these, or take cpus: away");
+  EXPECT_TRUE(share_two({0}).plan.warnings.empty());
+}
+
 TEST(Replicas, MoreThan256AreAProblemOfTheLargestStage) {
   GraphBuilder graph = line(300, 2);
   const Shared shared = share(graph, 512);
