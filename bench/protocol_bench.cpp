@@ -69,7 +69,7 @@ class ForkedLine {
  public:
   ForkedLine(const std::vector<StageSpec>& specs, std::uint64_t row_bytes, std::uint64_t samples)
       : shape_(support::line_shape(specs)), pages_(control_bytes<P>(shape_)), flags_(4096) {
-    control_ = create_control<P>(pages_.data(), shape_);
+    control_ = create_control<P>(pages_.data(), shape_, choose_wake_order<P>());
     set_end(control_, 0, samples, samples, 1);
     for (const StageShape& stage : shape_.stages) {
       const std::uint64_t rows = std::max<std::uint64_t>(stage.rows, 1);
@@ -93,9 +93,8 @@ class ForkedLine {
     const int global = shape_.stages[static_cast<std::size_t>(stage)].first_replica + replica;
     Channel<P> channel(control_, stage, 0, replica);
     for (;;) {
-      const auto claim = claim_or_wait<P>(
-          control_.bells[global], global, spins, [&] { return channel.try_claim(); },
-          [&] { channel.pay(); });
+      const auto claim =
+          claim_or_wait<P>(control_, global, spins, [&] { return channel.try_claim(); });
       if (claim.look != Look::claimed) return;
       work(claim.task * channel.task_size());
       channel.finish(claim.task);
@@ -111,6 +110,7 @@ class ForkedLine {
       children.push_back(fork());
       if (children.back() != 0) continue;
       pin(static_cast<int>(i));
+      P::join_barriers();
       ++ready;
       while (ready.load() >= 0) sched_yield();
       bodies[i]();
@@ -242,9 +242,8 @@ WakeUps wake_ups(std::uint64_t rounds) {
               for (std::uint64_t s = 0; s < rounds; ++s) {
                 while (word.load() == s) P::sleep(word, static_cast<std::uint32_t>(s));
                 futex.push_back(static_cast<double>(now_ns() - sent));
-                const auto claim = claim_or_wait<P>(
-                    line.control().bells[1], 1, 0, [&] { return channel.try_claim(); },
-                    [&] { channel.pay(); });
+                const auto claim =
+                    claim_or_wait<P>(line.control(), 1, 0, [&] { return channel.try_claim(); });
                 read(s);
                 channel.finish(claim.task);
               }

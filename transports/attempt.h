@@ -23,6 +23,7 @@ struct Attempt {
   std::uint64_t task = 0;
   Mark<P>* blocked_on = nullptr;  ///< null: only a bell can change it (stop)
   Cause cause = Cause::input;
+  std::uint64_t until = 0;  ///< the value of that mark at which to look again
 };
 
 }  // namespace brigade

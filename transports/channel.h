@@ -17,7 +17,7 @@
 #include "transports/attempt.h"
 #include "transports/epochs.h"
 #include "transports/layout.h"
-#include "transports/wake_debt.h"
+#include "transports/neighbour.h"
 
 namespace brigade {
 
@@ -33,10 +33,8 @@ class Channel {
   Mark<P>& mark() { return *mark_; }
   Attempt<P> try_claim();
   /// Commits a task this replica holds: publishes its rows, consumes its inputs, ends its lease.
-  void finish(std::uint64_t task, const RowCounts& not_full = {}, const Pace& pace = {});
-
-  /// Pays an owed wake; always before blocking or exiting.
-  void pay() { debt_.pay(); }
+  /// Rings who sleeps until there.
+  void finish(std::uint64_t task, const RowCounts& not_full = {});
   /// Notes down the rows of a held task that are not FULL; finish() does, unless this has.
   void count(std::uint64_t task, const RowCounts& not_full);
 
@@ -49,27 +47,20 @@ class Channel {
   /// Adds the marks that can unblock a claim.
   void add_neighbours(std::vector<Mark<P>*>& marks) const {
     marks.push_back(mark_);
-    for (const Neighbour& input : inputs_) marks.push_back(input.mark);
-    for (const Neighbour& reader : readers_) marks.push_back(reader.mark);
+    for (const Neighbour<P>& input : inputs_) marks.push_back(input.mark);
+    for (const Neighbour<P>& reader : readers_) marks.push_back(reader.mark);
   }
 
  private:
   using Word = typename P::template Atomic<std::uint64_t>;
-  struct Neighbour {
-    Mark<P>* mark;
-    std::uint64_t scale;    // of the mark: an input's fan-out; readers' marks count rows already
-    std::uint64_t offset;   // added to it: 0 for an input, M for a reader
-    std::uint64_t reached;  // cached; a mark only grows, so an old value is merely pessimistic
-  };
 
   std::uint64_t first_task() const;
   void refresh_after_repair();
-  Attempt<P> blocked(Mark<P>* mark, Cause cause) const { return {Look::blocked, 0, mark, cause}; }
-  bool reached(Neighbour& neighbour, std::uint64_t last);
   Attempt<P> at_end(std::uint64_t end);
+  void publish(std::uint64_t low);
   std::uint64_t epoch_end() const { return epoch_ == kNever ? kNever : epochs_.end(epoch_); }
-  std::uint64_t next_end(std::memory_order order) const {  // of the lane, or of its turn
-    return std::min({end_->load(order), own_end_, epoch_end()});
+  std::uint64_t next_end() const {  // of the lane, or of its turn
+    return std::min({end_->load(std::memory_order_seq_cst), own_end_, epoch_end()});
   }
 
   Mark<P>* mark_;
@@ -79,8 +70,8 @@ class Channel {
   Word* stop_ = nullptr;  // sources only
   Word* ack_;
   Word* repairs_;
-  std::vector<Neighbour> inputs_;
-  std::vector<Neighbour> readers_;
+  std::vector<Neighbour<P>> inputs_;
+  std::vector<Neighbour<P>> readers_;
   std::uint64_t task_size_;
   std::uint64_t fan_out_;
   std::uint64_t stride_ = 1;  // assign: fixed: R
@@ -95,7 +86,7 @@ class Channel {
   std::uint64_t seen_repairs_ = kNever;  // the first claim looks at low
   std::uint64_t sequence_ = 0;           // of the tally
   RowCounts counts_;
-  WakeDebt<P> debt_;
+  Waker<P> waker_;
 };
 
 template <class P>
@@ -117,7 +108,7 @@ Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) {
   epochs_ = {control, lane_shape.domain};
   task_size_ = lane_shape.task;
   fan_out_ = shape.fan_out;
-  debt_ = {*mark_, control.bells, control.waiter_words(), lane_shape.wake_every};
+  waker_ = {control.bells, control.waiter_words(), control.wake_order};
   in_order_ = lane_shape.in_order;
   if (lane_shape.fixed) stride_ = static_cast<std::uint64_t>(shape.replicas);
   if (lane_shape.fixed) turn_ = static_cast<std::uint64_t>(replica);
@@ -154,19 +145,10 @@ void Channel<P>::refresh_after_repair() {
 }
 
 template <class P>
-bool Channel<P>::reached(Neighbour& neighbour, std::uint64_t last) {
-  if (neighbour.reached >= last) return true;
-  // Pairs with the CAS (or store) of the neighbour's mark: its rows are visible, its reads over.
-  const std::uint64_t low = neighbour.mark->low.value.load(std::memory_order_seq_cst);
-  neighbour.reached = low * neighbour.scale + neighbour.offset;
-  return neighbour.reached >= last;
-}
-
-template <class P>
 Attempt<P> Channel<P>::at_end(std::uint64_t end) {
   // seq_cst: part of the sleeper's "look again" (doorbell.h).
   if (mark_->low.value.load(std::memory_order_seq_cst) >= end) return {Look::ended};
-  return blocked(mark_, Cause::end);
+  return {Look::blocked, 0, mark_, Cause::end, end};
 }
 
 template <class P>
@@ -176,15 +158,15 @@ Attempt<P> Channel<P>::try_claim() {
   if (stop_ != nullptr &&
       stop_->load(std::memory_order_seq_cst) == static_cast<std::uint64_t>(Stop::asked)) {
     ack_->store(1, std::memory_order_seq_cst);
-    return blocked(nullptr, Cause::stop);
+    return {Look::blocked, 0, nullptr, Cause::stop};
   }
   for (;;) {
     const std::uint64_t task = cursor_;
     const std::uint64_t last = (task + 1) * task_size_;
-    const std::uint64_t end = next_end(std::memory_order_seq_cst);
+    const std::uint64_t end = next_end();
     if (last > end) return at_end(end);
-    for (Neighbour& reader : readers_)
-      if (!reached(reader, last * fan_out_)) return blocked(reader.mark, Cause::memory);
+    for (Neighbour<P>& reader : readers_)
+      if (!reader.has(last * fan_out_)) return reader.blocks(last * fan_out_, Cause::memory);
     std::uint64_t word = 0;
     if (!in_order_) {
       word = table_.word(task).load(std::memory_order_acquire);
@@ -198,8 +180,8 @@ Attempt<P> Channel<P>::try_claim() {
         continue;
       }
     }
-    for (Neighbour& input : inputs_)
-      if (!reached(input, last)) return blocked(input.mark, Cause::input);
+    for (Neighbour<P>& input : inputs_)
+      if (!input.has(last)) return input.blocks(last, Cause::input);
     // Ends are recorded before any row beyond them is published: beyond an end that was not known
     // above, these inputs say it now.
     if (last > epoch_end()) continue;
@@ -223,22 +205,33 @@ void Channel<P>::count(std::uint64_t task, const RowCounts& not_full) {
   tally_->write(++sequence_, task, counts_);
 }
 
+/// Moves the mark of a lane without task words.
 template <class P>
-void Channel<P>::finish(std::uint64_t task, const RowCounts& not_full, const Pace& pace) {
+void Channel<P>::publish(std::uint64_t low) {
+  // Both pair with Neighbour::has(): they publish the rows. Against a sleeper: doorbell.h.
+  if (waker_.order() == WakeOrder::by_sleeper) {
+    mark_->low.value.store(low, std::memory_order_release);
+  } else {
+    mark_->low.value.exchange(low, std::memory_order_seq_cst);
+  }
+}
+
+template <class P>
+void Channel<P>::finish(std::uint64_t task, const RowCounts& not_full) {
   P::point(FaultPoint::finish_start);
   count(task, not_full);
   P::point(FaultPoint::finish_after_tally);
   if (in_order_) {
-    const std::uint64_t low = task * task_size_;
-    // Pairs with reached(): publishes the rows. Not seq_cst, hence the care in wake_debt.h.
-    mark_->low.value.store(low + task_size_, std::memory_order_release);
+    const std::uint64_t low = (task + 1) * task_size_;
+    publish(low);
     P::point(FaultPoint::finish_after_done);
     ++cursor_;
-    return debt_.add({low, low + task_size_}, next_end(std::memory_order_relaxed), pace);
+    return waker_.moved(mark_->waiters, low);
   }
   table_.word(task).exchange(table_.done(task, me_), std::memory_order_seq_cst);
   P::point(FaultPoint::finish_after_done);
-  debt_.add(advance(*mark_, table_, task_size_), next_end(std::memory_order_relaxed), pace);
+  const Advanced moved = advance(*mark_, table_, task_size_);
+  if (moved.from != moved.to) waker_.moved(mark_->waiters, moved.to);
 }
 
 }  // namespace brigade

@@ -77,23 +77,17 @@ class FreeLanes {
 
   /// Room for one more output; its number is the task.
   Attempt<P> try_output() { return output_.try_claim(); }
-  void publish(std::uint64_t number, const RowCounts& not_full, const Pace& pace) {
-    output_.finish(number, not_full, pace);
+  void publish(std::uint64_t number, const RowCounts& not_full) {
+    output_.finish(number, not_full);
   }
 
   /// The input claimed last is done, all its outputs are published.
-  void consume(std::uint64_t number, const RowCounts& not_full, const Pace& pace) {
+  void consume(std::uint64_t number, const RowCounts& not_full) {
     Channel<P>& from = input(port_);
     from.count(number, not_full);  // first: it counts once the mark has passed the input
     journal_->consume(port_, number + 1);
     in_work_ = -1;
-    from.finish(number, {}, pace);
-  }
-
-  /// Pays what is owed on all lanes.
-  void pay() {
-    output_.pay();
-    for (Channel<P>& input : inputs_) input.pay();
+    from.finish(number);
   }
 
   /// The marks that can unblock try_input() besides the one that it names.
@@ -116,7 +110,7 @@ void settle_journal(StageWords<P>& words) {
   for (int port = 0; port < words.journal.ports(); ++port) {
     auto& low = words.lanes[static_cast<std::size_t>(1 + port)].mark->low.value;
     const std::uint64_t consumed = words.journal.consumed(port);
-    // Release pairs with Channel::reached(): the dead replica's reads are over.
+    // Release pairs with Neighbour::has(): the dead replica's reads are over.
     if (consumed > low.load(std::memory_order_acquire))
       low.store(consumed, std::memory_order_release);
   }

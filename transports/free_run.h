@@ -111,7 +111,6 @@ Result<void> FreeRun<P, Body>::run() {
       end_inputs();
     }
   }
-  lanes_.pay();
   return {};
 }
 
@@ -126,12 +125,8 @@ Attempt<P> FreeRun<P, Body>::wait(TryClaim&& attempt, std::span<Mark<P>* const> 
     if (again.look == Look::blocked) cause = again.cause;
     return again;
   };
-  const auto before_blocking = [&] {
-    lanes_.pay();
-    body_->begin_wait(cause);
-  };
-  found =
-      claim_or_wait<P>(control_->bells[replica_], replica_, spins_, look, before_blocking, also);
+  const auto before_sleep = [&] { body_->begin_wait(cause); };
+  found = claim_or_wait<P>(*control_, replica_, spins_, look, before_sleep, also);
   body_->end_wait(cause);
   return found;
 }
@@ -147,12 +142,12 @@ Result<void> FreeRun<P, Body>::take(std::uint64_t number) {
       const std::uint64_t row = room();
       if (over_) return {};
       body_->write(port, i, row, epoch_);
-      lanes_.publish(row, {}, {});
+      lanes_.publish(row, {});
     }
   } else if (closes(input, number) && !pad_up_to(closed(lanes_.begin()))) {
     return {};
   }
-  lanes_.consume(number, input.not_full, {});
+  lanes_.consume(number, input.not_full);
   body_->done(input);
   return {};
 }
@@ -174,7 +169,7 @@ bool FreeRun<P, Body>::pad_up_to(std::uint64_t end) {
     const std::uint64_t row = room();
     if (over_) return false;
     body_->pad(row, epoch_);
-    lanes_.publish(row, {1, 0, 0}, {});
+    lanes_.publish(row, {1, 0, 0});
   }
   return true;
 }
@@ -204,7 +199,6 @@ template <class P, class Body>
 Result<void> FreeRun<P, Body>::tell() {
   auto& told = control_->replicas[replica_].ended.value;
   for (std::uint64_t epoch = told.load(std::memory_order_relaxed); epoch < epoch_; ++epoch) {
-    lanes_.pay();
     BRIGADE_TRY(body_->tell(epoch));
     told.store(epoch + 1, std::memory_order_relaxed);
   }

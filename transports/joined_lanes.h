@@ -54,13 +54,8 @@ class JoinedLanes {
   /// Of the task claimed last.
   int lane() const { return lane_; }
 
-  void finish(std::uint64_t task, const RowCounts& not_full, const Pace& pace) {
-    lanes_[static_cast<std::size_t>(lane_)].finish(task, not_full, pace);
-  }
-
-  /// Pays what is owed on all lanes.
-  void pay() {
-    for (Channel<P>& lane : lanes_) lane.pay();
+  void finish(std::uint64_t task, const RowCounts& not_full) {
+    lanes_[static_cast<std::size_t>(lane_)].finish(task, not_full);
   }
 
   /// The marks that can unblock an attempt besides the one it names: of all lanes, unless they have

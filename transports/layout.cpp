@@ -26,7 +26,6 @@ void add_lane(Hasher& hasher, const LaneShape& lane) {
   hasher.add(static_cast<std::uint64_t>(lane.domain));
   hasher.add(lane.in_order ? 1 : 0);
   hasher.add(lane.fixed ? 1 : 0);
-  hasher.add(lane.wake_every);
   hasher.add(lane.start);
   hasher.add(lane.inputs.size());
   for (int input : lane.inputs) hasher.add(static_cast<std::uint64_t>(input));
@@ -89,6 +88,11 @@ Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t
   if (header.bytes != bytes) {
     return Error{"the control segment says it has " + std::to_string(header.bytes) +
                  " bytes, the file has " + std::to_string(bytes)};
+  }
+  if (header.wake_order > static_cast<std::uint64_t>(WakeOrder::by_sleeper)) {
+    return Error{"the control segment names way " + std::to_string(header.wake_order) +
+                 " of waking sleepers, this program knows 0 and 1; start all processes from one "
+                 "build"};
   }
   return header;
 }

@@ -33,6 +33,7 @@ struct ControlHeader {
   char magic[8];
   std::uint64_t layout_hash;
   std::uint64_t bytes;
+  std::uint64_t wake_order;  ///< WakeOrder, of all replicas
 };
 inline constexpr char kControlMagic[8] = {'B', 'R', 'I', 'G', 'A', 'D', 'E', '1'};
 
@@ -82,6 +83,7 @@ struct Control {
   Bell<P>* bells = nullptr;             ///< array of shape->replicas
   std::byte* extra = nullptr;           ///< replica r's at r * replica_extra_bytes
   std::uint64_t bytes = 0;
+  WakeOrder wake_order = WakeOrder::by_finisher;
 
   int waiter_words() const { return (shape->replicas + 63) / 64; }
 
@@ -195,10 +197,13 @@ std::uint64_t control_bytes(const GraphShape& shape) {
 }
 
 /// Supervisor, once, on zeroed memory of control_bytes(), before any worker exists. `shape` must
-/// outlive the result.
+/// outlive the result. `order`: by_sleeper where every process that finishes tasks joins the
+/// barriers (transports/policy.h) before its first one.
 template <class P>
-Control<P> create_control(std::byte* memory, const GraphShape& shape) {
+Control<P> create_control(std::byte* memory, const GraphShape& shape,
+                          WakeOrder order = WakeOrder::by_finisher) {
   Control<P> control = detail::carve<P>(memory, shape, true);
+  control.wake_order = order;
   constexpr auto relaxed = std::memory_order_relaxed;  // nobody else is there yet
   for (DomainWords<P>* domain : control.domains) {
     domain->end.value.store(kNever, relaxed);
@@ -215,6 +220,7 @@ Control<P> create_control(std::byte* memory, const GraphShape& shape) {
   auto* header = reinterpret_cast<ControlHeader*>(memory);
   header->layout_hash = shape.hash();
   header->bytes = control.bytes;
+  header->wake_order = static_cast<std::uint64_t>(order);
   std::copy(std::begin(kControlMagic), std::end(kControlMagic), header->magic);
   return control;
 }
@@ -229,7 +235,9 @@ template <class P>
 Result<Control<P>> attach_control(std::byte* memory, std::uint64_t bytes, const GraphShape& shape) {
   BRIGADE_ASSIGN(const ControlHeader header, read_control_header(memory, bytes));
   BRIGADE_TRY(check_layout(header, shape, control_bytes<P>(shape)));
-  return detail::carve<P>(memory, shape, false);
+  Control<P> control = detail::carve<P>(memory, shape, false);
+  control.wake_order = static_cast<WakeOrder>(header.wake_order);
+  return control;
 }
 
 }  // namespace brigade

@@ -17,11 +17,6 @@ inline constexpr int kStateBits = 2;
 inline constexpr int kNumberBits = 48;  ///< task numbers: 2^48 tasks, years at 10 million a second
 inline constexpr int kWaiterWords = kReplicasMax / 64;
 
-/// A task that took longer pays its wake at once: its neighbours have waited long enough.
-inline constexpr std::int64_t kSlowTaskNs = 200'000;
-/// A wake that is owed is paid at the next finish after this time.
-inline constexpr std::int64_t kWakeDebtNs = 1'000'000;
-
 /// A spinning replica pauses longer from look to look, up to this many steps: each look takes the
 /// mark's cache line away from whoever is about to move it.
 inline constexpr int kSpinPausesMax = 16;

@@ -1,10 +1,13 @@
 #include "transports/policy.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <ctime>
+
+#include "base/check.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -31,7 +34,20 @@ void SystemPolicy::wake(std::atomic<std::uint32_t>& word) {
 void SystemPolicy::relax() {
 #if defined(__x86_64__)
   _mm_pause();
+#elif defined(__aarch64__)
+  // As long as x86's pause; "yield" is no more than a nop on most cores.
+  asm("isb");
 #endif
+}
+
+bool SystemPolicy::join_barriers() {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+void SystemPolicy::barrier_everywhere() {
+  const long result = syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+  // Without it a wake-up may be lost. Only a filter of system calls set up later can refuse it.
+  BRIGADE_CHECK(result == 0, result);
 }
 
 }  // namespace brigade

@@ -14,9 +14,8 @@ struct LaneShape {
   std::uint64_t task = 1;
   std::uint64_t window = 1;
   int domain = 0;
-  bool in_order = false;  ///< one replica, one task in hand: no task words are used
-  bool fixed = false;     ///< `assign: fixed`: task t belongs to replica t mod R
-  std::uint64_t wake_every = 1;
+  bool in_order = false;    ///< one replica, one task in hand: no task words are used
+  bool fixed = false;       ///< `assign: fixed`: task t belongs to replica t mod R
   std::uint64_t start = 0;  ///< where its mark begins, a multiple of `task`
   std::vector<int> inputs;  ///< stages whose pools it reads
 };

@@ -60,9 +60,8 @@ struct PlanLane {
   std::uint64_t task = 1;         ///< g: samples per task
   std::uint64_t window = 1;       ///< W: words in the task table
   int domain = 0;
-  bool in_order = false;         ///< one replica, one task in hand: no task words are used
-  bool fixed = false;            ///< task t belongs to replica t mod R
-  std::uint64_t wake_every = 1;  ///< samples between marks at which a neighbour can do something
+  bool in_order = false;  ///< one replica, one task in hand: no task words are used
+  bool fixed = false;     ///< task t belongs to replica t mod R
   /// Of a resumed run, what an earlier one has consumed: the samples before this number, and those
   /// of earlier epochs than this.
   std::uint64_t resume_at = 0;

@@ -66,7 +66,7 @@ Result<void> check_input(const Plan& plan, int stage, const PlanLane& lane,
 
 Result<void> check_lane(const Plan& plan, int index, const PlanLane& lane) {
   const PlanStage& stage = plan.stages[index];
-  BRIGADE_TRY(ensure(lane.task > 0 && lane.window > 0 && lane.wake_every > 0, "a size is 0"));
+  BRIGADE_TRY(ensure(lane.task > 0 && lane.window > 0, "a size is 0"));
   BRIGADE_TRY(ensure(lane.domain >= 0 && lane.domain < static_cast<int>(plan.domains.size()),
                      "no such domain"));
   BRIGADE_TRY(ensure(plan.domains[lane.domain].multiple % lane.task == 0,

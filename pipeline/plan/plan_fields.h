@@ -53,7 +53,6 @@ void plan_fields(Visit& visit, PlanLane& lane) {
   visit("domain", lane.domain);
   visit("in_order", lane.in_order);
   visit("fixed", lane.fixed);
-  visit("wake_every", lane.wake_every);
   visit("resume_at", lane.resume_at);
   visit("resume_epoch", lane.resume_epoch);
 }

@@ -214,29 +214,10 @@ std::uint64_t window_of(const Plan& plan, const PlanStage& stage, const PlanLane
   return rows / lane.task;
 }
 
-/// The smallest step of this lane's mark that lets a neighbour start something.
-std::uint64_t wake_step(const Plan& plan, const PlanStage& stage, const PlanLane& lane) {
-  std::uint64_t step = kSaturated;
-  const bool reads_only = stage.has_output_lane() && !lane.inputs.empty();
-  // Any sample that a cache has kept may be the one that its other lane waits for.
-  if (stage.is_cache() && reads_only) return lane.task;
-  for (const auto& [reader, reading_lane] : stage.readers) {
-    if (reads_only) break;
-    const std::uint64_t rows = plan.stages[reader].lanes[reading_lane].task;
-    step = std::min(step, rows % stage.fan_out == 0 ? rows / stage.fan_out : 1);
-  }
-  for (const PlanInput& input : lane.inputs) {
-    const PlanStage& above = plan.stages[input.stage];
-    step = std::min(step, multiply_saturating(above.lanes.front().task, above.fan_out));
-  }
-  return step == kSaturated ? lane.task : step;
-}
-
 void finish_lanes(const ValidGraph& graph, Plan& plan) {
   for (PlanStage& stage : plan.stages) {
     for (PlanLane& lane : stage.lanes) {
       lane.window = window_of(plan, stage, lane);
-      lane.wake_every = wake_step(plan, stage, lane);
       lane.in_order = stage.replicas == 1;
       lane.fixed = stage.free_outputs == 0 &&
                    graph.stages[static_cast<std::size_t>(&stage - plan.stages.data())].fixed;

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/text.h"
@@ -20,6 +22,15 @@ constexpr std::uint64_t kPlanBytesMax = 64 << 20;  // of a graph that somebody e
 RowPool window(const PlanStage& stage, std::byte* memory) {
   if (memory == nullptr) return {};
   return RowPool(memory, stage.pool.rows, row_arrays(stage.pool));
+}
+
+/// Before the first claim: a worker beyond the barriers would not see who sleeps.
+Result<void> join_barriers(const Control<SystemPolicy>& control) {
+  if (control.wake_order == WakeOrder::by_finisher || SystemPolicy::join_barriers()) return {};
+  return Error{
+      concat("this run wakes sleepers by membarrier(2), which its supervisor may call and ",
+             "this worker may not (", std::strerror(errno),
+             "); let the filter of system calls (seccomp) treat both alike")};
 }
 
 Result<JoinedMemory> map_with_kept(const PlanStage& stage, int fd, int kept_fd) {
@@ -52,7 +63,8 @@ Result<void> Segments::create_control_segment() {
   BRIGADE_ASSIGN(control_file_, MemoryFile::create("brigade-control", bytes));
   BRIGADE_ASSIGN(control_memory_, map_memory(control_file_.fd(), bytes, MapMode::read_write));
   BRIGADE_TRY(populate(control_memory_.data(), bytes, control_file_.fd(), 0));
-  control_ = create_control<SystemPolicy>(control_memory_.data(), shape_);
+  control_ = create_control<SystemPolicy>(control_memory_.data(), shape_,
+                                          choose_wake_order<SystemPolicy>());
   begin_at(*plan_, control_);
   return {};
 }
@@ -97,6 +109,7 @@ Result<std::unique_ptr<AttachedSegments>> AttachedSegments::attach(const WorkerR
   OwnedFd control(role.control_fd);
   BRIGADE_TRY(segments->read_plan(OwnedFd(role.plan_fd)));
   BRIGADE_TRY(segments->attach_control_segment(std::move(control), MapMode::read_write));
+  BRIGADE_TRY(join_barriers(segments->control_));
   segments->pools_.resize(segments->plan_.stages.size());
   for (const PoolGrant& grant : role.pools) BRIGADE_TRY(segments->attach_pool(grant));
   return segments;

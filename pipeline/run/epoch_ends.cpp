@@ -41,7 +41,6 @@ Result<void> EpochEnds::call_all_passed() {
 
 Result<void> EpochEnds::call() {
   if (stage_ == nullptr) return {};
-  lanes_->pay();  // the call may take its time
   const auto lanes = static_cast<std::uint64_t>(lanes_->count());
   const PlanLane& lane = context_.stage->lanes[static_cast<std::size_t>(lane_)];
   EpochEnd end;

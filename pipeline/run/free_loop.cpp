@@ -101,10 +101,7 @@ void FreeLoop::pad(std::uint64_t number, std::uint64_t epoch) {
   *pool_->headers(number) = {number, index, 0, place_.epoch, RowState::pad, {}};
 }
 
-void FreeLoop::done(const FreeInput& input) {
-  const Pace pace = counters_.pace();
-  counters_.end_task(pace, input.outputs);
-}
+void FreeLoop::done(const FreeInput& input) { counters_.end_task(input.outputs); }
 
 Result<void> FreeLoop::tell(std::uint64_t epoch) {
   EpochEnd end{static_cast<std::uint32_t>(epoch), {}};

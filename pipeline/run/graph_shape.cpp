@@ -14,7 +14,6 @@ LaneShape lane_shape(const Plan& plan, const PlanLane& lane) {
   shape.domain = lane.domain;
   shape.in_order = lane.in_order;
   shape.fixed = lane.fixed;
-  shape.wake_every = lane.wake_every;
   shape.start = plan.domains[static_cast<std::size_t>(lane.domain)].start;
   for (const PlanInput& input : lane.inputs) shape.inputs.push_back(input.stage);
   return shape;

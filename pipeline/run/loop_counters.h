@@ -32,25 +32,22 @@ class LoopCounters {
 
   /// The task goes on after a wait: what has passed of it was work.
   void interrupt_task() {
-    const Pace so_far = pace();
-    count_up(counters_->busy_ns, static_cast<std::uint64_t>(so_far.task_ns));
-    now_ns_ = so_far.now_ns;
+    const std::int64_t now = monotonic_ns();
+    count_up(counters_->busy_ns, static_cast<std::uint64_t>(now - now_ns_));
+    now_ns_ = now;
   }
   void begin_task() { counters_->since_ns.store(static_cast<std::uint64_t>(now_ns_), kRelaxed); }
-  /// The task's time so far, for its finish.
-  Pace pace() const {
+  /// After its finish. `full`: FULL rows that were finished.
+  void end_task(std::uint64_t full) {
     const std::int64_t now = monotonic_ns();
-    return {now, now - now_ns_};
-  }
-  /// `pace`: as it was at the finish. `full`: FULL rows that were finished.
-  void end_task(const Pace& pace, std::uint64_t full) {
+    const std::int64_t task_ns = now - now_ns_;
     if (full > 0 && counters_->first_sample_ns.load(kRelaxed) == 0) [[unlikely]]
       counters_->first_sample_ns.store(static_cast<std::uint64_t>(now_ns_), kRelaxed);
     count_up(counters_->samples, full);
     count_up(counters_->tasks, 1);
-    count_up(counters_->busy_ns, static_cast<std::uint64_t>(pace.task_ns));
-    count_up(counters_->task_times[time_bucket(pace.task_ns)], 1);
-    now_ns_ = pace.now_ns;
+    count_up(counters_->busy_ns, static_cast<std::uint64_t>(task_ns));
+    count_up(counters_->task_times[time_bucket(task_ns)], 1);
+    now_ns_ = now;
   }
 
  private:

@@ -36,7 +36,6 @@ Result<void> StageLoop::between_tasks() {
 }
 
 void StageLoop::rest() {
-  lanes_->pay();
   counters_.begin_wait(Cause::input);
   work_->rest();
   counters_.end_wait(Cause::input);
@@ -51,12 +50,8 @@ Attempt<SystemPolicy> StageLoop::claim() {
     if (again.look == Look::blocked) cause = again.cause;
     return again;
   };
-  const auto before_blocking = [&] {
-    lanes_->pay();
-    counters_.begin_wait(cause);
-  };
-  const int me = context_.number();
-  found = claim_or_wait(context_.control->bells[me], me, spins_, attempt, before_blocking,
+  const auto before_sleep = [&] { counters_.begin_wait(cause); };
+  found = claim_or_wait(*context_.control, context_.number(), spins_, attempt, before_sleep,
                         lanes_->watched());
   counters_.end_wait(cause);
   return found;
@@ -69,14 +64,12 @@ Result<void> StageLoop::do_task(std::uint64_t task) {
   const Result<TaskDone> done = work_->work(lane, task * lanes_->at(lane).task_size());
   if (!done.ok()) return done.error();
   if (done->nothing) {
-    lanes_->pay();
     counters_.end_wait(Cause::input);
     return {};
   }
-  const Pace pace = counters_.pace();
   publish_streamed_stores();
-  lanes_->finish(task, done->not_full, pace);
-  counters_.end_task(pace, done->full);
+  lanes_->finish(task, done->not_full);
+  counters_.end_task(done->full);
   return {};
 }
 

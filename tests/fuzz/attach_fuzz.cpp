@@ -95,7 +95,7 @@ void attach_plan(std::string_view text, std::string_view edits) {
   const std::uint64_t bytes = control_bytes<P>(shape);
   if (bytes > kBytesMax) return;
   Segment segment(bytes);
-  ControlHeader header{{}, shape.hash(), bytes};
+  ControlHeader header{{}, shape.hash(), bytes, 0};
   std::memcpy(header.magic, kControlMagic, sizeof kControlMagic);
   std::memcpy(segment.data(), &header, sizeof header);
   const bool untouched = edits.size() < 3;

@@ -43,7 +43,7 @@ ProcessLine::ProcessLine(const LineSpec& spec, const KillPlan& plan, std::uint64
   };
   control_memory_ = map(files_[0]);
   ledger_memory_ = map(files_[1]);
-  control_ = create_control<P>(control_memory_.data(), shape_);
+  control_ = create_control<P>(control_memory_.data(), shape_, choose_wake_order<P>());
   set_end(control_, 0, 1, plan.samples != 0 ? plan.samples : kSamplesMax, 1);
   for (int s = 0; s < static_cast<int>(shape_.stages.size()); ++s) {
     for (int r = 0; r < shape_.stages[static_cast<std::size_t>(s)].replicas; ++r) {

@@ -24,6 +24,7 @@ class Worker {
     ledger_memory_ = map(kLedgerFd);
     control_ = attach_control<SystemPolicy>(control_memory_.data(), control_memory_.bytes(), shape_)
                    .value();
+    BRIGADE_CHECK(control_.wake_order == WakeOrder::by_finisher || SystemPolicy::join_barriers());
     for (int s = 0; s < static_cast<int>(shape_.stages.size()); ++s) {
       const StageShape& shape = shape_.stages[static_cast<std::size_t>(s)];
       pool_memory_.push_back(shape.rows > 0 ? map(kFirstPoolFd + s) : MappedMemory());
@@ -37,9 +38,8 @@ class Worker {
     Channel<SystemPolicy> channel(control_, stage_, 0, replica_);
     control_.replicas[global].state.value.store(kRunning);
     for (;;) {
-      const auto claim = claim_or_wait<SystemPolicy>(
-          control_.bells[global], global, 0, [&] { return channel.try_claim(); },
-          [&] { channel.pay(); });
+      const auto claim =
+          claim_or_wait<SystemPolicy>(control_, global, 0, [&] { return channel.try_claim(); });
       if (claim.look == Look::ended) return kEndedWell;
       SystemPolicy::point(FaultPoint::work_start);
       RowCounts counts;

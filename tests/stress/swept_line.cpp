@@ -37,7 +37,7 @@ SweptLine::SweptLine(const SweptSpec& spec, int victim_stage)
   memory_ = shared_memory(bytes_);
   section_memory_ = shared_memory(sizeof(int));
   section_ = reinterpret_cast<volatile int*>(section_memory_.data());
-  control_ = create_control<H>(memory_.data(), shape_);
+  control_ = create_control<H>(memory_.data(), shape_, WakeOrder::by_sleeper);
   for (std::size_t s = 0; s < shape_.stages.size(); ++s) {
     const std::uint64_t rows = shape_.stages[s].rows;
     pools_.emplace_back(memory_.data() + offsets[s], std::max<std::uint64_t>(rows, 1),
@@ -68,7 +68,6 @@ GraphShape SweptLine::shape_from(const SweptSpec& spec) {
     LaneShape lane = merge.lanes[0];
     lane.domain = s;
     lane.inputs = {s};
-    lane.wake_every = 1;
     merge.lanes.push_back(lane);
   }
   shape.stages.back().lanes[0].domain = spec.merged;
@@ -120,7 +119,7 @@ bool SweptLine::move(Hand& hand) {
     case Hand::State::looking: {
       const Attempt<H> attempt = hand.channel.try_claim();
       if (attempt.look == Look::blocked) {
-        lie_down(hand, attempt.blocked_on);
+        lie_down(hand, attempt);
       } else {
         found(hand, attempt);
       }
@@ -132,13 +131,14 @@ bool SweptLine::move(Hand& hand) {
 }
 
 /// As claim_or_wait() does it, up to the system call.
-void SweptLine::lie_down(Hand& hand, Mark<H>* mark) {
+void SweptLine::lie_down(Hand& hand, const Attempt<H>& blocked) {
+  Mark<H>* const mark = blocked.blocked_on;
   const int global = shape_of(hand.stage).first_replica + hand.replica;
-  hand.channel.pay();
   hand_out_wakes();
+  control_.bells[global].until.store(blocked.until);
   if (mark != nullptr) set_waiter(mark->waiters, global);
   const Attempt<H> again = hand.channel.try_claim();
-  if (again.look == Look::blocked && again.blocked_on == mark) {
+  if (again.look == Look::blocked && again.blocked_on == mark && again.until >= blocked.until) {
     hand.state = Hand::State::asleep;
     hand.waits_on = mark;
     hand.rung = false;
@@ -150,7 +150,6 @@ void SweptLine::lie_down(Hand& hand, Mark<H>* mark) {
 
 void SweptLine::found(Hand& hand, const Attempt<H>& attempt) {
   if (attempt.look == Look::ended) {
-    hand.channel.pay();
     hand.state = Hand::State::left;
   }
   if (attempt.look != Look::claimed) return;
@@ -198,7 +197,6 @@ void SweptLine::play(int steps, std::uint64_t seed) {
   if (hand.state == Hand::State::asleep && hand.waits_on != nullptr) {
     clear_waiter(hand.waits_on->waiters, victim());
   }
-  hand.channel.pay();
   hand_out_wakes();
   hand.state = Hand::State::left;  // from here on it is the process that lives
 }

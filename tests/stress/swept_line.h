@@ -36,6 +36,8 @@ struct HandsPolicy {
   }
   static void wake(std::atomic<std::uint32_t>& word) { rung.push_back(&word); }
   static void relax() {}
+  static void barrier_everywhere() {}  // between two steps of the victim, which stands still
+  static void keep_order() {}
 
   static inline std::vector<const void*> rung;  ///< bells, not yet given to their hands
   static inline std::function<void(std::atomic<std::uint32_t>&)> asleep;
@@ -57,7 +59,7 @@ struct Aftermath {
 };
 
 /// What the victim is doing; for the figures.
-enum class Section : int { claim, wait, work, finish, journal, pay, count_ };
+enum class Section : int { claim, wait, work, finish, journal, count_ };
 
 inline constexpr std::uint64_t kSweptPayloadWords = 4;
 inline constexpr std::uint64_t kSweptPayloadBytes = kSweptPayloadWords * sizeof(std::uint64_t);
@@ -133,7 +135,7 @@ class SweptLine {
 
   bool move(Hand& hand);
   void found(Hand& hand, const Attempt<H>& attempt);
-  void lie_down(Hand& hand, Mark<H>* mark);
+  void lie_down(Hand& hand, const Attempt<H>& blocked);
   void complete_task(Hand& hand);
   void hand_out_wakes();
   /// One move of everybody; false: nobody could.

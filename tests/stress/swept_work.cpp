@@ -98,9 +98,7 @@ int SweptLine::live_in_stage(Control<P>& control, int tasks, void (*mark)()) {
     Attempt<P> claim = channel.try_claim();
     if (claim.look != Look::claimed) {
       enter(Section::wait);
-      claim = claim_or_wait<P>(
-          control.bells[victim()], victim(), 0, [&] { return channel.try_claim(); },
-          [&] { channel.pay(); });
+      claim = claim_or_wait<P>(control, victim(), 0, [&] { return channel.try_claim(); });
     }
     if (claim.look == Look::ended) break;
     enter(Section::work);
@@ -108,8 +106,6 @@ int SweptLine::live_in_stage(Control<P>& control, int tasks, void (*mark)()) {
     enter(Section::finish);
     channel.finish(claim.task, counts);
   }
-  enter(Section::pay);
-  channel.pay();
   mark();
   return crew_.problem.empty() ? 0 : 1;
 }

@@ -63,7 +63,7 @@ class CachedLine : public testing::Test {
     if (claim.look != Look::claimed) return claim;
     const auto done = work_->work(lanes.lane(), claim.task * kCachedTask);
     EXPECT_TRUE(done.ok());
-    lanes.finish(claim.task, done->not_full, {});
+    lanes.finish(claim.task, done->not_full);
     return claim;
   }
   JoinedLanes<SystemPolicy> lanes() {

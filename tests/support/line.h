@@ -45,8 +45,8 @@ inline int domain_of_scale(GraphShape& graph, std::uint64_t scale) {
   return graph.domains++;
 }
 
-/// What the planner would make of it: windows, wake steps, replica numbers; one domain, and those
-/// derived from it.
+/// What the planner would make of it: windows, replica numbers; one domain, and those derived from
+/// it.
 inline GraphShape line_shape(const std::vector<StageSpec>& specs) {
   GraphShape graph;
   graph.domains = 1;
@@ -76,21 +76,6 @@ inline GraphShape line_shape(const std::vector<StageSpec>& specs) {
     LaneShape& made = graph.stages.back().lanes[0];
     made.domain =
         domain_of_scale(graph, lane_scale(graph, static_cast<int>(graph.stages.size()) - 1));
-  }
-  for (std::size_t writer = 0; writer < specs.size(); ++writer) {
-    std::uint64_t step = 0;
-    for (std::size_t reader = 0; reader < specs.size(); ++reader) {
-      for (int input : specs[reader].inputs) {
-        if (input != static_cast<int>(writer)) continue;
-        const std::uint64_t fan_out = specs[writer].fan_out;
-        step = std::gcd(step, specs[reader].task % fan_out == 0 ? specs[reader].task / fan_out : 1);
-      }
-    }
-    for (int input : specs[writer].inputs) {
-      const StageSpec& above = specs[static_cast<std::size_t>(input)];
-      step = std::gcd(step, above.task * above.fan_out);
-    }
-    graph.stages[writer].lanes[0].wake_every = step;
   }
   return graph;
 }

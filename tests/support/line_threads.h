@@ -19,9 +19,10 @@ class LineThreads {
  public:
   using Policy = SystemPolicy;
 
-  explicit LineThreads(const std::vector<StageSpec>& specs, std::uint64_t samples)
+  explicit LineThreads(const std::vector<StageSpec>& specs, std::uint64_t samples,
+                       WakeOrder order = choose_wake_order<Policy>())
       : shape_(line_shape(specs)), memory_(control_bytes<Policy>(shape_)), samples_(samples) {
-    control_ = create_control<Policy>(memory_.data(), shape_);
+    control_ = create_control<Policy>(memory_.data(), shape_, order);
     for (const StageShape& stage : shape_.stages) {
       pool_memory_.emplace_back(number_pool_bytes(stage));
       pools_.push_back(number_pool(pool_memory_.back().data(), stage));
@@ -68,9 +69,8 @@ class LineThreads {
     const int global = shape.first_replica + number;
     Channel<Policy> channel(control_, stage, 0, number);
     for (;;) {
-      const auto claim = claim_or_wait<Policy>(
-          control_.bells[global], global, spins, [&] { return channel.try_claim(); },
-          [&] { channel.pay(); });
+      const auto claim =
+          claim_or_wait<Policy>(control_, global, spins, [&] { return channel.try_claim(); });
       if (claim.look != Look::claimed) return;
       if (before_task) before_task(stage, number, claim.task);
       RowCounts counts;

@@ -194,7 +194,8 @@ class RunLine {
   void lay_out() {
     shape_ = graph_shape(plan_);
     memory_ = std::make_unique<LineMemory>(control_bytes<SystemPolicy>(shape_));
-    control_ = create_control<SystemPolicy>(memory_->data(), shape_);
+    control_ =
+        create_control<SystemPolicy>(memory_->data(), shape_, choose_wake_order<SystemPolicy>());
     for (const PlanStage& stage : plan_.stages) {
       if (!stage.has_pool) {
         pools_.emplace_back();

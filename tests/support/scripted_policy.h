@@ -17,6 +17,8 @@ struct ScriptedPolicy {
   inline static std::function<void()> on_sleep = [] {};
   inline static std::function<void(std::uint32_t)> on_sleep_expecting = [](std::uint32_t) {};
 
+  inline static std::function<void()> on_barrier = [] {};
+
   static void point(FaultPoint) {}
   static void sleep(std::atomic<std::uint32_t>&, std::uint32_t expected) {
     on_sleep_expecting(expected);
@@ -24,6 +26,8 @@ struct ScriptedPolicy {
   }
   static void wake(std::atomic<std::uint32_t>&) {}
   static void relax() {}
+  static void barrier_everywhere() { on_barrier(); }
+  static void keep_order() {}
 };
 
 }  // namespace brigade::support

@@ -24,6 +24,7 @@ class Line {
     return control.stages[static_cast<std::size_t>(stage)].lanes[0].mark;
   }
   std::uint64_t low(int stage) { return mark(stage)->low.value; }
+  Bell<SystemPolicy>& bell(int replica) { return control.bells[replica]; }
 
   Shared control;
 
@@ -291,6 +292,75 @@ TEST(FanOut, TheWriterNeedsRoomForAllRowsOfItsTask) {
   expect_claimed(writer.try_claim(), 3);
   writer.finish(3);
   expect_blocked(writer.try_claim(), line.mark(2), Cause::memory);
+}
+
+// --- what a sleeper waits for, and who rings it --------------------------------------------------
+
+/// Replica `global` of the line as it sleeps after `found`.
+class Sleeper {
+ public:
+  Sleeper(Line& line, int global, const Attempt<SystemPolicy>& found) : bell_(line.bell(global)) {
+    EXPECT_EQ(found.look, Look::blocked);
+    before_ = bell_.rings;
+    bell_.until = found.until;
+    set_waiter(found.blocked_on->waiters, global);
+  }
+  bool is_rung() const { return bell_.rings != before_; }
+
+ private:
+  Bell<SystemPolicy>& bell_;
+  std::uint32_t before_ = 0;
+};
+
+TEST(Sleepers, ABatchIsWaitedForUntilItIsThere) {
+  Line line({{1, 2, 12, {}, true}, {1, 6, 0, {0}, true}}, 12);
+  auto writer = line.channel(0);
+  auto reader = line.channel(1);
+  const Sleeper sleeper(line, 1, reader.try_claim());
+  for (std::uint64_t task : {0, 1, 2}) {
+    EXPECT_FALSE(sleeper.is_rung()) << task;
+    writer.finish(task);
+  }
+  EXPECT_TRUE(sleeper.is_rung());
+}
+
+TEST(Sleepers, RoomIsWaitedForUntilItIsThere) {
+  Line line({{1, 4, 8, {}, true}, {1, 1, 0, {0}, true}}, 12);
+  auto writer = line.channel(0);
+  auto reader = line.channel(1);
+  for (int i = 0; i < 2; ++i) writer.finish(writer.try_claim().task);
+  const Sleeper sleeper(line, 0, writer.try_claim());
+  for (std::uint64_t task : {0, 1, 2, 3}) {
+    EXPECT_FALSE(sleeper.is_rung()) << task;
+    reader.finish(task);
+  }
+  EXPECT_TRUE(sleeper.is_rung());
+}
+
+TEST(Sleepers, ThroughAFanOutTheyWaitForTheSampleThatBringsTheirLastRow) {
+  Line line({{1, 1, 8, {}, true}, {1, 1, 6, {0}, true, false, 2}, {1, 3, 0, {1}, true}}, 6);
+  auto source = line.channel(0);
+  auto writer = line.channel(1);
+  auto reader = line.channel(2);
+  for (std::uint64_t task : {0, 1}) source.finish(task);
+  const Sleeper sleeper(line, 2, reader.try_claim());
+  writer.finish(0);
+  EXPECT_FALSE(sleeper.is_rung());  // two rows of three
+  writer.finish(1);
+  EXPECT_TRUE(sleeper.is_rung());
+}
+
+TEST(Sleepers, TheEndIsWaitedForUntilTheLastTaskIsDone) {
+  Line line({{2, 1, 4, {}}, {1, 1, 0, {0}, true}}, 2);
+  auto one = line.channel(0, 0);
+  auto other = line.channel(0, 1);
+  expect_claimed(one.try_claim(), 0);
+  expect_claimed(other.try_claim(), 1);
+  other.finish(1);  // the mark does not move
+  const Sleeper sleeper(line, 1, other.try_claim());
+  EXPECT_FALSE(sleeper.is_rung());
+  one.finish(0);
+  EXPECT_TRUE(sleeper.is_rung());
 }
 
 }  // namespace

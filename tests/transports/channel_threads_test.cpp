@@ -64,6 +64,15 @@ TEST_P(EveryLine, SleepersAreWokenWhoeverIsSlow) {
   }
 }
 
+TEST_P(EveryLine, SleepersAreWokenWhoeverPaysForIt) {
+  const std::uint64_t samples = 480;
+  for (const WakeOrder order : {WakeOrder::by_sleeper, WakeOrder::by_finisher}) {
+    LineThreads line(GetParam().stages, samples, order);
+    line.run();
+    expect_every_sample_once(line, samples);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Lines, EveryLine,
     testing::Values(
@@ -127,15 +136,15 @@ TEST(SeveralLanes, ASleeperIsWokenByWhicheverMarkMoves) {
   second.inputs = {1};
   shape.stages[2].lanes.push_back(second);
   support::LineMemory memory(control_bytes<SystemPolicy>(shape));
-  auto control = create_control<SystemPolicy>(memory.data(), shape);
+  auto control =
+      create_control<SystemPolicy>(memory.data(), shape, choose_wake_order<SystemPolicy>());
   set_end(control, 0, 200, 200, 1);
 
   const auto produce = [&](int stage) {
     Channel<SystemPolicy> channel(control, stage, 0, 0);
     for (;;) {
-      const auto claim = claim_or_wait<SystemPolicy>(
-          control.bells[stage], stage, 0, [&] { return channel.try_claim(); },
-          [&] { channel.pay(); });
+      const auto claim =
+          claim_or_wait<SystemPolicy>(control, stage, 0, [&] { return channel.try_claim(); });
       if (claim.look != Look::claimed) return;
       if (claim.task % 16 == 0) std::this_thread::sleep_for(1ms);
       channel.finish(claim.task);
@@ -159,13 +168,7 @@ TEST(SeveralLanes, ASleeperIsWokenByWhicheverMarkMoves) {
                                       &lanes[1].mark()};
   std::uint64_t taken = 0;
   for (;;) {
-    const auto claim = claim_or_wait<SystemPolicy>(
-        control.bells[2], 2, 0, attempt,
-        [&] {
-          lanes[0].pay();
-          lanes[1].pay();
-        },
-        also);
+    const auto claim = claim_or_wait<SystemPolicy>(control, 2, 0, attempt, DoNothing{}, also);
     if (claim.look != Look::claimed) break;
     lanes[lane].finish(claim.task);
     ++taken;

@@ -49,9 +49,9 @@ class Lanes : public testing::Test {
     for (int i = static_cast<int>(there); i < outputs; ++i) {
       const auto output = lanes.try_output();
       ASSERT_EQ(output.look, Look::claimed);
-      lanes.publish(output.task, {}, {});
+      lanes.publish(output.task, {});
     }
-    lanes.consume(input.task, {}, {});
+    lanes.consume(input.task, {});
   }
 
   const GraphShape shape_ = shape();
@@ -118,7 +118,7 @@ TEST_F(Lanes, ASuccessorFinishesTheInputInWorkAndLeavesOutWhatIsThere) {
     ASSERT_EQ(input.look, Look::claimed);
     EXPECT_EQ(lanes.port(), 0);
     lanes.begin();
-    lanes.publish(lanes.try_output().task, {}, {});  // one of three, then it dies
+    lanes.publish(lanes.try_output().task, {});  // one of three, then it dies
   }
   repair(control_, 2, 0);
   FreeLanes<SystemPolicy> lanes(control_, 2);
@@ -135,7 +135,7 @@ TEST_F(Lanes, TheRepairRaisesAMarkThatLagsBehindTheJournalAndKeepsItsCounts) {
   FreeLanes<SystemPolicy> lanes(control_, 2);
   const auto input = lanes.try_input();
   ASSERT_EQ(input.look, Look::claimed);
-  lanes.consume(input.task, {0, 1, 0}, {});
+  lanes.consume(input.task, {0, 1, 0});
   control_.stages[2].lanes[1].mark->low.value = 0;  // as if it had died before its last store
   repair(control_, 2, 0);
   EXPECT_EQ(low(1), 1u);

@@ -65,7 +65,7 @@ class Turns : public testing::Test {
     return text(last_, lanes);
   }
   void finish(int replica, std::uint64_t task) {
-    joined_[static_cast<std::size_t>(replica)].finish(task, {}, {});
+    joined_[static_cast<std::size_t>(replica)].finish(task, {});
   }
 
   GraphBuilder graph_;

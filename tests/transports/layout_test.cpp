@@ -51,6 +51,15 @@ TEST_F(AttachControl, FindsEveryWordWhereTheCreatorPutIt) {
   }
 }
 
+TEST_F(AttachControl, WakesSleepersInTheWayOfTheCreator) {
+  for (const WakeOrder order : {WakeOrder::by_sleeper, WakeOrder::by_finisher}) {
+    create_control<SystemPolicy>(memory_.data(), shape_, order);
+    EXPECT_EQ(attach_control<SystemPolicy>(memory_.data(), bytes_, shape_)->wake_order, order);
+  }
+  reinterpret_cast<ControlHeader*>(memory_.data())->wake_order = 2;
+  EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("names way 2 of waking sleepers"));
+}
+
 TEST_F(AttachControl, LeavesAllWordsAsTheyAre) {
   created_.stages[0].lanes[0].mark->low.value = 12;
   created_.domains[0]->end.value = 99;
@@ -132,7 +141,6 @@ TEST(LayoutHash, ChangesWithEverythingThatMovesAWord) {
   };
   differs([](GraphShape& s) { s.stages[0].lanes[0].task = 2; });
   differs([](GraphShape& s) { s.stages[0].lanes[0].window = 2; });
-  differs([](GraphShape& s) { s.stages[0].lanes[0].wake_every = 2; });
   differs([](GraphShape& s) { s.stages[0].lanes[0].fixed = true; });
   differs([](GraphShape& s) { s.stages[0].lanes.push_back({}); });
   differs([](GraphShape& s) { s.stages[1].lanes[0].inputs = {}; });

@@ -43,5 +43,17 @@ TEST(Futex, ASleeperUsesNoCpu) {
   EXPECT_LT(used.tv_nsec, 100'000'000);
 }
 
+TEST(Barriers, ReachAThreadThatRunsOnceItsProcessHasJoined) {
+  if (!SystemPolicy::join_barriers()) GTEST_SKIP() << "this kernel has no membarrier";
+  EXPECT_TRUE(SystemPolicy::join_barriers());  // once is enough, twice does no harm
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) SystemPolicy::relax();
+  });
+  SystemPolicy::barrier_everywhere();  // aborts where it is refused
+  stop = true;
+  busy.join();
+}
+
 }  // namespace
 }  // namespace brigade

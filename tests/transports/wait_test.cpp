@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "tests/support/scripted_policy.h"
@@ -15,40 +16,46 @@ using Found = Attempt<P>;
 class ClaimOrWait : public testing::Test {
  protected:
   ClaimOrWait() {
+    control_.bells = bells_.get();
+    control_.wake_order = WakeOrder::by_sleeper;
     P::on_sleep = [this] { ++sleeps_; };
+    P::on_barrier = [this] { ++barriers_; };
   }
   ~ClaimOrWait() override {
     P::on_sleep = [] {};
+    P::on_barrier = [] {};
   }
 
   /// Each attempt finds the next of `script`.
   Found wait(std::vector<Found> script, int spins = 0, std::vector<Mark<P>*> also = {}) {
     attempts_ = 0;
     return claim_or_wait<P>(
-        bell_, 70, spins, [&] { return script.at(attempts_++); }, [&] { ++payments_; }, also);
+        control_, 70, spins, [&] { return script.at(attempts_++); }, [&] { ++announced_; }, also);
   }
-  Found blocked(Mark<P>& mark) { return {Look::blocked, 0, &mark, Cause::input}; }
+  Found blocked(Mark<P>& mark, std::uint64_t until = 0) {
+    return {Look::blocked, 0, &mark, Cause::input, until};
+  }
   bool has_bit(Mark<P>& mark) { return (mark.waiters.bits[1] >> 6 & 1) != 0; }
 
   Mark<P> mark_;
   Mark<P> other_;
-  Bell<P> bell_;
+  std::unique_ptr<Bell<P>[]> bells_ { new Bell<P>[ 71 ] };
+  Bell<P>& bell_ = bells_[70];
+  Control<P> control_;
   const Found claimed_{Look::claimed, 9};
   const Found ended_{Look::ended};
   std::size_t attempts_ = 0;
   int sleeps_ = 0;
-  int payments_ = 0;
+  int barriers_ = 0;
+  int announced_ = 0;  // sleeps, before the first of a wait
 };
 
-TEST_F(ClaimOrWait, TakesWhatIsThereWithoutPayingOrSleeping) {
+TEST_F(ClaimOrWait, TakesWhatIsThereWithoutABarrierOrASleep) {
   EXPECT_EQ(wait({claimed_}).task, 9u);
-  EXPECT_EQ(payments_, 0);
-  EXPECT_EQ(sleeps_, 0);
-}
-
-TEST_F(ClaimOrWait, PaysBeforeItLeaves) {
   EXPECT_EQ(wait({ended_}).look, Look::ended);
-  EXPECT_EQ(payments_, 1);
+  EXPECT_EQ(announced_, 0);
+  EXPECT_EQ(barriers_, 0);
+  EXPECT_EQ(sleeps_, 0);
 }
 
 TEST_F(ClaimOrWait, LooksAgainAfterSettingItsBitAndSleepsOnlyThen) {
@@ -59,14 +66,37 @@ TEST_F(ClaimOrWait, LooksAgainAfterSettingItsBitAndSleepsOnlyThen) {
   EXPECT_FALSE(has_bit(mark_));
 }
 
-TEST_F(ClaimOrWait, PaysBeforeItSleepsWithItsBitSet) {
+TEST_F(ClaimOrWait, PassesTheBarrierBetweenItsBitAndItsLastLook) {
+  P::on_barrier = [&] {
+    EXPECT_TRUE(has_bit(mark_));
+    EXPECT_EQ(bell_.until, 48u);
+    EXPECT_EQ(attempts_, 1u);
+    EXPECT_EQ(announced_, 1);
+    ++barriers_;
+  };
   P::on_sleep = [&] {
-    EXPECT_EQ(payments_, 1);
+    EXPECT_EQ(barriers_, 1);
     EXPECT_TRUE(has_bit(mark_));
     ++sleeps_;
   };
+  wait({blocked(mark_, 48), blocked(mark_, 48), claimed_});
+  EXPECT_EQ(sleeps_, 1);
+}
+
+TEST_F(ClaimOrWait, LeavesTheBarrierToFinishersWhereTheGraphSaysSo) {
+  control_.wake_order = WakeOrder::by_finisher;
   wait({blocked(mark_), blocked(mark_), claimed_});
   EXPECT_EQ(sleeps_, 1);
+  EXPECT_EQ(barriers_, 0);
+}
+
+TEST_F(ClaimOrWait, DoesNotSleepWhereLessWouldDoThanItHasSaid) {  // an end was lowered
+  wait({blocked(mark_, 48), blocked(mark_, 32), blocked(mark_, 32), claimed_});
+  EXPECT_EQ(sleeps_, 1);
+  EXPECT_EQ(bell_.until, 32u);
+  wait({blocked(mark_, 48), blocked(mark_, 64), claimed_});  // to be woken too early does no harm
+  EXPECT_EQ(sleeps_, 2);
+  EXPECT_EQ(bell_.until, 48u);
 }
 
 TEST_F(ClaimOrWait, SleepsOnTheBellAsItWasBeforeTheLastLook) {
@@ -74,13 +104,10 @@ TEST_F(ClaimOrWait, SleepsOnTheBellAsItWasBeforeTheLastLook) {
   std::uint32_t expected = 0;
   P::on_sleep_expecting = [&](std::uint32_t value) { expected = value; };
   std::size_t attempts = 0;
-  claim_or_wait<P>(
-      bell_, 70, 0,
-      [&] {
-        if (++attempts == 2) bell_.rings = 6;  // rung during the last look
-        return attempts == 3 ? claimed_ : blocked(mark_);
-      },
-      [] {});
+  claim_or_wait<P>(control_, 70, 0, [&] {
+    if (++attempts == 2) bell_.rings = 6;  // rung during the last look
+    return attempts == 3 ? claimed_ : blocked(mark_);
+  });
   P::on_sleep_expecting = [](std::uint32_t) {};
   EXPECT_EQ(expected, 5u);  // so that the futex would return at once
 }
@@ -102,8 +129,9 @@ TEST_F(ClaimOrWait, SleepsOnEveryMarkOfSeveralLanes) {
     EXPECT_TRUE(has_bit(other_));
     ++sleeps_;
   };
-  wait({blocked(mark_), blocked(other_), claimed_}, 0, {&mark_, &other_});
+  wait({blocked(mark_, 48), blocked(other_, 48), claimed_}, 0, {&mark_, &other_});
   EXPECT_EQ(sleeps_, 1);
+  EXPECT_EQ(bell_.until, 0u);  // any of them, however little it moves
   EXPECT_FALSE(has_bit(mark_));
   EXPECT_FALSE(has_bit(other_));
 }
@@ -111,9 +139,9 @@ TEST_F(ClaimOrWait, SleepsOnEveryMarkOfSeveralLanes) {
 TEST_F(ClaimOrWait, SpinsAsOftenAsItMay) {
   EXPECT_EQ(wait({blocked(mark_), blocked(mark_), claimed_}, 2).look, Look::claimed);
   EXPECT_EQ(sleeps_, 0);
-  EXPECT_EQ(payments_, 0);  // it never stopped working
+  EXPECT_EQ(announced_, 0);  // it never stopped working
   EXPECT_EQ(wait({blocked(mark_), ended_}, 2).look, Look::ended);
-  EXPECT_EQ(payments_, 1);
+  EXPECT_EQ(announced_, 0);
 }
 
 TEST_F(ClaimOrWait, WaitsForABellAloneWhenNoMarkCanHelp) {

@@ -19,6 +19,7 @@ enum class Kind : uint8_t {
   kAnd,
   kSleep,
   kWake,
+  kBarrier,
   kReap,
   kAwait
 };
@@ -30,6 +31,7 @@ enum class Role : uint8_t {
   kTaskWord,
   kWaiters,
   kBell,
+  kUntil,
   kRepairs,
   kStop,
   kAck,
@@ -40,11 +42,11 @@ enum class Role : uint8_t {
 /// An access as it stands in transports/.
 enum class Access : uint8_t {
   kNone,
-  kReached,        // Channel::reached(): load of a neighbour's mark
+  kReached,        // Neighbour::has(): load of a neighbour's mark
   kOwnLow,         // Channel::at_end(): load of its own mark
   kClaimLook,      // try_claim(): load of the task word
   kClaimCas,       // try_claim(): compare-and-swap of the task word
-  kFinishLow,      // finish() in order: store of the mark
+  kFinishLow,      // finish() in order: store of the mark, or its exchange
   kFinishDone,     // finish(): exchange of the task word for DONE
   kAdvanceLow,     // advance(): load of the mark
   kAdvanceWord,    // advance(): load of the task word
@@ -52,9 +54,13 @@ enum class Access : uint8_t {
   kSetWaiter,      // set_waiter()
   kClearWaiter,    // clear_waiter()
   kBellLook,       // claim_or_wait(): load of the bell
-  kWakeLook,       // wake_waiters(): fetch_or(0)
+  kSayUntil,       // claim_or_wait(): store of what it sleeps for
+  kBarrier,        // claim_or_wait(): the barrier in all processes
+  kGlance,         // Waker::moved(): load of the bits
+  kKeepOrder,      // keep_order() between the store of the mark and that load
+  kWakeLook,       // Waker::wake(): load of the bits
+  kReadUntil,      // Waker::wake(): load of what a sleeper sleeps for
   kRing,           // ring()
-  kGlance,         // WakeDebt::somebody_waits()
   kRepairsLook,    // Channel::refresh_after_repair(): load of the repairs
   kReopen,         // repair(): store of a task word that the dead had claimed
   kCountRepair,    // repair(): the repairs

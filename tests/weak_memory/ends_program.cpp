@@ -40,7 +40,7 @@ EndsProgram::EndsProgram(bool late)
     : late_(late),
       shape_(ends_shape()),
       memory_(control_bytes<P>(shape_)),
-      control_(create_control<P>(memory_.data(), shape_)) {
+      control_(create_control<P>(memory_.data(), shape_, WakeOrder::by_sleeper)) {
   constexpr auto relaxed = std::memory_order_relaxed;
   control_.phase->value.store(static_cast<std::uint64_t>(Phase::running), relaxed);
   control_.domains[1]->end.value.store(kEpochs, relaxed);
@@ -56,8 +56,10 @@ EndsProgram::EndsProgram(bool late)
   lanes[1].mark->waiters.bits[0].ignore();  // of one whom nobody waits for
   control_.stages[kOther].lanes[0].mark->waiters.bits[0].ignore();
   number(control_.bells[kStream].rings, "bell of the stream");
+  number(control_.bells[kStream].until, "until of the stream");
   control_.bells[kOther].rings.ignore();
   number(control_.bells[kConsumer].rings, "bell of the consumer");
+  number(control_.bells[kConsumer].until, "until of the consumer");
   number(control_.domains[0]->end.value, "end");
   for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch)
     recorded_.push_back(
@@ -82,9 +84,8 @@ bool EndsProgram::turn(int thread, uint16_t&) { return thread == 0 ? stream() : 
 /// One sample, and the end of the epoch before it.
 bool EndsProgram::stream() {
   channel_.emplace(control_, kStream, 0, 0);
-  Bell<P>& bell = control_.bells[kStream];
-  const Attempt<P> found = claim_or_wait<P>(
-      bell, kStream, 0, [&] { return channel_->try_claim(); }, [&] { channel_->pay(); });
+  const Attempt<P> found =
+      claim_or_wait<P>(control_, kStream, 0, [&] { return channel_->try_claim(); });
   if (found.look == Look::ended) return false;
   const std::uint64_t number = found.task;
   const auto end_before = [&] {
@@ -94,16 +95,14 @@ bool EndsProgram::stream() {
   if (number == kEpochs) return true;  // it has said now that this is all
   Machine::active->use_row(true, static_cast<int>(number), static_cast<int>(number));
   channel_->finish(number);
-  channel_->pay();  // it begins anew
   if (late_) end_before();
   return true;
 }
 
 bool EndsProgram::consume() {
   lanes_.emplace(control_, kConsumer, 0);
-  Bell<P>& bell = control_.bells[kConsumer];
-  const Attempt<P> found = claim_or_wait<P>(
-      bell, kConsumer, 0, [&] { return lanes_->try_claim(); }, [&] { lanes_->pay(); });
+  const Attempt<P> found =
+      claim_or_wait<P>(control_, kConsumer, 0, [&] { return lanes_->try_claim(); });
   if (found.look == Look::ended) return false;
   const int task = static_cast<int>(found.task);
   const int lane = lanes_->lane();
@@ -112,8 +111,7 @@ bool EndsProgram::consume() {
                                  : task == 0 || Machine::active->has_claimed(1, task - 1);
   if (!in_turn) Machine::active->fail("a sample comes before the turn of its epoch");
   if (lane == 0) Machine::active->use_row(false, task, task);
-  lanes_->finish(found.task, {}, {});
-  lanes_->pay();  // it begins anew
+  lanes_->finish(found.task, {});
   return true;
 }
 

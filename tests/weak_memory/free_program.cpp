@@ -73,6 +73,7 @@ FreeProgram::FreeProgram(std::vector<int> outputs, const RepairRules& rules, Mis
   for (int r = 0; r < shape_.replicas; ++r) {
     control_.replicas[r].at.value.ignore();
     control_.bells[r].rings.ignore();
+    control_.bells[r].until.ignore();
   }
 }
 
@@ -105,7 +106,7 @@ void FreeProgram::pass_inputs(Lanes& lanes, bool successor) const {
     if (mistake_ == Mistake::consumed_first && !successor) {
       consume(lanes, input.task);
     } else {
-      lanes.consume(input.task, {}, {});
+      lanes.consume(input.task, {});
     }
   }
 }
@@ -118,7 +119,7 @@ void FreeProgram::give(Lanes& lanes, std::uint64_t input, bool successor) const 
   for (; row < static_cast<std::uint64_t>(outputs_[input]); ++row) {
     const std::uint64_t number = lanes.try_output().task;
     Machine::active->use_row(true, static_cast<int>(number % kRows), content(input, row));
-    lanes.publish(number, {}, {});
+    lanes.publish(number, {});
     if (late && row == 0) lanes.begin();
   }
 }

@@ -47,12 +47,12 @@ std::string content_of(const Replica& channel) {
 }  // namespace
 
 LineProgram::LineProgram(const std::vector<support::StageSpec>& stages, std::uint64_t samples,
-                         const Script& script)
+                         WakeOrder order, const Script& script)
     : shape_(support::line_shape(stages)),
       samples_(samples),
       script_(script),
       memory_(control_bytes<P>(shape_)),
-      control_(create_control<P>(memory_.data(), shape_)) {
+      control_(create_control<P>(memory_.data(), shape_, order)) {
   set_first_values();
   number_words();
   for (int t = 0; t < shape_.replicas; ++t) {
@@ -97,6 +97,7 @@ void LineProgram::number_words() {
   }
   for (int t = 0; t < shape_.replicas; ++t) {
     number(control_.bells[t].rings, Role::kBell, stage_of(t), concat("bell[", t, "]"));
+    number(control_.bells[t].until, Role::kUntil, stage_of(t), concat("until[", t, "]"));
     control_.replicas[t].at.value.ignore();
   }
   if (script_.victim >= 0) {
@@ -156,14 +157,14 @@ uint16_t LineProgram::keep(const Replica& channel) {
 bool LineProgram::turn(int thread, uint16_t& from) {
   if (working_in_use_) working_.channel()->~Replica();  // a longjmp has left it
   working_in_use_ = false;
+  RecordedPolicy::sunk = {};
   supervising_ = from == kSupervises || from == kHasAsked;
   if (supervising_) return supervise(from);
   std::memset(working_.bytes, 0, sizeof working_.bytes);
   Replica& channel = *new (working_.bytes) Replica(*kept_[from]->channel());
   working_in_use_ = true;
   const int me = replica_of(thread);
-  const Attempt<P> found = claim_or_wait<P>(
-      control_.bells[me], me, 0, [&] { return channel.try_claim(); }, [&] { channel.pay(); });
+  const Attempt<P> found = claim_or_wait<P>(control_, me, 0, [&] { return channel.try_claim(); });
   if (found.look == Look::ended) return false;
   const int stage = stage_of(thread);
   Machine::active->claim(stage, static_cast<int>(found.task));
@@ -254,12 +255,14 @@ int LineProgram::row_of(int stage, std::uint64_t sample) const {
 }
 
 Access LineProgram::name(int thread, const Operation& operation, FaultPoint after) const {
+  if (operation.kind == Kind::kBarrier) return Access::kBarrier;
   const Word& word = words_[operation.word];
   const bool advances =
       after == FaultPoint::advance_loop || after == FaultPoint::advance_before_cas;
   switch (word.role) {
     case Role::kLow:
-      if (operation.kind == Kind::kStore) return Access::kFinishLow;
+      if (operation.kind == Kind::kStore || operation.kind == Kind::kExchange)
+        return Access::kFinishLow;
       if (operation.kind == Kind::kCas) return Access::kAdvanceCas;
       if (advances) return Access::kAdvanceLow;
       return word.stage == stage_of(thread) ? Access::kOwnLow : Access::kReached;
@@ -270,12 +273,14 @@ Access LineProgram::name(int thread, const Operation& operation, FaultPoint afte
       if (advances) return Access::kAdvanceWord;
       return supervising_ ? Access::kWordLook : Access::kClaimLook;
     case Role::kWaiters:
-      if (operation.kind == Kind::kLoad) return Access::kGlance;
-      if (operation.kind == Kind::kAnd) return Access::kClearWaiter;
-      return operation.operand == 0 ? Access::kWakeLook : Access::kSetWaiter;
+      if (operation.kind == Kind::kLoad)
+        return after == FaultPoint::wake_before_load ? Access::kWakeLook : Access::kGlance;
+      return operation.kind == Kind::kAnd ? Access::kClearWaiter : Access::kSetWaiter;
     case Role::kBell:
       if (operation.kind == Kind::kLoad) return Access::kBellLook;
       return operation.kind == Kind::kAdd ? Access::kRing : Access::kNone;
+    case Role::kUntil:
+      return operation.kind == Kind::kLoad ? Access::kReadUntil : Access::kSayUntil;
     case Role::kTally:
       return operation.kind == Kind::kStore && words_[operation.word].name == "tally.sequence"
                  ? Access::kTallyCommit

@@ -1,7 +1,7 @@
 #pragma once
 
 // The threads of a small line: each is a replica that claims or waits, reads and writes rows, and
-// finishes, by the templates of transports/ (Channel, advance, claim_or_wait, WakeDebt, bells). One
+// finishes, by the templates of transports/ (Channel, advance, claim_or_wait, Waker, bells). One
 // more may be the supervisor: it reaps a replica, which may die after any step, repairs, and goes
 // on as its successor (repair()); or it asks for a stop and lowers the end (stop.h).
 
@@ -35,7 +35,7 @@ struct Script {
 class LineProgram : public Program {
  public:
   LineProgram(const std::vector<support::StageSpec>& stages, std::uint64_t samples,
-              const Script& script = {});
+              WakeOrder order = WakeOrder::by_sleeper, const Script& script = {});
   ~LineProgram() override;
   LineProgram(const LineProgram&) = delete;
 

@@ -24,16 +24,37 @@ StageSpec with_words(int replicas, std::uint64_t rows, std::vector<int> inputs) 
 
 std::vector<LineCase> small_lines() {
   return {
-      {"one_to_one", {in_order(1, {}), in_order(0, {0})}, 3, {255, 2}, 110'000},
+      {"one_to_one", {in_order(1, {}), in_order(0, {0})}, 3, {255, 2}, 80'000},
       {"one_to_one_two_rows", {in_order(2, {}), in_order(0, {0})}, 4, {3, 2}, 140'000},
       {"one_to_one_words", {with_words(1, 1, {}), with_words(1, 0, {0})}, 3, {255, 2}, 40'000},
       {"batches_of_two", {in_order(2, {}), in_order(0, {0}, 2)}, 4, {255, 2}, 15'000},
       {"one_to_two", {in_order(2, {}), with_words(2, 0, {0})}, 3, {2, 1}, 3'000'000},
       {"one_to_two_one_row", {in_order(1, {}), with_words(2, 0, {0})}, 2, {2, 1}, 900'000},
-      {"two_to_one", {with_words(2, 2, {}), in_order(0, {0})}, 3, {2, 1}, 1'500'000},
+      {"two_to_one", {with_words(2, 2, {}), in_order(0, {0})}, 3, {2, 1}, 1'400'000},
       {"two_to_one_one_row", {with_words(2, 1, {}), in_order(0, {0})}, 2, {2, 1}, 430'000},
-      {"two_to_two", {with_words(2, 2, {}), with_words(2, 0, {0})}, 2, {1, 1}, 230'000},
-      {"one_one_one", {in_order(1, {}), in_order(1, {0}), in_order(0, {1})}, 2, {2, 2}, 260'000},
+      {"two_to_two", {with_words(2, 2, {}), with_words(2, 0, {0})}, 2, {1, 1}, 210'000},
+      {"one_one_one", {in_order(1, {}), in_order(1, {0}), in_order(0, {1})}, 2, {2, 2}, 180'000},
+      {"one_to_one_finishers_pay",
+       {in_order(1, {}), in_order(0, {0})},
+       3,
+       {255, 2},
+       60'000,
+       {},
+       WakeOrder::by_finisher},
+      {"one_to_two_finishers_pay",
+       {in_order(2, {}), with_words(2, 0, {0})},
+       3,
+       {1, 1},
+       150'000,
+       {},
+       WakeOrder::by_finisher},
+      {"two_to_one_finishers_pay",
+       {with_words(2, 2, {}), in_order(0, {0})},
+       3,
+       {1, 1},
+       70'000,
+       {},
+       WakeOrder::by_finisher},
   };
 }
 
@@ -106,31 +127,41 @@ std::vector<LineCase> mistaken_lines() {
   return lines;
 }
 
-std::vector<LineCase> probe_lines() {
+std::vector<LineCase> probe_lines(WakeOrder order) {
+  // A finisher that waits next has all pass a barrier: who misses it, does so before that.
+  const Bounds two_finishers = order == WakeOrder::by_sleeper ? Bounds{2, 1} : Bounds{1, 2};
   return {
-      {"one_to_one", {in_order(1, {}), in_order(0, {0})}, 2, {2, 2}},
-      {"one_to_two", {in_order(2, {}), with_words(2, 0, {0})}, 2, {1, 2}},
-      {"two_to_one", {with_words(2, 2, {}), in_order(0, {0})}, 2, {1, 2}},
-      {"two_to_one_one_row", {with_words(2, 1, {}), in_order(0, {0})}, 2, {1, 2}},
+      {"one_to_one", {in_order(1, {}), in_order(0, {0})}, 2, {2, 2}, 0, {}, order},
+      {"one_to_two", {in_order(2, {}), with_words(2, 0, {0})}, 2, {1, 2}, 0, {}, order},
+      {"two_to_one", {with_words(2, 2, {}), in_order(0, {0})}, 2, two_finishers, 0, {}, order},
+      {"two_to_one_one_row", {with_words(2, 1, {}), in_order(0, {0})}, 2, {1, 2}, 0, {}, order},
   };
 }
 
-std::vector<WeakerCase> weaker_orders() {
+std::vector<WeakerCase> weaker_orders(WakeOrder order) {
+  if (order == WakeOrder::by_finisher) {
+    return {
+        {{Access::kReached, kAcquire}, true},    {{Access::kFinishLow, kAcqRel}, true},
+        {{Access::kGlance, kAcquire}, true},     {{Access::kGlance, kRelaxed}, true},
+        {{Access::kSetWaiter, kAcqRel}, true},   {{Access::kSetWaiter, kRelaxed}, true},
+        {{Access::kFinishDone, kAcqRel}, true},  {{Access::kAdvanceWord, kAcquire}, true},
+        {{Access::kAdvanceCas, kAcqRel}, false}, {{Access::kWakeLook, kRelaxed}, false},
+        {{Access::kBellLook, kRelaxed}, false},  {{Access::kRing, kRelaxed}, false},
+    };
+  }
   return {
-      {{Access::kReached, kAcquire}, false},     {{Access::kReached, kRelaxed}, true},
-      {{Access::kOwnLow, kRelaxed}, false},      {{Access::kClaimLook, kRelaxed}, false},
-      {{Access::kClaimCas, kRelaxed}, false},    {{Access::kFinishLow, kRelaxed}, true},
-      {{Access::kFinishDone, kAcqRel}, true},    {{Access::kAdvanceLow, kRelaxed}, false},
-      {{Access::kAdvanceWord, kAcquire}, true},  {{Access::kAdvanceWord, kRelaxed}, true},
-      {{Access::kAdvanceCas, kAcqRel}, false},   {{Access::kAdvanceCas, kRelease}, false},
-      {{Access::kAdvanceCas, kAcquire}, true},   {{Access::kAdvanceCas, kRelaxed}, true},
-      {{Access::kSetWaiter, kAcqRel}, false},    {{Access::kSetWaiter, kAcquire}, false},
-      {{Access::kSetWaiter, kRelease}, true},    {{Access::kSetWaiter, kRelaxed}, true},
-      {{Access::kClearWaiter, kRelaxed}, false}, {{Access::kBellLook, kAcquire}, false},
-      {{Access::kBellLook, kRelaxed}, true},     {{Access::kWakeLook, kAcqRel}, false},
-      {{Access::kWakeLook, kRelease}, false},    {{Access::kWakeLook, kAcquire}, true},
-      {{Access::kWakeLook, kRelaxed}, true},     {{Access::kRing, kRelease}, false},
-      {{Access::kRing, kRelaxed}, true},         {{Access::kGlance, kRelaxed}, false},
+      {{Access::kReached, kAcquire}, false},    {{Access::kReached, kRelaxed}, true},
+      {{Access::kOwnLow, kRelaxed}, false},     {{Access::kClaimLook, kRelaxed}, false},
+      {{Access::kClaimCas, kRelaxed}, false},   {{Access::kFinishLow, kRelaxed}, true},
+      {{Access::kFinishDone, kAcqRel}, true},   {{Access::kAdvanceLow, kRelaxed}, false},
+      {{Access::kAdvanceWord, kAcquire}, true}, {{Access::kAdvanceWord, kRelaxed}, true},
+      {{Access::kAdvanceCas, kAcqRel}, false},  {{Access::kAdvanceCas, kRelease}, false},
+      {{Access::kAdvanceCas, kAcquire}, true},  {{Access::kAdvanceCas, kRelaxed}, true},
+      {{Access::kBarrier, kRelaxed}, true},     {{Access::kKeepOrder, kRelaxed}, true},
+      {{Access::kSetWaiter, kRelaxed}, false},  {{Access::kClearWaiter, kRelaxed}, false},
+      {{Access::kBellLook, kAcquire}, false},   {{Access::kBellLook, kRelaxed}, true},
+      {{Access::kWakeLook, kRelaxed}, false},   {{Access::kRing, kRelease}, false},
+      {{Access::kRing, kRelaxed}, true},
   };
 }
 
@@ -138,6 +169,7 @@ std::vector<LineCase> supervised_probe_lines() {
   std::vector<LineCase> lines;
   for (LineCase& line : supervised_lines()) {
     line.bounds = {1, 1};
+    line.order = WakeOrder::by_finisher;  // a sleeper's barrier orders more than these words need
     const std::string name = line.name;
     if (name == "writer_with_a_tally_dies" || name == "writer_with_words_dies" ||
         name == "one_of_two_writers_is_gone" || name == "stop_of_one_to_one")
@@ -161,7 +193,7 @@ std::vector<WeakerCase> weaker_orders_of_the_supervisor() {
 
 model::Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max,
                       model::Trace trace) {
-  LineProgram program(line.stages, line.samples, line.script);
+  LineProgram program(line.stages, line.samples, line.order, line.script);
   Machine machine(program, line.bounds, weaker);
   return machine.explore(states_max, trace);
 }

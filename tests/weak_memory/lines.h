@@ -16,6 +16,7 @@ struct LineCase {
   Bounds bounds = {};
   std::uint64_t states_min = 0;  // fewer: it does not do what it is meant to
   Script script = {};            // of a supervisor
+  WakeOrder order = WakeOrder::by_sleeper;
 };
 
 /// Of every test run, and larger ones.
@@ -28,14 +29,14 @@ std::vector<LineCase> supervised_lines();
 std::vector<LineCase> mistaken_lines();
 
 /// Where a weaker order is looked for: small, and together they use every access.
-std::vector<LineCase> probe_lines();
+std::vector<LineCase> probe_lines(WakeOrder order);
 
 /// An order one step weaker (or more) than in transports/.
 struct WeakerCase {
   Weaker weaker;
   bool noticed;  // false: the order in transports/ is stronger than these lines need
 };
-std::vector<WeakerCase> weaker_orders();
+std::vector<WeakerCase> weaker_orders(WakeOrder order);
 
 /// The same of what a repair and a stop do.
 std::vector<LineCase> supervised_probe_lines();

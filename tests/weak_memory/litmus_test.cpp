@@ -216,6 +216,35 @@ TEST(Litmus, ARowIsRacedForUnlessItsReadersHappenBefore) {
   EXPECT_EQ(outcomes(kRelease, kRelaxed).begin()->substr(0, 6), "a race");
 }
 
+// One thread has all pass a barrier: the other one needs none.
+TEST(Litmus, StoreBufferingIsForbiddenByABarrierInAllThreads) {
+  const auto outcomes = [](bool barrier) {
+    return outcomes_of({[=](LitmusWords& w) {
+                          w.x.store(1, kRelaxed);
+                          if (barrier) RecordedPolicy::barrier_everywhere();
+                          w.note(0, w.y.load(kRelaxed));
+                        },
+                        [=](LitmusWords& w) {
+                          w.y.store(1, kRelaxed);
+                          w.note(1, w.x.load(kRelaxed));
+                        }});
+  };
+  EXPECT_EQ(outcomes(true), (Outcomes{"1000", "0100", "1100"}));
+  EXPECT_EQ(outcomes(false).count("0000"), 1u);
+}
+
+TEST(Litmus, ABarrierInAllThreadsHandsOnNoRows) {
+  const auto outcomes = outcomes_of({[](LitmusWords& w) {
+                                       w.write_row();
+                                       w.x.store(1, kRelaxed);
+                                       RecordedPolicy::barrier_everywhere();
+                                     },
+                                     [](LitmusWords& w) {
+                                       if (w.x.load(kAcquire) == 1) w.read_row();
+                                     }});
+  EXPECT_EQ(outcomes.begin()->substr(0, 6), "a race");
+}
+
 TEST(Litmus, ASleeperIsWokenOrSeesThatTheWordHasChanged) {
   const auto outcomes = [](bool wakes) {
     return outcomes_of({[=](LitmusWords& w) {

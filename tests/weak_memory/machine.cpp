@@ -160,6 +160,11 @@ uint32_t Machine::perform(State& state, int t, const Operation& operation, int c
     wake(state, word);
     return 0;
   }
+  if (operation.kind == Kind::kBarrier) {
+    if (order == std::memory_order_seq_cst) memory.barrier_everywhere();
+    if (order == std::memory_order_seq_cst) state.loose = 0;
+    return 0;
+  }
   if (operation.kind == Kind::kReap) return reap(state, t, static_cast<int>(operation.operand));
   if (operation.kind == Kind::kAwait) return await(state, t);
   note_stores(state, t, operation);
@@ -293,6 +298,11 @@ uint32_t Machine::access(Operation operation) {
   }
   thread.next = operation;
   longjmp(stop_, 1);
+}
+
+bool Machine::may_sink(const Operation& operation) const {
+  return weaker_.access == Access::kKeepOrder &&
+         program_.name(thread_, operation, point_) == Access::kFinishLow;
 }
 
 void Machine::use_row(bool write, int row, int number) {

@@ -118,6 +118,8 @@ class Machine {
   // For RecordedPolicy: the machine that runs in this thread.
   static Machine* active;
   uint32_t access(Operation operation);
+  /// The store may be put behind the load that follows it: nothing keeps their order.
+  bool may_sink(const Operation& operation) const;
   /// Rows are plain memory: their reads and writes are no steps, but may be races.
   void use_row(bool write, int row, int number);
   void claim(int stage, int task);

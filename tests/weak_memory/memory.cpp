@@ -62,6 +62,14 @@ void Memory::modify(int thread, int word, uint32_t value, std::memory_order orde
   append(word, entry, order);
 }
 
+void Memory::barrier_everywhere() {
+  for (View& view : views) {
+    for (int w = 0; w < kWords; ++w) {
+      if (words[w].count > 0) view.oldest[w] = static_cast<uint8_t>(newest(w));
+    }
+  }
+}
+
 // A new access: nobody else knows of it yet.
 void Memory::happens(int thread, int access) {
   const uint32_t bit = uint32_t{1} << access;

@@ -12,6 +12,8 @@
 //   seq_cst   all such operations take effect in the order in which they are run; a seq_cst load
 //             reads nothing older than what an earlier seq_cst operation on that word read or wrote
 //             (as Relacy does; C++20 [atomics.order] 3-6 for orders that agree with happens-before)
+//   barrier   of all threads at once (membarrier): each has it between two of its accesses; what
+//             was stored before it in the run is read by all loads after it
 //   plain     rows. A view also says which newest accesses to rows happen before: an access that
 //             does not know of the one it conflicts with is a race
 //
@@ -28,7 +30,7 @@
 namespace brigade::weak_memory {
 
 inline constexpr int kThreads = 4;
-inline constexpr int kWords = 12;
+inline constexpr int kWords = 16;
 inline constexpr int kEntries = 14;
 inline constexpr int kRows = 5;
 
@@ -82,6 +84,9 @@ struct Memory {
   void store(int thread, int word, uint32_t value, std::memory_order order);
   /// The half that stores `value`, of an operation that reads the newest entry.
   void modify(int thread, int word, uint32_t value, std::memory_order order);
+  /// A full barrier in every thread at once: from here on everybody reads what has been stored so
+  /// far, or newer. It orders no rows: nobody is to rely on it for them.
+  void barrier_everywhere();
   /// False: the history is full.
   bool has_room(int word) const { return words[word].count < kEntries; }
 

@@ -57,7 +57,8 @@ void look_for(const std::vector<WeakerCase>& orders, const std::vector<LineCase>
 // looked at would do with less.
 TEST(WeakerOrder, IsNoticedWhereTheOrderIsNeeded) {
   if (!kFastBuild) GTEST_SKIP() << "slow build";
-  look_for(weaker_orders(), probe_lines());
+  for (const WakeOrder order : {WakeOrder::by_sleeper, WakeOrder::by_finisher})
+    look_for(weaker_orders(order), probe_lines(order));
 }
 
 TEST(WeakerOrder, OfTheSupervisorIsNoticedWhereTheOrderIsNeeded) {

@@ -3,6 +3,7 @@
 // The policy that puts transports/ over the machine of machine.h: the same code, other words.
 
 #include <cstdint>
+#include <utility>
 
 #include "tests/weak_memory/machine.h"
 
@@ -12,10 +13,15 @@ struct RecordedPolicy {
   template <class T>
   class Atomic;
 
+  /// The store of the running turn that has been put behind the next load; else no store.
+  static inline Operation sunk = {};
+
   static void point(FaultPoint point) {
     if (Machine::active != nullptr) Machine::active->at_point(point);
   }
   static void relax() {}
+  static void barrier_everywhere();
+  static void keep_order() {}  // Machine::may_sink()
   static void sleep(Atomic<std::uint32_t>& word, std::uint32_t expected);
   static void wake(Atomic<std::uint32_t>& word);
 };
@@ -37,13 +43,20 @@ class RecordedPolicy::Atomic {
 
   T load(std::memory_order order) const {
     if (Machine::active == nullptr || word_ < 0) return value_;
-    return run(Kind::kLoad, order, 0);
+    const T loaded = run(Kind::kLoad, order, 0);
+    if (sunk.kind == Kind::kStore) Machine::active->access(std::exchange(sunk, Operation{}));
+    return loaded;
   }
   void store(T value, std::memory_order order) {
     if (Machine::active == nullptr) {
       value_ = value;
-    } else {
-      run(Kind::kStore, order, value);
+    } else if (word_ != kIgnored) {
+      const Operation stored = operation(Kind::kStore, order, value);
+      if (Machine::active->may_sink(stored)) {
+        sunk = stored;
+      } else {
+        Machine::active->access(stored);
+      }
     }
   }
   T exchange(T value, std::memory_order order) { return run(Kind::kExchange, order, value); }
@@ -59,17 +72,21 @@ class RecordedPolicy::Atomic {
 
   T run(Kind kind, std::memory_order order, T operand, T expected = 0) const {
     if (word_ == kIgnored) return value_;
+    return static_cast<T>(Machine::active->access(operation(kind, order, operand, expected)));
+  }
+
+ private:
+  static constexpr std::int8_t kIgnored = -2;
+
+  Operation operation(Kind kind, std::memory_order order, T operand, T expected = 0) const {
     Operation operation;
     operation.kind = kind;
     operation.word = static_cast<std::uint8_t>(word_);
     operation.order = static_cast<std::uint8_t>(order);
     operation.operand = static_cast<std::uint32_t>(operand);
     operation.expected = static_cast<std::uint32_t>(expected);
-    return static_cast<T>(Machine::active->access(operation));
+    return operation;
   }
-
- private:
-  static constexpr std::int8_t kIgnored = -2;
 
   T value_;
   std::int8_t word_ = -1;
@@ -77,6 +94,11 @@ class RecordedPolicy::Atomic {
 
 inline void RecordedPolicy::sleep(Atomic<std::uint32_t>& word, std::uint32_t expected) {
   word.run(Kind::kSleep, std::memory_order_relaxed, 0, expected);
+}
+inline void RecordedPolicy::barrier_everywhere() {
+  Operation operation;
+  operation.kind = Kind::kBarrier;
+  Machine::active->access(operation);
 }
 inline void RecordedPolicy::wake(Atomic<std::uint32_t>& word) {
   word.run(Kind::kWake, std::memory_order_relaxed, 0);

@@ -44,7 +44,6 @@ TEST(Caches, HaveALaneThatGivesAndOneThatReads) {
   EXPECT_EQ(planned.plan.stages[0].readers, (std::vector<std::pair<int, int>>{{1, 1}}));
   EXPECT_EQ(kept.lanes[0].window, kept.pool.rows / kept.lanes[0].task);
   EXPECT_EQ(kept.lanes[1].window, planned.plan.stages[0].pool.rows / kept.lanes[1].task);
-  EXPECT_EQ(kept.lanes[1].wake_every, kept.lanes[1].task);
 }
 
 TEST(Caches, EndTheDomainAboveThemAfterOneEpoch) {

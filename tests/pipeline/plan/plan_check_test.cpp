@@ -45,7 +45,6 @@ const Damage kDamages[] = {
     {"numbers_a_foreign_domain", [](Plan& p) { p.domains[0].sources = {2}; }},
     {"free_without_a_lane", [](Plan& p) { p.stages[1].free_outputs = 1; }},
     {"free_consumer", [](Plan& p) { p.stages[3].free_outputs = 1; }},
-    {"zero_wake", [](Plan& p) { p.stages[0].lanes[0].wake_every = 0; }},
     {"no_lanes", [](Plan& p) { p.stages[3].lanes.clear(); }},
     {"no_replica", [](Plan& p) { p.stages[0].replicas = 0; }},
     {"no_thread", [](Plan& p) { p.stages[0].threads = 0; }},

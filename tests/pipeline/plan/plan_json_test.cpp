@@ -79,8 +79,8 @@ TEST(PlanJson, RefusesWhatIsNoJson) {
 
 TEST(PlanJson, NamesTheFieldThatIsMissing) {
   EXPECT_EQ(error_of("{}"), "the plan: name: missing");
-  EXPECT_EQ(error_of(replaced("\"wake_every\"", "\"wake\"")),
-            "the plan: stages[0].lanes[0].wake_every: missing");
+  EXPECT_EQ(error_of(replaced("\"window\"", "\"windows\"")),
+            "the plan: stages[0].lanes[0].window: missing");
 }
 
 TEST(PlanJson, NamesTheFieldOfTheWrongType) {

@@ -93,19 +93,6 @@ TEST(EveryPlan, HasWindowsOfItsRings) {
   });
 }
 
-TEST(EveryPlan, WakesAtLeastAsOftenAsItsMostEagerNeighbourNeeds) {
-  for_each_plan([](const Plan& plan) {
-    for (const PlanStage& stage : plan.stages) {
-      for (const PlanLane& lane : stage.lanes) {
-        for (const auto& reader : stage.readers)
-          EXPECT_LE(lane.wake_every, reading_lane(plan, reader).task);
-        for (const PlanInput& input : lane.inputs)
-          EXPECT_LE(lane.wake_every, plan.stages[input.stage].lanes[0].task);
-      }
-    }
-  });
-}
-
 TEST(EveryPlan, HasArraysThatDoNotOverlapAndLieInTheirPool) {
   for_each_plan([](const Plan& plan) {
     for (const PlanStage& stage : plan.stages) {

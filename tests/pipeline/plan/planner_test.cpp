@@ -42,7 +42,6 @@ TEST(Planner, PlansTheThinnestLine) {
   EXPECT_FALSE(count.has_pool);
   EXPECT_TRUE(count.pool.tensors.empty());
   EXPECT_EQ(count.lanes[0].window, synthetic.pool.rows / 64);
-  EXPECT_EQ(count.lanes[0].wake_every, 64u);
   EXPECT_EQ(plan.domains[0].multiple, 64u);
   EXPECT_TRUE(plan.warnings.empty());
 }
@@ -68,7 +67,6 @@ TEST(Planner, PlansFashionMnist) {
   EXPECT_EQ(train.lanes[1].inputs[0].port, "test");
   EXPECT_EQ(train.lanes[1].domain, 1);
   EXPECT_EQ(train.lanes[0].window, augment.pool.rows / 256);
-  EXPECT_EQ(train.lanes[0].wake_every, 64u);
   EXPECT_EQ(train.device, "auto");
 }
 
@@ -123,18 +121,6 @@ TEST(Planner, AConsumersWindowIsThatOfItsSmallestInput) {
   EXPECT_EQ(plan.stages[0].pool.rows, 6400u);
   EXPECT_EQ(plan.stages[1].pool.rows, 256u);
   EXPECT_EQ(plan.stages[2].lanes[0].window, 4u);
-}
-
-TEST(Planner, MarksWakeTheNeighbourWithTheSmallestTask) {
-  GraphBuilder graph;
-  graph.producer("a", kRow);
-  graph.transform("b", {"a"}, kRow).rows = 16;
-  graph.consumer("c", {"b"}).rows = 8;
-  graph.consumer("d", {"b"}).rows = 32;
-  const Plan plan = planned(graph);
-  EXPECT_EQ(plan.stages[0].lanes[0].wake_every, 16u);
-  EXPECT_EQ(plan.stages[1].lanes[0].wake_every, 8u);
-  EXPECT_EQ(plan.stages[2].lanes[0].wake_every, 16u);
 }
 
 TEST(Planner, SaysWhenBuffersAreTooFew) {
@@ -307,7 +293,6 @@ TEST(Planner, ARingHasRoomForAllRowsOfItsTasks) {
   EXPECT_EQ(planned.pool.rows % 16, 0u);
   EXPECT_EQ(planned.lanes[0].window, planned.pool.rows / 30);
   EXPECT_EQ(planned.pool.holders[0].what, "being written by crops (2 x 30)");
-  EXPECT_EQ(planned.lanes[0].wake_every, 1u);  // 16 rows are no whole number of samples
 }
 
 }  // namespace

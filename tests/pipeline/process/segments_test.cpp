@@ -9,6 +9,7 @@
 
 #include "pipeline/plan/plan_json.h"
 #include "tests/support/small_plan.h"
+#include "tests/support/without_membarrier.h"
 
 namespace brigade {
 namespace {
@@ -87,6 +88,31 @@ TEST_F(TwoSides, AttachingClosesTheDescriptors) {
   EXPECT_EQ(close(given.control_fd), -1);
   EXPECT_EQ(close(given.plan_fd), -1);
   EXPECT_EQ(close(given.pools[0].fd), -1);
+}
+
+TEST_F(TwoSides, AWorkerBeyondTheBarriersOfItsGraphIsRefused) {
+  if (segments->control().wake_order == WakeOrder::by_finisher) GTEST_SKIP() << "no membarrier";
+  EXPECT_EXIT(
+      {
+        if (!support::refuse_membarrier()) _exit(1);
+        const auto attached = AttachedSegments::attach(role(true));
+        std::fputs(attached ? "attached" : attached.error().message.c_str(), stderr);
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "by membarrier\\(2\\), which .* this worker may not");
+}
+
+TEST_F(TwoSides, WithoutMembarrierFinishersPayForWakeUps) {
+  EXPECT_EXIT(
+      {
+        if (!support::refuse_membarrier()) _exit(1);
+        segments = Segments::create(plan, plan_to_json(plan, -1)).value();
+        const auto attached = AttachedSegments::attach(role(true));
+        const bool by_finisher = segments->control().wake_order == WakeOrder::by_finisher &&
+                                 (*attached)->control().wake_order == WakeOrder::by_finisher;
+        _exit(by_finisher ? 0 : 2);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST_F(TwoSides, ASegmentOfAnotherLayoutIsRefused) {

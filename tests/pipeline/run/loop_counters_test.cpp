@@ -45,7 +45,7 @@ TEST_F(Counting, ATaskCountsItsRowsAndItsTimeWithoutTheWaitsInIt) {
   std::this_thread::sleep_for(20ms);
   counters_.end_wait(Cause::memory);
   const std::uint64_t before = words().busy_ns;
-  counters_.end_task(counters_.pace(), 5);
+  counters_.end_task(5);
   EXPECT_LT(words().busy_ns - before, words().wait_out_ns);
   EXPECT_EQ(words().samples, 5u);
   EXPECT_EQ(words().tasks, 1u);

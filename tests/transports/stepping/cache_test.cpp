@@ -107,7 +107,7 @@ class SteppedCache : public SteppedRun {
       fibers_->current().task = 2 * claim.task + static_cast<std::uint64_t>(lanes.lane());
       if (lanes.lane() == 0) give(claim.task);
       if (lanes.lane() == 1 && !scenario_.keeps_late) keep(claim.task);
-      lanes.finish(claim.task, {}, {});
+      lanes.finish(claim.task, {});
       if (lanes.lane() == 1) keep(claim.task);
     }
   }

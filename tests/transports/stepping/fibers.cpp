@@ -1,5 +1,6 @@
 #include "tests/transports/stepping/fibers.h"
 
+#include <algorithm>
 #include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -144,6 +145,7 @@ std::uint64_t Fibers::fingerprint() const {
     for (const Fiber::Store& store : fiber->buffer) {
       hash = mix(hash, mix(reinterpret_cast<std::uintptr_t>(store.word), store.value));
     }
+    hash = mix(hash, fiber->ordered);
   }
   return hash;
 }
@@ -257,9 +259,27 @@ std::uint64_t Fibers::load(const std::uint64_t* word) {
 }
 
 void Fibers::drain() {
-  if (current_ == nullptr) return;
-  for (const Fiber::Store& store : current_->buffer) write(store.word, store.value);
-  current_->buffer.clear();
+  if (current_ != nullptr) drain(*current_);
+}
+
+void Fibers::drain(Fiber& fiber) {
+  for (const Fiber::Store& store : fiber.buffer) write(store.word, store.value);
+  fiber.buffer.clear();
+  fiber.ordered = 0;
+}
+
+void Fibers::drain_all() {
+  drain();
+  for (auto& fiber : fibers_) {
+    const auto begin = fiber->buffer.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::exchange(fiber->ordered, 0));
+    std::for_each(begin, end, [this](const auto& store) { write(store.word, store.value); });
+    fiber->buffer.erase(begin, end);
+  }
+}
+
+void Fibers::keep_order() {
+  if (current_ != nullptr) current_->ordered = current_->buffer.size();
 }
 
 void Fibers::passed(FaultPoint point) {

@@ -5,7 +5,9 @@
 // is a function of the choices made, and can be repeated, varied, or enumerated.
 //
 // Memory is x86-TSO when `store_buffers` is set: a store that is not seq_cst stays in its fiber's
-// buffer until that fiber's next read-modify-write, seq_cst store, system call or death.
+// buffer until that fiber's next read-modify-write, seq_cst store, system call or death, or until
+// somebody has a barrier passed by all. That one comes between two of its instructions: a store
+// that the compiler may still put behind the loads that follow it (keep_order()) is not among them.
 
 #include <ucontext.h>
 
@@ -61,6 +63,7 @@ struct Fiber {
     std::uint64_t value;
   };
   std::vector<Store> buffer;
+  std::size_t ordered = 0;    // of these stores, as many have their place among the instructions
   std::uint64_t history = 0;  // of all values it has seen: its local state is a function of them
 
   ucontext_t context{};
@@ -99,6 +102,8 @@ class Fibers {
   std::uint64_t load(const std::uint64_t* word);
   void write(std::uint64_t* word, std::uint64_t value);
   void drain();
+  void drain_all();   ///< a barrier in all fibers
+  void keep_order();  ///< for the compiler
   void passed(FaultPoint point);
 
   std::function<void()> after_step;                  ///< looks at the state; may fail()
@@ -111,6 +116,7 @@ class Fibers {
 
  private:
   static void enter();
+  void drain(Fiber& fiber);
   bool enabled(Fiber& fiber) const;
   void leave(Fiber::State state);
   Fiber* pick_other();

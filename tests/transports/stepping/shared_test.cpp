@@ -79,7 +79,6 @@ class SteppedShared : public SteppedRun {
         ready = ends.acknowledge();
       }
       if (!ready) {
-        channel.pay();
         ends.wait_for_others();
         continue;
       }

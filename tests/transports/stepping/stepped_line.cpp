@@ -17,7 +17,7 @@ SteppedLine::SteppedLine(const Scenario& scenario)
 
 void SteppedLine::reset() {
   std::fill_n(memory_.data(), control_bytes<P>(shape_), std::byte{0});
-  control_ = create_control<P>(memory_.data(), shape_);
+  control_ = create_control<P>(memory_.data(), shape_, scenario_.wake_order);
   set_end(control_, 0, scenario_.samples, scenario_.samples, 1);
   stages_.assign(shape_.stages.size(), {});
   for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -85,9 +85,7 @@ void SteppedLine::worker(int stage, int replica) {
   const int global = shape_of(stage).first_replica + replica;
   Channel<P> channel(control_, stage, 0, replica);
   for (;;) {
-    const auto claim = claim_or_wait<P>(
-        control_.bells[global], global, 0, [&] { return channel.try_claim(); },
-        [&] { channel.pay(); });
+    const auto claim = claim_or_wait<P>(control_, global, 0, [&] { return channel.try_claim(); });
     if (claim.look == Look::ended) return;
     fibers_->current().task = claim.task;
     const RowCounts counts = work(stage, replica, claim.task);
@@ -101,6 +99,8 @@ RowCounts SteppedLine::work(int stage, int replica, std::uint64_t task) {
   const std::uint64_t size = shape_of(stage).lanes[0].task;
   const std::uint64_t fan_out = shape_of(stage).fan_out;
   RowCounts counts;
+  if (scenario_.waits_for_below && shape_of(stage).source)
+    fibers_->wait_until([this, task, size] { return is_done_below(task * size); });
   for (std::uint64_t sample = task * size; sample < (task + 1) * size; ++sample) {
     Row row = make_row(stage, sample);
     // Only a sample that the stage is called with is "in hand".
@@ -123,6 +123,19 @@ RowCounts SteppedLine::work(int stage, int replica, std::uint64_t task) {
   }
   at.store(kNever, std::memory_order_relaxed);
   return counts;
+}
+
+/// Every task below the sources that ends at `sample` or before it has been committed.
+bool SteppedLine::is_done_below(std::uint64_t sample) const {
+  for (int s = 0; s < static_cast<int>(stages_.size()); ++s) {
+    if (shape_of(s).source) continue;
+    const auto& commits = stages_[static_cast<std::size_t>(s)].commits;
+    const std::uint64_t tasks = sample * support::lane_scale(shape_, s) / shape_of(s).lanes[0].task;
+    if (std::find(commits.begin(), commits.begin() + static_cast<std::ptrdiff_t>(tasks), 0) !=
+        commits.begin() + static_cast<std::ptrdiff_t>(tasks))
+      return false;
+  }
+  return true;
 }
 
 SteppedLine::Row SteppedLine::make_row(int stage, std::uint64_t sample) {

@@ -26,6 +26,9 @@ struct Scenario {
   bool restart = true;    ///< else the stage goes on without its dead
   bool poison = false;    ///< a death with a sample in hand puts it into quarantine
   bool stop = false;      ///< the supervisor asks for a stop at any time
+  /// Sources work on a sample only when everybody below has done those before it.
+  bool waits_for_below = false;
+  WakeOrder wake_order = WakeOrder::by_sleeper;
   int detours = 2;
   int deaths = 1;
   bool store_buffers = true;
@@ -63,6 +66,7 @@ class SteppedLine {
   void worker(int stage, int replica);
   RowCounts work(int stage, int replica, std::uint64_t task);
   Row make_row(int stage, std::uint64_t sample);
+  bool is_done_below(std::uint64_t sample) const;
   void check_input(int stage, std::uint64_t sample);
   void supervisor();
   void repair_the_dead();

@@ -13,6 +13,8 @@ namespace brigade::stepping {
 struct Mistakes {
   bool finish_is_a_plain_store = false;  ///< DONE without seq_cst
   bool waiter_bits_are_delayed = false;  ///< the sleeper's bit without seq_cst
+  bool no_barrier_everywhere = false;    ///< the sleeper looks again without it
+  bool order_is_not_kept = false;        ///< a finisher looks for sleepers, then moves its mark
   bool claims_are_not_atomic = false;    ///< look, then store
   bool marks_are_not_atomic = false;     ///< advance() without compare-and-swap: the same
 };
@@ -27,6 +29,14 @@ struct SteppedPolicy {
     if (Fibers::active != nullptr) Fibers::active->passed(point);
   }
   static void relax() {}
+  static void keep_order() {
+    if (Fibers::active != nullptr && !mistakes.order_is_not_kept) Fibers::active->keep_order();
+  }
+  static void barrier_everywhere() {
+    if (Fibers::active == nullptr || mistakes.no_barrier_everywhere) return;
+    Fibers::active->step();
+    Fibers::active->drain_all();
+  }
   static void sleep(Atomic<std::uint32_t>& word, std::uint32_t expected);
   static void wake(Atomic<std::uint32_t>& word);
 };

@@ -16,7 +16,7 @@ std::string SteppedRun::run(Chooser& chooser) {
   limits.detours = events_.detours;
   limits.deaths = events_.victim_stage < 0 ? 0 : events_.deaths;
   std::fill_n(memory_.data(), control_bytes<P>(shape_), std::byte{0});
-  control_ = create_control<P>(memory_.data(), shape_);
+  control_ = create_control<P>(memory_.data(), shape_, WakeOrder::by_sleeper);
   workers_.assign(static_cast<std::size_t>(shape_.replicas), nullptr);
   lows_.clear();
   for (const StageShape& stage : shape_.stages) lows_.emplace_back(stage.lanes.size());

@@ -65,9 +65,8 @@ class SteppedRun {
   /// claim_or_wait() on a channel, or on lanes with marks to watch.
   template <class Lanes>
   Attempt<P> claim(Lanes& lanes, int stage, int replica, std::span<Mark<P>* const> also = {}) {
-    const int me = global(stage, replica);
     return claim_or_wait<P>(
-        control_.bells[me], me, 0, [&] { return lanes.try_claim(); }, [&] { lanes.pay(); }, also);
+        control_, global(stage, replica), 0, [&] { return lanes.try_claim(); }, DoNothing{}, also);
   }
 
   const Events& events_;

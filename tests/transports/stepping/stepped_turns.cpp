@@ -96,7 +96,7 @@ void SteppedTurns::read(int replica) {
     fiber.task = claim.task * static_cast<std::uint64_t>(streams()) +
                  static_cast<std::uint64_t>(lanes.lane());
     check_turn(lanes.lane(), claim.task * scenario_.batch);
-    lanes.finish(claim.task, read_rows(lanes.lane(), claim.task * scenario_.batch), {});
+    lanes.finish(claim.task, read_rows(lanes.lane(), claim.task * scenario_.batch));
   }
 }
 

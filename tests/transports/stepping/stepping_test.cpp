@@ -86,6 +86,32 @@ INSTANTIATE_TEST_SUITE_P(Lines, EveryLine,
                                          kFanOut, kZipOfFanOuts),
                          [](const auto& line) { return line.param.name; });
 
+// What waits in its work for those below it must have woken them.
+const Line kTwoBatches = {"readers_of_two_and_three",
+                          {{1, 1, 6, {}, true}, {1, 2, 0, {0}, true}, {1, 3, 0, {0}, true}},
+                          6};
+
+TEST(WakeUps, AreNotPutOffToTheNextFinish) {
+  for (const Line& line : {kOneToOneInOrder, kOneToOneWords, kOneTwoOne, kTwoBatches, kFanOut}) {
+    for (const WakeOrder order : {WakeOrder::by_sleeper, WakeOrder::by_finisher}) {
+      Scenario made = scenario(line);
+      made.waits_for_below = true;
+      made.wake_order = order;
+      expect_good(made);
+    }
+  }
+}
+
+TEST(WakeUps, HoldInEveryOrderOfStepsWhereFinishersPayForThem) {
+  for (const Line& line : {kOneToOneInOrder, kOneTwoOne, kBatches}) {
+    for (const int victim : {-1, 0, 1}) {
+      Scenario made = scenario(line, victim);
+      made.wake_order = WakeOrder::by_finisher;
+      expect_good(made);
+    }
+  }
+}
+
 TEST(Deaths, TwoOfTheSameReplica) {
   Scenario made = scenario(kTwoToTwo, 0);
   made.deaths = 2;
@@ -168,7 +194,27 @@ TEST(NegativeControls, AFinishByAPlainStoreLetsFinishersMissEachOther) {
 
 TEST(NegativeControls, ADelayedWaiterBitLosesAWake) {
   Scenario made = scenario(kOneToOneInOrder);
+  made.wake_order = WakeOrder::by_finisher;  // else the barrier carries it, too
   made.mistakes.waiter_bits_are_delayed = true;
+  EXPECT_EQ(caught(made), "deadlock");
+}
+
+TEST(NegativeControls, ASleeperWithoutTheBarrierIsNeverWoken) {
+  Scenario made = scenario(kOneToOneInOrder);
+  made.mistakes.no_barrier_everywhere = true;
+  EXPECT_EQ(caught(made), "deadlock");
+}
+
+TEST(NegativeControls, AFinisherThatLooksBeforeItStoresLosesAWake) {
+  Scenario made = scenario(kOneToOneInOrder);
+  made.mistakes.order_is_not_kept = true;
+  EXPECT_EQ(caught(made), "deadlock");
+}
+
+TEST(NegativeControls, AFinisherThatPaysByAPlainStoreLosesAWake) {
+  Scenario made = scenario(kOneToOneInOrder);
+  made.wake_order = WakeOrder::by_finisher;
+  made.mistakes.finish_is_a_plain_store = true;
   EXPECT_EQ(caught(made), "deadlock");
 }
 
