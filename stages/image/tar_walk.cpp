@@ -97,6 +97,9 @@ Error TarWalk::not_tar(std::string_view start) const {
     return Error{concat("is compressed (", packed,
                         "), so nothing in it can be addressed; uncompress it once")};
   if (at_ == 0) return Error{"is no tar archive"};
+  if (at_ == next_archive_)
+    return Error{concat("ends at byte ", end_, ", and goes on at byte ", at_,
+                        " with what is no archive; cut it off (`truncate -s ", at_, "`)")};
   return broken("has a wrong checksum");
 }
 
@@ -115,6 +118,21 @@ Result<std::string_view> TarWalk::header() {
   if (is_zero(block)) return std::string_view();
   if (!checksum_is_right(block)) return not_tar(block);
   return block;
+}
+
+/// From the empty block at at_ to the block behind all empty ones; false: there is none.
+Result<bool> TarWalk::find_next_archive() {
+  constexpr std::size_t kBlocks = 16;
+  end_ = at_;
+  while (at_ < bytes_) {
+    BRIGADE_ASSIGN(const std::string_view bytes, read_(at_, kBlocks * kBlockBytes));
+    if (bytes.empty()) return false;
+    const std::size_t other = bytes.find_first_not_of('\0');
+    at_ += other == bytes.npos ? bytes.size() : other / kBlockBytes * kBlockBytes;
+    next_archive_ = at_;
+    if (other != bytes.npos) return true;
+  }
+  return false;
 }
 
 Result<std::uint64_t> TarWalk::data_size(std::string_view header) const {
@@ -169,7 +187,11 @@ Result<bool> TarWalk::next(TarMember& member) {
   Extended extended;
   for (;;) {
     BRIGADE_ASSIGN(const std::string_view block, header());
-    if (block.empty()) return false;
+    if (block.empty()) {
+      BRIGADE_ASSIGN(const bool more, find_next_archive());
+      if (!more) return false;
+      continue;
+    }
     const char type = block[156];
     BRIGADE_ASSIGN(std::uint64_t size, data_size(block));
     std::string name = own_name(block);
@@ -199,7 +221,8 @@ Result<bool> TarWalk::next(TarMember& member) {
     std::string_view short_name = name;
     while (short_name.starts_with("./")) short_name.remove_prefix(2);
     name_ = std::string(short_name);
-    member = {name_, data, size, is_file && !name_.empty() && !name_.ends_with('/')};
+    const bool is_folder = type == '5' || name_.empty() || name_.ends_with('/');
+    member = {name_, data, size, is_file && !is_folder, is_folder};
     return true;
   }
 }

@@ -24,7 +24,8 @@ struct TarMember {
   std::string_view name;  ///< without "./" in front; until the next call of next()
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  bool is_file = false;  ///< else a folder, a link, a device
+  bool is_file = false;
+  bool is_folder = false;  ///< neither: a link, a device
 };
 
 class TarWalk {
@@ -35,9 +36,10 @@ class TarWalk {
 
   TarWalk(Read read, std::uint64_t file_bytes) : read_(std::move(read)), bytes_(file_bytes) {}
 
-  /// False at the end of the archive. Errors: what is no tar archive, or is compressed; one that
-  /// ends too early, or without the empty block that ends archives; a broken header; a sparse
-  /// member, whose bytes do not lie side by side.
+  /// False at the end of the archive, or of the last of several that were written one behind the
+  /// other (`cat a.tar b.tar`). Errors: what is no tar archive, or is compressed; one that ends too
+  /// early, or without the empty block that ends archives, or goes on behind it with something
+  /// else; a broken header; a sparse member, whose bytes do not lie side by side.
   Result<bool> next(TarMember& member);
 
  private:
@@ -50,6 +52,7 @@ class TarWalk {
   };
 
   Result<std::string_view> header();
+  Result<bool> find_next_archive();
   Result<std::uint64_t> data_size(std::string_view header) const;
   Result<std::string_view> extension(std::uint64_t size);
   Result<void> read_pax(std::string_view records, Extended& extended) const;
@@ -58,7 +61,9 @@ class TarWalk {
 
   Read read_;
   std::uint64_t bytes_;
-  std::uint64_t at_ = 0;  // of the next header
+  std::uint64_t at_ = 0;   // of the next header
+  std::uint64_t end_ = 0;  // of the archive before
+  std::uint64_t next_archive_ = 0;
   std::string name_;
 };
 

@@ -129,6 +129,24 @@ TEST(TarWalk, WhatIsCutOrDamagedIsSaid) {
             "ends in the middle of the header at byte 0; is the download complete?");
 }
 
+TEST(TarWalk, ArchivesBehindEachOtherAreOne) {
+  const std::string first = tar_member("a", "x") + tar_end();
+  const std::string padded = first + std::string(20 * 512, '\0');  // GNU tar fills its records
+  EXPECT_EQ(walk(padded), "a@512+1 ");
+  EXPECT_EQ(walk(padded + tar_member("b", "y") + tar_end()), "a@512+1 b@12800+1 ");
+  EXPECT_EQ(walk(tar_member("a", "x") + std::string(512, '\0') + tar_member("b", "y") + tar_end()),
+            "a@512+1 b@2048+1 ")
+      << "one empty block is no end";
+  EXPECT_EQ(walk(first + tar_member("b", "y")),
+            "a@512+1 b@2560+1 ends without the empty block that ends an archive; is the download "
+            "complete?");
+  EXPECT_EQ(walk(first + std::string(512, 'x')),
+            "a@512+1 ends at byte 1024, and goes on at byte 2048 with what is no archive; cut it "
+            "off (`truncate -s 2048`)");
+  EXPECT_EQ(walk(first + "odd"),
+            "a@512+1 ends in the middle of the header at byte 2048; is the download complete?");
+}
+
 TEST(TarWalk, SparseMembersAreRefused) {
   const std::string error =
       "has \"n\" as a sparse member, whose bytes do not lie side by side; pack it without --sparse";
