@@ -55,7 +55,8 @@ ONLY_FROM = {"pipeline/process/commands": ("pipeline/process/commands", "pipelin
 # include what the files they test may.
 LIBRARIES = {
     "yaml-cpp": (r"yaml-cpp/", ("pipeline/config/yaml_", "tests/conformance/")),
-    "nlohmann-json": (r"nlohmann/", ("stages/image/json_field", "pipeline/plan/plan_json",
+    "nlohmann-json": (r"nlohmann/", ("base/json", "stages/image/json_field",
+                                     "pipeline/plan/plan_json",
                                      "pipeline/plan/position", "pipeline/stats/",
                                      "pipeline/process/")),
     "CLI11": (r"CLI/", ("pipeline/process/commands/", "pipeline/process/app",

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "base/json.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "pipeline/plan/plan_check.h"
@@ -15,7 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kDepthMax = 100;              // of JSON; the plan itself has 10 levels
 constexpr const char* kBytesKey = "bytes";  // of text that is not UTF-8: each byte as a character
 constexpr const char* kBoundKey = "up_to";
 
@@ -314,16 +314,10 @@ requires std::is_class_v<Struct> Result<void> from_json(const Json& json, Struct
 std::string plan_to_json(const Plan& plan, int indent) { return to_json(plan).dump(indent); }
 
 Result<Plan> plan_from_json(std::string_view text) {
-  bool too_deep = false;  // the library copies and destroys values recursively
-  const auto within_depth = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep |= depth > kDepthMax;
-    return !too_deep;
-  };
-  const Json json = Json::parse(text, within_depth, /*allow_exceptions=*/false);
-  if (too_deep) return Error{concat("the plan is nested deeper than ", kDepthMax, " levels")};
-  if (json.is_discarded()) return Error{"the plan is not JSON"};
+  const auto json = parse_json<Json>(text);
+  if (!json) return Error{concat("the plan ", json.error().message)};
   Plan plan;
-  if (auto read = from_json(json, plan); !read) return read.error().within("the plan");
+  if (auto read = from_json(*json, plan); !read) return read.error().within("the plan");
   if (auto checked = check_plan(plan); !checked) return checked.error().within("the plan");
   return plan;
 }

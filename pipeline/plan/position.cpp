@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace brigade {
@@ -104,8 +105,10 @@ std::string position_to_json(const PositionFile& file) {
 }
 
 Result<PositionFile> position_from_json(std::string_view text) {
+  const auto json = parse_json<Json>(text);
+  if (!json) return Error{concat("it cannot be read: it ", json.error().message)};
   try {
-    return file_of(Json::parse(text));
+    return file_of(*json);
   } catch (const std::exception& exception) {
     return Error{concat("it cannot be read: ", exception.what())};
   }

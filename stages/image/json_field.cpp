@@ -1,9 +1,9 @@
 #include "stages/image/json_field.h"
 
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace brigade {
@@ -16,8 +16,7 @@ constexpr std::size_t kShownBytes = 40;
 
 Result<std::int64_t> json_integer(std::string_view text, std::string_view field) {
   using nlohmann::json;
-  const json parsed = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (parsed.is_discarded()) return Error{"is no JSON"};
+  BRIGADE_ASSIGN(const json parsed, parse_json(text));
   const json* at = &parsed;
   for (const std::string_view name : split(field, '.')) {
     const auto found = at->is_object() ? at->find(std::string(name)) : at->end();

@@ -8,7 +8,8 @@
 namespace brigade {
 
 /// The whole number at "a.b.c" of a JSON object of objects. Errors, to be read after the text's
-/// name: "is no JSON", "has no field "label"", "has "cat" as "label", expected a whole number".
+/// name: those of parse_json(), "has no field "label"", "has "cat" as "label", expected a whole
+/// number".
 Result<std::int64_t> json_integer(std::string_view text, std::string_view field);
 
 }  // namespace brigade

@@ -74,7 +74,7 @@ TEST(PlanJson, KeepsRaggedTensors) {
 
 TEST(PlanJson, RefusesWhatIsNoJson) {
   for (const char* text : {"", "{", "nonsense", "[1, 2", "\xff\xfe"})
-    EXPECT_EQ(error_of(text), "the plan is not JSON");
+    EXPECT_EQ(error_of(text), "the plan is no JSON");
 }
 
 TEST(PlanJson, NamesTheFieldThatIsMissing) {

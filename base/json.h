@@ -1,0 +1,34 @@
+#pragma once
+
+// Reads JSON that others have written: labels in archives, positions, plans, reports. The library
+// reads any depth, but prints, copies and compares values recursively, so that a text of brackets
+// would take the stack of whoever shows it; here the depth has a limit. Pure; any thread.
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/text.h"
+
+namespace brigade {
+
+inline constexpr int kJsonDepthMax = 100;  ///< lists and objects in each other; ours have 10
+
+/// Errors, to be read after the text's name: "is no JSON", "is nested deeper than 100 levels".
+template <class Json = nlohmann::json>
+Result<Json> parse_json(std::string_view text) {
+  bool too_deep = false;
+  using Event = typename Json::parse_event_t;
+  // `depth`: of what an event lies in.
+  const auto within_depth = [&too_deep](int depth, Event event, Json&) {
+    const bool opens = event == Event::array_start || event == Event::object_start;
+    too_deep |= opens && depth >= kJsonDepthMax;
+    return !too_deep;
+  };
+  Json json = Json::parse(text.begin(), text.end(), within_depth, /*allow_exceptions=*/false);
+  if (too_deep) return Error{concat("is nested deeper than ", kJsonDepthMax, " levels")};
+  if (json.is_discarded()) return Error{"is no JSON"};
+  return json;
+}
+
+}  // namespace brigade
