@@ -54,6 +54,7 @@ class BatchWork final : public TaskWork {
     rows_.writer->select_full(states);
     Outputs out = rows_.writer->outputs();
     Result<Next> answer = guarded([&]() -> Result<Next> { return stage_->process(in, out); });
+    rows_.writer->check_shapes(answer);
     if (emitted(answer)) rows_.writer->commit_full(states);
     return answer;
   }

@@ -68,6 +68,7 @@ Result<std::uint64_t> FreeLoop::call(int port, std::uint64_t number, RowCounts& 
   out.frame().written = -1;
   at_->store(lane_number(1 + port, number), std::memory_order_relaxed);
   Result<Next> answer = guarded([&]() -> Result<Next> { return stage_->process(in, out); });
+  writer.check_shapes(answer);
   at_->store(kNever, std::memory_order_relaxed);
   if (emitted(answer)) {
     writer.commit(0);

@@ -45,8 +45,9 @@ class ProducerWork final : public TaskWork {
       at_->store(first + row, std::memory_order_relaxed);
       writer_.select(row);
       Outputs out = writer_.outputs();
-      const Result<Next> answer =
+      Result<Next> answer =
           guarded([&]() -> Result<Next> { return producer_->read(ids_[row], out); });
+      writer_.check_shapes(answer);
       if (emitted(answer)) [[likely]] {
         writer_.commit(row);
         continue;

@@ -10,6 +10,7 @@
 #include "pipeline/run/plan_ports.h"
 #include "pipeline/run/ragged_rows.h"
 #include "pipeline/run/record_field.h"
+#include "pipeline/run/shape_check.h"
 
 namespace brigade {
 namespace {
@@ -68,6 +69,8 @@ void RecordWindow::add(std::size_t pool, std::size_t array, const TensorType& ty
                        const std::string& name) {
   add_field(pool, array, type, name);
   if (!type.ragged()) return;
+  arrays_.back().varying = varying_sizes(type);
+  varies_ = true;
   const auto rank = static_cast<std::int64_t>(type.shape.size());
   if (frame_.batched) return add_field(pool, array + 1, {"", i64, {Dim(rank)}}, name + ".shape");
   ragged_ = true;
@@ -177,6 +180,28 @@ void RecordWindow::store_shapes(std::uint64_t row, const Frame& frame) {
     }
     for (int d = 0; d < shape.rank(); ++d) sizes[d] = shape[d];
   }
+}
+
+Result<void> RecordWindow::check_shapes() const {
+  if (each_.empty()) return check_shapes(frame_);
+  for (const Frame& frame : each_) BRIGADE_TRY(check_shapes(frame));
+  return {};
+}
+
+Result<void> RecordWindow::check_shapes(const Frame& frame) const {
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const VaryingSizes varying = arrays_[i].varying;
+    if (varying == 0) continue;
+    const Field& field = frame.fields[i];
+    if (!frame.batched) BRIGADE_TRY(check_shape(field, field.shape.begin(), varying));
+    for (std::int64_t row = 0; frame.batched && row < frame.rows; ++row) {
+      const Field& shapes = frame.fields[i + 1];
+      const std::byte* const sizes =
+          shapes.data + static_cast<std::size_t>(row) * shapes.row_stride;
+      BRIGADE_TRY(check_shape(field, reinterpret_cast<const std::int64_t*>(sizes), varying));
+    }
+  }
+  return {};
 }
 
 void RecordWindow::open_shapes() {

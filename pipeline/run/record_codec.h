@@ -6,9 +6,7 @@
 // pointers moved, and nothing allocates. A batch is the rows themselves; only where holes lie
 // between its FULL rows are these copied to private scratch, and a transform's results copied back.
 //
-// One thread. Call order:
-//
-//   (begin (select | select_full)* )*       the views of a record die with the next call
+// One thread: (begin (select | select_full)* )*; the views of a record die with the next call.
 //
 // Under `join: zip` a tensor is called "port.tensor". A per-batch reader also sees NAME.shape
 // (i64 [B, rank]) of each ragged tensor, and a per-batch writer fills it.
@@ -17,14 +15,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "pipeline/plan/plan.h"
 #include "pipeline/run/first_pass.h"
 #include "pipeline/run/plan_ports.h"
-#include "stages/api/record.h"
-#include "stages/api/types.h"
+#include "pipeline/run/shape_check.h"
+#include "stages/api/stage.h"
 #include "transports/row_pool.h"
 
 namespace brigade {
@@ -84,7 +81,6 @@ class RecordWindow {
   }
   /// Per batch: `count` rows from `row` on, in place.
   void select_rows(std::uint64_t row, std::uint64_t count);
-  /// Per batch: `count` rows of scratch.
   void select_scratch(std::uint64_t count);
   void reserve_scratch();
 
@@ -104,6 +100,8 @@ class RecordWindow {
   /// that is much smaller than the one it replaces gives pages back, if the pool is sparse.
   void store_shapes(std::uint64_t row) { store_shapes(row, frame_); }
   void open_shapes();
+  bool varies() const { return varies_; }
+  Result<void> check_shapes() const;  ///< after the stage has written; per batch of NAME.shape
   void set_sparse(bool sparse) { sparse_ = sparse; }
   bool ragged() const { return ragged_; }
   bool sparse() const { return sparse_; }
@@ -123,6 +121,7 @@ class RecordWindow {
     std::uint64_t stride = 0;
     std::uint64_t expected_bytes = 0;  // of a row
     bool has_shapes = false;           // per sample and ragged: rows of NAME.shape
+    VaryingSizes varying = 0;
     std::byte* shapes = nullptr;
     std::uint64_t shapes_stride = 0;
     RowScratch scratch;
@@ -134,13 +133,15 @@ class RecordWindow {
   std::int64_t* shape_of(const Array& array, std::uint64_t row) const;
   void load_shapes(std::uint64_t row);
   void store_shapes(std::uint64_t row, const Frame& frame);
+  Result<void> check_shapes(const Frame& frame) const;
 
   std::vector<Ring> rings_;
   std::vector<Array> arrays_;  // of frame_.fields
   Frame frame_;
   std::vector<Frame> each_;
   std::uint64_t task_;
-  bool ragged_ = false;
+  bool ragged_ = false;  // per sample
+  bool varies_ = false;
   bool sparse_ = false;
 };
 
@@ -199,6 +200,11 @@ class RecordWriter {
     if (fan_out_ > 1) return window_.select_each(row * fan_out_);
     if (window_.ragged()) window_.open_shapes();
     window_.select(row);
+  }
+  /// Before commit() and commit_full(): a shape that is not the contract's is the answer's error.
+  void check_shapes(Result<Next>& answer) const {
+    if (!window_.varies() || !answer.ok() || *answer != Next::emit) return;
+    if (const Result<void> fits = window_.check_shapes(); !fits.ok()) answer = fits.error();
   }
   /// After the stage has written it.
   void commit(std::uint64_t row) {

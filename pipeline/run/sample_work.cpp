@@ -42,8 +42,8 @@ class SampleWork final : public TaskWork {
       writer.select(row);
       const Inputs in = reader.inputs();
       Outputs out = writer.outputs();
-      const Result<Next> answer =
-          guarded([&]() -> Result<Next> { return stage_->process(in, out); });
+      Result<Next> answer = guarded([&]() -> Result<Next> { return stage_->process(in, out); });
+      writer.check_shapes(answer);
       if (emitted(answer)) [[likely]] {
         writer.commit(row);
         continue;

@@ -91,6 +91,7 @@ class SharedStreamWork final : public TaskWork {
     Outputs out = writer.outputs();
     Result<Next> answer =
         guarded([&]() -> Result<Next> { return stage_->process(Inputs(no_inputs_), out); });
+    writer.check_shapes(answer);
     if (emitted(answer)) writer.commit(row);
     return answer;
   }

@@ -88,6 +88,7 @@ class StreamWork final : public TaskWork {
     Outputs out = writer_.outputs();
     Result<Next> answer =
         guarded([&]() -> Result<Next> { return stage_->process(Inputs(no_inputs_), out); });
+    writer_.check_shapes(answer);
     at_->store(kNever, std::memory_order_relaxed);
     return answer;
   }

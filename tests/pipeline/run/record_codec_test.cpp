@@ -257,6 +257,44 @@ TEST_F(Codec, BatchesOfRaggedTensorsCarryTheShapesAsATensor) {
   EXPECT_EQ(in["boxes"].shape(), (Shape{8, 4, 2}));
 }
 
+TEST_F(Codec, AShapeThatIsNotTheContractsIsTheStagesError) {
+  const std::string expected =
+      "tensor \"boxes\": expected the shape [<=4, 2] of its contract, found [3, 1]";
+  const int source = add_source("source", {kBoxes});
+  RecordWriter samples = writer(plan_.stages[0]);
+  samples.begin(0);
+  for (const std::int64_t size : {1, 2}) {
+    samples.select(0);
+    ASSERT_TRUE(samples.outputs()["boxes"].resize({3, size}).ok());
+    Result<Next> answer = Next::emit;
+    samples.check_shapes(answer);
+    EXPECT_EQ(answer.ok(), size == 2);
+    EXPECT_EQ(answer.ok() ? expected : answer.error().message, expected);
+    Result<Next> dropped = Next::drop;
+    samples.check_shapes(dropped);
+    EXPECT_TRUE(dropped.ok()) << "nobody reads it";
+  }
+  fill(source, 0);
+  PlanStage& stage = add_stage("stage", {kBoxes});
+  stage.batched = true;
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);
+  RecordWriter batches = writer(stage);
+  reader.begin(0);
+  batches.begin(0);
+  batches.pass_on(reader.headers(), reader.states());
+  batches.select_full(reader.states());
+  const auto sizes = batches.outputs()["boxes.shape"].as<std::int64_t>();
+  for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] = i % 2 == 0 ? 3 : 2;
+  Result<Next> answer = Next::emit;
+  batches.check_shapes(answer);
+  EXPECT_TRUE(answer.ok()) << answer.error().message;
+  sizes.back() = 1;
+  batches.check_shapes(answer);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().message, expected);
+}
+
 TEST_F(Codec, AnotherSamplesRowIsNeverShown) {
   const int source = add_source("source", {kNumber});
   PlanStage& stage = add_stage("stage", {});
