@@ -19,6 +19,7 @@ struct Run::State {
 
   Console console;
   StageTypes types;
+  std::optional<RunBegin> begin;  // ends after the session
   std::unique_ptr<RunSession> session;
 };
 
@@ -66,6 +67,11 @@ Pipeline& Pipeline::resume(bool yes) {
   return *this;
 }
 
+Pipeline& Pipeline::overwrite(bool yes) {
+  overwrite_ = yes;
+  return *this;
+}
+
 Pipeline& Pipeline::quiet(bool yes) {
   quiet_ = yes;
   return *this;
@@ -83,11 +89,11 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
   options.exec_ns = app.started_ns();
   Run::State& state = *run->state_;
   state.types = types_of(app.types(), *planned.loaded.graph);
-  prepare_checkpoints(*planned.plan, state.types);
-  if (resume_) {
-    BRIGADE_ASSIGN(const std::string from, resume_from_files(*planned.plan));
-    state.console.line(LineKind::note, from);
-  }
+  const Past past = resume_ ? Past::resume : overwrite_ ? Past::overwrite : Past::refuse;
+  auto begin = begin_run(*planned.plan, state.types, past);
+  if (!begin) return begin.error();
+  state.begin.emplace(std::move(*begin));
+  if (!state.begin->line.empty()) state.console.line(LineKind::note, state.begin->line);
   BRIGADE_ASSIGN(state.session,
                  RunSession::start(std::move(*planned.plan), state.types, state.console, options));
   return run;

@@ -57,6 +57,9 @@ class BRIGADE_API Pipeline {
   Pipeline& in_process(bool yes = true);
   /// Goes on from the graph's checkpoint, as `brigade run --resume` does.
   Pipeline& resume(bool yes = true);
+  /// Begins anew where a checkpoint is there, and replaces it, as `brigade run --overwrite` does.
+  /// Without one of the two such a run is refused.
+  Pipeline& overwrite(bool yes = true);
   /// Shows warnings and errors only; otherwise progress goes to standard error.
   Pipeline& quiet(bool yes = true);
 
@@ -71,6 +74,7 @@ class BRIGADE_API Pipeline {
   std::uint64_t limit_ = 0;  // 0: all
   bool in_process_ = false;
   bool resume_ = false;
+  bool overwrite_ = false;
   bool quiet_ = false;
 };
 

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 
+#include "base/atomic_file.h"
 #include "base/text.h"
 #include "pipeline/plan/cache_contents.h"
 #include "pipeline/plan/order.h"
@@ -56,6 +58,20 @@ bool anybody_has_consumed(const Plan& plan, const Control<SystemPolicy>& control
   return false;
 }
 
+Result<void> refuse_past(const Plan& plan) {
+  for (const PlanStage& stage : plan.stages) {
+    for (const std::string& file : {stage.saved_file, stage.position_file}) {
+      std::error_code unknown;
+      if (file.empty() || !std::filesystem::exists(file, unknown)) continue;
+      return Error{concat("the checkpoint ", plan.checkpoint_file, " of another run is there (",
+                          file,
+                          "), and is not replaced unasked; go on from it with --resume, begin anew "
+                          "with --overwrite, or name another file: --set checkpoint.file=FILE")};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void prepare_checkpoints(Plan& plan, const StageTypes& types) {
@@ -94,6 +110,24 @@ Result<std::string> resume_from_files(Plan& plan) {
                                : concat("; ", join(forget, ", "), " cannot save what ",
                                         forget.size() == 1 ? "it keeps and begins anew"
                                                            : "they keep and begin anew"));
+}
+
+Result<RunBegin> begin_run(Plan& plan, const StageTypes& types, Past past) {
+  prepare_checkpoints(plan, types);
+  RunBegin begin;
+  if (!plan.checkpoint_file.empty()) {
+    BRIGADE_TRY(check_writable(plan.checkpoint_file));
+    BRIGADE_ASSIGN(std::optional<PathLock> lock, PathLock::try_now(plan.checkpoint_file));
+    if (!lock)
+      return Error{concat("another run writes the checkpoint ", plan.checkpoint_file,
+                          "; wait for its end, or name another file: --set checkpoint.file=FILE")};
+    begin.lock.emplace(std::move(*lock));
+  }
+  if (past == Past::resume) {
+    BRIGADE_ASSIGN(begin.line, resume_from_files(plan));
+  }
+  if (past == Past::refuse) BRIGADE_TRY(refuse_past(plan));
+  return begin;
 }
 
 Result<void> resume_after_death(Plan& plan, const Plan& before,

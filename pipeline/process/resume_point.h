@@ -3,9 +3,12 @@
 // From where a run goes on: the positions that its consumers' checkpoints have. For
 // `brigade run --resume`, and for the supervisor when a consumer that saves has died.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/path_lock.h"
 #include "base/result.h"
 #include "pipeline/plan/plan.h"
 #include "stages/api/stage_types.h"
@@ -22,6 +25,19 @@ void prepare_checkpoints(Plan& plan, const StageTypes& types);
 /// that do not belong together, another order than that of the checkpoint, a graph that cannot go
 /// on.
 Result<std::string> resume_from_files(Plan& plan);
+
+/// What a run does with a checkpoint of its name that is there already.
+enum class Past : std::uint8_t { refuse, resume, overwrite };
+
+struct RunBegin {
+  std::string line;              ///< for the user; empty: nothing to say
+  std::optional<PathLock> lock;  ///< on the checkpoint: held until the run has ended
+};
+
+/// Prepares the plan of a run, with `checkpoint:` or without. Errors: a checkpoint that another run
+/// writes, one whose folder is not writable; those of resume_from_files(); with Past::refuse a file
+/// of the checkpoint that is there, which this run would replace.
+Result<RunBegin> begin_run(Plan& plan, const StageTypes& types, Past past);
 
 /// `before`: a plan whose run has ended because a consumer that saves died, all its replicas reaped
 /// and repaired; `control`: its words. Makes `plan`, the same without a past, go on from there:

@@ -30,7 +30,8 @@ class Archives(sources_test.SourcesTest):
     def stop_in_the_middle(self):
         """A consumer that would take half a minute for the epoch, ended after its first checkpoint;
         what lies in the rings is lost."""
-        run = self.start(self.yaml, "--quiet", "--set", "stages.count.params.sleep_ms=2000")
+        run = self.start(self.yaml, "--quiet", "--overwrite", "--set",
+                         "stages.count.params.sleep_ms=2000")
         wait_until(lambda: self.checkpoint.exists() or run.ended(), "a checkpoint")
         self.assertFalse(run.ended())
         run.process.kill()

@@ -159,7 +159,7 @@ class TheSameBits(ResumeTest):
         self.assertEqual(resumed, expected)
         state = bytearray(self.checkpoint.read_bytes())
         self.assertEqual(len(state), 32)
-        self.go()  # from the beginning: it counts its own samples only
+        self.go("--overwrite")  # from the beginning: it counts its own samples only
         self.assertEqual(self.results(), expected)
 
 

@@ -186,7 +186,7 @@ class Checkpoints(TorchTest):
     def test_a_file_that_may_not_become_that_large(self):
         self.checkpoint.write_bytes(b"of an earlier run")
         finished = self.run_graph(self.graph(side=64, count=16, model="mlp"), "--quiet",
-                                  limits=[(resource.RLIMIT_FSIZE, 2 << 20)])
+                                  "--overwrite", limits=[(resource.RLIMIT_FSIZE, 2 << 20)])
         self.assertRegex(self.one_line(finished),
                          rf'^failed: cannot write {self.checkpoint} '
                          r"\(8\.0\d* MiB\): File too large; what was there before is intact$")
@@ -212,18 +212,20 @@ class Checkpoints(TorchTest):
                               timeout=brigade_program.SECONDS_MAX,
                               env={**os.environ, "TMPDIR": str(self.temporary)})
         self.assertEqual(done.stdout, "", "left on that disk")
-        return self.one_line(brigade_program.Finished(done.returncode, done.stdout, done.stderr))
+        return brigade_program.Finished(done.returncode, done.stdout, done.stderr)
 
     def test_a_full_disk(self):
-        self.assertRegex(self.mounted("size=100k"),
+        self.assertRegex(self.one_line(self.mounted("size=100k")),
                          rf'^failed: cannot write {self.checkpoint} '
                          r"\(2\d\d\.\d KiB\): No space left on device; what was there before is "
                          "intact$")
 
     def test_a_folder_that_may_not_be_written_is_said_before_training(self):
-        self.assertEqual(self.mounted("ro"),
-                         f"failed: cannot write {self.checkpoint}: folder "
-                         f"{self.checkpoint.parent}: Read-only file system")
+        finished = self.mounted("ro")
+        self.assertEqual(finished.code, 2)
+        self.assertEqual(finished.err,
+                         f"brigade: error: cannot write {self.checkpoint}: folder "
+                         f"{self.checkpoint.parent}: Read-only file system\n")
 
     def test_a_folder_that_is_not_there_is_said_before_anything_starts(self):
         self.checkpoint = self.folder / "nowhere" / "model.pt"
@@ -245,7 +247,7 @@ class WhatDoesNotFit(TorchTest):
                          "needs images of at least 8 x 8 pixels, found image u8[7, 7, 1]; use "
                          "larger images, or model linear or mlp")
         for control in (self.graph(side=7, model="linear"), self.graph(side=8)):
-            self.assertEqual(self.run_graph(control, "--quiet").code, 0)
+            self.assertEqual(self.run_graph(control, "--quiet", "--overwrite").code, 0)
 
     def test_a_label_beyond_the_classes(self):
         said = self.one_line(self.run_graph(self.graph(classes=9), "--quiet"))
@@ -264,7 +266,7 @@ class WhatDoesNotFit(TorchTest):
         codes = set()
         while enough - few > 4:
             size = (few + enough) // 2
-            finished = self.run_graph(self.graph(epochs=1), "--quiet",
+            finished = self.run_graph(self.graph(epochs=1), "--quiet", "--overwrite",
                                       limits=[(resource.RLIMIT_AS, size << 20)])
             codes.add(finished.code)
             if finished.code == 0:

@@ -218,7 +218,12 @@ void Parser::add_run() {
       ->option_text("FILE");
   run_command->add_flag("--in-process", run.in_process,
                         "threads instead of processes, for debuggers");
-  run_command->add_flag("--resume", run.resume, "goes on from the checkpoint of the last run");
+  auto* const resume =
+      run_command->add_flag("--resume", run.resume, "goes on from the checkpoint of the last run");
+  run_command
+      ->add_flag("--overwrite", run.overwrite,
+                 "begins anew, though a checkpoint is there, and replaces it")
+      ->excludes(resume);
   run_command->add_flag("--quiet", run.quiet, "warnings and errors only");
   run_command->footer(kRunFooter);
 }

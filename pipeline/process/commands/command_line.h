@@ -17,6 +17,7 @@ struct RunArguments {
   std::string log_file;      ///< empty: none
   bool in_process = false;
   bool resume = false;
+  bool overwrite = false;
   bool quiet = false;
 };
 

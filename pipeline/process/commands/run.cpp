@@ -34,6 +34,11 @@ int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& ou
   return 1;
 }
 
+Past past_of(const RunArguments& arguments) {
+  if (arguments.resume) return Past::resume;
+  return arguments.overwrite ? Past::overwrite : Past::refuse;
+}
+
 [[noreturn]] void say_out_of_memory() {
   constexpr std::string_view kText =
       "brigade: error: out of memory; raise the limit on address space (`ulimit -v`)\n";
@@ -61,12 +66,9 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
   }
   const StageTypes all_types = types_of(types, *planned.loaded.graph);
   Plan plan = *planned.plan;
-  prepare_checkpoints(plan, all_types);
-  if (arguments.resume) {
-    const auto from = resume_from_files(plan);
-    if (!from) return wrong_command(from.error().message);
-    console.line(LineKind::note, *from);
-  }
+  auto begin = begin_run(plan, all_types, past_of(arguments));
+  if (!begin) return wrong_command(begin.error().message);
+  if (!begin->line.empty()) console.line(LineKind::note, begin->line);
   RunOptions options;
   options.in_process = arguments.in_process;
   options.handle_signals = true;
@@ -82,6 +84,7 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
   }
   const RunOutcome& outcome = (*session)->wait();
   const int code = finish(arguments, *planned.plan, outcome, *summary_file, console);
+  begin->lock.reset();
   if ((*session)->abandoned()) _exit(code);
   return code;
 }

@@ -59,6 +59,15 @@ TEST_F(Embedding, AFileThatCannotBeReadIsTheErrorOfFromFile) {
   EXPECT_THAT(Pipeline::from_file("/nowhere.yaml").error().message, HasSubstr("/nowhere.yaml"));
 }
 
+TEST_F(Embedding, ACheckpointIsReplacedOnlyWhenAsked) {
+  auto pipeline = read("checkpoint: {file: model.ckpt}\n" + line_yaml("consumer: count"));
+  pipeline->in_process();
+  ASSERT_TRUE((*pipeline->start(app))->wait().ok());
+  EXPECT_THAT(pipeline->start(app).error().message, HasSubstr("is not replaced unasked"));
+  ASSERT_TRUE((*pipeline->overwrite().start(app))->wait().ok());
+  EXPECT_TRUE(pipeline->overwrite(false).resume().start(app).ok());
+}
+
 TEST_F(Embedding, ARunStopsWhenAsked) {
   auto run = read(line_yaml("consumer: count, params: {sleep_ms: 1}", 1'000'000))->start(app);
   ASSERT_TRUE(run.ok()) << run.error().message;

@@ -66,6 +66,39 @@ TEST_F(ResumePoint, AFinishedRunHasNothingLeftAndMoreEpochsGoOn) {
   EXPECT_EQ(samples((*run)->wait()), 3000u);  // the state of two epochs, and one more
 }
 
+TEST_F(ResumePoint, AnEarlierRunIsReplacedOnlyWhenAsked) {
+  Plan first = session.plan(one_consumer(file));
+  EXPECT_EQ(begin_run(first, session.types, Past::refuse).value().line, "") << "nothing is there";
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  const std::string refused = concat("the checkpoint ", file, " of another run is there (", file,
+                                     "), and is not replaced unasked; go on from it with --resume, "
+                                     "begin anew with --overwrite, or "
+                                     "name another file: --set checkpoint.file=FILE");
+  Plan again = session.plan(one_consumer(file));
+  EXPECT_EQ(begin_run(again, session.types, Past::refuse).error().message, refused);
+  EXPECT_EQ(begin_run(again, session.types, Past::overwrite).value().line, "");
+  EXPECT_EQ(begin_run(again, session.types, Past::resume).value().line,
+            concat("goes on from ", file, ": end has had all epochs"));
+  std::filesystem::remove(file);
+  EXPECT_NE(begin_run(again, session.types, Past::refuse).error().message.find(".position)"),
+            std::string::npos)
+      << "its other file is there";
+}
+
+TEST_F(ResumePoint, TwoRunsDoNotWriteOneCheckpoint) {
+  Plan first = session.plan(one_consumer(file));
+  Plan second = first;
+  auto begun = begin_run(first, session.types, Past::refuse);
+  ASSERT_TRUE(begun.ok()) << begun.error().message;
+  for (const Past past : {Past::refuse, Past::resume, Past::overwrite})
+    EXPECT_EQ(begin_run(second, session.types, past).error().message,
+              concat("another run writes the checkpoint ", file,
+                     "; wait for its end, or name another file: --set checkpoint.file=FILE"));
+  begun->lock.reset();
+  EXPECT_TRUE(begin_run(second, session.types, Past::refuse).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing is left of a lock";
+}
+
 TEST_F(ResumePoint, AnotherOrderIsRefusedWithTheDifference) {
   EXPECT_EQ(session.run(one_consumer(file)).failure, "");
   Plan plan = session.plan(one_consumer(file, 999));

@@ -39,7 +39,9 @@ TEST(CommandLine, RunTakesFilesAndFlags) {
   EXPECT_EQ(run.summary_file, "s.json");
   EXPECT_EQ(run.log_file, "l.txt");
   EXPECT_TRUE(run.in_process && run.quiet);
-  EXPECT_FALSE(run.resume);
+  EXPECT_FALSE(run.resume || run.overwrite);
+  EXPECT_TRUE(std::get<RunArguments>(parse({"run", "t.yaml", "--overwrite"})).overwrite);
+  EXPECT_EQ(std::get<ShowText>(parse({"run", "t.yaml", "--overwrite", "--resume"})).exit_code, 2);
 }
 
 TEST(CommandLine, FilesMayFollowSettings) {
