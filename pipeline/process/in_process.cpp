@@ -167,7 +167,7 @@ Result<void> ThreadCrew::work(int number) {
   setup.reporter = &reporter;
   Replica replica(std::move(setup));
   BRIGADE_TRY(replica.open());
-  queue_.send({number, Ready{replica.source_size()}});
+  queue_.send({number, Ready{replica.source_size(), replica.left_out()}});
   BRIGADE_TRY(replica.run());
   BRIGADE_TRY(replica.close());
   reporter.flush();

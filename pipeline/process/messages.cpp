@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 
 namespace brigade {
@@ -12,6 +13,13 @@ using nlohmann::json;
 
 std::string dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Throws, as reading its fields does.
+json read_json(std::string_view text) {
+  auto read = parse_json(text);
+  if (!read) throw std::invalid_argument(concat("it ", read.error().message));
+  return std::move(*read);
 }
 
 // JSON has no word for these, and a loss that became NaN is worth seeing.
@@ -37,6 +45,10 @@ struct Printer {
   void operator()(const Ready& ready) const {
     out["kind"] = "ready";
     if (ready.source_size) out["size"] = *ready.source_size;
+    json list = json::array();
+    for (const LeftOut& one : ready.left_out)
+      list.push_back({static_cast<unsigned>(one.why), one.count, one.text});
+    if (!list.empty()) out["left_out"] = std::move(list);
   }
   void operator()(const Failed& failed) const {
     out["kind"] = "failed";
@@ -63,11 +75,23 @@ struct Printer {
   }
 };
 
+std::vector<LeftOut> parse_left_out(const json& list) {
+  std::vector<LeftOut> all;
+  for (const json& one : list) {
+    const auto why = one.at(0).get<unsigned>();
+    if (why > static_cast<unsigned>(LeftOutWhy::blank)) throw std::out_of_range("unknown reason");
+    all.push_back({static_cast<LeftOutWhy>(why), one.at(1).get<std::uint64_t>(),
+                   one.at(2).get<std::string>()});
+  }
+  return all;
+}
+
 ReportContent parse_what(const json& in) {
   const auto kind = in.at("kind").get<std::string>();
   if (kind == "ready") {
     Ready ready;
     if (in.contains("size")) ready.source_size = in.at("size").get<std::uint64_t>();
+    if (in.contains("left_out")) ready.left_out = parse_left_out(in.at("left_out"));
     return ready;
   }
   if (kind == "failed") return Failed{in.at("text").get<std::string>()};
@@ -108,7 +132,7 @@ std::string print_role(const WorkerRole& role) {
 
 Result<WorkerRole> parse_role(std::string_view text) {
   try {
-    const json in = json::parse(text);
+    const json in = read_json(text);
     WorkerRole role;
     role.name = in.at("name").get<std::string>();
     role.stage = in.at("stage").get<int>();
@@ -137,6 +161,10 @@ std::string print_report(const ReportContent& report) {
   json out = json::object();
   std::visit(Printer{out}, report);
   std::string text = dump(out);
+  while (text.size() > kReportBytesMax && out.contains("left_out") && !out["left_out"].empty()) {
+    out["left_out"].erase(out["left_out"].size() - 1);
+    text = dump(out);
+  }
   if (text.size() <= kReportBytesMax || !out.contains("text")) return text;
   auto message = out["text"].get<std::string>();
   while (text.size() > kReportBytesMax) {
@@ -151,7 +179,7 @@ std::string print_report(const ReportContent& report) {
 
 Result<ReportContent> parse_report(std::string_view text) {
   try {
-    return parse_what(json::parse(text));
+    return parse_what(read_json(text));
   } catch (const std::exception& exception) {
     return Error{concat("a worker sent a report that cannot be read: ", exception.what())};
   }

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "pipeline/run/run_reporter.h"
 #include "pipeline/stats/results.h"
+#include "stages/api/left_out.h"
 
 namespace brigade {
 
@@ -59,6 +60,7 @@ Result<WorkerRole> parse_role(std::string_view text);
 /// open() has returned.
 struct Ready {
   std::optional<std::uint64_t> source_size;  ///< of indexed sources: samples per epoch
+  std::vector<LeftOut> left_out = {};        ///< of those, what is beside them
   friend bool operator==(const Ready&, const Ready&) = default;
 };
 /// The replica cannot go on, and why.

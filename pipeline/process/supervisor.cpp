@@ -34,6 +34,7 @@ int exit_code(const RunOutcome& outcome) {
 Supervisor::Supervisor(const SupervisorSetup& setup)
     : setup_(setup),
       barrier_(setup.plan),
+      sources_(setup.plan),
       recovery_(setup.plan, setup.control, setup.books, setup.repair_rules),
       stall_watch_(setup.plan, setup.control),
       quarantine_file_(setup.quarantine_file) {
@@ -180,6 +181,7 @@ void Supervisor::on(int number, const Ready& ready) {
   members_[static_cast<std::size_t>(number)].ready = true;
   if (state_ != State::opening) return;
   barrier_.ready(number, ready.source_size);
+  sources_.ready(number, ready.source_size, ready.left_out);
   if (barrier_.complete()) begin();
 }
 
@@ -190,6 +192,7 @@ void Supervisor::begin() {
     set_end(setup_.control, start.domain, start.samples, start.period,
             domain_epochs(setup_.plan, start.domain));
   }
+  sources_.say(setup_.lines);
   begin_running(setup_.control);
   running_ns_ = setup_.clock.now_ns();
   state_ = State::running;
@@ -374,6 +377,7 @@ RunOutcome Supervisor::outcome() {
     summary.results.emplace_back(setup_.plan.stages[static_cast<std::size_t>(s)].name,
                                  results_of(s));
   }
+  summary.sources = sources_.books();
   summary.edges = audit_edges(setup_.plan, setup_.control);
   outcome.ended_by_itself = ended_by_itself();
   if (ended_by_itself()) {

@@ -25,6 +25,7 @@
 #include "pipeline/process/recovery.h"
 #include "pipeline/process/run_lines.h"
 #include "pipeline/process/signals.h"
+#include "pipeline/process/source_counts.h"
 #include "pipeline/process/stall_watch.h"
 #include "pipeline/process/start_barrier.h"
 #include "pipeline/stats/summary.h"
@@ -116,6 +117,7 @@ class Supervisor {
 
   const SupervisorSetup setup_;
   StartBarrier barrier_;
+  SourceCounts sources_;
   Recovery recovery_;
   StallWatch stall_watch_;
   std::int64_t next_look_ns_ = 0;

@@ -119,7 +119,7 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   Replica replica(make_setup(role, segments, *type, sources, reporter));
   BRIGADE_TRY(replica.open());
   if (stage.private_bytes_max > 0) limit_private_memory(stage.private_bytes_max);
-  sink.send({role.number, Ready{replica.source_size()}});
+  sink.send({role.number, Ready{replica.source_size(), replica.left_out()}});
   BRIGADE_TRY(replica.run());
   BRIGADE_TRY(replica.close());
   reporter.flush();

@@ -88,6 +88,7 @@ struct Replica::State {
   std::unique_ptr<Producer> producer;
   std::uint64_t source_samples = 0;      // of an indexed producer, `limit` applied
   std::optional<std::uint64_t> samples;  // of them, per epoch, in this process
+  std::vector<LeftOut> left_out;         // beside these
   std::optional<JoinedLanes<SystemPolicy>> lanes;
   std::optional<EpochEnds> epoch_ends;
   std::optional<Checkpoints> checkpoints;
@@ -95,6 +96,7 @@ struct Replica::State {
 
   Result<void> open_stage();
   Result<void> open_producer();
+  Result<void> count_left_out(std::uint64_t behind_limit);
   Result<void> check_size() const;
   Result<void> check_fingerprint(std::uint64_t found) const;
   bool running() const;
@@ -126,9 +128,31 @@ Result<void> Replica::State::open_producer() {
   if (source_samples == 0) return Error{"its source has no samples"};
   BRIGADE_ASSIGN(samples, shard_samples(source_samples, context.plan->shard));
   BRIGADE_TRY(check_size());
+  BRIGADE_TRY(count_left_out(size - source_samples));
   BRIGADE_ASSIGN(const std::uint64_t fingerprint,
                  guarded([&]() -> Result<std::uint64_t> { return producer->fingerprint(); }));
   return check_fingerprint(fingerprint);
+}
+
+/// What the source leaves out, and what the runtime does of the rest.
+Result<void> Replica::State::count_left_out(std::uint64_t behind_limit) {
+  const auto add = [this](LeftOutWhy why, std::uint64_t count, std::string_view text) {
+    if (count > 0 && left_out.size() < kLeftOutReasonsMax)
+      left_out.push_back({why, count, std::string(text.substr(0, kLeftOutTextBytesMax))});
+  };
+  const PlanShard& shard = context.plan->shard;
+  const std::uint64_t others = source_samples - *samples;
+  const std::uint64_t rest =
+      shard.uneven == Uneven::drop ? source_samples - *samples * shard.world : 0;
+  add(LeftOutWhy::limit, behind_limit, "behind `limit:`");
+  add(LeftOutWhy::ranks, others - rest, "for the other ranks");
+  add(LeftOutWhy::uneven, rest, "that ranks cannot share evenly (`uneven: drop`)");
+  const auto* const source = dynamic_cast<const LeavesOut*>(producer.get());
+  if (source == nullptr) return {};
+  BRIGADE_ASSIGN(const auto by_source,
+                 guarded([&]() -> Result<std::vector<LeftOut>> { return source->left_out(); }));
+  for (const LeftOut& one : by_source) add(one.why, one.count, one.text);
+  return {};
 }
 
 bool Replica::State::running() const {
@@ -259,6 +283,7 @@ Result<void> Replica::open() {
 }
 
 std::optional<std::uint64_t> Replica::source_size() const { return state_->samples; }
+const std::vector<LeftOut>& Replica::left_out() const { return state_->left_out; }
 
 Result<void> Replica::run() {
   State& state = *state_;

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/run/run_reporter.h"
+#include "stages/api/left_out.h"
 #include "stages/api/stage_types.h"
 #include "transports/layout.h"
 #include "transports/row_pool.h"
@@ -52,6 +53,8 @@ class Replica {
   Result<void> open();
   /// Samples per epoch of an indexed source, `limit` applied; none for other stages. After open().
   std::optional<std::uint64_t> source_size() const;
+  /// What an indexed source has found and does not give: by itself, for `limit`, to other ranks.
+  const std::vector<LeftOut>& left_out() const;
   Result<void> run();
   Result<void> close();
 

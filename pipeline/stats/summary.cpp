@@ -59,6 +59,8 @@ std::string summary_text(const Plan& plan, const RunSummary& summary) {
   if (const auto bottleneck = find_bottleneck({}, summary.figures)) {
     text += concat("  bottleneck: ", bottleneck_text(summary.figures, *bottleneck), '\n');
   }
+  for (const SourceBook& book : summary.sources)
+    if (!book.left_out.empty()) text += concat("  ", source_text(book), '\n');
   for (const EdgeBook& book : summary.edges) text += concat("  ", book_text(book), '\n');
   for (const auto& [stage, results] : summary.results) {
     std::vector<std::string> parts;

@@ -12,6 +12,7 @@
 #include "pipeline/stats/books.h"
 #include "pipeline/stats/figures.h"
 #include "pipeline/stats/results.h"
+#include "pipeline/stats/source_book.h"
 
 namespace brigade {
 
@@ -19,16 +20,17 @@ struct RunSummary {
   RunFigures figures;                          ///< at the end
   double seconds = 0;                          ///< from all stages ready to all work done
   std::optional<double> first_sample_seconds;  ///< from exec to the first row handed to a consumer
+  std::vector<SourceBook> sources;
   std::vector<EdgeBook> edges;
   std::vector<std::pair<std::string, std::vector<StageResult>>> results;  ///< by stage
 };
 
-/// Several lines, each ending in a newline: a table of the stages, the bottleneck, every edge's
-/// audit, the results.
+/// Several lines, each ending in a newline: a table of the stages, the bottleneck, the sources that
+/// leave something out, every edge's audit, the results.
 std::string summary_text(const Plan& plan, const RunSummary& summary);
 
 /// One JSON object: samples, seconds, samples_per_second, first_sample_seconds, epochs, stages,
-/// edges, results.
+/// sources, edges, results.
 std::string summary_json(const RunSummary& summary);
 
 }  // namespace brigade

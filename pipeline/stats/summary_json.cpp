@@ -20,6 +20,21 @@ ordered_json stage_json(const StageFigures& stage) {
           {"skipped", stage.skipped}};
 }
 
+template <class T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json source_json(const SourceBook& book) {
+  ordered_json left_out = ordered_json::array();
+  for (const LeftOut& one : book.left_out)
+    left_out.push_back({{"count", one.count}, {"why", left_out_name(one.why)}, {"text", one.text}});
+  return {{"name", book.name},
+          {"found", or_null(found_by(book))},
+          {"gives", or_null(book.gives)},
+          {"left_out", left_out}};
+}
+
 ordered_json edge_json(const EdgeBook& book) {
   return {{"from", book.from},
           {"to", book.to},
@@ -48,14 +63,14 @@ std::string summary_json(const RunSummary& summary) {
   out["samples"] = summary.figures.samples;
   out["seconds"] = summary.seconds;
   out["samples_per_second"] = rate;
-  out["first_sample_seconds"] = summary.first_sample_seconds
-                                    ? ordered_json(*summary.first_sample_seconds)
-                                    : ordered_json(nullptr);
+  out["first_sample_seconds"] = or_null(summary.first_sample_seconds);
   out["epochs"] = summary.figures.epochs;
   out["stages"] = ordered_json::array();
   for (const StageFigures& stage : summary.figures.stages) {
     out["stages"].push_back(stage_json(stage));
   }
+  out["sources"] = ordered_json::array();
+  for (const SourceBook& book : summary.sources) out["sources"].push_back(source_json(book));
   out["edges"] = ordered_json::array();
   for (const EdgeBook& book : summary.edges) out["edges"].push_back(edge_json(book));
   out["results"] = ordered_json::object();

@@ -200,7 +200,7 @@ ReadValue reader_of(DType dtype) {
   return nullptr;
 }
 
-class Csv : public Producer {
+class Csv : public Producer, public LeavesOut {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<CsvParams>();
@@ -220,6 +220,7 @@ class Csv : public Producer {
   }
 
   Result<std::uint64_t> size() override { return records_.size(); }
+  std::vector<LeftOut> left_out() const override { return records_.left_out(); }
 
   // All of the text: open() has looked through it, too.
   std::uint64_t fingerprint() override {

@@ -81,9 +81,17 @@ Result<CsvRecords> CsvRecords::find(const std::string& path, std::string_view te
       return Error{concat(csv_place(path, text, at), ": a quote in this record is never closed")};
     if (!first && out.size_++ % kRecordsPerPlace == 0) out.begins_.push_back(at);
     at = csv_skip_empty(text, *end);
+    out.blank_lines_ += static_cast<std::uint64_t>(
+        std::count(text.begin() + static_cast<std::ptrdiff_t>(*end),
+                   text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   }
   if (out.size_ == 0) return Error{concat(path, ": has no lines with data")};
   return out;
+}
+
+std::vector<LeftOut> CsvRecords::left_out() const {
+  if (blank_lines_ == 0) return {};
+  return {{LeftOutWhy::blank, blank_lines_, "blank lines"}};
 }
 
 std::size_t CsvRecords::begin(std::uint64_t record) const {

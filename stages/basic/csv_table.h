@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "stages/api/left_out.h"
 #include "stages/api/types.h"
 
 namespace brigade {
@@ -39,6 +40,8 @@ class CsvRecords {
                                  bool header);
 
   std::uint64_t size() const { return size_; }
+  /// Lines with nothing on them, behind a record.
+  std::vector<LeftOut> left_out() const;
   std::size_t begin(std::uint64_t record) const;
   /// With its line end.
   std::string_view text(std::uint64_t record) const;
@@ -47,6 +50,7 @@ class CsvRecords {
   std::string_view text_;
   char separator_ = ',';
   std::uint64_t size_ = 0;
+  std::uint64_t blank_lines_ = 0;
   std::vector<std::uint64_t> begins_;
 };
 

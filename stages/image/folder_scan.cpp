@@ -60,7 +60,8 @@ class Scan {
       return Error{concat(path, ": more than ", kDepthMax,
                           " folders in each other; is there a link that leads back?")};
     std::int64_t changed_ns = 0;
-    BRIGADE_ASSIGN(const std::vector<FolderEntry> entries, list_folder(path, changed_ns));
+    BRIGADE_ASSIGN(const std::vector<FolderEntry> entries,
+                   list_folder(path, changed_ns, out_.left_out));
     out_.folders.push_back({folder, changed_ns});
     bool in_run = false;
     for (const FolderEntry& entry : entries) {
@@ -69,7 +70,10 @@ class Scan {
         BRIGADE_TRY(look(concat(folder, "/", entry.name), depth + 1));
         continue;
       }
-      if (!is_image_name(entry.name)) continue;
+      if (!is_image_name(entry.name)) {
+        leave_out_file(entry.name, out_.left_out);
+        continue;
+      }
       if (path.size() + 1 + entry.name.size() >= kPathBytesMax)
         return Error{concat(path, "/", entry.name, ": longer than ", kPathBytesMax - 1, " bytes")};
       if (!in_run) out_.runs.push_back({folder, out_.names.size(), out_.begins.size()});
@@ -92,7 +96,14 @@ class Scan {
 
 }  // namespace
 
-Result<std::vector<FolderEntry>> list_folder(const std::string& path, std::int64_t& changed) {
+void leave_out_file(const std::string& name, LeftOutTally& left_out) {
+  const std::size_t dot = name.rfind('.');
+  left_out.add(LeftOutWhy::no_match, "files that are no images",
+               dot == name.npos ? name : name.substr(dot));
+}
+
+Result<std::vector<FolderEntry>> list_folder(const std::string& path, std::int64_t& changed,
+                                             LeftOutTally& left_out) {
   const OpenFolder folder(opendir(path.c_str()));
   struct stat status {};
   if (folder == nullptr || fstat(dirfd(folder.get()), &status) != 0)
@@ -103,7 +114,11 @@ Result<std::vector<FolderEntry>> list_folder(const std::string& path, std::int64
     errno = 0;
     const dirent* const entry = readdir(folder.get());
     if (entry == nullptr) break;
-    if (entry->d_name[0] == '.') continue;
+    const std::string_view name = entry->d_name;
+    if (name.starts_with('.')) {
+      if (name != "." && name != "..") left_out.add(LeftOutWhy::hidden, "hidden files and folders");
+      continue;
+    }
     bool is_folder = entry->d_type == DT_DIR;
     if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
       is_folder = leads_to_folder(dirfd(folder.get()), entry->d_name);

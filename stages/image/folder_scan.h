@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "stages/api/left_out.h"
 
 namespace brigade {
 
@@ -30,9 +31,10 @@ struct FolderScan {
   std::vector<std::uint32_t> begins;  ///< of each, from its run's names_at
   std::vector<Run> runs;
   std::vector<Seen> folders;
+  LeftOutTally left_out;
 };
 
-/// A name in a folder; hidden ones are left out.
+/// A name in a folder; hidden ones are left out, and counted.
 struct FolderEntry {
   std::string name;
   bool is_folder = false;
@@ -40,7 +42,11 @@ struct FolderEntry {
 
 /// What lies in a folder, in the order of the paths below it: a folder's name is compared with a
 /// slash at its end. `changed_ns`: of the folder, before it was read.
-Result<std::vector<FolderEntry>> list_folder(const std::string& path, std::int64_t& changed_ns);
+Result<std::vector<FolderEntry>> list_folder(const std::string& path, std::int64_t& changed_ns,
+                                             LeftOutTally& left_out);
+
+/// Notes a file that is no image: "files that are no images (".txt")".
+void leave_out_file(const std::string& name, LeftOutTally& left_out);
 
 /// The images of root/name/**.
 Result<FolderScan> scan_folder(const std::string& root, const std::string& name);

@@ -52,7 +52,7 @@ Contract<ImageFolderParams> image_folder_contract() {
       .example("producer: image_folder\nshuffle: true\nparams: {root: imagenet/train}\n");
 }
 
-class ImageFolder : public Producer {
+class ImageFolder : public Producer, public LeavesOut {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<ImageFolderParams>();
@@ -75,6 +75,7 @@ class ImageFolder : public Producer {
   }
 
   Result<std::uint64_t> size() override { return index_.size(); }
+  std::vector<LeftOut> left_out() const override { return ImageIndex::left_out_of(saved_.get()); }
   std::uint64_t fingerprint() override { return saved_.get().fingerprint(); }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {

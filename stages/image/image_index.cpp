@@ -33,12 +33,15 @@ Error no_images(const std::string& root, const std::string& name) {
                       "); every folder there is a class: take it away, or fill it")};
 }
 
-/// `made_from` is the root, when it was looked at, then each folder with its time of change.
+/// `made_from` is the root, when it was looked at, what was left out, then each folder with its
+/// time of change.
 class Listing {
  public:
-  Listing(const std::string& root, std::int64_t looked_ns, std::int64_t root_changed_ns) {
+  Listing(const std::string& root, std::int64_t looked_ns, const std::vector<LeftOut>& left_out,
+          std::int64_t root_changed_ns) {
     add_part(made_from_, root);
     add_part(made_from_, concat(looked_ns));
+    add_left_out(made_from_, left_out);
     add_folder(".", root_changed_ns);
   }
 
@@ -106,13 +109,24 @@ bool is_image_name(std::string_view name) {
 Result<std::string> ImageIndex::scan(const std::string& root) {
   const std::int64_t looked_ns = file_clock_ns();
   std::int64_t root_changed_ns = 0;
-  BRIGADE_ASSIGN(const std::vector<FolderEntry> found, list_folder(root, root_changed_ns));
+  LeftOutTally left_out;
+  BRIGADE_ASSIGN(const std::vector<FolderEntry> found,
+                 list_folder(root, root_changed_ns, left_out));
   std::vector<const std::string*> names;
-  for (const FolderEntry& entry : found)
-    if (entry.is_folder) names.push_back(&entry.name);
+  for (const FolderEntry& entry : found) {
+    if (entry.is_folder) {
+      names.push_back(&entry.name);
+    } else if (is_image_name(entry.name)) {
+      left_out.add(LeftOutWhy::no_match, "images beside the folders of classes", entry.name);
+    } else {
+      leave_out_file(entry.name, left_out);
+    }
+  }
   std::vector<std::optional<Result<FolderScan>>> scans(names.size());
   in_parallel(names.size(), [&](std::size_t i) { scans[i] = scan_folder(root, *names[i]); });
-  Listing listing(root, looked_ns, root_changed_ns);
+  for (const auto& scan : scans)
+    if (*scan) left_out.add((*scan)->left_out);
+  Listing listing(root, looked_ns, left_out.list(), root_changed_ns);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!*scans[i]) return scans[i]->error();
     if ((*scans[i])->begins.empty()) return no_images(root, *names[i]);
@@ -129,7 +143,7 @@ bool ImageIndex::is_current(std::string_view made_from, const std::string& root,
   if (take_part(rest) != root) return false;
   const auto looked_ns = take_number(rest);
   bool any = false;
-  if (!looked_ns || *looked_ns < kRecentNs) return false;
+  if (!looked_ns || *looked_ns < kRecentNs || !take_left_out(rest)) return false;
   while (!rest.empty()) {
     const auto folder = take_part(rest);
     const auto changed = take_number(rest);
@@ -144,6 +158,13 @@ bool ImageIndex::is_current(std::string_view made_from, const std::string& root,
 std::optional<std::uint64_t> ImageIndex::size_of(const IndexStart& start) {
   if (start.section_bytes.size() != kSections) return std::nullopt;
   return start.section_bytes[kBegins] / sizeof(std::uint32_t);
+}
+
+std::vector<LeftOut> ImageIndex::left_out_of(const IndexFile& file) {
+  std::string_view rest = file.made_from();
+  take_part(rest);
+  take_number(rest);
+  return take_left_out(rest).value_or(std::vector<LeftOut>());
 }
 
 Result<ImageIndex> ImageIndex::of(const IndexFile& file) {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "stages/api/left_out.h"
 #include "stages/api/path_stamp.h"
 #include "stages/image/index_file.h"
 
@@ -52,6 +53,8 @@ class ImageIndex {
     return is_current(file.made_from(), root, stamp_of);
   }
   static bool is_current(std::string_view made_from, const std::string& root, const StampOf& stamp);
+  /// What lies there and is no image of a class.
+  static std::vector<LeftOut> left_out_of(const IndexFile& file);
   /// What of() will find, by the sections' sizes alone.
   static std::optional<std::uint64_t> size_of(const IndexStart& start);
 

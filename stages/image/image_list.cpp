@@ -104,7 +104,7 @@ Contract<ImageListParams> image_list_contract() {
           "params: {file: train.csv, path: image, label: species, labels: names}\n");
 }
 
-class ImageList : public Producer {
+class ImageList : public Producer, public LeavesOut {
  public:
   Result<void> open(const OpenContext& context) override {
     params_ = context.params<ImageListParams>();
@@ -124,6 +124,7 @@ class ImageList : public Producer {
   }
 
   Result<std::uint64_t> size() override { return records_.size(); }
+  std::vector<LeftOut> left_out() const override { return records_.left_out(); }
 
   std::uint64_t fingerprint() override {
     Fingerprint all;

@@ -11,7 +11,7 @@ namespace brigade {
 namespace {
 
 constexpr std::string_view kMagic = "BRGINDEX";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;  // 2: made_from says what was left out
 constexpr std::uint64_t kSectionsMax = 64;
 
 struct Header {

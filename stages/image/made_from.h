@@ -9,7 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/text.h"
+#include "stages/api/left_out.h"
 #include "stages/api/path_stamp.h"
 
 namespace brigade {
@@ -39,6 +42,35 @@ inline std::optional<std::int64_t> take_number(std::string_view& text) {
   const auto [end, error] = std::from_chars(part->data(), part->data() + part->size(), number);
   if (error != std::errc{} || end != part->data() + part->size()) return std::nullopt;
   return number;
+}
+
+/// What the look left out: kept with the index, as nobody looks again while it holds. Beside the
+/// listing, not in it: a file more that is no sample changes no sample's number.
+inline void add_left_out(std::string& text, const std::vector<LeftOut>& all) {
+  add_part(text, concat(all.size()));
+  for (const LeftOut& left_out : all) {
+    add_part(text, concat(static_cast<unsigned>(left_out.why)));
+    add_part(text, concat(left_out.count));
+    add_part(text, left_out.text);
+  }
+}
+
+/// Nothing where that is not what stands there.
+inline std::optional<std::vector<LeftOut>> take_left_out(std::string_view& text) {
+  const auto size = take_number(text);
+  if (!size || *size < 0 || *size > static_cast<std::int64_t>(kLeftOutReasonsMax))
+    return std::nullopt;
+  std::vector<LeftOut> all(static_cast<std::size_t>(*size));
+  for (LeftOut& left_out : all) {
+    const auto why = take_number(text);
+    const auto count = take_number(text);
+    const auto what = take_part(text);
+    if (!why || *why < 0 || *why > static_cast<std::int64_t>(LeftOutWhy::blank) || !count || !what)
+      return std::nullopt;
+    left_out = {static_cast<LeftOutWhy>(*why), static_cast<std::uint64_t>(*count),
+                std::string(*what)};
+  }
+  return all;
 }
 
 /// Now, by the clock of files' times.

@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kWindowBytes = 8 << 10;  // a header, what is small, and the next header
 constexpr std::uint64_t kLabelBytesMax = 64 << 10;
 constexpr std::uint64_t kJsonBytesMax = 16 << 20;
+constexpr std::size_t kExtensionsKept = 4;
 
 /// Reads a file through a window that is kept.
 class ShardFile {
@@ -82,9 +83,12 @@ class Scan {
     for (;;) {
       BRIGADE_ASSIGN(const bool more, walk_.next(member));
       if (!more) break;
-      if (!member.is_file) continue;
+      if (member.is_folder) continue;
       const TarName name = split_tar_name(member.name);
-      if (name.extension.empty()) continue;
+      if (!member.is_file || name.extension.empty()) {
+        pass_over(member, name);
+        continue;
+      }
       if (name.key != key_) {
         BRIGADE_TRY(end_sample());
         key_ = std::string(name.key);
@@ -97,7 +101,20 @@ class Scan {
   }
 
  private:
+  void pass_over(const TarMember& member, const TarName& name) {
+    const std::string_view last = member.name.substr(member.name.rfind('/') + 1);
+    if (!member.is_file) {
+      const std::string extension = name.extension.empty() ? "" : concat(".", name.extension);
+      out_.left_out.add(LeftOutWhy::no_file, "members that are links or devices", extension);
+    } else if (last.starts_with('.')) {
+      out_.left_out.add(LeftOutWhy::hidden, "hidden members");
+    } else {
+      out_.left_out.add(LeftOutWhy::no_match, "members without an extension", last);
+    }
+  }
+
   Result<void> add(const TarMember& member, const std::string& extension) {
+    if (extensions_.size() < kExtensionsKept) extensions_.push_back(concat(".", extension));
     const TarPlace place{member.offset, member.size};
     const auto image = std::find(fields_.image.begin(), fields_.image.end(), extension);
     if (image != fields_.image.end()) {
@@ -145,7 +162,13 @@ class Scan {
       out_.samples.push_back(sample);
       extras_.resize(fields_.extra.size());
       for (std::size_t e = 0; e < extras_.size(); ++e) out_.extras[e].push_back(extras_[e]);
+    } else if (!extensions_.empty()) {
+      out_.left_out.add(LeftOutWhy::no_match,
+                        fields_.label.empty() ? "keys without an image"
+                                              : "keys with neither an image nor a label",
+                        join(extensions_, " "));
     }
+    extensions_.clear();
     image_ = label_ = {};
     which_ = 0;
     extras_.clear();
@@ -173,7 +196,8 @@ class Scan {
     }
     set(TarState::bad_label);
     sample.offset = label_.offset;
-    sample.size = static_cast<std::uint32_t>(std::min(label_.size, kLabelBytesMax));
+    sample.size =
+        static_cast<std::uint32_t>(std::min(label_.size, json ? kJsonBytesMax : kLabelBytesMax));
     return {};
   }
 
@@ -193,7 +217,8 @@ class Scan {
   const TarFields& fields_;
   TarWalk walk_;
   ShardScan out_;
-  std::string key_;  // of the sample in hand
+  std::string key_;                      // of the sample in hand
+  std::vector<std::string> extensions_;  // of its members, the first few
   TarPlace image_{};
   TarPlace label_{};
   std::size_t which_ = 0;

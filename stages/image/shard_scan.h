@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "stages/api/left_out.h"
 #include "stages/image/tar_index.h"
 #include "stages/image/tar_walk.h"
 
@@ -15,7 +16,8 @@ struct ShardScan {
   std::vector<TarSample> samples;  ///< their keys begin in `keys`
   std::string keys;
   std::vector<std::vector<TarPlace>> extras;  ///< by extension, then by sample
-  std::uint64_t bytes = 0;                    ///< of the file, before it was read
+  LeftOutTally left_out;
+  std::uint64_t bytes = 0;  ///< of the file, before it was read
   std::int64_t changed_ns = 0;
 };
 

@@ -27,6 +27,9 @@ class Listing {
     add_part(made_from_, concat(file_clock_ns()));
   }
 
+  /// Before the first add().
+  void leave_out(const std::vector<LeftOut>& all) { add_left_out(made_from_, all); }
+
   void add(const std::string& path, const ShardScan& scan) {
     add_part(made_from_, path);
     add_part(made_from_, concat(scan.bytes));
@@ -87,16 +90,24 @@ Result<std::string> TarIndex::scan(const std::vector<std::string>& shards,
   Listing listing(fields);  // notes the time before the look
   std::vector<std::optional<Result<ShardScan>>> scans(shards.size());
   in_parallel(shards.size(), [&](std::size_t i) { scans[i] = scan_shard(shards[i], fields); });
+  LeftOutTally left_out;
+  for (const auto& scan : scans) {
+    if (!*scan) return scan->error();
+    left_out.add((*scan)->left_out);
+  }
+  listing.leave_out(left_out.list());
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    if (!*scans[i]) return scans[i]->error();
     listing.add(shards[i], **scans[i]);
     scans[i].reset();
   }
   if (!listing.empty()) return listing.finish();
-  return Error{concat(shards.empty() ? "the list of shards" : shards.front(),
-                      shards.size() > 1 ? concat(" and ", shards.size() - 1, " more") : "",
-                      ": no samples; expected members such as KEY.", fields.image.front(),
-                      fields.label.empty() ? "" : concat(" and KEY.", fields.label))};
+  const std::vector<LeftOut> only = left_out.list();
+  return Error{
+      concat(shards.empty() ? "the list of shards" : shards.front(),
+             shards.size() > 1 ? concat(" and ", shards.size() - 1, " more") : "",
+             ": no samples; expected members such as KEY.", fields.image.front(),
+             fields.label.empty() ? "" : concat(" and KEY.", fields.label),
+             only.empty() ? "" : concat(", found ", only.front().count, " ", only.front().text))};
 }
 
 bool TarIndex::is_current(std::string_view made_from, const std::vector<std::string>& shards,
@@ -104,7 +115,7 @@ bool TarIndex::is_current(std::string_view made_from, const std::vector<std::str
   std::string_view rest = made_from;
   if (take_part(rest) != wish_of(fields)) return false;
   const auto looked_ns = take_number(rest);
-  if (!looked_ns || *looked_ns < kRecentNs) return false;
+  if (!looked_ns || *looked_ns < kRecentNs || !take_left_out(rest)) return false;
   for (const std::string& shard : shards) {
     const auto path = take_part(rest);
     const auto bytes = take_number(rest);
@@ -127,12 +138,20 @@ std::vector<std::string> TarIndex::shards_of(const IndexFile& file) {
   std::string_view rest = file.made_from();
   take_part(rest);
   take_number(rest);
+  take_left_out(rest);
   while (const auto path = take_part(rest)) {
     shards.emplace_back(*path);
     take_number(rest);
     take_number(rest);
   }
   return shards;
+}
+
+std::vector<LeftOut> TarIndex::left_out_of(const IndexFile& file) {
+  std::string_view rest = file.made_from();
+  take_part(rest);
+  take_number(rest);
+  return take_left_out(rest).value_or(std::vector<LeftOut>());
 }
 
 Result<TarIndex> TarIndex::of(const IndexFile& file, std::size_t shards, const TarFields& fields) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "stages/api/left_out.h"
 #include "stages/api/path_stamp.h"
 #include "stages/image/index_file.h"
 
@@ -60,6 +61,8 @@ class TarIndex {
 
   /// The archives that an index was made from, in their order.
   static std::vector<std::string> shards_of(const IndexFile& file);
+  /// What lies in them and is no sample.
+  static std::vector<LeftOut> left_out_of(const IndexFile& file);
 
   /// Whether these archives have the sizes and times that they had, and the same was wanted.
   static bool is_current(const IndexFile& file, const std::vector<std::string>& shards,

@@ -16,6 +16,7 @@
 #include "stages/api/file_patterns.h"
 #include "stages/image/image_index.h"
 #include "stages/image/image_stages.h"
+#include "stages/image/json_field.h"
 #include "stages/image/read_ahead.h"
 #include "stages/image/saved_index.h"
 #include "stages/image/tar_index.h"
@@ -160,7 +161,7 @@ class OpenShards {
   std::deque<std::pair<std::size_t, int>> open_;
 };
 
-class TarShards : public Producer {
+class TarShards : public Producer, public LeavesOut {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<TarShardsParams>();
@@ -188,6 +189,7 @@ class TarShards : public Producer {
   }
 
   Result<std::uint64_t> size() override { return index_.size(); }
+  std::vector<LeftOut> left_out() const override { return TarIndex::left_out_of(saved_.get()); }
   std::uint64_t fingerprint() override { return saved_.get().fingerprint(); }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
@@ -258,15 +260,14 @@ class TarShards : public Producer {
 
   Error bad_label(std::uint64_t index, std::size_t shard) {
     const std::string name = concat(shards_[shard], ": ", index_.key(index), ".", fields_.label);
-    if (!fields_.label_field.empty())
-      return Error{concat(name, ": has no whole number ", quote(fields_.label_field))};
+    const bool json = !fields_.label_field.empty();
     const TarSample& sample = index_.at(index);
-    std::string text(std::min<std::size_t>(sample.size, 64), '\0');
+    std::string text(json ? sample.size : std::min<std::size_t>(sample.size, 64), '\0');
     const int fd = open_.get(shard, shards_[shard]);
     if (fd < 0) return Error{concat(name, ": cannot open: ", std::strerror(errno))};
     const ssize_t got = pread(fd, text.data(), text.size(), static_cast<off_t>(sample.offset));
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    const auto label = parse_label(text);
+    const auto label = json ? json_integer(text, fields_.label_field) : parse_label(text);
     return label ? Error{concat(name, ": changed since its index was made")}
                  : label.error().within(name);
   }

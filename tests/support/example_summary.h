@@ -31,6 +31,11 @@ inline RunSummary example_summary() {
   summary.figures.epochs = 2;
   summary.seconds = 4;
   summary.first_sample_seconds = 0.05;
+  summary.sources = {{"images",
+                      1000,
+                      {{LeftOutWhy::limit, 200, "behind `limit:`"},
+                       {LeftOutWhy::no_match, 3, "files that are no images"}}},
+                     {"lines", std::nullopt, {}}};
   EdgeAudit audit;
   audit.produced = 2000;
   audit.delivered = 1990;

@@ -43,6 +43,7 @@ TEST(Messages, EveryReportReadsBackAsItWasPrinted) {
   const std::vector<ReportContent> reports = {
       Ready{std::nullopt},
       Ready{60'000},
+      Ready{10, {{LeftOutWhy::blank, 3, "blank lines"}, {LeftOutWhy::limit, 1, "\xc3\xa9"}}},
       Failed{"cannot open \"x\":\nno such file"},
       Said{"accuracy 0.9 \xc3\xa9"},
       Reported{"loss", 0.1},
@@ -55,6 +56,17 @@ TEST(Messages, EveryReportReadsBackAsItWasPrinted) {
     ASSERT_TRUE(read.ok()) << print_report(report);
     EXPECT_EQ(*read, report) << print_report(report);
   }
+}
+
+TEST(Messages, WhatIsLeftOutFitsAPacketWhateverItSays) {
+  Ready ready{10, {}};
+  for (std::size_t i = 0; i < kLeftOutReasonsMax; ++i)
+    ready.left_out.push_back({LeftOutWhy::no_match, i, std::string(kLeftOutTextBytesMax, '\x01')});
+  const std::string text = print_report(ready);
+  EXPECT_LE(text.size(), kReportBytesMax);
+  const auto read = parse_report(text);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(std::get<Ready>(*read).left_out.front(), ready.left_out.front());
 }
 
 TEST(Messages, NumbersThatAreNoneTravelToo) {

@@ -122,7 +122,46 @@ TEST(Replica, LimitShortensTheSource) {
     Replica replica = run.make(run.index("numbers"), 0);
     ASSERT_TRUE(replica.open().ok());
     EXPECT_EQ(replica.source_size(), limit == 30 ? 30u : 100u);
+    std::vector<LeftOut> behind;
+    if (limit == 30) behind = {{LeftOutWhy::limit, 70, "behind `limit:`"}};
+    EXPECT_EQ(replica.left_out(), behind);
   }
+}
+
+TEST(Replica, WhatOtherRanksReadIsLeftOut) {
+  const LeftOut ranks{LeftOutWhy::ranks, 6, "for the other ranks"};
+  const LeftOut rest{LeftOutWhy::uneven, 1, "that ranks cannot share evenly (`uneven: drop`)"};
+  for (const Uneven uneven : {Uneven::pad, Uneven::drop}) {
+    GraphBuilder graph = support::number_graph({});
+    graph.graph().shard = {1, 3, uneven};
+    RunLine run(graph);
+    run.producers["numbers"] = [](int) { return support::make_numbers(10); };
+    Replica replica = run.make(run.index("numbers"), 0);
+    ASSERT_TRUE(replica.open().ok());
+    const bool drop = uneven == Uneven::drop;
+    EXPECT_EQ(replica.source_size(), drop ? 3u : 4u);
+    EXPECT_EQ(replica.left_out(),
+              drop ? (std::vector<LeftOut>{ranks, rest}) : std::vector<LeftOut>{ranks});
+  }
+}
+
+TEST(Replica, ASourceSaysWhatItLeavesOut) {
+  class Picky final : public Producer, public LeavesOut {
+   public:
+    Result<std::uint64_t> size() override { return std::uint64_t{5}; }
+    Result<Next> read(std::uint64_t, Outputs&) override { return Next::emit; }
+    std::vector<LeftOut> left_out() const override {
+      return {{LeftOutWhy::no_match, 2, std::string(1000, 'x')}, {LeftOutWhy::blank, 0, "none"}};
+    }
+  };
+  GraphBuilder graph = support::number_graph({});
+  RunLine run(graph);
+  run.producers["numbers"] = [](int) { return std::make_unique<Picky>(); };
+  Replica replica = run.make(run.index("numbers"), 0);
+  ASSERT_TRUE(replica.open().ok());
+  EXPECT_EQ(
+      replica.left_out(),
+      (std::vector<LeftOut>{{LeftOutWhy::no_match, 2, std::string(kLeftOutTextBytesMax, 'x')}}));
 }
 
 TEST(Replica, LimitIsTheFirstOfTheIndex) {

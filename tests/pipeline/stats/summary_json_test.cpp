@@ -19,7 +19,20 @@ TEST(SummaryJson, HasTheFieldsThatScriptsRelyOn) {
   EXPECT_EQ(out["samples_per_second"], 500.0);
   EXPECT_EQ(out["first_sample_seconds"], 0.05);
   EXPECT_EQ(out["epochs"], 2);
-  EXPECT_EQ(out.size(), 8u);
+  EXPECT_EQ(out.size(), 9u);
+}
+
+TEST(SummaryJson, SaysWhatSourcesLeaveOut) {
+  const json limit = {{"count", 200}, {"why", "limit"}, {"text", "behind `limit:`"}};
+  const json others = {{"count", 3}, {"why", "no_match"}, {"text", "files that are no images"}};
+  EXPECT_EQ(written()["sources"], json::array({{{"name", "images"},
+                                                {"found", 1203},
+                                                {"gives", 1000},
+                                                {"left_out", json::array({limit, others})}},
+                                               {{"name", "lines"},
+                                                {"found", nullptr},
+                                                {"gives", nullptr},
+                                                {"left_out", json::array()}}}));
 }
 
 TEST(SummaryJson, ListsStagesInSeconds) {

@@ -16,6 +16,8 @@ TEST(Summary, TellsPeopleWhatTheRunAmountedTo) {
             "  images         2    2,000        500  10 %       0 %       90 %\n"
             "  train          1    2,000        500  75 %      25 %        0 %\n"
             "  bottleneck: train (busy 75 %): the line keeps up with it\n"
+            "  source images: found 1,203, gives 1,000, left out 203: 200 behind `limit:`, 3 files "
+            "that are no images\n"
             "  edge images -> train: produced 2,000 = delivered 1,990 + dropped 7 + "
             "quarantined 3, leaked 0\n"
             "  train: loss 0.25, checksum -, set_checksum 000000000000beef\n");

@@ -39,6 +39,7 @@ TEST(CsvTable, RecordsAreFoundByNumber) {
   for (std::uint64_t i = 100; i-- > 0;)
     EXPECT_EQ(records.text(i),
               i % 7 == 0 ? "\"two\nlines " + std::to_string(i) + "\"\n" : std::to_string(i) + "\n");
+  EXPECT_EQ(records.left_out(), (std::vector<LeftOut>{{LeftOutWhy::blank, 15, "blank lines"}}));
   EXPECT_EQ(CsvRecords::find("f", text, ',', false)->size(), 101u);
   EXPECT_EQ(CsvRecords::find("f", "head\n", ',', true).error().message,
             "f: has no lines with data");

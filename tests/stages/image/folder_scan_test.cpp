@@ -16,6 +16,9 @@ TEST(FolderScanTest, KeepsNamesBackToBackInRunsOfOneFolder) {
   EXPECT_EQ(scan.names, "1.png2.jpgx.jpgz.jpg");
   EXPECT_EQ(scan.begins, (std::vector<std::uint32_t>{0, 5, 0, 0}));
   EXPECT_EQ(scan.runs, (std::vector<FolderScan::Run>{{"c", 0, 0}, {"c/m", 10, 2}, {"c", 15, 3}}));
+  EXPECT_EQ(
+      scan.left_out.list(),
+      (std::vector<LeftOut>{{LeftOutWhy::no_match, 1, "files that are no images (\".txt\")"}}));
   ASSERT_EQ(scan.folders.size(), 2u);
   EXPECT_EQ(scan.folders[1].folder, "c/m");
   struct stat status {};
@@ -29,7 +32,10 @@ TEST(FolderScanTest, AFolderIsComparedWithASlashAtItsEnd) {
   for (const char* name : {"a/x", "a.b", "a-b", "a0", ".hidden"}) folder.write(name, "");
   std::int64_t changed_ns = 0;
   std::string order;
-  const auto entries = list_folder(folder.path(), changed_ns).value();
+  LeftOutTally left_out;
+  const auto entries = list_folder(folder.path(), changed_ns, left_out).value();
+  EXPECT_EQ(left_out.list(),
+            (std::vector<LeftOut>{{LeftOutWhy::hidden, 1, "hidden files and folders"}}));
   for (const FolderEntry& entry : entries) order += entry.name + (entry.is_folder ? "/ " : " ");
   EXPECT_EQ(order, "a-b a.b a/ a0 ");
   EXPECT_GT(changed_ns, 0);

@@ -59,9 +59,15 @@ TEST_F(ImageIndexTest, TakesImagesByExtensionInAnyCase) {
 TEST_F(ImageIndexTest, PassesOverHiddenNamesAndOtherFiles) {
   for (const char* name : {"a/1.jpg", "a/.2.jpg", "a/notes.txt", ".hidden/1.jpg", "readme.txt"})
     folder_.write(name, "");
+  folder_.write("9.jpg", "");
   const ImageIndex index = scan(root_);
   EXPECT_EQ(index.classes(), 1u);
   EXPECT_EQ(index.size(), 1u);
+  EXPECT_EQ(ImageIndex::left_out_of(file_),
+            (std::vector<LeftOut>{
+                {LeftOutWhy::hidden, 2, "hidden files and folders"},
+                {LeftOutWhy::no_match, 1, "images beside the folders of classes (\"9.jpg\")"},
+                {LeftOutWhy::no_match, 2, "files that are no images (\".txt\")"}}));
 }
 
 TEST_F(ImageIndexTest, FollowsLinksButNotRoundAndRound) {

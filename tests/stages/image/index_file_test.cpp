@@ -64,7 +64,7 @@ TEST_F(IndexFileTest, WhatIsDamagedSaysSo) {
             "is the index of tar_shards, expected one of image_folder");
   std::string version = bytes_;
   version[8] = 9;
-  EXPECT_EQ(error_of(version), "has version 9, expected 1");
+  EXPECT_EQ(error_of(version), "has version 9, expected 2");
 }
 
 TEST_F(IndexFileTest, ItsBeginningSaysWhatIsInIt) {

@@ -44,6 +44,24 @@ TEST(ShardScan, NeighboursOfOneKeyAreASample) {
   EXPECT_EQ(found->extras[0][1].size, 5u);
 }
 
+TEST(ShardScan, WhatIsNoSampleIsCounted) {
+  const auto found =
+      scan(tar_member("a.jpg", "x") + tar_member("a.cls", "1") + tar_member("b.image.jpg", "x") +
+           tar_member("b.label.cls", "1") + tar_member("c.image.jpg", "x") +
+           tar_member("c.label.cls", "1") + tar_member("d.json", "{}") + tar_member("README", "x") +
+           tar_member("x/._a.jpg", "x") + tar_member("x/", "", {.type = '5'}) +
+           tar_member("e.jpg", "", {.type = '1'}) + tar_end());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->samples.size(), 1u);
+  EXPECT_EQ(found->left_out.list(),
+            (std::vector<LeftOut>{
+                {LeftOutWhy::no_match, 3,
+                 "keys with neither an image nor a label (\".image.jpg .label.cls\", \".json\")"},
+                {LeftOutWhy::no_match, 1, "members without an extension (\"README\")"},
+                {LeftOutWhy::hidden, 1, "hidden members"},
+                {LeftOutWhy::no_file, 1, "members that are links or devices (\".jpg\")"}}));
+}
+
 TEST(ShardScan, WhatLacksAPartKeepsItsNumber) {
   const auto found =
       scan(tar_member("a.cls", "1") + tar_member("b.jpg", "x") + tar_member("c.jpg", "") +

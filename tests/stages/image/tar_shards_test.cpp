@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
+#include "stages/api/left_out.h"
 #include "stages/image/image_stages.h"
 #include "tests/support/stage_harness.h"
 #include "tests/support/tar_files.h"
@@ -69,6 +72,21 @@ TEST_F(TarShardsTest, GivesPlacesLabelsKeysAndOtherMembers) {
   EXPECT_NE(stage->producer().fingerprint(), 0u);
 }
 
+TEST_F(TarShardsTest, SaysWhatItLeavesOutAlsoOfAnIndexThatHolds) {
+  folder_.write("s-1.tar", tar_member("b.image.jpg", "x") + tar_member("b.label.cls", "1") +
+                               tar_member("c.image.jpg", "x") + tar_end());
+  const std::vector<LeftOut> expected{
+      {LeftOutWhy::no_match, 2,
+       "keys with neither an image nor a label (\".image.jpg .label.cls\", \".image.jpg\")"}};
+  const std::string index = folder_.path() / "index";
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // what is older counts as unchanged
+  for (int i = 0; i < 2; ++i) {
+    const auto stage = open({{"index", index}}).value();
+    EXPECT_EQ(*stage->producer().size(), 1u);
+    EXPECT_EQ(dynamic_cast<const LeavesOut&>(stage->producer()).left_out(), expected);
+  }
+}
+
 TEST_F(TarShardsTest, NamesSamplesByArchiveAndMember) {
   const auto stage = open({}).value();
   EXPECT_EQ(stage->producer().describe(0), "s-0.tar: cat_1.jpg");
@@ -107,9 +125,16 @@ TEST_F(TarShardsTest, AnArchiveThatIsGoneMeanwhileIsNamed) {
 }
 
 TEST_F(TarShardsTest, FieldsOfJsonHaveTheirErrors) {
-  folder_.write("s-1.tar", tar_member("a.jpg", "x") + tar_member("a.json", "{}") + tar_end());
+  const std::string deep =
+      "{\"label\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  folder_.write("s-1.tar", tar_member("a.jpg", "x") + tar_member("a.json", "{}") +
+                               tar_member("b.jpg", "x") + tar_member("b.json", deep) +
+                               tar_member("c.jpg", "x") + tar_member("c.json", "{\"label\": 3}") +
+                               tar_end());
   const auto stage = open({{"label", "json"}, {"label_field", "label"}}).value();
-  EXPECT_EQ(stage->read(1).error().message, second_ + ": a.json: has no whole number \"label\"");
+  EXPECT_EQ(stage->read(2).error().message, second_ + ": b.json: is nested deeper than 100 levels");
+  EXPECT_EQ(number_of(stage->read(3).value()["label"]), 3) << "the others are as they were";
+  EXPECT_EQ(stage->read(1).error().message, second_ + ": a.json: has no field \"label\"");
 }
 
 TEST_F(TarShardsTest, ParametersThatContradictEachOther) {

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""What a run does not give, or would replace, is said: standard input of workers, members of
+archives that are no samples, a checkpoint that is there."""
+
+import io
+import os
+import subprocess
+import tarfile
+
+import brigade_program
+from brigade_program import ProgramTest, line, main, wait_until
+
+
+def archive(path, members):
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as shard:
+        for name, data in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            shard.addfile(info, io.BytesIO(data))
+
+
+class Sources(ProgramTest):
+    LISTING = ("stages:\n  files: {producer: tar_shards, params: {shards: s.tar}}\n"
+               "  count: {consumer: count, from: files}\n")
+
+    def test_standard_input_is_refused_since_a_worker_has_none(self):
+        text = ("stages:\n  text: {producer: lines, params: {file: pipe}}\n"
+                "  count: {consumer: count, from: text}\n")
+        yaml = self.write("lines.yaml", text)
+        numbers = "".join(f"{i}\n" for i in range(1000))
+        for name in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"):
+            for command in ("check", "run"):
+                done = subprocess.run(
+                    [brigade_program.PROGRAM, command, yaml, "--set",
+                     f"stages.text.params.file={name}"],
+                    input=numbers, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("make a named pipe (`mkfifo FILE`)", done.stderr)
+        # The way that the message names.
+        os.mkfifo(self.folder / "pipe")
+        with subprocess.Popen(["sh", "-c", "seq 1000 > pipe"], cwd=self.folder) as writer:
+            try:
+                summary = self.summary(text)
+            finally:
+                writer.kill()
+        self.assertEqual(summary["results"]["count"]["samples"], 1000)
+        self.assertEqual(summary["sources"],
+                         [{"name": "text", "found": None, "gives": None, "left_out": []}])
+
+    def test_members_of_other_names_are_counted(self):
+        members = []
+        for i in range(10):
+            members += [(f"{i:02}.jpg", b"x"), (f"{i:02}.cls", b"1")]
+        for i in range(10, 40):
+            members += [(f"{i:02}.image.jpg", b"x"), (f"{i:02}.label.cls", b"1")]
+        archive(self.folder / "s.tar", members)
+        text = ('found 40, gives 10, left out 30: 30 keys with neither an image nor a label '
+                '(".image.jpg .label.cls")')
+        finished = self.run_graph(self.LISTING)
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertIn(f"warning: source files: {text}", finished.err)
+        self.assertIn(f"  source files: {text}\n", finished.out)
+        quiet = self.run_graph(self.LISTING, "--quiet", "--limit", "4")
+        self.assertIn("found 40, gives 4, left out 36: 6 behind `limit:`, 30 keys", quiet.err)
+        summary = self.summary(self.LISTING, "--limit", "4")
+        self.assertEqual(summary["sources"], [{
+            "name": "files", "found": 40, "gives": 4, "left_out": [
+                {"count": 6, "why": "limit", "text": "behind `limit:`"},
+                {"count": 30, "why": "no_match",
+                 "text": 'keys with neither an image nor a label (".image.jpg .label.cls")'}]}])
+        # The control: nothing is left out, and nothing is said.
+        archive(self.folder / "s.tar", members[:20])
+        whole = self.run_graph(self.LISTING)
+        self.assertNotIn("left out", whole.err + whole.out)
+
+    def test_archives_written_behind_each_other_are_read_to_the_last(self):
+        for name in ("a", "b"):
+            archive(self.folder / f"{name}.tar",
+                    [(f"{name}{i}.{kind}", b"1") for i in range(5) for kind in ("jpg", "cls")])
+        (self.folder / "s.tar").write_bytes((self.folder / "a.tar").read_bytes() +
+                                            (self.folder / "b.tar").read_bytes())
+        self.assertEqual(self.summary(self.LISTING)["results"]["count"]["samples"], 10)
+
+
+class ACheckpointThatIsThere(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.checkpoint = self.folder / "line.ckpt"
+        self.yaml = f"checkpoint: {{file: {self.checkpoint}, every: 10}}\n" + line(count=100)
+
+    def test_is_replaced_only_when_asked(self):
+        self.summary(self.yaml)
+        before = {path.name: path.read_bytes() for path in self.folder.glob("line.ckpt*")}
+        refused = self.run_graph(self.yaml)
+        self.assertEqual(refused.code, 2, refused.err)
+        self.assertRegex(refused.err, "the checkpoint .*line.ckpt of another run is there .* "
+                                      "--resume, begin anew with --overwrite, or name another file")
+        self.assertEqual(
+            before, {path.name: path.read_bytes() for path in self.folder.glob("line.ckpt*")})
+        self.assertEqual(self.run_graph(self.yaml, "--resume").code, 0)
+        anew = self.summary(self.yaml, "--overwrite")
+        self.assertEqual(anew["results"]["end"]["samples"], 100)
+        both = self.run_graph(self.yaml, "--overwrite", "--resume")
+        self.assertEqual(both.code, 2, both.err)
+
+    def test_is_written_by_one_run_also_after_a_kill(self):
+        endless = self.yaml.replace("epochs: 1\n", "epochs: 1000000\n")
+        first = self.start(endless, "--quiet")
+        wait_until(lambda: self.checkpoint.exists() or first.ended(), "a checkpoint")
+        self.assertFalse(first.ended())
+        for option in ("--resume", "--overwrite", "--quiet"):
+            second = self.run_graph(self.yaml, option)
+            self.assertEqual(second.code, 2, second.err)
+            self.assertIn(f"another run writes the checkpoint {self.checkpoint}", second.err)
+        first.process.kill()
+        first.process.wait()
+        self.summary(self.yaml, "--overwrite")
+        self.assertEqual(sorted(path.name for path in self.folder.glob("line.ckpt*")),
+                         ["line.ckpt", "line.ckpt.position"])
+
+
+if __name__ == "__main__":
+    main()
