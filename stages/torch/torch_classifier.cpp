@@ -286,7 +286,10 @@ Result<void> TorchClassifier::train(const Inputs& in) {
   return train_.pending() < pending_max ? Result<void>() : read_losses();
 }
 
+/// At the end of an epoch and before saving there may be none, and the sums begin anew: what was
+/// reported last stays.
 Result<void> TorchClassifier::read_losses() {
+  if (train_.pending() == 0) return {};
   BRIGADE_TRY(train_.read([&](double loss) -> Result<void> {
     ++steps_;
     if (loss_file_.get() >= 0)

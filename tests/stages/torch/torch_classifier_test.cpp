@@ -324,6 +324,23 @@ TEST(TorchClassifierTest, GoesOnFromWhatItHasSavedToTheBit) {
   }
 }
 
+TEST(TorchClassifierTest, SavingLeavesTheReportedLossAsItIs) {
+  for (const bool with_test : {false, true}) {
+    const auto stage =
+        open_classifier({{"classes", "2"}}, with_test ? two_sources() : one_source()).value();
+    ASSERT_TRUE(feed(*stage, make_batch(32, 0), "train"));
+    ASSERT_TRUE(stage->epoch_end(0, "train"));
+    if (with_test) {
+      ASSERT_TRUE(feed(*stage, make_batch(32, 0), "test"));
+      ASSERT_TRUE(stage->epoch_end(0, "test"));
+    }
+    const double loss = stage->reports.numbers.at("loss");
+    EXPECT_GT(loss, 0);
+    ASSERT_TRUE(stage->save());
+    EXPECT_EQ(stage->reports.numbers.at("loss"), loss);
+  }
+}
+
 TEST(TorchClassifierTest, WhatItCannotGoOnFromIsSaid) {
   OpenContext context;
   context.saved = "no archive";
