@@ -1,19 +1,22 @@
 #include "pipeline/process/console.h"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/log.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "pipeline/plan/text_table.h"
 
 namespace brigade {
 namespace {
 
-constexpr std::string_view kClearLine = "\r\033[K";
 constexpr std::size_t kColumnsUnknown = 80;
 
 std::size_t columns_of(int fd) {
@@ -25,6 +28,24 @@ std::size_t columns_of(int fd) {
 LogLevel level_of(LineKind kind) {
   if (kind == LineKind::error) return LogLevel::error;
   return kind == LineKind::warning ? LogLevel::warning : LogLevel::info;
+}
+
+LineWriter::Rank rank_of(LineKind kind) {
+  switch (kind) {
+    case LineKind::output:
+      return LineWriter::Rank::output;
+    case LineKind::note:
+    case LineKind::warning:
+      return LineWriter::Rank::note;
+    case LineKind::error:
+      break;
+  }
+  return LineWriter::Rank::error;
+}
+
+std::string lost_text(std::uint64_t lines, std::string_view who) {
+  return concat(format_count(lines), lines == 1 ? " line was" : " lines were", " dropped: ", who,
+                " did not take ", lines == 1 ? "it" : "them");
 }
 
 }  // namespace
@@ -40,32 +61,53 @@ std::string cut_to_width(const std::string& text, std::size_t columns) {
   return cut.append(kCut);
 }
 
-Console::Console(int fd, bool quiet, LogFile* log)
-    : fd_(fd), quiet_(quiet), terminal_(isatty(fd) == 1), log_(log) {}
+Console::Console(int fd, bool quiet) : fd_(fd), quiet_(quiet), terminal_(isatty(fd) == 1) {}
 
-Console::~Console() {
-  if (live_) write_out("\n");
+Result<std::unique_ptr<Console>> Console::create(int fd, bool quiet, std::optional<LogFile> log) {
+  OwnedFd copy(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (copy.get() < 0)
+    return Error{concat("cannot open a descriptor: ", std::strerror(errno),
+                        "; raise the limit with `ulimit -n`")};
+  std::unique_ptr<Console> console(new Console(fd, quiet));
+  const bool terminal = console->terminal_;
+  BRIGADE_ASSIGN(console->out_,
+                 LineWriter::start({std::move(copy), terminal, [terminal](std::uint64_t lines) {
+                                      return concat(log_prefix(LogLevel::warning),
+                                                    lost_text(lines, terminal ? "the terminal"
+                                                                              : "standard error"),
+                                                    '\n');
+                                    }}));
+  if (!log) return console;
+  console->log_path_ = log->path;
+  BRIGADE_ASSIGN(console->log_,
+                 LineWriter::start({std::move(log->fd), false, [](std::uint64_t lines) {
+                                      return concat(
+                                          logged(LogLevel::warning, lost_text(lines, "this file")),
+                                          '\n');
+                                    }}));
+  return console;
 }
+
+Console::~Console() { flush(); }
 
 void Console::line(LineKind kind, const std::string& foreign) {
   const std::string text = printable(foreign);
-  if (log_ != nullptr) log_->write(level_of(kind), text);
+  if (log_) log_->line(rank_of(kind), concat(logged(level_of(kind), text), '\n'));
+  say_what_the_log_lacks();
   const bool about_a_stage = kind == LineKind::output;
   if (quiet_ && (about_a_stage || kind == LineKind::note)) return;
-  clear_live();
-  write_out(concat(about_a_stage ? std::string_view() : log_prefix(level_of(kind)), text, '\n'));
+  out_->line(rank_of(kind),
+             concat(about_a_stage ? std::string_view() : log_prefix(level_of(kind)), text, '\n'));
 }
 
 void Console::progress(const std::string& foreign) {
   const std::string text = printable(foreign);
-  if (const std::int64_t now = monotonic_ns(); log_ != nullptr && now >= next_logged_ns_) {
-    log_->write(LogLevel::info, text);
+  if (const std::int64_t now = monotonic_ns(); log_ && now >= next_logged_ns_) {
+    log_->progress(logged(LogLevel::info, text));
     next_logged_ns_ = now + kPlainEveryNs;
   }
-  if (quiet_) return;
-  if (!terminal_) return write_out(concat(text, '\n'));
-  write_out(concat(kClearLine, cut_to_width(text, columns_of(fd_) - 1)));
-  live_ = true;
+  say_what_the_log_lacks();
+  if (!quiet_) out_->progress(terminal_ ? cut_to_width(text, columns_of(fd_) - 1) : text);
 }
 
 std::int64_t Console::progress_every_ns() const {
@@ -73,20 +115,19 @@ std::int64_t Console::progress_every_ns() const {
   return terminal_ ? kLiveEveryNs : kPlainEveryNs;
 }
 
-void Console::clear_live() {
-  if (!live_) return;
-  write_out(std::string(kClearLine));
-  live_ = false;
+void Console::flush() {
+  if (log_) log_->flush();
+  say_what_the_log_lacks();
+  out_->flush();
 }
 
-void Console::write_out(const std::string& text) {
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t written = write(fd_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody to tell
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
+void Console::say_what_the_log_lacks() {
+  if (!log_) return;
+  const int failure = log_->take_failure();
+  if (failure == 0) return;
+  out_->line(rank_of(LineKind::warning),
+             concat(log_prefix(LogLevel::warning), "cannot write the log file ", log_path_, ": ",
+                    std::strerror(failure), "; it lacks lines until it can be written\n"));
 }
 
 }  // namespace brigade

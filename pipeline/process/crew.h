@@ -24,26 +24,33 @@ struct Ended {
   Ending ending;
 };
 
+/// The replica could not be started; nothing of it comes after this.
+struct NotStarted {
+  std::string message;  ///< names it
+};
+
 struct CrewEvent {
   int replica = 0;  ///< number in the graph
-  std::variant<Ready, Failed, Said, Reported, Done, Quarantined, Printed, Ended> what;
+  std::variant<Ready, Failed, Said, Reported, Done, Quarantined, Printed, Ended, NotStarted> what;
 };
 
 class Crew {
  public:
   virtual ~Crew() = default;
 
-  /// Starts every replica; all of them, or none is left running.
+  /// Has every replica started, without waiting for it. What goes wrong at once is an error, what
+  /// goes wrong later a NotStarted.
   virtual Result<void> start() = 0;
-  /// Starts one again, under its number, after its Ended has been taken.
+  /// Likewise one again, under its number, after its Ended or NotStarted has been taken.
   virtual Result<void> restart(int replica) = 0;
   /// Readable when take_events() has something.
   virtual int event_fd() const = 0;
   /// What has happened since the last call, in order for each replica; never waits.
   virtual std::vector<CrewEvent> take_events() = 0;
-  /// Ends all replicas at once; an Ended for each still follows.
+  /// Ends all replicas at once; an Ended for each that has been started still follows, and nobody
+  /// is started any more.
   virtual void end_all() = 0;
-  /// Replicas that have been started and whose Ended has not been taken.
+  /// Replicas that have been started or are about to be, and whose Ended has not been taken.
   virtual int running() const = 0;
   /// To the process of one; threads are left alone.
   virtual void signal(int replica, int signal) = 0;

@@ -7,13 +7,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <exception>
 #include <system_error>
 #include <utility>
 
 #include "base/log.h"
 #include "pipeline/process/module_loader.h"
-#include "pipeline/run/replica.h"
+#include "pipeline/process/replica_main.h"
 #include "stages/api/chain.h"
 #include "transports/stop.h"
 
@@ -133,15 +132,8 @@ void ThreadCrew::run(int number) {
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(member.stage)];
   const std::string name = concat(stage.name, ".", member.replica).substr(0, 15);
   pthread_setname_np(pthread_self(), name.c_str());
-  std::string failure;
-  try {
-    const auto worked = work(number);
-    if (!worked) failure = worked.error().message;
-  } catch (const std::exception& exception) {
-    failure = exception.what();
-  }
-  if (!failure.empty()) queue_.send({number, Failed{failure}});
-  queue_.push({number, Ended{{Ending::Kind::exited, failure.empty() ? 0 : 1}}});
+  const bool worked = replica_main(number, queue_, [&] { return work(number); });
+  queue_.push({number, Ended{{Ending::Kind::exited, worked ? 0 : 1}}});
 }
 
 Result<void> ThreadCrew::work(int number) {
@@ -167,12 +159,7 @@ Result<void> ThreadCrew::work(int number) {
   setup.reporter = &reporter;
   Replica replica(std::move(setup));
   BRIGADE_TRY(replica.open());
-  queue_.send({number, Ready{replica.source_size(), replica.left_out()}});
-  BRIGADE_TRY(replica.run());
-  BRIGADE_TRY(replica.close());
-  reporter.flush();
-  queue_.send({number, Done{}});
-  return {};
+  return run_replica(replica, number, queue_, reporter);
 }
 
 std::vector<CrewEvent> ThreadCrew::take_events() {

@@ -42,20 +42,16 @@ std::string utc_text(std::int64_t seconds, int milliseconds) {
 }
 
 Result<LogFile> LogFile::open(const std::string& path) {
-  LogFile file;
   auto opened = open_to_append(path, Existing::anything);
   if (!opened) return opened.error().within("the log file");
-  file.fd_ = std::move(*opened);
-  return file;
+  return LogFile{path, std::move(*opened)};
 }
 
-void LogFile::write(LogLevel level, std::string_view message) {
+std::string logged(LogLevel level, std::string_view message) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  const std::string line = concat(utc_text(now.tv_sec, static_cast<int>(now.tv_nsec / 1'000'000)),
-                                  ' ', level_name(level), ' ', printable(message), '\n');
-  // A full disk costs the log its lines, not the run its life.
-  static_cast<void>(!::write(fd_.get(), line.data(), line.size()));
+  return concat(utc_text(now.tv_sec, static_cast<int>(now.tv_nsec / 1'000'000)), ' ',
+                level_name(level), ' ', printable(message));
 }
 
 }  // namespace brigade

@@ -15,9 +15,7 @@
 namespace brigade {
 
 struct Run::State {
-  explicit State(bool quiet) : console(STDERR_FILENO, quiet, nullptr) {}
-
-  Console console;
+  std::unique_ptr<Console> console;
   StageTypes types;
   std::optional<RunBegin> begin;  // ends after the session
   std::unique_ptr<RunSession> session;
@@ -28,6 +26,7 @@ Run::~Run() = default;
 
 Result<void> Run::wait() {
   const RunOutcome& outcome = state_->session->wait();
+  state_->console->flush();  // before what the program says about it
   if (outcome.failure.empty()) return {};
   return Error{outcome.failure};
 }
@@ -83,19 +82,20 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
   PlannedGraph planned = plan_files(files, app.types());
   if (!planned.plan) return Error{std::string(trim(planned.messages))};
   std::unique_ptr<Run> run(new Run());
-  run->state_ = std::make_unique<Run::State>(quiet_);
+  run->state_ = std::make_unique<Run::State>();
   RunOptions options;
   options.in_process = in_process_;
   options.exec_ns = app.started_ns();
   Run::State& state = *run->state_;
+  BRIGADE_ASSIGN(state.console, Console::create(STDERR_FILENO, quiet_));
   state.types = types_of(app.types(), *planned.loaded.graph);
   const Past past = resume_ ? Past::resume : overwrite_ ? Past::overwrite : Past::refuse;
   auto begin = begin_run(*planned.plan, state.types, past);
   if (!begin) return begin.error();
   state.begin.emplace(std::move(*begin));
-  if (!state.begin->line.empty()) state.console.line(LineKind::note, state.begin->line);
+  if (!state.begin->line.empty()) state.console->line(LineKind::note, state.begin->line);
   BRIGADE_ASSIGN(state.session,
-                 RunSession::start(std::move(*planned.plan), state.types, state.console, options));
+                 RunSession::start(std::move(*planned.plan), state.types, *state.console, options));
   return run;
 }
 

@@ -49,7 +49,13 @@ class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
 
-  virtual Result<RunningProcess> start(const SpawnRequest& request) = 0;
+  /// Has a process started and waits for nothing; its descriptors stay open until the answer is
+  /// taken. One at a time.
+  virtual void start(SpawnRequest request) = 0;
+  /// Readable when take_started() has an answer.
+  virtual int started_fd() const = 0;
+  /// What became of the last start(); nothing while that is under way, or has been taken.
+  virtual std::optional<Result<RunningProcess>> take_started() = 0;
   /// Collects a process whose pidfd is readable and closes the pidfd.
   virtual Ending reap(RunningProcess& process) = 0;
   /// SIGKILL; nothing when it has ended already.

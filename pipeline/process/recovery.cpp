@@ -43,7 +43,12 @@ Recovery::Decision Recovery::died(const DeadReplica& dead, Death death, std::int
     text += concat("; ", stage.batched ? "its batch" : "the sample", " has ended ", verdict.deaths,
                    verdict.deaths == 1 ? " worker" : " workers", " and goes into quarantine");
   }
-  return decide(dead, death.ending, std::move(text), now_ns);
+  return decide(dead, death.ending, std::move(text), "started again", now_ns);
+}
+
+Recovery::Decision Recovery::not_started(const DeadReplica& dead, const std::string& why,
+                                         std::int64_t now_ns) {
+  return decide(dead, Ending{}, concat("cannot start again ", why), "tried again", now_ns);
 }
 
 DeathLedger::Verdict Recovery::repair_after(const DeadReplica& dead, const Death& death) {
@@ -53,15 +58,19 @@ DeathLedger::Verdict Recovery::repair_after(const DeadReplica& dead, const Death
   const std::uint64_t low = lane < lanes.size() ? lanes[lane].mark->low.value.load() : 0;
   const bool own_fault = death.lack_of_memory || is_own_fault(death.ending);
   DeathLedger::Verdict verdict = books_.ledger.died(dead.stage, at, low, own_fault);
-  repair(control_, dead.stage, dead.replica, verdict.poisoned, rules_);
+  put_right(dead.stage, dead.replica, verdict.poisoned);
   ReplicaCounters& counters = live_counters(control_, dead.number);
   counters.waiting = static_cast<std::uint64_t>(Waiting::no);
   counters.since_ns = 0;
   return verdict;
 }
 
+void Recovery::put_right(int stage, int replica, const std::vector<std::uint64_t>& poisoned) {
+  repair(control_, stage, replica, poisoned, rules_);
+}
+
 Recovery::Decision Recovery::decide(const DeadReplica& dead, const Ending& ending, std::string text,
-                                    std::int64_t now_ns) {
+                                    std::string_view next_try, std::int64_t now_ns) {
   using What = Decision::Next;
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(dead.stage)];
   const RestartSpec& spec = stage.restart;
@@ -83,7 +92,7 @@ Recovery::Decision Recovery::decide(const DeadReplica& dead, const Ending& endin
   }
   if (budget.restart) {
     return {What::restart, now_ns + budget.delay_ns,
-            concat(text, "; started again ",
+            concat(text, "; ", next_try, ' ',
                    budget.delay_ns == 0 ? "at once"
                                         : concat("in ", format_nanoseconds(budget.delay_ns)),
                    " (restart ", budget.used, " of ", spec.burst, " within ",

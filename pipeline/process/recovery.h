@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/process/death.h"
@@ -49,11 +50,18 @@ class Recovery {
   };
   /// `death`: read from shared memory before this call, which clears it.
   Decision died(const DeadReplica& dead, Death death, std::int64_t now_ns);
+  /// One that was to take the place of a dead one and could not be started, for lack of processes
+  /// or memory as a rule, which may pass: it counts as another restart. `why` names it.
+  Decision not_started(const DeadReplica& dead, const std::string& why, std::int64_t now_ns);
+
+  /// One that has ended and been reaped, and that nobody takes the place of: what it left behind is
+  /// put right. `poisoned`: goes into quarantine first.
+  void put_right(int stage, int replica, const std::vector<std::uint64_t>& poisoned = {});
 
  private:
   DeathLedger::Verdict repair_after(const DeadReplica& dead, const Death& death);
   Decision decide(const DeadReplica& dead, const Ending& ending, std::string text,
-                  std::int64_t now_ns);
+                  std::string_view next_try, std::int64_t now_ns);
 
   const Plan& plan_;
   Control<SystemPolicy>& control_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the lines of a run go: the console, a log file, a test. Called from the supervisor's
-// thread.
+// Where the lines of a run go: the console, a log file, a test. Called from several threads, the
+// supervisor's above all, which has deaths to repair: no call may wait for whoever reads the lines.
 
 #include <cstdint>
 #include <string>

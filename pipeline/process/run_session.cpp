@@ -17,6 +17,7 @@
 #include "pipeline/process/in_process.h"
 #include "pipeline/process/kept_files.h"
 #include "pipeline/process/pool_filler.h"
+#include "pipeline/process/positions_writer.h"
 #include "pipeline/process/resume_point.h"
 #include "pipeline/process/segments.h"
 #include "pipeline/process/spawn.h"
@@ -72,6 +73,7 @@ struct RunSession::Attempt {
   std::unique_ptr<Supervisor> supervisor;
   std::unique_ptr<PoolFiller> filler;
   std::unique_ptr<KeptFileKeeper> keeper;
+  std::unique_ptr<PositionsWriter> positions;
 
   Result<void> make_crew(const StageTypes& types, bool in_process);
   RunOutcome supervise(RunLines& lines);
@@ -119,9 +121,8 @@ RunOutcome RunSession::Attempt::supervise(RunLines& lines) {
   try {
     RunOutcome ended = supervisor->run();
     finish_kept_files(lines);
-    if (plan.checkpoint_file.empty() || ended.resume) return ended;
-    if (const auto written = write_positions(plan, segments->control()); !written)
-      lines.line(LineKind::warning, written.error().message);
+    if (!ended.resume) positions->finish();
+    positions.reset();
     return ended;
   } catch (const std::bad_alloc&) {
     failed.failure = "out of memory; raise the limit on address space (`ulimit -v`)";
@@ -156,6 +157,8 @@ Result<std::unique_ptr<RunSession::Attempt>> RunSession::State::prepare(Plan nex
         supervisor->fail_from_outside(std::move(message));
       });
   made->keeper = std::make_unique<KeptFileKeeper>(made->plan, *made->segments, made->kept_files);
+  BRIGADE_ASSIGN(made->positions,
+                 PositionsWriter::start(made->plan, made->segments->control(), lines));
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,7 +17,10 @@
 #include <fstream>
 #include <mutex>
 #include <thread>
+#include <utility>
 
+#include "base/check.h"
+#include "base/owned_fd.h"
 #include "base/text.h"
 
 #ifndef P_PIDFD
@@ -193,8 +197,9 @@ struct Spawner::Thread {
   int null_fd = -1;
   std::mutex mutex;
   std::condition_variable changed;
-  const SpawnRequest* request = nullptr;
+  std::optional<SpawnRequest> request;
   std::optional<Result<RunningProcess>> answer;
+  OwnedFd answered;  // an eventfd
   bool over = false;
   std::thread thread;
   // Of a child until it executes. The thread's own would do for vfork() alone, which cannot give a
@@ -209,11 +214,15 @@ struct Spawner::Thread {
     pthread_setname_np(pthread_self(), "spawner");
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [&] { return over || request != nullptr; });
+      changed.wait(lock, [&] { return over || request.has_value(); });
       if (over) return;
-      answer = start_here(program, *request, null_fd, child_stack.data() + child_stack.size());
-      request = nullptr;
-      changed.notify_all();
+      const SpawnRequest asked = *std::exchange(request, std::nullopt);
+      lock.unlock();
+      Result<RunningProcess> started =
+          start_here(program, asked, null_fd, child_stack.data() + child_stack.size());
+      lock.lock();
+      answer = std::move(started);
+      eventfd_write(answered.get(), 1);
     }
   }
 };
@@ -226,6 +235,8 @@ Result<std::unique_ptr<Spawner>> Spawner::create(std::string program) {
   thread.program = std::move(program);
   thread.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (thread.null_fd < 0) return system_error("cannot open /dev/null", errno);
+  thread.answered.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (thread.answered.get() < 0) return system_error("cannot open a descriptor", errno);
   try {
     thread.thread = std::thread([&thread] { thread.run(); });
   } catch (const std::system_error& exception) {
@@ -246,14 +257,22 @@ Spawner::~Spawner() {
   if (thread_->null_fd >= 0) close(thread_->null_fd);
 }
 
-Result<RunningProcess> Spawner::start(const SpawnRequest& request) {
-  std::unique_lock lock(thread_->mutex);
-  thread_->request = &request;
+void Spawner::start(SpawnRequest request) {
+  {
+    const std::lock_guard lock(thread_->mutex);
+    BRIGADE_CHECK(!thread_->request && !thread_->answer, "a start is under way");
+    thread_->request = std::move(request);
+  }
   thread_->changed.notify_all();
-  thread_->changed.wait(lock, [&] { return thread_->answer.has_value(); });
-  Result<RunningProcess> answer = std::move(*thread_->answer);
-  thread_->answer.reset();
-  return answer;
+}
+
+int Spawner::started_fd() const { return thread_->answered.get(); }
+
+std::optional<Result<RunningProcess>> Spawner::take_started() {
+  eventfd_t count = 0;
+  eventfd_read(thread_->answered.get(), &count);
+  const std::lock_guard lock(thread_->mutex);
+  return std::exchange(thread_->answer, std::nullopt);
 }
 
 Ending Spawner::reap(RunningProcess& process) {

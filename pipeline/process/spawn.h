@@ -2,7 +2,8 @@
 
 // Starts workers: this program again, in a process of its own that dies with the supervisor. The
 // kernel sends the death signal when the starting *thread* ends, so one thread starts all workers
-// and outlives them; a Spawner must be destroyed only after every process has been reaped.
+// and outlives them; a Spawner must be destroyed only after every process has been reaped. That
+// thread also waits for vfork and exec, so that whoever asks for a process need not.
 //
 // A child that borrows the supervisor's memory (as by vfork, on a stack of its own), then system
 // calls only, then exec: whatever the child needs has been prepared before. The kernel gives the
@@ -24,7 +25,9 @@ class Spawner final : public ProcessRunner {
   static Result<std::unique_ptr<Spawner>> create(std::string program = "/proc/self/exe");
   ~Spawner() override;
 
-  Result<RunningProcess> start(const SpawnRequest& request) override;
+  void start(SpawnRequest request) override;
+  int started_fd() const override;
+  std::optional<Result<RunningProcess>> take_started() override;
   Ending reap(RunningProcess& process) override;
   void kill(const RunningProcess& process) override;
   void signal(const RunningProcess& process, int signal) override;

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "pipeline/process/crash_handler.h"
-#include "pipeline/process/resume_point.h"
 #include "pipeline/process/stop_ends.h"
 #include "pipeline/stats/counters.h"
 #include "pipeline/stats/progress.h"
@@ -22,7 +21,6 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kAcknowledgeEveryNs = 2 * kMillisecond;  // acks are words, nobody rings
 constexpr std::size_t kLooksKept = 10;
-constexpr std::int64_t kPositionsEveryNs = 10'000 * kMillisecond;
 
 }  // namespace
 
@@ -62,6 +60,8 @@ RunOutcome Supervisor::run() {
     step();
     show_progress();
   }
+  settle();
+  check_books();
   return outcome();
 }
 
@@ -79,10 +79,7 @@ int Supervisor::timeout_ms() const {
   if (setup_.lines.progress_every_ns() > 0) next = next_progress_ns_;
   if (state_ == State::stopping) next = std::min(next, now + kAcknowledgeEveryNs);
   if (state_ == State::stopping || state_ == State::draining) next = std::min(next, deadline_ns_);
-  if (state_ != State::opening && state_ != State::ending) {
-    next = std::min(next, next_look_ns_);
-    if (!setup_.plan.checkpoint_file.empty()) next = std::min(next, next_positions_ns_);
-  }
+  if (state_ != State::opening && state_ != State::ending) next = std::min(next, next_look_ns_);
   for (const Member& member : members_) {
     if (member.restart_ns) next = std::min(next, *member.restart_ns);
   }
@@ -128,19 +125,6 @@ void Supervisor::step() {
   restart_due();
   step_stop();
   look_for_stalls();
-  write_positions_in_time();
-}
-
-/// Of consumers that save nothing, while they go on: a machine may go down at any time.
-void Supervisor::write_positions_in_time() {
-  const std::int64_t now = setup_.clock.now_ns();
-  if (state_ == State::opening || state_ == State::ending || now < next_positions_ns_) return;
-  const std::int64_t every = setup_.plan.checkpoint_ns;
-  const bool first = next_positions_ns_ == 0;
-  next_positions_ns_ = now + (every > 0 ? every : kPositionsEveryNs);
-  if (setup_.plan.checkpoint_file.empty() || first) return;
-  if (const auto written = write_positions(setup_.plan, setup_.control); !written)
-    setup_.lines.line(LineKind::warning, written.error().message);
 }
 
 void Supervisor::step_stop() {
@@ -230,33 +214,54 @@ void Supervisor::on(int number, const Ended& ended) {
   Member& member = members_[static_cast<std::size_t>(number)];
   member.ended = true;
   if (state_ == State::ending) return;
-  if (!member.done) return died(number, ended.ending);
+  const std::int64_t now = setup_.clock.now_ns();
+  if (!member.done)
+    return follow(number,
+                  recovery_.died(dead_replica(number), death_of(number, ended.ending), now));
   // However it ended: it had nothing left to do.
-  if (!ended.ending.clean()) repair(setup_.control, member.stage, member.replica);
+  if (!ended.ending.clean()) recovery_.put_right(member.stage, member.replica);
 }
 
-void Supervisor::died(int number, const Ending& ending) {
+void Supervisor::on(int number, const NotStarted& failed) {
   Member& member = members_[static_cast<std::size_t>(number)];
+  member.ended = true;
+  if (state_ == State::ending) return;
+  if (!member.restarted) return fail(failed.message);  // what was too little will not be more soon
+  live_counters(setup_.control, number).restarts.fetch_sub(1);
+  const std::int64_t now = setup_.clock.now_ns();
+  follow(number, recovery_.not_started(dead_replica(number), failed.message, now));
+}
+
+DeadReplica Supervisor::dead_replica(int number) const {
+  const Member& member = members_[static_cast<std::size_t>(number)];
   const bool others_left = std::any_of(members_.begin(), members_.end(), [&](const Member& other) {
     return other.stage == member.stage &&
            (!other.ended || other.done || other.restart_ns.has_value());
   });
-  const Recovery::Decision decision =
-      recovery_.died({number, member.stage, member.replica, member.ready, others_left},
-                     death_of(number, ending), setup_.clock.now_ns());
-  if (decision.next == Recovery::Decision::Next::fail) return fail(decision.text);
-  if (decision.next == Recovery::Decision::Next::resume) {
-    setup_.lines.line(LineKind::warning, decision.text);
-    live_counters(setup_.control, number).restarts.fetch_add(1);
-    resume_ = true;
-    resume_at_ns_ = decision.restart_ns;
-    return end_everybody();
-  }
-  if (decision.next == Recovery::Decision::Next::restart) member.restart_ns = decision.restart_ns;
+  return {number, member.stage, member.replica, member.ready, others_left};
+}
+
+void Supervisor::follow(int number, const Recovery::Decision& decision) {
+  using What = Recovery::Decision::Next;
+  if (decision.next == What::fail) return fail(decision.text);
   setup_.lines.line(LineKind::warning, decision.text);
-  if (decision.next != Recovery::Decision::Next::carry_on || state_ != State::opening) return;
-  barrier_.gone(number);  // the others need not wait for it to open
-  if (barrier_.complete()) begin();
+  switch (decision.next) {
+    case What::resume:
+      live_counters(setup_.control, number).restarts.fetch_add(1);
+      resume_ = true;
+      resume_at_ns_ = decision.restart_ns;
+      return end_everybody();
+    case What::restart:
+      members_[static_cast<std::size_t>(number)].restart_ns = decision.restart_ns;
+      return;
+    case What::carry_on:
+      if (state_ != State::opening) return;
+      barrier_.gone(number);  // the others need not wait for it to open
+      if (barrier_.complete()) begin();
+      return;
+    case What::fail:
+      return;
+  }
 }
 
 void Supervisor::restart_due() {
@@ -267,11 +272,11 @@ void Supervisor::restart_due() {
     if (!member.restart_ns || *member.restart_ns > now) continue;
     member.restart_ns.reset();
     member.ended = false;
+    member.restarted = true;
     member.last_lines.clear();
     live_counters(setup_.control, number).restarts.fetch_add(1);
-    if (auto started = setup_.crew.restart(number); !started) {
-      return fail(concat("cannot start again ", started.error().message));
-    }
+    if (auto started = setup_.crew.restart(number); !started)
+      on(number, NotStarted{started.error().message});
   }
 }
 
@@ -355,15 +360,28 @@ std::vector<StageResult> Supervisor::results_to_show() const {
   return shown;
 }
 
-RunOutcome Supervisor::outcome() {
+/// Whoever was ended in the middle of a task has claims and finished tasks that hold up a mark, and
+/// with it the position to go on from.
+void Supervisor::settle() {
+  if (ended_by_itself() || setup_.plan.checkpoint_file.empty()) return;
+  for (const Member& member : members_) recovery_.put_right(member.stage, member.replica);
+}
+
+void Supervisor::check_books() {
+  if (!ended_by_itself()) return;
+  const auto unbalanced = audit_failure(setup_.plan, setup_.control);
+  if (!unbalanced) return;
+  failure_ = concat("the books do not balance: ", *unbalanced);
+  setup_.lines.line(LineKind::error, failure_);
+}
+
+RunOutcome Supervisor::outcome() const {
   RunOutcome outcome;
+  outcome.failure = failure_;
+  outcome.signal = signal_;
+  outcome.ended_by_itself = ended_by_itself();
   outcome.resume = resume_ && failure_.empty() && signal_ == 0;
   outcome.resume_at_ns = resume_at_ns_;
-  // Whoever was ended in the middle of a task has claims and finished tasks that hold up a mark,
-  // and with it the position to go on from.
-  const bool positions = !ended_by_itself() && !setup_.plan.checkpoint_file.empty();
-  for (std::size_t number = 0; positions && number < members_.size(); ++number)
-    repair(setup_.control, members_[number].stage, members_[number].replica);
   RunSummary& summary = outcome.summary;
   const std::int64_t now = setup_.clock.now_ns();
   summary.figures = read_figures(setup_.plan, setup_.control, now);
@@ -379,14 +397,6 @@ RunOutcome Supervisor::outcome() {
   }
   summary.sources = sources_.books();
   summary.edges = audit_edges(setup_.plan, setup_.control);
-  outcome.ended_by_itself = ended_by_itself();
-  if (ended_by_itself()) {
-    if (const auto unbalanced = audit_failure(setup_.plan, setup_.control)) {
-      fail(concat("the books do not balance: ", *unbalanced));
-    }
-  }
-  outcome.failure = failure_;
-  outcome.signal = signal_;
   return outcome;
 }
 

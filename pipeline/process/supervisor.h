@@ -79,6 +79,7 @@ class Supervisor {
     bool ready = false;  // at least once
     bool done = false;
     bool ended = false;
+    bool restarted = false;
     std::optional<std::int64_t> restart_ns;  // when to start it again
     std::deque<std::string> last_lines;
     ReplicaResults results;
@@ -97,19 +98,22 @@ class Supervisor {
   void on(int number, const Quarantined& quarantined);
   void on(int number, const Printed& printed);
   void on(int number, const Ended& ended);
-  void died(int number, const Ending& ending);
+  void on(int number, const NotStarted& failed);
+  DeadReplica dead_replica(int number) const;
+  void follow(int number, const Recovery::Decision& decision);
   void restart_due();
   bool restarts_pending() const;
   void begin();
   void step();
   void step_stop();
   void look_for_stalls();
-  void write_positions_in_time();
   void fail(const std::string& message);
   void end_everybody();
   Death death_of(int number, const Ending& ending) const;
   void show_progress();
-  RunOutcome outcome();
+  void settle();
+  void check_books();
+  RunOutcome outcome() const;
   std::vector<StageResult> results_of(int stage) const;
   std::vector<StageResult> results_to_show() const;
   const PlanStage& stage_of(const Member& member) const;
@@ -121,7 +125,6 @@ class Supervisor {
   Recovery recovery_;
   StallWatch stall_watch_;
   std::int64_t next_look_ns_ = 0;
-  std::int64_t next_positions_ns_ = 0;
   QuarantineFile quarantine_file_;
   State state_ = State::opening;
   std::vector<Member> members_;  // by number in the graph

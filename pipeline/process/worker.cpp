@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <iostream>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "pipeline/process/module_loader.h"
 #include "pipeline/process/plugin_loader.h"
 #include "pipeline/process/private_memory.h"
+#include "pipeline/process/replica_main.h"
 #include "pipeline/process/reporting.h"
 #include "pipeline/process/segments.h"
 #include "pipeline/run/replica.h"
@@ -119,11 +119,7 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   Replica replica(make_setup(role, segments, *type, sources, reporter));
   BRIGADE_TRY(replica.open());
   if (stage.private_bytes_max > 0) limit_private_memory(stage.private_bytes_max);
-  sink.send({role.number, Ready{replica.source_size(), replica.left_out()}});
-  BRIGADE_TRY(replica.run());
-  BRIGADE_TRY(replica.close());
-  reporter.flush();
-  sink.send({role.number, Done{}});
+  BRIGADE_TRY(run_replica(replica, role.number, sink, reporter));
   leave(0);  // without the destructors of user code and libraries
 }
 
@@ -177,16 +173,7 @@ void run_worker(const WorkerRole& role, const StageTypes& types) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);    // its lines arrive as they are written
   fcntl(role.report_fd, F_SETFD, FD_CLOEXEC);  // not for programs that the stage starts
   PipeSink sink(role.report_fd);
-  std::string failure;
-  try {
-    const auto worked = attach_and_work(role, types, sink);
-    if (!worked) failure = worked.error().message;
-  } catch (const std::exception& exception) {
-    failure = exception.what();
-  } catch (...) {
-    failure = "an exception of unknown type";
-  }
-  sink.send({role.number, Failed{failure}});
+  replica_main(role.number, sink, [&] { return attach_and_work(role, types, sink); });
   leave(1);
 }
 

@@ -9,14 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
-#include "pipeline/config/launchers.h"
 #include "pipeline/process/backtrace_text.h"
 #include "pipeline/process/plugin_loader.h"
-#include "pipeline/process/worker.h"
+#include "pipeline/process/worker_environment.h"
 #include "pipeline/run/sample_errors.h"
 #include "stages/api/chain.h"
 
@@ -27,7 +26,7 @@ constexpr int kSpins = 200;
 constexpr int kOutputReadsMax = 16;  // of one replica before the others have their turn
 constexpr int kEventsMax = 64;
 
-enum class Source : std::uint64_t { report, output, end };
+enum class Source : std::uint64_t { report, output, end, started };
 
 std::uint64_t token(Source source, int number) {
   return static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(number);
@@ -39,23 +38,10 @@ Error system_error(const std::string& what) {
                       descriptors ? "; raise the limit with `ulimit -n`" : "")};
 }
 
-void remove_variable(std::vector<std::string>& environment, const std::string& name) {
-  const std::string start = name + "=";
-  std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(start); });
-}
-
-void set_variable(std::vector<std::string>& environment, const std::string& name,
-                  const std::string& value) {
-  remove_variable(environment, name);
-  environment.push_back(concat(name, "=", value));
-}
-
-std::optional<std::string> find(const std::vector<std::string>& environment,
-                                const std::string& name) {
-  const std::string start = name + "=";
-  for (const std::string& entry : environment)
-    if (entry.starts_with(start)) return entry.substr(start.size());
-  return std::nullopt;
+void wait_for(int fd) {
+  pollfd ready{fd, POLLIN, 0};
+  while (poll(&ready, 1, -1) < 0 && errno == EINTR) {
+  }
 }
 
 /// A pipe from a worker, with its own end of it.
@@ -66,16 +52,6 @@ Result<void> open_pipe(int flags, OwnedFd& ours, OwnedFd& workers) {
   workers.reset(ends[1]);
   fcntl(ends[0], F_SETFL, flags | O_NONBLOCK);
   return {};
-}
-
-/// A fault happens once, unless it says that it comes again: then to successors, too.
-void keep_recurring_faults(std::vector<std::string>& environment) {
-  const std::string faults = find(environment, kFaultVariable).value_or("");
-  std::string kept;
-  for (const std::string_view fault : split(faults, ','))
-    if (fault.find("+:") != fault.npos) kept += concat(kept.empty() ? "" : ",", fault);
-  remove_variable(environment, kFaultVariable);
-  if (!kept.empty()) set_variable(environment, kFaultVariable, kept);
 }
 
 /// Those that the replicas share: what they are bound to where all are, else this process's.
@@ -96,22 +72,6 @@ int spins_for(const Plan& plan, int cores) {
   int threads = 1;  // the supervisor's
   for (const PlanStage& stage : plan.stages) threads += stage.replicas * stage.threads;
   return threads < cores ? kSpins : 0;
-}
-
-std::vector<std::string> worker_environment(const std::vector<std::string>& base,
-                                            const PlanStage& stage, const std::string& role) {
-  std::vector<std::string> environment = base;
-  for (const char* name :
-       {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"}) {
-    set_variable(environment, name, concat(stage.threads));
-  }
-  // By which GPU stages take turns, whichever launcher said it.
-  const LocalRuns runs = local_runs([&base](const std::string& name) { return find(base, name); });
-  if (runs.rank && !find(base, "LOCAL_RANK"))
-    set_variable(environment, "LOCAL_RANK", concat(*runs.rank));
-  for (const auto& [name, value] : stage.env) set_variable(environment, name, value);
-  set_variable(environment, kRoleVariable, role);
-  return environment;
 }
 
 namespace {
@@ -165,18 +125,25 @@ Result<std::unique_ptr<WorkerCrew>> WorkerCrew::create(const Plan& plan, const S
       new WorkerCrew(plan, segments, types, runner, std::move(environment)));
   crew->epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (crew->epoll_.get() < 0) return system_error("cannot watch processes (epoll)");
+  BRIGADE_TRY(crew->watch(runner.started_fd(), token(Source::started, 0)));
   return crew;
 }
 
 WorkerCrew::~WorkerCrew() {
   end_all();
-  for (Worker& worker : workers_) {
-    if (!worker.running) continue;
-    pollfd ended{worker.process.pidfd, POLLIN, 0};
-    while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
-    }
-    runner_.reap(worker.process);
+  if (starting_) {
+    wait_for(runner_.started_fd());
+    std::vector<CrewEvent> events;
+    take_started(events);
   }
+  for (Worker& worker : workers_)
+    if (worker.running) collect(worker.process);
+}
+
+void WorkerCrew::collect(RunningProcess& process) {
+  runner_.kill(process);
+  wait_for(process.pidfd);
+  runner_.reap(process);
 }
 
 Result<void> WorkerCrew::watch(int fd, std::uint64_t what) {
@@ -195,25 +162,25 @@ void WorkerCrew::unwatch(OwnedFd& fd) {
 }
 
 Result<void> WorkerCrew::start() {
-  for (int number = 0; number < static_cast<int>(workers_.size()); ++number) {
-    BRIGADE_TRY(named_start(number));
-  }
-  return {};
-}
-
-Result<void> WorkerCrew::named_start(int number) {
-  auto started = start_worker(number);
-  if (started) return {};
-  const Worker& worker = workers_[static_cast<std::size_t>(number)];
-  const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
-  return started.error().within(concat("stage \"", stage.name, "\" replica ", worker.replica));
+  for (int number = 0; number < static_cast<int>(workers_.size()); ++number)
+    to_start_.push_back(number);
+  running_ = static_cast<int>(workers_.size());
+  return start_next();
 }
 
 Result<void> WorkerCrew::restart(int replica) {
   Worker& worker = workers_[static_cast<std::size_t>(replica)];
   worker.restarted = true;
   worker.lines = {};
-  return named_start(replica);
+  to_start_.push_back(replica);
+  ++running_;
+  return start_next();
+}
+
+Error WorkerCrew::named(int number, const Error& error) const {
+  const Worker& worker = workers_[static_cast<std::size_t>(number)];
+  const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
+  return error.within(concat("stage \"", stage.name, "\" replica ", worker.replica));
 }
 
 WorkerRole WorkerCrew::make_role(int number, int report_fd) const {
@@ -248,32 +215,39 @@ WorkerRole WorkerCrew::make_role(int number, int report_fd) const {
   return role;
 }
 
-Result<void> WorkerCrew::start_worker(int number) {
+/// The next in turn, unless one is under way. Error: of that replica, which is not started.
+Result<void> WorkerCrew::start_next() {
+  if (starting_ || to_start_.empty()) return {};
+  const int number = to_start_.front();
+  to_start_.pop_front();
+  const auto begun = begin_start(number);
+  if (begun) return {};
+  --running_;
+  return named(number, begun.error());
+}
+
+Result<void> WorkerCrew::begin_start(int number) {
   Worker& worker = workers_[static_cast<std::size_t>(number)];
   const PlanStage& stage = plan_.stages[static_cast<std::size_t>(worker.stage)];
-  OwnedFd output;  // the worker's ends
-  OwnedFd reports;
-  BRIGADE_TRY(open_pipe(0, worker.output, output));
-  BRIGADE_TRY(open_pipe(O_DIRECT, worker.reports, reports));
+  worker.process = {0, -1};  // not that of its predecessor
+  Starting starting{number, {}, {}};
+  BRIGADE_TRY(open_pipe(0, worker.output, starting.output));
+  BRIGADE_TRY(open_pipe(O_DIRECT, worker.reports, starting.reports));
 
-  const WorkerRole role = make_role(number, reports.get());
+  const WorkerRole role = make_role(number, starting.reports.get());
   SpawnRequest request;
   request.title = concat("brigade: ", role.name);
-  request.environment = worker_environment(environment_, stage, print_role(role));
-  if (worker.restarted) keep_recurring_faults(request.environment);
+  request.environment = worker_environment(environment_, stage, print_role(role), worker.restarted);
   request.keep = {role.control_fd, role.plan_fd, role.report_fd};
   for (const PoolGrant& grant : role.pools) {
     request.keep.push_back(grant.fd);
     if (grant.kept_fd >= 0) request.keep.push_back(grant.kept_fd);
   }
-  request.output = output.get();
+  request.output = starting.output.get();
   request.cpus = stage.cpus;
-  BRIGADE_ASSIGN(worker.process, runner_.start(request));
-  worker.running = true;
-  ++running_;
-  BRIGADE_TRY(watch(worker.process.pidfd, token(Source::end, number)));
-  BRIGADE_TRY(watch(worker.reports.get(), token(Source::report, number)));
-  return watch(worker.output.get(), token(Source::output, number));
+  starting_ = std::move(starting);
+  runner_.start(std::move(request));
+  return {};
 }
 
 std::vector<CrewEvent> WorkerCrew::take_events() {
@@ -286,8 +260,44 @@ std::vector<CrewEvent> WorkerCrew::take_events() {
     if (source == Source::report) take_reports(number, events);
     if (source == Source::output) take_output(number, events);
     if (source == Source::end) take_end(number, events);
+    if (source == Source::started) take_started(events);
   }
   return events;
+}
+
+void WorkerCrew::take_started(std::vector<CrewEvent>& events) {
+  auto answer = runner_.take_started();
+  if (!answer || !starting_) return;
+  const int number = starting_->number;
+  starting_.reset();
+  const auto done = *answer ? started(number, **answer) : Result<void>(answer->error());
+  if (!done) {
+    --running_;
+    events.push_back({number, NotStarted{named(number, done.error()).message}});
+  }
+  while (!starting_ && !to_start_.empty()) {
+    const int next = to_start_.front();
+    if (const auto begun = start_next(); !begun)
+      events.push_back({next, NotStarted{begun.error().message}});
+  }
+}
+
+Result<void> WorkerCrew::started(int number, RunningProcess process) {
+  Worker& worker = workers_[static_cast<std::size_t>(number)];
+  auto watched = watch(process.pidfd, token(Source::end, number));
+  if (watched) watched = watch(worker.reports.get(), token(Source::report, number));
+  if (watched) watched = watch(worker.output.get(), token(Source::output, number));
+  if (!watched) {
+    unwatch(worker.reports);
+    unwatch(worker.output);
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.pidfd, nullptr);
+    collect(process);
+    return watched;
+  }
+  worker.process = process;
+  worker.running = true;
+  if (ending_) runner_.kill(worker.process);
+  return {};
 }
 
 void WorkerCrew::take_reports(int number, std::vector<CrewEvent>& events) {
@@ -344,6 +354,9 @@ void WorkerCrew::take_end(int number, std::vector<CrewEvent>& events) {
 }
 
 void WorkerCrew::end_all() {
+  ending_ = true;
+  running_ -= static_cast<int>(to_start_.size());
+  to_start_.clear();
   for (const Worker& worker : workers_) {
     if (worker.running) runner_.kill(worker.process);
   }

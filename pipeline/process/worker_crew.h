@@ -3,9 +3,12 @@
 // The replicas of a run as processes: a worker each, started from this program. Of each come its
 // reports through a packet pipe, its standard output and error through another pipe, its end
 // through a pidfd; one epoll descriptor watches all of them. The number of descriptors is constant
-// while the run goes on. One thread.
+// while the run goes on. Processes are started one after another, in the order in which they were
+// asked for, and no call waits for that. One thread.
 
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,13 +53,24 @@ class WorkerCrew final : public Crew {
     bool restarted = false;
   };
 
+  /// What is being started, with its ends of the pipes, closed here once it has them.
+  struct Starting {
+    int number = 0;
+    OwnedFd output;
+    OwnedFd reports;
+  };
+
   WorkerCrew(const Plan& plan, const Segments& segments, const StageTypes& types,
              ProcessRunner& runner, std::vector<std::string> environment);
-  Result<void> start_worker(int number);
-  Result<void> named_start(int number);
+  Result<void> start_next();
+  Result<void> begin_start(int number);
+  Error named(int number, const Error& error) const;
   WorkerRole make_role(int number, int report_fd) const;
   Result<void> watch(int fd, std::uint64_t token);
   void unwatch(OwnedFd& fd);
+  void take_started(std::vector<CrewEvent>& events);
+  Result<void> started(int number, RunningProcess process);
+  void collect(RunningProcess& process);
   void take_reports(int number, std::vector<CrewEvent>& events);
   void take_output(int number, std::vector<CrewEvent>& events);
   void take_end(int number, std::vector<CrewEvent>& events);
@@ -68,7 +82,10 @@ class WorkerCrew final : public Crew {
   const std::vector<std::string> environment_;
   OwnedFd epoll_;
   std::vector<Worker> workers_;  // by number in the graph
-  int running_ = 0;
+  std::deque<int> to_start_;     // each replica at most once
+  std::optional<Starting> starting_;
+  bool ending_ = false;
+  int running_ = 0;  // and in to_start_, and starting_
 };
 
 /// Looks for work before sleeping: none when the replicas' threads are as many as the cores.
@@ -78,10 +95,5 @@ int spins_for(const Plan& plan, int cores);
 void add_stage_type(WorkerRole& role, const StageTypes& types, const std::string& type);
 /// The libraries with a type of a source of its stage.
 void add_source_type(WorkerRole& role, const StageTypes& types, const std::string& type);
-
-/// What a replica's process starts with: `base`, thread counts for the libraries, LOCAL_RANK where
-/// a launcher has said it by another name, its role, and the stage's `env:`, which wins.
-std::vector<std::string> worker_environment(const std::vector<std::string>& base,
-                                            const PlanStage& stage, const std::string& role);
 
 }  // namespace brigade

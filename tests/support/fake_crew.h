@@ -46,7 +46,11 @@ class FakeCrew final : public Crew {
     return {};
   }
   Result<void> restart(int replica) override {
-    if (!restart_error.empty()) return Error{restart_error};
+    if (!restart_errors.empty()) {
+      Error error{restart_errors.front()};
+      restart_errors.pop_front();
+      return error;
+    }
     restarted.push_back(replica);
     ended_[static_cast<std::size_t>(replica)] = false;
     ++running_;
@@ -67,7 +71,9 @@ class FakeCrew final : public Crew {
       }
     }
     for (const CrewEvent& event : events) {
-      if (!std::holds_alternative<Ended>(event.what)) continue;
+      if (!std::holds_alternative<Ended>(event.what) &&
+          !std::holds_alternative<NotStarted>(event.what))
+        continue;
       ended_[static_cast<std::size_t>(event.replica)] = true;
       --running_;
     }
@@ -85,7 +91,7 @@ class FakeCrew final : public Crew {
   pid_t pid(int replica) const override { return 1000 + replica; }
 
   std::string start_error;
-  std::string restart_error;
+  std::deque<std::string> restart_errors;  ///< of the next ones, one each
   std::vector<int> restarted;
 
  private:

@@ -6,8 +6,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <map>
+#include <utility>
 
+#include "base/owned_fd.h"
 #include "pipeline/process/messages.h"
 #include "pipeline/process/process_runner.h"
 #include "pipeline/process/reporting.h"
@@ -27,10 +28,31 @@ class FakeRunner final : public ProcessRunner {
     bool reaped = false;
   };
   std::vector<Started> started;
-  std::size_t fail_at = ~std::size_t{0};  ///< this start is an error
+  std::size_t fail_at = ~std::size_t{0};  ///< this start is an error, once
 
-  Result<RunningProcess> start(const SpawnRequest& request) override {
-    if (started.size() == fail_at) return Error{"no more processes"};
+  void start(SpawnRequest request) override {
+    EXPECT_FALSE(answer_.has_value()) << "one at a time";
+    answer_ = begin(request);
+    if (!held) eventfd_write(started_.get(), 1);
+  }
+  /// The answer to start() comes only when it is let go.
+  bool held = false;
+  void let_go() {
+    held = false;
+    eventfd_write(started_.get(), 1);
+  }
+  int started_fd() const override { return started_.get(); }
+  std::optional<Result<RunningProcess>> take_started() override {
+    eventfd_t count = 0;
+    if (eventfd_read(started_.get(), &count) != 0) return std::nullopt;
+    return std::exchange(answer_, std::nullopt);
+  }
+  /// As the process itself sees it: it may be at work before its start has been answered.
+  Result<RunningProcess> begin(const SpawnRequest& request) {
+    if (started.size() == fail_at) {
+      fail_at = ~std::size_t{0};
+      return Error{"no more processes"};
+    }
     Started& process = started.emplace_back();
     process.request = request;
     process.role = role_of(request);
@@ -79,6 +101,9 @@ class FakeRunner final : public ProcessRunner {
   }
 
  private:
+  OwnedFd started_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::optional<Result<RunningProcess>> answer_;
+
   static WorkerRole role_of(const SpawnRequest& request) {
     const std::string start = std::string(kRoleVariable) + "=";
     for (const std::string& entry : request.environment) {

@@ -64,6 +64,14 @@ class Faulty : public Stage {
   std::uint64_t calls_ = 0;
 };
 
+/// Throws what no handler for std::exception sees, before it could say anything.
+class ThrowsWhenMade : public Stage {
+ public:
+  ThrowsWhenMade() { throw 17; }
+  Result<Next> process(const Inputs&, Outputs&) override { return Next::emit; }
+};
+struct ThrowsWhenMadeParams {};
+
 struct SavingParams {
   std::int64_t crash_at = -1;  ///< id of a sample
 };
@@ -97,6 +105,8 @@ inline StageTypes faulty_stage_types() {
                         .saves()
                         .param("crash_at", &SavingParams::crash_at, -1, 1e9, "the id of a sample")
                         .reports("samples", Combine::sum, "samples seen"));
+  types.add<ThrowsWhenMade>(
+      Contract<ThrowsWhenMadeParams>("throws_when_made", "Throws in its constructor.").consumer());
   types.add<Faulty>(Contract<FaultyParams>("faulty", "Goes wrong as it is told.")
                         .consumer()
                         .takes(Takes::either)

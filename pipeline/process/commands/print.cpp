@@ -1,9 +1,14 @@
 #include "pipeline/process/commands/print.h"
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <cstdint>
+#include <utility>
 
 #include "base/printable.h"
 #include "base/shared_path.h"
+#include "pipeline/process/line_writer.h"
 
 namespace brigade {
 
@@ -16,5 +21,13 @@ void print_error(std::string_view text) {
 }
 
 void print_line(std::string_view text) { print(printable(text) + '\n'); }
+
+void print_at_the_end(std::string_view text) {
+  const auto nothing_is_lost_before = [](std::uint64_t) { return std::string(); };
+  OwnedFd copy(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  const auto writer = LineWriter::start({std::move(copy), false, nothing_is_lost_before});
+  if (!writer) return print(text);
+  (*writer)->line(LineWriter::Rank::error, printable_lines(text));
+}
 
 }  // namespace brigade

@@ -13,4 +13,8 @@ void print_error(std::string_view text);
 /// One line, whatever is in it; ends it. (One for standard error: log_error.)
 void print_line(std::string_view text);
 
+/// What a run ends with, to standard output. A reader that takes nothing for kFlushPatience (a
+/// terminal that Ctrl-S has stopped) does not hold up the exit: the rest is lost.
+void print_at_the_end(std::string_view text);
+
 }  // namespace brigade

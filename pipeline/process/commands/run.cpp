@@ -18,20 +18,23 @@
 namespace brigade {
 namespace {
 
-int wrong_command(const std::string& message) {
+int failed(int code, const std::string& message) {
   log_error(message);
-  return 2;
+  return code;
 }
 
 int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& outcome,
-           SummaryFile& summary_file, RunLines& lines) {
+           SummaryFile& summary_file, Console& console) {
+  int code = exit_code(outcome);
+  if (const auto written = summary_file.write(summary_json(outcome.summary)); !written) {
+    console.line(LineKind::error, written.error().message);
+    code = 1;
+  }
+  console.flush();
   const bool json_instead = arguments.summary_file == "-";
   if (outcome.ended_by_itself && !arguments.quiet && !json_instead)
-    print(summary_text(plan, outcome.summary));
-  const auto written = summary_file.write(summary_json(outcome.summary));
-  if (written) return exit_code(outcome);
-  lines.line(LineKind::error, written.error().message);
-  return 1;
+    print_at_the_end(summary_text(plan, outcome.summary));
+  return code;
 }
 
 Past past_of(const RunArguments& arguments) {
@@ -54,20 +57,25 @@ int run_command(const RunArguments& arguments, const StageTypes& types, std::int
   std::optional<LogFile> log;
   if (!arguments.log_file.empty()) {
     auto opened = LogFile::open(arguments.log_file);
-    if (!opened) return wrong_command(opened.error().message);
+    if (!opened) return failed(2, opened.error().message);
     log = std::move(opened).value();
   }
   auto summary_file = SummaryFile::open(arguments.summary_file);
-  if (!summary_file) return wrong_command(summary_file.error().message);
+  if (!summary_file) return failed(2, summary_file.error().message);
   signal(SIGPIPE, SIG_IGN);  // a closed pipe costs lines, not the run
-  Console console(STDERR_FILENO, arguments.quiet, log ? &*log : nullptr);
+  const auto made = Console::create(STDERR_FILENO, arguments.quiet, std::move(log));
+  if (!made) return failed(1, made.error().message);
+  Console& console = **made;
   for (const std::string& warning : planned.plan->warnings) {
     console.line(LineKind::warning, warning);
   }
   const StageTypes all_types = types_of(types, *planned.loaded.graph);
   Plan plan = *planned.plan;
   auto begin = begin_run(plan, all_types, past_of(arguments));
-  if (!begin) return wrong_command(begin.error().message);
+  if (!begin) {
+    console.line(LineKind::error, begin.error().message);
+    return 2;
+  }
   if (!begin->line.empty()) console.line(LineKind::note, begin->line);
   RunOptions options;
   options.in_process = arguments.in_process;

@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -42,12 +41,12 @@ struct Pipe {
 TEST(Console, WithoutATerminalEverythingIsALine) {
   const Pipe pipe;
   {
-    Console console(pipe.ends[1], false, nullptr);
-    EXPECT_EQ(console.progress_every_ns(), kPlainEveryNs);
-    console.line(LineKind::output, "train: hello");
-    console.progress("epoch 1/3");
-    console.line(LineKind::warning, "few cores");
-    console.line(LineKind::error, "it broke");
+    const auto console = Console::create(pipe.ends[1], false).value();
+    EXPECT_EQ(console->progress_every_ns(), kPlainEveryNs);
+    console->line(LineKind::output, "train: hello");
+    console->progress("epoch 1/3");
+    console->line(LineKind::warning, "few cores");
+    console->line(LineKind::error, "it broke");
   }
   EXPECT_EQ(read_available(pipe.ends[0]),
             "train: hello\nepoch 1/3\nbrigade: warning: few cores\nbrigade: error: it broke\n");
@@ -55,11 +54,12 @@ TEST(Console, WithoutATerminalEverythingIsALine) {
 
 TEST(Console, QuietShowsWarningsAndErrorsOnly) {
   const Pipe pipe;
-  Console console(pipe.ends[1], true, nullptr);
-  EXPECT_EQ(console.progress_every_ns(), 0);
-  console.line(LineKind::output, "train: hello");
-  console.line(LineKind::note, "stopping");
-  console.line(LineKind::warning, "few cores");
+  const auto console = Console::create(pipe.ends[1], true).value();
+  EXPECT_EQ(console->progress_every_ns(), 0);
+  console->line(LineKind::output, "train: hello");
+  console->line(LineKind::note, "stopping");
+  console->line(LineKind::warning, "few cores");
+  console->flush();
   EXPECT_EQ(read_available(pipe.ends[0]), "brigade: warning: few cores\n");
 }
 
@@ -70,15 +70,17 @@ TEST(Console, OnATerminalProgressIsOneLineThatIsWrittenOver) {
   const winsize size{24, 20, 0, 0};
   ioctl(inner, TIOCSWINSZ, &size);
   {
-    Console console(inner, false, nullptr);
-    EXPECT_EQ(console.progress_every_ns(), kLiveEveryNs);
-    console.progress("epoch 1/3");
-    console.progress("epoch 2/3 and much more than fits");
-    console.line(LineKind::note, "hm");
-    console.progress("epoch 3/3");
+    const auto console = Console::create(inner, false).value();
+    EXPECT_EQ(console->progress_every_ns(), kLiveEveryNs);
+    console->progress("epoch 1/3");
+    console->flush();
+    console->progress("epoch 2/3 and much more than fits");
+    console->line(LineKind::note, "hm");
+    console->flush();
+    console->progress("epoch 3/3");
   }
   EXPECT_EQ(read_available(outer),
-            "\r\033[Kepoch 1/3\r\033[Kepoch 2/3 and mu...\r\033[Kbrigade: hm\r\n"
+            "\r\033[Kepoch 1/3\r\n\r\033[Kepoch 2/3 and mu...\r\033[Kbrigade: hm\r\n"
             "\r\033[Kepoch 3/3\r\n");
   close(outer);
   close(inner);
@@ -86,23 +88,36 @@ TEST(Console, OnATerminalProgressIsOneLineThatIsWrittenOver) {
 
 TEST(Console, TheLogFileGetsEverything) {
   const TemporaryFolder folder;
-  auto log = LogFile::open(folder.path() / "log");
   const Pipe pipe;
-  Console console(pipe.ends[1], true, &*log);
-  console.line(LineKind::output, "train: hello");
-  console.line(LineKind::error, "it broke");
+  const auto console =
+      Console::create(pipe.ends[1], true, LogFile::open(folder.path() / "log").value()).value();
+  console->line(LineKind::output, "train: hello");
+  console->line(LineKind::error, "it broke");
+  console->flush();
   std::ostringstream text;
   text << std::ifstream(folder.path() / "log").rdbuf();
   EXPECT_NE(text.str().find("info train: hello\n"), std::string::npos);
   EXPECT_NE(text.str().find("error it broke\n"), std::string::npos);
 }
 
+TEST(Console, ALogFileThatCannotBeWrittenIsSaidOnce) {
+  const Pipe pipe;
+  const auto console =
+      Console::create(pipe.ends[1], true, LogFile::open("/dev/full").value()).value();
+  for (const char* line : {"one", "two"}) {
+    console->line(LineKind::note, line);
+    console->flush();
+  }
+  EXPECT_EQ(read_available(pipe.ends[0]),
+            "brigade: warning: cannot write the log file /dev/full: No space left on device; it "
+            "lacks lines until it can be written\n");
+}
+
 TEST(Console, AReaderThatHasGoneIsNoError) {
-  signal(SIGPIPE, SIG_IGN);
   Pipe pipe;
   close(pipe.ends[0]);
-  Console console(pipe.ends[1], false, nullptr);
-  console.line(LineKind::error, "nobody reads this");
+  const auto console = Console::create(pipe.ends[1], false).value();
+  console->line(LineKind::error, "nobody reads this");
   pipe.ends[0] = -1;
 }
 

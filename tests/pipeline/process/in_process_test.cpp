@@ -35,6 +35,11 @@ TEST_F(Threads, OneThatThrowsWhileItOpensEndsThemAll) {
   EXPECT_THAT(outcome.failure, HasSubstr("it threw as told"));
 }
 
+TEST_F(Threads, AConstructorThatThrowsAnythingEndsTheRunAndNotTheProgram) {
+  const RunOutcome outcome = session.run(line_yaml("consumer: throws_when_made"));
+  EXPECT_THAT(outcome.failure, HasSubstr("an exception that is no std::exception"));
+}
+
 TEST_F(Threads, RunDryWhenAsked) {
   const auto run = session.start(line_yaml("consumer: count, params: {sleep_ms: 1}", 1'000'000));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));

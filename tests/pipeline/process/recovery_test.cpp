@@ -52,6 +52,25 @@ TEST_F(RecoveryTest, RepairsFirst) {
   EXPECT_EQ(live_counters(control, 1).waiting, static_cast<std::uint64_t>(Waiting::no));
 }
 
+TEST_F(RecoveryTest, WhoCannotBeStartedAgainIsTriedAgainWithinItsRestarts) {
+  policy(RestartSpec::Policy::on_failure);
+  RecoveryBooks books(plan);
+  Recovery recovery(plan, control, books);
+  die(recovery, kKilled);
+  const std::string why = "stage \"sink\" replica 0: out of processes";
+  for (const std::int64_t delay_ms : {100, 200, 400, 800}) {
+    const auto decision = recovery.not_started(sink(0), why, 1'000);
+    EXPECT_EQ(decision.next, Next::restart);
+    EXPECT_EQ(decision.restart_ns, 1'000 + delay_ms * 1'000'000);
+  }
+  const auto last = recovery.not_started(sink(0), why, 1'000);
+  EXPECT_EQ(last.next, Next::fail);
+  EXPECT_EQ(last.text,
+            "cannot start again stage \"sink\" replica 0: out of processes; it was started again 5 "
+            "times within 30.0 s (`restart:`)");
+  EXPECT_EQ(control.stages[1].repairs->value, 1u) << "of the death alone";
+}
+
 TEST_F(RecoveryTest, SaysWhatHappensNow) {
   policy(RestartSpec::Policy::on_failure);
   RecoveryBooks books(plan);

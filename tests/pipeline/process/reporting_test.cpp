@@ -8,20 +8,10 @@
 
 #include "base/text.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/keeping_sink.h"
 
 namespace brigade {
 namespace {
-
-struct KeepingSink final : ReportSink {
-  std::vector<Report> reports;
-  bool full = false;
-
-  void send(const Report& report) override { reports.push_back(report); }
-  bool try_send(const Report& report) override {
-    if (!full) send(report);
-    return !full;
-  }
-};
 
 struct Thinning : testing::Test {
   KeepingSink sink;

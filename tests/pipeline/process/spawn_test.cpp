@@ -27,6 +27,13 @@ struct Spawning : testing::Test {
     return Spawner::create(path).value();
   }
 
+  static Result<RunningProcess> started(Spawner& spawner, const SpawnRequest& request) {
+    spawner.start(request);
+    pollfd answered{spawner.started_fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&answered, 1, 60'000), 1);
+    return spawner.take_started().value();
+  }
+
   struct Ran {
     Ending ending;
     std::string output;
@@ -36,7 +43,7 @@ struct Spawning : testing::Test {
     EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
     request.output = ends[1];
     const auto spawner = spawner_for(script);
-    auto process = spawner->start(request);
+    auto process = started(*spawner, request);
     close(ends[1]);
     EXPECT_TRUE(process.ok()) << process.error().message;
     Ran ran;
@@ -124,7 +131,7 @@ TEST_F(Spawning, CpusBindAProcess) {
 TEST_F(Spawning, CpusThatAreNotThereAreAnError) {
   request.cpus = {CPU_SETSIZE - 1};
   request.output = STDERR_FILENO;
-  const auto process = spawner_for("exit 0")->start(request);
+  const auto process = started(*spawner_for("exit 0"), request);
   ASSERT_FALSE(process.ok());
   EXPECT_EQ(process.error().message, "cannot bind a worker to its `cpus:`: Invalid argument");
 }
@@ -132,7 +139,7 @@ TEST_F(Spawning, CpusThatAreNotThereAreAnError) {
 TEST_F(Spawning, TheConditionOfAProcessIsKnown) {
   request.output = open("/dev/null", O_WRONLY | O_CLOEXEC);
   const auto spawner = Spawner::create("/usr/bin/yes").value();
-  auto process = spawner->start(request);
+  auto process = started(*spawner, request);
   ASSERT_TRUE(process.ok());
   const auto becomes = [&](ProcessCondition wanted) {
     for (int tries = 0; condition_of(process->pid) != wanted && tries < 5000; ++tries) {
@@ -156,7 +163,7 @@ TEST_F(Spawning, AProcessShowsItsTitle) {
   request.title = "brigade: augment.1";
   request.output = open("/dev/null", O_WRONLY | O_CLOEXEC);
   const auto spawner = Spawner::create("/usr/bin/yes").value();
-  auto process = spawner->start(request);
+  auto process = started(*spawner, request);
   ASSERT_TRUE(process.ok());
   std::string title;  // empty for a moment: the parent goes on before exec has set it
   for (int tries = 0; title.empty() && tries < 5000; ++tries) {
@@ -172,9 +179,19 @@ TEST_F(Spawning, AProcessShowsItsTitle) {
   close(request.output);
 }
 
+TEST_F(Spawning, WhatIsNotThereYetOrHasBeenTakenIsNothing) {
+  const auto spawner = spawner_for("exit 0");
+  EXPECT_FALSE(spawner->take_started());
+  request.output = STDERR_FILENO;
+  auto process = started(*spawner, request);
+  ASSERT_TRUE(process.ok());
+  EXPECT_FALSE(spawner->take_started());
+  end_of(*spawner, *process);
+}
+
 TEST_F(Spawning, WhatCannotBeExecutedIsAnError) {
   request.output = STDERR_FILENO;
-  const auto process = Spawner::create("/nowhere/brigade").value()->start(request);
+  const auto process = started(*Spawner::create("/nowhere/brigade").value(), request);
   ASSERT_FALSE(process.ok());
   EXPECT_NE(process.error().message.find("No such file"), std::string::npos);
 }

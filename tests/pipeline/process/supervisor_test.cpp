@@ -204,12 +204,26 @@ TEST_F(Restarting, WhoIsKilledAfterItsWorkIsDoneIsDone) {
   EXPECT_THAT(crew.restarted, ElementsAre());
 }
 
-TEST_F(Restarting, WhatCannotBeStartedAgainEndsTheRun) {
-  crew.restart_error = "stage \"sink\" replica 0: out of processes";
+TEST_F(Restarting, WhatCannotBeStartedAgainIsTriedAgain) {
+  const auto wait = [&] { clock.advance(std::chrono::milliseconds(200)); };
+  crew.restart_errors = {"stage \"sink\" replica 0: out of processes"};  // at once
   crew.all_ready(100);
   crew.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
-  EXPECT_EQ(restarting.run().failure,
-            "cannot start again stage \"sink\" replica 0: out of processes");
+  crew.step({}, wait);
+  crew.step({{1, NotStarted{"stage \"sink\" replica 0: out of memory"}}}, wait);  // later
+  crew.step({}, wait);
+  crew.step({{1, Ready{}}}, [&] { finish_work(); });
+  crew.all_done();
+  const RunOutcome outcome = restarting.run();
+  EXPECT_EQ(exit_code(outcome), 0);
+  EXPECT_THAT(crew.restarted, ElementsAre(1, 1));
+  EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 1u) << "of three that were tried";
+  EXPECT_THAT(lines.lines,
+              ElementsAre(HasSubstr("was killed by SIGKILL"),
+                          "warning: cannot start again stage \"sink\" replica 0: out of processes; "
+                          "tried again in 100.0 ms (restart 2 of 5 within 30.0 s)",
+                          "warning: cannot start again stage \"sink\" replica 0: out of memory; "
+                          "tried again in 200.0 ms (restart 3 of 5 within 30.0 s)"));
 }
 
 TEST_F(Restarting, AFailureThatIsSaidEndsTheRunWithoutARestart) {
@@ -267,6 +281,11 @@ TEST_F(Supervising, WhatAReplicaSaysBeforeItFailsIsTheReason) {
 TEST_F(Supervising, ACrewThatCannotStartIsAFailure) {
   crew.start_error = "too many processes";
   EXPECT_EQ(supervisor.run().failure, "too many processes");
+}
+
+TEST_F(Restarting, ACrewThatCannotStartLaterIsAFailureToo) {
+  crew.step({{1, NotStarted{"too many processes"}}});
+  EXPECT_EQ(restarting.run().failure, "too many processes");
 }
 
 TEST_F(Supervising, AFailureFromOutsideEndsTheRun) {

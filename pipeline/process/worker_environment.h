@@ -1,0 +1,20 @@
+#pragma once
+
+// The environment of a worker. A pure function.
+
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+/// What a replica's process starts with: `base`, thread counts for the libraries, LOCAL_RANK where
+/// a launcher has said it by another name, its role, and the stage's `env:`, which wins. `again`:
+/// in the place of one that has ended; a fault that a test wants happens once, unless it says that
+/// it comes again.
+std::vector<std::string> worker_environment(const std::vector<std::string>& base,
+                                            const PlanStage& stage, const std::string& role,
+                                            bool again);
+
+}  // namespace brigade
