@@ -32,12 +32,14 @@ Stop stop_of(const Control<P>& control, int domain) {
 template <class P>
 class StreamEnds {
  public:
-  /// `multiple`: L of its domain.
-  StreamEnds(Control<P>& control, int stage, std::uint64_t multiple)
+  /// `multiple`: L of its domain. `after_padding`: the row before the mark is padding, of a
+  /// predecessor.
+  StreamEnds(Control<P>& control, int stage, std::uint64_t multiple, bool after_padding)
       : control_(&control),
         domain_(control.shape->stages[static_cast<std::size_t>(stage)].lanes[0].domain),
         ends_(&control.epoch_ends[static_cast<std::size_t>(domain_)]),
-        multiple_(multiple) {}
+        multiple_(multiple),
+        after_padding_(after_padding) {}
 
   /// Of the task entered last.
   std::uint64_t epoch() const { return epoch_; }
@@ -51,8 +53,7 @@ class StreamEnds {
       end_epoch(*control_, domain_, epoch_ - 1, ends_->at(epoch_ - 1));
       return false;
     }
-    const std::uint64_t end = ends_->at(epoch_);
-    if (end != kNever) pad_up_to_ = end;
+    go_on_padding(first);
     if (stop() == Stop::end_is_set) pad_up_to_ = kNever;
     return true;
   }
@@ -64,10 +65,21 @@ class StreamEnds {
   /// Nothing more comes in this epoch, of which `number` would be the next.
   void end(std::uint64_t number) {
     close(number);
+    const std::uint64_t recorded = ends_->at(epoch_);  // by a predecessor
+    if (recorded != kNever) pad_up_to_ = recorded;
     end_epoch(*control_, domain_, epoch_, pad_up_to_);
   }
 
  private:
+  /// A predecessor may have died with the end recorded, and the task unfinished that it was found
+  /// in. Of what was not published only padding is known to be padding; the rest the stage is asked
+  /// for again.
+  void go_on_padding(std::uint64_t first) {
+    const std::uint64_t begin = epoch_ == 0 ? 0 : ends_->at(epoch_ - 1);
+    const std::uint64_t end = ends_->at(epoch_);
+    if (after_padding_ && first > begin && end != kNever) pad_up_to_ = end;
+    after_padding_ = false;
+  }
   std::uint64_t closed(std::uint64_t number) const {
     return (number + multiple_ - 1) / multiple_ * multiple_;
   }
@@ -77,6 +89,7 @@ class StreamEnds {
   const NumberList<P>* ends_;
   std::uint64_t multiple_;
   std::uint64_t epoch_ = 0;
+  bool after_padding_;
   std::uint64_t pad_up_to_ = 0;  // numbers below it are padding
 };
 

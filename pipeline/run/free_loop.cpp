@@ -82,7 +82,7 @@ Result<std::uint64_t> FreeLoop::call(int port, std::uint64_t number, RowCounts& 
 }
 
 std::uint64_t FreeLoop::index_in(std::uint64_t epoch) {
-  if (place_.epoch != epoch) place_ = {static_cast<std::uint32_t>(epoch), 0};
+  if (place_.epoch != epoch) place_ = {static_cast<std::uint32_t>(epoch), 0, false};
   return place_.index;
 }
 

@@ -15,6 +15,7 @@ namespace brigade {
 struct StreamPlace {
   std::uint32_t epoch = 0;
   std::uint64_t index = 0;  ///< of the next sample
+  bool padding = false;     ///< the row before it is padding, of the same epoch
 };
 
 /// Of a source with one replica: the row before its mark says it. That row is still there, since a
@@ -32,9 +33,10 @@ inline Result<StreamPlace> stream_place(const ReplicaContext& context) {
                           ", which it gave last, says that it holds sample ", last.number,
                           "; a stage of this graph has written outside its outputs")};
     }
-    place = {last.epoch, last.index + (last.state == RowState::pad ? 0 : 1)};
+    const bool padding = last.state == RowState::pad;
+    place = {last.epoch, last.index + (padding ? 0 : 1), padding};
   }
-  while (ends.at(place.epoch) <= low) place = {place.epoch + 1, 0};
+  while (ends.at(place.epoch) <= low) place = {place.epoch + 1, 0, false};
   return place;
 }
 
@@ -42,7 +44,7 @@ inline Result<StreamPlace> stream_place(const ReplicaContext& context) {
 /// itself.
 inline StreamPlace shared_stream_place(const ReplicaContext& context) {
   const Tally<SystemPolicy>& tally = context.words().lanes.front().tallies[context.replica];
-  return {0, tally.entries[tally.newest()].counts().samples_done};
+  return {0, tally.entries[tally.newest()].counts().samples_done, false};
 }
 
 }  // namespace brigade

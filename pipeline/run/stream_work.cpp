@@ -29,13 +29,14 @@ class StreamWork final : public TaskWork {
         multiple_(
             context.plan->domains[static_cast<std::size_t>(context.stage->lanes.front().domain)]
                 .multiple),
-        ends_(*context.control, context.stage_index, multiple_),
         place_(stream_place(context).value()),  // Replica::open() has looked
+        ends_(*context.control, context.stage_index, multiple_, place_.padding),
         pause_(context) {}
 
   Result<TaskDone> work(int, std::uint64_t first) override {
     if (!ends_.enter(first)) return TaskDone{0, {}, true};
-    if (place_.epoch != ends_.epoch()) place_ = {static_cast<std::uint32_t>(ends_.epoch()), 0};
+    if (place_.epoch != ends_.epoch())
+      place_ = {static_cast<std::uint32_t>(ends_.epoch()), 0, false};
     writer_.begin(first);
     TaskDone done;
     for (std::uint64_t row = 0; row < task_; ++row) {
@@ -121,8 +122,8 @@ class StreamWork final : public TaskWork {
   SystemPolicy::Atomic<std::uint64_t>* at_;
   std::uint64_t task_;
   std::uint64_t multiple_;
-  StreamEnds<SystemPolicy> ends_;
   StreamPlace place_;
+  StreamEnds<SystemPolicy> ends_;
   StreamPause pause_;
 };
 

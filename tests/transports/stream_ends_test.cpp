@@ -32,7 +32,7 @@ class EndsOfAStream : public testing::Test {
 };
 
 TEST_F(EndsOfAStream, WhatIsLeftUpToTheNextMultipleIsPadding) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple);
+  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
   ASSERT_TRUE(ends.enter(2));
   EXPECT_FALSE(ends.is_padding(2));
   ends.end(2);
@@ -45,7 +45,7 @@ TEST_F(EndsOfAStream, WhatIsLeftUpToTheNextMultipleIsPadding) {
 }
 
 TEST_F(EndsOfAStream, AnEpochThatEndsAtAMultipleNeedsNone) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple);
+  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
   ASSERT_TRUE(ends.enter(4));
   ends.end(4);
   EXPECT_EQ(end_of_epoch(0), 4u);
@@ -53,7 +53,7 @@ TEST_F(EndsOfAStream, AnEpochThatEndsAtAMultipleNeedsNone) {
 }
 
 TEST_F(EndsOfAStream, TheLastEpochIsTheEnd) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple);
+  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
   ASSERT_TRUE(ends.enter(0));
   ends.end(0);  // an empty epoch
   ASSERT_TRUE(ends.enter(0));
@@ -65,7 +65,7 @@ TEST_F(EndsOfAStream, TheLastEpochIsTheEnd) {
 TEST_F(EndsOfAStream, ASuccessorSaysALastEndAgain) {
   control_.epoch_ends[0].record(0, 4);
   control_.epoch_ends[0].record(1, 8);  // and died
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple);
+  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, true);
   ASSERT_TRUE(ends.enter(6));
   EXPECT_EQ(ends.epoch(), 1u);
   EXPECT_TRUE(ends.is_padding(6));
@@ -73,8 +73,27 @@ TEST_F(EndsOfAStream, ASuccessorSaysALastEndAgain) {
   EXPECT_EQ(end(), 8u);
 }
 
+// The end was found in the middle of a task, which died with it: its first samples are not
+// published.
+TEST_F(EndsOfAStream, ASuccessorTakesNothingForPaddingThatMayBeASample) {
+  control_.epoch_ends[0].record(0, 4);
+  control_.epoch_ends[0].record(1, 8);
+  for (const bool after_padding : {false, true}) {  // that of the epoch before
+    StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, after_padding);
+    ASSERT_TRUE(ends.enter(4));
+    EXPECT_FALSE(ends.is_padding(4));
+    ends.end(5);
+    EXPECT_TRUE(ends.is_padding(5));
+  }
+  StreamEnds<SystemPolicy> other(control_, 0, kMultiple, false);
+  ASSERT_TRUE(other.enter(4));
+  other.end(4);  // now it has none: an end that was recorded stays
+  EXPECT_EQ(end_of_epoch(1), 8u);
+  EXPECT_TRUE(other.is_padding(7));
+}
+
 TEST_F(EndsOfAStream, ClosingIsNoEnd) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple);
+  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
   ASSERT_TRUE(ends.enter(1));
   ends.close(1);
   EXPECT_TRUE(ends.is_padding(3));
@@ -83,7 +102,7 @@ TEST_F(EndsOfAStream, ClosingIsNoEnd) {
 }
 
 TEST_F(EndsOfAStream, AfterAStopThereIsOnlyPadding) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple);
+  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
   stop(Stop::end_is_set);
   ASSERT_TRUE(ends.enter(5));
   EXPECT_TRUE(ends.is_padding(5));

@@ -40,6 +40,7 @@ TEST_F(Place, FollowsTheLastRowAndPaddingIsNoSample) {
   EXPECT_EQ(place().index, 61u);
   publish(64, {63, 60, 0, 1, RowState::pad, {}});
   EXPECT_EQ(place().index, 60u);
+  EXPECT_TRUE(place().padding);
   publish(64, {63, 60, 60, 1, RowState::hole, {}});
   EXPECT_EQ(place().index, 61u);
 }

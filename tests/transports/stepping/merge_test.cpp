@@ -94,6 +94,17 @@ TEST(FreeNumbering, NorWhereverItsSourceDies) {
   }
 }
 
+TEST(FreeNumbering, RunsDryWhenStoppedAtAnyTimeAndWhoeverDies) {
+  for (const int deaths : {0, 1}) {
+    for (MergeScenario made :
+         {repack(deaths), merge(deaths), two_epochs(deaths), stream(deaths), streams(deaths)}) {
+      made.stop = true;
+      made.detours = kEffort.detours_around_death;
+      expect_good(made);
+    }
+  }
+}
+
 TEST(FreeNumbering, NorWhenItDiesTwice) {
   MergeScenario made = repack(2);
   made.samples = {{3}};

@@ -63,6 +63,8 @@ void SteppedMerge::reset() {
   for (int s = 0; s < merge() && !scenario_.streams; ++s)
     set_end(control_, s, scenario_.samples[static_cast<std::size_t>(s)][0], begin_of(s, 1),
             epochs());
+  inputs_.clear();
+  for (int s = 0; s < merge(); ++s) inputs_.emplace_back(begin_of(s, epochs()), RowState::pad);
   rows_.assign(scenario_.output_rows, {});
   seen_.clear();
   told_.assign(epochs(), 0);
@@ -70,6 +72,8 @@ void SteppedMerge::reset() {
 
 std::uint64_t SteppedMerge::own_state() const {
   std::uint64_t hash = 0;
+  for (const auto& inputs : inputs_)
+    for (const RowState state : inputs) hash = mix(hash, static_cast<std::uint64_t>(state));
   for (const Row& row : rows_) hash = mix(hash, mix(row.number, mix(row.value, row.epoch)));
   for (const Row& row : seen_) hash = mix(hash, mix(row.value, row.epoch));
   for (const int told : told_) hash = mix(hash, static_cast<std::uint64_t>(told));
@@ -88,7 +92,10 @@ void SteppedMerge::live(int stage, int) {
 
 void SteppedMerge::source(int stage) {
   Channel<P> channel(control_, stage, 0, 0);
-  StreamEnds<P> ends(control_, stage, scenario_.input_multiple);
+  const auto& inputs = inputs_[static_cast<std::size_t>(stage)];
+  const std::uint64_t from = low(stage, 0);
+  StreamEnds<P> ends(control_, stage, scenario_.input_multiple,
+                     from > 0 && inputs[from - 1] == RowState::pad);
   for (;;) {
     const auto claim = this->claim(channel, stage, 0);
     if (claim.look == Look::ended) return;
@@ -98,9 +105,11 @@ void SteppedMerge::source(int stage) {
     bool whole = true;
     for (std::uint64_t n = first; n < first + channel.task_size() && whole; ++n) {
       whole = !scenario_.streams || goes_on(stage, ends, n) || n > first || ends.is_padding(n);
-      const bool padding = whole && is_padding(stage, n);
-      if (padding) ++counts.pads;
-      if (whole && !padding && is_hole(n)) ++counts.holes;
+      if (!whole) break;
+      RowState& state = inputs_[static_cast<std::size_t>(stage)][n];
+      state = scenario_.streams && ends.is_padding(n) ? RowState::pad : state_of(stage, n);
+      if (state == RowState::pad) ++counts.pads;
+      if (state == RowState::hole) ++counts.holes;
     }
     if (whole) channel.finish(claim.task, counts);
   }
@@ -120,13 +129,10 @@ Result<FreeInput> SteppedMerge::Body::look(int port, std::uint64_t number) {
   sample = number;
   written = 0;
   FreeInput input;
-  if (line->is_padding(port, number)) {
-    ++input.not_full.pads;
-  } else if (is_hole(number)) {
-    ++input.not_full.holes;
-  } else {
-    input.outputs = outputs_of(number);
-  }
+  const RowState state = line->inputs_[static_cast<std::size_t>(port)][number];
+  if (state == RowState::pad) ++input.not_full.pads;
+  if (state == RowState::hole) ++input.not_full.holes;
+  if (state == RowState::full) input.outputs = outputs_of(number);
   return input;
 }
 
@@ -170,11 +176,19 @@ void SteppedMerge::reader() {
   }
 }
 
-/// The values of an epoch of a source, in their order.
+/// Unless a stop comes before it.
+RowState SteppedMerge::state_of(int source, std::uint64_t number) const {
+  if (is_padding(source, number)) return RowState::pad;
+  return is_hole(number) ? RowState::hole : RowState::full;
+}
+
+/// The values of an epoch of a source, in their order, as far as they were consumed.
 std::vector<std::uint64_t> SteppedMerge::expected(std::uint64_t epoch, int source) const {
+  const auto& inputs = inputs_[static_cast<std::size_t>(source)];
+  const std::uint64_t end = std::min(begin_of(source, epoch + 1), low(merge(), 1 + source));
   std::vector<std::uint64_t> values;
-  for (std::uint64_t n = begin_of(source, epoch); n < begin_of(source, epoch + 1); ++n)
-    for (std::uint64_t i = 0; !is_padding(source, n) && !is_hole(n) && i < outputs_of(n); ++i)
+  for (std::uint64_t n = begin_of(source, epoch); n < end; ++n)
+    for (std::uint64_t i = 0; inputs[n] == RowState::full && i < outputs_of(n); ++i)
       values.push_back(value_of(source, n, i));
   return values;
 }
@@ -197,21 +211,28 @@ void SteppedMerge::check_the_end() {
         fibers_->fail("outputs were lost, repeated or mixed up");
     if (row - first != (count + batch - 1) / batch * batch)
       fibers_->fail(concat(row - first, " rows for ", count, " outputs of epoch ", epoch));
-    if (told_[epoch] < 1 || told_[epoch] > 1 + scenario_.deaths)
+    if ((told_[epoch] < 1 && !events_.stop) || told_[epoch] > 1 + scenario_.deaths)
       fibers_->fail(concat("the end of epoch ", epoch, " was told ", told_[epoch], " times"));
     full += count;
   }
   if (row != seen_.size()) fibers_->fail("epochs came in another order");
-  for (int s = 0; s < merge(); ++s) check_books(s);
+  for (int s = 0; s < merge(); ++s) check_input(s);
   const EdgeAudit books = audit_edge(control_, merge(), merge() + 1, 0);
   if (books.produced != full || books.delivered != full || books.leaked != 0)
     fibers_->fail(concat("the books of the outputs: produced ", books.produced, " of ", full));
 }
 
-void SteppedMerge::check_books(int source) {
+void SteppedMerge::check_input(int source) {
+  const auto& inputs = inputs_[static_cast<std::size_t>(source)];
+  const std::uint64_t end = control_.domains[static_cast<std::size_t>(source)]->end.value.raw();
+  if (low(merge(), 1 + source) != end || (!events_.stop && end != inputs.size()))
+    fibers_->fail(concat("source ", source, " was consumed up to ", low(merge(), 1 + source)));
   std::uint64_t full = 0;
-  for (std::uint64_t n = 0; n < begin_of(source, epochs()); ++n)
-    full += is_padding(source, n) || is_hole(n) ? 0 : 1;
+  for (std::uint64_t n = 0; n < end; ++n) {
+    full += inputs[n] == RowState::full ? 1 : 0;
+    if (!events_.stop && inputs[n] != state_of(source, n))
+      fibers_->fail(concat("sample ", n, " of source ", source, " has a wrong state"));
+  }
   const EdgeAudit books = audit_edge(control_, source, merge(), 1 + source);
   if (books.leaked != 0 || books.dropped != 0 || books.delivered != full)
     fibers_->fail(concat("the books of source ", source, ": delivered ", books.delivered, " of ",

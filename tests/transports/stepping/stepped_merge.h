@@ -74,18 +74,23 @@ class SteppedMerge : public SteppedRun {
   void reset() override;
   void live(int stage, int replica) override;
   std::uint64_t own_state() const override;
+  void lower_ends() override {
+    for (int s = 0; s < merge(); ++s) lower_end(control_, s, scenario_.input_multiple);
+  }
   void check_the_end() override;
   void source(int stage);
   bool goes_on(int stage, StreamEnds<P>& ends, std::uint64_t number);
   void write_row(const Row& row);
   void reader();
+  RowState state_of(int source, std::uint64_t number) const;
   std::vector<std::uint64_t> expected(std::uint64_t epoch, int source) const;
-  void check_books(int source);
+  void check_input(int source);
 
   const MergeScenario& scenario_;
-  std::vector<Row> rows_;  // of the merge's pool
-  std::vector<Row> seen_;  // by the reader, with the padding
-  std::vector<int> told_;  // by epoch
+  std::vector<std::vector<RowState>> inputs_;  // by source and number, as it was published
+  std::vector<Row> rows_;                      // of the merge's pool
+  std::vector<Row> seen_;                      // by the reader, with the padding
+  std::vector<int> told_;                      // by epoch
 };
 
 }  // namespace brigade::stepping

@@ -62,7 +62,9 @@ void SteppedTurns::stream(int stage) {
   const auto& samples = scenario_.samples[static_cast<std::size_t>(stage)];
   auto& rows = rows_[static_cast<std::size_t>(stage)];
   Channel<P> channel(control_, stage, 0, 0);
-  StreamEnds<P> ends(control_, stage, scenario_.batch);
+  const std::uint64_t from = low(stage, 0);
+  StreamEnds<P> ends(control_, stage, scenario_.batch,
+                     from > 0 && rows[(from - 1) % rows.size()].padding);
   for (;;) {
     const auto claim = this->claim(channel, stage, 0);
     if (claim.look == Look::ended) return;
