@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kChannels = 3;
 constexpr std::size_t kErrorBytes = 128;
+constexpr png_alloc_size_t kChunkBytesMax = 8 << 20;
 /// What deflate makes of one byte at most (https://zlib.net/zlib_tech.html).
 constexpr std::uint64_t kDeflateRatioMax = 1032;
 
@@ -105,6 +106,9 @@ class PngReader : public ImageReader {
 
   ImageHeader read_header() {
     png_set_read_fn(png_, &input_, give_bytes);
+    // Texts, profiles and the like, of which libpng makes room for as much as they say they have.
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+    png_set_chunk_malloc_max(png_, kChunkBytesMax);
     png_read_info(png_, info_);
     return {png_get_image_height(png_, info_), png_get_image_width(png_, info_),
             png_orientation(input_.bytes)};

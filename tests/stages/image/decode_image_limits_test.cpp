@@ -112,6 +112,18 @@ TEST(DecodeImageLimitsTest, AFileThatIsTooShortForItsPixelsIsRefusedByItsHeader)
   EXPECT_EXIT(refuse(), testing::ExitedWithCode(0), "^$");
 }
 
+TEST(DecodeImageLimitsTest, AChunkThatIsNotReadTakesNoMemoryWhateverItSays) {
+  std::string file = write_png(photograph(9, 9));
+  file.insert(33, big_endian(1'700'000'000) + "tEXtSoftware");  // behind IHDR
+  const auto read = [&] {
+    std::cerr << Decoder().error_of(file);
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    std::exit(usage.ru_maxrss > 1'000'000);  // KiB
+  };
+  EXPECT_EXIT(read(), testing::ExitedWithCode(0), "the PNG data ends too early");
+}
+
 TEST(DecodeImageLimitsTest, PicturesOfOneColourAreNotRefused) {
   Decoder decoder;
   EXPECT_EQ(decoder.error_of(solid_png(3000)), "no error");
