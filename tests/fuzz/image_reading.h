@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/check.h"
 #include "stages/image/exif.h"
@@ -31,6 +32,14 @@ inline std::uint64_t sum_of(const Pixels& pixels) {
   return sum;
 }
 
+inline std::vector<std::uint8_t> copy_of(const Pixels& pixels) {
+  std::vector<std::uint8_t> out;
+  for (std::int64_t y = 0; y < pixels.height; ++y)
+    out.insert(out.end(), pixels.data + y * pixels.stride,
+               pixels.data + y * pixels.stride + pixels.width * 3);
+  return out;
+}
+
 /// A box that depends on the file's last bytes; whole: all of the picture.
 inline Box box_of(std::string_view file, const ImageHeader& header, bool whole) {
   if (whole) return {0, 0, header.height, header.width};
@@ -42,9 +51,11 @@ inline Box box_of(std::string_view file, const ImageHeader& header, bool whole) 
   return {draw(2, header.height - height + 1), draw(3, header.width - width + 1), height, width};
 }
 
-/// The stored pixels of all of the picture, if they can be read.
+/// The stored pixels of all of the picture, if they can be read; those of a box must be the same.
 inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view file) {
   std::optional<Pixels> all;
+  Box box;
+  std::vector<std::uint8_t> part;  // of the box
   for (const bool whole : {false, true}) {
     all.reset();
     const auto header = reader.open(file);
@@ -62,7 +73,15 @@ inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view fi
     PictureBytes upright;
     const Pixels turned = turn_upright(*pixels, header->orientation, upright);
     BRIGADE_CHECK(sum_of(turned) == sum_of(*pixels));
-    if (whole) all = *pixels;
+    if (!whole) {
+      box = box_of(file, *header, false);
+      part = copy_of(*pixels);
+    } else {
+      all = *pixels;
+      const std::uint8_t* const first = all->data + box.y * all->stride + box.x * 3;
+      if (!part.empty())
+        BRIGADE_CHECK(part == copy_of({first, all->stride, box.height, box.width}), box.y, box.x);
+    }
   }
   return all;
 }
