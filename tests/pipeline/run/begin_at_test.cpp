@@ -40,8 +40,8 @@ TEST(BeginAt, EpochsThatAreOverAreEmptyWhereTheirEndsAreRecorded) {
   const auto domain = static_cast<std::size_t>(run.stage("last").lanes[0].domain);
   const auto& ends = run.control().epoch_ends[domain];
   ASSERT_EQ(ends.capacity(), 3u);
-  EXPECT_EQ(ends.count(), 2u);
-  EXPECT_EQ(ends.end(1), 0u);
+  EXPECT_EQ(ends.size(), 2u);
+  EXPECT_EQ(ends.at(1), 0u);
 }
 
 }  // namespace
