@@ -1,7 +1,5 @@
 #include "pipeline/process/segments.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -139,24 +137,23 @@ Result<void> AttachedSegments::attach_control_segment(OwnedFd fd, MapMode mode) 
 }
 
 Result<void> AttachedSegments::attach_pool(const PoolGrant& grant) {
+  const OwnedFd fd(grant.fd);  // closed once they are mapped, or refused
+  const OwnedFd kept_fd(grant.kept_fd);
   const auto s = static_cast<std::size_t>(grant.stage);
   if (s >= plan_.stages.size()) return Error{concat("a grant names stage ", grant.stage)};
   const PlanStage& stage = plan_.stages[s];
-  BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(grant.fd));
+  BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(fd.get()));
   if (bytes != memory_segment_bytes(stage)) {
     return Error{concat("the buffers of \"", stage.name, "\" have ", bytes,
                         " bytes, the plan says ", memory_segment_bytes(stage))};
   }
-  if (grant.kept_fd >= 0) {
-    BRIGADE_ASSIGN(joined_, map_with_kept(stage, grant.fd, grant.kept_fd));
+  if (kept_fd.get() >= 0) {
+    BRIGADE_ASSIGN(joined_, map_with_kept(stage, fd.get(), kept_fd.get()));
     joined_stage_ = grant.stage;
-    close(grant.fd);
-    close(grant.kept_fd);
     return {};
   }
   const MapMode mode = grant.writable ? MapMode::read_write : MapMode::read_only;
-  BRIGADE_ASSIGN(pools_[s], map_memory(grant.fd, bytes, mode));
-  close(grant.fd);
+  BRIGADE_ASSIGN(pools_[s], map_memory(fd.get(), bytes, mode));
   return {};
 }
 

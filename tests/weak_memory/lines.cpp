@@ -96,8 +96,8 @@ std::vector<LineCase> supervised_lines() {
       {"one_of_two_readers_is_gone", to_two, 2, {1, 1}, 340'000, third_is_gone},
       {"writer_with_a_tally_dies", {with_words(1, 2, {})}, 3, {255, 1}, 400, holes},
       {"writer_in_order_with_a_tally_dies", {in_order(2, {})}, 3, {255, 1}, 180, holes},
-      {"stop_of_one_to_one", in_line, 3, {2, 1}, 400'000, stop},
-      {"stop_of_two_to_one", {with_words(2, 1, {}), in_order(0, {0})}, 2, {1, 1}, 700'000, stop},
+      {"stop_of_one_to_one", in_line, 3, {2, 1}, 350'000, stop},
+      {"stop_of_two_to_one", {with_words(2, 1, {}), in_order(0, {0})}, 2, {1, 1}, 540'000, stop},
   };
 }
 
