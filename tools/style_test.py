@@ -107,6 +107,7 @@ class Rules(unittest.TestCase):
         for call in ("fork();", "system(a);", "std::system(a);", "sprintf(a, b);", "strcpy(a, b);",
                      "rand();", "std::mt19937 a;", "std::cout << 1;", "printf(a);", "assert(a);",
                      "atoi(a);", "std::stoi(a);", "a << std::endl;", "volatile int a;",
+                     "std::ofstream a;",
                      "using namespace std;", "shm_open(a);", "std::regex a;",
                      "snprintf(a, b);", "posix_spawn(a);", "popen(a);",
                      "std::atomic_notify_one(a);", "managed_shared_memory a;"):

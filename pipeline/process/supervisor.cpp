@@ -322,10 +322,8 @@ void Supervisor::show_progress() {
   const std::int64_t now = setup_.clock.now_ns();
   if (every == 0 || now < next_progress_ns_ || state_ == State::ending) return;
   next_progress_ns_ = now + every;
-  if (state_ == State::opening) {
-    setup_.lines.progress(concat("opening ", barrier_.waiting_for()));
-    return;
-  }
+  if (state_ == State::opening)
+    return setup_.lines.progress(concat("opening ", barrier_.waiting_for()));
   looks_.push_back(read_figures(setup_.plan, setup_.control, now));
   if (looks_.size() == 1) looks_.front().now_ns = std::max(running_ns_, now - every);
   if (looks_.size() > kLooksKept) looks_.pop_front();
@@ -352,11 +350,9 @@ std::vector<StageResult> Supervisor::results_of(int stage) const {
 
 std::vector<StageResult> Supervisor::results_to_show() const {
   std::vector<StageResult> shown;
-  for (int s = 0; s < static_cast<int>(setup_.plan.stages.size()); ++s) {
-    for (StageResult& result : results_of(s)) {
+  for (int s = 0; s < static_cast<int>(setup_.plan.stages.size()); ++s)
+    for (StageResult& result : results_of(s))
       if (result.progress && result.value) shown.push_back(std::move(result));
-    }
-  }
   return shown;
 }
 

@@ -93,7 +93,7 @@ class PlantedFiles(ProgramTest):
             with self.subTest(kind=kind):
                 for name in names:
                     self.plant(kind, name + ".tmp")
-                finished = self.run_graph(saving())
+                finished = self.run_graph(saving(), "--overwrite")
                 self.assertEqual(finished.code, 0, finished.err)
                 self.check_precious()
                 for name in names:

@@ -117,7 +117,7 @@ stages:
         summary = self.summary(line(count=100, epochs=3, batch=32))
         self.assertEqual(set(summary), {"samples", "seconds", "samples_per_second",
                                         "first_sample_seconds", "epochs", "stages", "edges",
-                                        "results"})
+                                        "sources", "results"})
         self.assertEqual(summary["samples"], 300)
         self.assertEqual(summary["epochs"], 3)
         self.assertGreater(summary["seconds"], 0)

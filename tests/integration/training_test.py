@@ -160,8 +160,8 @@ class Checkpoints(TorchTest):
         """Kills it `seconds` after its first checkpoint; True if that was in the middle of one."""
         run = self.start(yaml, "--quiet")
         brigade_program.wait_until(
-            lambda: list(self.folder.glob("model.pt*")) or run.process.poll() is not None,
-            "a checkpoint")
+            lambda: any(path.suffix != ".lock" for path in self.folder.glob("model.pt*")) or
+            run.process.poll() is not None, "a checkpoint")
         time.sleep(seconds)
         self.assertIsNone(run.process.poll(), "the run ended early")
         trainer = workers_of(run.pid)["train.0"]
