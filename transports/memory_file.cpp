@@ -53,7 +53,14 @@ int new_memory(const std::string& name) {
 }  // namespace
 
 struct MappedMemory::Region {
+  explicit Region(ipc::mapped_region&& mapped) : region(std::move(mapped)) {}
+  /// A forked child has none of it, and perhaps something else at its address.
+  ~Region() {
+    if (getpid() != owner) static_cast<void>(new ipc::mapped_region(std::move(region)));
+  }
+
   ipc::mapped_region region;
+  const pid_t owner = getpid();
 };
 
 MappedMemory::MappedMemory() = default;
@@ -72,7 +79,7 @@ Result<MappedMemory> map_memory(int fd, std::uint64_t bytes, MapMode mode) {
   try {
     const auto access = mode == MapMode::read_only ? ipc::read_only : ipc::read_write;
     memory.region_ = std::make_unique<MappedMemory::Region>(
-        MappedMemory::Region{ipc::mapped_region(Descriptor{fd}, access, 0, bytes)});
+        ipc::mapped_region(Descriptor{fd}, access, 0, bytes));
   } catch (const ipc::interprocess_exception& exception) {
     return Error{"cannot map " + std::to_string(bytes) + " bytes of shared memory (" +
                  exception.what() + "); is the address space limited (`ulimit -v`)?"};

@@ -39,7 +39,7 @@ Result<JoinedMemory> JoinedMemory::map(const Part& first, const Part& second) {
 }
 
 JoinedMemory::~JoinedMemory() {
-  if (data_ != nullptr) munmap(data_, bytes_);
+  if (data_ != nullptr && getpid() == owner_) munmap(data_, bytes_);
 }
 
 }  // namespace brigade

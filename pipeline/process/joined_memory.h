@@ -3,7 +3,9 @@
 // Two files side by side in memory, shared: the ring of a cache and, behind it, the file with what
 // it keeps. Unmapped on destruction; movable.
 
+#include <unistd.h>
 #include <cstddef>
+
 #include <cstdint>
 #include <utility>
 
@@ -35,10 +37,12 @@ class JoinedMemory {
   void swap(JoinedMemory& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(owner_, other.owner_);
   }
 
   std::byte* data_ = nullptr;
   std::uint64_t bytes_ = 0;
+  pid_t owner_ = getpid();  // a forked child has none of it, and perhaps something else there
 };
 
 }  // namespace brigade

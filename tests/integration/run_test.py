@@ -169,8 +169,8 @@ stages:
         run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
         for name, pid in workers_of(run.pid).items():
             # 0, 1, 2 and the report pipe; the memory is mapped and its descriptors closed. The
-            # first moments, before that, may show the control segment and two pools.
-            self.assertLessEqual(len(os.listdir(f"/proc/{pid}/fd")), 7, name)
+            # first moments, before that, may show the plan, the control segment and two pools.
+            self.assertLessEqual(len(os.listdir(f"/proc/{pid}/fd")), 8, name)
         os.kill(run.pid, 15)
         run.finish()
 

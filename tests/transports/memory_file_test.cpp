@@ -99,6 +99,21 @@ TEST(MemoryFileDeathTest, AStoreThroughAReadOnlyMappingIsASignal) {
   EXPECT_DEATH(store(file.read_only_fd(), MapMode::read_only), "");
 }
 
+TEST(MemoryFileDeathTest, AForkedChildUnmapsNothingThatIsInItsPlace) {
+  const MemoryFile file = MemoryFile::create("test", kMebibyte).value();
+  auto memory = map_memory(file.fd(), kMebibyte, MapMode::read_write).value();
+  const auto drop = [&] {
+    auto* const place = reinterpret_cast<char*>(memory.data());
+    const void* const mapped = mmap(place, kMebibyte, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (mapped != place) _exit(1);
+    { const MappedMemory dropped = std::move(memory); }
+    place[0] = 1;
+    _exit(0);
+  };
+  EXPECT_EXIT(drop(), testing::ExitedWithCode(0), "");
+}
+
 TEST(MemoryFileDeathTest, AForkedChildHasNoneOfIt) {
   const MemoryFile file = MemoryFile::create("test", kMebibyte).value();
   const auto memory = map_memory(file.fd(), kMebibyte, MapMode::read_write).value();
