@@ -4,12 +4,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
-#include "base/text.h"
+#include <brigade/text.h>
+#include "base/io.h"
 #include "base/units.h"
 
 namespace brigade {
@@ -44,7 +43,7 @@ Error NewFile::failed() const {
   const int cause = errno;
   return Error{concat("cannot write ", path_,
                       bytes_ == 0 ? "" : concat(" (", format_size(bytes_), ")"), ": ",
-                      std::strerror(cause), "; what was there before is intact")};
+                      errno_text(cause), "; what was there before is intact")};
 }
 
 Result<NewFile> NewFile::in_folder_of(const std::string& path) {
@@ -89,12 +88,7 @@ NewFile::~NewFile() {
 
 Result<void> NewFile::write(std::string_view bytes) {
   bytes_ += bytes.size();
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed();
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(file_.get(), bytes)) return failed();
   return {};
 }
 
@@ -128,7 +122,7 @@ Result<void> NewFile::publish() {
   if (!random_name_.empty() && !rename_to(name)) return failed();
   // EINVAL: this file system syncs no folders.
   if (fsync(folder_.get()) != 0 && errno != EINVAL)
-    return Error{concat("cannot sync the folder of ", path_, ": ", std::strerror(errno))};
+    return error_of_errno(concat("cannot sync the folder of ", path_));
   return {};
 }
 
@@ -141,7 +135,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
 Result<void> check_writable(const std::string& path) {
   const std::string folder = folder_of(path);
   if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
-  return Error{concat("cannot write ", path, ": folder ", folder, ": ", std::strerror(errno))};
+  return error_of_errno(concat("cannot write ", path, ": folder ", folder));
 }
 
 }  // namespace brigade

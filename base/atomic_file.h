@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/export.h"
+#include <brigade/export.h>
+#include <brigade/result.h>
 #include "base/owned_fd.h"
-#include "base/result.h"
 
 namespace brigade {
 

@@ -1,4 +1,4 @@
-#include "base/check.h"
+#include <brigade/check.h>
 
 #include <cstdio>
 #include <cstdlib>

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/result.h"
-#include "base/text.h"
+#include <brigade/result.h>
+#include <brigade/text.h>
 
 namespace brigade {
 

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 
-#include "base/check.h"
+#include <brigade/check.h>
+#include "base/io.h"
 #include "base/printable.h"
 
 namespace brigade {
@@ -14,13 +14,7 @@ namespace {
 
 void write_to_stderr(LogLevel level, std::string_view message) {
   const std::string line = concat(log_prefix(level), message, '\n');
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody to tell
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
+  static_cast<void>(write_all(STDERR_FILENO, line));  // there is nobody to tell of a failure
 }
 
 // constinit: a line may be logged before and after the static objects of other files live.

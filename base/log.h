@@ -9,8 +9,8 @@
 
 #include <string_view>
 
-#include "base/export.h"
-#include "base/text.h"
+#include <brigade/export.h>
+#include <brigade/text.h>
 
 namespace brigade {
 

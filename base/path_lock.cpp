@@ -4,11 +4,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
-
+#include <brigade/text.h>
+#include "base/io.h"
 #include "base/shared_path.h"
-#include "base/text.h"
 
 namespace brigade {
 namespace {
@@ -24,10 +22,7 @@ bool is_named(int fd, const std::string& path) {
 }
 
 bool lock(int fd, int how) {
-  int done = 0;
-  do done = flock(fd, LOCK_EX | how);
-  while (done != 0 && errno == EINTR);
-  return done == 0;
+  return retry([&] { return flock(fd, LOCK_EX | how); }) == 0;
 }
 
 /// No descriptor: somebody holds it.
@@ -36,7 +31,7 @@ Result<OwnedFd> take(const std::string& file, int how) {
     BRIGADE_ASSIGN(OwnedFd fd, open_shared_path(file, O_RDWR, kMode, Existing::file));
     if (!lock(fd.get(), how)) {
       if (errno == EWOULDBLOCK) return OwnedFd();
-      return Error{concat("cannot lock ", file, ": ", std::strerror(errno))};
+      return error_of_errno(concat("cannot lock ", file));
     }
     if (is_named(fd.get(), file)) return fd;
   }

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "base/export.h"
+#include <brigade/export.h>
+#include <brigade/result.h>
 #include "base/owned_fd.h"
-#include "base/result.h"
 
 namespace brigade {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {

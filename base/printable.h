@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/export.h"
+#include <brigade/export.h>
 
 namespace brigade {
 

@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
-#include "base/text.h"
+#include <brigade/text.h>
+#include "base/io.h"
 
 namespace brigade {
 namespace {
@@ -66,13 +65,12 @@ Result<OwnedFd> open_shared_path(const std::string& path, int flags, unsigned mo
     cause = errno;
   }
   if (file.get() < 0)
-    return cannot("write", path, cause == ENXIO ? "nobody reads it" : std::strerror(cause));
-  if (fstat(file.get(), &there) != 0) return cannot("write", path, std::strerror(errno));
+    return cannot("write", path, cause == ENXIO ? "nobody reads it" : errno_text(cause));
+  if (fstat(file.get(), &there) != 0) return cannot("write", path, errno_text());
   if (existing == Existing::file && !S_ISREG(there.st_mode))
     return cannot("write", path, "expected a regular file, found something else; remove it");
   if (!link) BRIGADE_TRY(check_may_write(path, there));
-  if (fcntl(file.get(), F_SETFL, flags & O_APPEND) != 0)
-    return cannot("write", path, std::strerror(errno));
+  if (fcntl(file.get(), F_SETFL, flags & O_APPEND) != 0) return cannot("write", path, errno_text());
   return file;
 }
 
@@ -82,37 +80,21 @@ Result<OwnedFd> open_to_append(const std::string& path, Existing existing) {
 
 std::string foreign_owner(const std::string& path, int fd) {
   struct stat there;
-  return fstat(fd, &there) == 0 ? owner_problem(path, there) : std::strerror(errno);
+  return fstat(fd, &there) == 0 ? owner_problem(path, there) : errno_text();
 }
 
 Result<std::string> read_whole_file(const std::string& path) {
   const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
-  if (file.get() < 0 || fstat(file.get(), &status) != 0)
-    return cannot("read", path, std::strerror(errno));
+  if (file.get() < 0 || fstat(file.get(), &status) != 0) return cannot("read", path, errno_text());
   if (!S_ISREG(status.st_mode)) return cannot("read", path, "expected a regular file");
   if (const std::string problem = owner_problem(path, status); !problem.empty())
     return cannot("read", path, problem);
-  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-  std::size_t filled = 0;
-  while (filled < bytes.size()) {
-    const ssize_t got = read(file.get(), bytes.data() + filled, bytes.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return cannot("read", path, std::strerror(errno));
-    if (got == 0) return cannot("read", path, "it became shorter meanwhile");
-    filled += static_cast<std::size_t>(got);
-  }
-  return bytes;
-}
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+  auto bytes = read_start(file.get(), static_cast<std::size_t>(status.st_size));
+  if (!bytes) return cannot("read", path, errno_text());
+  if (bytes->size() < static_cast<std::size_t>(status.st_size))
+    return cannot("read", path, "it became shorter meanwhile");
+  return *std::move(bytes);
 }
 
 }  // namespace brigade

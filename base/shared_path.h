@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <string>
 
-#include "base/export.h"
+#include <brigade/export.h>
+#include <brigade/result.h>
 #include "base/owned_fd.h"
-#include "base/result.h"
 
 namespace brigade {
 
@@ -35,8 +35,5 @@ BRIGADE_API std::string foreign_owner(const std::string& path, int fd);
 
 /// All of a regular file of our own; a pipe is an error, not a wait. The error names it.
 BRIGADE_API Result<std::string> read_whole_file(const std::string& path);
-
-/// As many calls as it takes; false: errno says why.
-BRIGADE_API bool write_all(int fd, std::string_view bytes);
 
 }  // namespace brigade

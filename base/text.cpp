@@ -1,4 +1,4 @@
-#include "base/text.h"
+#include <brigade/text.h>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 

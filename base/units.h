@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/export.h"
-#include "base/result.h"
+#include <brigade/export.h>
+#include <brigade/result.h>
 
 namespace brigade {
 

@@ -2,7 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "base/random.h"
+#include <brigade/random.h>
 
 namespace brigade {
 namespace {

@@ -89,20 +89,20 @@ def tree_of(pid: int) -> list:
 
 
 def memory_of(pid: int) -> dict:
-    """PSS in MB: pages in several processes count in parts. Pools (and the control segment) are the
+    """PSS in MB: pages in several processes count in parts. Rings (and the control segment) are the
     mappings of memory files; what lies beside them is the rest."""
-    pss, pools = 0, 0
+    pss, rings = 0, 0
     for each in tree_of(pid):
-        in_pool = False
+        in_ring = False
         for line in pathlib.Path(f"/proc/{each}/smaps").read_text().splitlines():
             first = line.split(maxsplit=1)[0]
             if not first.endswith(":"):
-                in_pool = "/memfd:" in line
+                in_ring = "/memfd:" in line
             elif first == "Pss:":
                 kilobytes = int(line.split()[1])
                 pss += kilobytes
-                pools += kilobytes if in_pool else 0
-    return {"tree_mb": pss / 1e3, "pools_mb": pools / 1e3, "beside_pools_mb": (pss - pools) / 1e3}
+                rings += kilobytes if in_ring else 0
+    return {"tree_mb": pss / 1e3, "rings_mb": rings / 1e3, "beside_rings_mb": (pss - rings) / 1e3}
 
 
 def measure_memory(context, folder) -> dict:
@@ -165,5 +165,5 @@ def run(context):
         [r["brigade_antialias"] for r in runs], "first_batch_seconds")
     figures["memory"] = measure_memory(context, folder)
     figures["targets"] = {"ratio_to_raw_antialias": 0.95, "first_batch_seconds": 0.1,
-                          "beside_pools_mb": 100}
+                          "beside_rings_mb": 100}
     return figures

@@ -22,11 +22,11 @@
 
 #include <jpeglib.h>
 
-#include "base/random.h"
-#include "base/text.h"
-#include "stages/image/file_bytes.h"
-#include "stages/image/image_reader.h"
-#include "stages/image/resample.h"
+#include <brigade/random.h>
+#include <brigade/text.h>
+#include "stages/image/decode/file_bytes.h"
+#include "stages/image/decode/image_reader.h"
+#include "stages/image/geometry/resample.h"
 
 namespace brigade {
 namespace {

@@ -25,7 +25,7 @@ def run(context):
     return {
         "one_sample_tasks_per_second": rate("one_sample_tasks_1_to_1/in_order:1"),
         "one_sample_tasks_with_task_words_per_second": rate("one_sample_tasks_1_to_1/in_order:0"),
-        "rows_of_784_bytes_1_to_2_to_1_per_second": rate("chunks_of_64_rows_1_to_2_to_1"),
+        "slots_of_784_bytes_1_to_2_to_1_per_second": rate("chunks_of_64_slots_1_to_2_to_1"),
         "hand_off_ns": {
             "of_1_KB": nanoseconds("hand_off_of_a_written_batch/bytes:1024", "median"),
             "of_38.5_MB": nanoseconds("hand_off_of_a_written_batch/bytes:38535168", "median"),

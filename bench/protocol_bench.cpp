@@ -67,21 +67,21 @@ class SharedPages {
 /// A line of processes that start together.
 class ForkedLine {
  public:
-  ForkedLine(const std::vector<StageSpec>& specs, std::uint64_t row_bytes, std::uint64_t samples)
+  ForkedLine(const ByStage<StageSpec>& specs, std::uint64_t slot_bytes, std::uint64_t samples)
       : shape_(support::line_shape(specs)), pages_(control_bytes<P>(shape_)), flags_(4096) {
     control_ = create_control<P>(pages_.data(), shape_, choose_wake_order<P>());
     set_end(control_, 0, samples, samples, 1);
     for (const StageShape& stage : shape_.stages) {
-      const std::uint64_t rows = std::max<std::uint64_t>(stage.rows, 1);
-      pools_memory_.push_back(
-          std::make_unique<SharedPages>(rows * (sizeof(RowHeader) + row_bytes)));
-      pools_.push_back(
-          RowPool(pools_memory_.back()->data(), rows, {{rows * sizeof(RowHeader), row_bytes}}));
+      const std::uint64_t slots = std::max<std::uint64_t>(stage.slots, 1);
+      rings_memory_.push_back(
+          std::make_unique<SharedPages>(slots * (sizeof(SlotHeader) + slot_bytes)));
+      rings_.push_back(SlotRing(rings_memory_.back()->data(), slots,
+                                {{slots * sizeof(SlotHeader), slot_bytes}}));
     }
   }
 
   Control<P>& control() { return control_; }
-  const RowPool& pool(int stage) const { return pools_[static_cast<std::size_t>(stage)]; }
+  const SlotRing& ring(StageNumber stage) const { return rings_[stage]; }
   /// A word for the benchmark's own use.
   std::atomic<std::int64_t>& note(int i) {
     return reinterpret_cast<std::atomic<std::int64_t>*>(flags_.data())[8 * (i + 1)];
@@ -89,8 +89,8 @@ class ForkedLine {
 
   /// Calls `work(first sample of a task)` until the stage has ended.
   template <class Work>
-  void loop(int stage, int replica, int spins, const Work& work) {
-    const int global = shape_.stages[static_cast<std::size_t>(stage)].first_replica + replica;
+  void loop(StageNumber stage, int replica, int spins, const Work& work) {
+    const int global = shape_.stages[stage].first_replica + replica;
     Channel<P> channel(control_, stage, 0, replica);
     for (;;) {
       const auto claim =
@@ -124,12 +124,12 @@ class ForkedLine {
   }
 
  private:
-  GraphShape shape_;
+  SharedShape shape_;
   SharedPages pages_;
   SharedPages flags_;
   Control<P> control_;
-  std::vector<std::unique_ptr<SharedPages>> pools_memory_;
-  std::vector<RowPool> pools_;
+  std::vector<std::unique_ptr<SharedPages>> rings_memory_;
+  ByStage<SlotRing> rings_;
 };
 
 /// Repeats a run and reports items per second.
@@ -144,9 +144,9 @@ void one_sample_tasks_1_to_1(benchmark::State& state) {
   const bool in_order = state.range(0) != 0;
   report_rate(state, samples, [&] {
     ForkedLine line({{1, 1, 512, {}, in_order}, {1, 1, 0, {0}, in_order}}, 8, samples);
-    const auto write = [&](std::uint64_t s) { line.pool(0).headers(s)->number = s; };
+    const auto write = [&](std::uint64_t s) { line.ring(0).headers(s)->number = s; };
     std::uint64_t wrong = 0;
-    const auto read = [&](std::uint64_t s) { wrong += line.pool(0).headers(s)->number != s; };
+    const auto read = [&](std::uint64_t s) { wrong += line.ring(0).headers(s)->number != s; };
     const double seconds = line.run({[&] { line.loop(0, 0, kBusySpins, write); },
                                      [&] {
                                        line.loop(1, 0, kBusySpins, read);
@@ -157,8 +157,8 @@ void one_sample_tasks_1_to_1(benchmark::State& state) {
   });
 }
 
-/// 784-byte rows through two transforms in chunks of 64, as Fashion-MNIST travels.
-void chunks_of_64_rows_1_to_2_to_1(benchmark::State& state) {
+/// 784-byte slots through two transforms in chunks of 64, as Fashion-MNIST travels.
+void chunks_of_64_slots_1_to_2_to_1(benchmark::State& state) {
   constexpr std::uint64_t samples = 2'000'000 / 256 * 256;
   constexpr std::uint64_t bytes = 784;
   report_rate(state, samples, [&] {
@@ -166,16 +166,16 @@ void chunks_of_64_rows_1_to_2_to_1(benchmark::State& state) {
                     samples);
     const auto write = [&](std::uint64_t s) {
       for (std::uint64_t i = 0; i < 64; ++i) {
-        line.pool(0).headers(s + i)->number = s + i;
-        std::memset(line.pool(0).row(0, s + i), static_cast<int>(s), bytes);
+        line.ring(0).headers(s + i)->number = s + i;
+        std::memset(line.ring(0).slot(0, s + i), static_cast<int>(s), bytes);
       }
     };
     const auto copy = [&](std::uint64_t s) {
-      std::memcpy(line.pool(1).headers(s), line.pool(0).headers(s), 64 * sizeof(RowHeader));
-      std::memcpy(line.pool(1).row(0, s), line.pool(0).row(0, s), 64 * bytes);
+      std::memcpy(line.ring(1).headers(s), line.ring(0).headers(s), 64 * sizeof(SlotHeader));
+      std::memcpy(line.ring(1).slot(0, s), line.ring(0).slot(0, s), 64 * bytes);
     };
     const auto read = [&](std::uint64_t s) {
-      const auto* words = reinterpret_cast<const std::uint64_t*>(line.pool(1).row(0, s));
+      const auto* words = reinterpret_cast<const std::uint64_t*>(line.ring(1).slot(0, s));
       std::uint64_t sum = 0;
       for (std::uint64_t i = 0; i < 256 * bytes / 8; ++i) sum += words[i];
       benchmark::DoNotOptimize(sum);
@@ -200,7 +200,7 @@ void hand_off_of_a_written_batch(benchmark::State& state) {
     };
     const auto read = [&](std::uint64_t s) {
       taken.push_back(static_cast<double>(now_ns() - sent.load()));
-      benchmark::DoNotOptimize(*line.pool(0).row(0, s));
+      benchmark::DoNotOptimize(*line.ring(0).slot(0, s));
     };
     line.run({[&] { line.loop(0, 0, kBusySpins, write); },
               [&] {
@@ -269,7 +269,7 @@ void several_runs(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(one_sample_tasks_1_to_1)->ArgName("in_order")->Arg(1)->Arg(0)->Apply(several_runs);
-BENCHMARK(chunks_of_64_rows_1_to_2_to_1)->Apply(several_runs);
+BENCHMARK(chunks_of_64_slots_1_to_2_to_1)->Apply(several_runs);
 BENCHMARK(hand_off_of_a_written_batch)
     ->ArgName("bytes")
     ->Arg(1024)

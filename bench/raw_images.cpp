@@ -35,10 +35,10 @@
 #include <opencv2/imgproc.hpp>
 #endif
 
-#include "base/text.h"
-#include "stages/image/crop.h"
-#include "stages/image/image_reader.h"
-#include "stages/image/resample.h"
+#include <brigade/text.h>
+#include "stages/image/decode/image_reader.h"
+#include "stages/image/geometry/crop.h"
+#include "stages/image/geometry/resample.h"
 
 namespace brigade {
 namespace {

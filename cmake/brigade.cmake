@@ -1,9 +1,9 @@
 # The targets of the core, and the functions with which folders add to them:
-#   brigade_sources(a.cpp ...)                      sources of the core
+#   brigade_sources([folder or a.cpp ...])   sources of the core: all of this folder, or these
 #   brigade_apart(a.cpp ...)         of a folder: files with a local name that another has, too
 #   brigade_module(NAME image SOURCES a.cpp ... [LIBRARIES ...] [JOB_POOL pool])
-#   brigade_test(NAME base SOURCES a_test.cpp ... [LABELS tsan] [LIBRARIES ...] [SHARED] [SERIAL]
-#     [OPTIMIZED])
+#   brigade_test(NAME base [FOLDERS folder ...] [SOURCES a_test.cpp ...] [LABELS tsan]
+#     [LIBRARIES ...] [SHARED] [SERIAL] [OPTIMIZED])
 #   brigade_fuzz(NAME yaml SOURCES yaml_fuzz.cpp ...)      seeds: tests/fuzz/corpus/NAME
 #   brigade_bench(NAME base SOURCES base_bench.cpp ...)
 #
@@ -16,22 +16,25 @@ set(BRIGADE_LIB_DIR ${PROJECT_BINARY_DIR}/lib)
 set(BRIGADE_MODULE_DIR ${BRIGADE_LIB_DIR}/brigade)
 
 add_library(brigade_core_objects OBJECT)
-target_include_directories(brigade_core_objects PUBLIC ${PROJECT_SOURCE_DIR})
-target_compile_definitions(brigade_core_objects PRIVATE BRIGADE_VERSION="${PROJECT_VERSION}")
+target_include_directories(brigade_core_objects PUBLIC
+  ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(brigade_core_objects PUBLIC
-  yaml-cpp ZLIB::ZLIB spdlog::spdlog nlohmann_json::nlohmann_json CLI11::CLI11
+  yaml-cpp ZLIB::ZLIB nlohmann_json::nlohmann_json CLI11::CLI11
   brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
 
-# With the sanitizers several files are compiled as one, which takes half the time, or less. Not in
-# the other presets: there, what a file needs and does not include is noticed. Which files go
-# together follows from their names alone, so that a new one comes to few others; and where more
-# files make more groups, each is parted in two, so that none meet that were apart.
-set(brigade_core_groups 32)
-function(brigade_compile_together target)
-  if(BRIGADE_SANITIZE)
+# Several files compiled as one take half the time, or less: those of tests in `./dev test --all`,
+# all with the sanitizers. The product alone in the other presets: there, what a file needs and does
+# not include is noticed. Which files go together follows from their names alone, so that a new one
+# comes to few others; and where more files make more groups, each is parted in two, so that none
+# meet that were apart. Warnings are no errors there: they are about single files.
+set(BRIGADE_TOGETHER NONE CACHE STRING "Compile several files as one: NONE, TESTS, ALL")
+set_property(CACHE BRIGADE_TOGETHER PROPERTY STRINGS NONE TESTS ALL)
+set(brigade_core_groups 16)
+function(brigade_compile_together target what)
+  if(BRIGADE_TOGETHER STREQUAL "ALL" OR BRIGADE_TOGETHER STREQUAL what)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     target_compile_options(${target} PRIVATE
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+      -Wno-error $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 function(brigade_group_sources target groups)
@@ -45,16 +48,30 @@ function(brigade_group_sources target groups)
       PROPERTIES UNITY_GROUP ${group})
   endforeach()
 endfunction()
-brigade_compile_together(brigade_core_objects)
+brigade_compile_together(brigade_core_objects PRODUCT)
+
+# Every .cpp of some folders below the calling one, so that a new file is compiled without a line
+# anywhere; a name that ends in .cpp is that file.
+function(brigade_sources_of result)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set(files ${ARGN})
+  list(FILTER files INCLUDE REGEX "[.]cpp$")
+  list(FILTER ARGN EXCLUDE REGEX "[.]cpp$")
+  list(TRANSFORM ARGN APPEND /*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${ARGN} ${files})
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
 
 add_library(libbrigade SHARED $<TARGET_OBJECTS:brigade_core_objects>)
 set_target_properties(libbrigade PROPERTIES
   OUTPUT_NAME brigade EXPORT_NAME brigade
   LIBRARY_OUTPUT_DIRECTORY ${BRIGADE_LIB_DIR})
+target_include_directories(libbrigade PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(libbrigade INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/brigade>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:include>)
 target_link_libraries(libbrigade PRIVATE
-  yaml-cpp ZLIB::ZLIB spdlog::spdlog brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
+  yaml-cpp ZLIB::ZLIB brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(libbrigade PRIVATE -Wl,--no-undefined -Wl,--as-needed)
 target_compile_features(libbrigade INTERFACE cxx_std_20)
 add_library(Brigade::brigade ALIAS libbrigade)  # what find_package(Brigade) gives
@@ -63,18 +80,23 @@ add_library(Brigade::brigade ALIAS libbrigade)  # what find_package(Brigade) giv
 add_library(brigade_core STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:brigade_core_objects>)
 target_link_libraries(brigade_core PUBLIC brigade_core_objects)
 
-if(EXISTS ${PROJECT_SOURCE_DIR}/pipeline/process/main.cpp)
-  add_executable(brigade_program pipeline/process/main.cpp)
+add_custom_target(brigade_shipped)  # the program and its packages: what `cmake --install` needs
+if(EXISTS ${PROJECT_SOURCE_DIR}/pipeline/cli/main.cpp)
+  add_executable(brigade_program pipeline/cli/main.cpp)
   target_link_libraries(brigade_program PRIVATE libbrigade)
   set_target_properties(brigade_program PROPERTIES
     OUTPUT_NAME brigade RUNTIME_OUTPUT_DIRECTORY ${BRIGADE_BIN_DIR}
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  add_dependencies(brigade_shipped brigade_program)
 endif()
 
 function(brigade_sources)
-  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  brigade_group_sources(brigade_core_objects ${brigade_core_groups} ${ARGN})
-  target_sources(brigade_core_objects PRIVATE ${ARGN})
+  if(NOT ARGN)
+    set(ARGN .)
+  endif()
+  brigade_sources_of(sources ${ARGN})
+  brigade_group_sources(brigade_core_objects ${brigade_core_groups} ${sources})
+  target_sources(brigade_core_objects PRIVATE ${sources})
 endfunction()
 
 # Files of the calling folder that are never compiled together with others: where the compiler says
@@ -93,7 +115,8 @@ function(brigade_module)
   cmake_parse_arguments(ARG "" "NAME;JOB_POOL" "SOURCES;LIBRARIES" ${ARGN})
   set(objects brigade_${ARG_NAME}_objects)
   add_library(${objects} OBJECT ${ARG_SOURCES})
-  target_include_directories(${objects} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_include_directories(${objects} PUBLIC
+    ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${objects} PUBLIC ${ARG_LIBRARIES})
   if(ARG_NAME STREQUAL "torch" AND NOT ARG_JOB_POOL)
     set(ARG_JOB_POOL torch)
@@ -108,9 +131,7 @@ function(brigade_module)
   set_target_properties(${module} PROPERTIES
     PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${BRIGADE_MODULE_DIR}
     INSTALL_RPATH "$ORIGIN/.." INSTALL_RPATH_USE_LINK_PATH ON)
-  if(TARGET brigade_program)
-    add_dependencies(brigade_program ${module})
-  endif()
+  add_dependencies(brigade_shipped ${module})
   set_property(GLOBAL APPEND PROPERTY BRIGADE_MODULES ${module})
 endfunction()
 
@@ -144,13 +165,13 @@ endif()
 function(brigade_compile_as_tests target)
   target_compile_options(${target} PRIVATE ${brigade_test_optimization})
   target_precompile_headers(${target} PRIVATE ${brigade_test_headers})
-  brigade_compile_together(${target})
+  brigade_compile_together(${target} TESTS)
+  get_target_property(files ${target} SOURCES)
+  brigade_group_sources(${target} 1 ${files})
 endfunction()
 
 add_custom_target(brigade_tsan)  # what the tests with the label tsan need
-if(TARGET brigade_program)
-  add_dependencies(brigade_tsan brigade_program)
-endif()
+add_dependencies(brigade_tsan brigade_shipped)
 
 # A process per case costs more than the case where every start maps a sanitizer's shadow: the cases
 # of a binary run in a few processes, NAME.part_0 and so on.
@@ -172,17 +193,25 @@ endfunction()
 
 function(brigade_test)
   cmake_parse_arguments(ARG "SHARED;SERIAL;OPTIMIZED" "NAME;TIMEOUT"
-    "SOURCES;LABELS;LIBRARIES" ${ARGN})
+    "FOLDERS;SOURCES;LABELS;LIBRARIES" ${ARGN})
   if("chaos" IN_LIST ARG_LABELS AND NOT BRIGADE_LONG_TESTS)
     return()
   endif()
   set(target ${ARG_NAME}_test)
+  if(ARG_FOLDERS)
+    brigade_sources_of(sources ${ARG_FOLDERS})
+    list(APPEND ARG_SOURCES ${sources})
+  endif()
   add_executable(${target} ${ARG_SOURCES})
-  brigade_compile_together(${target})
+  set(what TESTS)
+  if(ARG_OPTIMIZED)  # its machine instructions are those of the product
+    set(what PRODUCT)
+  endif()
+  brigade_compile_together(${target} ${what})
   set(groups 1)
   list(FILTER ARG_SOURCES INCLUDE REGEX "\\.cpp$")
   list(LENGTH ARG_SOURCES files)
-  while(files GREATER 8)
+  while(files GREATER 16)
     math(EXPR groups "2 * ${groups}")
     math(EXPR files "${files} / 2")
   endwhile()

@@ -1,10 +1,9 @@
 # What `cmake --install` lays down: the program, the core, the packages, the headers that stages
-# and embedders include, graphs, examples and documents, and BrigadeConfig.cmake (the target
-# Brigade::brigade, the function brigade_plugin()). Nothing in it knows where it lies: the folder
-# may be moved or copied.
+# and embedders include (include/brigade and no others), graphs, examples and documents, and
+# BrigadeConfig.cmake (the target Brigade::brigade, the function brigade_plugin()). Nothing in it
+# knows where it lies: the folder may be moved or copied.
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Brigade)
-set(header_dir include/brigade)
 
 install(TARGETS libbrigade EXPORT BrigadeTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET brigade_program)
@@ -15,18 +14,13 @@ if(modules)
   install(TARGETS ${modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/brigade)
 endif()
 
-file(GLOB base_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/base/*.h)
-install(FILES ${base_headers} DESTINATION ${header_dir}/base)
-file(GLOB api_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stages/api/*.h)
-install(FILES ${api_headers} DESTINATION ${header_dir}/stages/api)
-foreach(header app pipeline)
-  install(FILES pipeline/process/${header}.h DESTINATION ${header_dir}/pipeline/process)
-endforeach()
+install(DIRECTORY include/brigade DESTINATION include)
 install(DIRECTORY configs docs DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade)
 install(DIRECTORY examples/hello_line examples/own_stage examples/own_plugin
+  examples/own_loop
   DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade/examples PATTERN build EXCLUDE)
 install(FILES examples/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade/examples)
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade OPTIONAL)
+install(FILES README.md CHANGELOG.md LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade)
 
 install(EXPORT BrigadeTargets NAMESPACE Brigade:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/BrigadeConfig.cmake.in

@@ -17,8 +17,7 @@ import zlib
 
 import example_test
 
-HEADERS = {"base", "stages", "stages/api", "pipeline", "pipeline/process",
-           "pipeline/process/app.h", "pipeline/process/pipeline.h"}
+SOURCES = pathlib.Path(__file__).resolve().parent.parent
 
 
 def call(*command, cwd=None):
@@ -43,15 +42,26 @@ def check_content(moved):
     program = moved / "bin" / "brigade"
     if str(moved / "bin" / ".." / "lib" / "libbrigade.so") not in call("ldd", program):
         sys.exit(f"the program does not find its own library: {call('ldd', program)}")
-    headers = moved / "include" / "brigade"
-    for path in headers.rglob("*"):
-        name = path.relative_to(headers).as_posix()
-        if name not in HEADERS and not name.startswith(("base/", "stages/api/")):
-            sys.exit(f"{name} is no header for users")
-    for path in ("share/brigade/README.md", "share/brigade/docs/STAGES.md",
-                 "share/brigade/configs/hello.yaml", "lib/cmake/Brigade/BrigadeConfig.cmake"):
+    installed = {path.name for path in (moved / "include").rglob("*") if path.is_file()}
+    public = {path.name for path in (SOURCES / "include" / "brigade").iterdir()}
+    if installed != public:
+        sys.exit(f"installed headers are not those of include/brigade: {installed ^ public}")
+    for path in ("share/brigade/README.md", "share/brigade/LICENSE", "share/brigade/NOTICE",
+                 "share/brigade/docs/STAGES.md", "share/brigade/configs/hello.yaml",
+                 "lib/cmake/Brigade/BrigadeConfig.cmake"):
         if not (moved / path).is_file():
             sys.exit(f"{path} is missing")
+
+
+def check_paths(moved, build):
+    """No installed file knows where its source lay. The control: a file that does."""
+    def holds(path):
+        return os.fsencode(SOURCES) in path.read_bytes()
+    if not holds(build / "CMakeCache.txt"):
+        sys.exit(f"{build}/CMakeCache.txt does not hold {SOURCES}: this test cannot see")
+    found = [path for path in moved.rglob("*") if path.is_file() and holds(path)]
+    if found:
+        sys.exit(f"{SOURCES} is in {', '.join(map(str, found))}")
 
 
 def png(red, green, blue):
@@ -98,8 +108,10 @@ def main():
         folder = pathlib.Path(name).resolve()
         moved = install(pathlib.Path(build), cmake, folder)
         check_content(moved)
+        if not flags:  # the sanitizers' reports name sources by their paths
+            check_paths(moved, pathlib.Path(build))
         check_modules(moved, folder)
-        for example in ("hello_line", "own_stage", "own_plugin"):
+        for example in ("hello_line", "own_stage", "own_plugin", "own_loop"):
             check_example(moved, folder, example, configure)
 
 

@@ -21,6 +21,7 @@ StageTypes builtin_stage_types() {
   add_cached(types);
   add_delay(types);
   add_count(types);
+  add_application(types);
   add_idx_images(types);
   add_image_folder(types);
   add_image_list(types);

@@ -2,8 +2,8 @@
 
 // The stage types that the program `brigade` knows, in one list that can be read: builtin.cpp.
 
-#include "base/export.h"
-#include "stages/api/stage_types.h"
+#include <brigade/export.h>
+#include <brigade/stage_types.h>
 
 namespace brigade {
 

@@ -6,8 +6,9 @@
 All files below FOLDER are decoded whole. Prints a line per file that differs by more than a level
 (16 bits are rounded by one and cut off by the other) or that only one of them reads, then the
 sums; ends with 1 if pixels differ. What is known to differ: CMYK (rounding), TIFF with alpha that
-colours were multiplied with, or with 16 bits in planes of their own; docs/IMAGES.md says what
-becomes of which file.
+colours were multiplied with, or with 16 bits in planes of their own, indices behind the end of a
+palette, orientation that XMP or a text chunk of a PNG says; docs/IMAGES.md says what becomes of
+which file.
 """
 
 import argparse
@@ -70,17 +71,27 @@ def decode(brigade, files, folder):
     return pictures, said
 
 
+def read_ours(file):
+    """`brigade sample` writes a PNG, or an array of what is too small or too large to look at."""
+    if file.suffix == ".png":
+        with Image.open(file) as picture:
+            return picture.convert("RGB")
+    header, _, pixels = file.read_bytes().partition(b"\n")
+    height, width = map(int, re.search(rb"\((\d+), (\d+), 3, \)", header).groups())
+    return Image.frombytes("RGB", (width, height), pixels)
+
+
 def levels_apart(ours, file):
     """The largest difference of a sample; None where Pillow does not read the file."""
     try:
         theirs = image_goldens.upright_rgb(file)
     except Exception as failure:  # pylint: disable=broad-except; Pillow raises many kinds
         return None, str(failure).splitlines()[0] if str(failure) else type(failure).__name__
-    with Image.open(ours) as picture:
-        if picture.size != theirs.size:
-            return 255, f"{picture.size} against {theirs.size}"
-        apart = ImageChops.difference(picture.convert("RGB"), theirs)
-        return max(high for _, high in apart.getextrema()), ""
+    picture = read_ours(ours)
+    if picture.size != theirs.size:
+        return 255, f"{picture.size} against {theirs.size}"
+    apart = ImageChops.difference(picture, theirs)
+    return max(high for _, high in apart.getextrema()), ""
 
 
 def main():

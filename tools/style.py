@@ -4,7 +4,7 @@ tests, banned calls, format. Prints `file:line: rule: what is wrong: what to do`
 
     tools/style.py [ROOT]
 
-The tables come first: adding a folder, a library or a ban is a line there.
+What it goes by stands in style_tables.py.
 """
 
 import pathlib
@@ -15,121 +15,9 @@ import sys
 from dataclasses import dataclass
 
 import cpp_source
-
-# --- tables -----------------------------------------------------------------------------------
-
-LINES_MAX = {".h": 250, ".cpp": 400, ".cu": 400, ".py": 400}
-COLUMNS_MAX = 100
-FUNCTION_LINES_MAX = 70
-
-_UNDER = ("base", "transports", "stages/api")
-_STAGE = ("base", "stages/api")  # and its own package
-# Folder -> the folders (or files) it may include. The longest matching folder counts.
-LAYERS = {
-    "base": ("base",),
-    "transports": ("base", "transports"),
-    "stages/api": _STAGE,
-    "stages/builtin": (*_STAGE, "stages"),
-    # Listings are mapped, and some are tables.
-    "stages/image": (*_STAGE, "stages/basic/mapped_file.h", "stages/basic/fingerprint.h",
-                     "stages/basic/csv_text.h", "stages/basic/csv_table.h", "stages/image"),
-    "pipeline/config": (*_UNDER, "pipeline/config"),
-    "pipeline/plan": (*_UNDER, "pipeline/config", "pipeline/plan"),
-    "pipeline/stats": (*_UNDER, "pipeline/config", "pipeline/plan", "pipeline/stats"),
-    "pipeline/run": (*_UNDER, "pipeline/config", "pipeline/plan", "pipeline/stats",
-                     "pipeline/run"),
-    # The list of stage types is handed in from the top; `process` and what is above may name it.
-    "pipeline/process": (*_UNDER, "stages/builtin.h", "pipeline/config", "pipeline/plan",
-                         "pipeline/stats", "pipeline/run", "pipeline/process"),
-    "tests": ("base", "transports", "stages", "pipeline", "tests"),
-    "bench": ("base", "transports", "stages", "pipeline", "bench", "tests/support"),
-    # What is installed: an example must build outside this repository.
-    "examples": ("base", "stages/api", "pipeline/process/app.h", "pipeline/process/pipeline.h",
-                 "examples"),
-}
-# The commands and the program are above the rest of `process`, which must not reach up.
-ONLY_FROM = {"pipeline/process/commands": ("pipeline/process/commands", "pipeline/process/app.cpp",
-                                           "pipeline/process/main.cpp", "tests")}
-
-# Library -> (its headers, the files or folders that may include them). Tests and benchmarks may
-# include what the files they test may.
-LIBRARIES = {
-    "yaml-cpp": (r"yaml-cpp/", ("pipeline/config/yaml_", "tests/conformance/")),
-    "nlohmann-json": (r"nlohmann/", ("base/json", "stages/image/json_field",
-                                     "pipeline/plan/plan_json",
-                                     "pipeline/plan/position", "pipeline/stats/",
-                                     "pipeline/process/")),
-    "CLI11": (r"CLI/", ("pipeline/process/commands/", "pipeline/process/app",
-                        "pipeline/process/main.cpp")),
-    "spdlog": (r"spdlog/|fmt/", ("pipeline/process/",)),
-    "Boost.Interprocess": (r"boost/", ("transports/memory_file", "pipeline/process/")),
-    "ConcurrentQueue": (r"concurrentqueue/", ("stages/", "pipeline/run/", "pipeline/process/")),
-    "xxHash": (r"xxhash", ("stages/basic/", "stages/image/", "pipeline/config/", "pipeline/run/",
-                           "pipeline/process/")),
-    "zlib": (r"zlib", ("stages/image/", "stages/basic/", "pipeline/process/",
-                       "pipeline/config/")),
-    "libarchive": (r"archive", ("stages/archive/", "stages/image/")),
-    "LibTorch": (r"torch/|ATen/|c10/", ("stages/torch/", "stages/cuda/")),
-    "CUDA": (r"cuda|nccl|cub/|thrust/", ("stages/cuda/", "stages/torch/")),
-    "OpenCV": (r"opencv2/", ("bench/",)),
-    "libjpeg-turbo": (r"jpeglib|turbojpeg|jerror", ("stages/image/",)),
-    "libwebp": (r"webp/", ("stages/image/webp_reader",)),
-    "libtiff": (r"tiffio", ("stages/image/tiff_reader",)),
-    "libpng": (r"png", ("stages/image/", "pipeline/process/commands/")),
-    "GoogleTest": (r"gtest/|gmock/", ("tests/",)),
-    "Google Benchmark": (r"benchmark/", ("bench/",)),
-}
-
-# Folders whose files need a test at the same path under tests/, and what needs none, with why.
-TESTED = ("base", "transports", "stages", "pipeline")
-NO_TEST = {
-    "pipeline/process/main.cpp": "calls the application; tests/integration runs the program",
-}
-
-_CODE = ("base", "transports", "stages", "pipeline")
-# Pattern (over code without comments and strings), what to use instead, where it holds, but where.
-BANNED = (
-    (r"(?<!v)\bfork\s*\(", "start processes through pipeline/process/spawn.h", ("",),
-     ("tests/", "bench/")),
-    (r"\b(?:std::|::)system\s*\(|(?<![\w.>:])system\s*\(", "pipeline/process/spawn.h", ("",), ()),
-    (r"\bpopen\s*\(", "pipeline/process/spawn.h", _CODE, ()),
-    (r"\bposix_spawnp?\s*\(", "pipeline/process/spawn.h (it sets the death signal)", _CODE, ()),
-    (r"\bv?sprintf\s*\(", "concat() of base/text.h", ("",), ()),
-    # libtiff gives a format and what belongs in it.
-    (r"\bv?snprintf\s*\(", "concat() of base/text.h", _CODE, ("stages/image/tiff_reader.cpp",)),
-    (r"(?<!\w)(?:std::)?f?printf\s*\(|\bputs\s*\(", "log_info() of base/log.h", _CODE,
-     ("base/check.cpp",)),
-    (r"\bstr(?:n?cpy|n?cat)\s*\(", "std::string, or std::copy_n with a checked length", ("",), ()),
-    (r"(?<![\w.>])(?:std::)?s?rand\s*\(|\bstd::(?:mt19937|random_device|minstd_rand)",
-     "Philox of base/random.h", ("",), ("bench/", "tests/")),
-    (r"\bstd::(?:cout|cerr|clog)\b(?!\.flush)", "log_info() of base/log.h; commands print", _CODE,
-     ("pipeline/process/commands/",)),
-    (r"\bassert\s*\(|<cassert>|<assert\.h>", "BRIGADE_CHECK of base/check.h", ("",), ()),
-    (r"\b(?:std::)?(?:ato[ifl]l?|strto[a-z]+|sto[ifdl]l?|stou?ll?)\s*\(",
-     "std::from_chars, or base/units.h", _CODE, ()),
-    (r"\bstd::endl\b", "'\\n'", ("",), ()),
-    (r"\bstd::atomic_(?:wait|notify)\w*", "a doorbell (transports/doorbell.h)", ("",), ()),
-    # spawn: a vfork child writes its parent's memory. signals: what a handler may touch.
-    (r"\bvolatile\b", "std::atomic", _CODE,
-     ("pipeline/process/spawn", "pipeline/process/signals")),
-    (r"\busing\s+namespace\s+std\b(?!::\w*literals\b)", "the full name", ("",), ()),
-    (r"\b(?:shm_open|shmget)\s*\(", "transports/memory_file.h", ("",), ()),
-    (r"\b(?:managed_shared_memory|message_queue|interprocess_(?:mutex|semaphore|condition))\b",
-     "the words of transports/ (a killed holder blocks these for ever)", ("",), ()),
-    (r"\b(?:std::)?(?:ofstream|fopen|creat|mkstemp)\b|\bO_(?:CREAT|TRUNC)\b",
-     "NewFile of base/atomic_file.h, or base/shared_path.h (they write into nothing planted)",
-     _CODE, ("base/atomic_file", "base/shared_path", "pipeline/process/commands/init.cpp")),
-    (r"\bstd::regex\b", "split() and friends of base/text.h", ("",), ()),
-)
-
-# In any text file of the product.
-WORDS = (
-    (r"\b(?:T[O]DO|F[I]XME|X[X]X|H[A]CK)\b", "do it now, or leave it out"),
-    (r"\b(?:not|un)[ -]?implement[e]d\b", "say what is expected and what to do instead"),
-    (r"[<]<<<<<<|[>]>>>>>>", "resolve the merge"),
-)
-TEXT_SUFFIXES = {".h", ".cpp", ".cu", ".py", ".md", ".cmake", ".txt", ".yaml", ".json", ".sh", ""}
-SKIPPED_FOLDERS = {"build", "dist", "__pycache__", "golden", "corpus", "third_party"}
+from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
+                          NAMES_MAX, NO_LIBRARY, NO_TEST, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED,
+                          TEXT_SUFFIXES, WORDS)
 
 # --- the repository ---------------------------------------------------------------------------
 
@@ -200,45 +88,67 @@ def sizes(sources, _root):
                                   f"at most {FUNCTION_LINES_MAX}: split it")
 
 
-def layer_of(path: str):
-    """What `path` may include, or None where no layer speaks of it."""
-    names = [name for name in LAYERS if within(path, name)]
-    if names:
-        return LAYERS[max(names, key=len)]
-    parts = path.split("/")
-    if parts[0] == "stages" and len(parts) > 2:  # a package: the interface and itself
-        return (*_STAGE, f"stages/{parts[1]}")
-    return None
+def names_of_folders(sources, _root):
+    folders = {}
+    for source in sources:
+        if source.is_cpp and source.under(*TESTED):
+            folder, _, name = source.path.rpartition("/")
+            folders.setdefault(folder, set()).add(name.rpartition(".")[0])
+    for folder, names in folders.items():
+        if len(names) > NAMES_MAX:
+            yield Problem(folder, 1, "size", f"{len(names)} names, at most {NAMES_MAX}: which of "
+                          "them are a room of their own?")
+
+
+def room_of(path: str):
+    rooms = [room for room in ROOMS if within(path, room)]
+    return max(rooms, key=len) if rooms else None
+
+
+def refused(path: str, target: str) -> bool:
+    """By the rule of the longest room that has one."""
+    rules = [room for room in REFUSED if within(path, room)]
+    if not rules:
+        return False
+    below, but = REFUSED[max(rules, key=len)]
+    return any(within(target, room) for room in below) and not any(
+        within(target, room) for room in but) and room_of(path) != room_of(target)
 
 
 def layers(sources, root):
     for source in sources:
         if not source.is_cpp:
             continue
-        allowed = layer_of(source.path)
+        room = room_of(source.path)
         for line, target, quoted in cpp_source.includes(source.text):
-            if not quoted:
+            if source.under("examples"):
+                if quoted and not ((root / source.path).parent / target).is_file():
+                    yield Problem(source.path, line, "layer", "an example includes what is "
+                                  "installed: <brigade/...>")
                 continue
-            if source.under("examples") and ((root / source.path).parent / target).is_file():
-                continue  # a folder that people copy
-            if not (root / target).is_file():
-                yield Problem(source.path, line, "include",
-                              f'"{target}" is no file of this repository: includes are rooted')
+            if not quoted and not target.startswith("brigade/"):
                 continue
-            if allowed is None:
-                yield Problem(source.path, line, "layer", "this folder has no layer: LAYERS in "
-                              "tools/style.py says who may include what")
-            elif not any(within(target, prefix) for prefix in allowed):
-                yield Problem(source.path, line, "layer",
-                              f'"{target}" is not below; allowed: {", ".join(allowed)}')
-            for above, users in ONLY_FROM.items():
-                if within(target, above) and not source.under(*users):
-                    yield Problem(source.path, line, "layer", f"{above} is above this file")
+            path = target if quoted else f"include/{target}"
+            if quoted and target.startswith("include/") or not (root / path).is_file():
+                yield Problem(source.path, line, "include", f'"{target}" is no file of this '
+                              "repository: includes are rooted, and public ones <brigade/...>")
+            elif room is None:
+                yield Problem(source.path, line, "layer", "this folder is no room: ROOMS in "
+                              "tools/style_tables.py says who may include what")
+            elif room_of(path) is None or ROOMS.index(room_of(path)) > ROOMS.index(room) or (
+                    refused(source.path, path)):
+                yield Problem(source.path, line, "layer", f'"{target}" is not below {room}')
+
+
+def included(source):
+    """The files of this repository that a file includes."""
+    return [target if quoted else f"include/{target}"
+            for _, target, quoted in cpp_source.includes(source.text)
+            if quoted or target.startswith("brigade/")]
 
 
 def cycles(sources, _root):
-    graph = {source.path: [target for _, target, quoted in cpp_source.includes(source.text)
-                           if quoted] for source in sources if source.suffix == ".h"}
+    graph = {source.path: included(source) for source in sources if source.suffix == ".h"}
     done = set()
 
     def visit(path, trail):
@@ -264,9 +174,39 @@ def libraries(sources, _root):
                 if quoted or not re.match(headers, target):
                     continue
                 if not any(within(path, user) for user in users for path in (source.path, tested)
-                           ) and not source.under("tests/support", "bench"):
+                           ) and not source.under("tests/support", "tests/fuzz", "bench"):
                     yield Problem(source.path, line, "library",
                                   f"{library} belongs into {', '.join(users)}")
+
+
+def unused_libraries(sources, _root):
+    """A library that is found is in the table, and one in the table is included by a file."""
+    headers = {target for source in sources if source.is_cpp
+               for _, target, quoted in cpp_source.includes(source.text) if not quoted}
+    for source in sources:
+        if source.path == "tools/style_tables.py":
+            for library, (pattern, _) in LIBRARIES.items():
+                if not any(re.match(pattern, header) for header in headers):
+                    yield Problem(source.path, 1, "library", f"no file includes {library}")
+        if not source.path.endswith((".cmake", "CMakeLists.txt")):
+            continue
+        for name in re.findall(r"\bfind_package\(([\w-]+)", source.text):
+            if name not in NO_LIBRARY and FOUND_AS.get(name, name) not in LIBRARIES:
+                yield Problem(source.path, 1, "library", f"{name} is not in LIBRARIES of "
+                              "tools/style_tables.py, which says who may include it")
+
+
+def documented_paths(sources, root):
+    """A file or folder of this repository that a document names is there."""
+    folders = {path.name for path in root.iterdir() if path.is_dir()} - SKIPPED_FOLDERS
+    for source in sources:
+        if source.suffix != ".md":
+            continue
+        for number, line in enumerate(source.lines, 1):
+            for path in re.findall(r"`([a-z]+/[a-z0-9_./]*)`", line):
+                there = (root / path).exists() or (root / f"{path}.h").exists()
+                if path.split("/")[0] in folders and not there:
+                    yield Problem(source.path, number, "path", f"there is no {path}")
 
 
 def contracts(sources, _root):
@@ -275,7 +215,7 @@ def contracts(sources, _root):
     for source in sources:
         if source.is_cpp:
             found = list(cpp_source.includes(source.text))
-            quoted[source.path] = [target for _, target, is_quoted in found if is_quoted]
+            quoted[source.path] = included(source)
             angled[source.path] = [target for _, target, is_quoted in found if not is_quoted]
     for source in sources:
         if not source.path.endswith("_contract.cpp"):
@@ -291,7 +231,7 @@ def contracts(sources, _root):
                 for library, (headers, _) in LIBRARIES.items():
                     if re.match(headers, target):
                         yield Problem(source.path, 1, "contract", f"reaches {library} "
-                                      f"through {path}: a contract includes only stages/api")
+                                      f"through {path}: a contract includes public headers only")
 
 
 def has_code(source: Source) -> bool:
@@ -300,21 +240,47 @@ def has_code(source: Source) -> bool:
         re.search(r"\b(?:for|while|if|switch)\s*(?:constexpr\s*)?\(|#define \w+\(", source.code))
 
 
+def wanted_tests(stem: str):
+    """Where the test of a file may be: at its path; of a public header beside what makes it."""
+    if stem.startswith("include/brigade/"):
+        name = stem.removeprefix("include/brigade/")
+        return [f"tests/{room}/{name}_test.cpp"
+                for room in ("base", "stages/api", "pipeline/session", "pipeline/cli/commands")]
+    # Contract and body may have one.
+    return [f"tests/{stem}_test.cpp", f"tests/{stem.removesuffix('_contract')}_test.cpp"]
+
+
+def test_paths(sources):
+    """A test stands for itself, and at the path of each header that it names before all others."""
+    for source in sources:
+        if source.under("tests") and source.path.endswith("_test.cpp"):
+            yield source.path
+            folder = source.path.rpartition("/")[0]
+            for offset, (line, target, _) in enumerate(cpp_source.includes(source.text)):
+                if offset == 0:
+                    first = line
+                if line == first + offset and target.endswith(".h"):
+                    yield f"{folder}/{pathlib.PurePath(target).stem}_test.cpp"
+
+
 def missing_tests(sources, _root):
     paths = {source.path for source in sources}
+    tests = set(test_paths(sources))
+    stems = {path.removesuffix(".cpp").rpartition("/")[2] for path in paths
+             if path.endswith(".cpp")}
     for source in sources:
         if not (source.under(*TESTED) and source.suffix in (".h", ".cpp") and has_code(source)):
             continue
         stem = source.path.removesuffix(source.suffix)
-        if source.suffix == ".h" and f"{stem}.cpp" in paths:
+        if source.suffix == ".h" and (f"{stem}.cpp" in paths or source.under("include") and
+                                      stem.rpartition("/")[2] in stems):
             continue  # its .cpp is looked at
-        wanted = f"tests/{stem}_test.cpp"
-        shared = f"tests/{stem.removesuffix('_contract')}_test.cpp"  # contract and body in one
-        if wanted not in paths and shared not in paths and source.path not in NO_TEST:
-            yield Problem(source.path, 1, "test", f"has no {wanted}")
+        if source.path not in NO_TEST and not tests.intersection(wanted_tests(stem)):
+            yield Problem(source.path, 1, "test", f"has no {wanted_tests(stem)[0]}")
     for path in NO_TEST:
-        if path not in paths and any(source.path == "tools/style.py" for source in sources):
-            yield Problem("tools/style.py", 1, "test", f"NO_TEST names {path}, which is gone")
+        if path not in paths and "tools/style_tables.py" in paths:
+            yield Problem("tools/style_tables.py", 1, "test",
+                          f"NO_TEST names {path}, which is gone")
 
 
 def banned(sources, _root):
@@ -374,8 +340,8 @@ def formatted(sources, root):
             yield Problem(path, int(line), "format", "run ./dev format")
 
 
-RULES = (sizes, layers, cycles, libraries, contracts, missing_tests, banned, words,
-         endings, formatted)
+RULES = (sizes, names_of_folders, layers, cycles, libraries, unused_libraries, documented_paths,
+         contracts, missing_tests, banned, words, endings, formatted)
 
 
 def check(root: pathlib.Path, rules=RULES):

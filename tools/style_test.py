@@ -12,9 +12,9 @@ import style
 
 GOOD = {
     ".clang-format": "BasedOnStyle: Google\n",
-    "base/text.h": "#pragma once\n\nint count(int n);  // a system(...) of words, assert(no)\n",
-    "base/text.cpp": '#include "base/text.h"\n\nint count(int n) { return n; }\n',
-    "tests/base/text_test.cpp": '#include "base/text.h"\n',
+    "include/brigade/text.h": "#pragma once\n\nint count(int n);  // a system(...), assert(no)\n",
+    "base/text.cpp": '#include <brigade/text.h>\n\nint count(int n) { return n; }\n',
+    "tests/base/text_test.cpp": '#include <brigade/text.h>\n',
 }
 
 
@@ -50,28 +50,36 @@ class Rules(unittest.TestCase):
                    "base/a.cpp:2: size: f() has 71 lines")
         self.fires(style.sizes, {"base/a.cpp": f"void f() {{\n{body[9:]}}}\n"})
 
-    def test_layers(self):
-        up = '#include "stages/api/tensor.h"\n'
-        tensor = {"stages/api/tensor.h": "#pragma once\n"}
-        self.fires(style.layers, {**tensor, "base/a.cpp": up}, "base/a.cpp:1: layer")
-        self.fires(style.layers, {**tensor, "transports/a.cpp": up}, "is not below")
-        self.fires(style.layers, {**tensor, "pipeline/plan/a.cpp": up})
-        self.fires(style.layers, {**tensor, "stages/image/a.cpp": up})
-        self.fires(style.layers, {"elsewhere/a.cpp": '#include "base/text.h"\n'}, "has no layer")
-        other = {"stages/torch/b.h": "#pragma once\n"}
-        self.fires(style.layers, {**other, "stages/image/a.cpp": '#include "stages/torch/b.h"\n'},
-                   "is not below")
+    def test_a_folder_has_few_names(self):
+        files = {f"base/a{number}.h": "#pragma once\n" for number in range(25)}
+        self.fires(style.names_of_folders, files, "base:1: size: 26 names")
+        files.popitem()
+        self.fires(style.names_of_folders, {**files, "base/a1.cpp": "\n"})
 
-    def test_commands_are_above_the_rest_of_process(self):
-        files = {"pipeline/process/commands/run.h": "#pragma once\n"}
-        include = '#include "pipeline/process/commands/run.h"\n'
-        self.fires(style.layers, {**files, "pipeline/process/worker.cpp": include}, "is above")
-        self.fires(style.layers, {**files, "pipeline/process/main.cpp": include})
+    def test_arrows_point_down(self):
+        files = {"include/brigade/tensor.h": "#pragma once\n", "base/b.h": "#pragma once\n",
+                 "pipeline/plan/b.h": "#pragma once\n", "stages/torch/b.h": "#pragma once\n",
+                 "stages/api/b.h": "#pragma once\n"}
+        tensor, plan = "#include <brigade/tensor.h>\n", '#include "pipeline/plan/b.h"\n'
+        torch, base = '#include "stages/torch/b.h"\n', '#include "base/b.h"\n'
+        for path, include in (("base/a.cpp", plan), ("transports/a.cpp", tensor),
+                              ("include/brigade/a.h", base), ("stages/image/a.cpp", torch),
+                              ("pipeline/config/yaml/a.cpp", plan),
+                              ("pipeline/plan/a.cpp", torch)):
+            with self.subTest(path):
+                self.fires(style.layers, {**files, path: include}, f"{path}:1: layer")
+        for path, include in (("base/a.cpp", tensor), ("pipeline/stats/a.cpp", plan),
+                              ("stages/image/sources/a.cpp", tensor), ("transports/a.cpp", base),
+                              ("pipeline/plan/a.cpp", '#include "stages/api/b.h"\n')):
+            with self.subTest(path):
+                self.fires(style.layers, {**files, path: include})
+        self.fires(style.layers, {"elsewhere/a.cpp": '#include <brigade/text.h>\n'}, "is no room")
 
     def test_includes_are_rooted(self):
         self.fires(style.layers, {"base/a.cpp": '#include "text.h"\n'}, "includes are rooted")
+        self.fires(style.layers, {"base/a.cpp": "#include <brigade/other.h>\n"}, "no file")
         example = {"examples/own/a.cpp": '#include "a.h"\n'}
-        self.fires(style.layers, example, "includes are rooted")
+        self.fires(style.layers, example, "an example includes what is installed")
         self.fires(style.layers, {**example, "examples/own/a.h": "#pragma once\n"})
 
     def test_cycles(self):
@@ -83,7 +91,7 @@ class Rules(unittest.TestCase):
         for library, (_, users) in style.LIBRARIES.items():
             self.assertTrue(users, library)
         self.fires(style.libraries, {"base/a.cpp": "#include <yaml-cpp/yaml.h>\n"}, "yaml-cpp")
-        self.fires(style.libraries, {"pipeline/run/a.cpp": "#include <torch/torch.h>\n"},
+        self.fires(style.libraries, {"pipeline/replica/a.cpp": "#include <torch/torch.h>\n"},
                    "LibTorch belongs into stages/torch/")
         self.fires(style.libraries, {"base/a.cpp": "#include <gtest/gtest.h>\n"}, "GoogleTest")
         self.fires(style.libraries, {"stages/torch/a.cpp": "#include <torch/torch.h>\n",
@@ -102,6 +110,10 @@ class Rules(unittest.TestCase):
         self.fires(style.missing_tests, {"base/a.h": "#pragma once\nstruct A { int b = 0; };\n"})
         self.fires(style.missing_tests, {"stages/image/a_contract.cpp": "\n",
                                          "tests/stages/image/a_test.cpp": "\n"})
+        names = '#include "base/a.h"\n#include "base/b.h"\n\n#include "base/c.h"\n'
+        self.fires(style.missing_tests, {"base/b.cpp": "\n", "tests/base/a_test.cpp": names})
+        self.fires(style.missing_tests, {"base/c.cpp": "\n", "tests/base/a_test.cpp": names},
+                   "has no tests/base/c_test.cpp")
 
     def test_banned(self):
         for call in ("fork();", "system(a);", "std::system(a);", "sprintf(a, b);", "strcpy(a, b);",
@@ -122,13 +134,30 @@ class Rules(unittest.TestCase):
             self.assertRegex(cases, pattern)
 
     def test_waiting_on_an_atomic_is_banned_and_other_waits_are_not(self):
-        self.fires(style.banned, {"base/a.cpp": "std::atomic<int> bell;\nint f() {\n"
-                                                "  bell.wait(0);\n}\n"},
-                   "base/a.cpp:3: banned: bell.wait(: use a doorbell")
+        self.fires(style.banned, {"base/a.cpp": "std::atomic<int> doorbell;\nint f() {\n"
+                                                "  doorbell.wait(0);\n}\n"},
+                   "base/a.cpp:3: banned: doorbell.wait(: use a doorbell")
         self.fires(style.banned, {"base/a.cpp": "void f(C& c) { c.wait(lock); vfork(); }\n"
                                                 "// printf(\nstatic_assert(1 == 1);\n"
                                                 "using namespace std::chrono_literals;\n"
                                                 "int strand(int);\nauto s = \"rand()\";\n"})
+
+    def test_libraries_are_listed_and_used(self):
+        self.fires(style.unused_libraries, {"base/CMakeLists.txt": "find_package(spdlog REQUIRED)\n"
+                                                                   "find_package(ZLIB)\n"},
+                   "base/CMakeLists.txt:1: library: spdlog is not in LIBRARIES")
+        self.fires(style.unused_libraries, {
+            "tools/style_tables.py": "", "base/a.cpp": "".join(
+                f"#include <{header}>\n" for header in (
+                    "yaml-cpp/yaml.h", "nlohmann/json.hpp", "boost/a.hpp", "xxhash.h", "zlib.h",
+                    "concurrentqueue/c.h", "torch/a.h", "opencv2/a.hpp", "jpeglib.h",
+                    "webp/a.h", "tiffio.h", "png.h", "gtest/gtest.h", "benchmark/b.h"))},
+                   "no file includes CLI11")
+
+    def test_what_a_document_names_is_there(self):
+        self.fires(style.documented_paths, {"docs/a.md": "`base/text.cpp`, `base/`, `a/b`\n"
+                                                         "`base/gone.cpp`\n"},
+                   "docs/a.md:2: path: there is no base/gone.cpp")
 
     def test_words(self):
         self.fires(style.words, {"docs/a.md": "T" "ODO\nnot impl" "emented\nmkstemp XXXXXX\n"},

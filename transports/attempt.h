@@ -4,26 +4,26 @@
 
 #include <cstdint>
 
-#include "transports/low_water.h"
+#include "transports/watermark.h"
 
 namespace brigade {
 
 enum class Look : std::uint8_t {
   claimed,  ///< the task is yours
   blocked,  ///< nothing to do now; see blocked_on
-  ended     ///< the lane is finished
+  ended     ///< the task queue is finished
 };
 
 /// What a blocked replica waits for; counted apart in the statistics.
-enum class Cause : std::uint8_t { input, memory, end, stop, gate };
+enum class Cause : std::uint8_t { input, memory, end, stop, barrier };
 
 template <class P>
 struct Attempt {
   Look look = Look::blocked;
   std::uint64_t task = 0;
-  Mark<P>* blocked_on = nullptr;  ///< null: only a bell can change it (stop)
+  Watermark<P>* blocked_on = nullptr;  ///< null: only a doorbell can change it (stop)
   Cause cause = Cause::input;
-  std::uint64_t until = 0;  ///< the value of that mark at which to look again
+  std::uint64_t until = 0;  ///< the value of that watermark at which to look again
 };
 
 }  // namespace brigade

@@ -1,6 +1,7 @@
 #pragma once
 
-// The books of an edge: produced = delivered + dropped + quarantined, and nothing leaked. Exact
+// The audit of an edge: produced = delivered + dropped + quarantined, and nothing leaked; of an
+// application unread stands in the place of quarantined. Exact
 // once every replica has ended or has been repaired; while the line runs, a snapshot that may be
 // off by the tasks in work.
 
@@ -11,76 +12,74 @@
 namespace brigade {
 
 struct EdgeAudit {
-  /// FULL rows of the writer, but for those that the reader had consumed before this run.
+  /// FULL slots of the writer, but for those that the reader had consumed before this run.
   std::uint64_t produced = 0;
-  std::uint64_t delivered = 0;  ///< FULL rows of the reader
-  std::uint64_t dropped = 0;    ///< filtered, skipped or left out by drop_last
+  std::uint64_t delivered = 0;  ///< FULL slots of the reader
+  std::uint64_t dropped = 0;    ///< filtered, skipped or dropped by drop_last
   std::uint64_t quarantined = 0;
-  std::int64_t leaked = 0;  ///< rows published but not consumed, and tasks still claimed
+  std::int64_t leaked = 0;   ///< slots published but not consumed, and tasks still claimed
+  std::uint64_t unread = 0;  ///< came after the program had closed its output
 };
 
-/// Not-FULL rows of all replicas of a lane, by kind.
+/// Not-FULL slots of all replicas of a task queue, by kind.
 template <class P>
-RowCounts lane_counts(const Control<P>& control, int stage, int lane) {
-  const StageShape& shape = control.shape->stages[static_cast<std::size_t>(stage)];
-  const LaneShape& lane_shape = shape.lanes[static_cast<std::size_t>(lane)];
-  const LaneWords<P>& words =
-      control.stages[static_cast<std::size_t>(stage)].lanes[static_cast<std::size_t>(lane)];
-  RowCounts sum;
+SlotCounts queue_counts(const Control<P>& control, StageNumber stage, QueueNumber queue) {
+  const StageShape& shape = control.shape->stages[stage];
+  const QueueShape& queue_shape = shape.queues[queue];
+  const QueueWords<P>& words = control.stages[stage].queues[queue];
+  SlotCounts sum;
   for (int r = 0; r < shape.replicas; ++r) {
     const Tally<P>& tally = words.tallies[r];
     const auto owner = static_cast<std::uint8_t>(shape.first_replica + r);
-    sum += tally.entries[counting_entry(tally, words, lane_shape, owner)].counts();
+    sum += tally.entries[counting_entry(tally, words, queue_shape, owner)].counts();
   }
   return sum;
 }
 
 template <class P>
-std::uint64_t lane_low(const Control<P>& control, int stage, int lane) {
-  return control.stages[static_cast<std::size_t>(stage)]
-      .lanes[static_cast<std::size_t>(lane)]
-      .mark->low.value.load(std::memory_order_acquire);
+std::uint64_t queue_level(const Control<P>& control, StageNumber stage, QueueNumber queue) {
+  return control.stages[stage].queues[queue].watermark->level.value.load(std::memory_order_acquire);
 }
 
-/// Samples that a lane finished as FULL, from its start on. A stage with a fan-out writes all rows
-/// of these, and none of the others.
+/// Samples that a task queue finished as FULL, from its start on. A stage with a fan-out writes all
+/// slots of these, and none of the others.
 template <class P>
-std::uint64_t full_rows(const Control<P>& control, int stage, int lane) {
-  const std::uint64_t low =
-      lane_low(control, stage, lane) - control.shape->stages[static_cast<std::size_t>(stage)]
-                                           .lanes[static_cast<std::size_t>(lane)]
-                                           .start;
-  const std::uint64_t not_full = lane_counts(control, stage, lane).total();
-  return low > not_full ? low - not_full : 0;
+std::uint64_t full_slots(const Control<P>& control, StageNumber stage, QueueNumber queue) {
+  const std::uint64_t level =
+      queue_level(control, stage, queue) - control.shape->stages[stage].queues[queue].start;
+  const std::uint64_t not_full = queue_counts(control, stage, queue).total();
+  return level > not_full ? level - not_full : 0;
 }
 
 template <class P>
-std::uint64_t claimed_tasks(const Control<P>& control, int stage, int lane) {
-  const LaneWords<P>& words =
-      control.stages[static_cast<std::size_t>(stage)].lanes[static_cast<std::size_t>(lane)];
+std::uint64_t claimed_tasks(const Control<P>& control, StageNumber stage, QueueNumber queue) {
+  const QueueWords<P>& words = control.stages[stage].queues[queue];
   std::uint64_t claimed = 0;
-  for (std::uint64_t slot = 0; slot < words.table.window(); ++slot) {
-    const std::uint64_t word = words.table.lines()[slot].value.load(std::memory_order_acquire);
+  for (std::uint64_t entry = 0; entry < words.table.window(); ++entry) {
+    const std::uint64_t word = words.table.lines()[entry].value.load(std::memory_order_acquire);
     if (TaskWord::unpack(word).state == TaskState::claimed) ++claimed;
   }
   return claimed;
 }
 
-/// The edge from stage `writer` to lane `lane` of stage `reader`, in rows of the writer's pool.
+/// The edge from stage `writer` to task queue `queue` of stage `reader`, in slots of the writer's
+/// ring.
 template <class P>
-EdgeAudit audit_edge(const Control<P>& control, int writer, int reader, int lane) {
+EdgeAudit audit_edge(const Control<P>& control, StageNumber writer, StageNumber reader,
+                     QueueNumber queue) {
   EdgeAudit audit;
-  const std::uint64_t fan_out = control.shape->stages[static_cast<std::size_t>(writer)].fan_out;
-  const RowCounts counts = lane_counts(control, reader, lane);
-  const std::uint64_t written = full_rows(control, writer, 0) * fan_out;
-  audit.produced = written > counts.before ? written - counts.before : 0;
-  audit.delivered = full_rows(control, reader, lane);
-  audit.quarantined = counts.quarantined;
-  const std::uint64_t explained = audit.delivered + audit.quarantined;
+  const std::uint64_t fan_out = control.shape->stages[writer].fan_out;
+  const SlotCounts counts = queue_counts(control, reader, queue);
+  const std::uint64_t written = full_slots(control, writer, 0) * fan_out;
+  audit.produced = written > counts.consumed ? written - counts.consumed : 0;
+  audit.delivered = full_slots(control, reader, queue);
+  const bool application = control.shape->stages[reader].application;
+  (application ? audit.unread : audit.quarantined) = counts.quarantined;
+  const std::uint64_t explained = audit.delivered + counts.quarantined;
   audit.dropped = audit.produced > explained ? audit.produced - explained : 0;
-  audit.leaked = static_cast<std::int64_t>(lane_low(control, writer, 0) * fan_out -
-                                           lane_low(control, reader, lane)) +
-                 static_cast<std::int64_t>(claimed_tasks(control, reader, lane));
+  audit.leaked = static_cast<std::int64_t>(queue_level(control, writer, 0) * fan_out -
+                                           queue_level(control, reader, queue)) +
+                 static_cast<std::int64_t>(claimed_tasks(control, reader, queue));
   return audit;
 }
 

@@ -1,14 +1,19 @@
 #pragma once
 
 // A replica's way to its work: claim a task, work on it, finish it. One Channel is one replica's
-// hold on one lane of its stage; nothing else in Brigade moves data. Call order, from one thread:
+// hold on one task queue of its stage; nothing else in Brigade moves data. Call order, from one
+// thread:
 //
 //   (try_claim finish)* , with claim_or_wait() (transports/wait.h) in place of try_claim to sleep
 //
 // A replica that waits holds nothing: neither an input nor memory. Claim and owner are recorded by
 // one compare-and-swap, the commit is one store, so at every instant a word says who to ask. With
-// one replica that works in order no task words are used: the mark itself is the claim and the
+// one replica that works in order no task words are used: the watermark itself is the claim and the
 // commit, and 1 -> 1 is a Lamport ring.
+//
+// An application (StageShape::application) holds several claims and may finish() them in any order,
+// one at a time, on another thread than the one that claims. Its ends and turns come when it has
+// claimed all before them: it still holds the last batch when it asks for the next.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,31 +29,33 @@ namespace brigade {
 template <class P>
 class Channel {
  public:
-  /// Replica `replica` (0.. within the stage) of `stage`, on its lane `lane`.
-  Channel(Control<P>& control, int stage, int lane, int replica);
+  /// Replica `replica` (0.. within the stage) of `stage`, on its task queue `queue`.
+  Channel(Control<P>& control, StageNumber stage, QueueNumber queue, int replica);
 
   std::uint64_t task_size() const { return task_size_; }
-  std::uint64_t low() const { return mark_->low.value.load(std::memory_order_acquire); }
+  std::uint64_t level() const { return watermark_->level.value.load(std::memory_order_acquire); }
+  /// What its replica goes by at an end; of an application what it has claimed. After a claim.
+  std::uint64_t passed() const { return claims_count_ ? cursor_ * task_size_ : level(); }
   std::uint64_t end() const { return end_->load(std::memory_order_acquire); }
-  Mark<P>& mark() { return *mark_; }
+  Watermark<P>& watermark() { return *watermark_; }
   Attempt<P> try_claim();
-  /// Commits a task this replica holds: publishes its rows, consumes its inputs, ends its lease.
+  /// Commits a task this replica holds: publishes its slots, consumes its inputs, ends its lease.
   /// Rings who sleeps until there.
-  void finish(std::uint64_t task, const RowCounts& not_full = {});
-  /// Notes down the rows of a held task that are not FULL; finish() does, unless this has.
-  void count(std::uint64_t task, const RowCounts& not_full);
+  void finish(std::uint64_t task, const SlotCounts& not_full = {});
+  /// Notes down the slots of a held task that are not FULL; finish() does, unless this has.
+  void count(std::uint64_t task, const SlotCounts& not_full);
 
-  /// An end this replica knows before the domain's word is set (a source knows its size).
+  /// An end this replica knows before the index space's word is set (a source knows its size).
   void set_own_end(std::uint64_t end) { own_end_ = end; }
-  /// From now on the lane ends with this epoch, as soon as it is known where that ends.
+  /// From now on the task queue ends with this epoch, as soon as it is known where that ends.
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
-  const DomainEpochs<P>& epochs() const { return epochs_; }
+  const IndexSpaceEpochs<P>& epochs() const { return epochs_; }
 
-  /// Adds the marks that can unblock a claim.
-  void add_neighbours(std::vector<Mark<P>*>& marks) const {
-    marks.push_back(mark_);
-    for (const Neighbour<P>& input : inputs_) marks.push_back(input.mark);
-    for (const Neighbour<P>& reader : readers_) marks.push_back(reader.mark);
+  /// Adds the watermarks that can unblock a claim.
+  void add_neighbours(std::vector<Watermark<P>*>& watermarks) const {
+    watermarks.push_back(watermark_);
+    for (const Neighbour<P>& input : inputs_) watermarks.push_back(input.watermark);
+    for (const Neighbour<P>& reader : readers_) watermarks.push_back(reader.watermark);
   }
 
  private:
@@ -57,13 +64,13 @@ class Channel {
   std::uint64_t first_task() const;
   void refresh_after_repair();
   Attempt<P> at_end(std::uint64_t end);
-  void publish(std::uint64_t low);
+  void publish(std::uint64_t level);
   std::uint64_t epoch_end() const { return epoch_ == kNever ? kNever : epochs_.end(epoch_); }
-  std::uint64_t next_end() const {  // of the lane, or of its turn
+  std::uint64_t next_end() const {  // of the task queue, or of its turn
     return std::min({end_->load(std::memory_order_seq_cst), own_end_, epoch_end()});
   }
 
-  Mark<P>* mark_;
+  Watermark<P>* watermark_;
   TaskTable<P> table_;
   Tally<P>* tally_;
   Word* end_;
@@ -77,52 +84,54 @@ class Channel {
   std::uint64_t stride_ = 1;  // assign: fixed: R
   std::uint64_t turn_ = 0;    // the first of its tasks
   std::uint64_t own_end_ = kNever;
-  DomainEpochs<P> epochs_;
+  IndexSpaceEpochs<P> epochs_;
   std::uint64_t epoch_ = kNever;  // the last one to be claimed from; kNever: all
   std::uint8_t me_;
   bool in_order_;
+  bool claims_count_;  // of an application
 
   std::uint64_t cursor_ = 0;
-  std::uint64_t seen_repairs_ = kNever;  // the first claim looks at low
+  std::uint64_t seen_repairs_ = kNever;  // the first claim looks at the watermark
   std::uint64_t sequence_ = 0;           // of the tally
-  RowCounts counts_;
+  SlotCounts counts_;
   Waker<P> waker_;
 };
 
 template <class P>
-Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) {
-  const StageShape& shape = control.shape->stages[static_cast<std::size_t>(stage)];
-  const LaneShape& lane_shape = shape.lanes[static_cast<std::size_t>(lane)];
-  StageWords<P>& words = control.stages[static_cast<std::size_t>(stage)];
-  LaneWords<P>& lane_words = words.lanes[static_cast<std::size_t>(lane)];
+Channel<P>::Channel(Control<P>& control, StageNumber stage, QueueNumber queue, int replica) {
+  const StageShape& shape = control.shape->stages[stage];
+  const QueueShape& queue_shape = shape.queues[queue];
+  StageWords<P>& words = control.stages[stage];
+  QueueWords<P>& queue_words = words.queues[queue];
   const int global = shape.first_replica + replica;
-  DomainWords<P>* domain = control.domains[static_cast<std::size_t>(lane_shape.domain)];
+  IndexSpaceWords<P>* index_space = control.index_spaces[queue_shape.index_space];
 
-  mark_ = lane_words.mark;
-  table_ = lane_words.table;
-  tally_ = &lane_words.tallies[replica];
-  end_ = &domain->end.value;
-  if (shape.source && lane == 0) stop_ = &domain->stop.value;
+  watermark_ = queue_words.watermark;
+  table_ = queue_words.table;
+  tally_ = &queue_words.tallies[replica];
+  end_ = &index_space->end.value;
+  if (shape.source && queue == 0) stop_ = &index_space->stop.value;
   ack_ = &control.replicas[global].ack.value;
   repairs_ = &words.repairs->value;
-  epochs_ = {control, lane_shape.domain};
-  task_size_ = lane_shape.task;
+  epochs_ = {control, queue_shape.index_space};
+  task_size_ = queue_shape.task;
   fan_out_ = shape.fan_out;
-  waker_ = {control.bells, control.waiter_words(), control.wake_order};
-  in_order_ = lane_shape.in_order;
-  if (lane_shape.fixed) stride_ = static_cast<std::uint64_t>(shape.replicas);
-  if (lane_shape.fixed) turn_ = static_cast<std::uint64_t>(replica);
+  waker_ = {control.doorbells, control.waiter_words(), control.wake_order};
+  in_order_ = queue_shape.in_order;
+  claims_count_ = shape.application;
+  if (queue_shape.fixed) stride_ = static_cast<std::uint64_t>(shape.replicas);
+  if (queue_shape.fixed) turn_ = static_cast<std::uint64_t>(replica);
   me_ = static_cast<std::uint8_t>(global);
 
-  for (int input : lane_shape.inputs) {
-    const auto in = static_cast<std::size_t>(input);
-    inputs_.push_back({control.stages[in].lanes[0].mark, control.shape->stages[in].fan_out, 0, 0});
-  }
-  for (std::size_t s = 0; lane == 0 && s < control.shape->stages.size(); ++s) {  // 0 writes
-    const StageShape& reader = control.shape->stages[s];
-    for (std::size_t l = 0; l < reader.lanes.size(); ++l)
-      for (int input : reader.lanes[l].inputs)
-        if (input == stage) readers_.push_back({control.stages[s].lanes[l].mark, 1, shape.rows, 0});
+  const ByStage<StageShape>& stages = control.shape->stages;
+  for (const StageNumber in : queue_shape.inputs)
+    inputs_.push_back({control.stages[in].queues[0].watermark, stages[in].fan_out, 0, 0});
+  for (const StageNumber s : stages.numbers()) {
+    const StageShape& reader = stages[s];
+    for (const QueueNumber l : reader.queues.numbers())
+      for (const StageNumber input : reader.queues[l].inputs)
+        if (queue == 0 && input == stage)  // 0 writes
+          readers_.push_back({control.stages[s].queues[l].watermark, 1, shape.slots, 0});
   }
   sequence_ = tally_->entries[tally_->newest()].sequence.load(std::memory_order_relaxed);
   counts_ = tally_->entries[tally_->newest()].counts();  // settled by the repair
@@ -131,7 +140,7 @@ Channel<P>::Channel(Control<P>& control, int stage, int lane, int replica) {
 /// The lowest task that this replica may still find open.
 template <class P>
 std::uint64_t Channel<P>::first_task() const {
-  const std::uint64_t task = low() / task_size_;
+  const std::uint64_t task = level() / task_size_;
   if (stride_ == 1) return task;
   return task + (turn_ + stride_ - task % stride_) % stride_;
 }
@@ -147,8 +156,9 @@ void Channel<P>::refresh_after_repair() {
 template <class P>
 Attempt<P> Channel<P>::at_end(std::uint64_t end) {
   // seq_cst: part of the sleeper's "look again" (doorbell.h).
-  if (mark_->low.value.load(std::memory_order_seq_cst) >= end) return {Look::ended};
-  return {Look::blocked, 0, mark_, Cause::end, end};
+  if (claims_count_ || watermark_->level.value.load(std::memory_order_seq_cst) >= end)
+    return {Look::ended};
+  return {Look::blocked, 0, watermark_, Cause::end, end};
 }
 
 template <class P>
@@ -171,7 +181,7 @@ Attempt<P> Channel<P>::try_claim() {
     if (!in_order_) {
       word = table_.word(task).load(std::memory_order_acquire);
       const auto seen = table_.read(word, task);
-      if (seen.newer) {  // the mark has passed it, perhaps long ago: catch up in one step
+      if (seen.newer) {  // the watermark has passed it, perhaps long ago: catch up in one step
         cursor_ = std::max(task + stride_, first_task());
         continue;
       }
@@ -182,7 +192,7 @@ Attempt<P> Channel<P>::try_claim() {
     }
     for (Neighbour<P>& input : inputs_)
       if (!input.has(last)) return input.blocks(last, Cause::input);
-    // Ends are recorded before any row beyond them is published: beyond an end that was not known
+    // Ends are recorded before any slot beyond them is published: beyond an end that was not known
     // above, these inputs say it now.
     if (last > epoch_end()) continue;
     if (!in_order_) {
@@ -199,39 +209,39 @@ Attempt<P> Channel<P>::try_claim() {
 }
 
 template <class P>
-void Channel<P>::count(std::uint64_t task, const RowCounts& not_full) {
+void Channel<P>::count(std::uint64_t task, const SlotCounts& not_full) {
   if (not_full.none()) return;  // the last entry still holds
   counts_ += not_full;
   tally_->write(++sequence_, task, counts_);
 }
 
-/// Moves the mark of a lane without task words.
+/// Moves the watermark of a task queue without task words.
 template <class P>
-void Channel<P>::publish(std::uint64_t low) {
-  // Both pair with Neighbour::has(): they publish the rows. Against a sleeper: doorbell.h.
+void Channel<P>::publish(std::uint64_t level) {
+  // Both pair with Neighbour::has(): they publish the slots. Against a sleeper: doorbell.h.
   if (waker_.order() == WakeOrder::by_sleeper) {
-    mark_->low.value.store(low, std::memory_order_release);
+    watermark_->level.value.store(level, std::memory_order_release);
   } else {
-    mark_->low.value.exchange(low, std::memory_order_seq_cst);
+    watermark_->level.value.exchange(level, std::memory_order_seq_cst);
   }
 }
 
 template <class P>
-void Channel<P>::finish(std::uint64_t task, const RowCounts& not_full) {
+void Channel<P>::finish(std::uint64_t task, const SlotCounts& not_full) {
   P::point(FaultPoint::finish_start);
   count(task, not_full);
   P::point(FaultPoint::finish_after_tally);
   if (in_order_) {
-    const std::uint64_t low = (task + 1) * task_size_;
-    publish(low);
+    const std::uint64_t level = (task + 1) * task_size_;
+    publish(level);
     P::point(FaultPoint::finish_after_done);
     ++cursor_;
-    return waker_.moved(mark_->waiters, low);
+    return waker_.moved(watermark_->waiters, level);
   }
   table_.word(task).exchange(table_.done(task, me_), std::memory_order_seq_cst);
   P::point(FaultPoint::finish_after_done);
-  const Advanced moved = advance(*mark_, table_, task_size_);
-  if (moved.from != moved.to) waker_.moved(mark_->waiters, moved.to);
+  const Advanced moved = advance(*watermark_, table_, task_size_);
+  if (moved.from != moved.to) waker_.moved(watermark_->waiters, moved.to);
 }
 
 }  // namespace brigade

@@ -1,11 +1,16 @@
 #pragma once
 
-// Sleeping and waking between processes. Each replica has one bell, a futex word; each low-water
-// mark has a bitmap of the replicas that sleep on it.
+// Sleeping and waking between processes. Each replica has one doorbell, a futex word; each
+// watermark has a bitmap of the replicas that sleep on it.
 //
-//   a sleeper   says until where it sleeps, sets its bit, reads its bell, looks at the mark again,
-//               and only then sleeps
-//   a finisher  moves the mark, looks at the bitmap, and rings who sleeps until there
+//   a sleeper   says until where it sleeps, reads its doorbell, sets its bit, looks at the
+//               watermark again, and only then sleeps
+//   a finisher  moves the watermark, looks at the bitmap, and of those who sleep until there
+//               clears the bit and rings
+//
+// So nobody is rung twice for one sleep, however long it takes until it has a core. Whoever clears
+// a bit rings after it, and the doorbell was read before the bit was set: a sleeper whose bit has
+// gone has been rung since, or will be (where the finisher dies in between, by its repair).
 //
 // One of the two must see the other: a store and a load of another word behind it, on both sides,
 // which no processor keeps in order by itself. One of them has to pay for that order, and it is
@@ -13,9 +18,9 @@
 //
 //   by_sleeper   A sleeper, which has time, makes every process of the graph that runs at this
 //                moment pass a full barrier (membarrier(2)) between its bit and its look. A
-//                finisher that was before it has its mark seen; one that was after it sees the bit.
-//                So a finish costs a plain store and a plain load.
-//   by_finisher  Where the kernel has no membarrier: a finisher moves the mark by a seq_cst
+//                finisher that was before it has its watermark seen; one that was after it sees the
+//                bit. So a finish costs a plain store and a plain load.
+//   by_finisher  Where the kernel has no membarrier: a finisher moves the watermark by a seq_cst
 //                read-modify-write and looks by a seq_cst load, which pairs with the sleeper's
 //                seq_cst bit and look.
 
@@ -26,7 +31,7 @@
 
 namespace brigade {
 
-/// Who pays for the order of a mark and the bitmap beside it.
+/// Who pays for the order of a watermark and the bitmap beside it.
 enum class WakeOrder : std::uint64_t { by_finisher = 0, by_sleeper = 1 };
 
 /// The creator of a control segment decides, for itself and for every process that it starts.
@@ -37,25 +42,26 @@ WakeOrder choose_wake_order() {
 
 /// The futex of one replica, and what it sleeps for.
 template <class P>
-struct alignas(kCacheLineBytes) Bell {
+struct alignas(kCacheLineBytes) Doorbell {
   typename P::template Atomic<std::uint32_t> rings{0};
-  /// While its bit is set: the mark that lets it go on; 0: any movement may. Stored before the bit.
+  /// While its bit is set: the watermark that lets it go on; 0: any movement may. Stored before the
+  /// bit.
   typename P::template Atomic<std::uint64_t> until{0};
 };
 
-/// Who sleeps on a mark: bit r is replica r of the graph. Stale bits of the dead cost a system
+/// Who sleeps on a watermark: bit r is replica r of the graph. Stale bits of the dead cost a system
 /// call, never a wake-up; the supervisor clears them.
 template <class P>
 struct alignas(kCacheLineBytes) Waiters {
   typename P::template Atomic<std::uint64_t> bits[kWaiterWords]{};
 };
 
-/// Whoever rings after it has stored what a sleeper looks for needs nothing else: of bell and look,
-/// the look comes second, and the futex compares.
+/// Whoever rings after it has stored what a sleeper looks for needs nothing else: of doorbell and
+/// look, the look comes second, and the futex compares.
 template <class P>
-void ring(Bell<P>& bell) {
-  bell.rings.fetch_add(1, std::memory_order_seq_cst);
-  P::wake(bell.rings);
+void ring(Doorbell<P>& doorbell) {
+  doorbell.rings.fetch_add(1, std::memory_order_seq_cst);
+  P::wake(doorbell.rings);
 }
 
 template <class P>
@@ -64,10 +70,11 @@ void set_waiter(Waiters<P>& waiters, int replica) {
                                       std::memory_order_seq_cst);
 }
 
+/// False: somebody else has.
 template <class P>
-void clear_waiter(Waiters<P>& waiters, int replica) {
-  waiters.bits[replica / 64].fetch_and(~(std::uint64_t{1} << (replica % 64)),
-                                       std::memory_order_seq_cst);
+bool clear_waiter(Waiters<P>& waiters, int replica) {
+  const std::uint64_t bit = std::uint64_t{1} << (replica % 64);
+  return (waiters.bits[replica / 64].fetch_and(~bit, std::memory_order_seq_cst) & bit) != 0;
 }
 
 /// A finisher's way to the sleepers. Process-private.
@@ -76,16 +83,17 @@ class Waker {
  public:
   Waker() = default;
   /// `words`: of a bitmap, as many as the graph's replicas need.
-  Waker(Bell<P>* bells, int words, WakeOrder order) : bells_(bells), words_(words), order_(order) {}
+  Waker(Doorbell<P>* doorbells, int words, WakeOrder order)
+      : doorbells_(doorbells), words_(words), order_(order) {}
 
   WakeOrder order() const { return order_; }
 
-  /// After its caller has moved the mark of these waiters to `low`, in the way of order().
-  void moved(Waiters<P>& waiters, std::uint64_t low) const {
+  /// After its caller has moved the watermark of these waiters to `level`, in the way of order().
+  void moved(Waiters<P>& waiters, std::uint64_t level) const {
     if (order_ == WakeOrder::by_sleeper) P::keep_order();
     for (int word = 0; word < words_; ++word) {
       if (glance(waiters.bits[word]) != 0) [[unlikely]]
-        wake(waiters.bits[word], word, low);
+        wake(waiters, word, level);
     }
   }
 
@@ -97,21 +105,23 @@ class Waker {
                                            : bits.load(std::memory_order_seq_cst);
   }
 
-  void wake(const Bits& waiting, int word, std::uint64_t low) const {
+  void wake(Waiters<P>& waiters, int word, std::uint64_t level) const {
     P::point(FaultPoint::wake_before_load);
     // Pairs with set_waiter(): what it sleeps for was stored before its bit.
-    std::uint64_t bits = waiting.load(std::memory_order_acquire);
+    std::uint64_t bits = waiters.bits[word].load(std::memory_order_acquire);
     while (bits != 0) {
-      Bell<P>& bell = bells_[word * 64 + __builtin_ctzll(bits)];
+      const int replica = word * 64 + __builtin_ctzll(bits);
+      Doorbell<P>& doorbell = doorbells_[replica];
       bits &= bits - 1;
-      if (bell.until.load(std::memory_order_relaxed) > low) continue;
-      P::point(FaultPoint::wake_before_bell);
-      ring(bell);
-      P::point(FaultPoint::wake_after_bell);
+      if (doorbell.until.load(std::memory_order_relaxed) > level) continue;
+      if (!clear_waiter(waiters, replica)) continue;
+      P::point(FaultPoint::wake_before_doorbell);
+      ring(doorbell);
+      P::point(FaultPoint::wake_after_doorbell);
     }
   }
 
-  Bell<P>* bells_ = nullptr;
+  Doorbell<P>* doorbells_ = nullptr;
   int words_ = 0;
   WakeOrder order_ = WakeOrder::by_finisher;
 };

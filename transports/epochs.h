@@ -1,8 +1,8 @@
 #pragma once
 
-// Where epochs end, of any domain. Most have epochs of one length, which is known once their
-// sources have opened. A domain whose source finds out as it goes (a stream, a stage that numbers
-// its outputs freely) records each end; one that is derived from it follows.
+// Where epochs end, of any index space. Most have epochs of one length, which is known once their
+// sources have opened. An index space whose source finds out as it goes (a stream, a flat_map
+// stage) records each end; one that is derived from it follows.
 
 #include <cstdint>
 
@@ -10,17 +10,17 @@
 
 namespace brigade {
 
-/// A view of one domain; any process, any thread. Ends only become known, they never change.
+/// A view of one index space; any process, any thread. Ends only become known, they never change.
 template <class P>
-class DomainEpochs {
+class IndexSpaceEpochs {
  public:
-  DomainEpochs() = default;
-  DomainEpochs(const Control<P>& control, int domain)
-      : period_(&control.domains[static_cast<std::size_t>(domain)]->epoch_period.value),
-        recorded_(control.epoch_ends[static_cast<std::size_t>(domain)]) {
-    for (const DerivedDomain& derived : control.shape->derived) {
-      if (derived.domain != domain) continue;
-      recorded_ = control.epoch_ends[static_cast<std::size_t>(derived.above)];
+  IndexSpaceEpochs() = default;
+  IndexSpaceEpochs(const Control<P>& control, IndexSpaceNumber index_space)
+      : period_(&control.index_spaces[index_space]->epoch_period.value),
+        recorded_(control.epoch_ends[index_space]) {
+    for (const DerivedIndexSpace& derived : control.shape->derived) {
+      if (derived.index_space != index_space) continue;
+      recorded_ = control.epoch_ends[derived.above];
       fan_out_ = derived.fan_out;
     }
   }
@@ -38,14 +38,14 @@ class DomainEpochs {
     return period == 0 || epoch >= kNever / period ? kNever : (epoch + 1) * period;
   }
 
-  /// How many epochs have ended at `low` or before it, as far as is known. `known`: of them, as
+  /// How many epochs have ended at `level` or before it, as far as is known. `known`: of them, as
   /// many as the caller has seen.
-  std::uint64_t passed(std::uint64_t low, std::uint64_t known = 0) const {
+  std::uint64_t passed(std::uint64_t level, std::uint64_t known = 0) const {
     if (have_one_length()) {
       const std::uint64_t period = period_->load(std::memory_order_acquire);
-      return period == 0 ? 0 : low / period;
+      return period == 0 ? 0 : level / period;
     }
-    while (end(known) != kNever && end(known) <= low) ++known;
+    while (end(known) != kNever && end(known) <= level) ++known;
     return known;
   }
 

@@ -1,4 +1,4 @@
-#include "transports/fault_arming.h"
+#include "transports/fault_points.h"
 
 #include <unistd.h>
 
@@ -6,18 +6,18 @@
 #include <charconv>
 #include <csignal>
 
-#include "base/random.h"
+#include <brigade/random.h>
 
 namespace brigade {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(FaultPoint::count_)> kNames = {
-    "claim.start",        "claim.before_cas",      "claim.after_cas",      "work.start",
-    "finish.start",       "finish.after_tally",    "finish.after_done",    "advance.loop",
-    "advance.before_cas", "advance.after_cas",     "wait.before_bit",      "wait.after_bit",
-    "wait.before_sleep",  "wait.before_clear",     "wake.before_load",     "wake.before_bell",
-    "wake.after_bell",    "journal.before_commit", "journal.after_commit", "repair.settled",
-    "repair.reopened",    "repair.advanced",       "repair.cleared",       "repair.counted"};
+    "claim.start",         "claim.before_cas",      "claim.after_cas",      "work.start",
+    "finish.start",        "finish.after_tally",    "finish.after_done",    "advance.loop",
+    "advance.before_cas",  "advance.after_cas",     "wait.before_bit",      "wait.after_bit",
+    "wait.before_sleep",   "wait.before_clear",     "wake.before_load",     "wake.before_doorbell",
+    "wake.after_doorbell", "journal.before_commit", "journal.after_commit", "repair.settled",
+    "repair.reopened",     "repair.advanced",       "repair.cleared",       "repair.counted"};
 
 enum class Action : std::uint8_t { kill, stop, delay, nap };
 

@@ -14,21 +14,25 @@ class Hasher {
       hash_ = (hash_ ^ (value >> shift & 0xff)) * 1099511628211ull;
     }
   }
+  template <class Kind>
+  void add(Number<Kind> number) {
+    add(static_cast<std::uint64_t>(number.value()));
+  }
   std::uint64_t value() const { return hash_; }
 
  private:
   std::uint64_t hash_ = 1469598103934665603ull;
 };
 
-void add_lane(Hasher& hasher, const LaneShape& lane) {
-  hasher.add(lane.task);
-  hasher.add(lane.window);
-  hasher.add(static_cast<std::uint64_t>(lane.domain));
-  hasher.add(lane.in_order ? 1 : 0);
-  hasher.add(lane.fixed ? 1 : 0);
-  hasher.add(lane.start);
-  hasher.add(lane.inputs.size());
-  for (int input : lane.inputs) hasher.add(static_cast<std::uint64_t>(input));
+void add_queue(Hasher& hasher, const QueueShape& queue) {
+  hasher.add(queue.task);
+  hasher.add(queue.window);
+  hasher.add(queue.index_space);
+  hasher.add(queue.in_order ? 1 : 0);
+  hasher.add(queue.fixed ? 1 : 0);
+  hasher.add(queue.start);
+  hasher.add(queue.inputs.size());
+  for (const StageNumber input : queue.inputs) hasher.add(input);
 }
 
 std::string hex(std::uint64_t value) {
@@ -39,22 +43,22 @@ std::string hex(std::uint64_t value) {
 
 }  // namespace
 
-std::uint64_t GraphShape::hash() const {
+std::uint64_t SharedShape::hash() const {
   Hasher hasher;
   hasher.add(kLayoutVersion);
   for (std::uint64_t size :
-       {sizeof(ControlHeader), sizeof(Line<SystemPolicy>), sizeof(Mark<SystemPolicy>),
-        sizeof(Tally<SystemPolicy>), sizeof(DomainWords<SystemPolicy>),
+       {sizeof(ControlHeader), sizeof(Line<SystemPolicy>), sizeof(Watermark<SystemPolicy>),
+        sizeof(Tally<SystemPolicy>), sizeof(IndexSpaceWords<SystemPolicy>),
         sizeof(ReplicaWords<SystemPolicy>)}) {
     hasher.add(size);
   }
-  hasher.add(static_cast<std::uint64_t>(domains));
+  hasher.add(static_cast<std::uint64_t>(index_spaces));
   hasher.add(static_cast<std::uint64_t>(replicas));
   hasher.add(replica_extra_bytes);
   hasher.add(derived.size());
-  for (const DerivedDomain& one : derived) {
-    hasher.add(static_cast<std::uint64_t>(one.domain));
-    hasher.add(static_cast<std::uint64_t>(one.above));
+  for (const DerivedIndexSpace& one : derived) {
+    hasher.add(one.index_space);
+    hasher.add(one.above);
     hasher.add(one.fan_out);
   }
   hasher.add(epoch_ends.size());
@@ -62,15 +66,16 @@ std::uint64_t GraphShape::hash() const {
   for (const StageShape& stage : stages) {
     hasher.add(static_cast<std::uint64_t>(stage.first_replica));
     hasher.add(static_cast<std::uint64_t>(stage.replicas));
-    hasher.add(stage.rows);
+    hasher.add(stage.slots);
     hasher.add(stage.fan_out);
     hasher.add(stage.source ? 1 : 0);
-    hasher.add(static_cast<std::uint64_t>(stage.turns));
+    hasher.add(stage.application ? 1 : 0);
+    hasher.add(static_cast<std::uint64_t>(stage.interleave));
     hasher.add(stage.skips_max);
     hasher.add(stage.quarantine_max);
     hasher.add(static_cast<std::uint64_t>(stage.journal_ports));
-    hasher.add(stage.lanes.size());
-    for (const LaneShape& lane : stage.lanes) add_lane(hasher, lane);
+    hasher.add(stage.queues.size());
+    for (const QueueShape& queue : stage.queues) add_queue(hasher, queue);
   }
   return hasher.value();
 }
@@ -97,7 +102,7 @@ Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t
   return header;
 }
 
-Result<void> check_layout(const ControlHeader& header, const GraphShape& shape,
+Result<void> check_layout(const ControlHeader& header, const SharedShape& shape,
                           std::uint64_t expected_bytes) {
   if (header.layout_hash == shape.hash() && header.bytes == expected_bytes) return {};
   return Error{"the control segment was laid out by another version of Brigade: layout " +

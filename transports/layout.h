@@ -13,20 +13,20 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include <brigade/result.h>
 #include "transports/doorbell.h"
 #include "transports/journal.h"
-#include "transports/low_water.h"
 #include "transports/number_list.h"
 #include "transports/shape.h"
 #include "transports/tally.h"
+#include "transports/watermark.h"
 
 namespace brigade {
 
 /// What the graph as a whole is doing.
 enum class Phase : std::uint64_t { starting = 0, running = 1, aborting = 2 };
 
-/// A stop goes through three values of the domain's `stop` word.
+/// A stop goes through three values of the index space's `stop` word.
 enum class Stop : std::uint64_t { none = 0, asked = 1, end_is_set = 2 };
 
 struct ControlHeader {
@@ -38,7 +38,7 @@ struct ControlHeader {
 inline constexpr char kControlMagic[8] = {'B', 'R', 'I', 'G', 'A', 'D', 'E', '1'};
 
 template <class P>
-struct DomainWords {
+struct IndexSpaceWords {
   Line<P> end;             ///< kNever while unknown
   Line<P> stop;            ///< Stop
   Line<P> source_samples;  ///< of the whole source, all ranks together; set by the source
@@ -48,15 +48,15 @@ struct DomainWords {
 
 template <class P>
 struct ReplicaWords {
-  Line<P> at;     ///< sample in hand, kNever when there is none
-  Line<P> ack;    ///< 1: this source replica claims no more before its domain has its end
-  Line<P> ended;  ///< epochs whose epoch_end has been called, per replica
-  Line<P> state;  ///< the process layer's own: how far it is
+  Line<P> in_flight;  ///< in-flight sample, kNever when there is none
+  Line<P> ack;        ///< 1: this source replica claims no more before its index space has its end
+  Line<P> ended;      ///< epochs whose epoch_end has been called, per replica
+  Line<P> state;      ///< the process layer's own: how far it is
 };
 
 template <class P>
-struct LaneWords {
-  Mark<P>* mark = nullptr;
+struct QueueWords {
+  Watermark<P>* watermark = nullptr;
   TaskTable<P> table;
   Tally<P>* tallies = nullptr;  ///< one per replica of the stage
 };
@@ -68,36 +68,36 @@ struct StageWords {
   NumberList<P> skips;
   NumberList<P> quarantine;
   Journal<P> journal;  ///< without ports for most stages
-  std::vector<LaneWords<P>> lanes;
+  ByQueue<QueueWords<P>> queues;
 };
 
 /// A process's typed pointers into the control segment.
 template <class P>
 struct Control {
-  const GraphShape* shape = nullptr;
+  const SharedShape* shape = nullptr;
   Line<P>* phase = nullptr;
-  std::vector<DomainWords<P>*> domains;
-  std::vector<NumberList<P>> epoch_ends;  ///< by domain; transports/epochs.h reads them
-  std::vector<StageWords<P>> stages;
+  ByIndexSpace<IndexSpaceWords<P>*> index_spaces;
+  ByIndexSpace<NumberList<P>> epoch_ends;  ///< transports/epochs.h reads them
+  ByStage<StageWords<P>> stages;
   ReplicaWords<P>* replicas = nullptr;  ///< array of shape->replicas
-  Bell<P>* bells = nullptr;             ///< array of shape->replicas
+  Doorbell<P>* doorbells = nullptr;     ///< array of shape->replicas
   std::byte* extra = nullptr;           ///< replica r's at r * replica_extra_bytes
   std::uint64_t bytes = 0;
   WakeOrder wake_order = WakeOrder::by_finisher;
 
   int waiter_words() const { return (shape->replicas + 63) / 64; }
 
-  /// Calls use(words, fan_out) for every domain whose numbers are derived from `domain`'s.
+  /// Calls use(words, fan_out) for every index space whose numbers are derived from
+  /// `index_space`'s.
   template <class Use>
-  void for_each_derived(int domain, Use use) const {
-    for (const DerivedDomain& derived : shape->derived)
-      if (derived.above == domain)
-        use(*domains[static_cast<std::size_t>(derived.domain)], derived.fan_out);
+  void for_each_derived(IndexSpaceNumber index_space, Use use) const {
+    for (const DerivedIndexSpace& derived : shape->derived)
+      if (derived.above == index_space) use(*index_spaces[derived.index_space], derived.fan_out);
   }
 };
 
 /// The run has failed, and its replicas are threads, which must leave by themselves. The ends of
-/// its domains mean nothing any more (abort_all in stop.h).
+/// its index spaces mean nothing any more (abort_all in stop.h).
 template <class P>
 bool is_aborting(const Control<P>& control) {
   return control.phase->value.load(std::memory_order_seq_cst) ==
@@ -150,38 +150,39 @@ StageWords<P> carve_stage(Carver& carver, const StageShape& shape) {
     Word* const even = carver.take<Word>(entry);
     words.journal = {sequence, even, carver.take<Word>(entry), shape.journal_ports};
   }
-  for (const LaneShape& lane : shape.lanes) {
-    LaneWords<P> lane_words;
-    lane_words.mark = carver.take<Mark<P>>(1);
-    lane_words.table = {carver.take<Line<P>>(lane.window), lane.window};
-    lane_words.tallies = carver.take<Tally<P>>(static_cast<std::uint64_t>(shape.replicas));
-    words.lanes.push_back(lane_words);
+  for (const QueueShape& queue : shape.queues) {
+    QueueWords<P> queue_words;
+    queue_words.watermark = carver.take<Watermark<P>>(1);
+    queue_words.table = {carver.take<Line<P>>(queue.window), queue.window};
+    queue_words.tallies = carver.take<Tally<P>>(static_cast<std::uint64_t>(shape.replicas));
+    words.queues.push_back(queue_words);
   }
   return words;
 }
 
 template <class P>
-NumberList<P> carve_epoch_ends(Carver& carver, const GraphShape& shape, std::size_t domain) {
-  const std::uint64_t ends = domain < shape.epoch_ends.size() ? shape.epoch_ends[domain] : 0;
+NumberList<P> carve_epoch_ends(Carver& carver, const SharedShape& shape,
+                               IndexSpaceNumber index_space) {
+  const std::uint64_t ends = shape.epoch_ends.has(index_space) ? shape.epoch_ends[index_space] : 0;
   return {carver.take<typename P::template Atomic<std::uint64_t>>(ends), ends};
 }
 
 template <class P>
-Control<P> carve(std::byte* base, const GraphShape& shape, bool initialise) {
+Control<P> carve(std::byte* base, const SharedShape& shape, bool initialise) {
   Carver carver(base, initialise);
   carver.take<ControlHeader>(1);
   Control<P> control;
   control.shape = &shape;
   control.phase = carver.take<Line<P>>(1);
-  for (int d = 0; d < shape.domains; ++d) {
-    control.domains.push_back(carver.take<DomainWords<P>>(1));
-    control.epoch_ends.push_back(carve_epoch_ends<P>(carver, shape, static_cast<std::size_t>(d)));
+  for (int d = 0; d < shape.index_spaces; ++d) {
+    control.index_spaces.push_back(carver.take<IndexSpaceWords<P>>(1));
+    control.epoch_ends.push_back(carve_epoch_ends<P>(carver, shape, IndexSpaceNumber(d)));
   }
   for (const StageShape& stage : shape.stages) {
     control.stages.push_back(carve_stage<P>(carver, stage));
   }
   const auto replicas = static_cast<std::uint64_t>(shape.replicas);
-  control.bells = carver.take<Bell<P>>(replicas);
+  control.doorbells = carver.take<Doorbell<P>>(replicas);
   control.replicas = carver.take<ReplicaWords<P>>(replicas);
   control.extra = carver.take<std::byte>(replicas * shape.replica_extra_bytes);
   control.bytes = carver.used();
@@ -192,7 +193,7 @@ Control<P> carve(std::byte* base, const GraphShape& shape, bool initialise) {
 
 /// Bytes of the control segment.
 template <class P>
-std::uint64_t control_bytes(const GraphShape& shape) {
+std::uint64_t control_bytes(const SharedShape& shape) {
   return detail::carve<P>(nullptr, shape, false).bytes;
 }
 
@@ -200,23 +201,24 @@ std::uint64_t control_bytes(const GraphShape& shape) {
 /// outlive the result. `order`: by_sleeper where every process that finishes tasks joins the
 /// barriers (transports/policy.h) before its first one.
 template <class P>
-Control<P> create_control(std::byte* memory, const GraphShape& shape,
+Control<P> create_control(std::byte* memory, const SharedShape& shape,
                           WakeOrder order = WakeOrder::by_finisher) {
   Control<P> control = detail::carve<P>(memory, shape, true);
   control.wake_order = order;
   constexpr auto relaxed = std::memory_order_relaxed;  // nobody else is there yet
-  for (DomainWords<P>* domain : control.domains) {
-    domain->end.value.store(kNever, relaxed);
-    domain->epoch_samples.value.store(kNever, relaxed);
+  for (IndexSpaceWords<P>* index_space : control.index_spaces) {
+    index_space->end.value.store(kNever, relaxed);
+    index_space->epoch_samples.value.store(kNever, relaxed);
   }
-  for (std::size_t s = 0; s < control.stages.size(); ++s) {
-    for (std::size_t l = 0; l < control.stages[s].lanes.size(); ++l) {
-      LaneWords<P>& lane = control.stages[s].lanes[l];
-      lane.table.initialise();  // words older than the start read as OPEN
-      lane.mark->low.value.store(shape.stages[s].lanes[l].start, relaxed);
+  for (const StageNumber s : control.stages.numbers()) {
+    for (const QueueNumber l : control.stages[s].queues.numbers()) {
+      QueueWords<P>& queue = control.stages[s].queues[l];
+      queue.table.initialise();  // words older than the start read as OPEN
+      queue.watermark->level.value.store(shape.stages[s].queues[l].start, relaxed);
     }
   }
-  for (int r = 0; r < shape.replicas; ++r) control.replicas[r].at.value.store(kNever, relaxed);
+  for (int r = 0; r < shape.replicas; ++r)
+    control.replicas[r].in_flight.value.store(kNever, relaxed);
   auto* header = reinterpret_cast<ControlHeader*>(memory);
   header->layout_hash = shape.hash();
   header->bytes = control.bytes;
@@ -228,11 +230,12 @@ Control<P> create_control(std::byte* memory, const GraphShape& shape,
 /// Checks that `memory` is a control segment of this program.
 Result<ControlHeader> read_control_header(const std::byte* memory, std::uint64_t bytes);
 /// Refuses a segment that was laid out for another shape, with both values.
-Result<void> check_layout(const ControlHeader& header, const GraphShape& shape,
+Result<void> check_layout(const ControlHeader& header, const SharedShape& shape,
                           std::uint64_t expected_bytes);
 
 template <class P>
-Result<Control<P>> attach_control(std::byte* memory, std::uint64_t bytes, const GraphShape& shape) {
+Result<Control<P>> attach_control(std::byte* memory, std::uint64_t bytes,
+                                  const SharedShape& shape) {
   BRIGADE_ASSIGN(const ControlHeader header, read_control_header(memory, bytes));
   BRIGADE_TRY(check_layout(header, shape, control_bytes<P>(shape)));
   Control<P> control = detail::carve<P>(memory, shape, false);

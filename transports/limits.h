@@ -18,7 +18,7 @@ inline constexpr int kNumberBits = 48;  ///< task numbers: 2^48 tasks, years at 
 inline constexpr int kWaiterWords = kReplicasMax / 64;
 
 /// A spinning replica pauses longer from look to look, up to this many steps: each look takes the
-/// mark's cache line away from whoever is about to move it.
+/// watermark's cache line away from whoever is about to move it.
 inline constexpr int kSpinPausesMax = 16;
 
 inline constexpr std::uint64_t kNever = ~std::uint64_t{0};  ///< an end that is not known yet

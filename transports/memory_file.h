@@ -8,36 +8,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include <brigade/result.h>
+#include "base/mapping.h"
 #include "base/owned_fd.h"
-#include "base/result.h"
 
 namespace brigade {
 
-enum class MapMode : std::uint8_t { read_only, read_write };
-
-/// A mapping of a whole file; unmapped on destruction. Movable.
-class MappedMemory {
- public:
-  MappedMemory();
-  MappedMemory(MappedMemory&&) noexcept;
-  MappedMemory& operator=(MappedMemory&&) noexcept;
-  ~MappedMemory();
-
-  std::byte* data() const;
-  std::uint64_t bytes() const;
-
- private:
-  friend Result<MappedMemory> map_memory(int fd, std::uint64_t bytes, MapMode mode);
-  struct Region;
-  std::unique_ptr<Region> region_;
-};
-
-/// Maps a descriptor of `bytes` bytes, shared; kept out of core dumps and of forked children.
-Result<MappedMemory> map_memory(int fd, std::uint64_t bytes, MapMode mode);
+/// Maps files side by side; kept out of core dumps and of forked children.
+Result<Mapping> map_memory(std::span<const FilePart> parts, MapMode mode);
+/// One of `bytes` bytes.
+Result<Mapping> map_memory(int fd, std::uint64_t bytes, MapMode mode);
 
 /// Bytes of the file behind a descriptor.
 Result<std::uint64_t> memory_bytes(int fd);
@@ -60,23 +44,16 @@ class MemoryFile {
   /// A file with these contents, which nobody can change any more, this process neither.
   static Result<MemoryFile> create_holding(const std::string& name, std::string_view contents);
 
-  MemoryFile() = default;
-  MemoryFile(MemoryFile&& other) noexcept;
-  MemoryFile& operator=(MemoryFile&& other) noexcept;
-  ~MemoryFile();
-
-  int fd() const { return fd_; }                      ///< read-write
-  int read_only_fd() const { return read_only_fd_; }  ///< -1 until open_read_only()
+  int fd() const { return fd_.get(); }                      ///< read-write
+  int read_only_fd() const { return read_only_fd_.get(); }  ///< -1 until open_read_only()
   std::uint64_t bytes() const { return bytes_; }
 
   /// A second descriptor through which nobody can write; made once.
   Result<void> open_read_only();
 
  private:
-  void close();
-
-  int fd_ = -1;
-  int read_only_fd_ = -1;
+  OwnedFd fd_;
+  OwnedFd read_only_fd_;
   std::uint64_t bytes_ = 0;
 };
 

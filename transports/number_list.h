@@ -1,8 +1,8 @@
 #pragma once
 
 // A list of numbers in shared memory, which only grows: the samples a stage skipped, those that are
-// in quarantine, or where the epochs of a domain of unknown length ended. An entry is written by
-// one store or compare-and-swap, so that a process killed anywhere leaves it whole, and never
+// in quarantine, or where the epochs of an index space of unknown length ended. An entry is written
+// by one store or compare-and-swap, so that a process killed anywhere leaves it whole, and never
 // changes. Lists are short; looking a number up is a scan.
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class NumberList {
 
   /// kNever: entry `i` is not written yet, or there is none.
   std::uint64_t at(std::uint64_t i) const {
-    // seq_cst: part of a sleeper's "look again" (doorbell.h), as the domain's end is.
+    // seq_cst: part of a sleeper's "look again" (doorbell.h), as the index space's end is.
     return i < capacity_ ? entries_[i].load(std::memory_order_seq_cst) - 1 : kNever;
   }
 

@@ -7,7 +7,7 @@
 
 #include <ctime>
 
-#include "base/check.h"
+#include <brigade/check.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,10 +1,10 @@
 #pragma once
 
-// What the supervisor does after a replica's pidfd fired and it has been reaped, before it starts a
-// new one under the same number. The order is part of the protocol:
+// What the supervisor does after a replica's pidfd fired (all its threads are gone), before it
+// starts a new one under the same number. The order is part of the protocol:
 //
-//   settle the tally, reopen claimed tasks, advance the mark, clear waiter bits, count the repair,
-//   ring
+//   settle the tally, reopen claimed tasks, advance the watermark, clear waiter bits, count the
+//   repair, ring
 //
 // Nobody needs a list of lost work: whoever looks next finds the lowest OPEN task. Never blocks;
 // may run while all other replicas go on. One thread of the supervisor only.
@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "transports/free_lanes.h"
+#include "transports/flat_map_queues.h"
 #include "transports/layout.h"
 
 namespace brigade {
@@ -28,23 +28,23 @@ struct RepairRules {
 };
 
 struct RepairReport {
-  std::uint64_t reopened = 0;       ///< tasks that will be done again
-  std::uint64_t advanced_rows = 0;  ///< rows that were done but not yet published
+  std::uint64_t reopened = 0;        ///< tasks that will be done again
+  std::uint64_t advanced_slots = 0;  ///< slots that were done but not yet published
 };
 
 /// The entry of a tally that counts: the newest whose task is no longer in work.
 template <class P>
-int counting_entry(const Tally<P>& tally, const LaneWords<P>& lane, const LaneShape& shape,
+int counting_entry(const Tally<P>& tally, const QueueWords<P>& queue, const QueueShape& shape,
                    std::uint8_t owner) {
   const int newest = tally.newest();
   const TallyEntry<P>& entry = tally.entries[newest];
   if (entry.sequence.load(std::memory_order_acquire) == 0) return newest;
   const std::uint64_t task = entry.task.load(std::memory_order_relaxed);
   if (shape.in_order) {
-    const std::uint64_t low = lane.mark->low.value.load(std::memory_order_acquire);
-    return task * shape.task < low ? newest : 1 - newest;
+    const std::uint64_t level = queue.watermark->level.value.load(std::memory_order_acquire);
+    return task * shape.task < level ? newest : 1 - newest;
   }
-  const auto seen = lane.table.read(lane.table.word(task).load(std::memory_order_acquire), task);
+  const auto seen = queue.table.read(queue.table.word(task).load(std::memory_order_acquire), task);
   const bool in_work = !seen.newer && seen.state == TaskState::claimed && seen.owner == owner;
   return in_work ? 1 - newest : newest;
 }
@@ -52,29 +52,29 @@ int counting_entry(const Tally<P>& tally, const LaneWords<P>& lane, const LaneSh
 namespace detail {
 
 template <class P>
-void settle_tally(Tally<P>& tally, const LaneWords<P>& lane, const LaneShape& shape,
+void settle_tally(Tally<P>& tally, const QueueWords<P>& queue, const QueueShape& shape,
                   std::uint8_t owner) {
-  const int counting = counting_entry(tally, lane, shape, owner);
+  const int counting = counting_entry(tally, queue, shape, owner);
   if (counting == tally.newest()) return;
   const TallyEntry<P>& good = tally.entries[counting];
   TallyEntry<P>& other = tally.entries[1 - counting];
-  const RowCounts counts = good.counts();
+  const SlotCounts counts = good.counts();
   other.task.store(good.task.load(std::memory_order_relaxed), std::memory_order_relaxed);
   other.pads.store(counts.pads, std::memory_order_relaxed);
-  other.holes.store(counts.holes, std::memory_order_relaxed);
+  other.empty_slots.store(counts.empty_slots, std::memory_order_relaxed);
   other.dropped.store(counts.dropped, std::memory_order_relaxed);
   other.quarantined.store(counts.quarantined, std::memory_order_relaxed);
   other.samples_done.store(counts.samples_done, std::memory_order_relaxed);
-  other.before.store(counts.before, std::memory_order_relaxed);
+  other.consumed.store(counts.consumed, std::memory_order_relaxed);
   // Release pairs with newest(); the next incarnation reads it after exec anyway.
   other.sequence.store(good.sequence.load(std::memory_order_relaxed), std::memory_order_release);
 }
 
 template <class P>
-std::uint64_t reopen_tasks(const LaneWords<P>& lane, std::uint8_t owner) {
+std::uint64_t reopen_tasks(const QueueWords<P>& queue, std::uint8_t owner) {
   std::uint64_t reopened = 0;
-  for (std::uint64_t slot = 0; slot < lane.table.window(); ++slot) {
-    auto& word = lane.table.lines()[slot].value;
+  for (std::uint64_t entry = 0; entry < queue.table.window(); ++entry) {
+    auto& word = queue.table.lines()[entry].value;
     TaskWord fields = TaskWord::unpack(word.load(std::memory_order_acquire));
     if (fields.state != TaskState::claimed || fields.owner != owner) continue;
     fields.state = TaskState::open;
@@ -88,13 +88,13 @@ std::uint64_t reopen_tasks(const LaneWords<P>& lane, std::uint8_t owner) {
 template <class P>
 void clear_waiters_everywhere(Control<P>& control, int replica) {
   for (StageWords<P>& stage : control.stages) {
-    for (LaneWords<P>& lane : stage.lanes) clear_waiter(lane.mark->waiters, replica);
+    for (QueueWords<P>& queue : stage.queues) clear_waiter(queue.watermark->waiters, replica);
   }
 }
 
 template <class P>
 void ring_stage(Control<P>& control, const StageShape& stage) {
-  for (int r = 0; r < stage.replicas; ++r) ring(control.bells[stage.first_replica + r]);
+  for (int r = 0; r < stage.replicas; ++r) ring(control.doorbells[stage.first_replica + r]);
 }
 
 }  // namespace detail
@@ -106,32 +106,33 @@ void ring_everybody(Control<P>& control) {
 
 /// `replica`: of the stage. `poisoned`: sample numbers to quarantine before their task is reopened.
 template <class P>
-RepairReport repair(Control<P>& control, int stage, int replica,
+RepairReport repair(Control<P>& control, StageNumber stage, int replica,
                     std::span<const std::uint64_t> poisoned = {}, const RepairRules& rules = {}) {
-  const StageShape& shape = control.shape->stages[static_cast<std::size_t>(stage)];
-  StageWords<P>& words = control.stages[static_cast<std::size_t>(stage)];
+  const StageShape& shape = control.shape->stages[stage];
+  StageWords<P>& words = control.stages[stage];
   const auto owner = static_cast<std::uint8_t>(shape.first_replica + replica);
   RepairReport report;
   if (rules.settle) settle_journal(words);
-  for (std::size_t l = 0; l < words.lanes.size(); ++l) {
-    LaneWords<P>& lane = words.lanes[l];
-    if (rules.settle) detail::settle_tally(lane.tallies[replica], lane, shape.lanes[l], owner);
+  for (const QueueNumber l : words.queues.numbers()) {
+    QueueWords<P>& queue = words.queues[l];
+    if (rules.settle) detail::settle_tally(queue.tallies[replica], queue, shape.queues[l], owner);
   }
   P::point(FaultPoint::repair_settled);
   for (std::uint64_t number : poisoned) words.quarantine.append(number);
-  for (std::size_t l = 0; l < words.lanes.size(); ++l) {
-    if (rules.reopen) report.reopened += detail::reopen_tasks(words.lanes[l], owner);
+  for (const QueueNumber l : words.queues.numbers()) {
+    if (rules.reopen) report.reopened += detail::reopen_tasks(words.queues[l], owner);
   }
   P::point(FaultPoint::repair_reopened);
-  for (std::size_t l = 0; l < words.lanes.size(); ++l) {
-    if (!rules.advance || shape.lanes[l].in_order) continue;
-    const Advanced moved = advance(*words.lanes[l].mark, words.lanes[l].table, shape.lanes[l].task);
-    report.advanced_rows += moved.to - moved.from;
+  for (const QueueNumber l : words.queues.numbers()) {
+    if (!rules.advance || shape.queues[l].in_order) continue;
+    const Advanced moved =
+        advance(*words.queues[l].watermark, words.queues[l].table, shape.queues[l].task);
+    report.advanced_slots += moved.to - moved.from;
   }
   P::point(FaultPoint::repair_advanced);
   if (rules.clear) detail::clear_waiters_everywhere(control, owner);
   P::point(FaultPoint::repair_cleared);
-  control.replicas[owner].at.value.store(kNever, std::memory_order_relaxed);
+  control.replicas[owner].in_flight.value.store(kNever, std::memory_order_relaxed);
   if (rules.count) {
     words.repairs->value.fetch_add(1, std::memory_order_acq_rel);  // pairs with try_claim()
   }

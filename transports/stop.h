@@ -1,15 +1,15 @@
 #pragma once
 
-// Ends. A domain's end is a number, never a message: the supervisor sets it once the size is known,
-// and a stop lowers it at most once:
+// Ends. An index space's end is a number, never a message: the supervisor sets it once the size is
+// known, and a stop lowers it at most once:
 //
 //   ask_stop -> every source replica finishes its task, acknowledges and claims no more
 //   all_acknowledged -> lower_end: the end moves to just past the highest claimed task, rounded up
 //   to L
 //
-// after which the sources produce up to that end and the line runs dry. Supervisor only, but for
-// the end of a stream's data, which nobody else can know. A domain that is derived from another
-// follows it: whatever is set here for one is set for those derived from it.
+// after which the sources produce up to that end and the line drains. Supervisor only, but for
+// the end of a stream's data, which nobody else can know. An index space that is derived from
+// another follows it: whatever is set here for one is set for those derived from it.
 
 #include <algorithm>
 #include <cstdint>
@@ -22,22 +22,23 @@ namespace brigade {
 
 /// Sets the length of an epoch: S and P.
 template <class P>
-void set_epoch(Control<P>& control, int domain, std::uint64_t samples, std::uint64_t period) {
-  const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+void set_epoch(Control<P>& control, IndexSpaceNumber index_space, std::uint64_t samples,
+               std::uint64_t period) {
+  const auto set = [&](IndexSpaceWords<P>& words, std::uint64_t fan_out) {
     words.epoch_period.value.store(period * fan_out, std::memory_order_release);
     words.epoch_samples.value.store(samples * fan_out, std::memory_order_release);
   };
-  control.for_each_derived(domain, set);
-  set(*control.domains[static_cast<std::size_t>(domain)], 1);
+  control.for_each_derived(index_space, set);
+  set(*control.index_spaces[index_space], 1);
 }
 
 /// Sets what the start barrier learned: samples per epoch and the end of the stream. Rings
 /// everybody.
 template <class P>
-void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64_t period,
-             std::uint64_t epochs) {
-  set_epoch(control, domain, samples, period);
-  const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+void set_end(Control<P>& control, IndexSpaceNumber index_space, std::uint64_t samples,
+             std::uint64_t period, std::uint64_t epochs) {
+  set_epoch(control, index_space, samples, period);
+  const auto set = [&](IndexSpaceWords<P>& words, std::uint64_t fan_out) {
     const std::uint64_t length = period * fan_out;
     const bool too_far = length != 0 && epochs > kNever / length;
     std::uint64_t before = words.end.value.load(std::memory_order_seq_cst);
@@ -46,32 +47,33 @@ void set_end(Control<P>& control, int domain, std::uint64_t samples, std::uint64
                                                     std::memory_order_seq_cst)) {
     }
   };
-  set(*control.domains[static_cast<std::size_t>(domain)], 1);
-  control.for_each_derived(domain, set);
+  set(*control.index_spaces[index_space], 1);
+  control.for_each_derived(index_space, set);
   ring_everybody(control);
 }
 
-/// By the source of a domain of unknown length: nothing follows beyond `number`, a multiple of L
-/// (unless a stop has ended the domain before). Rings everybody.
+/// By the source of an index space of unknown length: nothing follows beyond `number`, a multiple
+/// of L (unless a stop has ended the index space before). Rings everybody.
 template <class P>
-void end_domain(Control<P>& control, int domain, std::uint64_t number) {
-  const auto set = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+void end_index_space(Control<P>& control, IndexSpaceNumber index_space, std::uint64_t number) {
+  const auto set = [&](IndexSpaceWords<P>& words, std::uint64_t fan_out) {
     std::uint64_t unknown = kNever;
     words.end.value.compare_exchange_strong(unknown, number * fan_out, std::memory_order_seq_cst);
   };
-  set(*control.domains[static_cast<std::size_t>(domain)], 1);
-  control.for_each_derived(domain, set);
+  set(*control.index_spaces[index_space], 1);
+  control.for_each_derived(index_space, set);
   ring_everybody(control);
 }
 
 /// By such a source: epoch `epoch` ends at `number`, a multiple of L. After the last epoch that is
-/// the end of the domain. Rings everybody. May be called again with the same numbers, by a source
-/// that was started again.
+/// the end of the index space. Rings everybody. May be called again with the same numbers, by a
+/// source that was started again.
 template <class P>
-void end_epoch(Control<P>& control, int domain, std::uint64_t epoch, std::uint64_t number) {
-  NumberList<P>& list = control.epoch_ends[static_cast<std::size_t>(domain)];
+void end_epoch(Control<P>& control, IndexSpaceNumber index_space, std::uint64_t epoch,
+               std::uint64_t number) {
+  NumberList<P>& list = control.epoch_ends[index_space];
   list.record(epoch, number);
-  if (epoch + 1 == list.capacity()) return end_domain(control, domain, number);
+  if (epoch + 1 == list.capacity()) return end_index_space(control, index_space, number);
   ring_everybody(control);
 }
 
@@ -86,15 +88,15 @@ void begin_running(Control<P>& control) {
 
 template <class P>
 void ask_stop(Control<P>& control) {
-  for (DomainWords<P>* domain : control.domains) {
+  for (IndexSpaceWords<P>* index_space : control.index_spaces) {
     auto none = static_cast<std::uint64_t>(Stop::none);
-    domain->stop.value.compare_exchange_strong(none, static_cast<std::uint64_t>(Stop::asked),
-                                               std::memory_order_seq_cst);
+    index_space->stop.value.compare_exchange_strong(none, static_cast<std::uint64_t>(Stop::asked),
+                                                    std::memory_order_seq_cst);
   }
   ring_everybody(control);
 }
 
-/// `gone(r)`: replica r of the graph has been reaped and repaired and will not come back, or has
+/// `gone(r)`: replica r of the graph has ended and been repaired and will not come back, or has
 /// ended.
 template <class P>
 bool all_acknowledged(Control<P>& control, const std::function<bool(int)>& gone) {
@@ -111,89 +113,91 @@ bool all_acknowledged(Control<P>& control, const std::function<bool(int)>& gone)
 
 /// One past the highest sample that a replica of this source stage has claimed so far.
 template <class P>
-std::uint64_t claimed_up_to(Control<P>& control, int stage) {
-  const LaneShape& shape = control.shape->stages[static_cast<std::size_t>(stage)].lanes[0];
-  const LaneWords<P>& lane = control.stages[static_cast<std::size_t>(stage)].lanes[0];
-  std::uint64_t highest = lane.mark->low.value.load(std::memory_order_acquire);
-  for (std::uint64_t slot = 0; !shape.in_order && slot < shape.window; ++slot) {
+std::uint64_t claimed_up_to(Control<P>& control, StageNumber stage) {
+  const QueueShape& shape = control.shape->stages[stage].queues[0];
+  const QueueWords<P>& queue = control.stages[stage].queues[0];
+  std::uint64_t highest = queue.watermark->level.value.load(std::memory_order_acquire);
+  for (std::uint64_t entry = 0; !shape.in_order && entry < shape.window; ++entry) {
     const auto word =
-        TaskWord::unpack(lane.table.lines()[slot].value.load(std::memory_order_acquire));
+        TaskWord::unpack(queue.table.lines()[entry].value.load(std::memory_order_acquire));
     if (word.state == TaskState::open || word.number < shape.window) continue;
     highest = std::max(highest, (word.number - shape.window + 1) * shape.task);
   }
   return highest;
 }
 
-/// After all_acknowledged(): the number past the last task that the sources of a domain have
-/// claimed, a multiple of `multiple` (L). kNever for a derived domain, or one without sources.
+/// After all_acknowledged(): the number past the last task that the sources of an index space have
+/// claimed, a multiple of `multiple` (L). kNever for a derived index space, or one without sources.
 template <class P>
-std::uint64_t claimed_end(Control<P>& control, int domain, std::uint64_t multiple) {
-  for (const DerivedDomain& derived : control.shape->derived)
-    if (derived.domain == domain) return kNever;
+std::uint64_t claimed_end(Control<P>& control, IndexSpaceNumber index_space,
+                          std::uint64_t multiple) {
+  for (const DerivedIndexSpace& derived : control.shape->derived)
+    if (derived.index_space == index_space) return kNever;
   std::uint64_t highest = 0;
   bool sourced = false;
   const auto& stages = control.shape->stages;
-  for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
-    const StageShape& stage = stages[static_cast<std::size_t>(s)];
-    if (!stage.source || stage.lanes[0].domain != domain) continue;
+  for (const StageNumber s : stages.numbers()) {
+    const StageShape& stage = stages[s];
+    if (!stage.source || stage.queues[0].index_space != index_space) continue;
     highest = std::max(highest, claimed_up_to(control, s));
     sourced = true;
   }
   return sourced ? (highest + multiple - 1) / multiple * multiple : kNever;
 }
 
-/// Lowers the end of one domain, to claimed_end() or above, and lets its sources go on up to it.
+/// Lowers the end of one index space, to claimed_end() or above, and lets its sources go on up to
+/// it.
 template <class P>
-void lower_end_to(Control<P>& control, int domain, std::uint64_t end) {
+void lower_end_to(Control<P>& control, IndexSpaceNumber index_space, std::uint64_t end) {
   if (end == kNever) return;
-  const auto lower = [&](DomainWords<P>& words, std::uint64_t fan_out) {
+  const auto lower = [&](IndexSpaceWords<P>& words, std::uint64_t fan_out) {
     if (end * fan_out < words.end.value.load(std::memory_order_seq_cst)) {
       words.end.value.store(end * fan_out, std::memory_order_seq_cst);
     }
     words.stop.value.store(static_cast<std::uint64_t>(Stop::end_is_set), std::memory_order_seq_cst);
   };
-  lower(*control.domains[static_cast<std::size_t>(domain)], 1);
-  control.for_each_derived(domain, lower);
+  lower(*control.index_spaces[index_space], 1);
+  control.for_each_derived(index_space, lower);
   ring_everybody(control);
 }
 
 template <class P>
-void lower_end(Control<P>& control, int domain, std::uint64_t multiple) {
-  lower_end_to(control, domain, claimed_end(control, domain, multiple));
+void lower_end(Control<P>& control, IndexSpaceNumber index_space, std::uint64_t multiple) {
+  lower_end_to(control, index_space, claimed_end(control, index_space, multiple));
 }
 
 /// By a replica of a stream with several, which has nothing more to give and has set its `ack`:
 /// when all of them have, the data are over. Finds the end from what has been claimed, unless a
 /// stop will do that. True: the end is set, and what is left up to it is padding. `multiple`: L of
-/// the domain.
+/// the index space.
 template <class P>
-bool end_if_all_acknowledged(Control<P>& control, int stage, std::uint64_t multiple) {
-  const StageShape& shape = control.shape->stages[static_cast<std::size_t>(stage)];
-  const int domain = shape.lanes[0].domain;
+bool end_if_all_acknowledged(Control<P>& control, StageNumber stage, std::uint64_t multiple) {
+  const StageShape& shape = control.shape->stages[stage];
+  const IndexSpaceNumber index_space = shape.queues[0].index_space;
   for (int r = 0; r < shape.replicas; ++r) {
     const auto& ack = control.replicas[shape.first_replica + r].ack.value;
     if (ack.load(std::memory_order_seq_cst) == 0) return false;
   }
   auto none = static_cast<std::uint64_t>(Stop::none);
   const std::uint64_t claimed = claimed_up_to(control, stage);  // by nobody any more
-  end_epoch(control, domain, 0, (claimed + multiple - 1) / multiple * multiple);
-  control.domains[static_cast<std::size_t>(domain)]->stop.value.compare_exchange_strong(
+  end_epoch(control, index_space, 0, (claimed + multiple - 1) / multiple * multiple);
+  control.index_spaces[index_space]->stop.value.compare_exchange_strong(
       none, static_cast<std::uint64_t>(Stop::end_is_set), std::memory_order_seq_cst);
   ring_everybody(control);
   return true;
 }
 
-/// Ends every domain where it began, so that every try_claim() says `ended`, whatever is left. For
-/// threads, which cannot be killed.
+/// Ends every index space where it began, so that every try_claim() says `ended`, whatever is left.
+/// For threads, which cannot be killed.
 template <class P>
 void abort_all(Control<P>& control) {
   // First: who finds an end that means nothing can tell (is_aborting).
   control.phase->value.store(static_cast<std::uint64_t>(Phase::aborting),
                              std::memory_order_seq_cst);
-  for (DomainWords<P>* domain : control.domains) {
-    domain->end.value.store(0, std::memory_order_seq_cst);
-    domain->stop.value.store(static_cast<std::uint64_t>(Stop::end_is_set),
-                             std::memory_order_seq_cst);
+  for (IndexSpaceWords<P>* index_space : control.index_spaces) {
+    index_space->end.value.store(0, std::memory_order_seq_cst);
+    index_space->stop.value.store(static_cast<std::uint64_t>(Stop::end_is_set),
+                                  std::memory_order_seq_cst);
   }
   ring_everybody(control);
 }

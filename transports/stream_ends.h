@@ -2,7 +2,7 @@
 
 // Where the epochs of a stream end. Nobody but its source knows, and only when it gets there:
 //
-//   one replica       end() records that an epoch ends at the next multiple of L, before the rows
+//   one replica       end() records that an epoch ends at the next multiple of L, before the slots
 //                     beyond it; what is left of the epoch up to there is padding
 //   several replicas  each acknowledges when it has nothing more to claim a task for; the last one
 //                     to do so finds the end from what has been claimed
@@ -18,9 +18,9 @@ namespace brigade {
 namespace detail {
 
 template <class P>
-Stop stop_of(const Control<P>& control, int domain) {
-  return static_cast<Stop>(control.domains[static_cast<std::size_t>(domain)]->stop.value.load(
-      std::memory_order_seq_cst));
+Stop stop_of(const Control<P>& control, IndexSpaceNumber index_space) {
+  return static_cast<Stop>(
+      control.index_spaces[index_space]->stop.value.load(std::memory_order_seq_cst));
 }
 
 }  // namespace detail
@@ -32,25 +32,25 @@ Stop stop_of(const Control<P>& control, int domain) {
 template <class P>
 class StreamEnds {
  public:
-  /// `multiple`: L of its domain. `after_padding`: the row before the mark is padding, of a
-  /// predecessor.
-  StreamEnds(Control<P>& control, int stage, std::uint64_t multiple, bool after_padding)
+  /// `multiple`: L of its index space. `after_padding`: the slot before the watermark is padding,
+  /// of a predecessor.
+  StreamEnds(Control<P>& control, StageNumber stage, std::uint64_t multiple, bool after_padding)
       : control_(&control),
-        domain_(control.shape->stages[static_cast<std::size_t>(stage)].lanes[0].domain),
-        ends_(&control.epoch_ends[static_cast<std::size_t>(domain_)]),
+        index_space_(control.shape->stages[stage].queues[0].index_space),
+        ends_(&control.epoch_ends[index_space_]),
         multiple_(multiple),
         after_padding_(after_padding) {}
 
   /// Of the task entered last.
   std::uint64_t epoch() const { return epoch_; }
-  Stop stop() const { return detail::stop_of(*control_, domain_); }
+  Stop stop() const { return detail::stop_of(*control_, index_space_); }
 
-  /// Finds the epoch of a claimed task from number `first` on. False: there is none, the domain has
-  /// ended.
+  /// Finds the epoch of a claimed task from number `first` on. False: there is none, the index
+  /// space has ended.
   bool enter(std::uint64_t first) {
     while (ends_->at(epoch_) <= first) ++epoch_;
     if (epoch_ == ends_->capacity()) {  // a predecessor may have died before it could say so
-      end_epoch(*control_, domain_, epoch_ - 1, ends_->at(epoch_ - 1));
+      end_epoch(*control_, index_space_, epoch_ - 1, ends_->at(epoch_ - 1));
       return false;
     }
     go_on_padding(first);
@@ -67,7 +67,7 @@ class StreamEnds {
     close(number);
     const std::uint64_t recorded = ends_->at(epoch_);  // by a predecessor
     if (recorded != kNever) pad_up_to_ = recorded;
-    end_epoch(*control_, domain_, epoch_, pad_up_to_);
+    end_epoch(*control_, index_space_, epoch_, pad_up_to_);
   }
 
  private:
@@ -85,7 +85,7 @@ class StreamEnds {
   }
 
   Control<P>* control_;
-  int domain_;
+  IndexSpaceNumber index_space_;
   const NumberList<P>* ends_;
   std::uint64_t multiple_;
   std::uint64_t epoch_ = 0;
@@ -98,16 +98,16 @@ class StreamEnds {
 template <class P>
 class SharedStreamEnds {
  public:
-  SharedStreamEnds(Control<P>& control, int stage, int replica, std::uint64_t multiple)
+  SharedStreamEnds(Control<P>& control, StageNumber stage, int replica, std::uint64_t multiple)
       : control_(&control), stage_(stage), multiple_(multiple) {
-    const StageShape& shape = control.shape->stages[static_cast<std::size_t>(stage)];
-    domain_ = shape.lanes[0].domain;
+    const StageShape& shape = control.shape->stages[stage];
+    index_space_ = shape.queues[0].index_space;
     replica_ = shape.first_replica + replica;
     ack_ = &control.replicas[replica_].ack.value;
     over_ = ack_->load(std::memory_order_seq_cst) != 0;
   }
 
-  Stop stop() const { return detail::stop_of(*control_, domain_); }
+  Stop stop() const { return detail::stop_of(*control_, index_space_); }
   /// This replica has nothing more to give: end() was called, or its predecessor had acknowledged.
   bool is_over() const { return over_; }
   void end() { over_ = true; }
@@ -119,15 +119,15 @@ class SharedStreamEnds {
   }
   /// Sleeps until something has happened, after acknowledge() has said that others go on.
   void wait_for_others() {
-    auto& bell = control_->bells[replica_].rings;
-    const std::uint32_t rings = bell.load(std::memory_order_seq_cst);
-    if (stop() == Stop::none) P::sleep(bell, rings);
+    auto& doorbell = control_->doorbells[replica_].rings;
+    const std::uint32_t rings = doorbell.load(std::memory_order_seq_cst);
+    if (stop() == Stop::none) P::sleep(doorbell, rings);
   }
 
  private:
   Control<P>* control_;
-  int stage_;
-  int domain_;
+  StageNumber stage_;
+  IndexSpaceNumber index_space_;
   int replica_;  // of the graph
   std::uint64_t multiple_;
   typename P::template Atomic<std::uint64_t>* ack_;

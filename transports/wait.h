@@ -1,9 +1,9 @@
 #pragma once
 
 // Sleeping until there is work. Spin a little where cores are free, then the sleeper's steps: say
-// until where I sleep, set my bit on the mark I wait for, make that known to every finisher, read
-// my bell, look again, sleep on the bell. A sleeper is also rung after every repair, stop and end.
-// An idle graph uses no CPU.
+// until where I sleep, read my doorbell, set my bit on the watermark I wait for, make that known to
+// every finisher, look again, sleep on the doorbell. A sleeper is also rung after every repair,
+// stop and end. An idle graph uses no CPU.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,11 +19,12 @@ struct DoNothing {
 
 /// Calls `attempt()` until it claims or ends, sleeping in between. `spins`: looks before that, with
 /// growing pauses; 0 when runnable threads are as many as cores. `before_sleep()` is called once,
-/// when those have found nothing. `also`: the other marks that can unblock an attempt which looks
-/// at several lanes (it can name only one); the sleeper's bit is set on all.
+/// when those have found nothing. `also`: the other watermarks that can unblock an attempt which
+/// looks at several task queues (it can name only one); the sleeper's bit is set on all.
 template <class P, class TryClaim, class BeforeSleep = DoNothing>
 Attempt<P> claim_or_wait(const Control<P>& control, int replica, int spins, TryClaim&& attempt,
-                         BeforeSleep&& before_sleep = {}, std::span<Mark<P>* const> also = {}) {
+                         BeforeSleep&& before_sleep = {},
+                         std::span<Watermark<P>* const> also = {}) {
   Attempt<P> found = attempt();
   for (int i = 0; i < spins && found.look == Look::blocked; ++i) {
     for (int pause = 0; pause <= std::min(i, kSpinPausesMax); ++pause) P::relax();
@@ -31,30 +32,30 @@ Attempt<P> claim_or_wait(const Control<P>& control, int replica, int spins, TryC
   }
   if (found.look != Look::blocked) return found;
   before_sleep();
-  Bell<P>& bell = control.bells[replica];
+  Doorbell<P>& doorbell = control.doorbells[replica];
   for (;;) {
-    Mark<P>* mark = found.blocked_on;
+    Watermark<P>* watermark = found.blocked_on;
     const std::uint64_t until = also.empty() ? found.until : 0;
     P::point(FaultPoint::wait_before_bit);
-    bell.until.store(until, std::memory_order_relaxed);  // published by the bit
-    if (mark != nullptr) set_waiter(mark->waiters, replica);
-    for (Mark<P>* other : also) set_waiter(other->waiters, replica);
+    doorbell.until.store(until, std::memory_order_relaxed);  // published by the bit
+    const std::uint32_t rings = doorbell.rings.load(std::memory_order_seq_cst);
+    if (watermark != nullptr) set_waiter(watermark->waiters, replica);
+    for (Watermark<P>* other : also) set_waiter(other->waiters, replica);
     P::point(FaultPoint::wait_after_bit);
     if (control.wake_order == WakeOrder::by_sleeper) P::barrier_everywhere();  // doorbell.h
-    const std::uint32_t rings = bell.rings.load(std::memory_order_seq_cst);
     found = attempt();
-    const auto watched = [&](const Mark<P>* blocking) {
-      return blocking == mark || std::find(also.begin(), also.end(), blocking) != also.end();
+    const auto watched = [&](const Watermark<P>* blocking) {
+      return blocking == watermark || std::find(also.begin(), also.end(), blocking) != also.end();
     };
     // Less may do now than what was said: an end was lowered, or a task is open again.
     if (found.look == Look::blocked && watched(found.blocked_on) && found.until >= until) {
       P::point(FaultPoint::wait_before_sleep);
-      P::sleep(bell.rings, rings);
+      P::sleep(doorbell.rings, rings);
       found = attempt();
     }
     P::point(FaultPoint::wait_before_clear);
-    if (mark != nullptr) clear_waiter(mark->waiters, replica);
-    for (Mark<P>* other : also) clear_waiter(other->waiters, replica);
+    if (watermark != nullptr) clear_waiter(watermark->waiters, replica);
+    for (Watermark<P>* other : also) clear_waiter(other->waiters, replica);
     if (found.look != Look::blocked) return found;
   }
 }

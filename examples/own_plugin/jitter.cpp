@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "base/text.h"
-#include "stages/api/module.h"
+#include <brigade/module.h>
+#include <brigade/text.h>
 
 namespace {
 

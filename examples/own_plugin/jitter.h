@@ -2,7 +2,7 @@
 
 // What the two halves of the plugin share: the parameters with their defaults, and the contract.
 
-#include "stages/api/contract.h"
+#include <brigade/contract.h>
 
 struct JitterParams {
   double amplitude = 0.1;

@@ -1,7 +1,7 @@
 // The half that every command opens, `brigade check` among them: it needs no library.
 
+#include <brigade/plugin.h>
 #include "jitter.h"
-#include "stages/api/plugin.h"
 
 using namespace brigade;  // an example is all about it
 

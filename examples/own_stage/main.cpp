@@ -9,8 +9,8 @@
 
 #include <cmath>
 
-#include "base/text.h"
-#include "pipeline/process/app.h"
+#include <brigade/app.h>
+#include <brigade/text.h>
 
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "pipeline/plan/arithmetic.h"
+#include <brigade/text.h>
+#include "base/arithmetic.h"
 
 namespace brigade {
 namespace {
@@ -19,19 +19,19 @@ std::string user_text(const RingUser& user) {
 
 class Sum {
  public:
-  explicit Sum(RingRows& ring) : ring_(ring) {}
+  explicit Sum(RingSlots& ring) : ring_(ring) {}
 
-  void add(std::string what, std::uint64_t rows) {
-    if (rows == 0) return;
-    ring_.rows = add_saturating(ring_.rows, rows);
-    ring_.holders.push_back({std::move(what), rows});
+  void add(std::string what, std::uint64_t slots) {
+    if (slots == 0) return;
+    ring_.slots = add_saturating(ring_.slots, slots);
+    ring_.terms.push_back({std::move(what), slots});
   }
-  void raise_to(std::string what, std::uint64_t rows) {
-    add(std::move(what), rows - std::min(rows, ring_.rows));
+  void raise_to(std::string what, std::uint64_t slots) {
+    add(std::move(what), slots - std::min(slots, ring_.slots));
   }
 
  private:
-  RingRows& ring_;
+  RingSlots& ring_;
 };
 
 std::uint64_t largest_task(const RingDemand& demand) {
@@ -40,7 +40,7 @@ std::uint64_t largest_task(const RingDemand& demand) {
   return largest;
 }
 
-void add_held(const RingDemand& demand, RingRows& ring) {
+void add_held(const RingDemand& demand, RingSlots& ring) {
   Sum sum(ring);
   sum.add(concat("being written by ", user_text(demand.writer)), claimed(demand.writer));
   const RingUser* queued = nullptr;
@@ -54,22 +54,22 @@ void add_held(const RingDemand& demand, RingRows& ring) {
                  add_saturating(demand.writer.task, demand.way_to_zip));
 }
 
-void add_slack(const RingDemand& demand, RingRows& ring) {
+void add_slack(const RingDemand& demand, RingSlots& ring) {
   Sum sum(ring);
-  const std::uint64_t task_bytes = multiply_saturating(demand.writer.task, demand.row_bytes);
+  const std::uint64_t task_bytes = multiply_saturating(demand.writer.task, demand.slot_bytes);
   if (demand.writer.replicas > 1 && task_bytes <= kSlowTaskBytesMax)
     sum.add("ahead of a slow sample", claimed(demand.writer));
   const std::uint64_t tasks = multiply_saturating(kRingTasksBusy, largest_task(demand));
   sum.raise_to("to work longer between wake-ups",
-               std::min(tasks, kRingBytesBusy / std::max<std::uint64_t>(demand.row_bytes, 1)));
+               std::min(tasks, kRingBytesBusy / std::max<std::uint64_t>(demand.slot_bytes, 1)));
 }
 
 }  // namespace
 
-RingRows size_ring(const RingDemand& demand) {
-  RingRows ring;
+RingSlots size_ring(const RingDemand& demand) {
+  RingSlots ring;
   add_held(demand, ring);
-  ring.held = ring.rows;
+  ring.held = ring.slots;
   if (demand.buffers == 0) {
     add_slack(demand, ring);
   } else {
@@ -82,7 +82,7 @@ RingRows size_ring(const RingDemand& demand) {
   for (const RingUser& reader : demand.readers)
     ring.multiple = lcm_saturating(ring.multiple, reader.task);
   Sum(ring).raise_to(concat("up to a multiple of ", ring.multiple),
-                     round_up(ring.rows, ring.multiple));
+                     round_up(ring.slots, ring.multiple));
   return ring;
 }
 

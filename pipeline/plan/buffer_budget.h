@@ -1,6 +1,6 @@
 #pragma once
 
-// How many rows the ring of a stage has: a sum with a line per holder, so that nobody wonders what
+// How many slots the ring of a stage has: a sum with a line per term, so that nobody wonders what
 // the memory is for. The lines, in this order:
 //
 //   being written      R x g of the writer: what its replicas have claimed
@@ -14,7 +14,7 @@
 //                      at once
 //   to work longer between wake-ups   until the ring holds 32 tasks of its largest neighbour or
 //                      1 MiB, whichever is less
-//   up to a multiple   rows are contiguous in every batch only when every task size that writes or
+//   up to a multiple   slots are contiguous in every batch only when every task size that writes or
 //                      reads the ring divides it
 //
 // Why 1 MiB: a wake-up across cores costs 30 us, and on few cores a process works until its ring
@@ -44,20 +44,20 @@ struct RingUser {
 
 struct RingDemand {
   RingUser writer;
-  std::vector<RingUser> readers;  ///< one per reading lane
+  std::vector<RingUser> readers;  ///< one per reading task queue
   std::uint64_t way_to_zip = 0;   ///< samples of the tasks on the longest way down; 0: no zip
-  std::uint64_t row_bytes = 1;    ///< header included
+  std::uint64_t slot_bytes = 1;   ///< header included
   std::uint64_t buffers = 0;      ///< as the user asked, in tasks of the largest user; 0: auto
 };
 
-struct RingRows {
-  std::uint64_t rows = 0;           ///< sum of the holders; kSaturated when there is no such number
-  std::uint64_t held = 0;           ///< of these, what stages hold and one queued task
-  std::uint64_t multiple = 1;       ///< least common multiple of all task sizes
-  bool buffers_raised = false;      ///< `buffers:` was less than what stages hold
-  std::vector<PlanHolder> holders;  ///< no line of 0 rows
+struct RingSlots {
+  std::uint64_t slots = 0;      ///< sum of the terms; kSaturated when there is no such number
+  std::uint64_t held = 0;       ///< of these, what stages hold and one queued task
+  std::uint64_t multiple = 1;   ///< least common multiple of all task sizes
+  bool buffers_raised = false;  ///< `buffers:` was less than what stages hold
+  std::vector<PlanTerm> terms;  ///< no line of 0 slots
 };
 
-RingRows size_ring(const RingDemand& demand);
+RingSlots size_ring(const RingDemand& demand);
 
 }  // namespace brigade

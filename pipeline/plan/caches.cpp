@@ -2,33 +2,32 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "pipeline/plan/arithmetic.h"
-#include "pipeline/plan/pool_layout.h"
+#include <brigade/text.h>
+#include "base/arithmetic.h"
+#include "pipeline/plan/ring_layout.h"
 
 namespace brigade {
 namespace {
 
-std::uint64_t of_this_rank(std::uint64_t samples, const PlanShard& shard) {
+std::uint64_t of_this_rank(std::uint64_t samples, const Shard& shard) {
   const bool more = shard.uneven == Uneven::pad && samples % shard.world != 0;
   return samples / shard.world + (more ? 1 : 0);
 }
 
-/// Whether the samples of a domain have indices that are theirs in every run: neither a stream nor
-/// a stage that numbers them as they come.
-bool has_order(const Plan& plan, int domain) {
-  const auto& sources = plan.domains[static_cast<std::size_t>(domain)].sources;
-  return std::all_of(sources.begin(), sources.end(), [&](int source) {
-    return plan.stages[static_cast<std::size_t>(source)].indexed;
-  });
+/// Whether the samples of an index space have indices that are theirs in every run: neither a
+/// stream nor a stage that numbers them as they come.
+bool has_order(const Plan& plan, IndexSpaceNumber index_space) {
+  const auto& sources = plan.index_spaces[index_space].sources;
+  return std::all_of(sources.begin(), sources.end(),
+                     [&](StageNumber source) { return plan.stages[source].indexed; });
 }
 
-void check(const ValidStage& stage, const Plan& plan, int above, std::uint64_t known,
+void check(const ValidStage& stage, const Plan& plan, IndexSpaceNumber above, std::uint64_t known,
            PlanProblems& problems) {
   if (!has_order(plan, above))
     problems.push_back(problem_at(
         stage, "a cache keeps samples by their index in the source, and this source has none",
-        "read what it gives from files, or put the cache above what numbers samples anew"));
+        "read what it gives from files, or put the cache above the flat_map"));
   else if (known == 0 && stage.samples == 0)
     problems.push_back(
         problem_at(stage, "how many samples its source has is known only once the run has begun",
@@ -40,25 +39,25 @@ void check(const ValidStage& stage, const Plan& plan, int above, std::uint64_t k
 }
 
 /// What reads beside a cache would see one epoch in a first run and, where the file is used, all.
-void check_file(const ValidStage& stage, const Plan& plan, int number, PlanProblems& problems) {
-  if (cache_file(plan.stages[static_cast<std::size_t>(number)]).empty()) return;
+void check_file(const ValidStage& stage, const Plan& plan, StageNumber number,
+                PlanProblems& problems) {
+  if (cache_file(plan.stages[number]).empty()) return;
   if (plan.shard.world > 1)
     return problems.push_back(
         problem_at(stage,
                    concat("`file:` keeps all samples in one file, but this is one of ",
                           plan.shard.world, " processes that share them"),
                    "leave `file:` out: each process then keeps its part in memory"));
-  const std::vector<bool> above = stages_above(plan, number);
-  for (std::size_t s = 0; s < above.size(); ++s) {
+  const ByStage<bool> above = stages_above(plan, number);
+  for (const StageNumber s : above.numbers()) {
     if (!above[s]) continue;
-    for (const auto& [reader, lane] : plan.stages[s].readers) {
-      if (reader == number || above[static_cast<std::size_t>(reader)]) continue;
+    for (const auto& [reader, queue] : plan.stages[s].readers) {
+      if (reader == number || above[reader]) continue;
       return problems.push_back(problem_at(
           stage,
           concat("with `file:` nothing else may read what is above it, since that does not run "
                  "where the file is there; ",
-                 quote(plan.stages[static_cast<std::size_t>(reader)].name), " reads ",
-                 quote(plan.stages[s].name)),
+                 quote(plan.stages[reader].name), " reads ", quote(plan.stages[s].name)),
           "read what the cache gives, or leave `file:` out"));
     }
   }
@@ -74,48 +73,47 @@ std::string cache_file(const PlanStage& stage) {
 }
 
 std::uint64_t memory_segment_bytes(const PlanStage& stage) {
-  return cache_file(stage).empty() ? stage.segment_bytes() : stage.pool.bytes;
+  return cache_file(stage).empty() ? stage.segment_bytes() : stage.ring.bytes;
 }
 
-std::vector<bool> stages_above(const Plan& plan, int stage) {
-  std::vector<bool> above(plan.stages.size());
-  for (int s = stage; s >= 0; --s) {  // sources before readers
-    if (s != stage && !above[static_cast<std::size_t>(s)]) continue;
-    for (const PlanLane& lane : plan.stages[static_cast<std::size_t>(s)].lanes)
-      for (const PlanInput& input : lane.inputs)
-        above[static_cast<std::size_t>(input.stage)] = true;
+ByStage<bool> stages_above(const Plan& plan, StageNumber stage) {
+  ByStage<bool> above(plan.stages.size());
+  for (StageNumber s = stage; s >= 0; --s) {  // sources before readers
+    if (s != stage && !above[s]) continue;
+    for (const PlanQueue& queue : plan.stages[s].queues)
+      for (const PlanInput& input : queue.inputs) above[input.stage] = true;
   }
   return above;
 }
 
-std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, int stage) {
-  const ValidStage& valid = graph.stages[static_cast<std::size_t>(stage)];
-  const PlanStage& planned = plan.stages[static_cast<std::size_t>(stage)];
+std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, StageNumber stage) {
+  const ValidStage& valid = graph.stages[stage];
+  const PlanStage& planned = plan.stages[stage];
   const auto limited = [&](std::uint64_t samples) {
     return valid.limit == 0 ? samples : std::min(samples, valid.limit);
   };
   if (valid.sources.empty())
     return valid.samples == 0 ? 0 : of_this_rank(limited(valid.samples), plan.shard);
-  if (planned.free_outputs != 0) return 0;
+  if (planned.flat_map_outputs != 0) return 0;
   const std::uint64_t above = samples_of(graph, plan, valid.sources.front().stage);
   return planned.is_cache() ? limited(above) : multiply_saturating(above, planned.fan_out);
 }
 
 void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+  for (const StageNumber s : plan.stages.numbers()) {
     PlanStage& stage = plan.stages[s];
     if (!stage.is_cache()) continue;
     const ValidStage& valid = graph.stages[s];
-    const std::uint64_t known = samples_of(graph, plan, static_cast<int>(s));
-    check(valid, plan, stage.lanes[1].domain, known, problems);
-    check_file(valid, plan, static_cast<int>(s), problems);
-    PlanPool& cache = stage.cache;
-    cache.rows = std::max<std::uint64_t>(known != 0 ? known : valid.samples, 1);
-    cache.tensors = pool_tensors(valid.outputs);
+    const std::uint64_t known = samples_of(graph, plan, s);
+    check(valid, plan, stage.queues[1].index_space, known, problems);
+    check_file(valid, plan, s, problems);
+    PlanRing& cache = stage.cache;
+    cache.slots = std::max<std::uint64_t>(known != 0 ? known : valid.samples, 1);
+    cache.tensors = ring_tensors(valid.outputs);
     cache.sparse = std::any_of(cache.tensors.begin(), cache.tensors.end(),
                                [](const PlanTensor& tensor) { return tensor.type.ragged(); });
-    lay_out_pool(cache);
-    cache.holders = {{"kept", cache.rows}};
+    lay_out_ring(cache);
+    cache.terms = {{"cached", cache.slots}};
   }
 }
 

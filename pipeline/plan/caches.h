@@ -1,8 +1,9 @@
 #pragma once
 
-// What caches keep. A cache is a stage with two lanes: one reads its source for one epoch and keeps
-// each sample, the other is the source of a domain of its own, for all epochs. How many samples it
-// keeps must be known before the run, since their memory is part of the plan. Pure functions.
+// What caches keep. A cache is a stage with two task queues: one reads its source for one epoch and
+// keeps each sample, the other is the source of an index space of its own, for all epochs. How many
+// samples it keeps must be known before the run, since their memory is part of the plan. Pure
+// functions.
 
 #include <string>
 #include <vector>
@@ -13,10 +14,10 @@
 namespace brigade {
 
 /// Samples per epoch of what a stage gives this process; 0: not known in advance.
-std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, int stage);
+std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, StageNumber stage);
 
 /// Lays out what each cache keeps. Problems: a source without an order, or of unknown size where
-/// `samples:` makes no room either, or makes too little. Needs lanes and domains.
+/// `samples:` makes no room either, or makes too little. Needs task queues and index spaces.
 void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems);
 
 /// The file in which this stage keeps its samples, instead of in memory; empty: none.
@@ -25,7 +26,7 @@ std::string cache_file(const PlanStage& stage);
 /// Bytes of the stage's memory segment: its ring, and what it keeps unless that is in a file.
 std::uint64_t memory_segment_bytes(const PlanStage& stage);
 
-/// The stages that make what this one reads, itself not among them; by stage.
-std::vector<bool> stages_above(const Plan& plan, int stage);
+/// The stages that make what this one reads, itself not among them.
+ByStage<bool> stages_above(const Plan& plan, StageNumber stage);
 
 }  // namespace brigade

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // What the machine grants this process, as plain data, and pure functions that turn it into
-// budgets. pipeline/process/machine_probe fills it from /proc, cgroups and getrlimit; tests and
+// budgets. pipeline/host/machine_probe fills it from /proc, cgroups and getrlimit; tests and
 // `brigade plan` on another machine's numbers fill it by hand. A limit that is not there is
 // kNoLimit (or 0 for counts), never a special case in the code that asks.
 //

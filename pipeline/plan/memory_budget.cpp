@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include <brigade/text.h>
+#include "base/arithmetic.h"
 #include "base/units.h"
-#include "pipeline/plan/arithmetic.h"
 #include "pipeline/plan/caches.h"
-#include "pipeline/plan/pool_layout.h"
-#include "stages/api/cache_file.h"
+#include "pipeline/plan/ring_layout.h"
+#include "stages/detail/cache_file.h"
 
 namespace brigade {
 namespace {
@@ -21,46 +21,46 @@ constexpr std::uint64_t kQuarantinedTasks = 4;  // whole batches in a quarantine
 constexpr std::size_t kEdgesNamed = 3;
 
 std::uint64_t largest_task(const Plan& plan, const PlanStage& stage) {
-  std::uint64_t largest = stage.lanes.front().task * stage.fan_out;
-  for (const auto& [reader, lane] : stage.readers)
-    largest = std::max(largest, plan.stages[reader].lanes[lane].task);
+  std::uint64_t largest = stage.queues.front().task * stage.fan_out;
+  for (const auto& [reader, queue] : stage.readers)
+    largest = std::max(largest, plan.stages[reader].queues[queue].task);
   return largest;
 }
 
 /// "edge augment -> train needs 6 x 38.5 MiB = 231.0 MiB"
 std::string edge_needs(const Plan& plan, const PlanStage& stage) {
   const std::uint64_t task = largest_task(plan, stage);
-  const std::uint64_t buffer_bytes = multiply_saturating(task, pool_row_bytes(stage.pool.tensors));
-  return concat("edge ", edge_text(plan, stage), " needs ", stage.pool.rows / task, " x ",
-                format_size(buffer_bytes), " = ", pool_size_text(stage.pool));
+  const std::uint64_t buffer_bytes = multiply_saturating(task, ring_slot_bytes(stage.ring.tensors));
+  return concat("edge ", edge_text(plan, stage), " needs ", stage.ring.slots / task, " x ",
+                format_size(buffer_bytes), " = ", ring_size_text(stage.ring));
 }
 
-/// "cache kept keeps 60,000 rows of 3.1 KiB = 180.0 MiB"
+/// "cache kept keeps 60,000 slots of 3.1 KiB = 180.0 MiB"
 std::string cache_needs(const PlanStage& stage) {
-  return concat("cache ", stage.name, " keeps ", format_count(stage.cache.rows), " rows of ",
+  return concat("cache ", stage.name, " keeps ", format_count(stage.cache.slots), " slots of ",
                 stage.cache.sparse ? "at most " : "",
-                format_size(pool_row_bytes(stage.cache.tensors)), " = ",
-                pool_size_text(stage.cache));
+                format_size(ring_slot_bytes(stage.cache.tensors)), " = ",
+                ring_size_text(stage.cache));
 }
 
-std::vector<const PlanStage*> pools_by_size(const Plan& plan) {
+std::vector<const PlanStage*> rings_by_size(const Plan& plan) {
   std::vector<const PlanStage*> stages;
   for (const PlanStage& stage : plan.stages)
-    if (stage.has_pool) stages.push_back(&stage);
+    if (stage.has_ring) stages.push_back(&stage);
   std::stable_sort(stages.begin(), stages.end(), [](const PlanStage* a, const PlanStage* b) {
-    return a->pool.expected_bytes > b->pool.expected_bytes;
+    return a->ring.expected_bytes > b->ring.expected_bytes;
   });
   return stages;
 }
 
-std::string largest_edges(const Plan& plan, const std::vector<const PlanStage*>& pools) {
+std::string largest_edges(const Plan& plan, const std::vector<const PlanStage*>& rings) {
   std::vector<std::string> said;
   for (const PlanStage& stage : plan.stages)
     if (stage.is_cache() && cache_file(stage).empty()) said.push_back(cache_needs(stage));
   const std::size_t caches = said.size();
-  for (const PlanStage* stage : pools) {
+  for (const PlanStage* stage : rings) {
     if (said.size() == caches + kEdgesNamed) {
-      const std::size_t rest = pools.size() - kEdgesNamed;
+      const std::size_t rest = rings.size() - kEdgesNamed;
       said.push_back(concat(rest, rest == 1 ? " smaller edge" : " smaller edges"));
       break;
     }
@@ -74,32 +74,32 @@ constexpr const char* kCacheHelp = "keep fewer samples (`limit:` of the cache), 
 
 PlanProblem problem_of(const ValidGraph& graph, const Plan& plan, const PlanStage* stage,
                        std::string message) {
-  const auto index = static_cast<std::size_t>(stage - plan.stages.data());
   const auto keeps_most = [&](const PlanStage& cache) {
     return cache_file(cache).empty() && cache.cache.expected_bytes > plan.memory_bytes / 2;
   };
   const bool cache = std::any_of(plan.stages.begin(), plan.stages.end(), keeps_most);
-  return problem_at(graph.stages[index], std::move(message), cache ? kCacheHelp : kHelp);
+  return problem_at(graph.stages[plan.stages.number_of(*stage)], std::move(message),
+                    cache ? kCacheHelp : kHelp);
 }
 
 void check_total(const ValidGraph& graph, const MachineLimits& limits, const Plan& plan,
-                 const std::vector<const PlanStage*>& pools, PlanProblems& problems) {
+                 const std::vector<const PlanStage*>& rings, PlanProblems& problems) {
   const MemoryRoom room = memory_room(limits, graph.memory_bytes_max);
   if (plan.memory_bytes > room.bytes)
-    problems.push_back(problem_of(graph, plan, pools.front(),
+    problems.push_back(problem_of(graph, plan, rings.front(),
                                   concat("the graph needs ", format_size(plan.memory_bytes),
                                          " of memory, ", format_size(room.bytes), " are there (",
-                                         room.limit, "): ", largest_edges(plan, pools))));
+                                         room.limit, "): ", largest_edges(plan, rings))));
   const MemoryRoom space = address_space_room(limits);
   std::uint64_t mapped = worst_bytes(plan);
   for (const PlanStage& stage : plan.stages)
     if (!cache_file(stage).empty()) mapped = add_saturating(mapped, stage.cache.bytes);
   if (mapped > space.bytes)
     problems.push_back(
-        problem_of(graph, plan, pools.front(),
+        problem_of(graph, plan, rings.front(),
                    concat("the graph needs ", format_size(mapped), " of address space, ",
                           format_size(space.bytes), " are there (", space.limit,
-                          "): ", largest_edges(plan, pools))));
+                          "): ", largest_edges(plan, rings))));
 }
 
 void check_cache_file(const ValidGraph& graph, const MachineLimits& limits, const Plan& plan,
@@ -107,9 +107,8 @@ void check_cache_file(const ValidGraph& graph, const MachineLimits& limits, cons
   if (cache_file(stage).empty()) return;
   const std::uint64_t bytes = add_saturating(stage.cache.bytes, kCacheHeaderBytes);
   if (bytes <= limits.file_bytes_max) return;
-  const auto index = static_cast<std::size_t>(&stage - plan.stages.data());
   problems.push_back(
-      problem_at(graph.stages[index],
+      problem_at(graph.stages[plan.stages.number_of(stage)],
                  concat(cache_needs(stage), " in ", cache_file(stage), ", a file may have ",
                         format_size(limits.file_bytes_max), " (RLIMIT_FSIZE, `ulimit -f`)"),
                  kCacheHelp));
@@ -122,51 +121,52 @@ std::uint64_t control_bytes_estimate(const Plan& plan) {
   bytes += kControlBytesPerReplica * static_cast<std::uint64_t>(plan.replicas);
   for (const PlanStage& stage : plan.stages) {
     bytes += kControlBytesPerStage + stage.skips_max * kListEntryBytes;
-    for (const PlanLane& lane : stage.lanes) {
-      bytes = add_saturating(bytes, multiply_saturating(lane.window, kWordBytes));
-      if (stage.batched) bytes += kQuarantinedTasks * lane.task * kListEntryBytes;
+    for (const PlanQueue& queue : stage.queues) {
+      bytes = add_saturating(bytes, multiply_saturating(queue.window, kWordBytes));
+      if (stage.batched) bytes += kQuarantinedTasks * queue.task * kListEntryBytes;
     }
   }
   return round_up(bytes, kArrayAlignment);
 }
 
 std::uint64_t scratch_bytes(const Plan& plan, const PlanStage& stage) {
-  if (!stage.batched || !stage.holes_possible) return 0;
+  if (!stage.batched || !stage.empty_slots_possible) return 0;
   std::uint64_t bytes = 0;
-  for (const PlanLane& lane : stage.lanes) {
-    std::uint64_t row =
-        stage.has_pool ? multiply_saturating(pool_row_bytes(stage.pool.tensors), stage.fan_out) : 0;
-    for (const PlanInput& input : lane.inputs)
-      row = add_saturating(row, pool_row_bytes(plan.stages[input.stage].pool.tensors));
-    bytes = std::max(bytes, multiply_saturating(row, lane.task));
+  for (const PlanQueue& queue : stage.queues) {
+    std::uint64_t slot =
+        stage.has_ring ? multiply_saturating(ring_slot_bytes(stage.ring.tensors), stage.fan_out)
+                       : 0;
+    for (const PlanInput& input : queue.inputs)
+      slot = add_saturating(slot, ring_slot_bytes(plan.stages[input.stage].ring.tensors));
+    bytes = std::max(bytes, multiply_saturating(slot, queue.task));
   }
   return multiply_saturating(bytes, static_cast<std::uint64_t>(stage.replicas));
 }
 
 std::uint64_t descriptors_needed(const Plan& plan) {
-  std::uint64_t pools = 0;
-  for (const PlanStage& stage : plan.stages) pools += stage.has_pool ? 1 : 0;
-  return kDescriptorsOfSupervisor + kDescriptorsPerPool * pools +
+  std::uint64_t rings = 0;
+  for (const PlanStage& stage : plan.stages) rings += stage.has_ring ? 1 : 0;
+  return kDescriptorsOfSupervisor + kDescriptorsPerRing * rings +
          kDescriptorsPerReplica * static_cast<std::uint64_t>(plan.replicas);
 }
 
 std::string edge_text(const Plan& plan, const PlanStage& stage) {
   std::vector<std::string> names;
-  for (const auto& [reader, lane] : stage.readers)
+  for (const auto& [reader, queue] : stage.readers)
     if (std::find(names.begin(), names.end(), plan.stages[reader].name) == names.end())
       names.push_back(plan.stages[reader].name);
   return names.empty() ? stage.name : concat(stage.name, " -> ", join(names, ", "));
 }
 
-std::string pool_size_text(const PlanPool& pool) {
-  if (pool.expected_bytes == pool.bytes) return format_size(pool.bytes);
-  return concat("about ", format_size(pool.expected_bytes), ", at worst ", format_size(pool.bytes));
+std::string ring_size_text(const PlanRing& ring) {
+  if (ring.expected_bytes == ring.bytes) return format_size(ring.bytes);
+  return concat("about ", format_size(ring.expected_bytes), ", at worst ", format_size(ring.bytes));
 }
 
 std::uint64_t worst_bytes(const Plan& plan) {
   std::uint64_t bytes = plan.memory_bytes;
   for (const PlanStage& stage : plan.stages) {
-    bytes = add_saturating(bytes, stage.pool.bytes - stage.pool.expected_bytes);
+    bytes = add_saturating(bytes, stage.ring.bytes - stage.ring.expected_bytes);
     if (cache_file(stage).empty())
       bytes = add_saturating(bytes, stage.cache.bytes - stage.cache.expected_bytes);
   }
@@ -178,20 +178,20 @@ void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& pl
   plan.memory_bytes = control_bytes_estimate(plan);
   for (const PlanStage& stage : plan.stages) {
     plan.memory_bytes = add_saturating(plan.memory_bytes, scratch_bytes(plan, stage));
-    if (stage.has_pool)
-      plan.memory_bytes = add_saturating(plan.memory_bytes, stage.pool.expected_bytes);
+    if (stage.has_ring)
+      plan.memory_bytes = add_saturating(plan.memory_bytes, stage.ring.expected_bytes);
     if (cache_file(stage).empty())
       plan.memory_bytes = add_saturating(plan.memory_bytes, stage.cache.expected_bytes);
   }
-  const std::vector<const PlanStage*> pools = pools_by_size(plan);
-  if (pools.empty()) return;
-  check_total(graph, limits, plan, pools, problems);
-  for (const PlanStage* stage : pools) {
+  const std::vector<const PlanStage*> rings = rings_by_size(plan);
+  if (rings.empty()) return;
+  check_total(graph, limits, plan, rings, problems);
+  for (const PlanStage* stage : rings) {
     check_cache_file(graph, limits, plan, *stage, problems);
     if (memory_segment_bytes(*stage) > limits.file_bytes_max)
       problems.push_back(problem_of(
           graph, plan, stage,
-          concat(memory_segment_bytes(*stage) > stage->pool.bytes ? cache_needs(*stage)
+          concat(memory_segment_bytes(*stage) > stage->ring.bytes ? cache_needs(*stage)
                                                                   : edge_needs(plan, *stage),
                  ", a memory file may have ", format_size(limits.file_bytes_max),
                  " (RLIMIT_FSIZE, `ulimit -f`)")));

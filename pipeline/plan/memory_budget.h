@@ -1,6 +1,6 @@
 #pragma once
 
-// What a plan takes from the machine, and whether the machine has it: memory of all pools and the
+// What a plan takes from the machine, and whether the machine has it: memory of all rings and the
 // control segment, the size of a single memory file, address space of the supervisor (which maps
 // everything), and file descriptors. Checked before anything is created, because memory files are
 // handed out on credit: without this a run ends by SIGBUS or the out-of-memory killer. Pure
@@ -13,13 +13,13 @@
 namespace brigade {
 
 inline constexpr std::uint64_t kDescriptorsPerReplica = 3;
-inline constexpr std::uint64_t kDescriptorsPerPool = 2;
+inline constexpr std::uint64_t kDescriptorsPerRing = 2;
 inline constexpr std::uint64_t kDescriptorsOfSupervisor = 16;
 
-/// Upper estimate of the control segment (task tables, marks, counters, lists) and the plan.
+/// Upper estimate of the control segment (task tables, watermarks, counters, lists) and the plan.
 std::uint64_t control_bytes_estimate(const Plan& plan);
 
-/// Private memory in which stages collect the rows of a batch that are no holes.
+/// Private memory in which stages collect the FULL slots of a batch.
 std::uint64_t scratch_bytes(const Plan& plan, const PlanStage& stage);
 
 /// What the supervisor opens at most.
@@ -28,8 +28,8 @@ std::uint64_t descriptors_needed(const Plan& plan);
 /// "augment -> train, test": a stage and who reads it.
 std::string edge_text(const Plan& plan, const PlanStage& stage);
 
-/// "1.5 MiB", or "about 1.5 MiB, at worst 64.0 MiB" of a sparse pool.
-std::string pool_size_text(const PlanPool& pool);
+/// "1.5 MiB", or "about 1.5 MiB, at worst 64.0 MiB" of a sparse ring.
+std::string ring_size_text(const PlanRing& ring);
 
 /// plan.memory_bytes with every ragged tensor at its bound: also what the supervisor maps.
 std::uint64_t worst_bytes(const Plan& plan);

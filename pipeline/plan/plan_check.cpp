@@ -3,87 +3,88 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/text.h"
-#include "pipeline/plan/arithmetic.h"
-#include "pipeline/plan/pool_layout.h"
+#include <brigade/text.h>
+#include "base/arithmetic.h"
+#include "pipeline/plan/ring_layout.h"
 
 namespace brigade {
 namespace {
 
-constexpr std::uint64_t kPoolBytesMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kRingBytesMax = std::numeric_limits<std::int64_t>::max();
 
 Result<void> ensure(bool holds, const char* what) {
   if (!holds) return Error{what};
   return {};
 }
 
-/// `array` is a place inside [end of the one before, pool.bytes).
-Result<void> check_arrays(const PlanPool& pool) {
-  std::uint64_t end = multiply_saturating(pool.rows, kRowHeaderBytes);
-  for (const PlanTensor& tensor : pool.tensors) {
+/// `array` is a place inside [end of the one before, ring.bytes).
+Result<void> check_arrays(const PlanRing& ring) {
+  std::uint64_t end = multiply_saturating(ring.slots, kSlotHeaderBytes);
+  for (const PlanTensor& tensor : ring.tensors) {
     BRIGADE_TRY(ensure(tensor.type.shape.size() < static_cast<std::size_t>(kRankMax),
                        "a tensor has too many dimensions"));
     for (const Dim& dim : tensor.type.shape)
       BRIGADE_TRY(ensure(dim.size >= 0, "a dimension is negative"));
-    BRIGADE_TRY(ensure(tensor.row_bytes == tensor_bytes(tensor.type),
-                       "the bytes of a row are not those of its type"));
+    BRIGADE_TRY(ensure(tensor.slot_bytes == tensor_bytes(tensor.type),
+                       "the bytes of a slot are not those of its type"));
     BRIGADE_TRY(ensure(tensor.offset >= end && tensor.offset % kArrayAlignment == 0,
-                       "arrays of the pool overlap or start inside a page"));
-    BRIGADE_TRY(ensure(tensor.row_stride >= tensor.row_bytes, "rows of an array overlap"));
-    BRIGADE_TRY(ensure(tensor.type.ragged() || tensor.row_stride == tensor.row_bytes,
+                       "arrays of the ring overlap or start inside a page"));
+    BRIGADE_TRY(ensure(tensor.slot_stride >= tensor.slot_bytes, "slots of an array overlap"));
+    BRIGADE_TRY(ensure(tensor.type.ragged() || tensor.slot_stride == tensor.slot_bytes,
                        "a dense array has gaps"));
-    end = add_saturating(tensor.offset, multiply_saturating(pool.rows, tensor.row_stride));
+    end = add_saturating(tensor.offset, multiply_saturating(ring.slots, tensor.slot_stride));
   }
-  BRIGADE_TRY(ensure(pool.expected_bytes <= pool.bytes, "a pool is expected to overflow"));
-  return ensure(end <= pool.bytes && pool.bytes <= kPoolBytesMax, "the pool is too small");
+  BRIGADE_TRY(ensure(ring.expected_bytes <= ring.bytes, "a ring is expected to overflow"));
+  return ensure(end <= ring.bytes && ring.bytes <= kRingBytesMax, "the ring is too small");
 }
 
-Result<void> check_pool(const PlanPool& pool) {
-  BRIGADE_TRY(ensure(pool.rows > 0, "the pool has no rows"));
+Result<void> check_ring(const PlanRing& ring) {
+  BRIGADE_TRY(ensure(ring.slots > 0, "the ring has no slots"));
   std::uint64_t held = 0;
-  for (const PlanHolder& holder : pool.holders) held = add_saturating(held, holder.rows);
-  BRIGADE_TRY(ensure(held == pool.rows, "the holders do not add up to the pool's rows"));
-  return check_arrays(pool);
+  for (const PlanTerm& term : ring.terms) held = add_saturating(held, term.slots);
+  BRIGADE_TRY(ensure(held == ring.slots, "the terms do not add up to the ring's slots"));
+  return check_arrays(ring);
 }
 
-bool has_tensor(const PlanPool& pool, const std::string& name) {
-  return std::any_of(pool.tensors.begin(), pool.tensors.end(),
+bool has_tensor(const PlanRing& ring, const std::string& name) {
+  return std::any_of(ring.tensors.begin(), ring.tensors.end(),
                      [&](const PlanTensor& tensor) { return tensor.type.name == name; });
 }
 
-Result<void> check_input(const Plan& plan, int stage, const PlanLane& lane,
+Result<void> check_input(const Plan& plan, StageNumber stage, const PlanQueue& queue,
                          const PlanInput& input) {
   BRIGADE_TRY(ensure(input.stage >= 0 && input.stage < stage, "an input is no earlier stage"));
   const PlanStage& source = plan.stages[input.stage];
-  BRIGADE_TRY(ensure(source.has_pool, "an input has no pool"));
+  BRIGADE_TRY(ensure(source.has_ring, "an input has no ring"));
   for (const std::string& name : input.tensors)
-    BRIGADE_TRY(ensure(has_tensor(source.pool, name), "an input lacks a tensor"));
-  BRIGADE_TRY(ensure(source.pool_domain == lane.domain, "an input is of another domain"));
+    BRIGADE_TRY(ensure(has_tensor(source.ring, name), "an input lacks a tensor"));
   BRIGADE_TRY(
-      ensure(source.pool.rows % lane.task == 0, "its task does not divide an input's ring"));
-  return ensure(lane.window <= source.pool.rows / lane.task, "its window is wider than an input");
+      ensure(source.ring_index_space == queue.index_space, "an input is of another index space"));
+  BRIGADE_TRY(
+      ensure(source.ring.slots % queue.task == 0, "its task does not divide an input's ring"));
+  return ensure(queue.window <= source.ring.slots / queue.task,
+                "its window is wider than an input");
 }
 
-Result<void> check_lane(const Plan& plan, int index, const PlanLane& lane) {
+Result<void> check_queue(const Plan& plan, StageNumber index, const PlanQueue& queue) {
   const PlanStage& stage = plan.stages[index];
-  BRIGADE_TRY(ensure(lane.task > 0 && lane.window > 0, "a size is 0"));
-  BRIGADE_TRY(ensure(lane.domain >= 0 && lane.domain < static_cast<int>(plan.domains.size()),
-                     "no such domain"));
-  BRIGADE_TRY(ensure(plan.domains[lane.domain].multiple % lane.task == 0,
-                     "its task does not divide the multiple of its domain"));
-  if (stage.free_outputs > 0) {
-    BRIGADE_TRY(ensure(lane.task == 1 && lane.window == 1 && lane.in_order && !lane.fixed,
-                       "a lane of free numbering works on more than one sample"));
-  } else if (stage.has_pool && !(stage.is_cache() && !lane.inputs.empty())) {
-    const std::uint64_t rows = multiply_saturating(lane.task, stage.fan_out);
-    BRIGADE_TRY(ensure(stage.pool.rows % rows == 0, "its task does not divide its ring"));
-    BRIGADE_TRY(ensure(lane.window == stage.pool.rows / rows, "its window is not its ring"));
+  BRIGADE_TRY(ensure(queue.task > 0 && queue.window > 0, "a size is 0"));
+  BRIGADE_TRY(ensure(plan.index_spaces.has(queue.index_space), "no such index space"));
+  BRIGADE_TRY(ensure(plan.index_spaces[queue.index_space].multiple % queue.task == 0,
+                     "its task does not divide the multiple of its index space"));
+  if (stage.flat_map_outputs > 0) {
+    BRIGADE_TRY(ensure(queue.task == 1 && queue.window == 1 && queue.in_order && !queue.fixed,
+                       "a task queue of a flat_map works on more than one sample"));
+  } else if (stage.has_ring && !(stage.is_cache() && !queue.inputs.empty())) {
+    const std::uint64_t slots = multiply_saturating(queue.task, stage.fan_out);
+    BRIGADE_TRY(ensure(stage.ring.slots % slots == 0, "its task does not divide its ring"));
+    BRIGADE_TRY(ensure(queue.window == stage.ring.slots / slots, "its window is not its ring"));
   } else {
-    for (const PlanInput& input : lane.inputs) BRIGADE_TRY(check_input(plan, index, lane, input));
+    for (const PlanInput& input : queue.inputs) BRIGADE_TRY(check_input(plan, index, queue, input));
     return {};
   }
-  for (const PlanInput& input : lane.inputs) {
-    PlanLane reader = lane;
+  for (const PlanInput& input : queue.inputs) {
+    PlanQueue reader = queue;
     reader.window = 1;  // the window is that of its own ring, which may be wider
     BRIGADE_TRY(check_input(plan, index, reader, input));
   }
@@ -91,74 +92,71 @@ Result<void> check_lane(const Plan& plan, int index, const PlanLane& lane) {
 }
 
 Result<void> check_cache(const PlanStage& stage) {
-  BRIGADE_TRY(ensure(stage.kind == StageKind::transform && stage.lanes.size() == 2 &&
-                         stage.lanes[1].inputs.size() == 1 && stage.fan_out == 1 &&
-                         stage.free_outputs == 0 && !stage.batched && stage.indexed,
+  BRIGADE_TRY(ensure(stage.kind == StageKind::transform && stage.queues.size() == 2 &&
+                         stage.queues[1].inputs.size() == 1 && stage.fan_out == 1 &&
+                         stage.flat_map_outputs == 0 && !stage.batched && stage.indexed,
                      "it cannot be a cache"));
-  BRIGADE_TRY(ensure(stage.cache.tensors.size() == stage.pool.tensors.size(),
-                     "a cache keeps other tensors than it gives"));
+  BRIGADE_TRY(ensure(stage.cache.tensors.size() == stage.ring.tensors.size(),
+                     "a cache holds other tensors than it gives"));
   for (std::size_t i = 0; i < stage.cache.tensors.size(); ++i)
-    BRIGADE_TRY(ensure(stage.cache.tensors[i].type == stage.pool.tensors[i].type,
-                       "a cache keeps other tensors than it gives"));
-  return check_pool(stage.cache);
+    BRIGADE_TRY(ensure(stage.cache.tensors[i].type == stage.ring.tensors[i].type,
+                       "a cache holds other tensors than it gives"));
+  return check_ring(stage.cache);
 }
 
-Result<void> check_stage(const Plan& plan, int index) {
+Result<void> check_stage(const Plan& plan, StageNumber index) {
   const PlanStage& stage = plan.stages[index];
   BRIGADE_TRY(ensure(stage.replicas > 0 && stage.threads > 0, "it has no replica or no thread"));
   BRIGADE_TRY(ensure(
-      stage.fan_out > 0 && stage.fan_out <= kFanOutMax && (stage.fan_out == 1 || stage.has_pool),
+      stage.fan_out > 0 && stage.fan_out <= kFanOutMax && (stage.fan_out == 1 || stage.has_ring),
       "it makes no sample of each, or too many"));
   BRIGADE_TRY(
-      ensure(stage.pool_domain >= 0 && stage.pool_domain < static_cast<int>(plan.domains.size()),
-             "no domain numbers its rows"));
-  BRIGADE_TRY(ensure(stage.has_pool == (stage.kind != StageKind::consumer),
-                     "consumers have no pool, all others have one"));
-  const bool free = stage.free_outputs > 0;
+      ensure(plan.index_spaces.has(stage.ring_index_space), "no index space numbers its slots"));
+  BRIGADE_TRY(ensure(stage.has_ring == (stage.kind != StageKind::consumer),
+                     "consumers have no ring, all others have one"));
+  const bool free = stage.flat_map_outputs > 0;
   BRIGADE_TRY(ensure(!free || (stage.kind == StageKind::transform && stage.replicas == 1 &&
-                               stage.lanes.size() > 1 && stage.fan_out == 1 &&
-                               stage.free_outputs <= kFanOutMax && !stage.batched),
-                     "it cannot number its outputs freely"));
+                               stage.queues.size() > 1 && stage.fan_out == 1 &&
+                               stage.flat_map_outputs <= kFanOutMax && !stage.batched),
+                     "it cannot be a flat_map"));
   BRIGADE_TRY(stage.is_cache() ? check_cache(stage)
-                               : ensure(stage.cache == PlanPool{}, "it keeps something"));
-  BRIGADE_TRY(ensure(!stage.lanes.empty() &&
-                         (free || stage.is_cache() || !stage.has_pool || stage.lanes.size() == 1),
-                     "it has a wrong number of lanes"));
-  if (stage.has_pool) BRIGADE_TRY(check_pool(stage.pool));
-  for (const PlanLane& lane : stage.lanes) {
-    const bool source =
-        stage.kind == StageKind::producer || (stage.has_output_lane() && &lane == &stage.lanes[0]);
+                               : ensure(stage.cache == PlanRing{}, "it caches something"));
+  BRIGADE_TRY(ensure(!stage.queues.empty() &&
+                         (free || stage.is_cache() || !stage.has_ring || stage.queues.size() == 1),
+                     "it has a wrong number of task queues"));
+  if (stage.has_ring) BRIGADE_TRY(check_ring(stage.ring));
+  for (const PlanQueue& queue : stage.queues) {
+    const bool source = stage.kind == StageKind::producer ||
+                        (stage.has_output_queue() && &queue == &stage.queues[0]);
     BRIGADE_TRY(
-        ensure(lane.inputs.empty() == source, "producers have no inputs, all others have some"));
-    BRIGADE_TRY(check_lane(plan, index, lane));
-    const std::vector<int>& sources = plan.domains[lane.domain].sources;
+        ensure(queue.inputs.empty() == source, "producers have no inputs, all others have some"));
+    BRIGADE_TRY(check_queue(plan, index, queue));
+    const std::vector<StageNumber>& sources = plan.index_spaces[queue.index_space].sources;
     BRIGADE_TRY(ensure(
-        !lane.inputs.empty() || std::find(sources.begin(), sources.end(), index) != sources.end(),
-        "it numbers a domain that does not name it"));
+        !queue.inputs.empty() || std::find(sources.begin(), sources.end(), index) != sources.end(),
+        "it numbers an index space that does not name it"));
   }
   for (const PlanPass& pass : stage.passes) {
-    const auto inputs = static_cast<int>(stage.lanes.back().inputs.size());
-    BRIGADE_TRY(ensure(pass.input >= 0 && pass.input < inputs && has_tensor(stage.pool, pass.name),
+    const auto inputs = static_cast<int>(stage.queues.back().inputs.size());
+    BRIGADE_TRY(ensure(pass.input >= 0 && pass.input < inputs && has_tensor(stage.ring, pass.name),
                        "a passed tensor comes from nowhere"));
   }
-  for (const auto& [reader, lane] : stage.readers)
-    BRIGADE_TRY(ensure(reader > index && reader < static_cast<int>(plan.stages.size()) &&
-                           lane >= 0 && lane < static_cast<int>(plan.stages[reader].lanes.size()),
-                       "a reader is no later stage"));
-  for (const PlanPlace& place : stage.skipped)
-    BRIGADE_TRY(ensure(place.lane >= 0 && place.lane < static_cast<int>(stage.lanes.size()),
-                       "a sample that failed is of no lane"));
+  for (const auto& [reader, queue] : stage.readers)
+    BRIGADE_TRY(
+        ensure(reader > index && plan.stages.has(reader) && plan.stages[reader].queues.has(queue),
+               "a reader is no later stage"));
   return {};
 }
 
-Result<void> check_derived(const Plan& plan, const PlanDomain& domain) {
-  BRIGADE_TRY(ensure(domain.above >= 0 && domain.above < static_cast<int>(plan.domains.size()),
-                     "a domain is derived from nothing"));
-  const PlanDomain& above = plan.domains[static_cast<std::size_t>(domain.above)];
-  BRIGADE_TRY(ensure(above.above == -1 && domain.fan_out > 1 && domain.fan_out <= kFanOutMax,
-                     "a domain is derived wrongly"));
-  return ensure(domain.multiple == multiply_saturating(above.multiple, domain.fan_out),
-                "the multiple of a derived domain is not that of the one above");
+Result<void> check_derived(const Plan& plan, const PlanIndexSpace& index_space) {
+  BRIGADE_TRY(
+      ensure(plan.index_spaces.has(index_space.above), "an index space is derived from nothing"));
+  const PlanIndexSpace& above = plan.index_spaces[index_space.above];
+  BRIGADE_TRY(
+      ensure(above.above == -1 && index_space.fan_out > 1 && index_space.fan_out <= kFanOutMax,
+             "an index space is derived wrongly"));
+  return ensure(index_space.multiple == multiply_saturating(above.multiple, index_space.fan_out),
+                "the multiple of a derived index space is not that of the one above");
 }
 
 Result<void> check_numbers(const Plan& plan) {
@@ -169,17 +167,18 @@ Result<void> check_numbers(const Plan& plan) {
     replicas += stage.replicas;
   }
   BRIGADE_TRY(ensure(replicas == plan.replicas, "its replicas do not add up"));
-  for (const PlanDomain& domain : plan.domains) {
-    const bool derived = domain.above != -1;
-    if (derived) BRIGADE_TRY(check_derived(plan, domain));
-    BRIGADE_TRY(ensure(domain.multiple > 0 && (derived || domain.multiple <= kPlanMultipleMax),
-                       "the multiple of a domain is out of range"));
-    BRIGADE_TRY(ensure(!domain.sources.empty(), "a domain has no source"));
-    for (const int source : domain.sources)
-      BRIGADE_TRY(ensure(source >= 0 && source < static_cast<int>(plan.stages.size()) &&
-                             (plan.stages[source].kind == StageKind::producer ||
-                              plan.stages[source].has_output_lane()),
-                         "the source of a domain is no producer"));
+  for (const PlanIndexSpace& index_space : plan.index_spaces) {
+    const bool derived = index_space.above != -1;
+    if (derived) BRIGADE_TRY(check_derived(plan, index_space));
+    BRIGADE_TRY(
+        ensure(index_space.multiple > 0 && (derived || index_space.multiple <= kPlanMultipleMax),
+               "the multiple of an index space is out of range"));
+    BRIGADE_TRY(ensure(!index_space.sources.empty(), "an index space has no source"));
+    for (const StageNumber source : index_space.sources)
+      BRIGADE_TRY(
+          ensure(plan.stages.has(source) && (plan.stages[source].kind == StageKind::producer ||
+                                             plan.stages[source].has_output_queue()),
+                 "the source of an index space is no producer"));
   }
   return {};
 }
@@ -187,10 +186,28 @@ Result<void> check_numbers(const Plan& plan) {
 }  // namespace
 
 Result<void> check_plan(const Plan& plan) {
-  for (std::size_t s = 0; s < plan.stages.size(); ++s)
-    if (auto checked = check_stage(plan, static_cast<int>(s)); !checked)
+  for (const StageNumber s : plan.stages.numbers())
+    if (auto checked = check_stage(plan, s); !checked)
       return checked.error().within(concat("stage ", quote(plan.stages[s].name)));
   return check_numbers(plan);
+}
+
+Result<void> check_resume(const Plan& plan, const ResumePoint& resume) {
+  const auto fits = [](const auto& list, const auto& of) {
+    return list.empty() || list.size() == of.size();
+  };
+  BRIGADE_TRY(
+      ensure(fits(resume.stages, plan.stages) && fits(resume.index_spaces, plan.index_spaces),
+             "the point to resume from is of another plan"));
+  for (const StageNumber s : resume.stages.numbers()) {
+    const ResumeStage& stage = resume.stages[s];
+    const ByQueue<PlanQueue>& queues = plan.stages[s].queues;
+    BRIGADE_TRY(
+        ensure(fits(stage.queues, queues), "the task queues to resume from are of another plan"));
+    for (const SampleInQueue& sample : stage.skipped)
+      BRIGADE_TRY(ensure(queues.has(sample.queue), "a sample that failed is of no task queue"));
+  }
+  return {};
 }
 
 }  // namespace brigade

@@ -1,15 +1,17 @@
 #pragma once
 
 // What must hold in every plan, whoever made it: all indices in range, every task size divides the
-// ring it writes or reads and the multiple of its domain, windows fit, arrays do not overlap. A
-// worker refuses a plan that fails, instead of crashing on it later. Pure function.
+// ring it writes or reads and the multiple of its index space, windows fit, arrays do not overlap.
+// A worker refuses a plan that fails, instead of crashing on it later. Pure functions.
 
-#include "base/result.h"
-#include "pipeline/plan/plan.h"
+#include <brigade/result.h>
+#include "pipeline/plan/resume_point.h"
 
 namespace brigade {
 
 /// The first thing that is wrong, with the stage's name.
 Result<void> check_plan(const Plan& plan);
+/// Whether a point to resume from is one of this plan, which has been checked.
+Result<void> check_resume(const Plan& plan, const ResumePoint& resume);
 
 }  // namespace brigade

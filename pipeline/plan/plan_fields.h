@@ -1,11 +1,22 @@
 #pragma once
 
-// The fields of the plan's types, each named once: plan_json writes and reads them through the same
-// list, so that no field can be printed and not read. `visit` is called as visit("name", field).
+// The fields of the plan's types and of the resume point's, each named once: plan_json writes and
+// reads them through the same list, so that no field can be printed and not read. `visit` is called
+// as visit("name", field).
 
-#include "pipeline/plan/plan.h"
+#include <type_traits>
+
+#include "pipeline/config/language/key_table.h"
+#include "pipeline/plan/resume_point.h"
 
 namespace brigade {
+
+/// An enum that is written as its value's name in the key table.
+template <class Enum>
+struct PlanChoice {
+  const KeySpec& key;
+  Enum& value;
+};
 
 template <class Visit>
 void plan_fields(Visit& visit, TensorType& type) {
@@ -17,25 +28,25 @@ void plan_fields(Visit& visit, TensorType& type) {
 template <class Visit>
 void plan_fields(Visit& visit, PlanTensor& tensor) {
   visit("type", tensor.type);
-  visit("row_bytes", tensor.row_bytes);
-  visit("row_stride", tensor.row_stride);
+  visit("slot_bytes", tensor.slot_bytes);
+  visit("slot_stride", tensor.slot_stride);
   visit("offset", tensor.offset);
 }
 
 template <class Visit>
-void plan_fields(Visit& visit, PlanHolder& holder) {
-  visit("what", holder.what);
-  visit("rows", holder.rows);
+void plan_fields(Visit& visit, PlanTerm& term) {
+  visit("what", term.what);
+  visit("slots", term.slots);
 }
 
 template <class Visit>
-void plan_fields(Visit& visit, PlanPool& pool) {
-  visit("rows", pool.rows);
-  visit("bytes", pool.bytes);
-  visit("expected_bytes", pool.expected_bytes);
-  visit("sparse", pool.sparse);
-  visit("tensors", pool.tensors);
-  visit("holders", pool.holders);
+void plan_fields(Visit& visit, PlanRing& ring) {
+  visit("slots", ring.slots);
+  visit("bytes", ring.bytes);
+  visit("expected_bytes", ring.expected_bytes);
+  visit("sparse", ring.sparse);
+  visit("tensors", ring.tensors);
+  visit("terms", ring.terms);
 }
 
 template <class Visit>
@@ -46,15 +57,13 @@ void plan_fields(Visit& visit, PlanInput& input) {
 }
 
 template <class Visit>
-void plan_fields(Visit& visit, PlanLane& lane) {
-  visit("inputs", lane.inputs);
-  visit("task", lane.task);
-  visit("window", lane.window);
-  visit("domain", lane.domain);
-  visit("in_order", lane.in_order);
-  visit("fixed", lane.fixed);
-  visit("resume_at", lane.resume_at);
-  visit("resume_epoch", lane.resume_epoch);
+void plan_fields(Visit& visit, PlanQueue& queue) {
+  visit("inputs", queue.inputs);
+  visit("task", queue.task);
+  visit("window", queue.window);
+  visit("index_space", queue.index_space);
+  visit("in_order", queue.in_order);
+  visit("fixed", queue.fixed);
 }
 
 template <class Visit>
@@ -64,32 +73,23 @@ void plan_fields(Visit& visit, PlanPass& pass) {
 }
 
 template <class Visit>
-void plan_fields(Visit& visit, PlanPlace& place) {
-  visit("lane", place.lane);
-  visit("epoch", place.epoch);
-  visit("index", place.index);
-}
-
-template <class Visit>
 void plan_fields(Visit& visit, OnError& on_error) {
   visit("skip", on_error.skip);
   visit("count_max", on_error.count_max);
   visit("percent_max", on_error.percent_max);
 }
 
-template <class Visit>
-void plan_fields(Visit& visit, RestartSpec& restart) {
-  visit("policy", restart.policy);
-  visit("backoff_ns", restart.backoff_ns);
-  visit("burst", restart.burst);
-  visit("within_ns", restart.within_ns);
-  visit("degrade", restart.degrade);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, StallSpec& stall) {
-  visit("after_ns", stall.after_ns);
-  visit("abort", stall.abort);
+/// The keys of the YAML, by the key table.
+template <class Visit, HoldsKeys Keys>
+void plan_fields(Visit& visit, Keys& keys) {
+  each_key(keys, [&visit]<class Value>(const KeySpec& key, Value& value) {
+    if constexpr (std::is_enum_v<Value>) {
+      PlanChoice<Value> choice{key, value};
+      visit(plan_field_name(key), choice);
+    } else {
+      visit(plan_field_name(key), value);
+    }
+  });
 }
 
 template <class Visit>
@@ -98,43 +98,76 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("type", stage.type);
   visit("kind", stage.kind);
   visit("params", stage.params);
+  plan_fields(visit, static_cast<StageKeys&>(stage));
   visit("replicas", stage.replicas);
   visit("first_replica", stage.first_replica);
   visit("threads", stage.threads);
-  visit("device", stage.device);
   visit("indexed", stage.indexed);
   visit("batched", stage.batched);
   visit("may_drop", stage.may_drop);
   visit("stateful", stage.stateful);
+  visit("hold", stage.hold);
   visit("join", stage.join);
-  visit("lanes", stage.lanes);
-  visit("has_pool", stage.has_pool);
-  visit("pool", stage.pool);
+  visit("queues", stage.queues);
+  visit("has_ring", stage.has_ring);
+  visit("ring", stage.ring);
   visit("fan_out", stage.fan_out);
-  visit("pool_domain", stage.pool_domain);
+  visit("ring_index_space", stage.ring_index_space);
   visit("cache", stage.cache);
-  visit("free_outputs", stage.free_outputs);
+  visit("flat_map_outputs", stage.flat_map_outputs);
   visit("readers", stage.readers);
   visit("passes", stage.passes);
   visit("skips_max", stage.skips_max);
-  visit("holes_possible", stage.holes_possible);
-  visit("drop_last", stage.drop_last);
-  visit("on_error", stage.on_error);
-  visit("restart", stage.restart);
-  visit("poison_after", stage.poison_after);
-  visit("stall", stage.stall);
-  visit("cpus", stage.cpus);
-  visit("env", stage.env);
-  visit("random", stage.random);
+  visit("empty_slots_possible", stage.empty_slots_possible);
   visit("seed", stage.seed);
-  visit("shuffle", stage.shuffle);
-  visit("limit", stage.limit);
   visit("max_wait_ns", stage.max_wait_ns);
   visit("private_bytes_max", stage.private_bytes_max);
   visit("private_bytes_by", stage.private_bytes_by);
   visit("saves", stage.saves);
   visit("saved_file", stage.saved_file);
   visit("position_file", stage.position_file);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, PlanIndexSpace& index_space) {
+  visit("sources", index_space.sources);
+  visit("multiple", index_space.multiple);
+  visit("above", index_space.above);
+  visit("fan_out", index_space.fan_out);
+  visit("epochs_max", index_space.epochs_max);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, Plan& plan) {
+  plan_fields(visit, static_cast<GraphKeys&>(plan));
+  visit("file", plan.file);
+  visit("stages", plan.stages);
+  visit("index_spaces", plan.index_spaces);
+  visit("replicas", plan.replicas);
+  visit("checkpoint_file", plan.checkpoint_file);
+  visit("checkpoint_samples", plan.checkpoint_samples);
+  visit("checkpoint_ns", plan.checkpoint_ns);
+  visit("shard", plan.shard);
+  visit("memory_bytes", plan.memory_bytes);
+  visit("warnings", plan.warnings);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, ResumeQueue& queue) {
+  visit("at", queue.at);
+  visit("epoch", queue.epoch);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, SampleInQueue& sample) {
+  visit("queue", sample.queue);
+  visit("epoch", sample.at.epoch);
+  visit("index", sample.at.index);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, ResumeStage& stage) {
+  visit("queues", stage.queues);
   visit("fingerprint", stage.fingerprint);
   visit("restored", stage.restored);
   visit("epoch_ends_told", stage.epoch_ends_told);
@@ -144,42 +177,24 @@ void plan_fields(Visit& visit, PlanStage& stage) {
 }
 
 template <class Visit>
-void plan_fields(Visit& visit, PlanDomain& domain) {
-  visit("sources", domain.sources);
-  visit("multiple", domain.multiple);
-  visit("above", domain.above);
-  visit("fan_out", domain.fan_out);
-  visit("epochs_max", domain.epochs_max);
-  visit("start", domain.start);
-  visit("first_epoch", domain.first_epoch);
-  visit("samples", domain.samples);
+void plan_fields(Visit& visit, ResumeIndexSpace& index_space) {
+  visit("start", index_space.start);
+  visit("first_epoch", index_space.first_epoch);
+  visit("samples", index_space.samples);
 }
 
 template <class Visit>
-void plan_fields(Visit& visit, PlanShard& shard) {
-  visit("rank", shard.rank);
-  visit("world", shard.world);
-  visit("uneven", shard.uneven);
+void plan_fields(Visit& visit, ResumePoint& resume) {
+  visit("run_id", resume.run_id);
+  visit("order", resume.order);
+  visit("stages", resume.stages);
+  visit("index_spaces", resume.index_spaces);
 }
 
 template <class Visit>
-void plan_fields(Visit& visit, Plan& plan) {
-  visit("name", plan.name);
-  visit("file", plan.file);
-  visit("seed", plan.seed);
-  visit("epochs", plan.epochs);
-  visit("stages", plan.stages);
-  visit("domains", plan.domains);
-  visit("replicas", plan.replicas);
-  visit("checkpoint_file", plan.checkpoint_file);
-  visit("checkpoint_samples", plan.checkpoint_samples);
-  visit("checkpoint_ns", plan.checkpoint_ns);
-  visit("run_id", plan.run_id);
-  visit("order", plan.order);
-  visit("shard", plan.shard);
-  visit("drain_ns", plan.drain_ns);
-  visit("memory_bytes", plan.memory_bytes);
-  visit("warnings", plan.warnings);
+void plan_fields(Visit& visit, PlannedRun& run) {
+  visit("plan", run.plan);
+  visit("resume", run.resume);
 }
 
 }  // namespace brigade

@@ -3,11 +3,12 @@
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <type_traits>
 
+#include <brigade/text.h>
 #include "base/json.h"
 #include "base/printable.h"
-#include "base/text.h"
 #include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_fields.h"
 
@@ -28,14 +29,6 @@ struct EnumNames<StageKind> {
 template <>
 struct EnumNames<Join> {
   static constexpr std::array<const char*, 4> names = {"single", "zip", "merge", "epochs"};
-};
-template <>
-struct EnumNames<Uneven> {
-  static constexpr std::array<const char*, 3> names = {"pad", "drop", "error"};
-};
-template <>
-struct EnumNames<RestartSpec::Policy> {
-  static constexpr std::array<const char*, 3> names = {"never", "on_failure", "always"};
 };
 
 // Writing.
@@ -66,7 +59,17 @@ requires std::is_enum_v<Enum> Json to_json(Enum value) {
   return EnumNames<Enum>::names[static_cast<std::size_t>(value)];
 }
 
+template <class Kind>
+Json to_json(Number<Kind> number) {
+  return number.value();
+}
+
 Json to_json(DType dtype) { return dtype_name(dtype); }
+
+template <class Value>
+Json to_json(const std::optional<Value>& value) {
+  return value ? to_json(*value) : Json();
+}
 
 Json to_json(const Dim& dim) {
   if (dim.kind == Dim::Kind::exact) return dim.size;
@@ -84,6 +87,11 @@ Json to_json(const std::vector<Item>& items) {
   Json list = Json::array();
   for (const Item& item : items) list.push_back(to_json(item));
   return list;
+}
+
+template <class N, class Item>
+Json to_json(const Numbered<N, Item>& items) {
+  return to_json(static_cast<const std::vector<Item>&>(items));
 }
 
 template <class First, class Second>
@@ -106,10 +114,15 @@ Json to_json(const ParamValue& value) {
   return nullptr;
 }
 
+template <class Enum>
+Json to_json(const PlanChoice<Enum>& choice) {
+  return value_names(choice.key.scope, choice.key.name)[static_cast<std::size_t>(choice.value)];
+}
+
 struct Writer {
   Json object = Json::object();
   template <class Field>
-  void operator()(const char* name, const Field& field) {
+  void operator()(const std::string& name, const Field& field) {
     object[name] = to_json(field);
   }
 };
@@ -128,7 +141,7 @@ Error expected(const char* what, const Json& found) {
                       found.is_structured() ? found.type_name() : found.dump(-1, ' ', true))};
 }
 
-/// `place` in front of an error inside it: "lanes" + "[0].task: expected ..." .
+/// `place` in front of an error inside it: "queues" + "[0].task: expected ..." .
 Error inside(const std::string& place, const Error& error) {
   const bool ends = error.message.rfind("expected ", 0) == 0;
   const bool list = error.message.front() == '[';
@@ -193,15 +206,38 @@ Result<void> from_json(const Json& json, int& out) {
   return {};
 }
 
-template <class Enum>
-requires std::is_enum_v<Enum> Result<void> from_json(const Json& json, Enum& out) {
-  constexpr auto& names = EnumNames<Enum>::names;
+template <class Names, class Enum>
+Result<void> from_name(const Json& json, const Names& names, Enum& out) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!json.is_string() || json.get_ref<const std::string&>() != names[i]) continue;
     out = static_cast<Enum>(i);
     return {};
   }
   return expected(concat("one of ", join(names, ", ")).c_str(), json);
+}
+
+template <class Enum>
+requires std::is_enum_v<Enum> Result<void> from_json(const Json& json, Enum& out) {
+  return from_name(json, EnumNames<Enum>::names, out);
+}
+
+template <class Enum>
+Result<void> from_json(const Json& json, PlanChoice<Enum>& out) {
+  return from_name(json, value_names(out.key.scope, out.key.name), out.value);
+}
+
+template <class Value>
+Result<void> from_json(const Json& json, std::optional<Value>& out) {
+  out.reset();
+  return json.is_null() ? Result<void>() : from_json(json, out.emplace());
+}
+
+template <class Kind>
+Result<void> from_json(const Json& json, Number<Kind>& out) {
+  int value = 0;
+  BRIGADE_TRY(from_json(json, value));
+  out = Number<Kind>(value);
+  return {};
 }
 
 Result<void> from_json(const Json& json, DType& out) {
@@ -252,6 +288,11 @@ Result<void> from_json(const Json& json, std::vector<Item>& out) {
   return {};
 }
 
+template <class N, class Item>
+Result<void> from_json(const Json& json, Numbered<N, Item>& out) {
+  return from_json(json, static_cast<std::vector<Item>&>(out));
+}
+
 template <class First, class Second>
 Result<void> from_json(const Json& json, std::pair<First, Second>& out) {
   if (!json.is_array() || json.size() != 2) return expected("a list of two", json);
@@ -290,7 +331,7 @@ struct Reader {
   Result<void> result = {};
 
   template <class Field>
-  void operator()(const char* name, Field& field) {
+  void operator()(const std::string& name, Field& field) {
     if (!result) return;
     const auto found = object.find(name);
     if (found == object.end()) {
@@ -309,17 +350,31 @@ requires std::is_class_v<Struct> Result<void> from_json(const Json& json, Struct
   return reader.result;
 }
 
+template <class Struct>
+Result<Struct> read_struct(std::string_view text, Result<void> (*check)(const Struct&)) {
+  const auto json = parse_json<Json>(text);
+  if (!json) return Error{concat("the plan ", json.error().message)};
+  Struct read;
+  if (auto result = from_json(*json, read); !result) return result.error().within("the plan");
+  if (auto checked = check(read); !checked) return checked.error().within("the plan");
+  return read;
+}
+
 }  // namespace
 
 std::string plan_to_json(const Plan& plan, int indent) { return to_json(plan).dump(indent); }
 
-Result<Plan> plan_from_json(std::string_view text) {
-  const auto json = parse_json<Json>(text);
-  if (!json) return Error{concat("the plan ", json.error().message)};
-  Plan plan;
-  if (auto read = from_json(*json, plan); !read) return read.error().within("the plan");
-  if (auto checked = check_plan(plan); !checked) return checked.error().within("the plan");
-  return plan;
+Result<Plan> plan_from_json(std::string_view text) { return read_struct<Plan>(text, &check_plan); }
+
+std::string run_to_json(const Plan& plan, const ResumePoint& resume) {
+  return Json{{"plan", to_json(plan)}, {"resume", to_json(resume)}}.dump();
+}
+
+Result<PlannedRun> run_from_json(std::string_view text) {
+  return read_struct<PlannedRun>(text, [](const PlannedRun& run) -> Result<void> {
+    BRIGADE_TRY(check_plan(run.plan));
+    return check_resume(run.plan, run.resume);
+  });
 }
 
 }  // namespace brigade

@@ -1,13 +1,14 @@
 #pragma once
 
-// The plan as JSON text: what `brigade plan --json` prints and what every worker is given. Reading
-// what was printed gives an equal plan, also where a path is not UTF-8. Pure functions.
+// The plan as JSON text: what `brigade plan --json` prints, and what every worker is given beside
+// the point it resumes from. Reading what was printed gives an equal plan, also where a path is not
+// UTF-8. Pure functions.
 
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "pipeline/plan/plan.h"
+#include <brigade/result.h>
+#include "pipeline/plan/resume_point.h"
 
 namespace brigade {
 
@@ -15,7 +16,12 @@ namespace brigade {
 std::string plan_to_json(const Plan& plan, int indent = 2);
 
 /// An error for text that is no JSON, lacks a field, has a value of the wrong type, or describes
-/// something that check_plan() refuses: "stages[1].lanes[0].task: expected a whole number".
+/// something that check_plan() refuses: "stages[1].queues[0].task: expected a whole number".
 Result<Plan> plan_from_json(std::string_view text);
+
+/// Both on one line.
+std::string run_to_json(const Plan& plan, const ResumePoint& resume);
+/// An error also where the two do not fit each other.
+Result<PlannedRun> run_from_json(std::string_view text);
 
 }  // namespace brigade

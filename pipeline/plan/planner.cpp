@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
-#include "pipeline/plan/arithmetic.h"
+#include <brigade/text.h>
+#include "base/arithmetic.h"
 #include "pipeline/plan/buffer_budget.h"
 #include "pipeline/plan/caches.h"
-#include "pipeline/plan/lanes.h"
 #include "pipeline/plan/memory_budget.h"
-#include "pipeline/plan/pool_layout.h"
+#include "pipeline/plan/ring_layout.h"
+#include "pipeline/plan/task_queues.h"
 #include "pipeline/plan/task_sizes.h"
 #include "pipeline/plan/thread_budget.h"
 #include "pipeline/plan/unknown_length.h"
@@ -31,29 +31,20 @@ void state_private_memory(const ValidStage& valid, PlanStage& stage) {
 
 PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   PlanStage stage;
+  static_cast<StageKeys&>(stage) = valid;
   stage.name = valid.name;
   stage.type = valid.type->contract.type;
   stage.kind = valid.kind;
   stage.params = valid.param_values;
-  stage.device = valid.device;
   stage.indexed = valid.type->indexed || valid.type->contract.cache;
   stage.batched = valid.batched;
   stage.may_drop = valid.type->contract.may_drop;
   stage.stateful = valid.type->contract.stateful;
+  if (valid.type->contract.application) stage.hold = valid.hold;
   stage.join = valid.join;
   for (const PassedTensor& passed : valid.passed)
     stage.passes.push_back({passed.name, input_of_pass(valid, passed)});
-  stage.drop_last = valid.drop_last;
-  stage.on_error = valid.on_error;
-  stage.restart = valid.restart;
-  stage.poison_after = valid.poison_after;
-  stage.stall = valid.stall;
-  stage.cpus = valid.cpus;
-  stage.env = valid.env;
-  stage.random = valid.random.empty() ? valid.name : valid.random;
   stage.seed = valid.seed.value_or(graph.seed);
-  stage.shuffle = valid.shuffle;
-  stage.limit = valid.limit;
   state_private_memory(valid, stage);
   stage.saves = valid.type->contract.saves && !graph.checkpoint_file.empty();
   return stage;
@@ -77,28 +68,26 @@ void name_checkpoints(Plan& plan) {
 
 Plan describe(const ValidGraph& graph) {
   Plan plan;
-  plan.name = graph.name;
+  static_cast<GraphKeys&>(plan) = graph;
   plan.file = graph.files.empty() ? "" : graph.files.front();
-  plan.seed = graph.seed;
-  plan.epochs = graph.epochs;
   plan.checkpoint_file = graph.checkpoint_file;
   plan.checkpoint_samples = graph.checkpoint_every.samples;
   plan.checkpoint_ns = graph.checkpoint_every.ns;
-  plan.shard = {graph.shard.rank, graph.shard.world, graph.shard.uneven};
-  plan.drain_ns = graph.drain_ns;
+  plan.shard = graph.shard;
   for (const ValidStage& stage : graph.stages) plan.stages.push_back(describe_stage(graph, stage));
   name_checkpoints(plan);
   return plan;
 }
 
-/// Holes come from samples that failed and were skipped, and from filters; they travel downstream.
-void find_holes(const ValidGraph& graph, Plan& plan) {
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+/// Empty slots come from samples that failed and were skipped, and from filters; they travel
+/// downstream.
+void find_empty_slots(const ValidGraph& graph, Plan& plan) {
+  for (const StageNumber s : plan.stages.numbers()) {
     PlanStage& stage = plan.stages[s];
-    stage.holes_possible = stage.on_error.skip || stage.may_drop;
+    stage.empty_slots_possible = stage.on_error.skip || stage.may_drop;
     for (const ValidSource& source : graph.stages[s].sources)
-      stage.holes_possible |= plan.stages[source.stage].holes_possible;
-    if (stage.free_outputs > 0) stage.holes_possible = false;  // they vanish
+      stage.empty_slots_possible |= plan.stages[source.stage].empty_slots_possible;
+    if (stage.flat_map_outputs > 0) stage.empty_slots_possible = false;  // they vanish
   }
 }
 
@@ -121,106 +110,107 @@ void size_skip_lists(Plan& plan) {
   }
 }
 
-/// Rows of a stage's pool -> samples of its lane, of which these may take part.
-std::uint64_t samples_touched(const PlanStage& stage, std::uint64_t rows) {
-  if (stage.fan_out == 1 || rows == 0) return rows;
-  return rows / stage.fan_out + 2;  // of the first and the last perhaps a part
+/// Slots of a stage's ring -> samples of its task queue, of which these may take part.
+std::uint64_t samples_touched(const PlanStage& stage, std::uint64_t slots) {
+  if (stage.fan_out == 1 || slots == 0) return slots;
+  return slots / stage.fan_out + 2;  // of the first and the last perhaps a part
 }
 
-/// Rows of the tasks on the longest way down from a stage's output, for every stage.
-std::vector<std::uint64_t> ways_down(const Plan& plan) {
-  std::vector<std::uint64_t> ways(plan.stages.size());
-  for (std::size_t s = plan.stages.size(); s-- > 0;) {
-    for (const auto& [reader, lane] : plan.stages[s].readers) {
+/// Slots of the tasks on the longest way down from a stage's output, for every stage.
+ByStage<std::uint64_t> ways_down(const Plan& plan) {
+  ByStage<std::uint64_t> ways(plan.stages.size());
+  for (StageNumber s = plan.stages.next_number(); s-- > 0;) {
+    for (const auto& [reader, queue] : plan.stages[s].readers) {
       const PlanStage& below = plan.stages[reader];
       // What a cache gives is another way.
       const std::uint64_t on = below.is_cache() ? 0 : samples_touched(below, ways[reader]);
-      ways[s] = std::max(ways[s], add_saturating(below.lanes[lane].task, on));
+      ways[s] = std::max(ways[s], add_saturating(below.queues[queue].task, on));
     }
   }
   return ways;
 }
 
-bool has_zip(const Plan& plan, int domain) {
-  const int root = root_domain(plan, domain);
-  const auto zips = [&](const PlanLane& lane) {
-    return root_domain(plan, lane.domain) == root && lane.inputs.size() > 1;
+bool has_zip(const Plan& plan, IndexSpaceNumber index_space) {
+  const IndexSpaceNumber root = root_index_space(plan, index_space);
+  const auto zips = [&](const PlanQueue& queue) {
+    return root_index_space(plan, queue.index_space) == root && queue.inputs.size() > 1;
   };
   return std::any_of(plan.stages.begin(), plan.stages.end(), [&](const PlanStage& stage) {
-    return std::any_of(stage.lanes.begin(), stage.lanes.end(), zips);
+    return std::any_of(stage.queues.begin(), stage.queues.end(), zips);
   });
 }
 
 RingDemand demand_of(const Plan& plan, const PlanStage& stage, std::uint64_t buffers) {
   RingDemand demand;
   demand.writer = {stage.name, static_cast<std::uint64_t>(stage.replicas),
-                   multiply_saturating(stage.lanes.front().task, stage.fan_out)};
-  for (const auto& [reader, lane] : stage.readers)
-    demand.readers.push_back({plan.stages[reader].name,
-                              static_cast<std::uint64_t>(plan.stages[reader].replicas),
-                              plan.stages[reader].lanes[lane].task});
-  demand.row_bytes = pool_row_bytes(stage.pool.tensors);
+                   multiply_saturating(stage.queues.front().task, stage.fan_out)};
+  for (const auto& [reader, queue] : stage.readers)
+    demand.readers.push_back(
+        {plan.stages[reader].name,
+         multiply_saturating(static_cast<std::uint64_t>(plan.stages[reader].replicas),
+                             plan.stages[reader].hold),
+         plan.stages[reader].queues[queue].task});
+  demand.slot_bytes = ring_slot_bytes(stage.ring.tensors);
   demand.buffers = buffers;
   return demand;
 }
 
-void warn_of_ring(const ValidStage& stage, const RingRows& ring, Plan& plan) {
+void warn_of_ring(const ValidStage& stage, const RingSlots& ring, Plan& plan) {
   if (ring.buffers_raised)
     plan.warnings.push_back(concat("stage ", quote(stage.name), ": buffers: ", stage.buffers,
                                    " is less than what its stages hold at once; the plan uses ",
-                                   ring.rows, " rows"));
+                                   ring.slots, " slots"));
   if (ring.multiple > 2 * ring.held)
-    plan.warnings.push_back(concat("stage ", quote(stage.name), ": its ring has ", ring.rows,
-                                   " rows where ", ring.held,
+    plan.warnings.push_back(concat("stage ", quote(stage.name), ": its ring has ", ring.slots,
+                                   " slots where ", ring.held,
                                    " would do, because its tasks and "
                                    "its readers' do not fit each other"));
 }
 
-/// Whether pages of ragged rows may come and go: a device that has registered a pool keeps them.
+/// Whether pages of ragged slots may come and go: a device that has registered a ring keeps them.
 bool is_sparse(const ValidGraph& graph, const PlanStage& stage) {
-  const auto registers = [&](const std::pair<int, int>& reader) {
+  const auto registers = [&](const auto& reader) {
     return graph.stages[reader.first].type->contract.registers_host_memory;
   };
   const auto ragged = [](const PlanTensor& tensor) { return tensor.type.ragged(); };
-  return std::any_of(stage.pool.tensors.begin(), stage.pool.tensors.end(), ragged) &&
+  return std::any_of(stage.ring.tensors.begin(), stage.ring.tensors.end(), ragged) &&
          std::none_of(stage.readers.begin(), stage.readers.end(), registers);
 }
 
-void make_pools(const ValidGraph& graph, Plan& plan) {
-  const std::vector<std::uint64_t> ways = ways_down(plan);
-  for (std::size_t s = 0; s < plan.stages.size(); ++s) {
+void make_rings(const ValidGraph& graph, Plan& plan) {
+  const ByStage<std::uint64_t> ways = ways_down(plan);
+  for (const StageNumber s : plan.stages.numbers()) {
     PlanStage& stage = plan.stages[s];
-    if (!stage.has_pool) continue;
-    stage.pool.tensors = pool_tensors(graph.stages[s].outputs);
+    if (!stage.has_ring) continue;
+    stage.ring.tensors = ring_tensors(graph.stages[s].outputs);
     RingDemand demand = demand_of(plan, stage, graph.stages[s].buffers);
-    if (has_zip(plan, stage.lanes.front().domain)) demand.way_to_zip = ways[s];
-    RingRows ring = size_ring(demand);
+    if (has_zip(plan, stage.queues.front().index_space)) demand.way_to_zip = ways[s];
+    RingSlots ring = size_ring(demand);
     warn_of_ring(graph.stages[s], ring, plan);
-    stage.pool.rows = ring.rows;
-    stage.pool.holders = std::move(ring.holders);
-    stage.pool.sparse = is_sparse(graph, stage);
-    lay_out_pool(stage.pool);
+    stage.ring.slots = ring.slots;
+    stage.ring.terms = std::move(ring.terms);
+    stage.ring.sparse = is_sparse(graph, stage);
+    lay_out_ring(stage.ring);
   }
 }
 
 /// W: the task words that can be in use at once.
-std::uint64_t window_of(const Plan& plan, const PlanStage& stage, const PlanLane& lane) {
-  if (stage.free_outputs > 0) return 1;  // its lanes use no task words
-  if (stage.has_pool && !(stage.is_cache() && !lane.inputs.empty()))
-    return stage.pool.rows / (lane.task * stage.fan_out);
-  std::uint64_t rows = kSaturated;
-  for (const PlanInput& input : lane.inputs)
-    rows = std::min(rows, plan.stages[input.stage].pool.rows);
-  return rows / lane.task;
+std::uint64_t window_of(const Plan& plan, const PlanStage& stage, const PlanQueue& queue) {
+  if (stage.flat_map_outputs > 0) return 1;  // its task queues use no task words
+  if (stage.has_ring && !(stage.is_cache() && !queue.inputs.empty()))
+    return stage.ring.slots / (queue.task * stage.fan_out);
+  std::uint64_t slots = kSaturated;
+  for (const PlanInput& input : queue.inputs)
+    slots = std::min(slots, plan.stages[input.stage].ring.slots);
+  return slots / queue.task;
 }
 
-void finish_lanes(const ValidGraph& graph, Plan& plan) {
+void finish_queues(const ValidGraph& graph, Plan& plan) {
   for (PlanStage& stage : plan.stages) {
-    for (PlanLane& lane : stage.lanes) {
-      lane.window = window_of(plan, stage, lane);
-      lane.in_order = stage.replicas == 1;
-      lane.fixed = stage.free_outputs == 0 &&
-                   graph.stages[static_cast<std::size_t>(&stage - plan.stages.data())].fixed;
+    for (PlanQueue& queue : stage.queues) {
+      queue.window = window_of(plan, stage, queue);
+      queue.in_order = stage.replicas == 1 && !stage.is_application();
+      queue.fixed = stage.flat_map_outputs == 0 && graph.stages[plan.stages.number_of(stage)].fixed;
     }
   }
 }
@@ -232,19 +222,19 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   Plan& plan = result.plan;
   PlanProblems& problems = result.problems;
   plan = describe(graph);
-  make_lanes(graph, plan);
-  number_domains(graph, plan, problems);
+  make_task_queues(graph, plan);
+  number_index_spaces(graph, plan, problems);
   check_unknown_lengths(graph, plan, problems);
   set_task_sizes(graph, plan, problems);
   share_cores(graph, limits, plan, problems);
   check_descriptors(limits, plan, problems);
   if (!problems.empty()) return result;  // memory of wrong task sizes would be a second complaint
 
-  find_holes(graph, plan);
+  find_empty_slots(graph, plan);
   size_skip_lists(plan);
-  make_pools(graph, plan);
+  make_rings(graph, plan);
   make_caches(graph, plan, problems);
-  finish_lanes(graph, plan);
+  finish_queues(graph, plan);
   check_memory(graph, limits, plan, problems);
   return result;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 // ValidGraph + MachineLimits -> Plan. The planner decides everything that is decided before a run:
-// replicas, threads, task sizes, rows, places in memory. It is pure (no file, no clock, no
+// replicas, threads, task sizes, slots, places in memory. It is pure (no file, no clock, no
 // environment) and takes microseconds; the same graph and limits give the same plan.
 //
 //   const PlanResult planned = plan_graph(graph, limits);

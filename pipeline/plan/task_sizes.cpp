@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/text.h"
-#include "pipeline/plan/arithmetic.h"
-#include "pipeline/plan/lanes.h"
-#include "pipeline/plan/pool_layout.h"
+#include <brigade/text.h>
+#include "base/arithmetic.h"
+#include "pipeline/plan/ring_layout.h"
+#include "pipeline/plan/task_queues.h"
 
 namespace brigade {
 namespace {
@@ -22,14 +22,14 @@ struct Wanted {
   }
 };
 
-std::uint64_t lane_batch(const ValidGraph& graph, const ValidStage& stage, std::size_t lane) {
+std::uint64_t queue_batch(const ValidGraph& graph, const ValidStage& stage, QueueNumber queue) {
   if (!stage.batched) return 0;
-  return stage.sources.empty() ? stage.batch : edge_batch(graph, stage, lane);
+  return stage.sources.empty() ? stage.batch : edge_batch(graph, stage, index_of(queue));
 }
 
-/// What the user fixed for a lane; 0: auto.
-std::uint64_t fixed_size(const ValidGraph& graph, const ValidStage& stage, std::size_t lane) {
-  return stage.batched ? lane_batch(graph, stage, lane) : stage.rows;
+/// What the user fixed for a task queue; 0: auto.
+std::uint64_t fixed_size(const ValidGraph& graph, const ValidStage& stage, QueueNumber queue) {
+  return stage.batched ? queue_batch(graph, stage, queue) : stage.chunk;
 }
 
 /// Under `assign: fixed` an epoch takes whole rounds of all replicas.
@@ -60,26 +60,26 @@ void check_batch(const ValidGraph& graph, const ValidStage& stage, PlanProblems&
   }
 }
 
-/// The fewest samples that make a multiple of so many rows, where each makes `fan_out`.
-std::uint64_t samples_for(std::uint64_t rows, std::uint64_t fan_out) {
-  return rows / std::gcd(rows, fan_out);
+/// The fewest samples that make a multiple of so many slots, where each makes `fan_out`.
+std::uint64_t samples_for(std::uint64_t slots, std::uint64_t fan_out) {
+  return slots / std::gcd(slots, fan_out);
 }
 
 /// Takes and gives one sample after the other, and whatever it is read by wants nothing of what is
 /// above it.
-bool is_free(const PlanStage& stage) { return stage.free_outputs > 0; }
+bool is_free(const PlanStage& stage) { return stage.flat_map_outputs > 0; }
 
-std::vector<Wanted> wanted_batches(const ValidGraph& graph, const Plan& plan) {
-  std::vector<Wanted> wanted(graph.stages.size());
-  for (std::size_t s = graph.stages.size(); s-- > 0;) {
-    for (const auto& [reader, lane] : plan.stages[s].readers) {
+ByStage<Wanted> wanted_batches(const ValidGraph& graph, const Plan& plan) {
+  ByStage<Wanted> wanted(graph.stages.size());
+  for (StageNumber s = graph.stages.next_number(); s-- > 0;) {
+    for (const auto& [reader, queue] : plan.stages[s].readers) {
       const ValidStage& below = graph.stages[reader];
-      const std::uint64_t batch = lane_batch(graph, below, lane);
+      const std::uint64_t batch = queue_batch(graph, below, queue);
       const std::uint64_t fan_out = plan.stages[s].fan_out;
       if (batch != 0) {
         wanted[s].add(samples_for(batch, fan_out), samples_for(batch, fan_out));
       } else if (!below.batched && wanted[reader].largest != 0 &&
-                 !plan.stages[reader].has_output_lane()) {
+                 !plan.stages[reader].has_output_queue()) {
         wanted[s].add(samples_for(wanted[reader].multiple, fan_out),
                       samples_for(wanted[reader].largest, fan_out));
       }
@@ -88,43 +88,43 @@ std::vector<Wanted> wanted_batches(const ValidGraph& graph, const Plan& plan) {
   return wanted;
 }
 
-/// The multiple that the user's own sizes force on each domain, grown towards the default task
+/// The multiple that the user's own sizes force on each index space, grown towards the default task
 /// where it is small and no batch is in it.
-std::vector<Wanted> domain_bases(const ValidGraph& graph, const Plan& plan) {
-  std::vector<Wanted> bases(plan.domains.size());
-  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
-    for (std::size_t i = 0; i < plan.stages[s].lanes.size(); ++i) {
+ByIndexSpace<Wanted> index_space_bases(const ValidGraph& graph, const Plan& plan) {
+  ByIndexSpace<Wanted> bases(plan.index_spaces.size());
+  for (const StageNumber s : graph.stages.numbers()) {
+    for (const QueueNumber i : plan.stages[s].queues.numbers()) {
       if (is_free(plan.stages[s])) continue;
       const std::uint64_t size = fixed_size(graph, graph.stages[s], i);
-      const std::uint64_t batch = lane_batch(graph, graph.stages[s], i);
-      const int domain = plan.stages[s].lanes[i].domain;
+      const std::uint64_t batch = queue_batch(graph, graph.stages[s], i);
+      const IndexSpaceNumber index_space = plan.stages[s].queues[i].index_space;
       if (size != 0)
-        bases[root_domain(plan, domain)].add(samples_for(size, plan.domains[domain].fan_out),
-                                             batch);
+        bases[root_index_space(plan, index_space)].add(
+            samples_for(size, plan.index_spaces[index_space].fan_out), batch);
     }
   }
   for (Wanted& base : bases)
-    if (base.largest == 0 && base.multiple < kTaskRowsDefault)
-      base.multiple *= kTaskRowsDefault / base.multiple;
-  for (std::size_t d = 0; d < bases.size(); ++d) {
-    const PlanDomain& domain = plan.domains[d];
-    if (domain.above < 0) continue;
-    bases[d] = bases[static_cast<std::size_t>(domain.above)];
-    bases[d].multiple = multiply_saturating(bases[d].multiple, domain.fan_out);
+    if (base.largest == 0 && base.multiple < kTaskSlotsDefault)
+      base.multiple *= kTaskSlotsDefault / base.multiple;
+  for (const IndexSpaceNumber d : bases.numbers()) {
+    const PlanIndexSpace& index_space = plan.index_spaces[d];
+    if (index_space.above < 0) continue;
+    bases[d] = bases[index_space.above];
+    bases[d].multiple = multiply_saturating(bases[d].multiple, index_space.fan_out);
   }
   return bases;
 }
 
-std::uint64_t auto_size(const ValidStage& stage, std::uint64_t fan_out, std::size_t lane,
-                        bool lane_per_source, const Wanted& wanted, const Wanted& base) {
-  std::uint64_t bytes = multiply_saturating(row_bytes_of(stage.outputs), fan_out);
+std::uint64_t auto_size(const ValidStage& stage, std::uint64_t fan_out, QueueNumber queue,
+                        bool queue_per_source, const Wanted& wanted, const Wanted& base) {
+  std::uint64_t bytes = multiply_saturating(slot_bytes_of(stage.outputs), fan_out);
   for (std::size_t i = 0; i < stage.sources.size(); ++i)
-    if (!lane_per_source || i == lane)
-      bytes = std::max(bytes, row_bytes_of(stage.sources[i].tensors));
+    if (!queue_per_source || i == index_of(queue))
+      bytes = std::max(bytes, slot_bytes_of(stage.sources[i].tensors));
   const std::uint64_t fitting = std::max<std::uint64_t>(kTaskBytesMax / bytes, 1);
   if (wanted.largest != 0)
     return largest_divisor(wanted.multiple, std::min(fitting, wanted.largest));
-  return largest_divisor(base.multiple, std::min(fitting, kTaskRowsDefault));
+  return largest_divisor(base.multiple, std::min(fitting, kTaskSlotsDefault));
 }
 
 /// A size that the user wrote, for messages.
@@ -135,18 +135,19 @@ struct GivenSize {
   std::uint64_t samples;  // what an epoch of the source must be a multiple of for its sake
 };
 
-/// Of a domain and those derived from it.
-std::vector<GivenSize> given_sizes(const ValidGraph& graph, const Plan& plan, int root) {
+/// Of an index space and those derived from it.
+std::vector<GivenSize> given_sizes(const ValidGraph& graph, const Plan& plan,
+                                   IndexSpaceNumber root) {
   std::vector<GivenSize> sizes;
-  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
-    for (std::size_t i = 0; i < plan.stages[s].lanes.size(); ++i) {
+  for (const StageNumber s : graph.stages.numbers()) {
+    for (const QueueNumber i : plan.stages[s].queues.numbers()) {
       if (is_free(plan.stages[s])) continue;
-      const int domain = plan.stages[s].lanes[i].domain;
+      const IndexSpaceNumber index_space = plan.stages[s].queues[i].index_space;
       const std::uint64_t size = fixed_size(graph, graph.stages[s], i);
-      if (root_domain(plan, domain) != root || size == 0) continue;
+      if (root_index_space(plan, index_space) != root || size == 0) continue;
       const std::uint64_t round = round_of(graph.stages[s], size);
-      sizes.push_back(
-          {&graph.stages[s], size, round, samples_for(round, plan.domains[domain].fan_out)});
+      sizes.push_back({&graph.stages[s], size, round,
+                       samples_for(round, plan.index_spaces[index_space].fan_out)});
     }
   }
   return sizes;
@@ -167,24 +168,25 @@ std::pair<GivenSize, GivenSize> worst_pair(const std::vector<GivenSize>& sizes) 
 }
 
 std::string size_text(const GivenSize& given) {
-  return concat(given.stage->batched ? "batches of " : "rows: ", given.size,
+  return concat(given.stage->batched ? "batches of " : "chunk: ", given.size,
                 given.round == given.size ? "" : concat(" for each of ", given.stage->replicas),
                 " (stage ", quote(given.stage->name), ")");
 }
 
 std::string cure_text(const GivenSize& keep, const GivenSize& change) {
   return concat("write ",
-                change.stage->batched ? "batch: " : "rows: ", nearest_fit(change.size, keep.size),
+                change.stage->batched ? "batch: " : "chunk: ", nearest_fit(change.size, keep.size),
                 " for stage ", quote(change.stage->name));
 }
 
-void check_multiple(const ValidGraph& graph, int domain, Plan& plan, PlanProblems& problems) {
-  const std::vector<GivenSize> sizes = given_sizes(graph, plan, domain);
+void check_multiple(const ValidGraph& graph, IndexSpaceNumber index_space, Plan& plan,
+                    PlanProblems& problems) {
+  const std::vector<GivenSize> sizes = given_sizes(graph, plan, index_space);
   if (sizes.empty()) return;
   std::uint64_t largest = 0;
   for (const GivenSize& given : sizes) largest = std::max(largest, given.samples);
-  const std::uint64_t multiple = plan.domains[domain].multiple;
-  if (multiple <= 2 * std::max(largest, kTaskRowsDefault)) return;
+  const std::uint64_t multiple = plan.index_spaces[index_space].multiple;
+  if (multiple <= 2 * std::max(largest, kTaskSlotsDefault)) return;
 
   const auto [first, second] = worst_pair(sizes);
   const std::string said =
@@ -203,7 +205,7 @@ void check_multiple(const ValidGraph& graph, int domain, Plan& plan, PlanProblem
 bool check_largest(const ValidStage& stage, std::uint64_t size, PlanProblems& problems) {
   if (size <= kPlanMultipleMax) return true;
   problems.push_back(problem_at(stage,
-                                concat(stage.batched ? "batch: " : "rows: ", size,
+                                concat(stage.batched ? "batch: " : "chunk: ", size,
                                        " is above the limit of ", kPlanMultipleMax, " samples"),
                                 "write a smaller number"));
   return false;
@@ -221,8 +223,8 @@ std::uint64_t edge_batch(const ValidGraph& graph, const ValidStage& stage, std::
   return batch;
 }
 
-std::uint64_t row_bytes_of(const Ports& tensors) {
-  std::uint64_t bytes = kRowHeaderBytes;
+std::uint64_t slot_bytes_of(const Ports& tensors) {
+  std::uint64_t bytes = kSlotHeaderBytes;
   for (const TensorType& tensor : tensors.tensors)
     bytes = add_saturating(bytes, tensor_bytes(tensor));
   return bytes;
@@ -246,35 +248,37 @@ std::uint64_t nearest_fit(std::uint64_t size, std::uint64_t other) {
 }
 
 void set_task_sizes(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
-  const std::vector<Wanted> wanted = wanted_batches(graph, plan);
-  const std::vector<Wanted> bases = domain_bases(graph, plan);
-  std::vector<bool> within(plan.domains.size(), true);
-  for (PlanDomain& domain : plan.domains) domain.multiple = 1;
-  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
+  const ByStage<Wanted> wanted = wanted_batches(graph, plan);
+  const ByIndexSpace<Wanted> bases = index_space_bases(graph, plan);
+  ByIndexSpace<bool> within(plan.index_spaces.size(), true);
+  for (PlanIndexSpace& index_space : plan.index_spaces) index_space.multiple = 1;
+  for (const StageNumber s : graph.stages.numbers()) {
     const ValidStage& stage = graph.stages[s];
     check_batch(graph, stage, problems);
-    std::vector<PlanLane>& lanes = plan.stages[s].lanes;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      PlanLane& lane = lanes[i];
-      // Of a cache lane 0 is read by others, lane 1 by nobody.
+    ByQueue<PlanQueue>& queues = plan.stages[s].queues;
+    for (const QueueNumber i : queues.numbers()) {
+      PlanQueue& queue = queues[i];
+      // Of a cache task queue 0 is read by others, task queue 1 by nobody.
       const Wanted read_in = plan.stages[s].is_cache() && i > 0 ? Wanted{} : wanted[s];
-      lane.task = is_free(plan.stages[s]) ? 1 : fixed_size(graph, stage, i);
-      if (lane.task == 0)
-        lane.task = auto_size(stage, plan.stages[s].fan_out, i, lanes.size() > 1, read_in,
-                              bases[lane.domain]);
-      const int root = root_domain(plan, lane.domain);
-      if (!check_largest(stage, lane.task, problems)) within[root] = false;
-      std::uint64_t& multiple = plan.domains[root].multiple;
+      queue.task = is_free(plan.stages[s]) ? 1 : fixed_size(graph, stage, i);
+      if (queue.task == 0)
+        queue.task = auto_size(stage, plan.stages[s].fan_out, i, queues.size() > 1, read_in,
+                               bases[queue.index_space]);
+      const IndexSpaceNumber root = root_index_space(plan, queue.index_space);
+      if (!check_largest(stage, queue.task, problems)) within[root] = false;
+      std::uint64_t& multiple = plan.index_spaces[root].multiple;
       multiple = lcm_saturating(
-          multiple, samples_for(round_of(stage, lane.task), plan.domains[lane.domain].fan_out));
+          multiple,
+          samples_for(round_of(stage, queue.task), plan.index_spaces[queue.index_space].fan_out));
     }
   }
-  for (std::size_t d = 0; d < plan.domains.size(); ++d) {
-    PlanDomain& domain = plan.domains[d];
-    if (domain.above < 0) {
-      if (within[d]) check_multiple(graph, static_cast<int>(d), plan, problems);
+  for (const IndexSpaceNumber d : plan.index_spaces.numbers()) {
+    PlanIndexSpace& index_space = plan.index_spaces[d];
+    if (index_space.above < 0) {
+      if (within[d]) check_multiple(graph, d, plan, problems);
     } else {
-      domain.multiple = multiply_saturating(plan.domains[domain.above].multiple, domain.fan_out);
+      index_space.multiple =
+          multiply_saturating(plan.index_spaces[index_space.above].multiple, index_space.fan_out);
     }
   }
 }

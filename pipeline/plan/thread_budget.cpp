@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "pipeline/plan/arithmetic.h"
+#include <brigade/text.h>
+#include "base/arithmetic.h"
 
 namespace brigade {
 namespace {
@@ -15,11 +15,11 @@ std::uint64_t threads_of(const ValidStage& stage) {
 bool wants_cores(const ValidStage& stage) { return wants_cores(stage.kind, threads_of(stage)); }
 
 /// Whether several of it would change what a run gives: it keeps state, numbers samples in the
-/// order in which they come (a stream, a stage that numbers freely).
+/// order in which they come (a stream, a flat_map stage).
 bool is_one_of_a_kind(const ValidStage& stage) {
   const auto& contract = stage.type->contract;
   const bool stream = stage.kind == StageKind::producer && !stage.type->indexed;
-  return contract.stateful || contract.numbering == Numbering::free || stream;
+  return contract.stateful || contract.numbering == Numbering::flat_map || stream;
 }
 
 /// 0: auto.
@@ -53,12 +53,12 @@ std::uint64_t take_share(std::uint64_t& left, std::uint64_t threads, std::uint64
   return taken;
 }
 
-std::vector<std::uint64_t> choose_replicas(const ValidGraph& graph, std::uint64_t cores) {
+ByStage<std::uint64_t> choose_replicas(const ValidGraph& graph, std::uint64_t cores) {
   Taken taken = taken_by_others(graph);
   std::uint64_t cores_left = cores - std::min(cores, taken.cores);
   const std::uint64_t most = kPlanReplicasMax;
   std::uint64_t replicas_left = most - std::min(most, taken.replicas);
-  std::vector<std::uint64_t> replicas;
+  ByStage<std::uint64_t> replicas;
   for (const ValidStage& stage : graph.stages) {
     replicas.push_back(asked_replicas(stage));
     if (replicas.back() != 0) continue;
@@ -70,11 +70,11 @@ std::vector<std::uint64_t> choose_replicas(const ValidGraph& graph, std::uint64_
   return replicas;
 }
 
-void check_count(const ValidGraph& graph, const std::vector<std::uint64_t>& replicas,
+void check_count(const ValidGraph& graph, const ByStage<std::uint64_t>& replicas,
                  PlanProblems& problems) {
   std::uint64_t total = 0;
-  std::size_t most = 0;
-  for (std::size_t s = 0; s < replicas.size(); ++s) {
+  StageNumber most = 0;
+  for (const StageNumber s : replicas.numbers()) {
     total = add_saturating(total, replicas[s]);
     if (replicas[s] > replicas[most]) most = s;
   }
@@ -91,14 +91,14 @@ std::string term(const ValidStage& stage, std::uint64_t replicas) {
   return concat(replicas, " x ", threads_of(stage), " in ", stage.name);
 }
 
-void check_threads(const ValidGraph& graph, const std::vector<std::uint64_t>& replicas,
+void check_threads(const ValidGraph& graph, const ByStage<std::uint64_t>& replicas,
                    std::uint64_t cores, Plan& plan, PlanProblems& problems) {
   std::uint64_t wanted = 0;
   std::uint64_t in_teams = 0;
   std::vector<std::string> terms;
   std::vector<std::string> team_terms;
   const ValidStage* largest = nullptr;
-  for (std::size_t s = 0; s < replicas.size(); ++s) {
+  for (const StageNumber s : replicas.numbers()) {
     const ValidStage& stage = graph.stages[s];
     if (!wants_cores(stage)) continue;
     const std::uint64_t threads = multiply_saturating(replicas[s], threads_of(stage));
@@ -158,12 +158,12 @@ void bind(const ValidStage& valid, const MachineLimits& limits, PlanStage& stage
 void share_cores(const ValidGraph& graph, const MachineLimits& limits, Plan& plan,
                  PlanProblems& problems) {
   const std::uint64_t cores = usable_cores(limits);
-  const std::vector<std::uint64_t> replicas = choose_replicas(graph, cores);
+  const ByStage<std::uint64_t> replicas = choose_replicas(graph, cores);
   check_count(graph, replicas, problems);
   check_threads(graph, replicas, cores, plan, problems);
 
   plan.replicas = 0;
-  for (std::size_t s = 0; s < replicas.size(); ++s) {
+  for (const StageNumber s : replicas.numbers()) {
     PlanStage& stage = plan.stages[s];
     stage.replicas = static_cast<int>(std::min<std::uint64_t>(replicas[s], kPlanReplicasMax));
     stage.threads = static_cast<int>(std::min<std::uint64_t>(threads_of(graph.stages[s]), 4096));

@@ -1,6 +1,6 @@
 #include "pipeline/stats/bottleneck.h"
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "base/units.h"
 
 namespace brigade {
@@ -37,18 +37,18 @@ StageShares time_shares(const StageFigures& figures) { return time_shares({}, fi
 
 std::optional<Bottleneck> find_bottleneck(const RunFigures& before, const RunFigures& after) {
   std::optional<Bottleneck> worst;
-  for (std::size_t s = 0; s < after.stages.size(); ++s) {
+  for (const StageNumber s : after.stages.numbers()) {
     const StageFigures none;
-    const StageFigures& start = s < before.stages.size() ? before.stages[s] : none;
+    const StageFigures& start = before.stages.has(s) ? before.stages[s] : none;
     const StageShares shares = time_shares(start, after.stages[s]);
     if (shares.busy < kBusyMin || (worst && shares.busy <= worst->shares.busy)) continue;
-    worst = Bottleneck{static_cast<int>(s), shares};
+    worst = Bottleneck{s, shares};
   }
   return worst;
 }
 
 std::string bottleneck_text(const RunFigures& figures, const Bottleneck& bottleneck) {
-  const StageFigures& stage = figures.stages[static_cast<std::size_t>(bottleneck.stage)];
+  const StageFigures& stage = figures.stages[bottleneck.stage];
   return concat(stage.name, " (busy ", format_percentage(bottleneck.shares.busy),
                 "): ", advice(stage, bottleneck.shares));
 }

@@ -24,7 +24,7 @@ StageShares time_shares(const StageFigures& before, const StageFigures& after);
 StageShares time_shares(const StageFigures& figures);
 
 struct Bottleneck {
-  int stage = 0;
+  StageNumber stage = 0;
   StageShares shares;
 };
 

@@ -5,8 +5,8 @@
 // (Control::extra), so they outlast the replica, and its successor counts on from there.
 //
 // One writer, the replica's own thread, once per task and after its commit: a replica killed in
-// between loses the count of one task, never of a sample (the audit counts those from the marks).
-// Readers see each word whole, but not all words of one moment.
+// between loses the count of one task, never of a sample (the audit counts those from the
+// watermarks). Readers see each word whole, but not all words of one moment.
 
 #include <array>
 #include <atomic>
@@ -28,13 +28,13 @@ inline constexpr std::size_t kTimeBuckets = 48;
 struct alignas(kCacheLineBytes) ReplicaCounters {
   using Word = std::atomic<std::uint64_t>;
 
-  Word samples{0};          ///< FULL rows finished
+  Word samples{0};          ///< FULL slots finished
   Word tasks{0};            ///< finished, empty ones included
   Word busy_ns{0};          ///< from claim to commit, epoch_end() included
   Word wait_in_ns{0};       ///< for its inputs
   Word wait_out_ns{0};      ///< for room in its ring: its readers are slower
   Word wait_other_ns{0};    ///< for the end, a stop, or the other replicas (`join: epochs`)
-  Word first_sample_ns{0};  ///< CLOCK_MONOTONIC when its first FULL row was in hand; 0: none yet
+  Word first_sample_ns{0};  ///< CLOCK_MONOTONIC when its first FULL slot was in flight; 0: none yet
   Word skipped{0};          ///< samples given up under `on_error: skip`
   Word epochs{0};           ///< epochs of its last input that it has seen the end of
   Word waiting{0};          ///< Waiting
@@ -47,7 +47,7 @@ static_assert(sizeof(ReplicaCounters) % kCacheLineBytes == 0, "replicas do not s
 inline constexpr std::uint64_t kReplicaCounterBytes = sizeof(ReplicaCounters);
 
 /// The counters of a replica, by its number in the graph. The segment must have been laid out with
-/// replica_extra_bytes = kReplicaCounterBytes (graph_shape() does).
+/// replica_extra_bytes = kReplicaCounterBytes (shared_shape() does).
 template <class P>
 ReplicaCounters& live_counters(const Control<P>& control, int replica) {
   return *reinterpret_cast<ReplicaCounters*>(

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/plan/plan.h"
+#include "pipeline/plan/resume_point.h"
 #include "transports/layout.h"
 
 namespace brigade {
@@ -17,7 +17,7 @@ struct StageFigures {
   std::string name;
   StageKind kind = StageKind::transform;
   int replicas = 1;
-  std::uint64_t samples = 0;  ///< FULL rows finished, over all inputs
+  std::uint64_t samples = 0;  ///< FULL slots finished, over all inputs
   std::uint64_t tasks = 0;
   std::uint64_t skipped = 0;  ///< samples given up under `on_error: skip`
   std::uint64_t restarts = 0;
@@ -31,18 +31,18 @@ struct StageFigures {
 };
 
 struct RunFigures {
-  std::vector<StageFigures> stages;  ///< in the plan's order
-  /// FULL rows finished by consumers: of several consumers the largest; zip counts once, epochs and
-  /// merge add up.
+  ByStage<StageFigures> stages;
+  /// FULL slots finished by consumers: of several consumers the largest; zip counts once, epochs
+  /// and merge add up.
   std::uint64_t samples = 0;
   std::uint64_t samples_expected = 0;  ///< at the end of that consumer; 0 while unknown
   std::uint64_t epochs = 0;            ///< completed by every consumer
-  std::int64_t first_sample_ns = 0;    ///< CLOCK_MONOTONIC, first row in a consumer's hand; 0: none
-  std::int64_t now_ns = 0;             ///< when this was read
+  std::int64_t first_sample_ns = 0;  ///< CLOCK_MONOTONIC, first slot in a consumer's hand; 0: none
+  std::int64_t now_ns = 0;           ///< when this was read
 };
 
 /// `now_ns`: CLOCK_MONOTONIC. Times of a replica that works or waits right now include that.
-RunFigures read_figures(const Plan& plan, const Control<SystemPolicy>& control,
-                        std::int64_t now_ns);
+RunFigures read_figures(const Plan& plan, const ResumePoint& resume,
+                        const Control<SystemPolicy>& control, std::int64_t now_ns);
 
 }  // namespace brigade

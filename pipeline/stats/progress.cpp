@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "base/units.h"
 #include "pipeline/stats/bottleneck.h"
 
@@ -34,8 +34,8 @@ std::string eta(const RunFigures& now, double samples_per_second) {
 double data_ready_share(const RunFigures& before, const RunFigures& now) {
   double waited = 0;
   double total = 0;
-  for (std::size_t s = 0; s < now.stages.size(); ++s) {
-    if (now.stages[s].kind != StageKind::consumer || s >= before.stages.size()) continue;
+  for (const StageNumber s : now.stages.numbers()) {
+    if (now.stages[s].kind != StageKind::consumer || !before.stages.has(s)) continue;
     const auto& a = before.stages[s];
     const auto& b = now.stages[s];
     waited += static_cast<double>(b.wait_in_ns - a.wait_in_ns);

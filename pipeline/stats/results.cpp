@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "stages/api/contract.h"
+#include <brigade/contract.h>
 
 namespace brigade {
 

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <cmath>
 
+#include <brigade/text.h>
 #include "base/printable.h"
-#include "base/text.h"
+#include "base/text_table.h"
 #include "base/units.h"
-#include "pipeline/plan/text_table.h"
 #include "pipeline/stats/bottleneck.h"
 
 namespace brigade {
@@ -59,9 +59,9 @@ std::string summary_text(const Plan& plan, const RunSummary& summary) {
   if (const auto bottleneck = find_bottleneck({}, summary.figures)) {
     text += concat("  bottleneck: ", bottleneck_text(summary.figures, *bottleneck), '\n');
   }
-  for (const SourceBook& book : summary.sources)
-    if (!book.left_out.empty()) text += concat("  ", source_text(book), '\n');
-  for (const EdgeBook& book : summary.edges) text += concat("  ", book_text(book), '\n');
+  for (const SourceAudit& audit : summary.sources)
+    if (!audit.skipped.empty()) text += concat("  ", source_text(audit), '\n');
+  for (const NamedEdgeAudit& edge : summary.edges) text += concat("  ", audit_text(edge), '\n');
   for (const auto& [stage, results] : summary.results) {
     std::vector<std::string> parts;
     for (const StageResult& result : results) {

@@ -25,24 +25,26 @@ ordered_json or_null(const std::optional<T>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-ordered_json source_json(const SourceBook& book) {
-  ordered_json left_out = ordered_json::array();
-  for (const LeftOut& one : book.left_out)
-    left_out.push_back({{"count", one.count}, {"why", left_out_name(one.why)}, {"text", one.text}});
-  return {{"name", book.name},
-          {"found", or_null(found_by(book))},
-          {"gives", or_null(book.gives)},
-          {"left_out", left_out}};
+ordered_json source_json(const SourceAudit& audit) {
+  ordered_json skipped = ordered_json::array();
+  for (const SkippedInputs& one : audit.skipped)
+    skipped.push_back(
+        {{"count", one.count}, {"why", skip_reason_name(one.why)}, {"text", one.text}});
+  return {{"name", audit.name},
+          {"found", or_null(found_by(audit))},
+          {"gives", or_null(audit.gives)},
+          {"skipped", skipped}};
 }
 
-ordered_json edge_json(const EdgeBook& book) {
-  return {{"from", book.from},
-          {"to", book.to},
-          {"produced", book.audit.produced},
-          {"delivered", book.audit.delivered},
-          {"dropped", book.audit.dropped},
-          {"quarantined", book.audit.quarantined},
-          {"leaked", book.audit.leaked}};
+ordered_json edge_json(const NamedEdgeAudit& edge) {
+  return {{"from", edge.from},
+          {"to", edge.to},
+          {"produced", edge.audit.produced},
+          {"delivered", edge.audit.delivered},
+          {"dropped", edge.audit.dropped},
+          {"quarantined", edge.audit.quarantined},
+          {"unread", edge.audit.unread},
+          {"leaked", edge.audit.leaked}};
 }
 
 // A checksum does not fit the numbers of most JSON readers; nan and infinities fit none.
@@ -56,8 +58,11 @@ ordered_json result_json(const StageResult& result) {
 
 }  // namespace
 
-std::string summary_json(const RunSummary& summary) {
+std::string summary_json(const RunSummary& summary, std::string_view end,
+                         const std::string& failure) {
   ordered_json out;
+  out["end"] = end;
+  out["failure"] = failure.empty() ? ordered_json(nullptr) : ordered_json(failure);
   const double rate =
       summary.seconds > 0 ? static_cast<double>(summary.figures.samples) / summary.seconds : 0;
   out["samples"] = summary.figures.samples;
@@ -70,9 +75,9 @@ std::string summary_json(const RunSummary& summary) {
     out["stages"].push_back(stage_json(stage));
   }
   out["sources"] = ordered_json::array();
-  for (const SourceBook& book : summary.sources) out["sources"].push_back(source_json(book));
+  for (const SourceAudit& audit : summary.sources) out["sources"].push_back(source_json(audit));
   out["edges"] = ordered_json::array();
-  for (const EdgeBook& book : summary.edges) out["edges"].push_back(edge_json(book));
+  for (const NamedEdgeAudit& edge : summary.edges) out["edges"].push_back(edge_json(edge));
   out["results"] = ordered_json::object();
   for (const auto& [stage, results] : summary.results) {
     out["results"][stage] = ordered_json::object();

@@ -1,4 +1,4 @@
-#include "stages/api/file_patterns.h"
+#include <brigade/file_patterns.h>
 
 #include <glob.h>
 
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <optional>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {

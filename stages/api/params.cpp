@@ -1,10 +1,10 @@
-#include "stages/api/params.h"
+#include <brigade/params.h>
 
 #include <charconv>
 #include <cmath>
 #include <limits>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "base/units.h"
 
 namespace brigade {

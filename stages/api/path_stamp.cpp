@@ -1,4 +1,4 @@
-#include "stages/api/path_stamp.h"
+#include <brigade/path_stamp.h>
 
 namespace brigade {
 

@@ -1,9 +1,9 @@
-#include "stages/api/stage_contract.h"
+#include <brigade/stage_contract.h>
 
 #include <algorithm>
 
-#include "base/random.h"
-#include "base/text.h"
+#include <brigade/random.h>
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {
@@ -70,7 +70,7 @@ std::uint64_t StageContract::hash() const {
     for (const TensorPattern& pattern : group) text += concat(' ', pattern.text());
     text += '\n';
   }
-  for (const std::string& fact : facts) text += concat("fact ", fact, '\n');
+  for (const std::string& file_header : metadata) text += concat("fact ", file_header, '\n');
   for (const std::string& port : source_ports) text += concat("port ", port, '\n');
   for (const ReportSpec& report : reports)
     text += concat("report ", report.name, static_cast<int>(report.combine), '\n');

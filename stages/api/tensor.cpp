@@ -1,6 +1,6 @@
-#include "stages/api/tensor.h"
+#include <brigade/tensor.h>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {

@@ -1,9 +1,9 @@
-#include "stages/api/types.h"
+#include <brigade/types.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {

@@ -1,11 +1,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/text.h"
-#include "stages/api/cache_file.h"
+#include <brigade/text.h>
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
+#include "stages/detail/cache_file.h"
 
 namespace brigade {
 namespace {
@@ -20,7 +20,8 @@ Result<CacheFileHeader> header_of(const std::string& path, std::string_view star
   auto header = parse_cache_header(start);
   if (!header) return Error{concat(path, ": ", header.error().message)};
   if (!header->complete)
-    return Error{concat(path, ": is not complete: the run that writes it has not kept everything")};
+    return Error{
+        concat(path, ": is not complete: the run that writes it has not cached everything")};
   if (auto whole = check_cache_size(*header, file_bytes); !whole)
     return Error{concat(path, ": ", whole.error().message)};
   return std::move(*header);
@@ -35,16 +36,19 @@ Ports ports_of(const CacheFileHeader& header) {
   return ports;
 }
 
-Result<Ports> cached_outputs(const CachedParams& params, const Ports&, const Facts& facts) {
-  const FileFact* const fact = facts.find("file");
-  if (fact == nullptr) return Error{concat(params.file.path, ": its header could not be read")};
-  BRIGADE_ASSIGN(const auto header, header_of(params.file.path, fact->header, fact->file_bytes));
+Result<Ports> cached_outputs(const CachedParams& params, const Ports&,
+                             const FileMetadata& metadata) {
+  const FileHeader* const file_header = metadata.find("file");
+  if (file_header == nullptr)
+    return Error{concat(params.file.path, ": its header could not be read")};
+  BRIGADE_ASSIGN(const auto header,
+                 header_of(params.file.path, file_header->header, file_header->file_bytes));
   return ports_of(header);
 }
 
-std::optional<std::uint64_t> cached_samples(const CachedParams&, const Facts& facts) {
-  const FileFact* const fact = facts.find("file");
-  const auto header = parse_cache_header(fact == nullptr ? "" : fact->header);
+std::optional<std::uint64_t> cached_samples(const CachedParams&, const FileMetadata& metadata) {
+  const FileHeader* const file_header = metadata.find("file");
+  const auto header = parse_cache_header(file_header == nullptr ? "" : file_header->header);
   if (!header) return std::nullopt;
   return header->samples;
 }
@@ -65,23 +69,23 @@ class Cached : public Producer {
 
   // The header has the times of the files that the samples were made from.
   std::uint64_t fingerprint() override {
-    Fingerprint rows;
-    rows.add_file(file_.bytes().substr(kCacheHeaderBytes));
-    return rows.value();
+    Fingerprint slots;
+    slots.add_file(file_.bytes().substr(kCacheHeaderBytes));
+    return slots.value();
   }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     std::uint64_t state = 0;
-    std::memcpy(&state, data() + index * kCacheRowWordBytes, sizeof state);
-    if (state == kCacheRowHole) return Next::drop;
-    if (state != kCacheRowFull)
+    std::memcpy(&state, data() + index * kCacheSlotWordBytes, sizeof state);
+    if (state == kCacheSlotEmpty) return Next::drop;
+    if (state != kCacheSlotFull)
       return Error{concat(path_, ": is broken: sample ", index, " is not there")};
     std::size_t at = 0;
     for (std::size_t i = 0; i < header_.arrays.size(); ++i, ++at) {
       const CacheFileArray& array = header_.arrays[i];
       TensorSlot slot = out.at(at);
       if (array.type.ragged()) BRIGADE_TRY(resize(slot, header_.arrays[++i], index));
-      std::memcpy(slot.data(), row(array, index), slot.bytes());
+      std::memcpy(slot.data(), stored_slot(array, index), slot.bytes());
     }
     return Next::emit;
   }
@@ -92,7 +96,7 @@ class Cached : public Producer {
 
  private:
   const char* data() const { return file_.bytes().data() + kCacheHeaderBytes; }
-  const char* row(const CacheFileArray& array, std::uint64_t index) const {
+  const char* stored_slot(const CacheFileArray& array, std::uint64_t index) const {
     return data() + array.offset + index * array.stride;
   }
 
@@ -100,7 +104,7 @@ class Cached : public Producer {
     Shape shape = slot.bounds();
     for (int d = 0; d < shape.rank(); ++d) {
       std::int64_t size = 0;
-      std::memcpy(&size, row(sizes, index) + static_cast<std::size_t>(d) * sizeof size,
+      std::memcpy(&size, stored_slot(sizes, index) + static_cast<std::size_t>(d) * sizeof size,
                   sizeof size);
       if (size < 0) return Error{concat(path_, ": is broken: sample ", index, " has no size")};
       shape[d] = size;
@@ -117,11 +121,11 @@ class Cached : public Producer {
 
 void add_cached(StageTypes& types) {
   types.add<Cached>(
-      Contract<CachedParams>("cached", "Gives the samples that a `cache` has kept in a file.")
+      Contract<CachedParams>("cached", "Gives the samples that a `cache` has written to a file.")
           .producer()
           .param("file", &CachedParams::file, "what `file:` of that cache has named; complete")
           .required()
-          .fact()
+          .file_header()
           .outputs(cached_outputs)
           .counts(cached_samples)
           .may_drop()

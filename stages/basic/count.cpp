@@ -4,7 +4,7 @@
 #include <cstring>
 #include <thread>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "stages/basic/basic_stages.h"
 
 namespace brigade {
@@ -67,9 +67,9 @@ class Count : public Stage {
   }
 
   Result<Next> process(const Inputs& in, Outputs&) override {
-    state_.samples += static_cast<std::uint64_t>(in.rows());
+    state_.samples += static_cast<std::uint64_t>(in.samples());
     ++state_.calls;
-    for (std::int64_t i = 0; params_.checksum && i < in.rows(); ++i) add(in, in.row(i), i);
+    for (std::int64_t i = 0; params_.checksum && i < in.samples(); ++i) add(in, in.sample(i), i);
     if (params_.sleep_ms > 0)
       std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(params_.sleep_ms));
     return Next::emit;
@@ -93,18 +93,18 @@ class Count : public Stage {
     std::uint64_t set_checksum = 0;
   };
 
-  void add(const Inputs& batch, const Inputs& sample, std::int64_t row) {
-    const SampleInfo& info = sample.sample();
+  void add(const Inputs& batch, const Inputs& sample, std::int64_t slot) {
+    const SampleInfo& info = sample.info();
     std::uint64_t hash = hash_words(info.id, info.epoch);
     for (std::size_t i = 0; i < sample.size(); ++i) {
       TensorView tensor = sample.at(i);
       Shape shape = tensor.shape();
       if (ragged_) {
         if (is_shape_of_another(sample, i)) continue;
-        shape = real_shape(batch, sample, i, row);
+        shape = real_shape(batch, sample, i, slot);
         tensor = TensorView(tensor.data(), tensor.dtype(), shape);
       }
-      if (row == 0 || ragged_) {  // all rows of a dense batch have one type
+      if (slot == 0 || ragged_) {  // all slots of a dense batch have one type
         type_hashes_.resize(sample.size());
         type_hashes_[i] = hash_type(sample.name(i), tensor);
       }
@@ -121,11 +121,11 @@ class Count : public Stage {
   }
 
   static Shape real_shape(const Inputs& batch, const Inputs& sample, std::size_t i,
-                          std::int64_t row) {
+                          std::int64_t slot) {
     const std::string name = concat(sample.name(i), ".shape");
     if (!batch.has(name)) return sample.at(i).shape();
     Shape shape;
-    for (std::int64_t size : batch.row(row)[name].as<std::int64_t>()) shape.push_back(size);
+    for (std::int64_t size : batch.sample(slot)[name].as<std::int64_t>()) shape.push_back(size);
     return shape;
   }
 

@@ -7,9 +7,10 @@
 #include <fstream>
 #include <system_error>
 
-#include "base/random.h"
+#include <brigade/random.h>
+#include <brigade/text.h>
+#include "base/io.h"
 #include "base/shared_path.h"
-#include "base/text.h"
 
 namespace brigade {
 namespace {

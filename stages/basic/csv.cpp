@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/csv_table.h"
 #include "stages/basic/csv_text.h"
@@ -93,8 +93,9 @@ Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
   return out;
 }
 
-std::optional<std::uint64_t> csv_file_samples(const CsvParams& params, const Facts& facts) {
-  return csv_samples(facts.find("file"), params.separator, params.header);
+std::optional<std::uint64_t> csv_file_samples(const CsvParams& params,
+                                              const FileMetadata& metadata) {
+  return csv_samples(metadata.find("file"), params.separator, params.header);
 }
 
 Contract<CsvParams> csv_contract() {
@@ -102,7 +103,7 @@ Contract<CsvParams> csv_contract() {
       .producer()
       .param("file", &CsvParams::file, "file in UTF-8, fields as in RFC 4180; not packed")
       .required()
-      .fact()
+      .file_header()
       .param("columns", &CsvParams::columns,
              "for each tensor its column, or a list of columns that make a vector")
       .required()
@@ -116,15 +117,16 @@ Contract<CsvParams> csv_contract() {
       .param("header", &CsvParams::header,
              "the first line names the columns; without it they are 1, 2, ...")
       .param("separator", &CsvParams::separator, "one character between fields")
-      .outputs([](const CsvParams& params, const Ports&, const Facts& facts) -> Result<Ports> {
-        const FileFact* const fact = facts.find("file");
-        if (fact == nullptr)
-          return Error{concat(params.file.path, ": its beginning could not be read")};
-        BRIGADE_ASSIGN(const Layout layout, layout_of(params, fact->header));
-        Ports ports;
-        for (const Column& column : layout.columns) ports.tensors.push_back(column.type);
-        return ports;
-      })
+      .outputs(
+          [](const CsvParams& params, const Ports&, const FileMetadata& metadata) -> Result<Ports> {
+            const FileHeader* const file_header = metadata.find("file");
+            if (file_header == nullptr)
+              return Error{concat(params.file.path, ": its beginning could not be read")};
+            BRIGADE_ASSIGN(const Layout layout, layout_of(params, file_header->header));
+            Ports ports;
+            for (const Column& column : layout.columns) ports.tensors.push_back(column.type);
+            return ports;
+          })
       .counts(csv_file_samples)
       .example(
           "producer: csv\n"
@@ -200,7 +202,7 @@ ReadValue reader_of(DType dtype) {
   return nullptr;
 }
 
-class Csv : public Producer, public LeavesOut {
+class Csv : public Producer, public SkipsInputs {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<CsvParams>();
@@ -209,7 +211,7 @@ class Csv : public Producer, public LeavesOut {
     text_ = file_.bytes();
     if (text_.starts_with("\x1f\x8b"))
       return Error{concat(path_, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
-    BRIGADE_ASSIGN(layout_, layout_of(params, text_.substr(0, kFactBytesMax)));
+    BRIGADE_ASSIGN(layout_, layout_of(params, text_.substr(0, kMetadataBytesMax)));
     for (std::size_t i = 0; i < layout_.columns.size(); ++i)
       if (i >= context.outputs.tensors.size() ||
           !(context.outputs.tensors[i] == layout_.columns[i].type))
@@ -220,7 +222,7 @@ class Csv : public Producer, public LeavesOut {
   }
 
   Result<std::uint64_t> size() override { return records_.size(); }
-  std::vector<LeftOut> left_out() const override { return records_.left_out(); }
+  std::vector<SkippedInputs> skipped() const override { return records_.skipped(); }
 
   // All of the text: open() has looked through it, too.
   std::uint64_t fingerprint() override {
@@ -285,7 +287,7 @@ class Csv : public Producer, public LeavesOut {
   std::string_view text_;
   Layout layout_;
   CsvRecords records_;
-  std::vector<CsvField> fields_;  // of the record in hand
+  std::vector<CsvField> fields_;  // of the current record
   std::string memory_;
 };
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "stages/api/types.h"
+#include <brigade/text.h>
+#include <brigade/types.h>
 #include "stages/basic/csv_text.h"
 
 namespace brigade {
@@ -39,9 +39,9 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
   const std::size_t begin = csv_skip_empty(head, csv_begin(head));
   if (begin == head.size()) return Error{concat(path, ": has no lines")};
   const auto end = csv_record_end(head, begin, separator);
-  if (!end || (*end == head.size() && head.size() == kFactBytesMax && !head.ends_with('\n')))
+  if (!end || (*end == head.size() && head.size() == kMetadataBytesMax && !head.ends_with('\n')))
     return Error{concat(csv_place(path, head, begin), ": the first line does not end within ",
-                        kFactBytesMax >> 10, " KiB; is a quote not closed?")};
+                        kMetadataBytesMax >> 10, " KiB; is a quote not closed?")};
   std::vector<CsvField> fields;
   std::size_t at = 0;
   if (auto split = csv_split(head.substr(begin, *end - begin), separator, fields, at); !split)
@@ -89,9 +89,9 @@ Result<CsvRecords> CsvRecords::find(const std::string& path, std::string_view te
   return out;
 }
 
-std::vector<LeftOut> CsvRecords::left_out() const {
+std::vector<SkippedInputs> CsvRecords::skipped() const {
   if (blank_lines_ == 0) return {};
-  return {{LeftOutWhy::blank, blank_lines_, "blank lines"}};
+  return {{SkipReason::blank, blank_lines_, "blank lines"}};
 }
 
 std::size_t CsvRecords::begin(std::uint64_t record) const {
@@ -106,12 +106,13 @@ std::string_view CsvRecords::text(std::uint64_t record) const {
   return text_.substr(at, csv_record_end(text_, at, separator_).value_or(text_.size()) - at);
 }
 
-std::optional<std::uint64_t> csv_samples(const FileFact* fact, const std::string& separator,
-                                         bool header) {
-  if (fact == nullptr || fact->header.size() != fact->file_bytes) return std::nullopt;
+std::optional<std::uint64_t> csv_samples(const FileHeader* file_header,
+                                         const std::string& separator, bool header) {
+  if (file_header == nullptr || file_header->header.size() != file_header->file_bytes)
+    return std::nullopt;
   const auto character = csv_separator(separator);
   if (!character) return std::nullopt;
-  const auto records = CsvRecords::find("", fact->header, *character, header);
+  const auto records = CsvRecords::find("", file_header->header, *character, header);
   if (!records) return std::nullopt;
   return records->size();
 }

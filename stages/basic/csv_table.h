@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "stages/api/left_out.h"
-#include "stages/api/types.h"
+#include <brigade/result.h>
+#include <brigade/skipped_inputs.h>
+#include <brigade/types.h>
 
 namespace brigade {
 
@@ -19,7 +19,7 @@ namespace brigade {
 Result<char> csv_separator(const std::string& text);
 
 /// The columns of a table by its first line; "1", "2", ... without a header. `head`: the table or
-/// its first kFactBytesMax bytes, in which the line must end.
+/// its first kMetadataBytesMax bytes, in which the line must end.
 Result<std::vector<std::string>> csv_names(const std::string& path, std::string_view head,
                                            char separator, bool header);
 
@@ -28,8 +28,8 @@ Result<std::size_t> csv_find_column(const std::string& path, const std::vector<s
                                     const std::string& name, bool header);
 
 /// How many records a table has, where the fact is all of it; nothing of a longer one.
-std::optional<std::uint64_t> csv_samples(const FileFact* fact, const std::string& separator,
-                                         bool header);
+std::optional<std::uint64_t> csv_samples(const FileHeader* file_header,
+                                         const std::string& separator, bool header);
 
 /// Where the records lie: the place of every eighth is kept, a byte a record.
 class CsvRecords {
@@ -41,7 +41,7 @@ class CsvRecords {
 
   std::uint64_t size() const { return size_; }
   /// Lines with nothing on them, behind a record.
-  std::vector<LeftOut> left_out() const;
+  std::vector<SkippedInputs> skipped() const;
   std::size_t begin(std::uint64_t record) const;
   /// With its line end.
   std::string_view text(std::uint64_t record) const;

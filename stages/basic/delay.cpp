@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include <brigade/text.h>
 #include "base/log.h"
-#include "base/text.h"
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/crash_marker.h"
 
@@ -56,7 +56,7 @@ class Delay : public Stage {
   }
 
   Result<Next> process(const Inputs& in, Outputs&) override {
-    const std::uint64_t id = in.sample().id;
+    const std::uint64_t id = in.info().id;
     if (params_.ms > 0 && id % params_.every == 0)
       std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(params_.ms));
     if (lists(params_.crash_at, id)) crash("crash_at", id);

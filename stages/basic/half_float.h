@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "stages/api/tensor.h"
+#include <brigade/tensor.h>
 
 namespace brigade {
 

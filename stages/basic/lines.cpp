@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "base/text.h"
+#include <brigade/text.h>
+#include "base/io.h"
 #include "stages/basic/basic_stages.h"
 
 namespace brigade {
@@ -114,9 +114,7 @@ class Lines : public Stage {
     return false;
   }
 
-  Error failure(const char* what) const {
-    return Error{concat(what, params_.file.path, ": ", std::strerror(errno))};
-  }
+  Error failure(const char* what) const { return error_of_errno(concat(what, params_.file.path)); }
 
   void shut() {
     if (fd_ >= 0) ::close(fd_);
@@ -146,9 +144,9 @@ class Lines : public Stage {
     if (poll(&ready, 1, 0) == 0) return false;  // a pipe that nobody has opened yet, or slow data
     const std::size_t size = buffer_.size();
     buffer_.resize(size + kReadBytes);
-    const ssize_t count = read(fd_, buffer_.data() + size, kReadBytes);
+    const ssize_t count = retry([&] { return read(fd_, buffer_.data() + size, kReadBytes); });
     buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+    if (count < 0 && errno == EAGAIN) return false;
     if (count < 0) return failure("cannot read ");
     at_end_ = count == 0;
     return count > 0;

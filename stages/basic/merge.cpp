@@ -19,7 +19,7 @@ void add_merge(StageTypes& types) {
           .transform()
           .several_inputs()
           .rest_passes()
-          .free_outputs([](const MergeParams&) { return std::uint64_t{1}; })
+          .flat_map([](const MergeParams&) { return std::uint64_t{1}; })
           .example("transform: merge\nfrom: [cats, dogs]\njoin: merge\n"));
 }
 

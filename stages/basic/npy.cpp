@@ -1,7 +1,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "base/units.h"
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/fingerprint.h"
@@ -29,15 +29,15 @@ Result<void> check_samples(const std::string& path, std::int64_t samples,
                       count(first), "; all files must have the same first axis")};
 }
 
-Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const Facts& facts) {
+Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const FileMetadata& metadata) {
   const auto& files = params.files.files;
   if (files.empty()) return Error{"no files are named; write `files: {image: images.npy}`"};
   Ports ports;
   std::int64_t samples = 0;
   for (const auto& [name, path] : files) {
-    const FileFact* const fact = facts.find(concat("files.", name));
-    if (fact == nullptr) return Error{concat(path, ": its header could not be read")};
-    BRIGADE_ASSIGN(const NpyHeader header, parse_npy_header(path, fact->header));
+    const FileHeader* const file_header = metadata.find(concat("files.", name));
+    if (file_header == nullptr) return Error{concat(path, ": its header could not be read")};
+    BRIGADE_ASSIGN(const NpyHeader header, parse_npy_header(path, file_header->header));
     if (ports.tensors.empty()) samples = header.shape[0];
     BRIGADE_TRY(check_samples(path, header.shape[0], files[0].second, samples));
     ports.tensors.push_back(sample_type(name, header));
@@ -45,12 +45,12 @@ Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const Facts& fa
   return ports;
 }
 
-std::optional<std::uint64_t> npy_samples(const NpyParams& params, const Facts& facts) {
+std::optional<std::uint64_t> npy_samples(const NpyParams& params, const FileMetadata& metadata) {
   if (params.files.files.empty()) return std::nullopt;
   const auto& [name, path] = params.files.files.front();
-  const FileFact* const fact = facts.find(concat("files.", name));
-  if (fact == nullptr) return std::nullopt;
-  const auto header = parse_npy_header(path, fact->header);
+  const FileHeader* const file_header = metadata.find(concat("files.", name));
+  if (file_header == nullptr) return std::nullopt;
+  const auto header = parse_npy_header(path, file_header->header);
   if (!header) return std::nullopt;
   return static_cast<std::uint64_t>(header->shape[0]);
 }
@@ -61,7 +61,7 @@ Contract<NpyParams> npy_contract() {
       .param("files", &NpyParams::files,
              "a .npy file per tensor; the first axis is the samples, as many in each")
       .required()
-      .fact()
+      .file_header()
       .outputs(npy_outputs)
       .counts(npy_samples)
       .example(

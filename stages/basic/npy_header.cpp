@@ -5,12 +5,12 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kShortPrefix = 10;  // magic, version and a length of 2 bytes
 constexpr std::size_t kLongPrefix = 12;   // and one of 4
 constexpr std::size_t kBytesMax = std::size_t{1} << 60;
@@ -156,7 +156,7 @@ Result<DType> dtype_of_descr(const std::string& path, const std::string& descr) 
 }  // namespace
 
 Result<NpyHeader> parse_npy_header(const std::string& path, std::string_view head) {
-  if (!head.starts_with(kMagic))
+  if (!head.starts_with(kNpyMagic))
     return wrong(path, head.starts_with("PK\x03\x04")
                            ? "is an .npz archive; unpack it (unzip) and name the .npy files in it"
                            : "is no .npy file: it does not begin with \\x93NUMPY");

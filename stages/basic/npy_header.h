@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "stages/api/tensor.h"
+#include <brigade/result.h>
+#include <brigade/tensor.h>
 
 namespace brigade {
 

@@ -18,7 +18,7 @@ void add_repack(StageTypes& types) {
                         "repack", "Closes the gaps that filters leave: batches are full again.")
                         .transform()
                         .rest_passes()
-                        .free_outputs([](const RepackParams&) { return std::uint64_t{1}; })
+                        .flat_map([](const RepackParams&) { return std::uint64_t{1}; })
                         .example("transform: repack\nfrom: filtered\nbatch: 64\n"));
 }
 

@@ -24,7 +24,7 @@ void add_repeat(StageTypes& types) {
           .transform()
           .takes(Takes::either)
           .param("times", &RepeatParams::times, 1, kTimesMax, "how often")
-          .fixed_outputs([](const RepeatParams& params) { return params.times; })
+          .expand([](const RepeatParams& params) { return params.times; })
           .rest_passes()
           .example("transform: repeat\nfrom: images\nparams: {times: 4}\n"));
 }

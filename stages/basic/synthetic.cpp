@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/half_float.h"
 
@@ -32,7 +32,7 @@ Contract<SyntheticParams> synthetic_contract() {
               "or left as the memory is")
       .param("vary", &SyntheticParams::vary,
              "the first dimension differs from sample to sample, from 1 to what `shape` says")
-      .counts([](const SyntheticParams& params, const Facts&) { return params.count; })
+      .counts([](const SyntheticParams& params, const FileMetadata&) { return params.count; })
       .outputs([](const SyntheticParams& params, const Ports&) -> Result<Ports> {
         if (params.vary && params.shape.empty())
           return Error{"vary: true needs a shape with a dimension that can differ"};

@@ -1,6 +1,6 @@
 #include "stages/image/decode_image_contract.h"
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "stages/api/contract.h"
+#include <brigade/contract.h>
 
 namespace brigade {
 

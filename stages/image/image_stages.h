@@ -3,7 +3,7 @@
 // Stage types for images that need no image library and so live in the core. One function per type,
 // one file per function; stages/builtin.cpp calls them all.
 
-#include "stages/api/stage_types.h"
+#include <brigade/stage_types.h>
 
 namespace brigade {
 

@@ -22,8 +22,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/text.h"
-#include "stages/api/stage.h"
+#include <brigade/stage.h>
+#include <brigade/text.h>
 
 namespace brigade {
 

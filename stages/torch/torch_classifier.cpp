@@ -7,17 +7,16 @@
 #include <torch/optim/sgd.h>
 #include <torch/serialize.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <iomanip>
 #include <numbers>
 #include <sstream>
 
+#include <brigade/module.h>
+#include <brigade/text.h>
+#include "base/io.h"
 #include "base/owned_fd.h"
 #include "base/shared_path.h"
-#include "base/text.h"
-#include "stages/api/module.h"
 #include "stages/torch/classifier_models.h"
 #include "stages/torch/torch_adapter.h"
 #include "stages/torch/torch_classifier_contract.h"
@@ -90,11 +89,11 @@ class TorchClassifier : public Stage {
     return torch_guarded([&] { return open_guarded(context); });
   }
   Result<Next> process(const Inputs& in, Outputs&) override {
-    if (in.rows() == 0) return Next::emit;
+    if (in.samples() == 0) return Next::emit;
     BRIGADE_TRY(check_labels(in));
     const bool test = has_test_ && in.port() == kTestPort;
     BRIGADE_TRY(torch_guarded([&] { return test ? evaluate(in) : train(in); }));
-    samples_ += static_cast<std::uint64_t>(in.rows());
+    samples_ += static_cast<std::uint64_t>(in.samples());
     reporter_->report("samples", samples_);
     return Next::emit;
   }
@@ -180,7 +179,7 @@ Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
   return open_loss_file(context.saved.empty());
 }
 
-/// Going on from a checkpoint, what was written after it is cut off.
+/// Resumed from a checkpoint, what was written after it is cut off.
 Result<void> TorchClassifier::open_loss_file(bool anew) {
   const std::string& path = params_.loss_file.path;
   if (path.empty()) return {};
@@ -192,7 +191,7 @@ Result<void> TorchClassifier::open_loss_file(bool anew) {
   const auto size = static_cast<std::uint64_t>(there.st_size);
   loss_bytes_ = anew || !has_size ? 0 : std::min(size, loss_bytes_);
   if (has_size && ftruncate(loss_file_.get(), static_cast<off_t>(loss_bytes_)) != 0)
-    return Error{concat("loss_file: cannot cut off ", path, ": ", std::strerror(errno))};
+    return error_of_errno(concat("loss_file: cannot cut off ", path));
   if (loss_bytes_ == 0) add_loss_line("epoch,step,loss\n");
   return write_losses();
 }
@@ -204,8 +203,7 @@ void TorchClassifier::add_loss_line(std::string_view line) {
 
 Result<void> TorchClassifier::write_losses() {
   if (loss_file_.get() < 0 || write_all(loss_file_.get(), std::exchange(losses_, {}))) return {};
-  return Error{
-      concat("cannot write loss_file ", params_.loss_file.path, ": ", std::strerror(errno))};
+  return error_of_errno(concat("cannot write loss_file ", params_.loss_file.path));
 }
 
 /// One source trains. Several are `train` and `test`, and give images of one shape.
@@ -255,7 +253,7 @@ Result<void> TorchClassifier::check_labels(const Inputs& in) const {
   const auto labels = in["label"].as<std::int64_t>();
   for (std::size_t row = 0; row < labels.size(); ++row) {
     if (labels[row] >= 0 && labels[row] < params_.classes) continue;
-    const SampleInfo& sample = in.sample(static_cast<std::int64_t>(row));
+    const SampleInfo& sample = in.info(static_cast<std::int64_t>(row));
     return Error{concat("sample ", sample.id, " has label ", labels[row], "; with classes: ",
                         params_.classes, " labels are 0 to ", params_.classes - 1)};
   }
@@ -273,15 +271,15 @@ at::Tensor TorchClassifier::images_of(const Inputs& in) const {
 Result<void> TorchClassifier::train(const Inputs& in) {
   const at::Tensor images = images_of(in);
   const at::Tensor labels = torch_view(in["label"]).to(device_);
-  epoch_ = in.sample().epoch;
-  set_learning_rate(in.sample());
+  epoch_ = in.info().epoch;
+  set_learning_rate(in.info());
   model_->train();
   optimizer_->zero_grad();
   const at::Tensor scores = model_->forward(images);
   const at::Tensor loss = at::cross_entropy_loss(scores, labels);
   loss.backward();
   optimizer_->step();
-  train_.add({loss.detach(), (scores.detach().argmax(1) == labels).sum(), in.rows()});
+  train_.add({loss.detach(), (scores.detach().argmax(1) == labels).sum(), in.samples()});
   const std::size_t pending_max = device_.is_cpu() ? 1 : kPendingStepsMax;
   return train_.pending() < pending_max ? Result<void>() : read_losses();
 }
@@ -308,7 +306,7 @@ Result<void> TorchClassifier::evaluate(const Inputs& in) {
   const at::Tensor labels = torch_view(in["label"]).to(device_);
   const at::Tensor scores = model_->forward(images_of(in));
   test_.add(
-      {at::cross_entropy_loss(scores, labels), (scores.argmax(1) == labels).sum(), in.rows()});
+      {at::cross_entropy_loss(scores, labels), (scores.argmax(1) == labels).sum(), in.samples()});
   return {};
 }
 
@@ -318,7 +316,7 @@ Result<void> TorchClassifier::train_end(std::uint32_t epoch) {
   epochs_done_ = epoch + 1;
   reporter_->report("train_accuracy", train_.accuracy());
   if (!has_test_)
-    reporter_->say(concat("epoch ", epoch + 1, ": loss ", three_decimals(train_.loss()),
+    reporter_->log(concat("epoch ", epoch + 1, ": loss ", three_decimals(train_.loss()),
                           ", train accuracy ", three_decimals(train_.accuracy())));
   BRIGADE_TRY(write_losses());
   if (!has_test_) train_ = Tally();
@@ -329,7 +327,7 @@ Result<void> TorchClassifier::test_end(std::uint32_t epoch) {
   BRIGADE_TRY(test_.read([](double) { return Result<void>(); }));
   reporter_->report("accuracy", test_.accuracy());
   reporter_->report("test_loss", test_.loss());
-  reporter_->say(concat("epoch ", epoch + 1, ": accuracy ", three_decimals(test_.accuracy()),
+  reporter_->log(concat("epoch ", epoch + 1, ": accuracy ", three_decimals(test_.accuracy()),
                         ", loss ", three_decimals(train_.loss())));
   test_ = Tally();
   train_ = Tally();
@@ -337,7 +335,7 @@ Result<void> TorchClassifier::test_end(std::uint32_t epoch) {
 }
 
 /// Model and optimizer, as an archive that torch.jit.load() of Python reads as well, and beside
-/// them what the reports and the schedule of a run that goes on need.
+/// them what the reports and the schedule of a resumed run need.
 Result<void> TorchClassifier::save_to(std::string& bytes) {
   BRIGADE_TRY(read_losses());
   BRIGADE_TRY(test_.read([](double) { return Result<void>(); }));

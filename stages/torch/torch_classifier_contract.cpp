@@ -1,6 +1,6 @@
 #include "stages/torch/torch_classifier_contract.h"
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {

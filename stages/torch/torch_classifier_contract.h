@@ -2,7 +2,7 @@
 
 // The contract of torch_classifier: in the core, without LibTorch. The body is the module `torch`.
 
-#include "stages/api/contract.h"
+#include <brigade/contract.h>
 
 namespace brigade {
 

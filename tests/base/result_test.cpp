@@ -1,4 +1,5 @@
-#include "base/result.h"
+#include <brigade/check.h>
+#include <brigade/result.h>
 
 #include <gtest/gtest.h>
 
@@ -76,6 +77,24 @@ TEST(ResultDeathTest, ValueOfAnErrorAbortsWithItsMessage) {
 TEST(Error, WithinPutsTheContextInFront) {
   EXPECT_EQ(Error{"no such file"}.within("stage \"train\"").message,
             "stage \"train\": no such file");
+}
+
+TEST(CheckDeathTest, FalseConditionPrintsItsPlaceAndValuesAndAborts) {
+  const int slots = 3;
+  EXPECT_EXIT(BRIGADE_CHECK(slots == 4, slots, "slots"), testing::KilledBySignal(SIGABRT),
+              "brigade: internal error: slots == 4 is false at .*result_test.cpp:[0-9]+: 3 slots");
+}
+
+TEST(Check, TrueConditionEvaluatesNoValues) {
+  int evaluated = 0;
+  BRIGADE_CHECK(true, ++evaluated);
+  EXPECT_EQ(evaluated, 0);
+}
+
+TEST(Check, ConditionIsEvaluatedOnce) {
+  int evaluated = 0;
+  BRIGADE_CHECK(++evaluated == 1);
+  EXPECT_EQ(evaluated, 1);
 }
 
 }  // namespace

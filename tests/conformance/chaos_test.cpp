@@ -1,6 +1,6 @@
 // Real graphs while their processes are killed, stand still and are late, at random moments and at
 // every fault point, whichever it hits: every consumer sees what the plain loop says, exactly once,
-// and the books balance. With consumers killed, too, a call may come again (effects outside the
+// and the audit balances. With consumers killed, too, a call may come again (effects outside the
 // graph are at least once), but none is missing and none is different.
 //
 // BRIGADE_CHAOS_SECONDS=N in the environment: AllOfItAtOnce goes on for so long.
@@ -17,7 +17,7 @@
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/shapes.h"
 #include "tests/conformance/shapes_of_unknown_length.h"
-#include "transports/fault_arming.h"
+#include "transports/fault_points.h"
 
 namespace brigade::conformance {
 namespace {
@@ -190,7 +190,7 @@ TEST(Chaos, EpochsWithoutPaddingKeepTheirTurns) {
         for (const PlanStage& stage : plan.stages) {
           for (int replica = 0; replica < stage.replicas; ++replica) {
             const char* const fault = stage.kind == StageKind::consumer ? "=claim.start:1+:nap"
-                                      : stage.free_outputs > 0          ? "=claim.start:2+:nap"
+                                      : stage.flat_map_outputs > 0      ? "=claim.start:2+:nap"
                                                                         : "=work.start:1+:delay";
             disturbance.faults +=
                 concat(disturbance.faults.empty() ? "" : ",", stage.name, '.', replica, fault);
@@ -227,11 +227,12 @@ struct Control {
 
 constexpr Control kControls[] = {
     {"Reopen", &RepairRules::reopen, "sifted.0", "claim.after_cas", false},
-    // Only the last task of all: whoever finishes a later one moves the mark on for the dead, too.
+    // Only the last task of all: whoever finishes a later one moves the watermark on for the dead,
+    // too.
     {"Advance", &RepairRules::advance, "sifted.0", "finish.after_done", false, 8, 4},
     {"Count", &RepairRules::count, "sifted.0", "claim.after_cas", true},
     {"Settle", &RepairRules::settle, "sifted.0", "finish.after_tally", false},
-    {"Ring", &RepairRules::ring, "slow.0", "wake.before_bell", false, 4, 16},
+    {"Ring", &RepairRules::ring, "slow.0", "wake.before_doorbell", false, 4, 16},
     {"ReopenLate", &RepairRules::reopen, "sifted.0", "claim.after_cas", false, 60, 3,
      How::late_there},
     {"ReopenStill", &RepairRules::reopen, "sifted.0", "claim.after_cas", false, 60, 3,
@@ -243,7 +244,7 @@ constexpr Control kControls[] = {
 };
 
 class WithoutARule : public testing::TestWithParam<Control> {
- protected:
+ public:
   static Disturbance disturbance_of(const Control& control, int nth, const RepairRules& rules) {
     Disturbance disturbance;
     const bool from_outside = control.how != How::killed_there;
@@ -252,17 +253,18 @@ class WithoutARule : public testing::TestWithParam<Control> {
                                                                 : "+:stop";
     disturbance.faults = concat(control.worker, '=', control.point, ':', nth, action);
     disturbance.kills = from_outside ? kKillsPerRun : 0;
+    disturbance.victim = from_outside ? control.worker : "";
     disturbance.rules = rules;
     disturbance.degrade = control.degrade;
-    disturbance.hangs_after_s = 3;
+    if (control.rule != nullptr && !(rules.*control.rule)) disturbance.hangs_after_s = 3;
     return disturbance;
   }
 
   static std::string run(const Control& control, int nth, int seed, const RepairRules& rules) {
     constexpr ShapeOfLine kLine = {"", R"(
   numbers: {producer: synthetic, params: {count: 60, shape: [3]}, limit: N, shuffle: true}
-  slow: {transform: delay, from: numbers, params: {ms: 0.25}, rows: 1}
-  sifted: {transform: sift, from: slow, params: {every: 4, rest: 2}, rows: 2, replicas: R}
+  slow: {transform: delay, from: numbers, params: {ms: 0.25}, chunk: 1}
+  sifted: {transform: sift, from: slow, params: {every: 4, rest: 2}, chunk: 2, replicas: R}
   end: {consumer: record, from: {stage: sifted, batch: B}, params: {folder: "${RECORDS}"}}
 )"};
     Total total;
@@ -292,6 +294,16 @@ TEST_P(WithoutARule, WithItNoneDoes) {
   for (int i = 0; i < std::max(24, GetParam().passages / 3); ++i) {
     const int nth = 3 * i % GetParam().passages + 1;
     EXPECT_EQ(run(GetParam(), nth, i, {}), "") << nth;
+  }
+}
+
+TEST(Chaos, NothingIsLostAtWhicheverPointAWorkerIsKilled) {
+  for (std::size_t point = 0; point < kPointsOfWorkers; ++point) {
+    const std::string name = point_name(point);
+    for (const char* const worker : {"slow.0", "sifted.0"}) {
+      const Control control{"", nullptr, worker, name.c_str(), false};
+      EXPECT_EQ(WithoutARule::run(control, 8, static_cast<int>(point), {}), "") << name << worker;
+    }
   }
 }
 

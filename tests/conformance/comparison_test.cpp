@@ -30,14 +30,14 @@ struct Comparisons : testing::Test {
   static Records as_records(const Expected& expected) {
     Records records(static_cast<std::size_t>(expected.replicas));
     for (std::uint32_t epoch = 0; epoch < expected.epochs; ++epoch) {
-      for (int lane = 0; lane < static_cast<int>(expected.ports.size()); ++lane) {
+      for (int queue = 0; queue < static_cast<int>(expected.ports.size()); ++queue) {
         std::size_t turn = 0;
         for (const Expected::Call& call : expected.calls) {
-          if (call.event.epoch != epoch || call.lane != lane) continue;
+          if (call.event.epoch != epoch || call.queue != queue) continue;
           const auto replica = expected.fixed ? static_cast<std::size_t>(call.replica) : turn++;
           records[replica % records.size()].push_back(call.event);
         }
-        const std::string& port = expected.ports[static_cast<std::size_t>(lane)];
+        const std::string& port = expected.ports[static_cast<std::size_t>(queue)];
         for (Events& record : records)
           record.push_back({Event::Kind::epoch_end, port, epoch, 0, {}});
       }
@@ -152,11 +152,11 @@ TEST_F(Comparisons, TellARealRunOfAnotherGraph) {
   EXPECT_NE(line.difference_to(PlainLoop(changed.graph(), changed.plan())), "");
 }
 
-TEST(Books, ThatAreOffByOneAreTold) {
+TEST(GraphAudit, ThatAreOffByOneAreTold) {
   const std::vector<ExpectedEdge> expected{{"a", "b", 10, 9}};
   const EdgeAudit right{10, 9, 1, 0, 0};
   const auto told = [&](const EdgeAudit& audit) {
-    return book_difference(expected, {{"a", "b", audit}}) != "";
+    return audit_difference(expected, {{"a", "b", audit}}) != "";
   };
   EXPECT_FALSE(told(right));
   EXPECT_TRUE(told({11, 9, 1, 0, 0}));
@@ -164,8 +164,8 @@ TEST(Books, ThatAreOffByOneAreTold) {
   EXPECT_TRUE(told({10, 9, 0, 0, 0}));
   EXPECT_TRUE(told({10, 9, 1, 1, 0}));
   EXPECT_TRUE(told({10, 9, 1, 0, 1}));
-  EXPECT_NE(book_difference(expected, {{"a", "c", right}}), "");
-  EXPECT_NE(book_difference(expected, {}), "");
+  EXPECT_NE(audit_difference(expected, {{"a", "c", right}}), "");
+  EXPECT_NE(audit_difference(expected, {}), "");
 }
 
 }  // namespace

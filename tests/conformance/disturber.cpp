@@ -7,10 +7,10 @@
 #include <fstream>
 #include <utility>
 
-#include "base/check.h"
-#include "base/text.h"
+#include <brigade/check.h>
+#include <brigade/text.h>
 #include "tests/support/children.h"
-#include "transports/fault_arming.h"
+#include "transports/fault_points.h"
 
 namespace brigade::conformance {
 namespace {
@@ -25,9 +25,11 @@ bool stands_still(pid_t pid) {
 
 }  // namespace
 
-Disturber::Disturber(const Disturbance& disturbance, std::set<std::string> spared)
+Disturber::Disturber(const Disturbance& disturbance, std::set<std::string> spared,
+                     std::function<bool()> at_work)
     : disturbance_(disturbance),
       spared_(std::move(spared)),
+      at_work_(std::move(at_work)),
       chance_(disturbance.seed),
       thread_([this] { work(); }) {}
 
@@ -50,6 +52,7 @@ void Disturber::work() {
 }
 
 void Disturber::disturb(const Worker& worker) {
+  if (!disturbance_.victim.empty() && !stands_still(worker.pid) && !at_work_()) return;
   const int left = disturbance_.stops - done_.stops;
   if (left > 0 && (chance_() % 2 == 0 || done_.kills == disturbance_.kills)) {
     if (kill(worker.pid, SIGSTOP) != 0) return;
@@ -76,7 +79,7 @@ std::vector<Disturber::Worker> Disturber::find_workers() const {
     std::string title;
     std::getline(file, title, '\0');
     const auto name = strip_prefix(title, "brigade: ");
-    if (!name) continue;
+    if (!name || (!disturbance_.victim.empty() && *name != disturbance_.victim)) continue;
     found.push_back({pid, spared_.contains(std::string(name->substr(0, name->rfind('.'))))});
   }
   return found;

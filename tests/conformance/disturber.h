@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <set>
 #include <string>
@@ -18,8 +19,11 @@ namespace brigade::conformance {
 struct Disturbance {
   int kills = 0;           ///< at most
   bool consumers = false;  ///< kills these, too
-  int stops = 0;           ///< SIGSTOP, and SIGCONT some milliseconds later; at most
-  std::string faults;      ///< BRIGADE_FAULT of the workers; who stops there goes on, too
+  /// "slow.0": nobody else is killed, and not before it stands still at its point or the line is
+  /// at work: who takes its place has no faults.
+  std::string victim;
+  int stops = 0;        ///< SIGSTOP, and SIGCONT some milliseconds later; at most
+  std::string faults;   ///< BRIGADE_FAULT of the workers; who stops there goes on, too
   std::string repairs;  ///< a fault of the supervisor, which is this process: at a repair.* point
   std::uint64_t seed = 1;
   RepairRules rules;       ///< of the repair
@@ -38,8 +42,9 @@ struct Disturbed {
 /// moments. Whoever stands still, through it or at a fault point, goes on a while later.
 class Disturber {
  public:
-  /// `spared`: stages whose workers are not killed.
-  Disturber(const Disturbance& disturbance, std::set<std::string> spared);
+  /// `spared`: stages whose workers are not killed; `at_work`: whether the line is.
+  Disturber(const Disturbance& disturbance, std::set<std::string> spared,
+            std::function<bool()> at_work);
   ~Disturber();
 
   /// What it has done.
@@ -58,6 +63,7 @@ class Disturber {
 
   const Disturbance disturbance_;
   const std::set<std::string> spared_;
+  const std::function<bool()> at_work_;
   std::mt19937_64 chance_;
   std::set<pid_t> stopped_;
   std::atomic<bool> over_{false};

@@ -10,15 +10,17 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <random>
 #include <set>
 #include <thread>
 
-#include "pipeline/config/load_graph.h"
+#include "pipeline/checkpoint/begin_run.h"
+#include "pipeline/config/validate/load_graph.h"
+#include "pipeline/host/file_metadata.h"
 #include "pipeline/plan/planner.h"
-#include "pipeline/process/file_facts.h"
-#include "pipeline/process/resume_point.h"
-#include "pipeline/process/run_session.h"
+#include "pipeline/session/run_session.h"
 #include "stages/builtin.h"
+#include "tests/conformance/plain_tensor.h"
 #include "tests/conformance/test_stages.h"
 #include "tests/support/plan_limits.h"
 
@@ -29,10 +31,10 @@ constexpr auto kHangs = std::chrono::seconds(60);        // a run takes less tha
 constexpr auto kFirstCallMax = std::chrono::seconds(5);  // there may be none
 
 /// Ends the program when it lives too long.
-class Watchdog {
+class HangTimer {
  public:
-  explicit Watchdog(std::string what) : thread_([this, what = std::move(what)] { watch(what); }) {}
-  ~Watchdog() {
+  explicit HangTimer(std::string what) : thread_([this, what = std::move(what)] { watch(what); }) {}
+  ~HangTimer() {
     {
       const std::lock_guard lock(mutex_);
       over_ = true;
@@ -83,9 +85,9 @@ class SoftWatchdog {
 
 LineRun::LineRun() : types_(conformance_stage_types().append(builtin_stage_types())) {}
 
-std::string LineRun::prepare(const std::string& yaml) {
+std::string LineRun::prepare(const std::string& yaml, std::uint64_t hold) {
   yaml_ = yaml;
-  FileFacts facts;
+  FileMetadataProbe metadata;
   const std::string records = folder_.path().string();
   LoadedGraph loaded =
       load_graph({{"test.yaml", yaml, "/", false}},
@@ -93,7 +95,7 @@ std::string LineRun::prepare(const std::string& yaml) {
                   .sets = {},
                   .limit = {},
                   .types = types_,
-                  .facts = facts,
+                  .metadata = metadata,
                   .environment = [&](const std::string& name) -> std::optional<std::string> {
                     if (name == "RECORDS") return records;
                     return std::nullopt;
@@ -101,17 +103,33 @@ std::string LineRun::prepare(const std::string& yaml) {
                   .working_directory = "/"});
   if (!loaded.graph) return loaded.messages();
   graph_ = std::move(loaded.graph);
+  if (hold > 0) make_applications(hold);
   PlanResult planned = plan_graph(*graph_, small_machine());
   for (const PlanProblem& problem : planned.problems) return problem.message;
   plan_ = std::move(planned.plan);
   return "";
 }
 
+void LineRun::make_applications(std::uint64_t hold) {
+  for (ValidStage& stage : graph_->stages) {
+    if (stage.type->contract.type != "record") continue;
+    stage.type = types_.find("application");
+    stage.hold = hold;
+    stage.replicas = 1;
+    stage.fixed = false;
+    stage.param_values.clear();
+    stage.batched = true;
+    for (ValidSource& source : stage.sources)
+      source.batch = std::max<std::uint64_t>(source.batch, 1);
+  }
+}
+
 void LineRun::run(bool in_process) {
-  const Watchdog watchdog(yaml_);
+  const HangTimer watchdog(yaml_);
   RunOptions options;
   options.in_process = in_process;
-  auto session = RunSession::start(plan_, types_, lines_, options);
+  auto session =
+      RunSession::start({plan_, from_the_beginning(plan_, types_)}, types_, lines_, options);
   if (session.ok()) {
     outcome_ = (*session)->wait();
   } else {
@@ -132,14 +150,15 @@ void LineRun::run(const Disturbance& disturbance) {
   const Faults faults(disturbance);
   RunOptions options;
   options.repair_rules = disturbance.rules;
-  auto session = RunSession::start(plan_, types_, lines_, options);
+  auto session =
+      RunSession::start({plan_, from_the_beginning(plan_, types_)}, types_, lines_, options);
   if (!session.ok()) {
     outcome_.failure = session.error().message;
     return;
   }
   bool hung = false;
   {
-    Disturber disturber(disturbance, spared);
+    Disturber disturber(disturbance, spared, [this] { return recorded_bytes() > 0; });
     const SoftWatchdog watchdog(std::chrono::seconds(disturbance.hangs_after_s), [&] {
       hung = true;
       (*session)->stop(SIGTERM);
@@ -152,18 +171,18 @@ void LineRun::run(const Disturbance& disturbance) {
 }
 
 void LineRun::run(const Part& part) {
-  const Watchdog watchdog(yaml_);
-  Plan plan = plan_;
-  prepare_checkpoints(plan, types_);
+  const HangTimer watchdog(yaml_);
+  ResumePoint resume = from_the_beginning(plan_, types_);
   outcome_ = {};
   if (part.resume) {
-    const auto from = resume_from_files(plan);
+    auto from = resume_from_files(plan_, resume);
     if (!from.ok()) outcome_.failure = from.error().message;
     if (!from.ok()) return;
+    resume = std::move(from->from);
   }
   RunOptions options;
   options.in_process = part.in_process;
-  auto session = RunSession::start(plan, types_, lines_, options);
+  auto session = RunSession::start({plan_, resume}, types_, lines_, options);
   if (!session.ok()) {
     outcome_.failure = session.error().message;
     return;
@@ -204,7 +223,102 @@ std::uint64_t LineRun::recorded_bytes() const {
   return bytes;
 }
 
+namespace {
+
+/// Lets go of batches in any order, on threads of its own.
+class Returns {
+ public:
+  explicit Returns(std::uint64_t seed) {
+    for (std::uint64_t i = 0; i < 2; ++i)
+      threads_.emplace_back([this, i, seed] { let_go(2 * seed + i); });
+  }
+  ~Returns() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  void add(Batch batch) {
+    const std::lock_guard lock(mutex_);
+    held_.push_back(std::move(batch));
+  }
+
+ private:
+  void let_go(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (;;) {
+      std::optional<Batch> one;
+      const bool last = over_;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!held_.empty()) {
+          std::swap(held_[random() % held_.size()], held_.back());
+          one = std::move(held_.back());
+          held_.pop_back();
+        }
+      }
+      if (!one && last) return;
+      if (!one || random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<Batch> held_;
+  std::atomic<bool> over_{false};
+  std::vector<std::thread> threads_;
+};
+
+Event event_of(const Batch& batch) {
+  Event event;
+  event.port = batch.source();
+  event.epoch = batch.epoch();
+  event.number = batch.sample(0).number;
+  for (std::int64_t i = 0; i < batch.size(); ++i)
+    event.samples.push_back(sample_text(batch.sample(i), read_slot(batch.record(), i)));
+  return event;
+}
+
+}  // namespace
+
+void LineRun::run_as_program(bool in_process, std::uint64_t seed) {
+  const HangTimer watchdog(yaml_);
+  RunOptions options;
+  options.in_process = in_process;
+  options.program = true;
+  auto session =
+      RunSession::start({plan_, from_the_beginning(plan_, types_)}, types_, lines_, options);
+  if (!session.ok()) {
+    outcome_.failure = session.error().message;
+    return;
+  }
+  std::vector<std::thread> loops;
+  for (const PlanStage& stage : plan_.stages) {
+    if (!stage.is_application()) continue;
+    Events& seen = read_[stage.name];
+    loops.emplace_back([&, output = (*session)->output(stage.name)] {
+      Returns returns(seed);
+      for (std::uint64_t epoch = 0; epoch <= plan_.epochs; ++epoch) {
+        for (;;) {
+          auto batch = output->next(epoch, {__FILE__, __LINE__});
+          if (!batch.ok()) continue;  // a thread has not run for a second; a hang is seen
+          if (!*batch) break;
+          seen.push_back(event_of(**batch));
+          returns.add(std::move(**batch));
+        }
+        for (const PlanQueue& queue : stage.queues)
+          if (epoch < index_space_epochs(plan_, queue.index_space))
+            seen.push_back({Event::Kind::epoch_end,
+                            queue.inputs.front().port,
+                            static_cast<std::uint32_t>(epoch),
+                            0,
+                            {}});
+      }
+    });
+  }
+  for (std::thread& loop : loops) loop.join();
+  outcome_ = (*session)->wait();
+}
+
 std::vector<Events> LineRun::records(const Expected& consumer) const {
+  if (const auto read = read_.find(consumer.stage); read != read_.end()) return {read->second};
   return read_records(folder_.path(), consumer.stage, consumer.replicas);
 }
 
@@ -232,22 +346,22 @@ std::string LineRun::difference_to(const PlainLoop& plain, bool repeats) const {
                     batches, " calls, expected ", consumer.samples(), " in ",
                     consumer.calls.size());
   }
-  return book_difference(plain.edges(), outcome_.summary.edges);
+  return audit_difference(plain.edges(), outcome_.summary.edges);
 }
 
-std::string book_difference(const std::vector<ExpectedEdge>& expected,
-                            const std::vector<EdgeBook>& books) {
-  if (expected.size() != books.size())
-    return concat("expected ", expected.size(), " edges, found ", books.size());
-  for (std::size_t i = 0; i < books.size(); ++i) {
+std::string audit_difference(const std::vector<ExpectedEdge>& expected,
+                             const std::vector<NamedEdgeAudit>& audits) {
+  if (expected.size() != audits.size())
+    return concat("expected ", expected.size(), " edges, found ", audits.size());
+  for (std::size_t i = 0; i < audits.size(); ++i) {
     const ExpectedEdge& edge = expected[i];
-    const EdgeAudit& audit = books[i].audit;
-    const bool same = books[i].from == edge.from && books[i].to == edge.to &&
+    const EdgeAudit& audit = audits[i].audit;
+    const bool same = audits[i].from == edge.from && audits[i].to == edge.to &&
                       audit.produced == edge.produced && audit.delivered == edge.delivered &&
                       audit.dropped == edge.produced - edge.delivered && audit.quarantined == 0 &&
-                      audit.leaked == 0;
+                      audit.leaked == 0 && audit.unread == 0;
     if (!same)
-      return concat(book_text(books[i]), "; expected ", edge.from, " -> ", edge.to, ": produced ",
+      return concat(audit_text(audits[i]), "; expected ", edge.from, " -> ", edge.to, ": produced ",
                     edge.produced, ", delivered ", edge.delivered);
   }
   return "";

@@ -1,12 +1,13 @@
 #pragma once
 
-// Runs a YAML text and compares it with the plain loop: every consumer's calls, every edge's books,
+// Runs a YAML text and compares it with the plain loop: every consumer's calls, every edge's audit,
 // what `count` reports.
 
 #include <chrono>
+#include <map>
 #include <string>
 
-#include "pipeline/process/supervisor.h"
+#include "pipeline/supervisor/supervisor.h"
 #include "tests/conformance/disturber.h"
 #include "tests/conformance/plain_loop.h"
 #include "tests/support/keeping_lines.h"
@@ -29,17 +30,18 @@ class LineRun {
  public:
   LineRun();
 
-  /// Loads and plans; what is wrong with it, or nothing.
-  std::string prepare(const std::string& yaml);
+  /// Loads and plans; what is wrong with it, or nothing. `hold`: in the place of each `record`
+  /// stands an application that holds so many batches.
+  std::string prepare(const std::string& yaml, std::uint64_t hold = 0);
   /// After prepare(). Ends the program, naming the graph, when a run hangs.
   void run(bool in_process);
   /// After prepare(), as processes; every stage is started again as often as it takes.
   void run(const Disturbance& disturbance);
   int kills() const { return disturbed_.kills; }
   const Disturbed& disturbed() const { return disturbed_; }
-  /// After prepare(), as processes, of a graph with `checkpoint:`: goes on from the run before, if
+  /// After prepare(), as processes, of a graph with `checkpoint:`: resumes from the run before, if
   /// there was one, and is asked to stop a while after its first recorded call; `at_once`: without
-  /// running dry.
+  /// draining.
   struct Part {
     bool resume = false;
     std::chrono::microseconds stop_after{0};
@@ -47,6 +49,9 @@ class LineRun {
     bool in_process = false;
   };
   void run(const Part& part);
+  /// After prepare(), of a graph whose consumers are applications: read by this program, which
+  /// holds what it may and lets go in any order, on several threads.
+  void run_as_program(bool in_process, std::uint64_t seed);
 
   const ValidGraph& graph() const { return *graph_; }
   const Plan& plan() const { return plan_; }
@@ -60,6 +65,7 @@ class LineRun {
   std::string difference_to(const PlainLoop& plain, bool repeats = false) const;
 
  private:
+  void make_applications(std::uint64_t hold);
   bool records() const;
   std::uint64_t recorded_bytes() const;
 
@@ -71,13 +77,14 @@ class LineRun {
   Plan plan_;
   RunOutcome outcome_;
   Disturbed disturbed_;
+  std::map<std::string, Events> read_;  // by application
 };
 
 /// What differs, or what went wrong before; empty when all is as it must be.
 std::string differs_from_plain_loop(const std::string& yaml, bool in_process);
 
-/// Of the audit alone: the books against the plain loop's edges.
-std::string book_difference(const std::vector<ExpectedEdge>& expected,
-                            const std::vector<EdgeBook>& books);
+/// Of the audit alone: the audit against the plain loop's edges.
+std::string audit_difference(const std::vector<ExpectedEdge>& expected,
+                             const std::vector<NamedEdgeAudit>& audits);
 
 }  // namespace brigade::conformance

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/process/app.h"
+#include <brigade/app.h>
 #include "tests/conformance/test_stages.h"
 
 int main(int argc, char** argv) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pipeline/run/sampler.h"
+#include "pipeline/records/sampler.h"
 #include "tests/conformance/plain_stages.h"
 #include "tests/conformance/sample_functions.h"
 
@@ -21,43 +21,43 @@ PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan)
       plan_(plan),
       streams_(graph.stages.size()),
       epoch_samples_(graph.stages.size()) {
-  for (std::size_t s = 0; s < graph.stages.size(); ++s) {
+  for (const StageNumber s : graph.stages.numbers()) {
     BRIGADE_CHECK(graph.stages[s].name == plan.stages[s].name, graph.stages[s].name);
     if (graph.stages[s].sources.empty()) {
       streams_[s] = produce(s);
       give_numbers(s);
       continue;
     }
-    std::vector<Lane> lanes = lanes_of(s);
+    std::vector<Queue> queues = queues_of(s);
     if (graph.stages[s].kind == StageKind::consumer) {
-      consume(s, lanes);
+      consume(s, queues);
       continue;
     }
-    if (plan.stages[s].free_outputs > 0) {
-      streams_[s] = number_anew(s, lanes);
+    if (plan.stages[s].flat_map_outputs > 0) {
+      streams_[s] = flat_map_numbers(s, queues);
       give_numbers(s);
       continue;
     }
     if (plan.stages[s].is_cache()) {
-      streams_[s] = keep(s, lanes[0]);
+      streams_[s] = keep(s, queues[0]);
       give_numbers(s);
-      add_edges(s, lanes[0], count_there(lanes[0].stream));
+      add_edges(s, queues[0], count_there(queues[0].stream));
       continue;
     }
     const std::uint64_t of_each = fan_out(graph.stages[s]);
-    for (const std::uint64_t size : lanes[0].epoch_samples)
+    for (const std::uint64_t size : queues[0].epoch_samples)
       epoch_samples_[s].push_back(size * of_each);
-    streams_[s] = makes_several(graph.stages[s]) ? multiply(s, lanes[0]) : transform(s, lanes[0]);
-    add_edges(s, lanes[0], count_there(streams_[s]) / of_each);
+    streams_[s] = makes_several(graph.stages[s]) ? multiply(s, queues[0]) : transform(s, queues[0]);
+    add_edges(s, queues[0], count_there(streams_[s]) / of_each);
   }
 }
 
-PlainLoop::Stream PlainLoop::produce(std::size_t stage) const {
+PlainLoop::Stream PlainLoop::produce(StageNumber stage) const {
   const ValidStage& producer = graph_.stages[stage];
   const bool drips = producer.type->contract.type == "drip";
   BRIGADE_CHECK(drips || producer.type->contract.type == "synthetic", producer.type->contract.type);
   Stream stream;
-  const std::uint64_t epochs = domain_epochs(plan_, plan_.stages[stage].pool_domain);
+  const std::uint64_t epochs = index_space_epochs(plan_, plan_.stages[stage].ring_index_space);
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
     std::uint64_t size =
         drips ? drip_count(param<std::vector<std::int64_t>>(producer, "counts"), epoch)
@@ -76,65 +76,65 @@ PlainLoop::Stream PlainLoop::produce(std::size_t stage) const {
 }
 
 /// Of a stage that numbers its samples itself: every epoch is padded by itself.
-void PlainLoop::give_numbers(std::size_t stage) {
-  const auto domain = static_cast<std::size_t>(plan_.stages[stage].pool_domain);
+void PlainLoop::give_numbers(StageNumber stage) {
+  const IndexSpaceNumber index_space = plan_.stages[stage].ring_index_space;
   std::vector<std::uint64_t>& sizes = epoch_samples_[stage];
   sizes.resize(graph_.epochs);
   for (const Sample& sample : streams_[stage]) ++sizes[sample.info.epoch];
   std::vector<std::uint64_t> first(graph_.epochs);
   for (std::size_t e = 1; e < first.size(); ++e)
-    first[e] = first[e - 1] + epoch_period(sizes[e - 1], plan_.domains[domain].multiple);
+    first[e] = first[e - 1] + epoch_period(sizes[e - 1], plan_.index_spaces[index_space].multiple);
   for (Sample& sample : streams_[stage])
     sample.info.number = first[sample.info.epoch] + sample.info.index;
 }
 
-/// What is there of an epoch of all lanes; of several, in an order that nobody promises.
-PlainLoop::Stream PlainLoop::number_anew(std::size_t stage, const std::vector<Lane>& lanes) {
+/// What is there of an epoch of all task queues; of several, in an order that nobody promises.
+PlainLoop::Stream PlainLoop::flat_map_numbers(StageNumber stage, const std::vector<Queue>& queues) {
   Stream out;
   for (std::uint32_t epoch = 0; epoch < graph_.epochs; ++epoch) {
     std::uint64_t index = 0;
-    for (std::size_t port = 0; port < lanes.size(); ++port) {
-      for (const Sample& in : lanes[port].stream) {
+    for (std::size_t port = 0; port < queues.size(); ++port) {
+      for (const Sample& in : queues[port].stream) {
         if (!in.there || in.info.epoch != epoch) continue;
         Sample& sample = out.emplace_back();
-        sample.info = {0, index++, in.info.id * lanes.size() + port, epoch};
+        sample.info = {0, index++, in.info.id * queues.size() + port, epoch};
         for (const TensorType& type : graph_.stages[stage].outputs.tensors)
           sample.tensors.emplace_back(type.name, *find(in.tensors, type.name));
       }
     }
   }
-  for (const Lane& lane : lanes) add_edges(stage, lane, count_there(lane.stream));
+  for (const Queue& queue : queues) add_edges(stage, queue, count_there(queue.stream));
   return out;
 }
 
-/// One lane of all sources, or under `epochs` and `merge` one of each.
-std::vector<PlainLoop::Lane> PlainLoop::lanes_of(std::size_t stage) const {
+/// One task queue of all sources, or under `epochs` and `merge` one of each.
+std::vector<PlainLoop::Queue> PlainLoop::queues_of(StageNumber stage) const {
   const ValidStage& reader = graph_.stages[stage];
-  std::vector<Lane> lanes;
+  std::vector<Queue> queues;
   for (std::size_t i = 0; i < reader.sources.size(); ++i) {
     const bool own = reader.join == Join::epochs || reader.join == Join::merge;
-    if (lanes.empty() || own) lanes.emplace_back();
-    lanes.back().sources.push_back(i);
+    if (queues.empty() || own) queues.emplace_back();
+    queues.back().sources.push_back(i);
   }
-  for (Lane& lane : lanes) {
-    const auto first = static_cast<std::size_t>(reader.sources[lane.sources[0]].stage);
-    lane.epoch_samples = epoch_samples_[first];
+  for (Queue& queue : queues) {
+    const StageNumber first = reader.sources[queue.sources[0]].stage;
+    queue.epoch_samples = epoch_samples_[first];
     for (std::size_t at = 0; at < streams_[first].size(); ++at)
-      lane.stream.push_back(joined(stage, lane, at));
-    if (reader.batched && reader.drop_last) leave_out_short(stage, lane);
+      queue.stream.push_back(joined(stage, queue, at));
+    if (reader.batched && reader.drop_last) drop_short(stage, queue);
   }
-  return lanes;
+  return queues;
 }
 
 /// Sample n of every source: there when all are.
-PlainLoop::Sample PlainLoop::joined(std::size_t stage, const Lane& lane,
+PlainLoop::Sample PlainLoop::joined(StageNumber stage, const Queue& queue,
                                     std::size_t position) const {
   const ValidStage& reader = graph_.stages[stage];
   Sample sample;
-  for (const std::size_t i : lane.sources) {
+  for (const std::size_t i : queue.sources) {
     const ValidSource& source = reader.sources[i];
-    const Sample& read = streams_[static_cast<std::size_t>(source.stage)].at(position);
-    if (i == lane.sources[0]) sample.info = read.info;
+    const Sample& read = streams_[source.stage].at(position);
+    if (i == queue.sources[0]) sample.info = read.info;
     sample.there = sample.there && read.there;
     for (const auto& [name, tensor] : read.tensors) {
       if (!source.tensor.empty() && name != source.tensor) continue;
@@ -146,24 +146,24 @@ PlainLoop::Sample PlainLoop::joined(std::size_t stage, const Lane& lane,
 }
 
 /// Samples that one batch, or under `assign: fixed` one of each replica, take.
-std::uint64_t PlainLoop::round_of(std::size_t stage, const Lane& lane) const {
+std::uint64_t PlainLoop::round_of(StageNumber stage, const Queue& queue) const {
   const ValidStage& reader = graph_.stages[stage];
   const auto replicas = static_cast<std::uint64_t>(plan_.stages[stage].replicas);
-  return reader.sources[lane.sources[0]].batch * (reader.fixed ? replicas : 1);
+  return reader.sources[queue.sources[0]].batch * (reader.fixed ? replicas : 1);
 }
 
-void PlainLoop::leave_out_short(std::size_t stage, Lane& lane) const {
-  const std::uint64_t round = round_of(stage, lane);
-  for (Sample& sample : lane.stream)
-    if ((sample.info.index / round + 1) * round > lane.epoch_samples[sample.info.epoch])
+void PlainLoop::drop_short(StageNumber stage, Queue& queue) const {
+  const std::uint64_t round = round_of(stage, queue);
+  for (Sample& sample : queue.stream)
+    if ((sample.info.index / round + 1) * round > queue.epoch_samples[sample.info.epoch])
       sample.there = false;
 }
 
-void PlainLoop::toss(std::size_t stage, Lane& lane) const {
+void PlainLoop::toss(StageNumber stage, Queue& queue) const {
   const ValidStage& reader = graph_.stages[stage];
   const std::uint64_t batch = reader.sources[0].batch;
   const Sample* first = nullptr;
-  for (Sample& sample : lane.stream) {
+  for (Sample& sample : queue.stream) {
     if (!sample.there) continue;
     const bool same = first != nullptr && first->info.epoch == sample.info.epoch &&
                       first->info.index / batch == sample.info.index / batch;
@@ -172,11 +172,11 @@ void PlainLoop::toss(std::size_t stage, Lane& lane) const {
   }
 }
 
-PlainLoop::Stream PlainLoop::transform(std::size_t stage, Lane& lane) const {
+PlainLoop::Stream PlainLoop::transform(StageNumber stage, Queue& queue) const {
   const ValidStage& reader = graph_.stages[stage];
-  if (reader.type->contract.type == "toss") toss(stage, lane);
+  if (reader.type->contract.type == "toss") toss(stage, queue);
   Stream out;
-  for (const Sample& in : lane.stream) {
+  for (const Sample& in : queue.stream) {
     Sample& sample = out.emplace_back(Sample{in.info, in.there, {}});
     if (!in.there) continue;
     const auto left = after_links(reader, in.tensors, in.info, graph_.seed);
@@ -199,11 +199,11 @@ PlainLoop::Stream PlainLoop::transform(std::size_t stage, Lane& lane) const {
 }
 
 /// Several samples of each, numbered anew.
-PlainLoop::Stream PlainLoop::multiply(std::size_t stage, const Lane& lane) const {
+PlainLoop::Stream PlainLoop::multiply(StageNumber stage, const Queue& queue) const {
   const ValidStage& reader = graph_.stages[stage];
   const std::uint64_t count = fan_out(reader);
   Stream out;
-  for (const Sample& in : lane.stream) {
+  for (const Sample& in : queue.stream) {
     const auto own = outputs_of_each(reader, in.tensors, in.info, graph_.seed);
     for (std::uint64_t i = 0; i < count; ++i) {
       Sample& sample = out.emplace_back(Sample{{}, in.there, {}});
@@ -219,14 +219,14 @@ PlainLoop::Stream PlainLoop::multiply(std::size_t stage, const Lane& lane) const
 }
 
 /// The samples of one epoch by their ids, in every epoch in an order of its own.
-PlainLoop::Stream PlainLoop::keep(std::size_t stage, const Lane& lane) const {
+PlainLoop::Stream PlainLoop::keep(StageNumber stage, const Queue& queue) const {
   const ValidStage& cache = graph_.stages[stage];
-  std::uint64_t size = lane.epoch_samples[0];
+  std::uint64_t size = queue.epoch_samples[0];
   std::vector<const Sample*> kept(size);
-  for (const Sample& sample : lane.stream) kept[sample.info.id] = &sample;
+  for (const Sample& sample : queue.stream) kept[sample.info.id] = &sample;
   if (cache.limit > 0) size = std::min(size, cache.limit);
   Stream out;
-  const std::uint64_t epochs = domain_epochs(plan_, plan_.stages[stage].pool_domain);
+  const std::uint64_t epochs = index_space_epochs(plan_, plan_.stages[stage].ring_index_space);
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
     const Permutation order(size, cache.seed.value_or(graph_.seed), epoch);
     for (std::uint64_t index = 0; index < size; ++index) {
@@ -240,45 +240,45 @@ PlainLoop::Stream PlainLoop::keep(std::size_t stage, const Lane& lane) const {
   return out;
 }
 
-void PlainLoop::consume(std::size_t stage, const std::vector<Lane>& lanes) {
+void PlainLoop::consume(StageNumber stage, const std::vector<Queue>& queues) {
   const ValidStage& reader = graph_.stages[stage];
   Expected expected;
   expected.stage = reader.name;
   expected.join = reader.join;
   expected.fixed = reader.fixed;
-  expected.recorded = reader.type->contract.type == "record";
+  expected.recorded = reader.type->contract.type != "count";
   expected.replicas = plan_.stages[stage].replicas;
   expected.epochs = static_cast<std::uint32_t>(graph_.epochs);
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    expected.ports.push_back(reader.sources[lanes[i].sources[0]].port);
-    expected.ends.push_back(
-        static_cast<std::uint32_t>(domain_epochs(plan_, plan_.stages[stage].lanes[i].domain)));
-    add_calls(stage, static_cast<int>(i), lanes[i], expected);
-    add_edges(stage, lanes[i], count_there(lanes[i].stream));
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    expected.ports.push_back(reader.sources[queues[i].sources[0]].port);
+    expected.ends.push_back(static_cast<std::uint32_t>(
+        index_space_epochs(plan_, plan_.stages[stage].queues[QueueNumber(i)].index_space)));
+    add_calls(stage, static_cast<int>(i), queues[i], expected);
+    add_edges(stage, queues[i], count_there(queues[i].stream));
   }
   std::stable_sort(expected.calls.begin(), expected.calls.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.event.epoch, a.lane) < std::pair(b.event.epoch, b.lane);
+    return std::pair(a.event.epoch, a.queue) < std::pair(b.event.epoch, b.queue);
   });
   consumers_.push_back(std::move(expected));
 }
 
-void PlainLoop::add_calls(std::size_t stage, int lane_index, const Lane& lane,
+void PlainLoop::add_calls(StageNumber stage, int queue_index, const Queue& queue,
                           Expected& expected) const {
   const ValidStage& reader = graph_.stages[stage];
-  const PlanLane& planned = plan_.stages[stage].lanes[static_cast<std::size_t>(lane_index)];
-  const auto domain = static_cast<std::size_t>(planned.domain);
-  const std::uint64_t batch = reader.batched ? reader.sources[lane.sources[0]].batch : 1;
+  const PlanQueue& planned = plan_.stages[stage].queues[QueueNumber(queue_index)];
+  const IndexSpaceNumber index_space = planned.index_space;
+  const std::uint64_t batch = reader.batched ? reader.sources[queue.sources[0]].batch : 1;
   // Replicas with counts that must be equal are called for batches of padding, too.
   const bool empty_too = reader.batched && reader.fixed;
   const auto replicas = static_cast<std::uint64_t>(expected.replicas);
-  auto next = lane.stream.begin();
+  auto next = queue.stream.begin();
   for (std::uint32_t epoch = 0; epoch < graph_.epochs; ++epoch) {
-    const std::uint64_t size = lane.epoch_samples[epoch];
-    const std::uint64_t period = epoch_period(size, plan_.domains[domain].multiple);
+    const std::uint64_t size = queue.epoch_samples[epoch];
+    const std::uint64_t period = epoch_period(size, plan_.index_spaces[index_space].multiple);
     const std::uint64_t end = empty_too ? period : size;
     for (std::uint64_t first = 0; first < end; first += batch) {
       Expected::Call call;
-      call.lane = lane_index;
+      call.queue = queue_index;
       call.event.port = expected.ports.back();
       call.event.epoch = epoch;
       call.replica = static_cast<int>(first / (reader.batched ? batch : planned.task) % replicas);
@@ -290,18 +290,17 @@ void PlainLoop::add_calls(std::size_t stage, int lane_index, const Lane& lane,
         call.event.samples.push_back(sample_text(sample.info, sample.tensors));
       }
       const std::uint64_t round = empty_too ? batch * replicas : batch;
-      const bool left_out =
-          reader.batched && reader.drop_last && (first / round + 1) * round > size;
-      if (!call.event.samples.empty() || (empty_too && !left_out))
+      const bool skipped = reader.batched && reader.drop_last && (first / round + 1) * round > size;
+      if (!call.event.samples.empty() || (empty_too && !skipped))
         expected.calls.push_back(std::move(call));
     }
   }
 }
 
-void PlainLoop::add_edges(std::size_t stage, const Lane& lane, std::uint64_t delivered) {
+void PlainLoop::add_edges(StageNumber stage, const Queue& queue, std::uint64_t delivered) {
   const ValidStage& reader = graph_.stages[stage];
-  for (const std::size_t i : lane.sources) {
-    const auto from = static_cast<std::size_t>(reader.sources[i].stage);
+  for (const std::size_t i : queue.sources) {
+    const StageNumber from = reader.sources[i].stage;
     edges_.push_back(
         {graph_.stages[from].name, reader.name, count_there(streams_[from]), delivered});
   }

@@ -53,7 +53,7 @@ TEST_F(ByHand, ShortBatchesEndEpochs) {
   EXPECT_EQ(edges[1].delivered, 8u);
 }
 
-TEST_F(ByHand, HolesMakeBatchesSmaller) {
+TEST_F(ByHand, EmptySlotsMakeBatchesSmaller) {
   load(concat("  a: {producer: synthetic, params: {count: 6}}\n",
               "  b: {transform: sift, from: a, params: {every: 3, rest: 1}}\n",
               "  c: {consumer: record, from: {stage: b, batch: 2}, ", kEnd));
@@ -63,7 +63,7 @@ TEST_F(ByHand, HolesMakeBatchesSmaller) {
   EXPECT_EQ(edges[1].produced, 8u);
 }
 
-TEST_F(ByHand, AHoleInOneSourceIsAHoleInTheZip) {
+TEST_F(ByHand, AEmptyInOneSourceIsAEmptyInTheZip) {
   load(concat("  a: {producer: synthetic, params: {count: 4}}\n",
               "  b: {transform: sift, from: a, params: {every: 2, rest: 1}}\n",
               "  c: {consumer: record, from: [a, b], join: zip, ", kEnd));
@@ -92,7 +92,7 @@ TEST_F(ByHand, FixedReplicasTakeTurnsAndEqualCounts) {
   EXPECT_EQ(ids(1), "|0 1 |2 3 |0 1 |2 3 ");
 }
 
-TEST_F(ByHand, FailedSamplesAndBatchesLeftOutAreHoles) {
+TEST_F(ByHand, FailedSamplesAndBatchesDroppedAreEmptySlots) {
   load(concat("  a: {producer: synthetic, params: {count: 6}}\n",
               "  b: {transform: delay, from: a, params: {fail_at: [4]}, on_error: {skip: 1}}\n",
               "  c: {transform: toss, from: {stage: b, batch: 2}, params: {every: 4}}\n",
@@ -119,7 +119,7 @@ TEST_F(ByHand, KeepAndDropChooseWhatTravelsOn) {
   EXPECT_THAT(first(2), Not(HasSubstr("words")));
 }
 
-TEST_F(ByHand, AChainDrawsFromAStreamForEachLink) {
+TEST_F(ByHand, AFusedDrawsFromAStreamForEachLink) {
   load(concat("  a: {producer: synthetic, params: {count: 2, dtype: u8}}\n",
               "  b: {transform: [shift, shift], from: a}\n", "  c: {consumer: record, from: b, ",
               kEnd));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "stages/api/chain.h"
+#include "stages/detail/fused_stage.h"
 #include "tests/conformance/sample_functions.h"
 
 namespace brigade::conformance {
@@ -33,7 +33,7 @@ bool is_named(const StageContract& contract, const std::string& name) {
          });
 }
 
-/// One stage type on one sample: what it writes, or nothing where it leaves the sample out.
+/// One stage type on one sample: what it writes, or nothing where it drops the sample.
 struct Link {
   const ValidStage& stage;
   const StageContract& contract;
@@ -91,13 +91,13 @@ PlainTensor synthetic(const ValidStage& stage, std::uint64_t graph_seed, std::ui
 /// What all links of a stage leave behind: what they wrote, and what passed them.
 std::optional<PlainTensors> after_links(const ValidStage& stage, PlainTensors in,
                                         const SampleInfo& info, std::uint64_t seed) {
-  const bool chain = !stage.type->links.empty();
+  const bool fused = !stage.type->links.empty();
   const std::vector<const StageType*> types =
-      chain ? stage.type->links : std::vector<const StageType*>{stage.type};
-  const std::vector<std::string> names = chain_link_names(types);
+      fused ? stage.type->links : std::vector<const StageType*>{stage.type};
+  const std::vector<std::string> names = fused_link_names(types);
   for (std::size_t i = 0; i < types.size(); ++i) {
-    const std::string stream = chain ? concat(stage.random, '/', names[i]) : stage.random;
-    const Link link{stage, types[i]->contract, chain ? names[i] + "." : ""};
+    const std::string stream = fused ? concat(stage.random, '/', names[i]) : stage.random;
+    const Link link{stage, types[i]->contract, fused ? names[i] + "." : ""};
     auto own = link.apply(in, info, Philox(seed, stream_id(stream), info.epoch, info.id));
     if (!own) return std::nullopt;
     for (auto& [name, tensor] : in) {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/config/valid_graph.h"
-#include "stages/api/record.h"
+#include <brigade/record.h>
+#include "pipeline/config/validate/valid_graph.h"
 #include "tests/conformance/plain_tensor.h"
 
 namespace brigade::conformance {
 
-/// The parameter as the graph says it; of a link of a chain "LINK.NAME".
+/// The parameter as the graph says it; of a link of a fused stage "LINK.NAME".
 template <class T>
 T param(const ValidStage& stage, const std::string& name) {
   T value{};
@@ -25,7 +25,7 @@ T param(const ValidStage& stage, const std::string& name) {
 PlainTensor synthetic(const ValidStage& stage, std::uint64_t graph_seed, std::uint64_t index);
 
 /// What all links of a stage leave behind: what they wrote, and what passed them; nothing where one
-/// leaves the sample out.
+/// drops the sample.
 std::optional<PlainTensors> after_links(const ValidStage& stage, PlainTensors in,
                                         const SampleInfo& info, std::uint64_t seed);
 

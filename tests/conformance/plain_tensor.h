@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "stages/api/record.h"
+#include <brigade/record.h>
+#include <brigade/text.h>
 
 namespace brigade::conformance {
 

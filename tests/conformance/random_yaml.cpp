@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade::conformance {
 namespace {
@@ -84,7 +84,7 @@ void RandomYaml::add_transform() {
   Keys keys;
   switch (number(0, 7)) {
     case 0:
-      add_chain(node, keys);
+      add_fused(node, keys);
       break;
     case 6:
       add_several(node, keys);
@@ -107,7 +107,7 @@ void RandomYaml::add_transform() {
 void RandomYaml::dress(Node& node, Keys& keys, bool takes_samples) {
   const bool fixed = has(keys, "assign: fixed");
   if (one_in(2)) keys.push_back(concat("replicas: ", one_of({"2", "3", fixed ? "1" : "auto"})));
-  if (takes_samples && one_in(5)) keys.push_back(concat("rows: ", one_of({1, 2, 4, 6})));
+  if (takes_samples && one_in(5)) keys.push_back(concat("chunk: ", one_of({1, 2, 4, 6})));
   if (one_in(5)) keys.push_back(concat("buffers: ", one_of({1, 2, 5})));
   if (one_in(6)) keys.push_back(concat("random: ", one_of({"one", "two"})));
   if (one_in(3)) {
@@ -172,7 +172,7 @@ void RandomYaml::choose_passed(Node& node, Keys& keys) {
   }
 }
 
-void RandomYaml::add_chain(Node& node, Keys& keys) {
+void RandomYaml::add_fused(Node& node, Keys& keys) {
   const std::size_t from = number(0, nodes_.size() - 1);
   node.tensors = nodes_[from].tensors;
   node.samples = nodes_[from].samples;

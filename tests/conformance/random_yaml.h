@@ -42,7 +42,7 @@ class RandomYaml {
 
   void add_producer();
   void add_transform();
-  void add_chain(Node& node, Keys& keys);
+  void add_fused(Node& node, Keys& keys);
   void add_several(Node& node, Keys& keys);
   void add_repack(Node& node, Keys& keys);
   void add_cache(Node& node, Keys& keys);

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade::conformance {
 namespace {
@@ -50,13 +50,13 @@ class Comparison {
  private:
   using Key = std::tuple<std::uint64_t, int, std::uint64_t>;
 
-  int lane(const std::string& port) const {
+  int queue(const std::string& port) const {
     const auto& ports = expected_.ports;
     return static_cast<int>(std::find(ports.begin(), ports.end(), port) - ports.begin());
   }
   // Under `merge` only the order of each source is promised.
   Key key(const Event& call) const {
-    return {expected_.join == Join::merge ? 0 : call.epoch, lane(call.port), call.number};
+    return {expected_.join == Join::merge ? 0 : call.epoch, queue(call.port), call.number};
   }
   Events sorted_calls(const Events& events) const {
     Events all = calls(events);
@@ -74,8 +74,8 @@ class Comparison {
     std::map<int, Key> last;
     for (const Event& call : calls(events)) {
       if (call.samples.empty()) continue;
-      const int chain = expected_.join == Join::merge ? lane(call.port) : 0;
-      const auto [before, first] = last.emplace(chain, key(call));
+      const int fused = expected_.join == Join::merge ? queue(call.port) : 0;
+      const auto [before, first] = last.emplace(fused, key(call));
       if (!first && key(call) <= before->second) return concat("out of order: ", call_text(call));
       before->second = key(call);
     }

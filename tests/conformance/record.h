@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/config/valid_graph.h"
+#include "pipeline/config/validate/valid_graph.h"
 
 namespace brigade::conformance {
 
@@ -24,7 +24,7 @@ using Events = std::vector<Event>;
 struct Expected {
   struct Call {
     Event event;
-    int lane = 0;
+    int queue = 0;
     int replica = 0;  ///< under `assign: fixed`: whose it is
   };
   std::string stage;
@@ -33,9 +33,9 @@ struct Expected {
   bool recorded = true;  ///< by `record`; else it is a `count`
   int replicas = 1;
   std::uint32_t epochs = 1;
-  std::vector<std::string> ports;   ///< of the lanes, in their order
+  std::vector<std::string> ports;   ///< of the task queues, in their order
   std::vector<std::uint32_t> ends;  ///< by port: epochs it has; of others `epochs`
-  std::vector<Call> calls;          ///< by epoch, lane and number
+  std::vector<Call> calls;          ///< by epoch, task queue and number
 
   std::uint64_t samples() const;
 };

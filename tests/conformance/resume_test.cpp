@@ -1,6 +1,6 @@
 // Every shape of line, stopped again and again at some moment and resumed by another run: together
-// the runs see what the plain loop says. After runs that ran dry exactly once and in order, and
-// their books add up to its books; after runs that were ended at once, at least once.
+// the runs see what the plain loop says. After runs that drained exactly once and in order, and
+// their audit add up to its audit; after runs that were ended at once, at least once.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "pipeline/run/checkpoint_files.h"
+#include "pipeline/checkpoint/checkpoint_files.h"
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/shapes.h"
 #include "tests/conformance/shapes_of_unknown_length.h"
@@ -35,7 +35,7 @@ bool has(const ShapeOfLine& shape, const char* what) {
   return std::string_view(shape.stages).find(what) != std::string_view::npos;
 }
 
-/// Samples that are numbered anew get other numbers in a run that goes on: their places in the
+/// Samples that are numbered anew get other numbers in a resumed run: their places in the
 /// epoch stay.
 void forget_numbers(Event& event) {
   for (std::string& sample : event.samples) sample = sample.substr(sample.find(" epoch "));
@@ -66,8 +66,8 @@ class Parts {
       line.run(one);
       const std::string& failure = line.outcome().failure;
       if (!failure.empty()) return failure;
-      // One that was stopped before it had begun has no books that balance.
-      if (line.outcome().ended_by_itself) add_books(line.outcome().summary.edges);
+      // One that was stopped before it had begun has no audit that balance.
+      if (line.outcome().ended_by_itself()) add_audit(line.outcome().summary.edges);
       if (line.outcome().signal == 0) return compare(line, replicas, batch);
       ++stops_;
     }
@@ -78,15 +78,15 @@ class Parts {
   bool no_calls() const { return no_calls_; }
 
  private:
-  void add_books(const std::vector<EdgeBook>& books) {
-    if (books_.empty()) {
-      books_ = books;
+  void add_audit(const std::vector<NamedEdgeAudit>& audits) {
+    if (tallies_.empty()) {
+      tallies_ = audits;
       return;
     }
-    for (std::size_t i = 0; i < books.size(); ++i) {
-      books_[i].audit.produced += books[i].audit.produced;
-      books_[i].audit.delivered += books[i].audit.delivered;
-      books_[i].audit.dropped += books[i].audit.dropped;
+    for (std::size_t i = 0; i < audits.size(); ++i) {
+      tallies_[i].audit.produced += audits[i].audit.produced;
+      tallies_[i].audit.delivered += audits[i].audit.delivered;
+      tallies_[i].audit.dropped += audits[i].audit.dropped;
     }
   }
 
@@ -119,13 +119,13 @@ class Parts {
       if (!wrong.empty()) return wrong;
     }
     if (repeats || has(shape_, "cache")) return "";
-    return book_difference(plain.edges(), books_);
+    return audit_difference(plain.edges(), tallies_);
   }
 
   const ShapeOfLine& shape_;
   const bool at_once_;
   const bool in_process_;
-  std::vector<EdgeBook> books_;
+  std::vector<NamedEdgeAudit> tallies_;
   int stops_ = 0;
   bool no_calls_ = false;
 };
@@ -191,8 +191,8 @@ INSTANTIATE_TEST_SUITE_P(Lines, Resumed, testing::ValuesIn(shapes()),
 
 constexpr std::uint64_t kEpochs = 4;
 
-/// Sources, samples that are numbered anew once and twice, and consumers of all of them.
-constexpr const char* kNumberedAnew[] = {R"(
+/// Sources, samples of a flat_map once and twice, and consumers of all of them.
+constexpr const char* kFlatMapped[] = {R"(
   numbers: {producer: synthetic, params: {count: 40, shape: [3]}, shuffle: true, replicas: 2}
   sifted: {transform: sift, from: numbers, params: {every: 4, rest: 2, chance: 0.2}, replicas: 2}
   left: {transform: repack, from: sifted}
@@ -206,7 +206,7 @@ constexpr const char* kNumberedAnew[] = {R"(
   of_inner: {consumer: record, from: inner, params: {folder: "${RECORDS}"}}
   direct: {consumer: record, from: {stage: numbers, batch: 8}, params: {folder: "${RECORDS}"}}
 )",
-                                         R"(
+                                       R"(
   numbers: {producer: synthetic, params: {count: 40}, shuffle: true}
   sifted: {transform: sift, from: numbers, params: {every: 3, chance: 0.3}}
   full: {transform: repack, from: sifted}
@@ -216,7 +216,7 @@ constexpr const char* kNumberedAnew[] = {R"(
   of_full: {consumer: record, from: full, params: {folder: "${RECORDS}"}}
   of_test: {consumer: record, from: {stage: test, batch: 4}, params: {folder: "${RECORDS}"}}
 )",
-                                         R"(
+                                       R"(
   numbers: {producer: synthetic, params: {count: 40}, shuffle: true}
   sifted: {transform: sift, from: numbers, params: {every: 3, chance: 0.3}}
   full: {transform: repack, from: sifted}
@@ -227,7 +227,7 @@ constexpr const char* kNumberedAnew[] = {R"(
   of_full: {consumer: record, from: full, params: {folder: "${RECORDS}"}}
   of_test: {consumer: record, from: {stage: test, batch: 4}, params: {folder: "${RECORDS}"}}
 )",
-                                         R"(
+                                       R"(
   numbers: {producer: synthetic, params: {count: 29}, shuffle: true}
   full: {transform: repack, from: numbers}
   twice: {transform: repeat, from: full, params: {times: 2}}
@@ -244,24 +244,24 @@ constexpr const char* kNumberedAnew[] = {R"(
 /// Where one consumer stands, by chance.
 Position any_position(const Plan& plan, const PlanStage& stage, std::mt19937_64& chance) {
   Position position;
-  const std::uint64_t lanes = stage.lanes.size();
-  const std::uint64_t turns = chance() % (kEpochs * lanes + 1);
-  for (std::uint64_t l = 0; l < lanes; ++l) {
-    const PlanLane& lane = stage.lanes[l];
-    const std::uint64_t epoch = turns / lanes + (l < turns % lanes ? 1 : 0);
-    const bool in_turn = l == turns % lanes && turns < kEpochs * lanes;
-    const int source = plan.domains[static_cast<std::size_t>(lane.domain)].sources.front();
-    const bool indexed = plan.stages[static_cast<std::size_t>(source)].indexed;
-    const std::uint64_t tasks = in_turn && indexed ? 10 / lane.task + 1 : 1;
-    position.lanes.push_back({epoch, chance() % tasks * lane.task});
+  const std::uint64_t queues = stage.queues.size();
+  const std::uint64_t turns = chance() % (kEpochs * queues + 1);
+  for (std::uint64_t l = 0; l < queues; ++l) {
+    const PlanQueue& queue = stage.queues[QueueNumber(static_cast<int>(l))];
+    const std::uint64_t epoch = turns / queues + (l < turns % queues ? 1 : 0);
+    const bool in_turn = l == turns % queues && turns < kEpochs * queues;
+    const StageNumber source = plan.index_spaces[queue.index_space].sources.front();
+    const bool indexed = plan.stages[source].indexed;
+    const std::uint64_t tasks = in_turn && indexed ? 10 / queue.task + 1 : 1;
+    position.queues.push_back({epoch, chance() % tasks * queue.task});
   }
   // The call at the end of an epoch may have been cut short: then it is made again.
   position.epoch_ends_told = turns > 0 && chance() % 3 == 0 ? turns - 1 : turns;
   return position;
 }
 
-/// A run that goes on with every consumer somewhere: each sees what it has not had, and the books
-/// balance.
+/// A resumed run with every consumer somewhere: each sees what it has not had, and the audit
+/// balances.
 class FromAnywhere {
  public:
   explicit FromAnywhere(const char* stages)
@@ -279,14 +279,15 @@ class FromAnywhere {
     std::mt19937_64 chance(seed);
     std::map<std::string, Position> from;
     std::string text;
-    for (std::size_t s = 0; s < line.plan().stages.size() && wrong.empty(); ++s) {
+    for (const StageNumber s : line.plan().stages.numbers()) {
       const PlanStage& stage = line.plan().stages[s];
+      if (!wrong.empty()) break;
       if (stage.kind != StageKind::consumer) continue;
       auto file = read_checkpoint("", whole.plan().stages[s].position_file);
       if (!file.ok() || file->entries.empty()) return "no position of " + stage.name;
       Position& position = from[stage.name] = any_position(line.plan(), stage, chance);
       position.sources = file->entries.front().sources;
-      for (const LanePosition& at : position.lanes)
+      for (const SamplePosition& at : position.queues)
         text += concat(stage.name, " {", at.epoch, ", ", at.index, "} ");
       file->entries = {position};
       std::ofstream(stage.position_file) << position_to_json(*file);
@@ -311,7 +312,7 @@ class FromAnywhere {
     for (Expected expected : plain.consumers()) {
       const Position& position = from[expected.stage];
       std::erase_if(expected.calls, [&](const Expected::Call& call) {
-        const LanePosition& at = position.lanes[static_cast<std::size_t>(call.lane)];
+        const SamplePosition& at = position.queues[QueueNumber(call.queue)];
         if (call.event.epoch != at.epoch) return call.event.epoch < at.epoch;
         return at.index > 0 && index_of(call.event) < at.index;
       });
@@ -325,15 +326,15 @@ class FromAnywhere {
       const std::string wrong = difference(expected, seen);
       if (!wrong.empty()) return wrong;
       std::uint64_t delivered = 0;
-      for (const EdgeBook& book : line.outcome().summary.edges) {
-        if (book.to != expected.stage) continue;
-        delivered += book.audit.delivered;
-        if (book.audit.leaked != 0 || (book.audit.dropped != 0 && book.from != "sifted"))
-          return book_text(book);
+      for (const NamedEdgeAudit& edge : line.outcome().summary.edges) {
+        if (edge.to != expected.stage) continue;
+        delivered += edge.audit.delivered;
+        if (edge.audit.leaked != 0 || (edge.audit.dropped != 0 && edge.from != "sifted"))
+          return audit_text(edge);
       }
       const std::uint64_t times = expected.join == Join::zip ? 2 : 1;
       if (delivered != times * expected.samples())
-        return concat(quote(expected.stage), " had ", delivered, " samples by its books, expected ",
+        return concat(quote(expected.stage), " had ", delivered, " samples by its audit, expected ",
                       times * expected.samples());
     }
     return "";
@@ -375,7 +376,7 @@ TEST_P(ResumedInDifferentEpochs, EveryConsumerGetsWhatItHasNotHad) {
     EXPECT_EQ(FromAnywhere(GetParam()).run(seed, kThreadsOnly || seed % 4 != 0), "") << seed;
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, ResumedInDifferentEpochs, testing::ValuesIn(kNumberedAnew));
+INSTANTIATE_TEST_SUITE_P(Lines, ResumedInDifferentEpochs, testing::ValuesIn(kFlatMapped));
 
 // --- the tests of the test
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/random.h"
+#include <brigade/random.h>
 #include "tests/conformance/plain_tensor.h"
 
 namespace brigade::conformance {
@@ -17,7 +17,7 @@ struct SiftParams {
   double chance = 0;
 };
 
-/// Whether a sample is left out: by its id, and by a draw.
+/// Whether a sample is dropped: by its id, and by a draw.
 inline bool sifts_out(const SiftParams& params, const SampleInfo& info, Philox random) {
   return info.id % params.every == params.rest || random.chance(params.chance);
 }

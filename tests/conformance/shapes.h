@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade::conformance {
 
@@ -25,7 +25,7 @@ inline constexpr ShapeOfLine kShapes[] = {
   numbers: {producer: synthetic, params: {count: 150, shape: [5], fill: random}, shuffle: true,
             replicas: R}
   work: {transform: shift, from: numbers, replicas: R}
-  end: {consumer: record, from: work, rows: B, replicas: R, params: {folder: "${RECORDS}"}}
+  end: {consumer: record, from: work, chunk: B, replicas: R, params: {folder: "${RECORDS}"}}
 )"},
     {"SeveralToSeveral", R"(
   numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
@@ -52,7 +52,7 @@ inline constexpr ShapeOfLine kShapes[] = {
 )"},
     {"ZipPastLargeBatches", R"(
   numbers: {producer: synthetic, params: {count: 300, shape: [20000], dtype: u8}, shuffle: true,
-            rows: 1}
+            chunk: 1}
   small: {transform: digest, from: {stage: numbers, batch: B}, drop: data, replicas: R}
   large: {transform: digest, from: {stage: small, batch: 112}, random: large}
   end: {consumer: record, from: {a: {stage: large, batch: 16}, b: numbers}, join: zip, replicas: R,
@@ -102,7 +102,7 @@ inline constexpr ShapeOfLine kShapes[] = {
   other: {consumer: record, from: {stage: numbers, batch: 16}, drop_last: true,
           params: {folder: "${RECORDS}"}}
 )"},
-    {"HolesInZips", R"(
+    {"EmptySlotsInZips", R"(
   first: {producer: synthetic, params: {count: 150}, replicas: R}
   other: {producer: synthetic, params: {count: 150}, shuffle: true, replicas: R}
   whole: {transform: digest, from: {stage: first, batch: B}, drop_last: true, replicas: R}
@@ -122,7 +122,7 @@ inline constexpr ShapeOfLine kShapes[] = {
   end: {consumer: record, from: {low: {stage: low, batch: B}, few: fewer, words: parts.words},
         join: zip, params: {folder: "${RECORDS}"}}
 )"},
-    {"Chain", R"(
+    {"Fused", R"(
   numbers: {producer: synthetic, params: {count: 150, shape: [3]}, shuffle: true, replicas: R}
   work: {transform: [shift, digest, {sift: {every: 5}}, digest], from: numbers, replicas: R}
   batches: {transform: [digest, shift], from: {stage: work, batch: B}, random: own, replicas: R}
@@ -162,7 +162,7 @@ inline constexpr ShapeOfLine kShapes[] = {
   end: {consumer: record, from: {a: {stage: pieces, batch: B}, b: sifted, c: others}, join: zip,
         replicas: R, params: {folder: "${RECORDS}"}}
 )"},
-    {"HolesOfSeveral", R"(
+    {"EmptySlotsOfSeveral", R"(
   numbers: {producer: synthetic, params: {count: 50}, shuffle: true, replicas: R}
   sifted: {transform: sift, from: numbers, replicas: R}
   failed: {transform: delay, from: sifted, params: {fail_at: [3, 5]}, on_error: {skip: 2}}
@@ -194,7 +194,7 @@ inline constexpr ShapeOfLine kShapes[] = {
   once: {consumer: record, from: {stage: work, batch: B}, replicas: R,
          params: {folder: "${RECORDS}"}}
 )"},
-    {"CacheOfHolesAndRagged", R"(
+    {"CacheOfEmptySlotsAndRagged", R"(
   words: {producer: synthetic, params: {count: 50, shape: [9, 2], vary: true, fill: random},
           shuffle: true, replicas: R}
   sifted: {transform: sift, from: words, replicas: R}

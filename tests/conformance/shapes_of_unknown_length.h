@@ -1,7 +1,7 @@
 #pragma once
 
-// Shapes of lines whose epochs end where their data do: streams, and stages that number their
-// outputs anew. R and B as in shapes.h.
+// Shapes of lines whose epochs end where their data do: streams, and flat_map stages. R and B as in
+// shapes.h.
 
 #include "tests/conformance/shapes.h"
 

@@ -6,8 +6,8 @@
 
 #include <set>
 
+#include <brigade/harness.h>
 #include "stages/builtin.h"
-#include "tests/support/stage_harness.h"
 
 namespace brigade {
 namespace {
@@ -110,14 +110,14 @@ TEST_P(StageConformanceTest, RangesAndChoicesAreSound) {
   }
 }
 
-TEST_P(StageConformanceTest, FactsAreFilesNamedByParameters) {
-  for (const std::string& fact : contract_.facts) {
-    const ParamSpec* param = contract_.find_param(fact);
-    ASSERT_NE(param, nullptr) << fact;
+TEST_P(StageConformanceTest, MetadataAreFilesNamedByParameters) {
+  for (const std::string& file_header : contract_.metadata) {
+    const ParamSpec* param = contract_.find_param(file_header);
+    ASSERT_NE(param, nullptr) << file_header;
     using brigade::ParamType;
     EXPECT_TRUE(param->type == ParamType::input_path || param->type == ParamType::input_paths ||
                 param->type == ParamType::input_files || param->type == ParamType::output_path)
-        << fact;
+        << file_header;
   }
 }
 
@@ -170,7 +170,8 @@ TEST_P(StageConformanceTest, GivesNothingItCannotName) {
 TEST_P(StageConformanceTest, OpensAndClosesWithItsDefaults) {
   const bool needs_more = std::any_of(contract_.params.begin(), contract_.params.end(),
                                       [](const ParamSpec& param) { return param.required; });
-  if (needs_more || !type_.module.empty()) GTEST_SKIP() << "needs a file or its module";
+  if (needs_more || !type_.module.empty() || contract_.application)
+    GTEST_SKIP() << "needs a file, its module, or a program";
   const auto stage = StageHarness::open(type_, {{}, plausible_inputs(contract_), {}});
   ASSERT_TRUE(stage) << stage.error().message;
   EXPECT_TRUE((*stage)->close());

@@ -7,12 +7,10 @@
 #include "tests/conformance/sample_functions.h"
 
 namespace brigade::conformance {
-namespace {
 
-/// One row of a record, whatever its form: batches carry the real shapes in NAME.shape.
-PlainTensors read_row(const Inputs& in, std::int64_t row) {
+PlainTensors read_slot(const Inputs& in, std::int64_t slot) {
   const bool batched = in.frame().batched;
-  const Inputs sample = in.row(row);
+  const Inputs sample = in.sample(slot);
   PlainTensors tensors;
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::string name(in.name(i));
@@ -32,8 +30,10 @@ PlainTensors read_row(const Inputs& in, std::int64_t row) {
   return tensors;
 }
 
-Result<void> write_row(const PlainTensors& tensors, Outputs& out, std::int64_t row) {
-  Outputs sample = out.row(row);
+namespace {
+
+Result<void> write_slot(const PlainTensors& tensors, Outputs& out, std::int64_t i) {
+  Outputs sample = out.sample(i);
   for (const auto& [name, tensor] : tensors) {
     TensorSlot slot = sample[name];
     if (!out.frame().batched) {
@@ -62,9 +62,10 @@ template <SampleFunction function>
 class PerSample : public Stage {
  public:
   Result<Next> process(const Inputs& in, Outputs& out) override {
-    BRIGADE_CHECK(in.rows() == out.rows(), in.rows(), out.rows());
-    for (std::int64_t row = 0; row < in.rows(); ++row)
-      BRIGADE_TRY(write_row(function(read_row(in, row), in.sample(row), in.random(row)), out, row));
+    BRIGADE_CHECK(in.samples() == out.samples(), in.samples(), out.samples());
+    for (std::int64_t slot = 0; slot < in.samples(); ++slot)
+      BRIGADE_TRY(
+          write_slot(function(read_slot(in, slot), in.info(slot), in.random(slot)), out, slot));
     return Next::emit;
   }
 };
@@ -94,7 +95,7 @@ class Drip : public Stage {
       until_ = now + std::chrono::microseconds(params_.pause_us);
       return Next::wait;
     }
-    BRIGADE_TRY(write_row(drop_of(epoch_, index_), out, 0));
+    BRIGADE_TRY(write_slot(drop_of(epoch_, index_), out, 0));
     ++index_;
     return Next::emit;
   }
@@ -119,7 +120,7 @@ class Sift : public Stage {
     return {};
   }
   Result<Next> process(const Inputs& in, Outputs&) override {
-    return sifts_out(params_, in.sample(), in.random()) ? Next::drop : Next::emit;
+    return sifts_out(params_, in.info(), in.random()) ? Next::drop : Next::emit;
   }
 
  private:
@@ -137,7 +138,7 @@ class Toss : public Stage {
     return {};
   }
   Result<Next> process(const Inputs& in, Outputs&) override {
-    return tosses_out(every_, in.sample()) ? Next::drop : Next::emit;
+    return tosses_out(every_, in.info()) ? Next::drop : Next::emit;
   }
 
  private:
@@ -156,11 +157,11 @@ class Pieces : public Stage {
   }
   Result<Next> process(const Inputs& in, Outputs& out) override {
     const auto count = static_cast<std::int64_t>(count_);
-    BRIGADE_CHECK(in.rows() * count == out.rows(), in.rows(), out.rows());
-    for (std::int64_t row = 0; row < in.rows(); ++row) {
-      const auto pieces = pieces_of(read_row(in, row), in.random(row), count_);
+    BRIGADE_CHECK(in.samples() * count == out.samples(), in.samples(), out.samples());
+    for (std::int64_t slot = 0; slot < in.samples(); ++slot) {
+      const auto pieces = pieces_of(read_slot(in, slot), in.random(slot), count_);
       for (std::int64_t part = 0; part < count; ++part)
-        BRIGADE_TRY(write_row(pieces[static_cast<std::size_t>(part)], out, row * count + part));
+        BRIGADE_TRY(write_slot(pieces[static_cast<std::size_t>(part)], out, slot * count + part));
     }
     return Next::emit;
   }
@@ -187,9 +188,9 @@ class Record : public Stage {
   Result<Next> process(const Inputs& in, Outputs&) override {
     std::string text = concat("call ", in.port(), '\n');
     for (std::size_t i = 0; in.frame().batched && i < in.size(); ++i)
-      if (in.at(i).shape()[0] != in.rows()) return Error{concat(in.name(i), " is no batch")};
-    for (std::int64_t row = 0; row < in.rows(); ++row)
-      text += concat(sample_text(in.sample(row), read_row(in, row)), '\n');
+      if (in.at(i).shape()[0] != in.samples()) return Error{concat(in.name(i), " is no batch")};
+    for (std::int64_t slot = 0; slot < in.samples(); ++slot)
+      text += concat(sample_text(in.info(slot), read_slot(in, slot)), '\n');
     write(text);
     if (sleep_us_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(sleep_us_));
     return Next::emit;
@@ -225,14 +226,14 @@ void add_drip(StageTypes& types) {
 }
 
 void add_transforms(StageTypes& types) {
-  types.add<Sift>(Contract<SiftParams>("sift", "Leaves samples out.")
+  types.add<Sift>(Contract<SiftParams>("sift", "Drops samples.")
                       .param("every", &SiftParams::every, 1, 1e6, "of so many ids")
                       .param("rest", &SiftParams::rest, 0, 1e6, "the one with this rest")
                       .param("chance", &SiftParams::chance, 0, 1, "and others by chance")
                       .several_inputs()
                       .may_drop()
                       .rest_passes());
-  types.add<Toss>(Contract<TossParams>("toss", "Leaves batches out.")
+  types.add<Toss>(Contract<TossParams>("toss", "Drops batches.")
                       .takes(Takes::batches)
                       .param("every", &TossParams::every, 1, 1e6, "whose first id it divides")
                       .may_drop()
@@ -240,7 +241,7 @@ void add_transforms(StageTypes& types) {
   types.add<Pieces>(Contract<PiecesParams>("pieces", "Several samples of each.")
                         .takes(Takes::either)
                         .param("count", &PiecesParams::count, 1, 1e6, "of each")
-                        .fixed_outputs([](const PiecesParams& params) { return params.count; })
+                        .expand([](const PiecesParams& params) { return params.count; })
                         .rest_passes()
                         .outputs([](const PiecesParams&, const Ports&) -> Result<Ports> {
                           return Ports{{"piece", u8, {up_to(6)}}, {"part", i64, {}}};

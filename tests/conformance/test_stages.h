@@ -2,8 +2,8 @@
 
 // The stage types of the conformance suite:
 //
-//   sift    transform of samples; leaves some out
-//   toss    of batches; leaves whole ones out
+//   sift    transform of samples; drops some
+//   toss    of batches; drops whole ones
 //   digest  adds a hash of what is there and a draw
 //   shift   changes `data`
 //   split   several outputs, one of them ragged
@@ -12,10 +12,14 @@
 //
 // The runtime's own types go with them. sample_functions.h has what they do.
 
-#include "stages/api/stage_types.h"
+#include <brigade/stage_types.h>
+#include "tests/conformance/plain_tensor.h"
 
 namespace brigade::conformance {
 
 StageTypes conformance_stage_types();
+
+/// One slot of a record, whatever its form: batches carry the real shapes in NAME.shape.
+PlainTensors read_slot(const Inputs& in, std::int64_t slot);
 
 }  // namespace brigade::conformance

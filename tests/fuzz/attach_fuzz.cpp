@@ -1,8 +1,8 @@
-// The way into a control segment, as a worker and `brigade holders` go it, over bytes that somebody
+// The way into a control segment, as a worker and `brigade leases` go it, over bytes that somebody
 // else wrote: it must refuse them or attach, and then see no further than the segment reaches.
-// The input is a plan, laid out into a segment of its shape (hash and sizes are right, which no
-// mutation would find); after a line "%%" come three bytes each for words to overwrite: the place,
-// and what.
+// The input is a plan with the point it resumes from, laid out into a segment of its shape (hash
+// and sizes are right, which no mutation would find); after a line "%%" come three bytes each for
+// words to overwrite: the place, and what.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +10,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/check.h"
+#include <brigade/check.h>
 #include "pipeline/plan/plan_json.h"
-#include "pipeline/run/graph_shape.h"
+#include "pipeline/records/shared_shape.h"
 #include "transports/audit.h"
 #include "transports/channel.h"
 #include "transports/epochs.h"
@@ -47,30 +47,31 @@ class Segment {
 };
 
 /// Reads what a worker that starts, and everybody who watches, reads.
-void look_around(Control<P>& control, const GraphShape& shape) {
+void look_around(Control<P>& control, const SharedShape& shape) {
   std::uint64_t sum = 0;
-  for (int d = 0; d < shape.domains; ++d) sum += DomainEpochs<P>(control, d).end(0);
-  for (int s = 0; s < static_cast<int>(shape.stages.size()); ++s) {
-    const StageShape& stage = shape.stages[static_cast<std::size_t>(s)];
-    const StageWords<P>& words = control.stages[static_cast<std::size_t>(s)];
+  for (int d = 0; d < shape.index_spaces; ++d)
+    sum += IndexSpaceEpochs<P>(control, IndexSpaceNumber(d)).end(0);
+  for (const StageNumber s : shape.stages.numbers()) {
+    const StageShape& stage = shape.stages[s];
+    const StageWords<P>& words = control.stages[s];
     const std::uint64_t words_max = control.bytes / sizeof(std::uint64_t);
     BRIGADE_CHECK(stage.skips_max <= words_max, stage.skips_max);  // what is appended stays inside
     BRIGADE_CHECK(stage.quarantine_max <= words_max, stage.quarantine_max);
     sum += words.skips.contains(7) + words.quarantine.contains(7);
     for (int port = 0; port < words.journal.ports(); ++port) sum += words.journal.consumed(port);
-    for (int l = 0; l < static_cast<int>(stage.lanes.size()); ++l) {
-      BRIGADE_CHECK(stage.lanes[static_cast<std::size_t>(l)].window <= words_max);
-      sum += claimed_tasks(control, s, l) + lane_counts(control, s, l).total();
-      for (int input : stage.lanes[static_cast<std::size_t>(l)].inputs)
+    for (const QueueNumber l : stage.queues.numbers()) {
+      BRIGADE_CHECK(stage.queues[l].window <= words_max);
+      sum += claimed_tasks(control, s, l) + queue_counts(control, s, l).total();
+      for (const StageNumber input : stage.queues[l].inputs)
         sum += audit_edge(control, input, s, l).produced;
       for (int r = 0; r < stage.replicas; ++r) {
         Channel<P> channel(control, s, l, r);
-        sum += channel.low() + channel.end();
+        sum += channel.level() + channel.end();
       }
     }
   }
   for (int r = 0; r < shape.replicas; ++r) {
-    sum += control.replicas[r].at.value.load() + control.bells[r].rings.load();
+    sum += control.replicas[r].in_flight.value.load() + control.doorbells[r].rings.load();
     const std::byte* extra =
         control.extra + static_cast<std::uint64_t>(r) * shape.replica_extra_bytes;
     for (std::uint64_t i = 0; i < shape.replica_extra_bytes; ++i)
@@ -81,7 +82,7 @@ void look_around(Control<P>& control, const GraphShape& shape) {
 }
 
 /// As AttachedSegments does it, without the mapping. True: attached.
-bool attach(Segment& segment, const GraphShape& shape) {
+bool attach(Segment& segment, const SharedShape& shape) {
   Result<Control<P>> control = attach_control<P>(segment.data(), segment.bytes(), shape);
   if (!control) return false;
   look_around(*control, shape);
@@ -89,9 +90,9 @@ bool attach(Segment& segment, const GraphShape& shape) {
 }
 
 void attach_plan(std::string_view text, std::string_view edits) {
-  const Result<Plan> plan = plan_from_json(text);
-  if (!plan) return;
-  const GraphShape shape = graph_shape(*plan);
+  const Result<PlannedRun> run = run_from_json(text);
+  if (!run) return;
+  const SharedShape shape = shared_shape(run->plan, run->resume);
   const std::uint64_t bytes = control_bytes<P>(shape);
   if (bytes > kBytesMax) return;
   Segment segment(bytes);

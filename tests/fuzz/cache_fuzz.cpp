@@ -1,13 +1,13 @@
 // Bytes as the beginning of a cache's file: an error in one line, or a header whose arrays lie
-// inside the rows that it tells of, and that says the same when it is written and read again.
+// inside the slots that it tells of, and that says the same when it is written and read again.
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "base/check.h"
-#include "stages/api/cache_file.h"
-#include "stages/api/tensor.h"
+#include <brigade/check.h>
+#include <brigade/tensor.h>
+#include "stages/detail/cache_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace brigade;
@@ -17,17 +17,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     BRIGADE_CHECK(header.error().message.find('\n') == std::string::npos, header.error().message);
     return 0;
   }
-  const unsigned __int128 rows = header->rows;
-  BRIGADE_CHECK(rows > 0 && header->samples <= rows);
-  BRIGADE_CHECK(rows * kCacheRowWordBytes <= header->data_bytes);
+  const unsigned __int128 slots = header->slots;
+  BRIGADE_CHECK(slots > 0 && header->samples <= slots);
+  BRIGADE_CHECK(slots * kCacheSlotWordBytes <= header->data_bytes);
   for (const CacheFileArray& array : header->arrays) {
-    BRIGADE_CHECK(array.offset + rows * array.stride <= header->data_bytes, array.offset);
+    BRIGADE_CHECK(array.offset + slots * array.stride <= header->data_bytes, array.offset);
     BRIGADE_CHECK(array.type.bytes_max() <= array.stride, array.stride);
     unsigned __int128 bytes = dtype_bytes(array.type.dtype);
     for (const Dim& dim : array.type.shape) {
       BRIGADE_CHECK(dim.size >= 0, dim.size);
       bytes *= static_cast<std::uint64_t>(dim.size);
-      BRIGADE_CHECK(bytes >> 64 == 0, "a row's tensor fits 64 bits");
+      BRIGADE_CHECK(bytes >> 64 == 0, "a slot's tensor fits 64 bits");
     }
     BRIGADE_CHECK(bytes <= array.stride);
   }

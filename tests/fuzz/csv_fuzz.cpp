@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/check.h"
+#include <brigade/check.h>
 #include "stages/basic/csv_text.h"
 
 namespace brigade {

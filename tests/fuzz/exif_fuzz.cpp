@@ -1,7 +1,7 @@
 // Bytes as each of the files that may say an orientation: one of eight.
 
-#include "base/check.h"
-#include "stages/image/exif.h"
+#include <brigade/check.h>
+#include "stages/image/decode/exif.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

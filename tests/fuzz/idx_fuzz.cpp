@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "base/check.h"
-#include "stages/image/idx_file.h"
+#include <brigade/check.h>
+#include "stages/image/sources/idx_file.h"
 
 namespace brigade {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string>
 
-#include "base/check.h"
+#include <brigade/check.h>
+#include <brigade/harness.h>
 #include "stages/image/image_stages.h"
-#include "tests/support/stage_harness.h"
 
 namespace brigade {
 namespace {

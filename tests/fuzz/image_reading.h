@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/check.h"
-#include "stages/image/exif.h"
-#include "stages/image/image_reader.h"
+#include <brigade/check.h>
+#include "stages/image/decode/exif.h"
+#include "stages/image/decode/image_reader.h"
 
 namespace brigade::fuzzing {
 
@@ -38,6 +39,17 @@ inline std::vector<std::uint8_t> copy_of(const Pixels& pixels) {
     out.insert(out.end(), pixels.data + y * pixels.stride,
                pixels.data + y * pixels.stride + pixels.width * 3);
   return out;
+}
+
+/// `plain`: what another way of reading gives of row `y`.
+inline void check_row(const Pixels& pixels, std::int64_t y, const std::uint8_t* plain) {
+  const auto bytes = static_cast<std::size_t>(pixels.width * 3);
+  BRIGADE_CHECK(std::memcmp(pixels.data + y * pixels.stride, plain, bytes) == 0, y);
+}
+
+inline void check_rows(const Pixels& pixels, const std::uint8_t* plain) {
+  for (std::int64_t y = 0; y < pixels.height; ++y)
+    check_row(pixels, y, plain + y * pixels.width * 3);
 }
 
 /// A box that depends on the file's last bytes; whole: all of the picture.

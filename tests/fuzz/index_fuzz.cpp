@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/check.h"
-#include "stages/image/image_index.h"
-#include "stages/image/tar_index.h"
+#include <brigade/check.h>
+#include "stages/image/index/image_index.h"
+#include "stages/image/index/tar_index.h"
 
 namespace brigade {
 namespace {

@@ -2,8 +2,6 @@
 // against it, the same ones to the bit. (At a marker within the data its fast decoder leaves values
 // behind in the block that its careful one then decodes again.)
 
-#include <cstring>
-
 #include "tests/fuzz/image_reading.h"
 #include "tests/support/plain_jpeg.h"
 
@@ -16,11 +14,7 @@ void read(std::string_view file) {
   if (!pixels) return;
   const auto [plain, warnings] = testing_support::decode_plainly(std::string(file));
   if (warnings > 0 || plain.channels != 3) return;
-  for (std::int64_t y = 0; y < pixels->height; ++y)
-    BRIGADE_CHECK(
-        std::memcmp(pixels->data + y * pixels->stride, plain.bytes.data() + y * plain.width * 3,
-                    static_cast<std::size_t>(plain.width * 3)) == 0,
-        y);
+  fuzzing::check_rows(*pixels, plain.bytes.data());
 }
 
 }  // namespace

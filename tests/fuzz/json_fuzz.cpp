@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/check.h"
+#include <brigade/check.h>
 #include "base/json.h"
-#include "pipeline/plan/position.h"
-#include "pipeline/process/messages.h"
-#include "stages/image/json_field.h"
+#include "pipeline/checkpoint/position.h"
+#include "pipeline/worker/messages.h"
+#include "stages/image/index/json_field.h"
 
 namespace brigade {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/check.h"
+#include <brigade/check.h>
 #include "stages/basic/npy_header.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

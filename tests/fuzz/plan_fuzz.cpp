@@ -7,11 +7,11 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/check.h"
-#include "pipeline/plan/graph_printer.h"
+#include <brigade/check.h>
+#include "pipeline/cli/draw/graph_printer.h"
+#include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_json.h"
-#include "pipeline/plan/plan_printer.h"
 #include "pipeline/plan/planner.h"
 #include "tests/support/graph_builder.h"
 
@@ -66,7 +66,7 @@ void dress(ValidStage& stage, Recipe& recipe) {
   stage.replicas = recipe.number();
   stage.threads = recipe.number();
   stage.batch = recipe.number();
-  stage.rows = recipe.number();
+  stage.chunk = recipe.number();
   stage.buffers = recipe.number();
   stage.batched = recipe.below(2) == 1;
   stage.on_error = {recipe.below(2) == 1, recipe.number(), static_cast<double>(recipe.below(101))};
@@ -100,7 +100,6 @@ void plan_recipe(Recipe recipe) {
   GraphBuilder graph = make_graph(recipe);
   const ValidGraph& valid = graph.build();
   (void)draw_ascii(valid);
-  (void)draw_svg(valid);
   (void)draw_dot(valid);
   const PlanResult result = plan_graph(valid, limits);
   if (!result.ok()) return;

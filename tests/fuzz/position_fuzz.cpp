@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/check.h"
-#include "pipeline/plan/position.h"
+#include <brigade/check.h>
+#include "pipeline/checkpoint/position.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace brigade;

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/check.h"
-#include "stages/image/shard_scan.h"
+#include <brigade/check.h>
+#include "stages/image/index/shard_scan.h"
 
 namespace brigade {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/check.h"
+#include <brigade/check.h>
+#include <brigade/text.h>
 #include "base/printable.h"
-#include "base/text.h"
 
 namespace {
 

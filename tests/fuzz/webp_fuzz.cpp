@@ -1,11 +1,35 @@
-// Bytes as a WebP file: an error in one line, or pixels, those of a box the same as of the whole.
+// Bytes as a WebP file: an error in one line, or pixels, those of a box the same as of the whole,
+// and as libwebp gives them by its simplest call.
 
-#include "stages/image/imgcodecs.h"
+#include <webp/decode.h>
+
+#include <memory>
+
+#include "stages/image/decode/imgcodecs.h"
 #include "tests/fuzz/image_reading.h"
 
+namespace brigade {
+namespace {
+
+void read(std::string_view file) {
+  static const auto reader = make_webp_reader();
+  const auto pixels = fuzzing::read_image(*reader, file);
+  if (!pixels) return;
+  int width = 0, height = 0;
+  const std::unique_ptr<std::uint8_t, void (*)(void*)> plain(
+      WebPDecodeRGB(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), &width,
+                    &height),
+      WebPFree);
+  if (plain == nullptr) return;
+  BRIGADE_CHECK(width == pixels->width && height == pixels->height, width, height);
+  fuzzing::check_rows(*pixels, plain.get());
+}
+
+}  // namespace
+}  // namespace brigade
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto reader = brigade::make_webp_reader();
-  const std::string_view file(reinterpret_cast<const char*>(data), size);
-  if (size > 0 && size <= brigade::fuzzing::kBytesMax) brigade::fuzzing::read_image(*reader, file);
+  if (size > 0 && size <= brigade::fuzzing::kBytesMax)
+    brigade::read({reinterpret_cast<const char*>(data), size});
   return 0;
 }

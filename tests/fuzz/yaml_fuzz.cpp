@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "pipeline/config/effective_yaml.h"
+#include <brigade/check.h>
+#include <brigade/text.h>
+#include "pipeline/config/validate/effective_yaml.h"
 #include "tests/support/load_text.h"
 
 namespace brigade {

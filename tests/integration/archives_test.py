@@ -3,9 +3,10 @@
 while they are read."""
 
 import os
+import re
 
 import sources_test
-from brigade_program import Running, main, wait_until
+from brigade_program import main, wait_until
 from sources_test import graph, png
 
 
@@ -84,15 +85,9 @@ class ArchivesThatChangeWhileTheyAreRead(Archives):
     def after(self, change, policy):
         yaml = self.yaml.replace("epochs: 1", "epochs: 1000000").replace(
             "keep: [label]", f"keep: [label]\n    on_error: {policy}")
-        run = self.start_and_wait_for_workers(yaml, 3)
-        wait_until(lambda: "has not begun" not in self.holders(run.pid), "everybody at work")
+        run = self.start_and_wait_for_samples(yaml, 3, "count")
         change(self.folder / "s-1.tar")
         return run.finish()
-
-    def holders(self, pid):
-        finished = Running(["holders", str(pid)])
-        self.runs.append(finished)
-        return finished.finish().out
 
     def check(self, change, cause):
         whole = (self.folder / "s-1.tar").read_bytes()
@@ -105,7 +100,9 @@ class ArchivesThatChangeWhileTheyAreRead(Archives):
             finished = self.after(change, policy)
             self.assertEqual(finished.code, 1, finished.err)
             named = [line for line in finished.err.splitlines() if "images: skipped" in line]
-            self.assertEqual(len(named), skipped, finished.err)
+            # Samples, not lines: epochs that overlap may skip one of them twice.
+            samples = {re.search("[(]id ([0-9]+) of epoch", line)[1] for line in named}
+            self.assertEqual(len(samples), skipped, finished.err)
             for line in [*named, finished.errors()[0]]:
                 self.assertRegex(line, 's-1.tar: 1/picture_[0-9]+.png"')
                 self.assertRegex(line, f"s-1.tar at byte [0-9]+: {cause}")

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -46,14 +47,13 @@ def needs_address_space():
     return f"{name} takes terabytes of address space" if name else None
 
 
-def wait_until(condition, what, seconds=SECONDS_MAX):
-    """Looks every 2 ms; returns how long it took."""
+def wait_until(condition, what):
+    """Looks every 2 ms."""
     started = time.monotonic()
     while not condition():
-        if time.monotonic() - started > seconds:
-            raise AssertionError(f"after {seconds} s still not: {what}")
+        if time.monotonic() - started > SECONDS_MAX:
+            raise AssertionError(f"after {SECONDS_MAX} s still not: {what}")
         time.sleep(0.002)
-    return time.monotonic() - started
 
 
 def _status(pid):
@@ -93,6 +93,12 @@ def alive(pid):
     return status is not None and status[1] != "Z"
 
 
+def stands_still(pid):
+    """Whether SIGSTOP has reached it."""
+    status = _status(pid)
+    return status is not None and status[1] == "T"
+
+
 def leftovers():
     """What a run might leave in the places where runs leave things. Other tests may run beside
     this one: their folders do not count."""
@@ -112,7 +118,7 @@ class Finished:
 
 
 class Running:
-    """A run that goes on."""
+    """A resumed run."""
 
     def __init__(self, arguments, limits=(), environment=None, cwd=None, prepare=lambda: None):
         def prepare_all():
@@ -170,6 +176,9 @@ class ProgramTest(unittest.TestCase):
     def tearDown(self):
         for run in self.runs:
             run.end()
+        if any(run.process.returncode == -signal.SIGKILL for run in self.runs):
+            # The kernel takes a moment for what ends with a run that was killed.
+            wait_until(lambda: not any(map(alive, self.processes)), "the end of all workers")
         for pid in self.processes:
             self.assertFalse(alive(pid), f"process {pid} is still there")
         temporary = sorted(os.listdir(self.temporary))
@@ -195,6 +204,30 @@ class ProgramTest(unittest.TestCase):
                    f"{count} workers")
         self.assertIsNone(run.process.poll(), "the run ended early")
         self.processes += [run.pid, *workers_of(run.pid).values()]
+        return run
+
+    def leases(self, run):
+        """Nothing while there are none to be seen."""
+        return subprocess.run([str(PROGRAM), "leases", str(run.pid)], capture_output=True,
+                              text=True, check=False).stdout
+
+    def is_at_work(self, run):
+        """Whether every replica has begun."""
+        shown = self.leases(run)
+        return shown != "" and "has not begun" not in shown
+
+    def consumed(self, run, stage):
+        """How many samples, with the padding, have come out of this stage."""
+        found = re.search(rf"(?m)^{stage} +\S+ +([\d,]+) ", self.leases(run))
+        return int(found[1].replace(",", "")) if found else 0
+
+    def has_consumed(self, run, stage):
+        return self.consumed(run, stage) > 0
+
+    def start_and_wait_for_samples(self, yaml, count, consumer, *arguments, **options):
+        """Returns when this consumer has got some."""
+        run = self.start_and_wait_for_workers(yaml, count, *arguments, **options)
+        wait_until(lambda: self.has_consumed(run, consumer), "samples")
         return run
 
     def run_graph(self, yaml, *arguments, **options):

@@ -2,11 +2,10 @@
 """Caches in a file: used again by later runs, made anew where something differs, never half."""
 
 import os
-import resource
 import signal
 import time
 
-from brigade_program import ProgramTest, Running, main, wait_until, workers_of
+from brigade_program import ProgramTest, Running, alive, main, wait_until, workers_of
 
 WORKERS = 5  # the source may have left already
 
@@ -21,9 +20,9 @@ stages:
   numbers:
     {{producer: synthetic, {source}
      params: {{count: 330, shape: [9], vary: true, fill: random}}}}
-  work: {{{middle}, from: numbers, rows: 10, replicas: 2, {above}}}
+  work: {{{middle}, from: numbers, chunk: 10, replicas: 2, {above}}}
   m:
-    {{transform: cache, from: work, rows: 10, shuffle: true, replicas: 2, {cache}
+    {{transform: cache, from: work, chunk: 10, shuffle: true, replicas: 2, {cache}
      params: {{file: {file}}}}}
   end: {{consumer: count, from: {{stage: m, batch: 20}}}}
 {more}
@@ -70,36 +69,12 @@ class CacheFile(ProgramTest):
         self.summary(graph())
         self.assertEqual(self.file.read_bytes(), made)
 
-    def test_samples_that_were_left_out_are_left_out_of_the_file(self):
-        holes = graph(middle="transform: delay, params: {fail_at: [7, 300]}",
+    def test_samples_that_were_skipped_are_not_in_the_file(self):
+        empty_slots = graph(middle="transform: delay, params: {fail_at: [7, 300]}",
                       above="on_error: {skip: 10}")
-        first, second = self.run_both(holes)
+        first, second = self.run_both(empty_slots)
         self.assertEqual(first["results"]["end"]["samples"], 3 * 328)
         self.assertEqual(second["results"]["end"], first["results"]["end"])
-
-    def test_shuffle_and_epochs_below_are_no_reason_to_make_it_anew(self):
-        changed = graph(epochs=2).replace("shuffle: true, replicas", "seed: 9, replicas")
-        self.assertEqual(self.names(self.run_both(graph(), changed)[1]), ["m", "end"])
-
-    def test_what_differs_is_said_and_the_file_is_made_anew(self):
-        changes = {
-            "numbers.limit was 0, is 300": graph(source="limit: 300,"),
-            "numbers.shuffle was false, is true": graph(source="shuffle: true,"),
-            "numbers.seed was 5, is 6": graph().replace("seed: 5", "seed: 6"),
-            'work.random was "work", is "other"': graph(above="random: other"),
-            'work.params.every was "1", is "2"': graph().replace("ms: 0.02", "ms: 0.02, every: 2"),
-            "work.type was delay, is passthrough": graph(middle="transform: passthrough"),
-            "cache.limit was 0, is 200": graph(cache="limit: 200,"),
-        }
-        for text, yaml in changes.items():
-            with self.subTest(text):
-                self.summary(graph())
-                finished = self.run_graph(yaml)
-                self.assertEqual(finished.code, 0, finished.err)
-                warnings = [line for line in finished.err.splitlines() if "made anew" in line]
-                self.assertEqual(warnings, [f'brigade: warning: cache "m": {self.file} holds '
-                                            f"something else ({text}): it is made anew"])
-                self.assertEqual(self.names(self.summary(yaml)), ["m", "end"])
 
     def test_a_file_that_was_changed_is_noticed(self):
         table = self.write("table.csv", "x\n" + "1\n" * 50)
@@ -118,41 +93,6 @@ stages:
         self.assertIn("table.params.file.file was file of 102 bytes", finished.err)
         self.assertNotEqual(self.summary(yaml)["results"]["end"], first["results"]["end"])
 
-    def test_another_file_is_never_overwritten(self):
-        other = self.write("kept.cache", "precious\n" * 10000)
-        self.assertIn(f"{other} is no cache of Brigade; it is not overwritten",
-                      self.error_of(graph(), 2))
-        self.assertEqual(other.read_text(), "precious\n" * 10000)
-
-    def test_what_is_broken_is_made_anew(self):
-        expected, _ = self.run_both(graph())
-        whole = self.file.read_bytes()
-        for bytes_left, text in ((whole[:-4096], "is truncated: it has"),
-                                 (whole[:100], "has a broken header: "),
-                                 (whole.replace(b"complete yes", b"complete no", 1),
-                                  "is not complete")):
-            self.file.write_bytes(bytes_left)
-            finished = self.run_graph(graph())
-            self.assertEqual(finished.code, 0, finished.err)
-            self.assertIn(text, finished.err)
-            self.assertIn(": it is made anew", finished.err)
-            self.assertEqual(self.summary(graph())["results"]["end"], expected["results"]["end"])
-            self.assertEqual(self.file.stat().st_size, len(whole))
-
-    def test_a_folder_that_is_missing_or_cannot_be_written_is_said(self):
-        self.assertIn("there is no folder", self.error_of(graph(file="/nowhere/kept.cache"), 2))
-        # Not even for the superuser.
-        self.assertIn("cannot write /proc/kept.cache.lock",
-                      self.error_of(graph(file="/proc/kept.cache"), 1))
-
-    def test_a_limit_on_files_is_said_before_anything_starts(self):
-        limits = [(resource.RLIMIT_FSIZE, 1 << 20)]
-        large = graph().replace("shape: [9]", "shape: [1000]")
-        errors = self.error_of(large, 2, limits=limits)
-        self.assertIn("a file may have 1.0 MiB (RLIMIT_FSIZE", errors)
-        self.assertIn("kept.cache", errors)
-        self.assertEqual(self.files(), [])
-
     def test_a_full_disk_is_an_error_before_anything_starts(self):
         disk = self.folder / "disk"
         disk.mkdir()
@@ -167,14 +107,6 @@ stages:
         finally:
             os.system(f"umount {disk}")
 
-    def test_of_two_runs_at_once_the_second_says_so(self):
-        slow = graph(middle="transform: delay, params: {ms: 20}")
-        run = self.start(slow)
-        wait_until(lambda: len(workers_of(run.pid)) >= WORKERS, "its workers")
-        self.assertIn(f"{self.file} is being written by another run", self.error_of(graph(), 1))
-        self.assertEqual(run.finish().code, 0)
-        self.assertEqual(self.names(self.summary(slow)), ["m", "end"])
-
     def test_a_run_that_is_stopped_fails_or_is_killed_leaves_no_cache(self):
         # More than there are rows on the way, which a stop lets through.
         slow = graph(middle="transform: delay, params: {ms: 2}").replace("330", "20000")
@@ -186,8 +118,7 @@ stages:
             os.kill(run.pid, ending)
             self.assertNotEqual(run.finish().code, 0)
             self.assertEqual(self.files(), left)
-            wait_until(lambda gone=workers: not any(os.path.exists(f"/proc/{pid}") for pid in gone),
-                       "the end of its workers")
+            wait_until(lambda gone=workers: not any(map(alive, gone)), "the end of its workers")
         self.assertIn("fails at", self.error_of(
             graph(middle="transform: delay, params: {fail_at: [200]}"), 1))
         self.assertEqual(self.files(), [])
@@ -212,16 +143,6 @@ stages:
             self.assertEqual(finished.code, 0, finished.err)
         self.assertEqual(self.files(), ["kept.cache"])
         self.assertEqual(self.file.read_bytes(), made)
-
-    def test_nothing_else_may_read_what_is_above(self):
-        errors = self.error_of(graph(more="  beside: {consumer: count, from: work}"), 2)
-        self.assertIn('nothing else may read what is above it, since that does not run where the '
-                      'file is there; "beside" reads "work"', errors)
-
-    def test_several_ranks_cannot_share_one(self):
-        ranks = {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1"}
-        self.assertIn("this is one of 2 processes that share them",
-                      self.error_of(graph(), 2, environment=ranks))
 
     def test_of_caches_below_each_other_the_last_that_is_there_is_used(self):
         two = graph(more="""

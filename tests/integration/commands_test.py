@@ -1,24 +1,19 @@
 #!/usr/bin/env python3
-"""What a user does in the first hour: `init`, `check`, `plan`, `graph`, `sample`, completions and
-help; and files that are no graphs."""
+"""What a user does in the first hour: `init`, `check`, `sample`, completions and help."""
 
 import gzip
 import json
-import os
 import pathlib
-import random
 import struct
 import subprocess
-import xml.etree.ElementTree
 import zlib
 
-import brigade_program
 from brigade_program import ProgramTest, Running, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 GRAPH = ROOT / "configs" / "fashion_mnist.yaml"
-COMMANDS = ("run", "check", "plan", "graph", "stages", "sample", "init", "holders", "doctor",
+COMMANDS = ("run", "check", "plan", "graph", "stages", "sample", "init", "leases", "doctor",
             "completions")
 
 
@@ -67,19 +62,6 @@ class Commands(ProgramTest):
         self.assertGreater(text.count("# "), 8, "it is commented")
         self.brigade("check", "mine.yaml")
 
-    def test_init_of_other_folders_writes_a_graph_that_runs(self):
-        for name, file in (("pictures", "a.jpg"), ("unknown", "a.xyz"), ("empty", None)):
-            data = self.folder / name
-            data.mkdir()
-            if file:
-                (data / file).write_bytes(b"x")
-            said = self.brigade("init", name).out
-            self.assertIn("found ", said)
-            self.brigade("check", f"{name}.yaml")
-            if "producer: synthetic" in (self.folder / f"{name}.yaml").read_text():
-                self.assertIn("makes samples up", said)
-                self.brigade("run", f"{name}.yaml", "--quiet", "--limit", 10)
-
     def test_init_of_a_folder_of_images_decodes_them(self):
         for kind in ("coat", "shirt"):
             self.brigade("sample", GRAPH, "--stage", "images", "-n", 4, "--out", f"photos/{kind}")
@@ -95,46 +77,6 @@ class Commands(ProgramTest):
                      "--set", "stages.decode.params.size=32")
         self.assertEqual([row["image"] for row in self.rows_of(self.folder / "decoded")],
                          ["000000_image.png", "000001_image.png"])
-
-    def test_init_keeps_what_is_there_and_says_what_is_not(self):
-        self.write("mine.yaml", "mine")
-        said = self.brigade("init", ".", "--out", "mine.yaml", code=2).err
-        self.assertIn("is there already", said)
-        self.assertEqual((self.folder / "mine.yaml").read_text(), "mine")
-        self.assertIn("No such file", self.brigade("init", "nowhere", code=2).err)
-        self.assertIn("Not a directory", self.brigade("init", "mine.yaml", code=2).err)
-
-    # --- plan, graph, stages
-
-    def test_the_plan_of_the_effective_form_is_the_plan(self):
-        first = json.loads(self.brigade("plan", GRAPH, "--json").out)
-        path = self.write("effective.yaml", self.brigade("plan", GRAPH, "--yaml").out)
-        second = json.loads(self.brigade("plan", path, "--json").out)
-        self.assertEqual({**first, "file": ""}, {**second, "file": ""})
-        self.assertNotEqual(first["stages"], [])
-
-    def test_the_plan_says_what_will_run_and_what_it_takes(self):
-        text = self.brigade("plan", GRAPH).out
-        for part in ("5 processes", "samples per task", "being written by augment",
-                     "being read by train", "control segment", "in all"):
-            self.assertIn(part, text)
-
-    def test_graphs_are_drawn_in_three_ways(self):
-        self.assertIn("augment_image x 2", self.brigade("graph", GRAPH).out)
-        dot = self.brigade("graph", GRAPH, "--format", "dot").out
-        self.assertTrue(dot.startswith("digraph") and dot.rstrip().endswith("}"), dot)
-        picture = xml.etree.ElementTree.fromstring(
-            self.brigade("graph", GRAPH, "--format", "svg").out)
-        words = " ".join(picture.itertext())
-        for stage in ("images", "augment", "test_images", "train"):
-            self.assertIn(stage, words)
-
-    def test_stages_are_listed_and_explained(self):
-        for name in ("synthetic", "idx_images", "augment_image", "count", "torch_classifier"):
-            self.assertIn(f"  {name}", self.brigade("stages").out)
-            self.assertIn("example", self.brigade("stages", name).out)
-        self.assertIn("oversubscribe", self.brigade("stages", "--keys").out)
-        self.assertIn("definitions", json.loads(self.brigade("stages", "--json-schema").out))
 
     # --- sample
 
@@ -154,26 +96,6 @@ class Commands(ProgramTest):
             self.assertEqual(pixels, images[16 + sample * 784:16 + (sample + 1) * 784])
             self.assertEqual(int(row["label"]), labels[8 + sample])
 
-    def test_samples_of_a_later_stage_are_what_it_made(self):
-        for out in ("first", "second"):
-            self.brigade("sample", GRAPH, "--stage", "augment", "-n", 8, "--out", out,
-                         "--set", "stages.augment.params={pad: 0, crop: 20, flip: 1}")
-        rows = self.rows_of(self.folder / "first")
-        self.assertEqual(rows, self.rows_of(self.folder / "second"), "the same every time")
-        for row in rows:
-            self.assertEqual(png_pixels(self.folder / "first" / row["image"])[:2], (20, 20))
-
-    def test_what_is_no_picture_becomes_npy(self):
-        self.brigade("sample", ROOT / "configs" / "hello.yaml", "--stage", "numbers", "-n", 2,
-                     "--out", "npy")
-        row = self.rows_of(self.folder / "npy")[1]
-        data = (self.folder / "npy" / row["data"]).read_bytes()
-        self.assertTrue(data.startswith(b"\x93NUMPY\x01\x00"))
-        header, = struct.unpack("<H", data[8:10])
-        self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (16, )",
-                      data[:10 + header])
-        self.assertEqual(struct.unpack("<16f", data[10 + header:]), (1.0,) * 16)
-
     # --- help, doctor, completions
 
     def test_every_command_teaches_by_example(self):
@@ -184,13 +106,6 @@ class Commands(ProgramTest):
             self.assertRegex(text, rf"\nExamples?:\n  .*brigade {command}")
             self.assertEqual(self.brigade("help", command).out, text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100)
-
-    def test_doctor_says_what_each_finding_means(self):
-        self.runs.append(Running(["doctor"]))
-        text = self.runs[-1].finish().out
-        for what in ("cores", "memory", "file size", "address space", "descriptors", "huge pages",
-                     "seccomp", "GPU", "kernel"):
-            self.assertRegex(text, rf"(?m)^(ok|note|BAD) +{what}.*  \S.*  \S")
 
     def test_bash_completes_commands_flags_and_stage_types(self):
         script = self.write("completions.bash", self.brigade("completions", "bash").out)
@@ -208,44 +123,8 @@ class Commands(ProgramTest):
         self.assertEqual(completed("brigade", "run", "--su"), ["--summary"])
         self.assertEqual(completed("brigade", "run", ""), [], "the shell completes files")
         self.assertEqual(completed("brigade", "stages", "aug"), ["augment_image"])
-        self.assertEqual(completed("brigade", "graph", "x.yaml", "--format", "s"), ["svg"])
+        self.assertEqual(completed("brigade", "graph", "x.yaml", "--format", "d"), ["dot"])
         self.assertEqual(completed("brigade", "completions", ""), ["bash", "zsh", "fish"])
-
-    # --- files that are no graphs
-
-    def test_a_file_that_is_no_graph_is_said_in_one_line(self):
-        (self.folder / "folder.yaml").mkdir()
-        os.mkfifo(self.folder / "pipe.yaml")
-        noise = random.Random(7).randbytes(5000)
-        for name, content, said in (
-                ("empty.yaml", b"", "is empty"),
-                ("blank.yaml", b"  \n\n", "is empty"),
-                ("binary.yaml", noise, "is a binary file"),
-                ("program.yaml", brigade_program.PROGRAM.read_bytes()[:900_000],
-                 "is a binary file"),
-                ("latin.yaml", "name: Müller\n".encode("latin-1"), "is not UTF-8: line 1"),
-                ("utf16.yaml", "name: x\n".encode("utf-16"), "is UTF-16"),
-                ("mac.yaml", b"name: x\rseed: 1\r", "carriage return"),
-                ("zero.yaml", b"name: this has a zero \0\n", "control character"),
-                ("large.yaml", b"key: value\n" * 1_000_000, "a graph file may have 1.0 MiB"),
-                ("folder.yaml", None, "is a folder"),
-                ("pipe.yaml", None, "is a pipe"),
-                ("gone.yaml", None, "no such file")):
-            with self.subTest(name):
-                if content is not None:
-                    (self.folder / name).write_bytes(content)
-                finished = self.brigade("check", name, code=2)
-                self.assertEqual(finished.out, "")
-                self.assertEqual(len(finished.err.splitlines()), 1, finished.err)
-                self.assertTrue(finished.err.startswith(f"{name}: error: "), finished.err)
-                self.assertIn(said, finished.err)
-
-    def test_mistakes_of_all_files_come_at_once(self):
-        self.write("good.yaml", "stages: {}\n")
-        (self.folder / "empty.yaml").write_bytes(b"")
-        said = self.brigade("check", "good.yaml", "gone.yaml", "empty.yaml", code=2).err
-        self.assertIn("gone.yaml: error: no such file\nempty.yaml: error: is empty", said)
-        self.assertIn("2 errors", said)
 
 
 if __name__ == "__main__":

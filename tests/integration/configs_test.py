@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every graph of configs/ that needs no LibTorch runs, briefly, and its books balance."""
+"""Every graph of configs/ that needs no LibTorch runs, briefly, and its audit balances."""
 
 import json
 import pathlib
@@ -46,7 +46,7 @@ class Configs(ProgramTest):
         self.assertEqual(finished.code, 0, finished.err)
         return json.loads(path.read_text())
 
-    def check_books(self, summary):
+    def check_audit(self, summary):
         self.assertGreater(summary["samples"], 0)
         self.assertTrue(summary["edges"])
         for edge in summary["edges"]:
@@ -55,12 +55,12 @@ class Configs(ProgramTest):
                              edge["delivered"] + edge["dropped"] + edge["quarantined"], edge)
             self.assertEqual(edge["leaked"], 0, edge)
 
-    def test_every_graph_runs_and_its_books_balance(self):
+    def test_every_graph_runs_and_its_audits_balance(self):
         ran = 0
         for files in graphs_to_run():
             with self.subTest(" ".join(file.name for file in files)):
                 summary = self.run_files(files, "--limit", LIMIT)
-                self.check_books(summary)
+                self.check_audit(summary)
                 if not any("on_error:" in file.read_text() for file in files):
                     self.assertTrue(all(stage["skipped"] == 0 for stage in summary["stages"]))
                 ran += 1
@@ -69,14 +69,14 @@ class Configs(ProgramTest):
     def test_every_graph_runs_as_threads(self):
         for files in graphs_to_run():
             with self.subTest(" ".join(file.name for file in files)):
-                self.check_books(self.run_files(files, "--limit", LIMIT, "--in-process"))
+                self.check_audit(self.run_files(files, "--limit", LIMIT, "--in-process"))
 
     def test_readers_with_batches_of_their_own_get_the_same_samples(self):
         results = self.run_files([CONFIGS / "broadcast.yaml"])["results"]
         self.assertEqual(results["large"]["checksum"], results["small"]["checksum"])
         self.assertLess(results["large"]["batches"], results["small"]["batches"])
 
-    def test_samples_that_fail_are_left_out_and_the_others_arrive(self):
+    def test_samples_that_fail_are_skipped_and_the_others_arrive(self):
         summary = self.run_files([CONFIGS / "on_error.yaml"], "--limit", LIMIT)
         skipped = {stage["name"]: stage["skipped"] for stage in summary["stages"]}
         self.assertEqual((skipped["picky"], skipped["generous"]), (2, 1))

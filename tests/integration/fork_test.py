@@ -11,7 +11,7 @@ from brigade_program import ProgramTest, alive, main, wait_until, workers_of
 ESCAPES = ("leaves_group", "clears_signal")
 
 
-def graph(folder, *switches, dies=True, count=20_000, ms=0.02):
+def graph(folder, *switches, dies=True, count=5_000, ms=0.02):
     """numbers -> forks (2 replicas) -> slow -> end. `switches`: what is true of the child."""
     plugin = brigade_program.PROGRAM.parent.parent / "tests" / "plugins" / "forks.so"
     params = {"at": 100, "folder": folder, "dies": str(dies).lower(),
@@ -25,9 +25,9 @@ stages:
     plugin: {plugin}
     from: numbers
     replicas: 2
-    rows: 1
+    chunk: 1
     params: {{{params}}}
-  slow: {{transform: delay, from: forks, rows: 1, params: {{ms: {ms}}}}}
+  slow: {{transform: delay, from: forks, chunk: 1, params: {{ms: {ms}}}}}
   end: {{consumer: count, from: slow}}
 """
 
@@ -53,7 +53,7 @@ class Forks(ProgramTest):
     def test_nothing_is_torn_and_nobody_is_left(self):
         checksum, restarts, child = self.run_of()
         self.assertEqual((checksum, restarts), (self.whole(), 1))
-        self.assertFalse(alive(child))
+        wait_until(lambda: not alive(child), "the child's end")
 
     def test_a_child_that_outlives_its_worker_has_no_rows(self):
         checksum, restarts, _ = self.run_of(*ESCAPES)
@@ -69,7 +69,7 @@ class Forks(ProgramTest):
         for switch in ESCAPES:
             with self.subTest(switch=switch):
                 _, _, child = self.run_of("keeps_memory", switch)
-                wait_until(lambda: not alive(child), "the child's end", seconds=5)
+                wait_until(lambda: not alive(child), "the child's end")
 
     def test_control_a_child_that_escapes_both_is_left(self):
         _, _, child = self.run_of("keeps_memory", *ESCAPES)
@@ -83,13 +83,13 @@ class Forks(ProgramTest):
         self.assertTrue(alive(child))
         workers = list(workers_of(run.pid).values())
         os.kill(run.pid, signal.SIGKILL)
-        wait_until(lambda: not any(alive(pid) for pid in workers), "no worker", seconds=5)
+        wait_until(lambda: not any(alive(pid) for pid in workers), "no worker")
         return child
 
     def test_it_goes_with_the_supervisor_too(self):
         for switches in ([], ["leaves_group"]):
             child = self.kill_supervisor(*switches)
-            wait_until(lambda: not alive(child), "the child's end", seconds=5)
+            wait_until(lambda: not alive(child), "the child's end")
             (self.folder / "child").unlink()
 
     def test_control_without_its_death_signal_it_is_left(self):

@@ -4,7 +4,6 @@ exit code 1; a supervisor that is killed takes its workers with it."""
 
 import contextlib
 import os
-import pathlib
 import random
 import re
 import signal
@@ -30,15 +29,9 @@ stages:
 """
 
 
-def sleeps(pid):
-    """Whether a process sleeps for a time, as `delay` does; True where the kernel does not say."""
-    where = pathlib.Path(f"/proc/{pid}/wchan").read_text()
-    return where in ("0", "") or "nanosleep" in where
-
-
 class Kills(ProgramTest):
     def check_killed_run(self, run, name, pid):
-        """The whole line; returns what it says about the sample in hand."""
+        """The whole line; returns what it says about the in-flight sample."""
         finished = run.finish()
         errors = finished.errors()
         self.assertEqual(finished.code, 1, f"killed {name}\n{finished.err}")
@@ -47,7 +40,7 @@ class Kills(ProgramTest):
         said = re.fullmatch(
             rf'brigade: error: stage "{stage}" replica {replica} \(pid {pid}\) was killed by '
             r"SIGKILL \(by hand, or by the kernel for lack of memory\)"
-            r"(?: with (sample \d+ in hand(?: \(epoch \d+, index \d+, id \d+\))?))?", errors[0])
+            r"(?: with (sample \d+ in flight(?: \(epoch \d+, index \d+, id \d+\))?))?", errors[0])
         self.assertIsNotNone(said, errors[0])
         return said[1]
 
@@ -57,8 +50,9 @@ class Kills(ProgramTest):
         if chance.random() < 0.5:  # while workers start
             wait_until(lambda: workers_of(run.pid), "a worker")
         else:
-            wait_until(lambda: len(workers_of(run.pid)) == count, "all workers")
-            time.sleep(chance.uniform(0, 0.2))
+            wait_until(lambda: len(workers_of(run.pid)) == count and
+                       self.is_at_work(run), "all at work")
+            time.sleep(chance.uniform(0, 0.05))
         workers = workers_of(run.pid)
         name = chance.choice(sorted(workers))
         os.kill(workers[name], signal.SIGKILL)
@@ -76,12 +70,12 @@ class Kills(ProgramTest):
             with self.subTest(number=number, seed=SEED):
                 samples.append(self.kill_one(chance, yaml, count))
         self.assertEqual(len(samples), kills)
-        self.assertFalse(all(samples), "even those who just started had a sample in hand")
+        self.assertFalse(all(samples), "even those who just started had an in-flight sample")
         return samples
 
     def test_any_worker_at_any_time(self):
         samples = self.kill_many(ENDLESS, ENDLESS_WORKERS)
-        self.assertTrue(any(samples), "nobody had a sample in hand")
+        self.assertTrue(any(samples), "nobody had an in-flight sample")
 
     def test_either_worker_of_the_shortest_line_at_any_time(self):
         self.kill_many(shortest(), 2)
@@ -97,11 +91,10 @@ class Kills(ProgramTest):
                                                    restart="never"),
                                               3)
         pid = workers_of(run.pid)["slow.0"]
-        wait_until(lambda: sleeps(pid), "slow.0 at its sample")
-        time.sleep(0.5)  # for the kernel that does not say
+        wait_until(lambda: re.search(r"(?m)^slow\.0 .*works", self.leases(run)), "its sample")
         os.kill(pid, signal.SIGKILL)
         self.assertEqual(self.check_killed_run(run, "slow.0", pid),
-                         "sample 0 in hand (epoch 0, index 0, id 0)")
+                         "sample 0 in flight (epoch 0, index 0, id 0)")
 
     def test_several_at_once_are_one_line(self):
         run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
@@ -112,28 +105,13 @@ class Kills(ProgramTest):
         self.assertEqual(finished.code, 1)
         self.assertEqual(len(finished.errors()), 1, finished.err)
 
-    def test_a_killed_worker_does_not_leave_the_others(self):
-        run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
-        pid = workers_of(run.pid)["slow.1"]
-        os.kill(pid, signal.SIGKILL)
-        self.check_killed_run(run, "slow.1", pid)
-
-    def test_other_signals_are_named(self):
-        for number, name in ((signal.SIGSEGV, "SIGSEGV"), (signal.SIGTERM, "SIGTERM")):
-            run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
-            os.kill(workers_of(run.pid)["end.0"], number)
-            finished = run.finish()
-            self.assertEqual(finished.code, 1)
-            self.assertIn(f"was killed by {name}", finished.errors()[0])
-
 
 class SupervisorKilled(ProgramTest):
     def test_workers_go_with_it(self):
         run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
         workers = list(workers_of(run.pid).values())
         os.kill(run.pid, signal.SIGKILL)
-        # They go within a tenth of a second; this machine may be busy.
-        wait_until(lambda: not any(alive(pid) for pid in workers), "no worker", seconds=5)
+        wait_until(lambda: not any(alive(pid) for pid in workers), "no worker")
         run.finish()
 
     def test_workers_go_with_it_while_they_start(self):
@@ -144,7 +122,7 @@ class SupervisorKilled(ProgramTest):
             started = children(run.pid)
             os.kill(run.pid, signal.SIGKILL)
             run.finish()  # ends only when nobody holds its output any more
-            wait_until(lambda: not any(alive(pid) for pid in started), "no worker", seconds=5)
+            wait_until(lambda: not any(alive(pid) for pid in started), "no worker")
 
     def test_workers_that_stand_still_go_too(self):
         run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS)
@@ -152,7 +130,7 @@ class SupervisorKilled(ProgramTest):
         for pid in workers:
             os.kill(pid, signal.SIGSTOP)
         os.kill(run.pid, signal.SIGKILL)
-        wait_until(lambda: not any(alive(pid) for pid in workers), "no worker", seconds=5)
+        wait_until(lambda: not any(alive(pid) for pid in workers), "no worker")
         run.finish()
 
 

@@ -5,11 +5,10 @@ goes into quarantine. In a small control group of its own, where groups can be m
 import json
 import os
 import pathlib
-import time
 import unittest
 
 import brigade_program
-from brigade_program import ProgramTest, main
+from brigade_program import ProgramTest, main, wait_until
 
 LIMIT = 192 << 20
 SAMPLES = 500
@@ -50,13 +49,12 @@ class SmallGroup:
         """In a child, before it executes."""
         (self.folder / "cgroup.procs").write_text(str(os.getpid()))
 
-    def remove(self):
-        for _ in range(500):  # its processes are going
-            try:
-                return self.folder.rmdir()
-            except OSError:
-                time.sleep(0.01)
-        return self.folder.rmdir()
+    def is_removed(self):
+        try:
+            self.folder.rmdir()
+        except OSError:  # its processes are going
+            return False
+        return True
 
 
 def graph(mebibytes, restart="{backoff: 0ms}"):
@@ -88,7 +86,7 @@ class MemoryKills(ProgramTest):
 
     def tearDown(self):
         super().tearDown()
-        self.group.remove()
+        wait_until(self.group.is_removed, "the end of all processes of the group")
 
     def run_in_group(self, yaml):
         run = self.start(yaml, "--summary", self.summary_file, prepare=self.group.enter)

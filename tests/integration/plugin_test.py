@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Plugins: stage types from a shared library that the YAML names, and what goes wrong with them."""
 
-import os
 import re
 
 import brigade_program
@@ -64,7 +63,7 @@ stages:
         for arguments in ([], ["--in-process"]):
             self.assertEqual(self.summary(line("heavy.so"), *arguments)["samples"], 100)
 
-    def test_a_chain_mixes_types_of_a_plugin_and_of_the_program(self):
+    def test_a_fused_mixes_types_of_a_plugin_and_of_the_program(self):
         yaml = line("heavy.so", "[passthrough, {heavy: {weight: 3}}, delay]")
         for arguments in ([], ["--in-process"]):
             self.assertEqual(self.summary(yaml, *arguments)["samples"], 100)
@@ -81,16 +80,6 @@ stages:
                                self.folder / "samples")
         self.assertEqual(sampled.code, 0, sampled.err)
         self.assertIn("2 samples", sampled.out)
-
-    def test_stages_explains_its_types(self):
-        heavy = plugins() / "heavy.so"
-        self.assertIn("Hands every sample on.", self.command("stages", "--plugin", heavy).out)
-        self.assertIn("weight", self.command("stages", "heavy", "--plugin", heavy).out)
-        self.assertIn("heavy", self.command("stages", "--json-schema", "--plugin", heavy).out)
-        relative = os.path.relpath(plugins() / "no_symbol.so")
-        wrong = self.command("stages", "--plugin", relative)
-        self.assertEqual(wrong.code, 2)
-        self.assertRegex(wrong.err, "^brigade: error: the plugin .* is no plugin of Brigade: .*\n$")
 
     def test_only_the_process_that_runs_a_body_opens_its_module(self):
         graph = self.write("graph.yaml", line("alone.so"))
@@ -118,13 +107,6 @@ stages:
                          'the plugin PLUGINS/builtin_name.so has the stage type "count": this '
                          "program has it already", "count")
 
-    def test_a_module_in_place_of_its_plugin_is_said(self):
-        module = brigade_program.PROGRAM.parent.parent / "lib" / "brigade" / "brigade_image.so"
-        self.assertEqual(self.check(line(module)),
-                         [("6:13", f'stage "middle": the plugin {module} is a module, the half of '
-                                   "a plugin with the bodies; name the one with the contracts, "
-                                   "which was built beside it")])
-
     def test_another_layout_is_refused_with_both_values(self):
         [(place, text)] = self.check(line("other_layout.so"))
         values = re.fullmatch(
@@ -132,26 +114,6 @@ stages:
             r"of Brigade: layout (\d+), this program has (\d+); build it again", text)
         self.assertIsNotNone(values, text)
         self.assertEqual((place, int(values[1])), ("6:13", int(values[2]) + 1))
-
-    def test_a_plugin_of_a_version_that_had_more_is_refused(self):
-        [(place, text)] = self.check(line("missing_symbol.so"))
-        self.assertEqual(place, "6:13")
-        self.assertIn("was built against another version of Brigade, which had what this one lacks "
-                      "(undefined symbol: _ZN7brigade15nobody_has_thisEv)", text)
-
-    def test_a_type_in_two_plugins_is_a_mistake(self):
-        yaml = line("light.so", "negate") + f"""  other:
-    transform: negate
-    plugin: {plugins() / "taken.so"}
-    from: numbers
-"""
-        self.assertIn(("10:13", 'stage "other": the plugin PLUGINS/taken.so has the stage type '
-                                '"negate": it is in PLUGINS/light.so, too'), self.check(yaml))
-
-    def test_a_type_that_is_not_in_the_plugin_is_said_at_the_type(self):
-        self.assertEqual(self.check(line("heavy.so", "haevy")),
-                         [("4:16", 'stage "middle": the plugin PLUGINS/heavy.so has no transform '
-                                   '"haevy"')])
 
     def test_halves_of_different_builds_are_refused(self):
         self.assertEqual(self.command("check", self.write("g.yaml", line("edited.so"))).code, 0)

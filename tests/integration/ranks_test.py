@@ -99,33 +99,6 @@ class Ranks(ProgramTest):
                         self.assertEqual(sum(times), each * world)
                         self.assertLessEqual(set(times), {1, 2} if uneven == "pad" else {0, 1})
 
-    def test_what_launchers_say_must_fit_together(self):
-        graph = self.write("graph.yaml", YAML)
-        for environment, message in (
-                ({"RANK": "1"}, "`shard: auto`: the environment has RANK and no WORLD_SIZE"),
-                ({"WORLD_SIZE": "2"}, "`shard: auto`: the environment has WORLD_SIZE and no RANK"),
-                (ranks(2, 2), "`shard`: rank 2 of 2 processes: ranks go from 0 to 1 (environment: "
-                              "RANK, WORLD_SIZE)"),
-                ({"SLURM_PROCID": "4", "SLURM_NTASKS": "4"},
-                 "`shard`: rank 4 of 4 processes: ranks go from 0 to 3 (environment: SLURM_PROCID, "
-                 "SLURM_NTASKS)"),
-                (ranks("one", 2), "`shard: auto`: the environment's RANK is \"one\", expected a "
-                                  "whole number up to 1048576")):
-            with self.subTest(message):
-                failed = self.brigade("run", graph, environment=environment, code=2)
-                errors = [line for line in failed.err.splitlines() if "error: " in line]
-                self.assertEqual(len(errors), 1, failed.err)
-                self.assertTrue(errors[0].endswith(f"error: {message}"), errors[0])
-
-    def test_the_inner_launcher_counts(self):
-        graph = self.write("graph.yaml", YAML)
-        slurm = {"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}
-        for environment, said in ((slurm, "this is rank 0 of 2"),
-                                  ({**slurm, **ranks(3, 5)}, "this is rank 3 of 5"),
-                                  ({**slurm, "OMPI_COMM_WORLD_RANK": "2",
-                                    "OMPI_COMM_WORLD_SIZE": "4"}, "this is rank 2 of 4")):
-            self.assertIn(said, self.brigade("plan", graph, environment=environment).out)
-
     def test_runs_of_one_machine_divide_its_cores(self):
         graph = self.write("graph.yaml", AUTO)
         mask = len(os.sched_getaffinity(0))

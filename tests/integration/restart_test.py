@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Workers die while the run goes on: nothing is lost, nothing comes twice, nothing stays behind."""
 
+import contextlib
 import json
 import os
 import random
 import signal
 import time
 
-from brigade_program import ProgramTest, leftovers, line, main, wait_until, workers_of
+from brigade_program import (ProgramTest, alive, leftovers, line, main, stands_still, wait_until,
+                             workers_of)
 
 SEED = 20260131
 OFTEN = "{policy: on_failure, backoff: 0ms, burst: 1000000}"
@@ -31,15 +33,19 @@ stages:
 
 
 class Restarts(ProgramTest):
-    def results(self, yaml, *arguments):
+    def setUp(self):
+        super().setUp()
+        self.chance = random.Random(SEED)
+
+    def results(self, yaml, **options):
         """(finished run, its summary)"""
         summary = self.folder / "summary.json"
-        finished = self.run_graph(yaml, "--summary", str(summary), *arguments)
+        finished = self.run_graph(yaml, "--summary", str(summary), **options)
         self.assertEqual(leftovers() - self.before, set())
         return finished, json.loads(summary.read_text())
 
     def assert_whole(self, summary, expected):
-        """The same samples with the same contents in the same order, and clean books."""
+        """The same samples with the same contents in the same order, and a clean audit."""
         self.assertEqual(summary["results"]["end"], expected["results"]["end"])
         for edge in summary["edges"]:
             self.assertEqual(edge["produced"], edge["delivered"], edge)
@@ -54,100 +60,89 @@ class Restarts(ProgramTest):
         self.assertEqual(restarts, {"numbers": 0, "slow": 3, "end": 0})
         self.assertEqual(finished.err.count("was killed by SIGABRT with sample"), 3)
 
-    def kill_while_it_runs(self, yaml, roles, kills, restarted=True):
-        """Kills workers of these stages one after the other; the finished run and its summary."""
-        chance = random.Random(SEED)
+    def kill_while_it_runs(self, yaml, roles, kills):
+        """Kills workers of these stages one after the other, as many as it has time for; the
+        finished run, its summary and how many."""
         summary = self.folder / "summary.json"
         run = self.start(yaml, "--summary", str(summary))
         done = 0
-        while done < kills:
+        while done < kills and not run.ended():
             workers = [pid for name, pid in workers_of(run.pid).items()
                        if name.split(".")[0] in roles]
             if not workers:
-                if run.ended():
-                    break
                 continue
-            os.kill(chance.choice(workers), signal.SIGKILL)
-            done += 1
-            time.sleep(chance.uniform(0, 0.02))
+            pid = self.chance.choice(workers)
+            with contextlib.suppress(ProcessLookupError):  # its work was done
+                os.kill(pid, signal.SIGKILL)
+                done += 1
+            wait_until(lambda gone=pid: not alive(gone), "the end of a worker")
+            time.sleep(self.chance.uniform(0, 0.02))
         finished = run.finish()
         self.assertEqual(leftovers() - self.before, set())
-        self.assertEqual(done, kills, f"the run ended too early\n{finished.err}")
-        return finished, json.loads(summary.read_text())
+        return finished, json.loads(summary.read_text()), done
 
     def test_fifty_kills_are_not_seen_in_the_result(self):
         yaml = line(count=20_000, ms=0.2, epochs=2, restart=OFTEN)
         _, expected = self.results(line(count=20_000, epochs=2))
-        finished, summary = self.kill_while_it_runs(yaml, {"numbers", "slow"}, 50)
-        self.assertEqual(finished.code, 0, finished.err)
-        self.assert_whole(summary, expected)
-        restarts = sum(stage["restarts"] for stage in summary["stages"])
-        self.assertGreater(restarts, 25)  # some were killed twice before they could be started
+        kills = restarts = 0
+        while kills < 50:  # a run may end before its last one
+            finished, summary, done = self.kill_while_it_runs(yaml, {"numbers", "slow"}, 50 - kills)
+            self.assertEqual(finished.code, 0, finished.err)
+            self.assert_whole(summary, expected)
+            kills += done
+            restarts += sum(stage["restarts"] for stage in summary["stages"])
+        self.assertGreater(restarts, 25)  # nobody takes the place of one whose work was done
 
     def test_the_burst_ends_the_run(self):
         yaml = line(count=1_000_000, ms=0.2, restart="{policy: on_failure, burst: 3, backoff: 1ms}")
-        finished, _ = self.kill_while_it_runs(yaml, {"numbers"}, 4)
+        finished, _, _ = self.kill_while_it_runs(yaml, {"numbers"}, 4)
         self.assertEqual(finished.code, 1)
         self.assertIn("it was started again 3 times within 30.0 s (`restart:`)",
                       finished.errors()[0])
 
     def test_degraded_the_others_carry_on(self):
         _, expected = self.results(line(count=5_000))
-        yaml = line(count=5_000, ms=0.2, replicas=3, restart="{policy: never, then: degrade}")
-        run = self.start_and_wait_for_workers(yaml, 5, "--summary",
-                                              str(self.folder / "summary.json"))
-        time.sleep(0.1)
-        os.kill(workers_of(run.pid)["slow.1"], signal.SIGKILL)
-        finished = run.finish()
+        yaml = line(count=5_000, ms=0.5, replicas=3, restart="{policy: never, then: degrade}")
+        finished, summary = self.results(
+            yaml, environment={"BRIGADE_FAULT": "slow.1=claim.after_cas:1:kill"})
         self.assertEqual(finished.code, 0, finished.err)
         self.assertIn("the other replicas carry on", finished.err)
-        self.assert_whole(json.loads((self.folder / "summary.json").read_text()), expected)
+        self.assert_whole(summary, expected)
 
     def test_a_stream_ends_without_the_replica_that_is_gone(self):
-        lines = self.write("lines.txt", "".join(f"{number}\n" for number in range(200_000)))
+        lines = self.write("lines.txt", "".join(f"{number}\n" for number in range(20_000)))
         yaml = f"""
 stages:
   lines: {{producer: lines, params: {{file: {lines}}}, replicas: 2,
           restart: {{policy: never, then: degrade}}}}
-  slow: {{transform: delay, from: lines, params: {{ms: 0.01}}}}
+  slow: {{transform: delay, from: lines}}
   end: {{consumer: count, from: slow}}
 """
         for name in ("lines.0", "lines.1"):
-            run = self.start_and_wait_for_workers(yaml, 4, "--summary",
-                                                  str(self.folder / "summary.json"))
-            time.sleep(0.2)
-            os.kill(workers_of(run.pid)[name], signal.SIGKILL)
-            finished = run.finish()
-            self.assertEqual(finished.code, 0, finished.err)
-            samples = json.loads((self.folder / "summary.json").read_text())["samples"]
-            self.assertGreaterEqual(samples, 100_000)  # all that the other one has
-            self.assertLess(samples, 200_000)
+            samples = self.summary(
+                yaml, environment={"BRIGADE_FAULT": f"{name}=work.start:9:kill"})["samples"]
+            self.assertGreaterEqual(samples, 10_000)  # all that the other one has
+            self.assertLess(samples, 20_000)
 
-    def test_a_consumer_that_dies_ends_the_run(self):
-        run = self.start_and_wait_for_workers(line(count=1_000_000, ms=0.2), 4)
-        os.kill(workers_of(run.pid)["end.0"], signal.SIGKILL)
-        finished = run.finish()
-        self.assertEqual(finished.code, 1)
-        self.assertIn('stage "end" replica 0', finished.errors()[0])
-
-    def test_a_stop_after_a_death_runs_dry(self):
-        run = self.start_and_wait_for_workers(line(count=1_000_000, ms=0.2, restart=OFTEN), 4)
+    def test_a_stop_after_a_death_drains(self):
+        run = self.start_and_wait_for_samples(
+            line(count=1_000_000, ms=0.2, restart=OFTEN), 4, "end")
         for name in ("numbers.0", "slow.0"):
             os.kill(workers_of(run.pid)[name], signal.SIGKILL)
         os.kill(run.pid, signal.SIGINT)
-        os.kill(workers_of(run.pid).get("slow.1", 0) or run.pid, 0)
         finished = run.finish()
         self.assertEqual(finished.code, 130, finished.err)
         self.assertEqual(finished.errors(), [])
 
     def test_sigstop_kills_nobody_and_loses_nothing(self):
         _, expected = self.results(line(count=20_000))
-        for name in ("numbers.0", "slow.1"):
+        for name, point in (("numbers.0", "work.start:9"), ("slow.1", "claim.after_cas:1")):
             summary = self.folder / "summary.json"
-            run = self.start_and_wait_for_workers(line(count=20_000, ms=0.1), 4, "--summary",
-                                                  str(summary))
+            run = self.start_and_wait_for_workers(
+                line(count=20_000, ms=0.1), 4, "--summary", str(summary),
+                environment={"BRIGADE_FAULT": f"{name}={point}:stop"})
             pid = workers_of(run.pid)[name]
-            os.kill(pid, signal.SIGSTOP)
+            wait_until(lambda still=pid: stands_still(still), "a worker that stands still")
             time.sleep(3)
             self.assertFalse(run.ended())
             os.kill(pid, signal.SIGCONT)
@@ -158,7 +153,7 @@ stages:
 
 
 class Poison(ProgramTest):
-    def test_a_sample_that_kills_twice_is_left_out_in_every_epoch(self):
+    def test_a_sample_that_kills_twice_is_skipped_in_every_epoch(self):
         summary = self.folder / "summary.json"
         finished = self.run_graph(crashing("{crash_at: [77]}", "on_error: {skip: 3}"), "--summary",
                                   str(summary))
@@ -185,11 +180,6 @@ class Poison(ProgramTest):
         finished = self.run_graph(crashing("{crash_once_at: [77]}"))
         self.assertEqual(finished.code, 0, finished.err)
         self.assertFalse((self.folder / "crashing.quarantine.jsonl").exists())
-
-    def test_more_than_the_policy_allows_end_the_run(self):
-        finished = self.run_graph(crashing("{crash_at: [77, 78, 79]}", "on_error: {skip: 2}"))
-        self.assertEqual(finished.code, 1)
-        self.assertIn("more samples failed than on_error: skip allows", finished.errors()[0])
 
 
 if __name__ == "__main__":

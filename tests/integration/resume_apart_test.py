@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs that go on although their consumers stood in different epochs of samples that are numbered
-anew; and what they carry along besides positions."""
+"""Runs that are resumed although their consumers stood in different epochs of a flat_map, and what
+they carry along besides positions."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import signal
 import brigade_program
 import resume_test
 from brigade_program import main, workers_of
-from resume_test import EPOCHS, FOREVER, SAMPLES
+from resume_test import EPOCHS, FOREVER, SAMPLES, SLOWLY
 
 ANEW = """
 seed: 7
@@ -41,11 +41,12 @@ stages:
 """
 
 
-class NumberedAnew(resume_test.ResumeTest):
+class FlatMapped(resume_test.ResumeTest):
     """Consumers that save, below two `repack` of one source, disturbed while they stand in
     different epochs: each has its own beginning, and what it reports is what it always reports."""
 
     CONSUMERS = ("fast", "middle", "slow")
+    SLOWLY = ("--set", "stages.slow.params.sleep_ms=100")
 
     def setUp(self):
         super().setUp()
@@ -67,7 +68,7 @@ class NumberedAnew(resume_test.ResumeTest):
         for name in self.CONSUMERS:
             path = self.folder / f"line.ckpt.{name}.position"
             entry = json.loads(path.read_text())["entries"][0] if path.exists() else None
-            epochs.append(entry["lanes"][0]["epoch"] if entry else 0)
+            epochs.append(entry["queues"][0]["epoch"] if entry else 0)
         return epochs
 
     def wait_until_apart(self, run):
@@ -78,7 +79,7 @@ class NumberedAnew(resume_test.ResumeTest):
     def test_after_the_supervisor_was_killed(self):
         expected = self.undisturbed()
         self.assertEqual([result["samples"] for result in expected.values()], [8 * 300] * 3)
-        run = self.start(self.graph, "--quiet")
+        run = self.start(self.graph, "--quiet", *self.SLOWLY)
         self.wait_until_apart(run)
         run.process.kill()
         run.finish()
@@ -88,7 +89,7 @@ class NumberedAnew(resume_test.ResumeTest):
 
     def test_after_a_stop_that_took_too_long(self):
         expected = self.undisturbed()
-        run = self.start(self.graph, "--quiet", "--set", "drain=1ms")
+        run = self.start(self.graph, "--quiet", "--set", "drain=1ms", *self.SLOWLY)
         self.wait_until_apart(run)
         run.process.send_signal(signal.SIGINT)
         self.assertEqual(run.finish().code, 130)
@@ -97,12 +98,12 @@ class NumberedAnew(resume_test.ResumeTest):
 
     def test_after_one_of_them_was_killed(self):
         expected = self.undisturbed()
-        run = self.start(self.graph, "--summary", self.summary)
+        run = self.start(self.graph, "--summary", self.summary, *self.SLOWLY)
         self.wait_until_apart(run)
         os.kill(workers_of(run.pid)["slow.0"], signal.SIGKILL)
         finished = run.finish()
         self.assertEqual(finished.code, 0, finished.err)
-        self.assertIn("the run goes on from its last checkpoint (restart 1 of 1000", finished.err)
+        self.assertIn("the run resumes from its last checkpoint (restart 1 of 1000", finished.err)
         self.assertEqual(self.results(), expected)
 
 
@@ -112,10 +113,10 @@ class SamplesThatFail(resume_test.ResumeTest):
     def test_count_on(self):
         self.graph = self.graph.replace(
             "{transform: delay, from: numbers, replicas: 2}",
-            "{transform: delay, from: numbers, params: {fail_at: [1, 2, 3]}, on_error: {skip: 3}}")
-        run = self.start(self.graph, "--quiet")
-        brigade_program.wait_until(
-            lambda: self.position.exists() and self.index() > SAMPLES or run.ended(), "an epoch")
+            "{transform: delay, from: numbers, params: {fail_at: [1, 2, 3]}, on_error: {skip: 3}}"
+        ).replace("shuffle: true", "shuffle: false")  # they are the first
+        run = self.start(self.graph, "--quiet", *SLOWLY)
+        self.wait_for_progress(run)
         run.process.send_signal(signal.SIGINT)
         self.assertEqual(run.finish().code, 130)
         failed = json.loads(self.position.read_text())["entries"][0]["skipped"]

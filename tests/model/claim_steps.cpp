@@ -6,11 +6,9 @@
 namespace brigade::model {
 
 void ReplicaSteps::claim_next() {
-  r_.then = Then::kClaimNext;
-  r_.holes = r_.seen = r_.seen_tag = r_.bits = 0;
-  if (stage_.free) return free_look();
+  r_.empty_slots = r_.seen = r_.seen_tag = r_.bits = 0;
   const bool repairs_can_change = graph_.scenario().deaths > 0 || stage_.poison != 0;
-  if (mark().words && repairs_can_change) return go(At::kRepairs);
+  if (watermark().words && repairs_can_change) return go(At::kRepairs);
   look_at_stop();
 }
 
@@ -21,7 +19,7 @@ void ReplicaSteps::load_repairs() {
 }
 
 void ReplicaSteps::load_cursor() {
-  r_.task = static_cast<uint8_t>(state_.low[mark_number()] / stage_.task_size - 1);
+  r_.task = static_cast<uint8_t>(state_.level[watermark_number()] / stage_.task_size - 1);
   next_task();
 }
 
@@ -40,11 +38,11 @@ void ReplicaSteps::look_at_stop() {
 }
 
 void ReplicaSteps::load_stop() {
-  const int stop = state_.stop[mark().domain];
-  if (stop == 1) return r_.ack != 0 ? must_wait(kNoMark) : go(At::kAck);
+  const int stop = state_.stop[watermark().index_space];
+  if (stop == 1) return r_.ack != 0 ? must_wait(kNoWatermark) : go(At::kAck);
   if (stop == 2 && stage_.stream) set(kPadding);
   if (stop == 0 && r_.ack != 0) {  // its data are over
-    if (!shared_.all_acknowledged(mark().domain)) return must_wait(kNoMark);
+    if (!shared_.all_acknowledged(watermark().index_space)) return must_wait(kNoWatermark);
     return has(kLooksAgain) ? stop_waiting() : go(At::kStopStore);
   }
   look_at_end();
@@ -54,28 +52,28 @@ void ReplicaSteps::store_ack() {
   r_.ack = 1;
   if (faulty(Fault::kAckThenClaim)) return look_at_end();
   if (has(kLooksAgain)) return stop_waiting();
-  must_wait(kNoMark);
+  must_wait(kNoWatermark);
 }
 
 void ReplicaSteps::look_at_end() {
-  if (graph_.end_may_change(mark().domain)) return go(At::kEnd);
-  compare_with_end(domain().end);
+  if (graph_.end_may_change(watermark().index_space)) return go(At::kEnd);
+  compare_with_end(index_space().end);
 }
 
 void ReplicaSteps::compare_with_end(int end) {
-  const int epoch_end = (r_.epoch + 1) * domain().period;
+  const int epoch_end = (r_.epoch + 1) * index_space().period;
   const int limit = stage_.epochs && epoch_end < end ? epoch_end : end;
   if (first_sample() < limit) return look_for_memory(0);
-  if (!mark().words) return all_done();
-  go(At::kOwnLow);
+  if (!watermark().words) return all_done();
+  go(At::kOwnLevel);
   r_.seen = static_cast<uint8_t>(limit);
 }
 
-void ReplicaSteps::load_own_low() {
-  const bool done = state_.low[mark_number()] >= r_.seen;
+void ReplicaSteps::load_own_level() {
+  const bool done = state_.level[watermark_number()] >= r_.seen;
   r_.seen = 0;
   if (done || (stage_.epochs && faulty(Fault::kEpochsUnordered))) return all_done();
-  must_wait(mark_number());
+  must_wait(watermark_number());
 }
 
 void ReplicaSteps::all_done() {
@@ -101,34 +99,34 @@ void ReplicaSteps::next_period() {
 
 bool ReplicaSteps::writable(int reader) const {
   const int extra = faulty(Fault::kWindowTooLarge) ? stage_.task_size : 0;
-  const int low = state_.low[mark().readers[static_cast<size_t>(reader)]];
-  return past_sample() <= low + mark().rows + extra;
+  const int level = state_.level[watermark().readers[static_cast<size_t>(reader)]];
+  return past_sample() <= level + watermark().slots + extra;
 }
 
 void ReplicaSteps::look_for_memory(int reader) {
-  const bool all = reader == static_cast<int>(mark().readers.size());
+  const bool all = reader == static_cast<int>(watermark().readers.size());
   if (all || (faulty(Fault::kClaimBeforeMemory) && !is_source())) return look_at_word();
   go(At::kWritable, reader);
 }
 
-void ReplicaSteps::load_reader_low() {
-  if (!writable(r_.index)) return must_wait(mark().readers[r_.index]);
+void ReplicaSteps::load_reader_level() {
+  if (!writable(r_.index)) return must_wait(watermark().readers[r_.index]);
   look_for_memory(r_.index + 1);
 }
 
 void ReplicaSteps::look_at_word() {
-  if (mark().words) return go(At::kWord);
+  if (watermark().words) return go(At::kWord);
   look_for_input(0);
 }
 
 bool ReplicaSteps::taken() const {
-  const Word& word = shared_.word(mark_number(), r_.task);
+  const Word& word = shared_.word(watermark_number(), r_.task);
   return word.number > r_.task || (word.number == r_.task && word.tag % 4 != kOpen);
 }
 
 void ReplicaSteps::load_word() {
   if (taken()) return next_task();
-  const Word& word = shared_.word(mark_number(), r_.task);
+  const Word& word = shared_.word(watermark_number(), r_.task);
   look_for_input(0);
   if (r_.at != At::kReadable && r_.at != At::kClaim) return;
   r_.seen = static_cast<uint8_t>(word.number);
@@ -136,27 +134,27 @@ void ReplicaSteps::load_word() {
 }
 
 bool ReplicaSteps::readable(int input) const {
-  return past_sample() <= state_.low[mark().inputs[static_cast<size_t>(input)]];
+  return past_sample() <= state_.level[watermark().inputs[static_cast<size_t>(input)]];
 }
 
 void ReplicaSteps::look_for_input(int input) {
-  if (input == static_cast<int>(mark().inputs.size())) return claimable();
+  if (input == static_cast<int>(watermark().inputs.size())) return claimable();
   go(At::kReadable, input);
 }
 
-void ReplicaSteps::load_input_low() {
-  if (!readable(r_.index)) return must_wait(mark().inputs[r_.index]);
+void ReplicaSteps::load_input_level() {
+  if (!readable(r_.index)) return must_wait(watermark().inputs[r_.index]);
   look_for_input(r_.index + 1);
 }
 
 void ReplicaSteps::claimable() {
   if (has(kLooksAgain)) return stop_waiting();
-  if (mark().words) return go(At::kClaim);
+  if (watermark().words) return go(At::kClaim);
   hold();
 }
 
 void ReplicaSteps::claim() {
-  Word& word = shared_.word(mark_number(), r_.task);
+  Word& word = shared_.word(watermark_number(), r_.task);
   if (word.number != static_cast<int8_t>(r_.seen) || word.tag != r_.seen_tag) {
     return look_at_word();  // lost
   }
@@ -168,7 +166,7 @@ void ReplicaSteps::claim() {
 void ReplicaSteps::hold() {
   r_.seen = r_.seen_tag = 0;
   set(kHolds);
-  shared_.check_claim(me_, mark_number(), r_.task);
+  shared_.check_claim(me_, watermark_number(), r_.task);
   if (faulty(Fault::kClaimBeforeMemory) && !is_source()) return go(At::kHeldMemory);
   go(in_task(stage_.poison) ? At::kQuarantine : At::kWorkBegin);
 }

@@ -59,7 +59,8 @@ uint64_t fingerprint(const State& state) {
   static_assert(std::has_unique_object_representations_v<State> && sizeof(State) % 8 == 0);
   uint64_t words[sizeof(State) / 8 + 1] = {};
   std::memcpy(words, &state, sizeof(State));
-  uint64_t even = 0x9E3779B97F4A7C15u, odd = 0xC2B2AE3D27D4EB4Fu;  // two chains of multiplications
+  uint64_t even = 0x9E3779B97F4A7C15u,
+           odd = 0xC2B2AE3D27D4EB4Fu;  // two sequences of multiplications
   for (size_t i = 0; i < sizeof(State) / 8; i += 2) {
     even = mix(even ^ words[i]);
     odd = mix(odd ^ words[i + 1]);

@@ -38,15 +38,19 @@ std::vector<Scenario> replicas() {
   };
 }
 
-std::vector<Scenario> shapes_and_holes() {
+std::vector<Scenario> shapes_and_empty_slots() {
   return {
       {.name = "large_zip_death", .about = "1 and 1 -> 2", .stages = zip(1, 2, 2), .deaths = 1},
       {.name = "large_broadcast_death",
        .about = "1 -> 2 and 1",
        .stages = broadcast(1, 2, 2),
        .deaths = 1},
+      {.name = "large_long_way_death",
+       .about = "src -> a, g = 2 -> b, g = 4 -> zip, and src -> zip",
+       .stages = zip_of_long_way(4, 8),
+       .deaths = 1},
       {.name = "large_tally_two_deaths",
-       .about = "1 -> 2, two holes",
+       .about = "1 -> 2, two empty slots",
        .stages = filtering(edge(1, 2, 2, 3), 1, 0b110),
        .deaths = 2,
        .tallies = true},
@@ -86,6 +90,11 @@ std::vector<Scenario> ends() {
        .stages = streaming(line(1, 2, 3)),
        .deaths = 2,
        .tallies = true},
+      {.name = "large_stream_two_writers_death",
+       .about = "a stream with two replicas, the last of which ends it",
+       .stages = streaming(edge(2, 1, 2, 2)),
+       .deaths = 1,
+       .tallies = true},
       {.name = "large_epochs_death",
        .about = "two epochs of a, b -> 2",
        .stages = epochs_of_two(2, 1, 1),
@@ -93,7 +102,7 @@ std::vector<Scenario> ends() {
        .epochs = 2},
       {.name = "large_epochs_stop_death",
        .about = "two epochs of a, b -> 1",
-       .stages = with_rows(epochs_of_two(1, 1, 1), 0, 1),
+       .stages = with_slots(epochs_of_two(1, 1, 1), 0, 1),
        .deaths = 1,
        .epochs = 2,
        .stop = true},
@@ -104,8 +113,7 @@ std::vector<Scenario> ends() {
 
 std::vector<Scenario> large_scenarios() {
   std::vector<Scenario> all = replicas();
-  for (const auto& more :
-       {shapes_and_holes(), ends(), large_resume_scenarios(), large_free_scenarios()}) {
+  for (const auto& more : {shapes_and_empty_slots(), ends()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -9,25 +9,21 @@ Protocol::Protocol(const Scenario& scenario, Search search) : graph_(scenario), 
 
 State Protocol::initial() const {
   State state;
-  for (int m = 0; m < graph_.marks(); ++m) {
-    const Mark& mark = graph_.mark(m);
-    const int first = mark.start / mark.task_size;
-    for (int task = first - mark.window; mark.words && task < first; ++task) {
-      const int slot = (task + mark.window) % mark.window;
-      state.word[m][slot] = {static_cast<int8_t>(task), tag(kDone, 0)};
+  for (int m = 0; m < graph_.watermarks(); ++m) {
+    const Watermark& watermark = graph_.watermark(m);
+    for (int task = -watermark.window; watermark.words && task < 0; ++task) {
+      const int entry = (task + watermark.window) % watermark.window;
+      state.word[m][entry] = {static_cast<int8_t>(task), tag(kDone, 0)};
     }
-    state.low[m] = static_cast<uint8_t>(mark.start);
-    state.full[m] = static_cast<uint8_t>(mark.start);
-    state.committed[m] = static_cast<uint16_t>((1u << mark.start) - 1);
   }
-  for (int d = 0; d < graph_.domains(); ++d) {
-    state.end[d] = static_cast<uint8_t>(graph_.domain(d).end);
+  for (int d = 0; d < graph_.index_spaces(); ++d) {
+    state.end[d] = static_cast<uint8_t>(graph_.index_space(d).end);
   }
   for (Replica& r : state.replica) r.at = At::kLeft;
   for (int r = 0; r < graph_.replicas(); ++r) {
     Replica& replica = state.replica[r];
     const StageSpec& stage = graph_.stage(graph_.stage_of_replica(r));
-    replica.at = stage.free ? At::kFreeEntry : At::kCursor;
+    replica.at = At::kCursor;
     replica.task = static_cast<uint8_t>(stage.fixed ? graph_.number_in_stage(r) : 0);
   }
   state.deaths_left = static_cast<uint8_t>(graph_.scenario().deaths);

@@ -60,7 +60,7 @@ TEST(Trace, TellsWhoDidWhat) {
   const Report report = check(scenario, kStatesMax, Trace::kShortest);
   ASSERT_EQ(scenario.fault, Fault::kWindowTooLarge);
   ASSERT_FALSE(report.trace.empty());
-  EXPECT_EQ(report.trace.back().substr(0, 34), "src.0: begin to read and write row");
+  EXPECT_EQ(report.trace.back().substr(0, 35), "src.0: begin to read and write slot");
 }
 
 }  // namespace

@@ -21,20 +21,17 @@ bool ReplicaSteps::in_task(uint16_t samples) const {
 }
 
 bool ReplicaSteps::may(int choice) const {
-  const bool decides_on_wake = r_.at == At::kAdvanceWord || (r_.at == At::kDone && !mark().words);
-  if (decides_on_wake && graph_.scenario().wake == Wake::kEither) return choice <= 1;
   if (r_.at == At::kWorkBegin && stage_.stream && !has(kPadding)) {
     if (choice == 1 && stage_.replicas > 1) return false;  // no max_wait
     const int last = past_sample() - 1;                    // what max_wait would pad
-    if (choice == 1) return first_sample() < stage_.size && last % domain().lcm != 0;
+    if (choice == 1) return first_sample() < stage_.size && last % index_space().lcm != 0;
     return choice == 2 || first_sample() < stage_.size;
   }
-  if (r_.at == At::kFreeReadable && r_.index == 0) return choice < ports();
   if (r_.at == At::kWakeRing || r_.at == At::kEndRing) return shared_.may_ring(r_.bits, choice);
   if (choice != 0 || is_gone(r_.at)) return false;
   if (r_.at == At::kSleep) return has(kRung);
   if (r_.at != At::kHeldMemory) return true;
-  for (size_t i = 0; i < mark().readers.size(); ++i) {
+  for (size_t i = 0; i < watermark().readers.size(); ++i) {
     if (!writable(static_cast<int>(i))) return false;
   }
   return true;
@@ -42,9 +39,8 @@ bool ReplicaSteps::may(int choice) const {
 
 void ReplicaSteps::run(int choice) {
   const bool past_the_store_buffer =
-      r_.at == At::kAdvanceLow || r_.at == At::kAdvanceWord || r_.at == At::kWakeLoad;
+      r_.at == At::kAdvanceLevel || r_.at == At::kAdvanceWord || r_.at == At::kWakeLoad;
   if (has(kStorePending) && !past_the_store_buffer) flush();
-  if (r_.at >= At::kFreeEntry && r_.at <= At::kFreeLowIn) return run_free(choice);
   switch (r_.at) {
     case At::kRepairs:
       return load_repairs();
@@ -55,15 +51,15 @@ void ReplicaSteps::run(int choice) {
     case At::kAck:
       return store_ack();
     case At::kEnd:
-      return compare_with_end(state_.end[mark().domain]);
-    case At::kOwnLow:
-      return load_own_low();
+      return compare_with_end(state_.end[watermark().index_space]);
+    case At::kOwnLevel:
+      return load_own_level();
     case At::kWritable:
-      return load_reader_low();
+      return load_reader_level();
     case At::kWord:
       return load_word();
     case At::kReadable:
-      return load_input_low();
+      return load_input_level();
     case At::kClaim:
       return claim();
     case At::kEndedStore:
@@ -81,20 +77,20 @@ void ReplicaSteps::run(int choice) {
       return look_at_skips();
     case At::kSkipAppend:
       return append_skip();
-    case At::kTallyRows:
-      return store_tally_rows();
+    case At::kTallySlots:
+      return store_tally_slots();
     case At::kTallyTask:
       return store_tally_task();
     case At::kTallyNumber:
       return store_tally_number();
     case At::kDone:
-      return finish(choice);
-    case At::kAdvanceLow:
-      return load_low();
+      return finish();
+    case At::kAdvanceLevel:
+      return load_level();
     case At::kAdvanceWord:
-      return load_word_at_low(choice);
+      return load_word_at_level();
     case At::kAdvanceCas:
-      return cas_low();
+      return cas_level();
     default:
       return run_waiting(choice);
   }
@@ -108,8 +104,8 @@ void ReplicaSteps::run_waiting(int choice) {
       return ring_one(choice);
     case At::kWaitSet:
       return set_bit();
-    case At::kWaitBell:
-      return read_bell();
+    case At::kWaitDoorbell:
+      return read_doorbell();
     case At::kSleep:
       return stop_waiting();
     case At::kWaitClear:
@@ -127,7 +123,7 @@ void ReplicaSteps::run_waiting(int choice) {
 
 // A stage whose dead are not replaced keeps one replica.
 bool ReplicaSteps::may_die() const {
-  if (state_.deaths_left == 0 || !stage_.mortal || is_gone(r_.at)) return false;
+  if (state_.deaths_left == 0 || is_gone(r_.at)) return false;
   if (graph_.scenario().restart) return true;
   for (int other = 0; other < graph_.replicas(); ++other) {
     const At at = state_.replica[other].at;
@@ -151,8 +147,7 @@ void ReplicaSteps::die() {
 }
 
 bool ReplicaSteps::end_is_final() const {
-  const int d = mark().domain;
-  if (graph_.domain(d).of_free) return state_.end[d] != kUnknownEnd;
+  const int d = watermark().index_space;
   if (graph_.stops()) return state_.stop[d] == 2 && state_.end[d] != kUnknownEnd;
   return state_.end[d] != kUnknownEnd;
 }
@@ -171,21 +166,21 @@ bool ReplicaSteps::is_private_load() const {
     case At::kRepairs:
       return no_more_repairs();
     case At::kStop:
-      return state_.stop[mark().domain] == 2;
+      return state_.stop[watermark().index_space] == 2;
     case At::kEnd:
       return end_is_final();
-    case At::kOwnLow:
-      return state_.low[mark_number()] >= r_.seen && end_is_final();
+    case At::kOwnLevel:
+      return state_.level[watermark_number()] >= r_.seen && end_is_final();
     case At::kWritable:
       return writable(r_.index);
     case At::kReadable:
       return readable(r_.index);
     case At::kWord: {
-      const Word& word = shared_.word(mark_number(), r_.task);
+      const Word& word = shared_.word(watermark_number(), r_.task);
       return taken() && (word.number > r_.task || word.tag % 4 == kDone);
     }
     default:
-      return is_private_load_of_free();
+      return false;
   }
 }
 
@@ -195,13 +190,13 @@ bool ReplicaSteps::is_private() const {
     case At::kWorkBegin:
       return !in_task(stage_.poison);
     case At::kWorkEnd:
-    case At::kTallyRows:
+    case At::kTallySlots:
     case At::kTallyTask:
     case At::kTallyNumber:
     case At::kEndedStore:
       return true;
     default:
-      return is_private_free() || is_private_load();
+      return is_private_load();
   }
 }
 

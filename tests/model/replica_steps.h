@@ -43,17 +43,17 @@ class ReplicaSteps {
   void store_ack();
   void look_at_end();
   void compare_with_end(int end);
-  void load_own_low();
+  void load_own_level();
   void all_done();
   void store_ended();
   void next_period();
   void look_for_memory(int reader);
-  void load_reader_low();
+  void load_reader_level();
   void look_at_word();
   void load_word();
   void next_task();
   void look_for_input(int input);
-  void load_input_low();
+  void load_input_level();
   void claimable();
   void claim();
   void hold();
@@ -67,83 +67,39 @@ class ReplicaSteps {
   void begin_work(int choice);
   bool open_chunk(int choice);
   void end_work();
-  RowKind kind_of(int position) const;
+  SlotKind kind_of(int position) const;
   void after_work();
   void list_skip_or_go_on();
   void look_at_skips();
   void append_skip();
   void write_tally_or_finish();
   TallyEntry& next_tally_entry();
-  void store_tally_rows();
+  void store_tally_slots();
   void store_tally_task();
   void store_tally_number();
-  void finish(int choice);
+  void finish();
   void commit(int task);
-  void after_finish(int choice);
-  void owe();
-  void load_low();
-  void load_word_at_low(int choice);
-  void cas_low();
-  void after_advance(int choice);
+  void after_finish();
+  void note_moved(int table);
+  void load_level();
+  void load_word_at_level();
+  void cas_level();
+  void after_advance();
   int failing_sample() const;
   void stop_at_end_of_data();
   void acknowledge_end_of_data();
 
-  // free_steps.cpp
-  void run_free(int choice);
-  bool is_private_free() const;
-  bool is_private_load_of_free() const;
-  int ports() const;
-  int lane(int port) const;  // a mark; the output's comes after those of the ports
-  uint8_t& low_in(int port);
-  uint8_t& low_out();
-  void free_load_journal();
-  void free_raise();
-  void free_resume();
-  void free_look();
-  bool free_closed(int port) const;
-  void free_look_at_end();
-  void free_load_end();
-  bool free_epoch_done(int port) const;
-  void free_record_epoch();
-  int free_period(int port) const;
-  void free_choose();
-  void free_end();
-  void free_load_input(int choice);
-  void free_take();
-  void free_begin();
-  bool free_writable(int reader) const;
-  void free_load_memory();
-  JournalEntry& free_next_entry();
-  void free_flip();
-  void free_journal_step();
-  int free_outputs() const;
-  void free_read();
-  void free_output();
-  int free_number() const;
-  void free_begin_row();
-  void free_end_row();
-  void free_store_low_out();
-  void free_after();
-  void free_consume();
-  LaneTally& free_tally();
-  void free_store_tally();
-  void free_store_tally_number();
-  void free_store_low_in();
-  void free_done();
-
   // wait_steps.cpp
   bool one_bit() const;
-  void must_wait(int mark);
-  void wait();
+  void must_wait(int watermark);
   void next_bit(At step);
   uint8_t& waiters();
   void set_bit();
-  void read_bell();
+  void read_doorbell();
   void check_everything_again();
   void stop_waiting();
   void clear_bit();
-  void pay(Then then);
+  void wake(Then then);
   void load_waiters();
   void ring_one(int choice);
   void after_wake();
@@ -156,9 +112,9 @@ class ReplicaSteps {
   void clear(ReplicaFlag flag) { r_.flags = static_cast<uint8_t>(r_.flags & ~flag); }
   bool faulty(Fault fault) const { return graph_.faulty(fault); }
   void go(At at, int index = 0);
-  int mark_number() const { return graph_.first_mark(stage_number_) + r_.table; }
-  const Mark& mark() const { return graph_.mark(mark_number()); }
-  const Domain& domain() const { return graph_.domain(mark().domain); }
+  int watermark_number() const { return graph_.first_watermark(stage_number_) + r_.table; }
+  const Watermark& watermark() const { return graph_.watermark(watermark_number()); }
+  const IndexSpace& index_space() const { return graph_.index_space(watermark().index_space); }
   bool is_source() const { return stage_.inputs.empty(); }
   int first_sample() const { return r_.task * stage_.task_size; }
   int past_sample() const { return (r_.task + 1) * stage_.task_size; }

@@ -17,64 +17,56 @@ struct SharedMemory {
     if (!holds && broken == nullptr) broken = property;
   }
 
-  Word& word(int mark, int task) const { return state.word[mark][task % graph.mark(mark).window]; }
-  Row& row(int mark, int sample) const { return state.row[mark][sample % graph.mark(mark).rows]; }
+  Word& word(int watermark, int task) const {
+    return state.word[watermark][task % graph.watermark(watermark).window];
+  }
+  Slot& slot(int watermark, int sample) const {
+    return state.slot[watermark][sample % graph.watermark(watermark).slots];
+  }
 
-  // bell++. Only "has it changed since it was read" matters.
+  // doorbell++. Only "has it changed since it was read" matters.
   void ring(int replica) {
     uint8_t& flags = state.replica[replica].flags;
-    if ((flags & kBellRead) != 0) flags |= kRung;
+    if ((flags & kDoorbellRead) != 0) flags |= kRung;
   }
   // Rings one of the replicas in `bits`: lower stages first, within a stage in any order.
-  bool may_ring(uint8_t bits, int choice) const { return bell_at(bits, choice) >= 0; }
+  bool may_ring(uint8_t bits, int choice) const { return doorbell_at(bits, choice) >= 0; }
   void ring_one_of(uint8_t& bits, int choice) {
-    const int replica = bell_at(bits, choice);
+    const int replica = doorbell_at(bits, choice);
     ring(replica);
     bits = static_cast<uint8_t>(bits & ~(1 << replica));
   }
-  int bell_at(uint8_t bits, int choice) const;
+  int doorbell_at(uint8_t bits, int choice) const;
 
-  // One pass of advance's loop over a task word: is the task at `low` DONE, and not yet passed?
+  // One pass of advance's loop over a task word: is the task at `level` DONE, and not yet passed?
   enum class Passable : uint8_t { kPassedAlready, kYes, kNo };
-  Passable look_at_low(int mark, int low) {
-    const int task = low / graph.mark(mark).task_size;
-    const Word& word = this->word(mark, task);
+  Passable look_at_level(int watermark, int level) {
+    const int task = level / graph.watermark(watermark).task_size;
+    const Word& word = this->word(watermark, task);
     if (word.number > task) return Passable::kPassedAlready;
     return word.number == task && word.tag % 4 == kDone ? Passable::kYes : Passable::kNo;
   }
-  bool move_low(int mark, int from);
-  void commit(int mark, int task, int holes);
-  bool committed(int mark, int sample) const;
+  bool move_level(int watermark, int from);
+  void commit(int watermark, int task, int empty_slots);
+  bool committed(int watermark, int sample) const;
 
   // The tally entry of a replica with the larger sequence number, and whether it counts: when its
-  // task is not CLAIMED by the replica any more (one replica without words: below the mark).
+  // task is not CLAIMED by the replica any more (one replica without words: below the watermark).
   int newest_entry(int replica) const;
   bool counts(int replica, const TallyEntry& entry) const;
   int counting_entry(int replica) const;
 
-  // Stops: have all replicas of the domain's sources acknowledged (the supervisor also counts those
-  // that are gone), and L above all they have claimed.
-  bool all_acknowledged(int domain) const;
-  bool all_or_gone_acknowledged(int domain) const;
-  int claimed_up_to(int domain) const;
-
-  // A free stage (free_words.cpp).
-  int outputs_of(int stage, RowKind kind, int sample) const;
-  static uint8_t content(int port, int sample, int output) {
-    return static_cast<uint8_t>(port << 6 | sample << 1 | output);
-  }
-  // What the journal says is done, although low_in has not moved; -1: nothing.
-  int port_to_raise() const;
-  void raise_low_in(int port);
-  void consume(int port, int sample);
-  void check_content(int number);
-  void settle_lanes();
+  // Stops: have all replicas of the index space's sources acknowledged (the supervisor also counts
+  // those that are gone), and L above all they have claimed.
+  bool all_acknowledged(int index_space) const;
+  bool all_or_gone_acknowledged(int index_space) const;
+  int claimed_up_to(int index_space) const;
 
   // properties.cpp: each sets `broken` where the property does not hold.
-  void check_claim(int replica, int mark, int task);
-  void check_inputs(int mark, int task);
-  void check_output(int mark, int task);
-  void check_lowered_end(int domain, int end);
+  void check_claim(int replica, int watermark, int task);
+  void check_inputs(int watermark, int task);
+  void check_output(int watermark, int task);
+  void check_lowered_end(int index_space, int end);
 };
 
 // Every property of a state in which nobody moves any more; nullptr: all hold.

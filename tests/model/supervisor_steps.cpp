@@ -10,9 +10,9 @@ namespace {
 using Steps = std::vector<SupervisorAt>;
 
 // The repair table, top to bottom.
-const Steps kTable = {SupervisorAt::kRaise,  SupervisorAt::kSettle,     SupervisorAt::kQuarantine,
-                      SupervisorAt::kReopen, SupervisorAt::kAdvanceLow, SupervisorAt::kClearBits,
-                      SupervisorAt::kCount,  SupervisorAt::kRing,       SupervisorAt::kFinish};
+const Steps kTable = {SupervisorAt::kSettle,       SupervisorAt::kQuarantine, SupervisorAt::kReopen,
+                      SupervisorAt::kAdvanceLevel, SupervisorAt::kClearBits,  SupervisorAt::kCount,
+                      SupervisorAt::kRing,         SupervisorAt::kFinish};
 
 Steps without(SupervisorAt step) {
   Steps steps = kTable;
@@ -38,12 +38,12 @@ Steps order_for(Fault fault) {
     case Fault::kNoReopen:
       return without(SupervisorAt::kReopen);
     case Fault::kNoRepairAdvance:
-      return without(SupervisorAt::kAdvanceLow);
+      return without(SupervisorAt::kAdvanceLevel);
     case Fault::kNoRepairsCount:
       return without(SupervisorAt::kCount);
     case Fault::kRepairsCountFirst:
       return with_first(SupervisorAt::kCount);
-    case Fault::kNoRepairBells:
+    case Fault::kNoRepairDoorbells:
       return without(SupervisorAt::kRing);
     case Fault::kNoSettle:
       return without(SupervisorAt::kSettle);
@@ -84,10 +84,9 @@ void SupervisorSteps::choices(Choices& open) const {
       open.push_back(static_cast<uint8_t>(kRestart + r));
     }
   }
-  for (int d = 0; d < graph_.domains() && graph_.stops(); ++d) {
-    if (graph_.domain(d).of_free && !graph_.faulty(Fault::kFreeObeysStop)) continue;
+  for (int d = 0; d < graph_.index_spaces() && graph_.stops(); ++d) {
     if (state_.stop[d] == 0 && graph_.scenario().stop)
-      open.push_back(static_cast<uint8_t>(kStopDomain + d));
+      open.push_back(static_cast<uint8_t>(kStopIndexSpace + d));
     if (state_.stop[d] == 1 && shared_.all_or_gone_acknowledged(d)) {
       open.push_back(static_cast<uint8_t>(kLowerEnd + d));
     }
@@ -98,10 +97,6 @@ void SupervisorSteps::run(int choice) {
   switch (me_.at) {
     case SupervisorAt::kIdle:
       return take_up(choice);
-    case SupervisorAt::kRaise:
-      shared_.raise_low_in(shared_.port_to_raise());
-      if (shared_.port_to_raise() < 0) next_repair_step();
-      return;
     case SupervisorAt::kSettle:
       settle();
       return next_repair_step();
@@ -110,14 +105,14 @@ void SupervisorSteps::run(int choice) {
       return next_repair_step();
     case SupervisorAt::kReopen:
       return reopen();
-    case SupervisorAt::kAdvanceLow:
-      me_.seen = state_.low[me_.mark];
+    case SupervisorAt::kAdvanceLevel:
+      me_.seen = state_.level[me_.watermark];
       me_.at = SupervisorAt::kAdvanceWord;
       return;
     case SupervisorAt::kAdvanceWord:
-      return load_word_at_low();
+      return load_word_at_level();
     case SupervisorAt::kAdvanceCas:
-      return cas_low();
+      return cas_level();
     case SupervisorAt::kClearBits:
       return clear_bit();
     case SupervisorAt::kCount:
@@ -133,17 +128,17 @@ void SupervisorSteps::run(int choice) {
       if (me_.bits == 0) me_ = Supervisor{};
       return;
     case SupervisorAt::kStopTwo:
-      state_.stop[me_.mark] = 2;
+      state_.stop[me_.watermark] = 2;
       me_.at = SupervisorAt::kEndRing;
-      me_.bits = graph_.domain(me_.mark).replicas;
-      if (graph_.faulty(Fault::kEndWithoutBells)) me_ = Supervisor{};
+      me_.bits = graph_.index_space(me_.watermark).replicas;
+      if (graph_.faulty(Fault::kEndWithoutDoorbells)) me_ = Supervisor{};
       return;
   }
 }
 
 void SupervisorSteps::take_up(int choice) {
   if (choice >= kLowerEnd) return lower_end(choice - kLowerEnd);
-  if (choice >= kStopDomain) return ask_stop(choice - kStopDomain);
+  if (choice >= kStopIndexSpace) return ask_stop(choice - kStopIndexSpace);
   if (choice >= kRestart) return restart(choice - kRestart);
   repair(choice - kRepair);
 }
@@ -161,16 +156,11 @@ void SupervisorSteps::repair(int replica) {
 
 void SupervisorSteps::restart(int replica) {
   Replica& r = state_.replica[replica];
-  const Mark& mark = graph_.mark(graph_.first_mark(graph_.stage_of_replica(replica)));
+  const Watermark& watermark =
+      graph_.watermark(graph_.first_watermark(graph_.stage_of_replica(replica)));
   r.flags = 0;
-  r.repairs_changed = mark.words ? 1 : 0;
-  r.at = mark.words ? At::kRepairs : At::kCursor;
-  if (graph_.stage_of_replica(replica) == graph_.free_stage()) r.at = At::kFreeEntry;
-}
-
-bool SupervisorSteps::repair_raises() const {
-  return !graph_.faulty(Fault::kNoRaise) && !graph_.faulty(Fault::kRaiseAfterSettle) &&
-         !graph_.faulty(Fault::kRaiseWithoutWake);
+  r.repairs_changed = watermark.words ? 1 : 0;
+  r.at = watermark.words ? At::kRepairs : At::kCursor;
 }
 
 // Steps that find nothing to do are passed over: what they look at cannot change any more.
@@ -182,28 +172,26 @@ void SupervisorSteps::next_repair_step() {
   me_.at = *step;
   const int stage = graph_.stage_of_replica(me_.victim);
   me_.seen = 0;
-  me_.mark =
-      static_cast<uint8_t>(me_.at == SupervisorAt::kAdvanceLow ? graph_.first_mark(stage) : 0);
+  me_.watermark = static_cast<uint8_t>(
+      me_.at == SupervisorAt::kAdvanceLevel ? graph_.first_watermark(stage) : 0);
   if (me_.at != SupervisorAt::kRing) return;
-  const bool narrow = graph_.faulty(Fault::kBellsOfNeighboursOnly);
-  me_.bits = narrow ? graph_.neighbourhood(stage) : graph_.domain_mates(stage);
+  const bool narrow = graph_.faulty(Fault::kDoorbellsOfNeighboursOnly);
+  me_.bits = narrow ? graph_.neighbourhood(stage) : graph_.index_space_mates(stage);
 }
 
 bool SupervisorSteps::has_work(SupervisorAt step) {
   const int stage = graph_.stage_of_replica(me_.victim);
-  int mark = 0, slot = 0;
+  int watermark = 0, entry = 0;
   switch (step) {
-    case SupervisorAt::kRaise:
-      return stage == graph_.free_stage() && repair_raises() && shared_.port_to_raise() >= 0;
     case SupervisorAt::kSettle:
       return graph_.scenario().tallies;
     case SupervisorAt::kQuarantine:
       return (state_.replica[me_.victim].flags & kBlamed) != 0 && state_.poison_deaths >= 2;
     case SupervisorAt::kReopen:
-      return claimed_by_victim(mark, slot);
-    case SupervisorAt::kAdvanceLow:
+      return claimed_by_victim(watermark, entry);
+    case SupervisorAt::kAdvanceLevel:
     case SupervisorAt::kCount:
-      return graph_.mark(graph_.first_mark(stage)).words;
+      return graph_.watermark(graph_.first_watermark(stage)).words;
     case SupervisorAt::kClearBits:
       return std::any_of(std::begin(state_.waiters), std::end(state_.waiters),
                          [&](uint8_t bits) { return (bits & bit(me_.victim)) != 0; });
@@ -214,49 +202,48 @@ bool SupervisorSteps::has_work(SupervisorAt step) {
 
 // One step: the entries and a word CLAIMED by the dead are not touched by anybody else.
 void SupervisorSteps::settle() {
-  if (graph_.stage_of_replica(me_.victim) == graph_.free_stage()) return shared_.settle_lanes();
   Replica& dead = state_.replica[me_.victim];
   const int good = shared_.counting_entry(me_.victim);
   dead.tally[1 - good] = dead.tally[good];
   dead.newest = Newest::kEqual;
 }
 
-bool SupervisorSteps::claimed_by_victim(int& mark, int& slot) const {
+bool SupervisorSteps::claimed_by_victim(int& watermark, int& entry) const {
   const int stage = graph_.stage_of_replica(me_.victim);
-  const int first = graph_.first_mark(stage);
-  for (mark = first; mark < first + graph_.tables(stage); ++mark) {
-    if (!graph_.mark(mark).words) continue;
-    for (slot = 0; slot < graph_.mark(mark).window; ++slot) {
-      if (owned(state_.word[mark][slot], me_.victim)) return true;
+  const int first = graph_.first_watermark(stage);
+  for (watermark = first; watermark < first + graph_.tables(stage); ++watermark) {
+    if (!graph_.watermark(watermark).words) continue;
+    for (entry = 0; entry < graph_.watermark(watermark).window; ++entry) {
+      if (owned(state_.word[watermark][entry], me_.victim)) return true;
     }
   }
   return false;
 }
 
 void SupervisorSteps::reopen() {
-  int mark = 0, slot = 0;
-  if (claimed_by_victim(mark, slot)) state_.word[mark][slot].tag = tag(kOpen, 0);
-  if (!claimed_by_victim(mark, slot)) next_repair_step();
+  int watermark = 0, entry = 0;
+  if (claimed_by_victim(watermark, entry)) state_.word[watermark][entry].tag = tag(kOpen, 0);
+  if (!claimed_by_victim(watermark, entry)) next_repair_step();
 }
 
-void SupervisorSteps::load_word_at_low() {
+void SupervisorSteps::load_word_at_level() {
   using Passable = SharedMemory::Passable;
-  const Passable passable = shared_.look_at_low(me_.mark, me_.seen);
+  const Passable passable = shared_.look_at_level(me_.watermark, me_.seen);
   if (passable == Passable::kYes) {
     me_.at = SupervisorAt::kAdvanceCas;
     return;
   }
   me_.seen = 0;
-  me_.at = SupervisorAt::kAdvanceLow;
+  me_.at = SupervisorAt::kAdvanceLevel;
   if (passable == Passable::kPassedAlready) return;
   const int stage = graph_.stage_of_replica(me_.victim);
-  if (++me_.mark == graph_.first_mark(stage) + graph_.tables(stage)) next_repair_step();
+  if (++me_.watermark == graph_.first_watermark(stage) + graph_.tables(stage)) next_repair_step();
 }
 
-void SupervisorSteps::cas_low() {
-  shared_.move_low(me_.mark, me_.seen);
+void SupervisorSteps::cas_level() {
+  shared_.move_level(me_.watermark, me_.seen);
   me_.seen = 0;
-  me_.at = SupervisorAt::kAdvanceLow;
+  me_.at = SupervisorAt::kAdvanceLevel;
 }
 
 void SupervisorSteps::clear_bit() {
@@ -287,18 +274,18 @@ void SupervisorSteps::finish_repair() {
   me_ = Supervisor{};
 }
 
-void SupervisorSteps::ask_stop(int domain) {
-  state_.stop[domain] = 1;
+void SupervisorSteps::ask_stop(int index_space) {
+  state_.stop[index_space] = 1;
   me_.at = SupervisorAt::kStopRing;
-  me_.bits = graph_.domain(domain).sources;
+  me_.bits = graph_.index_space(index_space).sources;
 }
 
 // Sources that have acknowledged claim nothing, so their words stand still: one step.
-void SupervisorSteps::lower_end(int domain) {
-  const int end = std::min<int>(state_.end[domain], shared_.claimed_up_to(domain));
-  shared_.check_lowered_end(domain, end);
-  state_.end[domain] = static_cast<uint8_t>(end);
-  me_.mark = static_cast<uint8_t>(domain);
+void SupervisorSteps::lower_end(int index_space) {
+  const int end = std::min<int>(state_.end[index_space], shared_.claimed_up_to(index_space));
+  shared_.check_lowered_end(index_space, end);
+  state_.end[index_space] = static_cast<uint8_t>(end);
+  me_.watermark = static_cast<uint8_t>(index_space);
   me_.at = SupervisorAt::kStopTwo;
 }
 

@@ -9,69 +9,49 @@ namespace brigade::model {
 namespace {
 
 constexpr std::array kReplicaSteps = {"load repairs",
-                                      "load low for the cursor",
+                                      "load the watermark for the cursor",
                                       "load stop",
                                       "store ack",
                                       "load end",
-                                      "load own low",
-                                      "load a reader's low",
+                                      "load own watermark",
+                                      "load a reader's watermark",
                                       "load task word",
-                                      "load an input's low",
+                                      "load an input's watermark",
                                       "claim (CAS)",
                                       "store ended",
                                       "wait for memory",
                                       "load quarantine",
-                                      "begin to read and write rows",
-                                      "rows written",
+                                      "begin to read and write slots",
+                                      "slots written",
                                       "look at skips",
                                       "append to skips",
-                                      "tally: rows",
+                                      "tally: slots",
                                       "tally: task",
                                       "tally: number",
                                       "DONE",
-                                      "advance: load low",
+                                      "advance: load the watermark",
                                       "advance: load word",
-                                      "advance: CAS low",
+                                      "advance: CAS the watermark",
                                       "wake: load waiters",
                                       "wake: ring",
                                       "wait: set bit",
-                                      "wait: load bell",
+                                      "wait: load doorbell",
                                       "woken",
                                       "wait: clear bit",
                                       "store end",
                                       "ring for the end",
                                       "stop at the end of data",
-                                      "load the journal",
-                                      "raise low_in",
-                                      "load the end of an input",
-                                      "record the end of an epoch",
-                                      "load the mark of an input",
-                                      "load a reader's low",
-                                      "journal, input in work: first half",
-                                      "journal, input in work: second half",
-                                      "journal, input in work: index",
-                                      "read an input",
-                                      "begin an output row",
-                                      "output row written",
-                                      "tally of a lane: entry",
-                                      "tally of a lane: number",
-                                      "store low_out",
-                                      "journal, input done: first half",
-                                      "journal, input done: second half",
-                                      "journal, input done: index",
-                                      "store low_in",
                                       "left",
                                       "dead",
                                       "reaped"};
 
 constexpr std::array kSupervisorSteps = {"take up",
-                                         "repair: raise low_in",
                                          "repair: settle tally",
                                          "repair: quarantine",
                                          "repair: reopen a task",
-                                         "repair: load low",
+                                         "repair: load the watermark",
                                          "repair: load word",
-                                         "repair: CAS low",
+                                         "repair: CAS the watermark",
                                          "repair: clear a bit",
                                          "repair: count",
                                          "repair: ring",
@@ -92,10 +72,11 @@ std::string text(const Word& word) {
   return text + "}";
 }
 
-void note_marks(std::string& line, const Graph& graph, const State& before, const State& after) {
-  for (int m = 0; m < graph.marks(); ++m) {
-    const std::string of = "[" + graph.mark_name(m) + "]";
-    note(line, "low" + of, before.low[m], after.low[m]);
+void note_watermarks(std::string& line, const Graph& graph, const State& before,
+                     const State& after) {
+  for (int m = 0; m < graph.watermarks(); ++m) {
+    const std::string of = "[" + graph.watermark_name(m) + "]";
+    note(line, "level" + of, before.level[m], after.level[m]);
     note(line, "waiters" + of, before.waiters[m], after.waiters[m]);
     for (int w = 0; w < kRingMax; ++w) {
       const Word &was = before.word[m][w], &is = after.word[m][w];
@@ -109,7 +90,7 @@ void note_replicas(std::string& line, const Graph& graph, const State& before, c
   for (int r = 0; r < graph.replicas(); ++r) {
     const Replica &was = before.replica[r], &is = after.replica[r];
     const std::string name = graph.replica_name(r);
-    if ((was.flags & kRung) == 0 && (is.flags & kRung) != 0) line += "; bell of " + name;
+    if ((was.flags & kRung) == 0 && (is.flags & kRung) != 0) line += "; doorbell of " + name;
     if (was.at != At::kDead && is.at == At::kDead) line += "; " + name + " DIES";
     if (was.at == At::kReaped && is.at != At::kReaped) line += "; " + name + " STARTS AGAIN";
     if (was.at != At::kReaped && is.at == At::kReaped) line += "; " + name + " repaired";
@@ -137,17 +118,13 @@ std::string Protocol::describe(const State& before, Move move, const State& afte
     line = graph_.replica_name(move.actor) + ": ";
     line += kReplicaSteps[static_cast<size_t>(r.at)];
     line += " (task " + std::to_string(r.task) + ")";
-    if (graph_.stage_of_replica(move.actor) == graph_.free_stage()) {
-      line += r.port == kNoPort ? "" : " port " + std::to_string(r.port);
-      line += " input " + std::to_string(r.input) + " made " + std::to_string(r.made);
-    }
     if (is_flush(move))
       line += ", the store before it becomes visible";
     else if (move.choice > 0 && !is_death(move))
       line += ", choice " + std::to_string(move.choice);
   }
-  note_marks(line, graph_, before, after);
-  for (int d = 0; d < graph_.domains(); ++d) {
+  note_watermarks(line, graph_, before, after);
+  for (int d = 0; d < graph_.index_spaces(); ++d) {
     note(line, "end", before.end[d], after.end[d]);
     note(line, "stop", before.stop[d], after.stop[d]);
   }

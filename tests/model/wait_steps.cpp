@@ -1,46 +1,43 @@
-// wait and wake: nobody sleeps over a change, and whoever moved a mark owes a wake-up.
+// wait and wake: nobody sleeps over a change, and whoever has moved a watermark rings who sleeps on
+// it.
+
+#include <utility>
 
 #include "tests/model/replica_steps.h"
 
 namespace brigade::model {
 
-// A free stage looks at all its inputs, and sleeps on all of them.
 bool ReplicaSteps::one_bit() const {
-  return graph_.scenario().sleeper == Sleeper::kBlockingMark && !stage_.free;
+  return graph_.scenario().sleeper == Sleeper::kBlockingWatermark;
 }
 
-// The claim cannot go on until `mark` moves (kNoMark: until the bell rings).
-void ReplicaSteps::must_wait(int mark) {
+// The claim cannot go on until `watermark` moves (kNoWatermark: until the doorbell rings).
+void ReplicaSteps::must_wait(int watermark) {
   r_.seen = r_.seen_tag = 0;
   if (has(kLooksAgain)) {
-    if (one_bit() && mark != r_.blocked_on) return stop_waiting();  // on what has no bit of mine
-    return go(has(kBellRead) ? At::kSleep : At::kWaitBell);
+    if (one_bit() && watermark != r_.blocked_on)
+      return stop_waiting();  // on what has no bit of mine
+    return go(has(kDoorbellRead) ? At::kSleep : At::kWaitDoorbell);
   }
-  r_.blocked_on = static_cast<uint8_t>(one_bit() ? mark : 0);
-  if (r_.owes != 0 && !faulty(Fault::kNoWakeBeforeWait)) return pay(Then::kWait);
-  wait();
-}
-
-void ReplicaSteps::wait() {
-  r_.then = Then::kClaimNext;
+  r_.blocked_on = static_cast<uint8_t>(one_bit() ? watermark : 0);
   next_bit(At::kWaitSet);
 }
 
-// Sets or clears the bit on the next of the marks this wait depends on; then what comes after.
+// Sets or clears the bit on the next of the watermarks this wait depends on; then what comes after.
 void ReplicaSteps::next_bit(At step) {
   const bool first = r_.at != step;
-  const int marks = one_bit() ? 1 : static_cast<int>(mark().waits_on.size());
+  const int watermarks = one_bit() ? 1 : static_cast<int>(watermark().waits_on.size());
   const int index = first ? 0 : r_.index + 1;
-  const bool none = one_bit() && r_.blocked_on == kNoMark;
-  if (index < marks && !none) return go(step, index);
-  if (step == At::kWaitSet && !faulty(Fault::kBellAfterRecheck)) return go(At::kWaitBell);
+  const bool none = one_bit() && r_.blocked_on == kNoWatermark;
+  if (index < watermarks && !none) return go(step, index);
+  if (step == At::kWaitSet && !faulty(Fault::kDoorbellAfterRecheck)) return go(At::kWaitDoorbell);
   if (step == At::kWaitSet) return check_everything_again();
   r_.blocked_on = 0;
   claim_next();
 }
 
 uint8_t& ReplicaSteps::waiters() {
-  return state_.waiters[one_bit() ? r_.blocked_on : mark().waits_on[r_.index]];
+  return state_.waiters[one_bit() ? r_.blocked_on : watermark().waits_on[r_.index]];
 }
 
 void ReplicaSteps::set_bit() {
@@ -48,8 +45,8 @@ void ReplicaSteps::set_bit() {
   next_bit(At::kWaitSet);
 }
 
-void ReplicaSteps::read_bell() {
-  set(kBellRead);
+void ReplicaSteps::read_doorbell() {
+  set(kDoorbellRead);
   clear(kRung);
   if (faulty(Fault::kNoRecheck) || has(kLooksAgain)) return go(At::kSleep);
   check_everything_again();
@@ -60,10 +57,10 @@ void ReplicaSteps::check_everything_again() {
   claim_next();
 }
 
-// Something has changed, or the bell rang.
+// Something has changed, or the doorbell rang.
 void ReplicaSteps::stop_waiting() {
   clear(kLooksAgain);
-  clear(kBellRead);
+  clear(kDoorbellRead);
   clear(kRung);
   r_.seen = r_.seen_tag = 0;
   next_bit(At::kWaitClear);
@@ -74,16 +71,18 @@ void ReplicaSteps::clear_bit() {
   next_bit(At::kWaitClear);
 }
 
-void ReplicaSteps::pay(Then then) {
+// Of the watermarks that have moved; `then` comes after the last doorbell.
+void ReplicaSteps::wake(Then then) {
   r_.then = then;
   r_.seen = r_.seen_tag = 0;
-  go(At::kWakeLoad);
+  if (faulty(Fault::kNoWake)) r_.moved = 0;
+  after_wake();
 }
 
 void ReplicaSteps::load_waiters() {
-  const int table = __builtin_ctz(r_.owes);
-  r_.bits = state_.waiters[graph_.first_mark(stage_number_) + table];
-  r_.owes = static_cast<uint8_t>(r_.owes & ~bit(table));
+  const int table = __builtin_ctz(r_.moved);
+  r_.bits = state_.waiters[graph_.first_watermark(stage_number_) + table];
+  r_.moved = static_cast<uint8_t>(r_.moved & ~bit(table));
   after_wake();
 }
 
@@ -94,32 +93,34 @@ void ReplicaSteps::ring_one(int choice) {
 
 void ReplicaSteps::after_wake() {
   if (r_.bits != 0) return go(At::kWakeRing);
-  if (r_.owes != 0) return go(At::kWakeLoad);
-  if (r_.then == Then::kLeave) return leave();
-  if (r_.then == Then::kWait) return wait();
-  claim_next();
+  if (r_.moved != 0) return go(At::kWakeLoad);
+  switch (std::exchange(r_.then, Then::kClaimNext)) {
+    case Then::kClaimNext:
+      return claim_next();
+    case Then::kStoreEnd:
+      return go(At::kEndStore);
+    case Then::kStopAtEndOfData:
+      return go(At::kStopStore);
+  }
 }
 
 void ReplicaSteps::leave() {
-  if (r_.owes != 0 && !faulty(Fault::kNoWakeBeforeLeave)) return pay(Then::kLeave);
   if (!has(kStorePending)) r_.task = 0;
-  r_.table = r_.epoch = r_.owes = r_.closed = 0;
-  r_.then = Then::kClaimNext;
+  r_.table = r_.epoch = 0;
   clear(kPadding);
   go(At::kLeft);
 }
 
 void ReplicaSteps::store_end() {
-  uint8_t& end = state_.end[mark().domain];
-  const int low = stage_.free ? state_.free.ends[state_.free.epochs - 1]
-                              : static_cast<int>(state_.low[mark_number()]);
-  shared_.require(end == kUnknownEnd || end == low, "end was set to two values");
-  shared_.require(low % domain().lcm == 0, "the end is no multiple of L");
-  end = static_cast<uint8_t>(low);
+  uint8_t& end = state_.end[watermark().index_space];
+  const int level = state_.level[watermark_number()];
+  shared_.require(end == kUnknownEnd || end == level, "end was set to two values");
+  shared_.require(level % index_space().lcm == 0, "the end is no multiple of L");
+  end = static_cast<uint8_t>(level);
   clear(kEnding);
   clear(kPadding);
-  if (faulty(Fault::kEndWithoutBells)) return claim_next();
-  r_.bits = static_cast<uint8_t>(domain().replicas & ~bit(me_));
+  if (faulty(Fault::kEndWithoutDoorbells)) return claim_next();
+  r_.bits = static_cast<uint8_t>(index_space().replicas & ~bit(me_));
   go(At::kEndRing);
 }
 

@@ -1,4 +1,5 @@
-// work, finish and advance: rows in place, the tally, the one store that commits, and low.
+// work, finish and advance: slots in place, the tally, the one store that commits, and the
+// watermark.
 
 #include <algorithm>
 
@@ -13,13 +14,13 @@ void ReplicaSteps::begin_work(int choice) {
     return set(kBlamed);
   }
   if (stage_.stream && !open_chunk(choice)) return go(At::kEndStore);
-  if (faulty(Fault::kAckBeforeFinish) && is_source() && state_.stop[mark().domain] == 1) {
+  if (faulty(Fault::kAckBeforeFinish) && is_source() && state_.stop[watermark().index_space] == 1) {
     r_.ack = 1;
   }
-  shared_.check_inputs(mark_number(), r_.task);
-  shared_.check_output(mark_number(), r_.task);
-  for (int s = first_sample(); mark().rows > 0 && s < past_sample(); ++s) {
-    shared_.row(mark_number(), s) = Row{static_cast<int8_t>(s), 1, 0, RowKind::kFull};
+  shared_.check_inputs(watermark_number(), r_.task);
+  shared_.check_output(watermark_number(), r_.task);
+  for (int s = first_sample(); watermark().slots > 0 && s < past_sample(); ++s) {
+    shared_.slot(watermark_number(), s) = Slot{static_cast<int8_t>(s), 1, 0, SlotKind::kFull};
   }
   go(At::kWorkEnd);
 }
@@ -30,10 +31,10 @@ bool ReplicaSteps::open_chunk(int choice) {
   if (choice == 0 && !has(kPadding)) return true;
   if (stage_.replicas > 1) {  // its data are over, or others' were: the rest up to the end is PAD
     if (!has(kPadding)) set(kEnding);
-    r_.holes = static_cast<uint8_t>(stage_.task_size);
+    r_.empty_slots = static_cast<uint8_t>(stage_.task_size);
     return true;
   }
-  const bool at_multiple = first_sample() % domain().lcm == 0;
+  const bool at_multiple = first_sample() % index_space().lcm == 0;
   const bool first = !has(kPadding);
   const bool ends = first && choice == 2;
   if (ends) set(kEnding);
@@ -43,40 +44,41 @@ bool ReplicaSteps::open_chunk(int choice) {
   }
   set(kPadding);
   const int real = first && choice == 1 ? stage_.task_size - 1 : 0;
-  r_.holes = static_cast<uint8_t>(stage_.task_size - real);
+  r_.empty_slots = static_cast<uint8_t>(stage_.task_size - real);
   return true;
 }
 
-RowKind ReplicaSteps::kind_of(int position) const {
+SlotKind ReplicaSteps::kind_of(int position) const {
   const int s = first_sample() + position;
-  RowKind kind = RowKind::kFull;
-  if (stage_.stream && position >= stage_.task_size - r_.holes) kind = RowKind::kPad;
-  if (is_source() && !stage_.stream && s % domain().period >= stage_.size) kind = RowKind::kPad;
-  for (const int input : mark().inputs) {
-    const RowKind in = shared_.row(input, s).kind;
-    if (in != RowKind::kFull && kind != RowKind::kPad) kind = in;
+  SlotKind kind = SlotKind::kFull;
+  if (stage_.stream && position >= stage_.task_size - r_.empty_slots) kind = SlotKind::kPad;
+  if (is_source() && !stage_.stream && s % index_space().period >= stage_.size)
+    kind = SlotKind::kPad;
+  for (const int input : watermark().inputs) {
+    const SlotKind in = shared_.slot(input, s).kind;
+    if (in != SlotKind::kFull && kind != SlotKind::kPad) kind = in;
   }
   const unsigned dropped = stage_.filtered | stage_.failing | stage_.poison;
-  if (kind == RowKind::kFull && (dropped >> s & 1) != 0) kind = RowKind::kHole;
+  if (kind == SlotKind::kFull && (dropped >> s & 1) != 0) kind = SlotKind::kEmpty;
   return kind;
 }
 
 void ReplicaSteps::end_work() {
-  shared_.check_inputs(mark_number(), r_.task);
-  int holes = 0;
+  shared_.check_inputs(watermark_number(), r_.task);
+  int empty_slots = 0;
   for (int i = 0; i < stage_.task_size; ++i) {
-    const RowKind kind = kind_of(i);
-    holes += kind == RowKind::kFull ? 0 : 1;
-    if (mark().rows == 0) continue;
-    Row& row = shared_.row(mark_number(), first_sample() + i);
-    shared_.require(row.number == first_sample() + i && row.being_written != 0,
-                    "somebody else wrote a row of the task in hand");
-    row.being_written = 0;
-    row.kind = kind;
+    const SlotKind kind = kind_of(i);
+    empty_slots += kind == SlotKind::kFull ? 0 : 1;
+    if (watermark().slots == 0) continue;
+    Slot& slot = shared_.slot(watermark_number(), first_sample() + i);
+    shared_.require(slot.number == first_sample() + i && slot.being_written != 0,
+                    "somebody else wrote a slot of the task in flight");
+    slot.being_written = 0;
+    slot.kind = kind;
   }
-  r_.holes = static_cast<uint8_t>(holes);
+  r_.empty_slots = static_cast<uint8_t>(empty_slots);
   r_.seen = 0;
-  shared_.require(holes == 0 || graph_.scenario().tallies, "holes without tallies");
+  shared_.require(empty_slots == 0 || graph_.scenario().tallies, "empty slots without tallies");
   if (faulty(Fault::kSkipAfterDone)) return write_tally_or_finish();
   list_skip_or_go_on();
 }
@@ -95,7 +97,7 @@ void ReplicaSteps::list_skip_or_go_on() {
 
 void ReplicaSteps::after_work() {
   if (has(kHolds)) return write_tally_or_finish();
-  after_finish(0);
+  after_finish();
 }
 
 void ReplicaSteps::look_at_skips() {
@@ -113,9 +115,10 @@ void ReplicaSteps::append_skip() {
 }
 
 void ReplicaSteps::write_tally_or_finish() {
-  const bool entry = graph_.scenario().sparse_tallies ? r_.holes > 0 : graph_.scenario().tallies;
+  const bool entry =
+      graph_.scenario().sparse_tallies ? r_.empty_slots > 0 : graph_.scenario().tallies;
   const bool now = entry && !faulty(Fault::kTallyAfterDone);
-  go(now ? At::kTallyRows : At::kDone);
+  go(now ? At::kTallySlots : At::kDone);
 }
 
 // The entry with the smaller sequence number is overwritten; the other one counts meanwhile.
@@ -124,15 +127,15 @@ TallyEntry& ReplicaSteps::next_tally_entry() {
   return r_.tally[r_.newest == Newest::kFirst ? 1 : 0];
 }
 
-void ReplicaSteps::store_tally_rows() {
+void ReplicaSteps::store_tally_slots() {
   const TallyEntry& last =
       r_.tally[faulty(Fault::kOneTallyEntry) || r_.newest == Newest::kFirst ? 0 : 1];
-  next_tally_entry().not_full = static_cast<uint8_t>(last.not_full + r_.holes);
+  next_tally_entry().not_full = static_cast<uint8_t>(last.not_full + r_.empty_slots);
   go(At::kTallyTask);
 }
 
 void ReplicaSteps::store_tally_task() {
-  next_tally_entry().mark = static_cast<uint8_t>(mark_number());
+  next_tally_entry().watermark = static_cast<uint8_t>(watermark_number());
   next_tally_entry().task = r_.task;
   go(At::kTallyNumber);
 }
@@ -141,16 +144,16 @@ void ReplicaSteps::store_tally_number() {
   const bool second = r_.newest == Newest::kFirst && !faulty(Fault::kOneTallyEntry);
   r_.newest = second ? Newest::kSecond : Newest::kFirst;
   if (has(kHolds)) return go(At::kDone);
-  after_finish(0);
+  after_finish();
 }
 
-void ReplicaSteps::finish(int choice) {
-  if (mark().words) {
-    const Word& word = shared_.word(mark_number(), r_.task);
+void ReplicaSteps::finish() {
+  if (watermark().words) {
+    const Word& word = shared_.word(watermark_number(), r_.task);
     shared_.require(word.number == r_.task && owned(word, me_),
                     "a claim was taken from a living replica");
   }
-  const bool plain = faulty(mark().words ? Fault::kPlainDone : Fault::kPlainLow);
+  const bool plain = faulty(watermark().words ? Fault::kPlainDone : Fault::kPlainLevel);
   if (plain) {
     set(kStorePending);
   } else {
@@ -159,76 +162,72 @@ void ReplicaSteps::finish(int choice) {
   if (stage_.fixed) ++r_.tasks_done;
   clear(kHolds);
   if (faulty(Fault::kSkipAfterDone)) return list_skip_or_go_on();
-  if (faulty(Fault::kTallyAfterDone)) return go(At::kTallyRows);
-  after_finish(choice);
+  if (faulty(Fault::kTallyAfterDone)) return go(At::kTallySlots);
+  after_finish();
 }
 
 void ReplicaSteps::flush() {
   clear(kStorePending);
-  commit(mark().words ? r_.task : r_.task - 1);
+  commit(watermark().words ? r_.task : r_.task - 1);
 }
 
 // The store becomes visible. Without a fault that is at once.
 void ReplicaSteps::commit(int task) {
-  shared_.commit(mark_number(), task, r_.holes);
-  if (mark().words) {
-    shared_.word(mark_number(), task).tag = tag(kDone, 0);  // nobody asks who
+  shared_.commit(watermark_number(), task, r_.empty_slots);
+  if (watermark().words) {
+    shared_.word(watermark_number(), task).tag = tag(kDone, 0);  // nobody asks who
     return;
   }
-  uint8_t& low = state_.low[mark_number()];
-  shared_.require(low == task * stage_.task_size, "low moved under its only writer");
-  low = static_cast<uint8_t>(low + stage_.task_size);
+  uint8_t& level = state_.level[watermark_number()];
+  shared_.require(level == task * stage_.task_size, "the watermark moved under its only writer");
+  level = static_cast<uint8_t>(level + stage_.task_size);
 }
 
-void ReplicaSteps::after_finish(int choice) {
-  if (mark().words) return go(At::kAdvanceLow);
-  owe();
-  after_advance(choice);
+void ReplicaSteps::after_finish() {
+  if (watermark().words) return go(At::kAdvanceLevel);
+  note_moved(r_.table);
+  after_advance();
 }
 
-void ReplicaSteps::owe() { r_.owes = static_cast<uint8_t>(r_.owes | bit(r_.table)); }
+void ReplicaSteps::note_moved(int table) { r_.moved = static_cast<uint8_t>(r_.moved | bit(table)); }
 
-void ReplicaSteps::load_low() {
-  r_.seen = state_.low[mark_number()];
+void ReplicaSteps::load_level() {
+  r_.seen = state_.level[watermark_number()];
   go(At::kAdvanceWord);
 }
 
-void ReplicaSteps::load_word_at_low(int choice) {
+void ReplicaSteps::load_word_at_level() {
   using Passable = SharedMemory::Passable;
-  Passable passable = shared_.look_at_low(mark_number(), r_.seen);
+  Passable passable = shared_.look_at_level(watermark_number(), r_.seen);
   if (has(kStorePending) && r_.seen == first_sample()) passable = Passable::kYes;  // its own store
-  if (passable == Passable::kNo) return after_advance(choice);
+  if (passable == Passable::kNo) return after_advance();
   if (passable == Passable::kYes) return go(At::kAdvanceCas);
   r_.seen = 0;
-  go(At::kAdvanceLow);
+  go(At::kAdvanceLevel);
 }
 
-void ReplicaSteps::cas_low() {
-  if (shared_.move_low(mark_number(), r_.seen)) owe();
+void ReplicaSteps::cas_level() {
+  if (shared_.move_level(watermark_number(), r_.seen)) note_moved(r_.table);
   r_.seen = 0;
-  go(At::kAdvanceLow);
+  go(At::kAdvanceLevel);
 }
 
-void ReplicaSteps::after_advance(int choice) {
-  const Wake wake = graph_.scenario().wake;
-  const bool pays = wake == Wake::kAtOnce || (wake == Wake::kEither && choice == 1);
-  if (stage_.stream && stage_.replicas > 1 && has(kEnding)) return go(At::kStopStore);
+void ReplicaSteps::after_advance() {
+  if (stage_.stream && stage_.replicas > 1 && has(kEnding)) return wake(Then::kStopAtEndOfData);
   const bool chunk_ends =
-      stage_.stream && stage_.replicas == 1 && past_sample() % domain().lcm == 0;
+      stage_.stream && stage_.replicas == 1 && past_sample() % index_space().lcm == 0;
   if (chunk_ends) clear(kPadding);
-  if (!mark().words) ++r_.task;
-  if (chunk_ends && has(kEnding)) return go(At::kEndStore);
-  if (r_.owes != 0 && pays) return pay(Then::kClaimNext);
-  claim_next();
+  if (!watermark().words) ++r_.task;
+  wake(chunk_ends && has(kEnding) ? Then::kStoreEnd : Then::kClaimNext);
 }
 
 // Several replicas cannot know how far the others are: the last one to acknowledge finds the end.
 void ReplicaSteps::stop_at_end_of_data() {
   clear(kEnding);
-  const int d = mark().domain;
+  const int d = watermark().index_space;
   if (faulty(Fault::kEndOfDataAlone)) {
     state_.end[d] = static_cast<uint8_t>(std::min<int>(state_.end[d], past_sample()));
-    r_.bits = static_cast<uint8_t>(domain().replicas & ~bit(me_));
+    r_.bits = static_cast<uint8_t>(index_space().replicas & ~bit(me_));
     return go(At::kEndRing);
   }
   acknowledge_end_of_data();
@@ -236,7 +235,7 @@ void ReplicaSteps::stop_at_end_of_data() {
 
 // Nobody who has acknowledged claims anything, so the last one sees all claims there are.
 void ReplicaSteps::acknowledge_end_of_data() {
-  const int d = mark().domain;
+  const int d = watermark().index_space;
   const bool first = r_.ack == 0;
   r_.ack = 1;
   if (first || state_.stop[d] != 0) return claim_next();
@@ -244,7 +243,7 @@ void ReplicaSteps::acknowledge_end_of_data() {
   shared_.check_lowered_end(d, end);
   state_.end[d] = static_cast<uint8_t>(end);
   state_.stop[d] = 2;
-  r_.bits = static_cast<uint8_t>(domain().replicas & ~bit(me_));
+  r_.bits = static_cast<uint8_t>(index_space().replicas & ~bit(me_));
   go(At::kEndRing);
 }
 

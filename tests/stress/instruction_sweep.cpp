@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade::stress {
 namespace {
@@ -88,7 +88,7 @@ SweepResult run_sweep(const Sweep& sweep) {
     if (problem.empty()) return;
     if (result.failure.empty()) {
       result.failure = concat("after instruction ", fingerprints.size() - 1, " (", sweep.spec->name,
-                              ", stage ", sweep.victim_stage, "): ", problem);
+                              ", stage ", sweep.victim_stage.value(), "): ", problem);
     }
     ++result.failures;
   };
@@ -110,7 +110,7 @@ SweepResult run_sweep(const Sweep& sweep) {
     return result;
   }
   if (const int code = stretch.victim().leave(); code != 0) {
-    result.failure = concat("the victim saw a wrong row, code ", code);
+    result.failure = concat("the victim saw a wrong slot, code ", code);
     ++result.failures;
   }
   for (int i = 0; i < sweep.real_kills; ++i) {

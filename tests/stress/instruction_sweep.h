@@ -19,7 +19,7 @@ namespace brigade::stress {
 
 struct Sweep {
   const SweptSpec* spec = nullptr;
-  int victim_stage = 0;
+  StageNumber victim_stage = 0;
   int position = 0;  ///< random moves of the line before the victim begins
   int pace = 0;      ///< all others move once after so many instructions; 0: only when it sleeps
   int tasks = 3;

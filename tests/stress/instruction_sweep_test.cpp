@@ -1,7 +1,8 @@
 // A worker killed after every machine instruction of claim, wait, work, finish (with advance and
-// wake) and of the journal: then the repair, its successor, and the run to the end. Every row
-// exactly once and whole, none in two hands, exact books, marks at their ends, no waiter bit left,
-// nobody asleep for ever. The short form is part of every test run, the full one of `./dev chaos`.
+// wake) and of the journal: then the repair, its successor, and the run to the end. Every slot
+// exactly once and whole, none in two hands, exact audit, watermarks at their ends, no waiter bit
+// left, nobody asleep for ever. The short form is part of every test run, the full one of `./dev
+// chaos`.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,12 +20,12 @@ const std::vector<SweptSpec>& specs() {
       {"one_to_one_in_order", {{1, 1, 2, {}, true}, {1, 1, 0, {0}, true}}, 6},
       {"two_to_two", {{2, 1, 3, {}}, {2, 1, 0, {0}}}, 8},
       {"one_two_one", {{1, 1, 2, {}, true}, {2, 1, 2, {0}}, {1, 1, 0, {1}, true}}, 6},
-      {"rows_to_batches", {{2, 1, 4, {}}, {1, 2, 0, {0}, true}}, 8},
-      {"batches_to_rows", {{2, 2, 4, {}}, {2, 1, 0, {0}}}, 8},
+      {"slots_to_batches", {{2, 1, 4, {}}, {1, 2, 0, {0}, true}}, 8},
+      {"batches_to_slots", {{2, 2, 4, {}}, {2, 1, 0, {0}}}, 8},
       {"broadcast", {{1, 1, 2, {}, true}, {2, 1, 0, {0}}, {1, 1, 0, {0}, true}}, 6},
       {"zip", {{1, 1, 2, {}, true}, {2, 1, 2, {}}, {1, 1, 0, {0, 1}}}, 6},
       {"fixed_turns", {{1, 1, 4, {}, true}, {2, 1, 0, {0}, false, true}}, 8},
-      {"two_rows_for_each_sample",
+      {"two_slots_for_each_sample",
        {{1, 1, 2, {}, true}, {2, 1, 6, {0}, false, false, 2}, {1, 3, 0, {1}, true}},
        6},
       {"repack", {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 2, 0, {1}, true}}, 4, 1},
@@ -44,15 +45,15 @@ const SweptSpec& spec_named(const std::string& name) {
 }
 
 /// The stages whose replica 0 is the victim; of a merge that one.
-std::vector<int> victims(const SweptSpec& spec) {
-  if (spec.merged > 0) return {spec.merged};
-  std::vector<int> stages;
-  for (int s = 0; s < static_cast<int>(spec.stages.size()); ++s) stages.push_back(s);
+std::vector<StageNumber> victims(const SweptSpec& spec) {
+  if (spec.merged > 0) return {StageNumber(spec.merged)};
+  std::vector<StageNumber> stages;
+  for (const StageNumber s : spec.stages.numbers()) stages.push_back(s);
   return stages;
 }
 
 /// Where the line and the victim's neighbours are: a different mixture at each position.
-Sweep sweep_at(const SweptSpec& spec, int victim, int position) {
+Sweep sweep_at(const SweptSpec& spec, StageNumber victim, int position) {
   constexpr int kMovesBetweenPositions = 7;
   constexpr int kPaces[] = {0, 37, 0, 101, 11, 61, 0, 23};
   Sweep sweep;
@@ -72,17 +73,16 @@ class InstructionSweep : public testing::TestWithParam<SweptSpec> {
 
 TEST_P(InstructionSweep, NothingIsLostAfterWhicheverInstructionAWorkerIsKilled) {
   SweepResult all;
-  for (int victim : victims(GetParam())) {
+  for (const StageNumber victim : victims(GetParam())) {
     for (int position = 0; position < kSweepEffort.positions; ++position) {
       Sweep sweep = sweep_at(GetParam(), victim, position);
       sweep.tasks = kSweepEffort.tasks;
       sweep.real_kills = kSweepEffort.real_kills;
       sweep.also_late = true;
       // Of `assign: fixed` nobody else may do what the dead left.
-      sweep.also_without_restart = kSweepEffort.without_restart &&
-                                   !GetParam().stages[static_cast<std::size_t>(victim)].fixed;
+      sweep.also_without_restart = kSweepEffort.without_restart && !GetParam().stages[victim].fixed;
       all.add(run_sweep(sweep));
-      ASSERT_EQ(all.failure, "") << "stage " << victim << ", position " << position;
+      ASSERT_EQ(all.failure, "") << "stage " << victim.value() << ", position " << position;
     }
   }
   EXPECT_GT(all.deaths, 100u);
@@ -113,7 +113,7 @@ class NegativeControls : public testing::TestWithParam<Omission> {
 
 TEST_P(NegativeControls, AreCaughtAtSomeInstruction) {
   SweepResult all;
-  for (int victim : victims(spec_named(GetParam().line))) {
+  for (const StageNumber victim : victims(spec_named(GetParam().line))) {
     for (int position = 0; position < 8 && all.failures == 0; ++position) {
       Sweep sweep = sweep_at(spec_named(GetParam().line), victim, position);
       sweep.tasks = 100;

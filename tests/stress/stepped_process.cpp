@@ -16,7 +16,7 @@
 #include <cstring>
 #include <string>
 
-#include "base/check.h"
+#include <brigade/check.h>
 #include "transports/policy.h"
 
 namespace brigade::stress {
@@ -49,6 +49,7 @@ void breakpoint() { asm volatile("int3" ::: "memory"); }
 
 struct Next {
   bool at_breakpoint = false;
+  bool fences = false;
   bool sleeps = false;
   const void* wakes = nullptr;
 };
@@ -60,6 +61,7 @@ Next next_instruction(pid_t pid) {
   const auto* code = reinterpret_cast<const unsigned char*>(registers.rip);
   Next next;
   next.at_breakpoint = code[0] == kBreakpoint;
+  next.fences = code[0] == 0x0f && code[1] == 0xae && code[2] == 0xf8;
   const bool enters_futex = code[0] == 0x0f && code[1] == 0x05 && registers.rax == SYS_futex;
   if (!enters_futex) return next;
   const auto command = registers.rsi & FUTEX_CMD_MASK;
@@ -72,6 +74,7 @@ constexpr bool kKnownMachine = false;
 void breakpoint() {}
 struct Next {
   bool at_breakpoint = true;
+  bool fences = false;
   bool sleeps = false;
   const void* wakes = nullptr;
 };
@@ -162,8 +165,14 @@ SteppedProcess::State SteppedProcess::step() {
   const Next next = next_instruction(pid_);
   if (next.at_breakpoint) return state_ = State::ended;
   woken_ = next.wakes;
+  fenced_ = next.fences;
   BRIGADE_CHECK(ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr) == 0, errno);
   return look(next.sleeps);
+}
+
+std::uint64_t SteppedProcess::peek(const void* word) const {
+  return static_cast<std::uint64_t>(
+      ptrace(PTRACE_PEEKDATA, pid_, const_cast<void*>(word), nullptr));
 }
 
 int SteppedProcess::leave() {

@@ -1,8 +1,8 @@
 #pragma once
 
-// A child of this process that is run one machine instruction at a time. x86-64 Linux; the marks of
-// its region are breakpoint instructions. An instruction that enters the kernel is one step, and a
-// child that sleeps there says so.
+// A child of this process that is run one machine instruction at a time. x86-64 Linux; the
+// marks of its region are breakpoint instructions. An instruction that enters the kernel is
+// one step, and a child that sleeps there says so.
 
 #include <sys/types.h>
 
@@ -24,8 +24,8 @@ class SteppedProcess {
     broken    ///< it crashed, or left by itself
   };
 
-  /// Forks; `body` prepares itself, calls mark() before and after the region, and returns the code
-  /// to leave with. Afterwards the child stands before the first instruction of its region.
+  /// Forks; `body` prepares itself, calls mark() before and after the region, and returns the
+  /// code to leave with. Afterwards the child stands before the first instruction of its region.
   explicit SteppedProcess(const std::function<int()>& body);
   ~SteppedProcess() { kill(); }
   SteppedProcess(const SteppedProcess&) = delete;
@@ -38,6 +38,10 @@ class SteppedProcess {
   State state() const { return state_; }
   /// The futex at which the last instruction woke somebody; null: it did not.
   const void* woken() const { return woken_; }
+  /// The last instruction was a fence of stores.
+  bool fenced() const { return fenced_; }
+  /// What the child has in a word of its private memory.
+  std::uint64_t peek(const void* word) const;
   /// SIGKILL, and reaped.
   void kill();
   /// From `ended`: lets it leave; the code of its body.
@@ -50,6 +54,7 @@ class SteppedProcess {
   pid_t pid_ = -1;
   State state_ = State::stopped;
   const void* woken_ = nullptr;
+  bool fenced_ = false;
 };
 
 }  // namespace brigade::stress

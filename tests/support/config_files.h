@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/config/load_graph.h"
-#include "stages/api/file_patterns.h"
-#include "tests/support/fake_facts.h"
+#include <brigade/file_patterns.h>
+#include "pipeline/config/validate/load_graph.h"
+#include "tests/support/fake_metadata.h"
 #include "tests/support/idx_files.h"
 
 namespace brigade {
@@ -32,26 +32,26 @@ inline std::string file_text(const std::filesystem::path& path) {
   return text.str();
 }
 
-inline FakeFacts data_set_facts() {
+inline FakeMetadata data_set_metadata() {
   using testing_support::idx_header;
-  FakeFacts facts;
+  FakeMetadata metadata;
   const std::string folder = "/usr/share/datasets/fashion-mnist/";
   for (const auto& [name, count] : {std::pair{"train", 60'000u}, std::pair{"t10k", 10'000u}}) {
-    facts.file(folder + name + "-images-idx3-ubyte.gz", idx_header(8, {count, 28, 28}));
-    facts.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}));
+    metadata.file(folder + name + "-images-idx3-ubyte.gz", idx_header(8, {count, 28, 28}));
+    metadata.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}));
   }
-  facts.folder("/usr/share/datasets/photos");
+  metadata.folder("/usr/share/datasets/photos");
   const std::string datasets = "/usr/share/datasets/";
   for (const char* pattern :
        {"shards/train-{000..146}.tar", "cifar-10-batches-bin/data_batch_{1..5}.bin"}) {
     const auto files = expand_braces(datasets + pattern);
-    for (const std::string& file : *files) facts.file(file, "");
+    for (const std::string& file : *files) metadata.file(file, "");
   }
-  facts.file(datasets + "animals/val.csv", "image,species\n1.jpg,cat\n");
+  metadata.file(datasets + "animals/val.csv", "image,species\n1.jpg,cat\n");
   for (const auto& entry :
-       std::filesystem::directory_iterator(config_folder()))     // a graph may read
-    facts.file(entry.path().string(), file_text(entry.path()));  // one of them
-  return facts.folder("/tmp");
+       std::filesystem::directory_iterator(config_folder()))        // a graph may read
+    metadata.file(entry.path().string(), file_text(entry.path()));  // one of them
+  return metadata.folder("/tmp");
 }
 
 /// Each a list of files, as `brigade run` takes them: "hello.yaml"; "layers.yaml",
@@ -83,12 +83,12 @@ inline std::string config_test_name(const std::vector<std::string>& files) {
 
 /// No environment: what holds where nobody has set anything.
 inline LoadedGraph load_texts(std::vector<SourceFile> texts, const StageTypes& types) {
-  FakeFacts facts = data_set_facts();
+  FakeMetadata metadata = data_set_metadata();
   return load_graph(std::move(texts), {.files = {},
                                        .sets = {},
                                        .limit = {},
                                        .types = types,
-                                       .facts = facts,
+                                       .metadata = metadata,
                                        .environment = {},
                                        .working_directory = config_folder().string()});
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/check.h"
+#include <brigade/check.h>
 #include "tests/support/test_images.h"
 
 namespace brigade::testing_support {

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "base/text.h"
-#include "pipeline/config/plugin_reader.h"
+#include <brigade/text.h>
+#include "pipeline/config/validate/plugin_reader.h"
 #include "tests/support/fake_types.h"
 
 namespace brigade {

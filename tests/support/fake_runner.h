@@ -6,12 +6,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/owned_fd.h"
-#include "pipeline/process/messages.h"
-#include "pipeline/process/process_runner.h"
-#include "pipeline/process/reporting.h"
+#include "pipeline/launch/process_runner.h"
+#include "pipeline/worker/messages.h"
+#include "pipeline/worker/throttled_reporter.h"
 
 namespace brigade {
 
@@ -62,15 +63,16 @@ class FakeRunner final : public ProcessRunner {
     return RunningProcess{5000 + static_cast<pid_t>(started.size()), process.pidfd};
   }
 
-  Ending reap(RunningProcess& running) override {
-    for (Started& process : started) {
-      if (process.pidfd != running.pidfd || process.reaped) continue;
-      process.reaped = true;
-      close(running.pidfd);
-      running.pidfd = -1;
-      return process.ending;
-    }
-    return {};
+  Ending end(const RunningProcess& running) override {
+    const auto process = find(running);
+    return process == started.end() ? Ending{} : process->ending;
+  }
+  void reap(RunningProcess& running) override {
+    const auto process = find(running);
+    if (process == started.end()) return;
+    process->reaped = true;
+    close(running.pidfd);
+    running.pidfd = -1;
   }
 
   void kill(const RunningProcess& running) override {
@@ -103,6 +105,12 @@ class FakeRunner final : public ProcessRunner {
  private:
   OwnedFd started_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::optional<Result<RunningProcess>> answer_;
+
+  std::vector<Started>::iterator find(const RunningProcess& running) {
+    return std::find_if(started.begin(), started.end(), [&](const Started& process) {
+      return process.pidfd == running.pidfd && !process.reaped;
+    });
+  }
 
   static WorkerRole role_of(const SpawnRequest& request) {
     const std::string start = std::string(kRoleVariable) + "=";

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "stages/api/stage.h"
+#include <brigade/stage.h>
 
 namespace brigade::support {
 
@@ -49,13 +49,13 @@ class LambdaStage : public Stage {
   Process process_;
 };
 
-/// What a stage was told: a call with its rows, or the end of an epoch.
+/// What a stage was told: a call with its samples, or the end of an epoch.
 struct Event {
   bool is_end = false;
   std::string port;  ///< of the call, or whose epoch ended
   std::uint32_t epoch = 0;
-  std::vector<SampleInfo> rows;
-  std::vector<std::int64_t> values;  ///< of the tensor that is logged, by row
+  std::vector<SampleInfo> samples;
+  std::vector<std::int64_t> values;  ///< of the tensor that is logged, by slot
   std::uint64_t began = 0;           ///< moments, in one order over all replicas of a log
   std::uint64_t ended = 0;
 };
@@ -66,14 +66,14 @@ struct Log {
   std::vector<std::vector<Event>> events;
   std::atomic<std::uint64_t> moment{0};
 
-  /// Calls of all replicas, by number of their first row.
+  /// Calls of all replicas, by number of their first slot.
   std::vector<Event> calls(const std::string& port) const {
     std::vector<Event> all;
     for (const auto& of_replica : events)
       for (const Event& event : of_replica)
         if (!event.is_end && event.port == port) all.push_back(event);
     std::sort(all.begin(), all.end(), [](const Event& a, const Event& b) {
-      return a.rows.front().number < b.rows.front().number;
+      return a.samples.front().number < b.samples.front().number;
     });
     return all;
   }
@@ -87,10 +87,10 @@ inline std::unique_ptr<LambdaStage> make_logger(Log& log, int replica,
     Event event;
     event.began = ++log.moment;
     event.port = in.port();
-    event.epoch = in.sample().epoch;
-    for (std::int64_t row = 0; row < in.rows(); ++row) {
-      event.rows.push_back(in.sample(row));
-      event.values.push_back(in.row(row)[tensor].as<std::int64_t>()[0]);
+    event.epoch = in.info().epoch;
+    for (std::int64_t slot = 0; slot < in.samples(); ++slot) {
+      event.samples.push_back(in.info(slot));
+      event.values.push_back(in.sample(slot)[tensor].as<std::int64_t>()[0]);
     }
     event.ended = ++log.moment;
     events.push_back(std::move(event));

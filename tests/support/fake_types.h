@@ -3,7 +3,7 @@
 // Stage types for tests of the configuration: contracts of every form, bodies that do nothing. They
 // are called like real ones, so that the texts of the golden files read like a user's.
 
-#include "stages/api/stage_types.h"
+#include <brigade/stage_types.h>
 
 namespace brigade {
 
@@ -22,11 +22,12 @@ struct IdxParams {
   InputPath labels;
 };
 // A header is "H W C" in text; no labels file: no tensor `label`.
-inline Result<Ports> idx_outputs(const IdxParams& params, const Ports&, const Facts& facts) {
+inline Result<Ports> idx_outputs(const IdxParams& params, const Ports&,
+                                 const FileMetadata& metadata) {
   std::int64_t sizes[3] = {0, 0, 0};
-  const FileFact* fact = facts.find("images");
-  if (fact == nullptr ||
-      std::sscanf(fact->header.c_str(), "%ld %ld %ld", &sizes[0], &sizes[1], &sizes[2]) != 3)
+  const FileHeader* file_header = metadata.find("images");
+  if (file_header == nullptr ||
+      std::sscanf(file_header->header.c_str(), "%ld %ld %ld", &sizes[0], &sizes[1], &sizes[2]) != 3)
     return Error{params.images.path + ": not an IDX file"};
   Ports ports{{"image", u8, {sizes[0], sizes[1], sizes[2]}}};
   if (!params.labels.path.empty()) ports.tensors.push_back({"label", i64, {}});
@@ -86,7 +87,7 @@ inline void add_producers(StageTypes& types) {
                             .producer()
                             .param("images", &IdxParams::images, "IDX file of images")
                             .required()
-                            .fact()
+                            .file_header()
                             .param("labels", &IdxParams::labels, "IDX file of labels")
                             .outputs(idx_outputs));
   types.add<NoProducer>(
@@ -95,7 +96,8 @@ inline void add_producers(StageTypes& types) {
           .param("count", &SyntheticParams::count, 0, 1e12, "samples per epoch")
           .param("shape", &SyntheticParams::shape, "sizes of one sample")
           .param("dtype", &SyntheticParams::dtype, "dtype of `data`")
-          .counts([](const SyntheticParams& params, const Facts&) -> std::optional<std::uint64_t> {
+          .counts([](const SyntheticParams& params,
+                     const FileMetadata&) -> std::optional<std::uint64_t> {
             if (params.count == 13) throw std::runtime_error("unlucky");
             return static_cast<std::uint64_t>(params.count);
           })
@@ -164,13 +166,13 @@ inline void add_transforms(StageTypes& types) {
   types.add<NoStage>(Contract<SeveralParams>("several", "Several samples of each.")
                          .transform()
                          .param("count", &SeveralParams::count, "of each")
-                         .fixed_outputs(count_of)
+                         .expand(count_of)
                          .rest_passes());
   types.add<NoStage>(Contract<NoParams>("merge", "Makes one source of several.")
                          .transform()
                          .several_inputs()
                          .rest_passes()
-                         .free_outputs([](const NoParams&) { return std::uint64_t{1}; }));
+                         .flat_map([](const NoParams&) { return std::uint64_t{1}; }));
   types.add<NoStage>(Contract<NoParams>("running_mean", "Subtracts the mean so far.")
                          .transform()
                          .takes(Takes::batches)

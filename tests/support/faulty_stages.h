@@ -5,19 +5,23 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
-#include "stages/api/stage_types.h"
+#include <brigade/stage_types.h>
 
 namespace brigade {
 
+/// Calls of process() of all faulty stages that are threads of this program.
+inline std::atomic<int> faulty_calls{0};
+
 struct FaultyParams {
   std::string open = "fine";     ///< fine, crash, fail, throw, exit, hang
-  std::string process = "fine";  ///< and: print, leave_child, report, stop
+  std::string process = "fine";  ///< and: nap, print, leave_child, report, stop
 };
 
 inline Result<void> misbehave(const std::string& how) {
@@ -27,6 +31,7 @@ inline Result<void> misbehave(const std::string& how) {
   if (how == "exit") std::exit(3);
   if (how == "quiet_exit") _exit(0);
   while (how == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (how == "nap") std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (how == "print") {
     std::fputs("printed to stdout\n", stdout);
     std::fputs("printed to stderr\nand no end of line", stderr);
@@ -43,6 +48,7 @@ class Faulty : public Stage {
     return misbehave(params_.open);
   }
   Result<Next> process(const Inputs&, Outputs&) override {
+    ++faulty_calls;
     if (params_.process == "leave_child" && calls_ == 0) leave_child();
     if (params_.process == "report") reporter_->report("calls", ++calls_);
     BRIGADE_TRY(misbehave(params_.process));
@@ -86,7 +92,7 @@ class Saving : public Stage {
     return {};
   }
   Result<Next> process(const Inputs& in, Outputs&) override {
-    if (static_cast<std::int64_t>(in.sample().id) == params_.crash_at) std::raise(SIGSEGV);
+    if (static_cast<std::int64_t>(in.info().id) == params_.crash_at) std::raise(SIGSEGV);
     reporter_->report("samples", ++samples_);
     return Next::emit;
   }

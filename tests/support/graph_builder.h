@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "base/check.h"
-#include "pipeline/config/valid_graph.h"
+#include <brigade/check.h>
+#include "pipeline/config/validate/valid_graph.h"
 
 namespace brigade {
 
@@ -47,19 +47,20 @@ class GraphBuilder {
 
   /// References stay valid until the next stage is added.
   ValidStage& stage(const std::string& name) { return graph_.stages[index(name)]; }
-  StageType& type_of(const std::string& name) { return types_[index(name)]; }
+  StageType& type_of(const std::string& name) { return types_[index_of(index(name))]; }
   ValidGraph& graph() { return graph_; }
 
   /// Types are found by position, so this works after any number of stages.
   const ValidGraph& build() {
-    for (std::size_t s = 0; s < graph_.stages.size(); ++s) graph_.stages[s].type = &types_[s];
+    for (const StageNumber s : graph_.stages.numbers())
+      graph_.stages[s].type = &types_[index_of(s)];
     return graph_;
   }
 
  private:
-  int index(const std::string& name) const {
-    for (std::size_t s = 0; s < graph_.stages.size(); ++s)
-      if (graph_.stages[s].name == name) return static_cast<int>(s);
+  StageNumber index(const std::string& name) const {
+    for (const StageNumber s : graph_.stages.numbers())
+      if (graph_.stages[s].name == name) return s;
     BRIGADE_CHECK(false, name);
     return -1;
   }
@@ -74,6 +75,7 @@ class GraphBuilder {
     stage.kind = kind;
     stage.outputs = std::move(outputs);
     stage.random = name;
+    stage.restart.policy = RestartSpec::Policy::never;
     return stage;
   }
 

@@ -10,8 +10,8 @@
 #include <initializer_list>
 #include <string>
 
-#include "base/check.h"
-#include "base/text.h"
+#include <brigade/check.h>
+#include <brigade/text.h>
 
 namespace brigade::testing_support {
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "pipeline/config/yaml_reader.h"
+#include <brigade/check.h>
+#include <brigade/text.h>
+#include "pipeline/config/yaml/yaml_reader.h"
 
 namespace brigade::json_schema {
 

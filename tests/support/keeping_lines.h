@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/process/run_lines.h"
+#include "pipeline/supervisor/run_output.h"
 
 namespace brigade {
 
-class KeepingLines final : public RunLines {
+class KeepingLines final : public RunOutput {
  public:
   std::vector<std::string> lines;
   std::vector<std::string> progress_lines;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Small lines of stages for tests of the protocol: a shape from a few words, the control segment on
-// memory that the caller gives, and rows of one number each.
+// memory that the caller gives, and slots of one number each.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "transports/layout.h"
-#include "transports/row_pool.h"
+#include "transports/slot_ring.h"
 
 namespace brigade::support {
 
@@ -17,78 +17,82 @@ namespace brigade::support {
 struct StageSpec {
   int replicas = 1;
   std::uint64_t task = 1;
-  std::uint64_t rows = 0;  ///< M; 0 for a consumer
-  std::vector<int> inputs;
+  std::uint64_t slots = 0;  ///< M; 0 for a consumer
+  std::vector<StageNumber> inputs;
   bool in_order = false;  ///< no task words (only with one replica)
   bool fixed = false;
-  std::uint64_t fan_out = 1;  ///< rows per sample
+  std::uint64_t fan_out = 1;       ///< slots per sample
+  std::uint64_t hold = 1;          ///< tasks at once; more: an application
+  bool ends_by_watermark = false;  ///< a mistake: of an application, as of everybody else
 };
 
-/// Samples of a stage's lane for each of the source: the fan-outs above it.
-inline std::uint64_t lane_scale(const GraphShape& graph, int stage) {
+/// Samples of a stage's task queue for each of the source: the fan-outs above it.
+inline std::uint64_t queue_scale(const SharedShape& graph, StageNumber stage) {
   std::uint64_t scale = 1;
-  const auto* lane = &graph.stages[static_cast<std::size_t>(stage)].lanes[0];
-  while (!lane->inputs.empty()) {
-    const StageShape& above = graph.stages[static_cast<std::size_t>(lane->inputs[0])];
+  const auto* queue = &graph.stages[stage].queues[0];
+  while (!queue->inputs.empty()) {
+    const StageShape& above = graph.stages[queue->inputs[0]];
     scale *= above.fan_out;
-    lane = &above.lanes[0];
+    queue = &above.queues[0];
   }
   return scale;
 }
 
-/// The domain of a lane with this scale, made where there is none.
-inline int domain_of_scale(GraphShape& graph, std::uint64_t scale) {
+/// The index space of a task queue with this scale, made where there is none.
+inline IndexSpaceNumber index_space_of_scale(SharedShape& graph, std::uint64_t scale) {
   if (scale == 1) return 0;
-  for (const DerivedDomain& derived : graph.derived)
-    if (derived.fan_out == scale) return derived.domain;
-  graph.derived.push_back({graph.domains, 0, scale});
-  return graph.domains++;
+  for (const DerivedIndexSpace& derived : graph.derived)
+    if (derived.fan_out == scale) return derived.index_space;
+  const IndexSpaceNumber made(graph.index_spaces++);
+  graph.derived.push_back({made, 0, scale});
+  return made;
 }
 
-/// What the planner would make of it: windows, replica numbers; one domain, and those derived from
-/// it.
-inline GraphShape line_shape(const std::vector<StageSpec>& specs) {
-  GraphShape graph;
-  graph.domains = 1;
+/// What the planner would make of it: windows, replica numbers; one index space, and those derived
+/// from it.
+inline SharedShape line_shape(const ByStage<StageSpec>& specs) {
+  SharedShape graph;
+  graph.index_spaces = 1;
   for (const StageSpec& spec : specs) {
     StageShape stage;
     stage.fan_out = spec.fan_out;
     stage.first_replica = graph.replicas;
     stage.replicas = spec.replicas;
-    stage.rows = spec.rows;
+    stage.slots = spec.slots;
     stage.source = spec.inputs.empty();
-    LaneShape lane;
-    lane.task = spec.task;
-    lane.inputs = spec.inputs;
-    lane.in_order = spec.in_order;
-    lane.fixed = spec.fixed;
-    std::uint64_t rows = spec.rows;
-    for (int input : spec.inputs) {
-      const std::uint64_t above = specs[static_cast<std::size_t>(input)].rows;
-      if (spec.rows == 0) rows = rows == 0 ? above : std::min(rows, above);
+    stage.application = spec.hold > 1 && !spec.ends_by_watermark;
+    QueueShape queue;
+    queue.task = spec.task;
+    queue.inputs = spec.inputs;
+    queue.in_order = spec.in_order;
+    queue.fixed = spec.fixed;
+    std::uint64_t slots = spec.slots;
+    for (const StageNumber input : spec.inputs) {
+      const std::uint64_t above = specs[input].slots;
+      if (spec.slots == 0) slots = slots == 0 ? above : std::min(slots, above);
     }
-    lane.window = rows / (spec.task * spec.fan_out);
-    stage.lanes.push_back(lane);
+    queue.window = slots / (spec.task * spec.fan_out);
+    stage.queues.push_back(queue);
     stage.skips_max = 4;
     stage.quarantine_max = 4;
     graph.replicas += spec.replicas;
     graph.stages.push_back(stage);
-    LaneShape& made = graph.stages.back().lanes[0];
-    made.domain =
-        domain_of_scale(graph, lane_scale(graph, static_cast<int>(graph.stages.size()) - 1));
+    QueueShape& made = graph.stages.back().queues[0];
+    made.index_space = index_space_of_scale(
+        graph, queue_scale(graph, graph.stages.number_of(graph.stages.back())));
   }
   return graph;
 }
 
 /// The samples of a line are a multiple of every task size; returns L of the source.
-inline std::uint64_t line_multiple(const GraphShape& shape) {
+inline std::uint64_t line_multiple(const SharedShape& shape) {
   std::uint64_t multiple = 1;
-  for (std::size_t s = 0; s < shape.stages.size(); ++s) {
+  for (const StageNumber s : shape.stages.numbers()) {
     const StageShape& stage = shape.stages[s];
-    const std::uint64_t scale = lane_scale(shape, static_cast<int>(s));
-    for (const LaneShape& lane : stage.lanes) {
-      const auto rounds = lane.fixed ? static_cast<std::uint64_t>(stage.replicas) : 1;
-      const std::uint64_t round = lane.task * rounds;
+    const std::uint64_t scale = queue_scale(shape, s);
+    for (const QueueShape& queue : stage.queues) {
+      const auto rounds = queue.fixed ? static_cast<std::uint64_t>(stage.replicas) : 1;
+      const std::uint64_t round = queue.task * rounds;
       multiple = std::lcm(multiple, round / std::gcd(round, scale));
     }
   }
@@ -96,30 +100,31 @@ inline std::uint64_t line_multiple(const GraphShape& shape) {
 }
 
 /// What a stage makes of the sum of its inputs; a source's only input is the sample number.
-inline std::uint64_t next_value(int stage, std::uint64_t sum) {
-  return (sum + static_cast<std::uint64_t>(stage) + 1) * 0x9e3779b97f4a7c15u;
+inline std::uint64_t next_value(StageNumber stage, std::uint64_t sum) {
+  return (sum + static_cast<std::uint64_t>(stage.value()) + 1) * 0x9e3779b97f4a7c15u;
 }
 
-/// The value of a row in a stage's pool, when everything went right: of a stage with a fan-out the
+/// The value of a slot in a stage's ring, when everything went right: of a stage with a fan-out the
 /// i-th of a sample is its value plus i.
-inline std::uint64_t expected_value(const GraphShape& shape, int stage, std::uint64_t row) {
+inline std::uint64_t expected_value(const SharedShape& shape, StageNumber stage,
+                                    std::uint64_t slot) {
   std::uint64_t sum = 0;
-  const StageShape& made_by = shape.stages[static_cast<std::size_t>(stage)];
-  const std::uint64_t sample = row / made_by.fan_out;
-  const auto& inputs = made_by.lanes[0].inputs;
-  for (int input : inputs) sum += expected_value(shape, input, sample);
-  return next_value(stage, inputs.empty() ? sample : sum) + row % made_by.fan_out;
+  const StageShape& made_by = shape.stages[stage];
+  const std::uint64_t sample = slot / made_by.fan_out;
+  const auto& inputs = made_by.queues[0].inputs;
+  for (const StageNumber input : inputs) sum += expected_value(shape, input, sample);
+  return next_value(stage, inputs.empty() ? sample : sum) + slot % made_by.fan_out;
 }
 
-/// Bytes of a pool whose rows are a header and one 64-bit number.
-inline std::uint64_t number_pool_bytes(const StageShape& stage) {
-  return stage.rows * (sizeof(RowHeader) + sizeof(std::uint64_t));
+/// Bytes of a ring whose slots are a header and one 64-bit number.
+inline std::uint64_t number_ring_bytes(const StageShape& stage) {
+  return stage.slots * (sizeof(SlotHeader) + sizeof(std::uint64_t));
 }
 
-inline RowPool number_pool(std::byte* base, const StageShape& stage) {
+inline SlotRing number_ring(std::byte* base, const StageShape& stage) {
   return {base,
-          std::max<std::uint64_t>(stage.rows, 1),
-          {{stage.rows * sizeof(RowHeader), sizeof(std::uint64_t)}}};
+          std::max<std::uint64_t>(stage.slots, 1),
+          {{stage.slots * sizeof(SlotHeader), sizeof(std::uint64_t)}}};
 }
 
 /// Zeroed memory on a cache line of its own, private to this process.

@@ -25,7 +25,7 @@ LoadedGraph LoadText::files(std::vector<SourceFile> texts) {
                                        .sets = sets,
                                        .limit = limit,
                                        .types = fake_stage_types(),
-                                       .facts = facts,
+                                       .metadata = metadata,
                                        .environment = variable,
                                        .working_directory = "/home/anna",
                                        .plugins = &plugins});

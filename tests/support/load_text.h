@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/config/load_graph.h"
-#include "tests/support/fake_facts.h"
+#include "pipeline/config/validate/load_graph.h"
+#include "tests/support/fake_metadata.h"
 #include "tests/support/fake_plugins.h"
 
 namespace brigade {
@@ -22,7 +22,7 @@ struct LoadText {
   std::vector<std::string> sets;
   std::optional<std::uint64_t> limit;
   std::map<std::string, std::string> environment;
-  FakeFacts facts = golden_facts();
+  FakeMetadata metadata = golden_metadata();
   FakePlugins plugins = golden_plugins();
 
   LoadedGraph files(std::vector<SourceFile> texts);

@@ -1,15 +1,15 @@
 #pragma once
 
 // numbers (a source of integers) -> mix (arithmetic and a random draw per sample; may drop) -> sink
-// (logs), and the same computed by a plain loop without stages, rows or threads.
+// (logs), and the same computed by a plain loop without stages, slots or threads.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/random.h"
-#include "base/text.h"
-#include "pipeline/run/sampler.h"
+#include <brigade/random.h>
+#include <brigade/text.h>
+#include "pipeline/records/sampler.h"
 #include "tests/support/fake_stages.h"
 #include "tests/support/run_line.h"
 
@@ -21,7 +21,7 @@ struct NumberLine {
   std::uint64_t samples = 150;
   std::uint64_t epochs = 2;
   std::uint64_t batch = 0;  ///< of the sink; 0: it takes samples
-  std::uint64_t rows = 0;   ///< task of `mix`; 0: auto
+  std::uint64_t slots = 0;  ///< task of `mix`; 0: auto
   std::uint64_t producers = 1;
   std::uint64_t mixers = 1;
   std::uint64_t sinks = 1;
@@ -32,7 +32,7 @@ struct NumberLine {
   std::uint64_t seed = 7;
 
   std::string text() const {
-    return concat("samples ", samples, " epochs ", epochs, " batch ", batch, " rows ", rows,
+    return concat("samples ", samples, " epochs ", epochs, " batch ", batch, " slots ", slots,
                   " producers ", producers, " mixers ", mixers, " sinks ", sinks, " batched_mix ",
                   batched_mix, " drops ", drops, " drop_last ", drop_last);
   }
@@ -55,7 +55,7 @@ inline std::int64_t mixed(std::int64_t value, Philox random) {
 /// Per sample.
 inline std::unique_ptr<Stage> make_mix(bool drops) {
   return std::make_unique<LambdaStage>([drops](const Inputs& in, Outputs& out) -> Result<Next> {
-    if (drops && is_dropped(in.sample().id)) return Next::drop;
+    if (drops && is_dropped(in.info().id)) return Next::drop;
     out["value"].as<std::int64_t>()[0] = mixed(in["value"].as<std::int64_t>()[0], in.random());
     return Next::emit;
   });
@@ -66,7 +66,8 @@ inline std::unique_ptr<Stage> make_batched_mix() {
   return std::make_unique<LambdaStage>([](const Inputs& in, Outputs& out) -> Result<Next> {
     const auto from = in["value"].as<std::int64_t>();
     const auto to = out["value"].as<std::int64_t>();
-    BRIGADE_CHECK(from.size() == to.size() && in.rows() == out.rows(), from.size(), to.size());
+    BRIGADE_CHECK(from.size() == to.size() && in.samples() == out.samples(), from.size(),
+                  to.size());
     for (std::size_t i = 0; i < from.size(); ++i)
       to[i] = mixed(from[i], in.random(static_cast<std::int64_t>(i)));
     return Next::emit;
@@ -90,7 +91,7 @@ inline GraphBuilder number_graph(const NumberLine& line) {
   ValidStage& mix = graph.transform("mix", {last}, {kValue});
   graph.type_of("mix").contract.may_drop = line.drops && !line.batched_mix;
   mix.replicas = line.mixers;
-  mix.rows = line.rows;
+  mix.chunk = line.slots;
   mix.batched = line.batched_mix;
   if (line.batched_mix) mix.sources[0].batch = line.batch;
   ValidStage& sink = graph.consumer("sink", {"mix"});
@@ -105,7 +106,7 @@ inline void fill_number_line(RunLine& run, const NumberLine& line, Log& log) {
   run.producers["numbers"] = [=](int) { return make_numbers(line.samples); };
   run.stages["filter"] = [](int) {
     return std::make_unique<LambdaStage>([](const Inputs& in, Outputs& out) -> Result<Next> {
-      if (is_dropped(in.sample().id)) return Next::drop;
+      if (is_dropped(in.info().id)) return Next::drop;
       out["value"].as<std::int64_t>()[0] = in["value"].as<std::int64_t>()[0];
       return Next::emit;
     });
@@ -129,11 +130,11 @@ inline std::vector<Event> expected_calls(const NumberLine& line, std::uint64_t p
       for (std::uint64_t index = first; index < std::min(first + batch, line.samples); ++index) {
         const std::uint64_t id = line.shuffle ? order(index) : index;
         if (line.drops && is_dropped(id)) continue;
-        call.rows.push_back({epoch * period + index, index, id, epoch});
+        call.samples.push_back({epoch * period + index, index, id, epoch});
         call.values.push_back(
             mixed(static_cast<std::int64_t>(id), Philox(line.seed, stream_id("mix"), epoch, id)));
       }
-      if (!call.rows.empty()) calls.push_back(std::move(call));
+      if (!call.samples.empty()) calls.push_back(std::move(call));
     }
   }
   return calls;
@@ -143,11 +144,11 @@ inline void expect_same_calls(const std::vector<Event>& seen, const std::vector<
   ASSERT_EQ(seen.size(), expected.size());
   for (std::size_t c = 0; c < seen.size(); ++c) {
     ASSERT_EQ(seen[c].values, expected[c].values) << "call " << c;
-    ASSERT_EQ(seen[c].rows.size(), expected[c].rows.size());
-    for (std::size_t row = 0; row < seen[c].rows.size(); ++row) {
-      const SampleInfo& a = seen[c].rows[row];
-      const SampleInfo& b = expected[c].rows[row];
-      ASSERT_EQ(a.number, b.number) << "call " << c << " row " << row;
+    ASSERT_EQ(seen[c].samples.size(), expected[c].samples.size());
+    for (std::size_t slot = 0; slot < seen[c].samples.size(); ++slot) {
+      const SampleInfo& a = seen[c].samples[slot];
+      const SampleInfo& b = expected[c].samples[slot];
+      ASSERT_EQ(a.number, b.number) << "call " << c << " slot " << slot;
       ASSERT_EQ(a.index, b.index);
       ASSERT_EQ(a.id, b.id);
       ASSERT_EQ(a.epoch, b.epoch);

@@ -12,7 +12,7 @@
 #include <map>
 #include <string>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "tests/support/test_images.h"
 
 namespace brigade::testing_support {

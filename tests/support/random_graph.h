@@ -65,7 +65,7 @@ class RandomGraph {
   void dress(ValidStage& stage) {
     stage.replicas = number(0, 4);
     stage.batch = one_of<std::uint64_t>({0, 16, 64, 256, 250});
-    stage.rows = one_of<std::uint64_t>({0, 0, 0, 1, 10, 48});
+    stage.chunk = one_of<std::uint64_t>({0, 0, 0, 1, 10, 48});
     stage.buffers = one_of<std::uint64_t>({0, 0, 0, 1, 5, 50});
     if (number(0, 4) == 0) stage.on_error = {true, number(0, 100), 0};
     if (stage.kind == StageKind::producer) return;

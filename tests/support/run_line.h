@@ -21,11 +21,12 @@
 #include <thread>
 #include <vector>
 
+#include <brigade/text.h>
 #include "pipeline/plan/planner.h"
-#include "pipeline/run/graph_shape.h"
-#include "pipeline/run/replica.h"
-#include "pipeline/run/replica_context.h"
-#include "pipeline/run/sampler.h"
+#include "pipeline/records/sampler.h"
+#include "pipeline/records/shared_shape.h"
+#include "pipeline/replica/replica.h"
+#include "pipeline/replica/replica_context.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/line.h"
 #include "tests/support/plan_limits.h"
@@ -42,7 +43,7 @@ class KeepingReporter final : public RunReporter {
   void report(std::string_view name, std::uint64_t value) override {
     keep(name, std::to_string(value));
   }
-  void say(std::string_view line) override {
+  void log(std::string_view line) override {
     std::lock_guard lock(mutex_);
     lines_.emplace_back(line);
   }
@@ -85,9 +86,10 @@ class RunLine {
   /// Called when all threads run and the graph has started.
   std::function<void()> while_running = [] {};
 
-  /// `adjust`: changes the plan before memory is laid out for it.
-  explicit RunLine(
-      GraphBuilder& graph, const std::function<void(Plan&)>& adjust = [](Plan&) {}) {
+  /// `adjust`: changes the plan before memory is laid out for it; `past`: gives it a point to
+  /// resume from, whose lists are as long as the plan's.
+  explicit RunLine(GraphBuilder& graph, const std::function<void(Plan&)>& adjust = {},
+                   const std::function<void(const Plan&, ResumePoint&)>& past = {}) {
     for (ValidStage& stage : graph.graph().stages) {
       StageContract& contract = graph.type_of(stage.name).contract;
       if (!contract.make_params) contract.make_params = [] { return std::make_shared<int>(); };
@@ -96,11 +98,16 @@ class RunLine {
     PlanResult planned = plan_graph(graph.build(), small_machine());
     for (const PlanProblem& problem : planned.problems) ADD_FAILURE() << problem.message;
     plan_ = std::move(planned.plan);
-    adjust(plan_);
+    if (adjust) adjust(plan_);
+    resume_.index_spaces.resize(plan_.index_spaces.size());
+    for (const PlanStage& stage : plan_.stages)
+      resume_.stages.emplace_back().queues.resize(stage.queues.size());
+    if (past) past(plan_, resume_);
     lay_out();
   }
 
   const Plan& plan() const { return plan_; }
+  const ResumePoint& resume() const { return resume_; }
   Control<SystemPolicy>& control() { return control_; }
   const PlanStage& stage(const std::string& name) const {
     for (const PlanStage& stage : plan_.stages)
@@ -108,35 +115,31 @@ class RunLine {
     BRIGADE_CHECK(false, name);
     return plan_.stages.front();
   }
-  int index(const std::string& name) const {
-    return static_cast<int>(&stage(name) - plan_.stages.data());
-  }
-  EdgeAudit audit(const std::string& writer, const std::string& reader, int lane = 0) {
-    return audit_edge(control_, index(writer), index(reader), lane);
+  StageNumber index(const std::string& name) const { return plan_.stages.number_of(stage(name)); }
+  EdgeAudit audit(const std::string& writer, const std::string& reader, QueueNumber queue = 0) {
+    return audit_edge(control_, index(writer), index(reader), queue);
   }
 
-  const RowPool& pool(const std::string& name) const {
-    return pools_[static_cast<std::size_t>(index(name))];
-  }
-  const std::vector<RowPool>& pools() const { return pools_; }
+  const SlotRing& ring(const std::string& name) const { return rings_[index(name)]; }
+  const ByStage<SlotRing>& rings() const { return rings_; }
   ReplicaContext context(const std::string& name, int replica = 0) {
-    return {&plan_, &stage(name), index(name), replica, &control_, pools_, &reporter};
+    return {&plan_, &resume_, &stage(name), index(name), replica, &control_, &rings_, &reporter};
   }
-  LaneWords<SystemPolicy>& lane(const std::string& name, int lane = 0) {
-    return control_.stages[static_cast<std::size_t>(index(name))]
-        .lanes[static_cast<std::size_t>(lane)];
+  QueueWords<SystemPolicy>& queue(const std::string& name, QueueNumber queue = 0) {
+    return control_.stages[index(name)].queues[queue];
   }
 
   /// A replica that nobody has opened yet.
-  Replica make(int stage, int replica) {
+  Replica make(StageNumber stage, int replica) {
     ReplicaSetup setup;
     setup.plan = &plan_;
+    setup.resume = &resume_;
     setup.stage = stage;
     setup.replica = replica;
     setup.control = &control_;
-    setup.pools = pools_;
-    setup.type = types_[static_cast<std::size_t>(stage)];
-    const std::string& name = plan_.stages[static_cast<std::size_t>(stage)].name;
+    setup.rings = rings_;
+    setup.type = types_[stage];
+    const std::string& name = plan_.stages[stage].name;
     setup.make_stage = [this, name, replica]() -> Result<std::unique_ptr<Stage>> {
       return stages.at(name)(replica);
     };
@@ -163,8 +166,8 @@ class RunLine {
   }
 
   Result<void> open_all() {
-    for (int s = 0; s < static_cast<int>(plan_.stages.size()); ++s) {
-      for (int r = 0; r < plan_.stages[static_cast<std::size_t>(s)].replicas; ++r) {
+    for (const StageNumber s : plan_.stages.numbers()) {
+      for (int r = 0; r < plan_.stages[s].replicas; ++r) {
         Replica& replica = replicas_.emplace(Id{s, r}, make(s, r)).first->second;
         BRIGADE_TRY(replica.open());
         sizes_[s] = replica.source_size().value_or(0);
@@ -175,13 +178,12 @@ class RunLine {
 
   /// The start barrier: sizes become ends, then consumers may start.
   void start() {
-    for (std::size_t d = 0; d < plan_.domains.size(); ++d) {
-      const PlanDomain& domain = plan_.domains[d];
-      if (domain.above >= 0) continue;  // it follows
-      const std::uint64_t samples = sizes_.at(domain.sources.front());
+    for (const IndexSpaceNumber d : plan_.index_spaces.numbers()) {
+      const PlanIndexSpace& index_space = plan_.index_spaces[d];
+      if (index_space.above >= 0) continue;  // it follows
+      const std::uint64_t samples = sizes_.at(index_space.sources.front());
       if (samples == 0) continue;  // a stream: it sets its end itself
-      set_end(control_, static_cast<int>(d), samples, epoch_period(samples, domain.multiple),
-              plan_.epochs);
+      set_end(control_, d, samples, epoch_period(samples, index_space.multiple), plan_.epochs);
     }
     begin_running(control_);
   }
@@ -189,20 +191,20 @@ class RunLine {
   int restarts() const { return restarts_; }
 
  private:
-  using Id = std::pair<int, int>;  // stage, replica
+  using Id = std::pair<StageNumber, int>;  // replica of the stage
 
   void lay_out() {
-    shape_ = graph_shape(plan_);
+    shape_ = shared_shape(plan_, resume_);
     memory_ = std::make_unique<LineMemory>(control_bytes<SystemPolicy>(shape_));
     control_ =
         create_control<SystemPolicy>(memory_->data(), shape_, choose_wake_order<SystemPolicy>());
     for (const PlanStage& stage : plan_.stages) {
-      if (!stage.has_pool) {
-        pools_.emplace_back();
+      if (!stage.has_ring) {
+        rings_.emplace_back();
         continue;
       }
-      pool_memory_.push_back(std::make_unique<LineMemory>(stage.segment_bytes()));
-      pools_.emplace_back(pool_memory_.back()->data(), stage.pool.rows, row_arrays(stage.pool));
+      ring_memory_.push_back(std::make_unique<LineMemory>(stage.segment_bytes()));
+      rings_.emplace_back(ring_memory_.back()->data(), stage.ring.slots, slot_arrays(stage.ring));
     }
   }
 
@@ -221,15 +223,16 @@ class RunLine {
     }
   }
 
-  std::vector<const StageType*> types_;
+  ByStage<const StageType*> types_;
   Plan plan_;
-  GraphShape shape_;
+  ResumePoint resume_;
+  SharedShape shape_;
   std::unique_ptr<LineMemory> memory_;
   Control<SystemPolicy> control_;
-  std::vector<std::unique_ptr<LineMemory>> pool_memory_;
-  std::vector<RowPool> pools_;
+  std::vector<std::unique_ptr<LineMemory>> ring_memory_;
+  ByStage<SlotRing> rings_;
   std::map<Id, Replica> replicas_;
-  std::map<int, std::uint64_t> sizes_;
+  std::map<StageNumber, std::uint64_t> sizes_;
   std::mutex mutex_;
   int restarts_ = 0;
   std::optional<Error> error_;

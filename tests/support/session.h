@@ -5,10 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/config/load_graph.h"
+#include "pipeline/checkpoint/begin_run.h"
+#include "pipeline/config/validate/load_graph.h"
+#include "pipeline/host/file_metadata.h"
 #include "pipeline/plan/planner.h"
-#include "pipeline/process/file_facts.h"
-#include "pipeline/process/run_session.h"
+#include "pipeline/session/run_session.h"
 #include "stages/builtin.h"
 #include "tests/support/faulty_stages.h"
 #include "tests/support/keeping_lines.h"
@@ -26,13 +27,13 @@ struct Session {
   RunOptions options;
 
   Plan plan(const std::string& yaml) {
-    FileFacts facts;
+    FileMetadataProbe metadata;
     const LoadedGraph loaded =
         load_graph({{"test.yaml", yaml, "/", false}}, {.files = {},
                                                        .sets = {},
                                                        .limit = {},
                                                        .types = types,
-                                                       .facts = facts,
+                                                       .metadata = metadata,
                                                        .environment = {},
                                                        .working_directory = "/"});
     EXPECT_EQ(loaded.messages(), "");
@@ -42,8 +43,15 @@ struct Session {
     return std::move(planned.plan);
   }
 
+  /// From the beginning.
+  PlannedRun planned(const std::string& yaml) {
+    Plan made = plan(yaml);
+    ResumePoint fresh = from_the_beginning(made, types);
+    return {std::move(made), std::move(fresh)};
+  }
+
   std::unique_ptr<RunSession> start(const std::string& yaml) {
-    auto session = RunSession::start(plan(yaml), types, lines, options);
+    auto session = RunSession::start(planned(yaml), types, lines, options);
     EXPECT_TRUE(session.ok()) << session.error().message;
     return std::move(session).value();
   }

@@ -12,9 +12,9 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#include "base/check.h"
-#include "base/random.h"
-#include "stages/image/resample.h"
+#include <brigade/check.h>
+#include <brigade/random.h>
+#include "stages/image/geometry/resample.h"
 
 namespace brigade::testing_support {
 
@@ -166,7 +166,7 @@ struct PngOptions {
   int orientation = 0;
 };
 
-/// `rows` are packed as PNG has them.
+/// `chunk` are packed as PNG has them.
 inline std::string write_png(std::int64_t height, std::int64_t width,
                              const std::vector<std::uint8_t>& rows, const PngOptions& options) {
   std::string out;

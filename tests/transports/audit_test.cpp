@@ -14,11 +14,11 @@ class AuditOfAnEdge : public testing::Test {
  protected:
   AuditOfAnEdge() { set_end(control_, 0, 12, 12, 1); }
 
-  void write(const RowCounts& counts = {}) { writer_.finish(writer_.try_claim().task, counts); }
-  void read(const RowCounts& counts = {}) { reader_.finish(reader_.try_claim().task, counts); }
+  void write(const SlotCounts& counts = {}) { writer_.finish(writer_.try_claim().task, counts); }
+  void read(const SlotCounts& counts = {}) { reader_.finish(reader_.try_claim().task, counts); }
   EdgeAudit audit() { return audit_edge(control_, 0, 1, 0); }
 
-  GraphShape shape_ = support::line_shape({{1, 4, 16, {}, true}, {1, 4, 0, {0}}});
+  SharedShape shape_ = support::line_shape({{1, 4, 16, {}, true}, {1, 4, 0, {0}}});
   support::LineMemory memory_{control_bytes<SystemPolicy>(shape_)};
   Control<SystemPolicy> control_ = create_control<SystemPolicy>(memory_.data(), shape_);
   Channel<SystemPolicy> writer_{control_, 0, 0, 0};
@@ -28,22 +28,22 @@ class AuditOfAnEdge : public testing::Test {
 TEST_F(AuditOfAnEdge, ProducedIsDeliveredWhenNothingHappened) {
   for (int task = 0; task < 3; ++task) write();
   for (int task = 0; task < 3; ++task) read();
-  const EdgeAudit books = audit();
-  EXPECT_EQ(books.produced, 12u);
-  EXPECT_EQ(books.delivered, 12u);
-  EXPECT_EQ(books.dropped, 0u);
-  EXPECT_EQ(books.leaked, 0);
+  const EdgeAudit edge = audit();
+  EXPECT_EQ(edge.produced, 12u);
+  EXPECT_EQ(edge.delivered, 12u);
+  EXPECT_EQ(edge.dropped, 0u);
+  EXPECT_EQ(edge.leaked, 0);
 }
 
-TEST_F(AuditOfAnEdge, PadsAndHolesOfTheWriterWereNeverProduced) {
+TEST_F(AuditOfAnEdge, PadsAndEmptySlotsOfTheWriterWereNeverProduced) {
   write({0, 1, 0});
   write({3, 0, 0});
   read({0, 1, 0});
   read({3, 0, 0});
-  const EdgeAudit books = audit();
-  EXPECT_EQ(books.produced, 4u);
-  EXPECT_EQ(books.delivered, 4u);
-  EXPECT_EQ(books.dropped, 0u);
+  const EdgeAudit edge = audit();
+  EXPECT_EQ(edge.produced, 4u);
+  EXPECT_EQ(edge.delivered, 4u);
+  EXPECT_EQ(edge.dropped, 0u);
 }
 
 TEST_F(AuditOfAnEdge, WhatTheReaderSkippedOrDroppedIsDropped) {
@@ -51,19 +51,19 @@ TEST_F(AuditOfAnEdge, WhatTheReaderSkippedOrDroppedIsDropped) {
   write({1, 0, 0});
   read({0, 1, 0});  // skipped one
   read({1, 0, 3});  // drop_last
-  const EdgeAudit books = audit();
-  EXPECT_EQ(books.produced, 7u);
-  EXPECT_EQ(books.delivered, 3u);
-  EXPECT_EQ(books.dropped, 4u);
+  const EdgeAudit edge = audit();
+  EXPECT_EQ(edge.produced, 7u);
+  EXPECT_EQ(edge.delivered, 3u);
+  EXPECT_EQ(edge.dropped, 4u);
 }
 
 TEST_F(AuditOfAnEdge, QuarantinedSamplesAreNamedAndNotDropped) {
   write();
   read({0, 0, 0, 1});
-  const EdgeAudit books = audit();
-  EXPECT_EQ(books.delivered, 3u);
-  EXPECT_EQ(books.quarantined, 1u);
-  EXPECT_EQ(books.dropped, 0u);
+  const EdgeAudit edge = audit();
+  EXPECT_EQ(edge.delivered, 3u);
+  EXPECT_EQ(edge.quarantined, 1u);
+  EXPECT_EQ(edge.dropped, 0u);
 }
 
 TEST_F(AuditOfAnEdge, WhatWasPublishedAndNotConsumedIsLeaked) {
@@ -83,15 +83,15 @@ TEST_F(AuditOfAnEdge, ATaskThatIsStillClaimedIsLeaked) {
 TEST_F(AuditOfAnEdge, ATallyCountsOnceItsTaskIsDone) {
   write();
   const std::uint64_t task = reader_.try_claim().task;
-  control_.stages[1].lanes[0].tallies[0].write(1, task, {0, 4, 0});
-  EXPECT_TRUE(lane_counts(control_, 1, 0).none());
-  auto& table = control_.stages[1].lanes[0].table;
+  control_.stages[1].queues[0].tallies[0].write(1, task, {0, 4, 0});
+  EXPECT_TRUE(queue_counts(control_, 1, 0).none());
+  auto& table = control_.stages[1].queues[0].table;
   table.word(task).store(table.done(task, 1));
-  EXPECT_EQ(lane_counts(control_, 1, 0).holes, 4u);
+  EXPECT_EQ(queue_counts(control_, 1, 0).empty_slots, 4u);
 }
 
-TEST(AuditOfAFanOut, CountsRowsBelowAndSamplesAbove) {
-  const GraphShape shape = support::line_shape(
+TEST(AuditOfAFanOut, CountsSlotsBelowAndSamplesAbove) {
+  const SharedShape shape = support::line_shape(
       {{1, 2, 8, {}, true}, {1, 2, 12, {0}, true, false, 3}, {1, 6, 0, {1}, true}});
   support::LineMemory memory(control_bytes<SystemPolicy>(shape));
   auto control = create_control<SystemPolicy>(memory.data(), shape);
@@ -102,7 +102,7 @@ TEST(AuditOfAFanOut, CountsRowsBelowAndSamplesAbove) {
   source.finish(source.try_claim().task);
   source.finish(source.try_claim().task, {0, 1, 0});
   three.finish(three.try_claim().task, {0, 1, 0});  // it skipped one
-  three.finish(three.try_claim().task, {0, 1, 0});  // and one was a hole
+  three.finish(three.try_claim().task, {0, 1, 0});  // and one was an empty slot
   reader.finish(reader.try_claim().task, {0, 3, 0});
   const EdgeAudit above = audit_edge(control, 0, 1, 0);
   EXPECT_EQ(above.produced, 3u);

@@ -14,22 +14,24 @@ using Shared = Control<SystemPolicy>;
 /// A line in one thread: whoever is named takes the next step.
 class Line {
  public:
-  explicit Line(const std::vector<StageSpec>& specs, std::uint64_t end = kNever)
+  explicit Line(const ByStage<StageSpec>& specs, std::uint64_t end = kNever)
       : shape_(support::line_shape(specs)), memory_(control_bytes<SystemPolicy>(shape_)) {
     control = create_control<SystemPolicy>(memory_.data(), shape_);
     if (end != kNever) set_end(control, 0, end, end, 1);
   }
-  Channel<SystemPolicy> channel(int stage, int replica = 0) { return {control, stage, 0, replica}; }
-  Mark<SystemPolicy>* mark(int stage) {
-    return control.stages[static_cast<std::size_t>(stage)].lanes[0].mark;
+  Channel<SystemPolicy> channel(StageNumber stage, int replica = 0) {
+    return {control, stage, 0, replica};
   }
-  std::uint64_t low(int stage) { return mark(stage)->low.value; }
-  Bell<SystemPolicy>& bell(int replica) { return control.bells[replica]; }
+  Watermark<SystemPolicy>* watermark(StageNumber stage) {
+    return control.stages[stage].queues[0].watermark;
+  }
+  std::uint64_t level(StageNumber stage) { return watermark(stage)->level.value; }
+  Doorbell<SystemPolicy>& doorbell(int replica) { return control.doorbells[replica]; }
 
   Shared control;
 
  private:
-  GraphShape shape_;
+  SharedShape shape_;
   support::LineMemory memory_;
 };
 
@@ -38,7 +40,8 @@ void expect_claimed(const Attempt<SystemPolicy>& found, std::uint64_t task) {
   EXPECT_EQ(found.task, task);
 }
 
-void expect_blocked(const Attempt<SystemPolicy>& found, const Mark<SystemPolicy>* on, Cause cause) {
+void expect_blocked(const Attempt<SystemPolicy>& found, const Watermark<SystemPolicy>* on,
+                    Cause cause) {
   ASSERT_EQ(found.look, Look::blocked);
   EXPECT_EQ(found.blocked_on, on);
   EXPECT_EQ(found.cause, cause);
@@ -52,12 +55,12 @@ class OneToOne : public testing::TestWithParam<bool> {
   Channel<SystemPolicy> reader_ = line_.channel(1);
 };
 
-TEST_P(OneToOne, ARowIsReadableWhenItsTaskIsFinished) {
-  expect_blocked(reader_.try_claim(), line_.mark(0), Cause::input);
+TEST_P(OneToOne, ASlotIsReadableWhenItsTaskIsFinished) {
+  expect_blocked(reader_.try_claim(), line_.watermark(0), Cause::input);
   expect_claimed(writer_.try_claim(), 0);
-  expect_blocked(reader_.try_claim(), line_.mark(0), Cause::input);
+  expect_blocked(reader_.try_claim(), line_.watermark(0), Cause::input);
   writer_.finish(0);
-  EXPECT_EQ(line_.low(0), 1u);
+  EXPECT_EQ(line_.level(0), 1u);
   expect_claimed(reader_.try_claim(), 0);
 }
 
@@ -66,14 +69,14 @@ TEST_P(OneToOne, TheWriterWaitsForMemoryUntilTheReaderHasFinished) {
     expect_claimed(writer_.try_claim(), task);
     writer_.finish(task);
   }
-  expect_blocked(writer_.try_claim(), line_.mark(1), Cause::memory);
+  expect_blocked(writer_.try_claim(), line_.watermark(1), Cause::memory);
   expect_claimed(reader_.try_claim(), 0);
-  expect_blocked(writer_.try_claim(), line_.mark(1), Cause::memory);
+  expect_blocked(writer_.try_claim(), line_.watermark(1), Cause::memory);
   reader_.finish(0);
   expect_claimed(writer_.try_claim(), 2);
 }
 
-TEST_P(OneToOne, EndsWhenTheMarkReachesTheEnd) {
+TEST_P(OneToOne, EndsWhenTheWatermarkReachesTheEnd) {
   for (std::uint64_t task = 0; task < 5; ++task) {
     expect_claimed(writer_.try_claim(), task);
     writer_.finish(task);
@@ -82,10 +85,10 @@ TEST_P(OneToOne, EndsWhenTheMarkReachesTheEnd) {
   }
   EXPECT_EQ(writer_.try_claim().look, Look::ended);
   EXPECT_EQ(reader_.try_claim().look, Look::ended);
-  EXPECT_EQ(line_.low(1), 5u);
+  EXPECT_EQ(line_.level(1), 5u);
 }
 
-TEST_P(OneToOne, ANewChannelGoesOnWhereTheMarkIs) {
+TEST_P(OneToOne, ANewChannelGoesOnWhereTheWatermarkIs) {
   expect_claimed(writer_.try_claim(), 0);
   writer_.finish(0);
   auto restarted = line_.channel(0);
@@ -108,10 +111,10 @@ TEST(Replicas, ClaimInAscendingOrderAndPublishInOrder) {
   expect_claimed(first.try_claim(), 0);
   expect_claimed(second.try_claim(), 1);
   second.finish(1);
-  EXPECT_EQ(line.low(0), 0u);  // 0 is not done
+  EXPECT_EQ(line.level(0), 0u);  // 0 is not done
   expect_claimed(second.try_claim(), 2);
   first.finish(0);
-  EXPECT_EQ(line.low(0), 2u);
+  EXPECT_EQ(line.level(0), 2u);
 }
 
 TEST(Replicas, OneMayHoldSeveralLeasesAndFinishThemInAnyOrder) {
@@ -120,9 +123,9 @@ TEST(Replicas, OneMayHoldSeveralLeasesAndFinishThemInAnyOrder) {
   for (std::uint64_t task : {0, 1, 2}) expect_claimed(channel.try_claim(), task);
   channel.finish(2);
   channel.finish(1);
-  EXPECT_EQ(line.low(0), 0u);
+  EXPECT_EQ(line.level(0), 0u);
   channel.finish(0);
-  EXPECT_EQ(line.low(0), 3u);
+  EXPECT_EQ(line.level(0), 3u);
 }
 
 TEST(Replicas, OneThatFellFarBehindCatchesUp) {
@@ -152,7 +155,7 @@ TEST(Replicas, WaitForTheEndWhileAnotherHasTheLastTask) {
   expect_claimed(first.try_claim(), 0);
   expect_claimed(second.try_claim(), 1);
   second.finish(1);
-  expect_blocked(second.try_claim(), line.mark(0), Cause::end);  // first may die with task 0
+  expect_blocked(second.try_claim(), line.watermark(0), Cause::end);  // first may die with task 0
   first.finish(0);
   EXPECT_EQ(second.try_claim().look, Look::ended);
 }
@@ -171,7 +174,7 @@ TEST(FixedTurns, AReplicaTakesItsOwnTasksOnly) {
   auto first = line.channel(1, 0);
   expect_claimed(first.try_claim(), 0);
   first.finish(0);
-  auto third = line.channel(1, 2);  // a restart looks from the mark on
+  auto third = line.channel(1, 2);  // a restart looks from the watermark on
   expect_claimed(third.try_claim(), 2);
 }
 
@@ -181,7 +184,7 @@ TEST(TaskSizes, AReaderWaitsForItsWholeBatch) {
   auto reader = line.channel(1);
   expect_claimed(writer.try_claim(), 0);
   writer.finish(0);
-  expect_blocked(reader.try_claim(), line.mark(0), Cause::input);
+  expect_blocked(reader.try_claim(), line.watermark(0), Cause::input);
   expect_claimed(writer.try_claim(), 1);
   writer.finish(1);
   expect_claimed(reader.try_claim(), 0);
@@ -198,26 +201,26 @@ TEST(Broadcast, TheSlowestReaderHoldsTheRing) {
     expect_claimed(fast.try_claim(), task);
     fast.finish(task);
   }
-  expect_blocked(writer.try_claim(), line.mark(2), Cause::memory);
+  expect_blocked(writer.try_claim(), line.watermark(2), Cause::memory);
   expect_claimed(slow.try_claim(), 0);
   slow.finish(0);
   expect_claimed(writer.try_claim(), 2);
 }
 
-TEST(Zip, ATaskNeedsItsRowsInEveryInput) {
+TEST(Zip, ATaskNeedsItsSlotsInEveryInput) {
   Line line({{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 1, 0, {0, 1}, true}}, 8);
   auto left = line.channel(0);
   auto right = line.channel(1);
   auto reader = line.channel(2);
   expect_claimed(left.try_claim(), 0);
   left.finish(0);
-  expect_blocked(reader.try_claim(), line.mark(1), Cause::input);
+  expect_blocked(reader.try_claim(), line.watermark(1), Cause::input);
   expect_claimed(right.try_claim(), 0);
   right.finish(0);
   expect_claimed(reader.try_claim(), 0);
 }
 
-TEST(OwnEnd, ASourceStopsAtTheSizeItKnowsBeforeTheDomainDoes) {
+TEST(OwnEnd, ASourceStopsAtTheSizeItKnowsBeforeTheIndexSpaceDoes) {
   Line line({{1, 1, 4, {}, true}, {1, 1, 0, {0}, true}});
   auto source = line.channel(0);
   source.set_own_end(1);
@@ -227,14 +230,14 @@ TEST(OwnEnd, ASourceStopsAtTheSizeItKnowsBeforeTheDomainDoes) {
   EXPECT_EQ(source.try_claim().look, Look::ended);
 }
 
-TEST(Finish, CountsRowsThatAreNotFullBeforeTheCommit) {
+TEST(Finish, CountsSlotsThatAreNotFullBeforeTheCommit) {
   Line line({{1, 4, 8, {}, true}, {1, 4, 0, {0}, true}}, 16);
   auto writer = line.channel(0);
   expect_claimed(writer.try_claim(), 0);
   writer.finish(0, {1, 2, 0});
   expect_claimed(writer.try_claim(), 1);
   writer.finish(1);  // all FULL: no new entry
-  auto& tally = line.control.stages[0].lanes[0].tallies[0];
+  auto& tally = line.control.stages[0].queues[0].tallies[0];
   EXPECT_EQ(tally.entries[tally.newest()].sequence, 1u);
   EXPECT_EQ(tally.entries[tally.newest()].counts().pads, 1u);
 
@@ -245,28 +248,28 @@ TEST(Finish, CountsRowsThatAreNotFullBeforeTheCommit) {
   expect_claimed(restarted.try_claim(), 2);
   restarted.finish(2, {0, 1, 0});
   EXPECT_EQ(tally.entries[tally.newest()].sequence, 2u);
-  EXPECT_EQ(tally.entries[tally.newest()].counts().holes, 3u);
+  EXPECT_EQ(tally.entries[tally.newest()].counts().empty_slots, 3u);
 }
 
-TEST(Resume, AMarkThatStartsInTheMiddleIsWhereClaimsStart) {
+TEST(Resume, AWatermarkThatStartsInTheMiddleIsWhereClaimsStart) {
   Line line({{2, 2, 8, {}}, {1, 4, 0, {0}}}, 1000);
-  line.mark(0)->low.value = 600;
-  line.mark(1)->low.value = 600;
+  line.watermark(0)->level.value = 600;
+  line.watermark(1)->level.value = 600;
   auto writer = line.channel(0, 1);
   auto reader = line.channel(1);
   for (std::uint64_t task : {300, 301, 302, 303}) {
     expect_claimed(writer.try_claim(), task);
     writer.finish(task);
   }
-  expect_blocked(writer.try_claim(), line.mark(1), Cause::memory);
+  expect_blocked(writer.try_claim(), line.watermark(1), Cause::memory);
   expect_claimed(reader.try_claim(), 150);
   reader.finish(150);
-  EXPECT_EQ(line.low(1), 604u);
+  EXPECT_EQ(line.level(1), 604u);
 }
 
-// Two rows for each sample: a ring of six rows has three of the writer's tasks and two of the
+// Two slots for each sample: a ring of six slots has three of the writer's tasks and two of the
 // reader's.
-TEST(FanOut, ARowIsReadableWhenTheSampleItIsMadeOfIsDone) {
+TEST(FanOut, ASlotIsReadableWhenTheSampleItIsMadeOfIsDone) {
   Line line({{1, 1, 8, {}, true}, {1, 1, 6, {0}, true, false, 2}, {1, 3, 0, {1}, true}}, 6);
   Channel<SystemPolicy> source = line.channel(0);
   Channel<SystemPolicy> writer = line.channel(1);
@@ -274,24 +277,24 @@ TEST(FanOut, ARowIsReadableWhenTheSampleItIsMadeOfIsDone) {
   for (std::uint64_t task = 0; task < 6; ++task) source.finish(source.try_claim().task);
   expect_claimed(writer.try_claim(), 0);
   writer.finish(0);
-  expect_blocked(reader.try_claim(), line.mark(1), Cause::input);  // two rows of three
+  expect_blocked(reader.try_claim(), line.watermark(1), Cause::input);  // two slots of three
   expect_claimed(writer.try_claim(), 1);
   writer.finish(1);
   expect_claimed(reader.try_claim(), 0);
 }
 
-TEST(FanOut, TheWriterNeedsRoomForAllRowsOfItsTask) {
+TEST(FanOut, TheWriterNeedsRoomForAllSlotsOfItsTask) {
   Line line({{1, 1, 8, {}, true}, {1, 1, 6, {0}, true, false, 2}, {1, 3, 0, {1}, true}}, 6);
   Channel<SystemPolicy> source = line.channel(0);
   Channel<SystemPolicy> writer = line.channel(1);
   Channel<SystemPolicy> reader = line.channel(2);
   for (std::uint64_t task = 0; task < 6; ++task) source.finish(source.try_claim().task);
   for (std::uint64_t task = 0; task < 3; ++task) writer.finish(writer.try_claim().task);
-  expect_blocked(writer.try_claim(), line.mark(2), Cause::memory);
-  reader.finish(reader.try_claim().task);  // frees three rows, of which it needs two
+  expect_blocked(writer.try_claim(), line.watermark(2), Cause::memory);
+  reader.finish(reader.try_claim().task);  // frees three slots, of which it needs two
   expect_claimed(writer.try_claim(), 3);
   writer.finish(3);
-  expect_blocked(writer.try_claim(), line.mark(2), Cause::memory);
+  expect_blocked(writer.try_claim(), line.watermark(2), Cause::memory);
 }
 
 // --- what a sleeper waits for, and who rings it --------------------------------------------------
@@ -299,16 +302,17 @@ TEST(FanOut, TheWriterNeedsRoomForAllRowsOfItsTask) {
 /// Replica `global` of the line as it sleeps after `found`.
 class Sleeper {
  public:
-  Sleeper(Line& line, int global, const Attempt<SystemPolicy>& found) : bell_(line.bell(global)) {
+  Sleeper(Line& line, int global, const Attempt<SystemPolicy>& found)
+      : doorbell_(line.doorbell(global)) {
     EXPECT_EQ(found.look, Look::blocked);
-    before_ = bell_.rings;
-    bell_.until = found.until;
+    before_ = doorbell_.rings;
+    doorbell_.until = found.until;
     set_waiter(found.blocked_on->waiters, global);
   }
-  bool is_rung() const { return bell_.rings != before_; }
+  bool is_rung() const { return doorbell_.rings != before_; }
 
  private:
-  Bell<SystemPolicy>& bell_;
+  Doorbell<SystemPolicy>& doorbell_;
   std::uint32_t before_ = 0;
 };
 
@@ -337,7 +341,7 @@ TEST(Sleepers, RoomIsWaitedForUntilItIsThere) {
   EXPECT_TRUE(sleeper.is_rung());
 }
 
-TEST(Sleepers, ThroughAFanOutTheyWaitForTheSampleThatBringsTheirLastRow) {
+TEST(Sleepers, ThroughAFanOutTheyWaitForTheSampleThatBringsTheirLastSlot) {
   Line line({{1, 1, 8, {}, true}, {1, 1, 6, {0}, true, false, 2}, {1, 3, 0, {1}, true}}, 6);
   auto source = line.channel(0);
   auto writer = line.channel(1);
@@ -345,7 +349,7 @@ TEST(Sleepers, ThroughAFanOutTheyWaitForTheSampleThatBringsTheirLastRow) {
   for (std::uint64_t task : {0, 1}) source.finish(task);
   const Sleeper sleeper(line, 2, reader.try_claim());
   writer.finish(0);
-  EXPECT_FALSE(sleeper.is_rung());  // two rows of three
+  EXPECT_FALSE(sleeper.is_rung());  // two slots of three
   writer.finish(1);
   EXPECT_TRUE(sleeper.is_rung());
 }
@@ -356,7 +360,7 @@ TEST(Sleepers, TheEndIsWaitedForUntilTheLastTaskIsDone) {
   auto other = line.channel(0, 1);
   expect_claimed(one.try_claim(), 0);
   expect_claimed(other.try_claim(), 1);
-  other.finish(1);  // the mark does not move
+  other.finish(1);  // the watermark does not move
   const Sleeper sleeper(line, 1, other.try_claim());
   EXPECT_FALSE(sleeper.is_rung());
   one.finish(0);

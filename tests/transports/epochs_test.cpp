@@ -1,6 +1,10 @@
 #include "transports/epochs.h"
+#include "transports/neighbour.h"
+#include "transports/watermark.h"
 
 #include <gtest/gtest.h>
+
+#include <thread>
 
 #include "tests/support/line.h"
 #include "transports/stop.h"
@@ -8,20 +12,20 @@
 namespace brigade {
 namespace {
 
-/// source -> a stage with three rows for each sample -> sink. Two epochs, whose ends are recorded.
+/// source -> a stage with three slots for each sample -> sink. Two epochs, whose ends are recorded.
 class Epochs : public testing::Test {
  protected:
-  static GraphShape shape(std::uint64_t ends) {
-    GraphShape shape = support::line_shape(
+  static SharedShape shape(std::uint64_t ends) {
+    SharedShape shape = support::line_shape(
         {{1, 1, 8, {}, true}, {1, 1, 24, {0}, true, false, 3}, {1, 1, 0, {1}, true}});
     shape.epoch_ends = {ends};
     return shape;
   }
   explicit Epochs(std::uint64_t ends = 2) : shape_(shape(ends)) {}
-  DomainEpochs<SystemPolicy> above() { return {control_, 0}; }
-  DomainEpochs<SystemPolicy> below() { return {control_, 1}; }
+  IndexSpaceEpochs<SystemPolicy> above() { return {control_, 0}; }
+  IndexSpaceEpochs<SystemPolicy> below() { return {control_, 1}; }
 
-  GraphShape shape_;
+  SharedShape shape_;
   support::LineMemory memory_{control_bytes<SystemPolicy>(shape_)};
   Control<SystemPolicy> control_ = create_control<SystemPolicy>(memory_.data(), shape_);
 };
@@ -32,20 +36,20 @@ TEST_F(Epochs, EndWhereTheSourceSaysAndBelowItAccordingly) {
   EXPECT_EQ(above().end(0), 4u);
   EXPECT_EQ(below().end(0), 12u);
   EXPECT_EQ(below().end(1), kNever);
-  EXPECT_EQ(control_.domains[0]->end.value, kNever);
+  EXPECT_EQ(control_.index_spaces[0]->end.value, kNever);
 }
 
-TEST_F(Epochs, TheLastOneIsTheEndOfItsDomainAndOfThoseBelow) {
+TEST_F(Epochs, TheLastOneIsTheEndOfItsIndexSpaceAndOfThoseBelow) {
   end_epoch(control_, 0, 0, 4);
   end_epoch(control_, 0, 1, 8);
-  EXPECT_EQ(control_.domains[0]->end.value, 8u);
-  EXPECT_EQ(control_.domains[1]->end.value, 24u);
+  EXPECT_EQ(control_.index_spaces[0]->end.value, 8u);
+  EXPECT_EQ(control_.index_spaces[1]->end.value, 24u);
 }
 
 TEST_F(Epochs, AStopThatCameBeforeTheLastOneStands) {
-  control_.domains[0]->end.value = 4;
+  control_.index_spaces[0]->end.value = 4;
   end_epoch(control_, 0, 1, 8);
-  EXPECT_EQ(control_.domains[0]->end.value, 4u);
+  EXPECT_EQ(control_.index_spaces[0]->end.value, 4u);
 }
 
 TEST_F(Epochs, ArePassedOneByOneAndEmptyOnesTogether) {
@@ -60,9 +64,9 @@ TEST_F(Epochs, ArePassedOneByOneAndEmptyOnesTogether) {
 }
 
 TEST_F(Epochs, EverybodyIsRung) {
-  const auto before = control_.bells[2].rings.load();
+  const auto before = control_.doorbells[2].rings.load();
   end_epoch(control_, 0, 0, 0);
-  EXPECT_GT(control_.bells[2].rings.load(), before);
+  EXPECT_GT(control_.doorbells[2].rings.load(), before);
 }
 
 class EpochsOfOneLength : public Epochs {
@@ -80,6 +84,105 @@ TEST_F(EpochsOfOneLength, FollowFromIt) {
   EXPECT_EQ(above().passed(7), 1u);
   EXPECT_EQ(below().passed(24), 2u);
   EXPECT_EQ(above().end(kNever - 1), kNever);
+}
+
+class FourTasksOfTwo : public testing::Test {
+ protected:
+  FourTasksOfTwo() { table_.initialise(); }
+  void finish(std::uint64_t task) { table_.word(task).store(table_.done(task, 0)); }
+  Advanced move() { return advance(watermark_, table_, 2); }
+  std::uint64_t level() { return watermark_.level.value.load(); }
+
+  Line<SystemPolicy> lines_[4];
+  TaskTable<SystemPolicy> table_{lines_, 4};
+  Watermark<SystemPolicy> watermark_;
+};
+
+TEST_F(FourTasksOfTwo, StandsStillBeforeTheFirstTaskIsDone) {
+  EXPECT_EQ(move().from, move().to);
+  finish(1);
+  EXPECT_EQ(move().from, move().to);
+  EXPECT_EQ(level(), 0u);
+}
+
+TEST_F(FourTasksOfTwo, MovesOverEveryTaskThatIsDone) {
+  finish(0);
+  finish(1);
+  finish(3);
+  const Advanced moved = move();
+  EXPECT_EQ(moved.from, 0u);
+  EXPECT_EQ(moved.to, 4u);
+  EXPECT_EQ(level(), 4u);
+  finish(2);
+  EXPECT_EQ(move().to, 8u);
+}
+
+TEST_F(FourTasksOfTwo, StopsAtTheWordsOfThePreviousRound) {
+  for (std::uint64_t task = 0; task < 4; ++task) finish(task);
+  EXPECT_EQ(move().to, 8u);  // word 0 says DONE, but of task 0, not of 4
+  EXPECT_EQ(level(), 8u);
+}
+
+TEST_F(FourTasksOfTwo, AClaimedTaskHoldsItBack) {
+  finish(0);
+  table_.word(1).store(table_.claimed(1, 0));
+  finish(2);
+  EXPECT_EQ(move().to, 2u);
+}
+
+TEST_F(FourTasksOfTwo, StartsAnywhere) {
+  watermark_.level.value = 1000;  // task 500, word 0
+  finish(500);
+  finish(501);
+  EXPECT_EQ(move().from, 1000u);
+  EXPECT_EQ(level(), 1004u);
+}
+
+TEST_F(FourTasksOfTwo, TwoFinishersAtOnceNeverLeaveItStanding) {
+  for (std::uint64_t round = 0; round < 2000; ++round) {
+    const auto half = [&](std::uint64_t which) {
+      finish(2 * round + which);
+      move();
+    };
+    std::thread other(half, 0);
+    half(1);
+    other.join();
+    ASSERT_EQ(level(), 4 * (round + 1));
+  }
+}
+
+class NeighbourOfAWatermark : public testing::Test {
+ protected:
+  Watermark<SystemPolicy> watermark_;
+};
+
+TEST_F(NeighbourOfAWatermark, IsLookedAtAgainOnlyWhereItHadNotCome) {
+  Neighbour<SystemPolicy> input{&watermark_};
+  EXPECT_FALSE(input.has(1));
+  watermark_.level.value = 5;
+  EXPECT_TRUE(input.has(4));
+  watermark_.level.value = 3;  // no watermark does that
+  EXPECT_TRUE(input.has(5));
+  EXPECT_FALSE(input.has(6));
+}
+
+TEST_F(NeighbourOfAWatermark, ThroughAFanOutBlocksUpToTheSampleOfTheLastSlot) {
+  Neighbour<SystemPolicy> input{&watermark_, 2};
+  watermark_.level.value = 1;
+  EXPECT_TRUE(input.has(2));
+  EXPECT_FALSE(input.has(3));
+  const Attempt<SystemPolicy> blocked = input.blocks(3, Cause::input);
+  EXPECT_EQ(blocked.blocked_on, &watermark_);
+  EXPECT_EQ(blocked.until, 2u);
+  watermark_.level.value = blocked.until;
+  EXPECT_TRUE(input.has(3));
+}
+
+TEST_F(NeighbourOfAWatermark, AsAReaderBlocksUntilItIsARoundBehind) {
+  Neighbour<SystemPolicy> reader{&watermark_, 1, 8};
+  EXPECT_TRUE(reader.has(8));
+  EXPECT_FALSE(reader.has(12));
+  EXPECT_EQ(reader.blocks(12, Cause::memory).until, 4u);
 }
 
 }  // namespace

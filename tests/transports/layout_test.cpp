@@ -1,8 +1,11 @@
 #include "transports/layout.h"
+#include "transports/limits.h"
+#include "transports/shape.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "tests/support/line.h"
@@ -14,8 +17,8 @@ using support::LineMemory;
 using testing::HasSubstr;
 using Shared = Control<SystemPolicy>;
 
-GraphShape shape_of_two() {
-  GraphShape shape = support::line_shape({{2, 4, 16, {}}, {1, 8, 0, {0}, true}});
+SharedShape shape_of_two() {
+  SharedShape shape = support::line_shape({{2, 4, 16, {}}, {1, 8, 0, {0}, true}});
   shape.replica_extra_bytes = 128;
   return shape;
 }
@@ -24,12 +27,12 @@ class AttachControl : public testing::Test {
  protected:
   AttachControl() { created_ = create_control<SystemPolicy>(memory_.data(), shape_); }
 
-  std::string refusal(const GraphShape& shape, std::uint64_t bytes) {
+  std::string refusal(const SharedShape& shape, std::uint64_t bytes) {
     const auto attached = attach_control<SystemPolicy>(memory_.data(), bytes, shape);
     return attached ? "attached" : attached.error().message;
   }
 
-  GraphShape shape_ = shape_of_two();
+  SharedShape shape_ = shape_of_two();
   std::uint64_t bytes_ = control_bytes<SystemPolicy>(shape_);
   LineMemory memory_{bytes_};
   Shared created_;
@@ -39,15 +42,16 @@ TEST_F(AttachControl, FindsEveryWordWhereTheCreatorPutIt) {
   const Shared attached = attach_control<SystemPolicy>(memory_.data(), bytes_, shape_).value();
   EXPECT_EQ(attached.bytes, bytes_);
   EXPECT_EQ(attached.phase, created_.phase);
-  EXPECT_EQ(attached.domains[0], created_.domains[0]);
-  EXPECT_EQ(attached.bells, created_.bells);
+  EXPECT_EQ(attached.index_spaces[0], created_.index_spaces[0]);
+  EXPECT_EQ(attached.doorbells, created_.doorbells);
   EXPECT_EQ(attached.replicas, created_.replicas);
   EXPECT_EQ(attached.extra, created_.extra);
-  for (std::size_t s = 0; s < 2; ++s) {
+  for (const StageNumber s : created_.stages.numbers()) {
     EXPECT_EQ(attached.stages[s].repairs, created_.stages[s].repairs);
-    EXPECT_EQ(attached.stages[s].lanes[0].mark, created_.stages[s].lanes[0].mark);
-    EXPECT_EQ(attached.stages[s].lanes[0].tallies, created_.stages[s].lanes[0].tallies);
-    EXPECT_EQ(attached.stages[s].lanes[0].table.lines(), created_.stages[s].lanes[0].table.lines());
+    EXPECT_EQ(attached.stages[s].queues[0].watermark, created_.stages[s].queues[0].watermark);
+    EXPECT_EQ(attached.stages[s].queues[0].tallies, created_.stages[s].queues[0].tallies);
+    EXPECT_EQ(attached.stages[s].queues[0].table.lines(),
+              created_.stages[s].queues[0].table.lines());
   }
 }
 
@@ -61,16 +65,16 @@ TEST_F(AttachControl, WakesSleepersInTheWayOfTheCreator) {
 }
 
 TEST_F(AttachControl, LeavesAllWordsAsTheyAre) {
-  created_.stages[0].lanes[0].mark->low.value = 12;
-  created_.domains[0]->end.value = 99;
+  created_.stages[0].queues[0].watermark->level.value = 12;
+  created_.index_spaces[0]->end.value = 99;
   Shared attached = attach_control<SystemPolicy>(memory_.data(), bytes_, shape_).value();
-  EXPECT_EQ(attached.stages[0].lanes[0].mark->low.value, 12u);
-  EXPECT_EQ(attached.domains[0]->end.value, 99u);
+  EXPECT_EQ(attached.stages[0].queues[0].watermark->level.value, 12u);
+  EXPECT_EQ(attached.index_spaces[0]->end.value, 99u);
 }
 
 TEST_F(AttachControl, RefusesAnotherLayoutWithBothValues) {
-  GraphShape other = shape_;
-  other.stages[0].lanes[0].in_order = !other.stages[0].lanes[0].in_order;
+  SharedShape other = shape_;
+  other.stages[0].queues[0].in_order = !other.stages[0].queues[0].in_order;
   const std::string message = refusal(other, bytes_);
   EXPECT_THAT(message, HasSubstr("laid out by another version of Brigade"));
   const auto hex = [](std::uint64_t value) {
@@ -93,11 +97,11 @@ TEST_F(AttachControl, RefusesAFileOfAnotherSize) {
 }
 
 TEST_F(AttachControl, StartsWithUnknownEndsAndNobodyAtWork) {
-  EXPECT_EQ(created_.domains[0]->end.value, kNever);
-  EXPECT_EQ(created_.domains[0]->stop.value, static_cast<std::uint64_t>(Stop::none));
+  EXPECT_EQ(created_.index_spaces[0]->end.value, kNever);
+  EXPECT_EQ(created_.index_spaces[0]->stop.value, static_cast<std::uint64_t>(Stop::none));
   EXPECT_EQ(created_.phase->value, static_cast<std::uint64_t>(Phase::starting));
-  for (int r = 0; r < shape_.replicas; ++r) EXPECT_EQ(created_.replicas[r].at.value, kNever);
-  for (const auto& stage : created_.stages) EXPECT_EQ(stage.lanes[0].mark->low.value, 0u);
+  for (int r = 0; r < shape_.replicas; ++r) EXPECT_EQ(created_.replicas[r].in_flight.value, kNever);
+  for (const auto& stage : created_.stages) EXPECT_EQ(stage.queues[0].watermark->level.value, 0u);
 }
 
 TEST_F(AttachControl, WordsOfDifferentWritersNeverShareALine) {
@@ -108,67 +112,110 @@ TEST_F(AttachControl, WordsOfDifferentWritersNeverShareALine) {
   own(memory_.data());
   own(created_.phase);
   for (Line<SystemPolicy>* word :
-       {&created_.domains[0]->end, &created_.domains[0]->stop, &created_.domains[0]->source_samples,
-        &created_.domains[0]->epoch_samples}) {
+       {&created_.index_spaces[0]->end, &created_.index_spaces[0]->stop,
+        &created_.index_spaces[0]->source_samples, &created_.index_spaces[0]->epoch_samples}) {
     own(word);
   }
   for (auto& stage : created_.stages) {
     own(stage.repairs);
     own(stage.fingerprint);
-    own(&stage.lanes[0].mark->low);
-    own(&stage.lanes[0].mark->waiters);
-    for (std::uint64_t t = 0; t < stage.lanes[0].table.window(); ++t) {
-      own(&stage.lanes[0].table.word(t));
+    own(&stage.queues[0].watermark->level);
+    own(&stage.queues[0].watermark->waiters);
+    for (std::uint64_t t = 0; t < stage.queues[0].table.window(); ++t) {
+      own(&stage.queues[0].table.word(t));
     }
-    own(&stage.lanes[0].tallies[0].entries[0]);
-    own(&stage.lanes[0].tallies[0].entries[1]);
+    own(&stage.queues[0].tallies[0].entries[0]);
+    own(&stage.queues[0].tallies[0].entries[1]);
   }
   for (int r = 0; r < shape_.replicas; ++r) {
-    own(&created_.bells[r]);
-    own(&created_.replicas[r].at);
+    own(&created_.doorbells[r]);
+    own(&created_.replicas[r].in_flight);
     own(&created_.replicas[r].ack);
     own(created_.extra + static_cast<std::uint64_t>(r) * shape_.replica_extra_bytes);
   }
 }
 
 TEST(LayoutHash, ChangesWithEverythingThatMovesAWord) {
-  const GraphShape base = shape_of_two();
+  const SharedShape base = shape_of_two();
   std::set<std::uint64_t> hashes = {base.hash()};
   const auto differs = [&](auto change) {
-    GraphShape shape = base;
+    SharedShape shape = base;
     change(shape);
     EXPECT_TRUE(hashes.insert(shape.hash()).second);
   };
-  differs([](GraphShape& s) { s.stages[0].lanes[0].task = 2; });
-  differs([](GraphShape& s) { s.stages[0].lanes[0].window = 2; });
-  differs([](GraphShape& s) { s.stages[0].lanes[0].fixed = true; });
-  differs([](GraphShape& s) { s.stages[0].lanes.push_back({}); });
-  differs([](GraphShape& s) { s.stages[1].lanes[0].inputs = {}; });
-  differs([](GraphShape& s) { s.stages[1].lanes[0].domain = 1; });
-  differs([](GraphShape& s) { s.stages[0].rows = 32; });
-  differs([](GraphShape& s) { s.stages[0].fan_out = 2; });
-  differs([](GraphShape& s) { s.derived = {{1, 0, 2}}; });
-  differs([](GraphShape& s) { s.derived = {{1, 0, 3}}; });
-  differs([](GraphShape& s) { s.stages[0].replicas = 3; });
-  differs([](GraphShape& s) { s.stages[0].skips_max = 1; });
-  differs([](GraphShape& s) { s.stages[0].quarantine_max = 1; });
-  differs([](GraphShape& s) { s.stages[0].source = false; });
-  differs([](GraphShape& s) { s.stages.pop_back(); });
-  differs([](GraphShape& s) { s.domains = 2; });
-  differs([](GraphShape& s) { s.replicas = 4; });
-  differs([](GraphShape& s) { s.replica_extra_bytes = 64; });
+  differs([](SharedShape& s) { s.stages[0].queues[0].task = 2; });
+  differs([](SharedShape& s) { s.stages[0].queues[0].window = 2; });
+  differs([](SharedShape& s) { s.stages[0].queues[0].fixed = true; });
+  differs([](SharedShape& s) { s.stages[0].queues.push_back({}); });
+  differs([](SharedShape& s) { s.stages[1].queues[0].inputs = {}; });
+  differs([](SharedShape& s) { s.stages[1].queues[0].index_space = 1; });
+  differs([](SharedShape& s) { s.stages[0].slots = 32; });
+  differs([](SharedShape& s) { s.stages[0].fan_out = 2; });
+  differs([](SharedShape& s) { s.derived = {{1, 0, 2}}; });
+  differs([](SharedShape& s) { s.derived = {{1, 0, 3}}; });
+  differs([](SharedShape& s) { s.stages[0].replicas = 3; });
+  differs([](SharedShape& s) { s.stages[0].skips_max = 1; });
+  differs([](SharedShape& s) { s.stages[0].quarantine_max = 1; });
+  differs([](SharedShape& s) { s.stages[0].source = false; });
+  differs([](SharedShape& s) { s.stages.pop_back(); });
+  differs([](SharedShape& s) { s.index_spaces = 2; });
+  differs([](SharedShape& s) { s.replicas = 4; });
+  differs([](SharedShape& s) { s.replica_extra_bytes = 64; });
 }
 
 // The plan of a foreign segment may say anything: its size must not wrap around to a small one.
 TEST(ControlBytes, OfAShapeThatNoMemoryHoldsAreMoreThanAnySegmentHas) {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 61;
-  const auto grown = [](void (*grow)(GraphShape&)) {
-    GraphShape shape = shape_of_two();
+  const auto grown = [](void (*grow)(SharedShape&)) {
+    SharedShape shape = shape_of_two();
     grow(shape);
     return control_bytes<SystemPolicy>(shape);
   };
-  EXPECT_GT(grown([](GraphShape& s) { s.stages[0].skips_max = kHuge; }), kHuge);
-  EXPECT_GT(grown([](GraphShape& s) { s.stages[0].lanes[0].window = kHuge; }), kHuge);
+  EXPECT_GT(grown([](SharedShape& s) { s.stages[0].skips_max = kHuge; }), kHuge);
+  EXPECT_GT(grown([](SharedShape& s) { s.stages[0].queues[0].window = kHuge; }), kHuge);
+}
+
+TEST(Limits, WordsOfDifferentWritersLieOnLinesOfTheirOwn) {
+  EXPECT_EQ(sizeof(Line<SystemPolicy>), kCacheLineBytes);
+  EXPECT_EQ(sizeof(Doorbell<SystemPolicy>), kCacheLineBytes);
+  EXPECT_EQ(sizeof(Waiters<SystemPolicy>), kCacheLineBytes);
+  EXPECT_EQ(sizeof(TallyEntry<SystemPolicy>), kCacheLineBytes);
+  EXPECT_EQ(sizeof(Watermark<SystemPolicy>), 2 * kCacheLineBytes);
+  EXPECT_EQ(alignof(Line<SystemPolicy>), kCacheLineBytes);
+}
+
+TEST(Limits, TheHighestReplicaHasABitAndAnOwnerField) {
+  EXPECT_EQ(kWaiterWords * 64, kReplicasMax);
+  const TaskWord word{1, TaskState::claimed, kReplicasMax - 1};
+  EXPECT_EQ(TaskWord::unpack(word.pack()).owner, kReplicasMax - 1);
+}
+
+TEST(SharedShape, EveryFieldFromWhichPlacesFollowIsInTheHash) {
+  const std::vector<std::function<void(SharedShape&)>> changes = {
+      [](SharedShape&) {},
+      [](SharedShape& shape) { shape.index_spaces = 2; },
+      [](SharedShape& shape) {
+        shape.derived.push_back({1, 0, 2});
+      },
+      [](SharedShape& shape) { shape.epoch_ends = {1}; },
+      [](SharedShape& shape) { shape.epoch_ends = {2}; },
+      [](SharedShape& shape) { shape.replica_extra_bytes = 64; },
+      [](SharedShape& shape) { shape.stages[0].slots = 16; },
+      [](SharedShape& shape) { shape.stages[0].fan_out = 2; },
+      [](SharedShape& shape) { shape.stages[0].skips_max = 9; },
+      [](SharedShape& shape) { shape.stages[0].quarantine_max = 9; },
+      [](SharedShape& shape) { shape.stages[0].journal_ports = 1; },
+      [](SharedShape& shape) { shape.stages[0].source = false; },
+      [](SharedShape& shape) { shape.stages[0].queues[0].window = 9; },
+      [](SharedShape& shape) { shape.stages[1].queues[0].inputs.push_back(0); },
+  };
+  std::set<std::uint64_t> hashes;
+  for (const auto& change : changes) {
+    SharedShape shape = support::line_shape({{1, 1, 8, {}, true}, {1, 1, 0, {0}, true}});
+    change(shape);
+    hashes.insert(shape.hash());
+  }
+  EXPECT_EQ(hashes.size(), changes.size());
 }
 
 }  // namespace

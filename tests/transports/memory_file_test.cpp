@@ -107,7 +107,7 @@ TEST(MemoryFileDeathTest, AForkedChildUnmapsNothingThatIsInItsPlace) {
     const void* const mapped = mmap(place, kMebibyte, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (mapped != place) _exit(1);
-    { const MappedMemory dropped = std::move(memory); }
+    { const Mapping dropped = std::move(memory); }
     place[0] = 1;
     _exit(0);
   };
@@ -194,10 +194,10 @@ TEST(MemoryFile, HasNoNameAnybodyCouldLeaveBehind) {
 
 TEST(MemoryFile, AFileSizeLimitIsAnErrorNotASignal) {
   const LoweredLimit limit(RLIMIT_FSIZE, kMebibyte - 1);
-  const auto file = MemoryFile::create("brigade-pool-augment", kMebibyte);
+  const auto file = MemoryFile::create("brigade-ring-augment", kMebibyte);
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.error().message,
-            "shared memory \"brigade-pool-augment\" needs 1048576 bytes, but files are limited to "
+            "shared memory \"brigade-ring-augment\" needs 1048576 bytes, but files are limited to "
             "1048575; raise the limit with `ulimit -f unlimited`");
 }
 
@@ -222,8 +222,8 @@ TEST(MapMemory, OfWhatCannotBeMappedIsAnErrorWithItsSize) {
 
 TEST(MemoryBytes, OfAClosedDescriptorIsAnError) { EXPECT_FALSE(memory_bytes(-1).ok()); }
 
-TEST(MappedMemory, IsEmptyUntilItIsMapped) {
-  const MappedMemory memory;
+TEST(MapMemory, IsNothingUntilItIsCalled) {
+  const Mapping memory;
   EXPECT_EQ(memory.data(), nullptr);
   EXPECT_EQ(memory.bytes(), 0u);
 }
@@ -245,7 +245,7 @@ TEST(Populate, GivesEveryPageItsMemoryAndKeepsWhatIsThere) {
 
 TEST(ReleasePages, GivesBackWholePagesOnly) {
   const MemoryFile file = MemoryFile::create("test", 8 * kPageBytes).value();
-  const MappedMemory memory = map_memory(file.fd(), file.bytes(), MapMode::read_write).value();
+  const Mapping memory = map_memory(file.fd(), file.bytes(), MapMode::read_write).value();
   std::memset(memory.data(), 7, file.bytes());
   const auto blocks = [&] {
     struct stat status;

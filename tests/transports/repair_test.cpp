@@ -15,12 +15,12 @@ class Repair : public testing::Test {
  protected:
   Repair() { set_end(control_, 0, 100, 100, 1); }
 
-  TaskTable<SystemPolicy>& table() { return control_.stages[0].lanes[0].table; }
+  TaskTable<SystemPolicy>& table() { return control_.stages[0].queues[0].table; }
   TaskState state(std::uint64_t task) { return table().read(table().word(task), task).state; }
-  std::uint64_t low() { return control_.stages[0].lanes[0].mark->low.value; }
-  std::uint32_t rings(int replica) { return control_.bells[replica].rings; }
+  std::uint64_t level() { return control_.stages[0].queues[0].watermark->level.value; }
+  std::uint32_t rings(int replica) { return control_.doorbells[replica].rings; }
 
-  GraphShape shape_ = support::line_shape({{2, 1, 4, {}}, {1, 1, 0, {0}}});
+  SharedShape shape_ = support::line_shape({{2, 1, 4, {}}, {1, 1, 0, {0}}});
   support::LineMemory memory_{control_bytes<SystemPolicy>(shape_)};
   Control<SystemPolicy> control_ = create_control<SystemPolicy>(memory_.data(), shape_);
   Channel<SystemPolicy> victim_{control_, 0, 0, 0};
@@ -56,19 +56,19 @@ TEST_F(Repair, WithoutTheCountNobodyLooksBack) {
 TEST_F(Repair, PublishesWhatWasDoneButNotYetAdvanced) {
   ASSERT_EQ(victim_.try_claim().task, 0u);
   table().word(0).store(table().done(0, 0));  // died between DONE and advance()
-  EXPECT_EQ(low(), 0u);
-  EXPECT_EQ(repair(control_, 0, 0).advanced_rows, 1u);
-  EXPECT_EQ(low(), 1u);
+  EXPECT_EQ(level(), 0u);
+  EXPECT_EQ(repair(control_, 0, 0).advanced_slots, 1u);
+  EXPECT_EQ(level(), 1u);
   EXPECT_EQ(state(0), TaskState::done);
 }
 
-TEST_F(Repair, ClearsTheBitsOfTheDeadOnEveryMarkAndLeavesTheOthers) {
+TEST_F(Repair, ClearsTheBitsOfTheDeadOnEveryWatermarkAndLeavesTheOthers) {
   for (auto& stage : control_.stages) {
-    set_waiter(stage.lanes[0].mark->waiters, 0);
-    set_waiter(stage.lanes[0].mark->waiters, 1);
+    set_waiter(stage.queues[0].watermark->waiters, 0);
+    set_waiter(stage.queues[0].watermark->waiters, 1);
   }
   repair(control_, 0, 0);
-  for (auto& stage : control_.stages) EXPECT_EQ(stage.lanes[0].mark->waiters.bits[0], 2u);
+  for (auto& stage : control_.stages) EXPECT_EQ(stage.queues[0].watermark->waiters.bits[0], 2u);
 }
 
 TEST_F(Repair, RingsTheStageItsWritersAndItsReaders) {
@@ -85,17 +85,17 @@ TEST_F(Repair, QuarantinesBeforeATaskCanBeClaimedAgain) {
   EXPECT_EQ(state(0), TaskState::open);
 }
 
-TEST_F(Repair, ForgetsTheSampleInHand) {
-  control_.replicas[0].at.value = 17;
+TEST_F(Repair, ForgetsTheInFlightSample) {
+  control_.replicas[0].in_flight.value = 17;
   repair(control_, 0, 0);
-  EXPECT_EQ(control_.replicas[0].at.value, kNever);
+  EXPECT_EQ(control_.replicas[0].in_flight.value, kNever);
 }
 
 TEST_F(Repair, OfAReplicaThatHeldNothingChangesNoTask) {
   ASSERT_EQ(witness_.try_claim().task, 0u);
   const RepairReport report = repair(control_, 0, 0);
   EXPECT_EQ(report.reopened, 0u);
-  EXPECT_EQ(report.advanced_rows, 0u);
+  EXPECT_EQ(report.advanced_slots, 0u);
   EXPECT_EQ(state(0), TaskState::claimed);
 }
 
@@ -111,23 +111,23 @@ TEST_F(Repair, SettlesATallyWhoseTaskIsNotDone) {
   ASSERT_EQ(victim_.try_claim().task, 0u);
   victim_.finish(0, {0, 1, 0});
   ASSERT_EQ(victim_.try_claim().task, 1u);
-  auto& tally = control_.stages[0].lanes[0].tallies[0];
+  auto& tally = control_.stages[0].queues[0].tallies[0];
   tally.write(2, 1, {0, 2, 0});  // died before DONE
-  EXPECT_EQ(lane_counts(control_, 0, 0).holes, 1u);
+  EXPECT_EQ(queue_counts(control_, 0, 0).empty_slots, 1u);
   repair(control_, 0, 0);
-  EXPECT_EQ(lane_counts(control_, 0, 0).holes, 1u);
+  EXPECT_EQ(queue_counts(control_, 0, 0).empty_slots, 1u);
 
   Channel<SystemPolicy> restarted(control_, 0, 0, 0);
   ASSERT_EQ(restarted.try_claim().task, 1u);
   restarted.finish(1, {0, 1, 0});
-  EXPECT_EQ(lane_counts(control_, 0, 0).holes, 2u);
+  EXPECT_EQ(queue_counts(control_, 0, 0).empty_slots, 2u);
 }
 
 TEST_F(Repair, TheFirstTallyOfAllIsSettledToNothing) {
   ASSERT_EQ(victim_.try_claim().task, 0u);
-  control_.stages[0].lanes[0].tallies[0].write(1, 0, {0, 1, 0});
+  control_.stages[0].queues[0].tallies[0].write(1, 0, {0, 1, 0});
   repair(control_, 0, 0);
-  EXPECT_TRUE(lane_counts(control_, 0, 0).none());
+  EXPECT_TRUE(queue_counts(control_, 0, 0).none());
 }
 
 TEST_F(Repair, KeepsATallyWhoseTaskIsDone) {
@@ -135,11 +135,11 @@ TEST_F(Repair, KeepsATallyWhoseTaskIsDone) {
   victim_.finish(0, {0, 1, 0});
   ASSERT_EQ(victim_.try_claim().task, 1u);
   repair(control_, 0, 0);
-  EXPECT_EQ(lane_counts(control_, 0, 0).holes, 1u);
+  EXPECT_EQ(queue_counts(control_, 0, 0).empty_slots, 1u);
 }
 
-TEST(RepairInOrder, ContinuesAtTheMarkAndSettlesByIt) {
-  const GraphShape shape = support::line_shape({{1, 2, 8, {}, true}, {1, 2, 0, {0}, true}});
+TEST(RepairInOrder, ContinuesAtTheWatermarkAndSettlesByIt) {
+  const SharedShape shape = support::line_shape({{1, 2, 8, {}, true}, {1, 2, 0, {0}, true}});
   support::LineMemory memory(control_bytes<SystemPolicy>(shape));
   auto control = create_control<SystemPolicy>(memory.data(), shape);
   set_end(control, 0, 100, 100, 1);
@@ -147,27 +147,27 @@ TEST(RepairInOrder, ContinuesAtTheMarkAndSettlesByIt) {
   ASSERT_EQ(victim.try_claim().task, 0u);
   victim.finish(0, {0, 1, 0});
   ASSERT_EQ(victim.try_claim().task, 1u);
-  control.stages[0].lanes[0].tallies[0].write(2, 1, {0, 2, 0});
-  EXPECT_EQ(lane_counts(control, 0, 0).holes, 1u);
+  control.stages[0].queues[0].tallies[0].write(2, 1, {0, 2, 0});
+  EXPECT_EQ(queue_counts(control, 0, 0).empty_slots, 1u);
   const RepairReport report = repair(control, 0, 0);
   EXPECT_EQ(report.reopened, 0u);
-  EXPECT_EQ(lane_counts(control, 0, 0).holes, 1u);
+  EXPECT_EQ(queue_counts(control, 0, 0).empty_slots, 1u);
   Channel<SystemPolicy> restarted(control, 0, 0, 0);
   EXPECT_EQ(restarted.try_claim().task, 1u);
 }
 
 // A dead stream may have stored its end and rung nobody but its neighbours.
 TEST(RepairTest, RingsStagesFarAway) {
-  const GraphShape shape = support::line_shape(
+  const SharedShape shape = support::line_shape(
       {{1, 1, 4, {}}, {1, 1, 4, {0}}, {1, 1, 4, {1}}, {1, 1, 0, {2}}, {1, 1, 0, {0}}});
   support::LineMemory memory(control_bytes<SystemPolicy>(shape));
   auto control = create_control<SystemPolicy>(memory.data(), shape);
   repair(control, 1, 0);
-  for (int r = 0; r < 5; ++r) EXPECT_EQ(control.bells[r].rings, 1u) << r;
+  for (int r = 0; r < 5; ++r) EXPECT_EQ(control.doorbells[r].rings, 1u) << r;
   RepairRules silent;
   silent.ring = false;
   repair(control, 1, 0, {}, silent);
-  for (int r = 0; r < 5; ++r) EXPECT_EQ(control.bells[r].rings, 1u) << r;
+  for (int r = 0; r < 5; ++r) EXPECT_EQ(control.doorbells[r].rings, 1u) << r;
 }
 
 }  // namespace

@@ -13,12 +13,12 @@ class StopOfALine : public testing::Test {
  protected:
   StopOfALine() { set_end(control_, 0, 100, 100, 10); }
 
-  std::uint64_t end() { return control_.domains[0]->end.value; }
+  std::uint64_t end() { return control_.index_spaces[0]->end.value; }
   bool acknowledged() {
     return all_acknowledged(control_, [](int) { return false; });
   }
 
-  GraphShape shape_ = support::line_shape({{2, 2, 16, {}}, {1, 4, 0, {0}}});
+  SharedShape shape_ = support::line_shape({{2, 2, 16, {}}, {1, 4, 0, {0}}});
   support::LineMemory memory_{control_bytes<SystemPolicy>(shape_)};
   Control<SystemPolicy> control_ = create_control<SystemPolicy>(memory_.data(), shape_);
   Channel<SystemPolicy> first_{control_, 0, 0, 0};
@@ -28,8 +28,8 @@ class StopOfALine : public testing::Test {
 
 TEST_F(StopOfALine, TheEndIsPeriodTimesEpochs) {
   EXPECT_EQ(end(), 1000u);
-  EXPECT_EQ(control_.domains[0]->epoch_samples.value, 100u);
-  EXPECT_EQ(control_.domains[0]->epoch_period.value, 100u);
+  EXPECT_EQ(control_.index_spaces[0]->epoch_samples.value, 100u);
+  EXPECT_EQ(control_.index_spaces[0]->epoch_period.value, 100u);
 }
 
 TEST_F(StopOfALine, AnEndThatDoesNotFitIsNever) {
@@ -38,9 +38,9 @@ TEST_F(StopOfALine, AnEndThatDoesNotFitIsNever) {
 }
 
 TEST_F(StopOfALine, SettingTheEndRingsEverybody) {
-  const std::uint32_t before = control_.bells[2].rings;
+  const std::uint32_t before = control_.doorbells[2].rings;
   set_end(control_, 0, 1, 4, 1);
-  for (int r = 0; r < 3; ++r) EXPECT_GT(control_.bells[r].rings, before) << r;
+  for (int r = 0; r < 3; ++r) EXPECT_GT(control_.doorbells[r].rings, before) << r;
 }
 
 TEST_F(StopOfALine, ASourceAcknowledgesOnlyWhenItHoldsNothing) {
@@ -75,7 +75,7 @@ TEST_F(StopOfALine, TheEndGoesJustPastTheHighestClaimedTask) {
   EXPECT_EQ(claimed_up_to(control_, 0), 6u);
   lower_end(control_, 0, 4);
   EXPECT_EQ(end(), 8u);
-  EXPECT_EQ(control_.domains[0]->stop.value, static_cast<std::uint64_t>(Stop::end_is_set));
+  EXPECT_EQ(control_.index_spaces[0]->stop.value, static_cast<std::uint64_t>(Stop::end_is_set));
 }
 
 TEST_F(StopOfALine, AReopenedTaskIsNotCountedAsClaimed) {
@@ -121,8 +121,8 @@ TEST_F(StopOfALine, BeforeAnythingWasClaimedTheEndIsZero) {
   EXPECT_EQ(first_.try_claim().look, Look::ended);
 }
 
-TEST(StopOfOneInOrder, TheEndGoesToItsMark) {
-  const GraphShape shape = support::line_shape({{1, 2, 16, {}, true}, {1, 4, 0, {0}, true}});
+TEST(StopOfOneInOrder, TheEndGoesToItsWatermark) {
+  const SharedShape shape = support::line_shape({{1, 2, 16, {}, true}, {1, 4, 0, {0}, true}});
   support::LineMemory memory(control_bytes<SystemPolicy>(shape));
   auto control = create_control<SystemPolicy>(memory.data(), shape);
   set_end(control, 0, 100, 100, 1);
@@ -135,11 +135,11 @@ TEST(StopOfOneInOrder, TheEndGoesToItsMark) {
   EXPECT_EQ(source.try_claim().look, Look::blocked);
   EXPECT_EQ(claimed_up_to(control, 0), 6u);
   lower_end(control, 0, 4);
-  EXPECT_EQ(control.domains[0]->end.value, 8u);
+  EXPECT_EQ(control.index_spaces[0]->end.value, 8u);
 }
 
 TEST(StopOfZippedSources, TheEndIsThatOfTheFurthest) {
-  const GraphShape shape =
+  const SharedShape shape =
       support::line_shape({{1, 1, 8, {}, true}, {1, 1, 8, {}}, {1, 1, 0, {0, 1}, true}});
   support::LineMemory memory(control_bytes<SystemPolicy>(shape));
   auto control = create_control<SystemPolicy>(memory.data(), shape);
@@ -150,22 +150,22 @@ TEST(StopOfZippedSources, TheEndIsThatOfTheFurthest) {
   behind.finish(0);
   for (std::uint64_t task = 0; task < 5; ++task) ASSERT_EQ(ahead.try_claim().task, task);
   lower_end(control, 0, 1);
-  EXPECT_EQ(control.domains[0]->end.value, 5u);
+  EXPECT_EQ(control.index_spaces[0]->end.value, 5u);
 }
 
-/// A source of tasks of two, a stage that makes three rows of each sample, a reader of four.
+/// A source of tasks of two, a stage that makes three slots of each sample, a reader of four.
 class StopAboveAFanOut : public testing::Test {
  protected:
   StopAboveAFanOut() { set_end(control_, 0, 10, 12, 5); }
-  DomainWords<SystemPolicy>& below() { return *control_.domains[1]; }
+  IndexSpaceWords<SystemPolicy>& below() { return *control_.index_spaces[1]; }
 
-  GraphShape shape_ = support::line_shape(
+  SharedShape shape_ = support::line_shape(
       {{1, 2, 8, {}, true}, {1, 2, 12, {0}, true, false, 3}, {1, 4, 0, {1}, true}});
   support::LineMemory memory_{control_bytes<SystemPolicy>(shape_)};
   Control<SystemPolicy> control_ = create_control<SystemPolicy>(memory_.data(), shape_);
 };
 
-TEST_F(StopAboveAFanOut, TheDomainBelowHasThreeTimesTheSamplesThePeriodAndTheEnd) {
+TEST_F(StopAboveAFanOut, TheIndexSpaceBelowHasThreeTimesTheSamplesThePeriodAndTheEnd) {
   ASSERT_EQ(shape_.derived.size(), 1u);
   EXPECT_EQ(below().epoch_samples.value, 30u);
   EXPECT_EQ(below().epoch_period.value, 36u);
@@ -179,8 +179,8 @@ TEST_F(StopAboveAFanOut, AStopLowersItsEndToo) {
   ask_stop(control_);
   EXPECT_EQ(source.try_claim().cause, Cause::stop);
   lower_end(control_, 0, 4);
-  lower_end(control_, 1, 12);  // as for every domain of a plan: it does nothing
-  EXPECT_EQ(control_.domains[0]->end.value, 4u);
+  lower_end(control_, 1, 12);  // as for every index space of a plan: it does nothing
+  EXPECT_EQ(control_.index_spaces[0]->end.value, 4u);
   EXPECT_EQ(below().end.value, 12u);
   EXPECT_EQ(below().stop.value, static_cast<std::uint64_t>(Stop::end_is_set));
 }

@@ -16,17 +16,17 @@ class EndsOfAStream : public testing::Test {
       : shape_(shape(replicas, epochs)),
         memory_(control_bytes<SystemPolicy>(shape_)),
         control_(create_control<SystemPolicy>(memory_.data(), shape_)) {}
-  static GraphShape shape(int replicas, std::uint64_t epochs) {
-    GraphShape shape =
+  static SharedShape shape(int replicas, std::uint64_t epochs) {
+    SharedShape shape =
         support::line_shape({{replicas, 1, 8, {}, replicas == 1}, {1, kMultiple, 0, {0}, true}});
     shape.epoch_ends = {epochs};
     return shape;
   }
   std::uint64_t end_of_epoch(std::uint64_t epoch) { return control_.epoch_ends[0].at(epoch); }
-  std::uint64_t end() { return control_.domains[0]->end.value; }
-  void stop(Stop stop) { control_.domains[0]->stop.value = static_cast<std::uint64_t>(stop); }
+  std::uint64_t end() { return control_.index_spaces[0]->end.value; }
+  void stop(Stop stop) { control_.index_spaces[0]->stop.value = static_cast<std::uint64_t>(stop); }
 
-  GraphShape shape_;
+  SharedShape shape_;
   support::LineMemory memory_;
   Control<SystemPolicy> control_;
 };

@@ -1,4 +1,7 @@
 #include "transports/task_table.h"
+#include "transports/journal.h"
+#include "transports/slot_ring.h"
+#include "transports/tally.h"
 
 #include <gtest/gtest.h>
 
@@ -70,6 +73,150 @@ TEST_F(FourWords, AReopenedTaskCanBeClaimedByAnybody) {
   EXPECT_EQ(see(2).state, TaskState::open);
   std::uint64_t seen = table_.word(2).load();
   EXPECT_TRUE(table_.word(2).compare_exchange_strong(seen, table_.claimed(2, 3)));
+}
+
+class TwoArrays : public testing::Test {
+ protected:
+  alignas(64) std::byte memory_[4096]{};
+  SlotRing ring_{memory_, 8, {{256, 16}, {1024, 64}}};
+};
+
+TEST_F(TwoArrays, ASlotLiesAtItsNumberModuloTheRing) {
+  EXPECT_EQ(ring_.slot(0, 3), memory_ + 256 + 3 * 16);
+  EXPECT_EQ(ring_.slot(0, 11), ring_.slot(0, 3));
+  EXPECT_EQ(ring_.slot(1, 7), memory_ + 1024 + 7 * 64);
+  EXPECT_EQ(ring_.slot(1, 8), memory_ + 1024);
+  EXPECT_EQ(static_cast<void*>(ring_.headers(2)), memory_ + 2 * sizeof(SlotHeader));
+  EXPECT_EQ(ring_.headers(10), ring_.headers(2));
+}
+
+TEST_F(TwoArrays, SlotsOfATaskThatDividesTheRingAreContiguous) {
+  for (std::uint64_t task = 0; task < 6; ++task) {
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(ring_.slot(1, 4 * task + i), ring_.slot(1, 4 * task) + i * ring_.stride(1));
+      EXPECT_EQ(ring_.headers(4 * task + i), ring_.headers(4 * task) + i);
+    }
+  }
+}
+
+TEST_F(TwoArrays, KnowsItsShape) {
+  EXPECT_EQ(ring_.slots(), 8u);
+  EXPECT_EQ(ring_.arrays(), 2u);
+  EXPECT_EQ(ring_.stride(0), 16u);
+}
+
+TEST(SlotHeader, ZeroedMemoryIsNoFullSlot) {
+  EXPECT_NE(static_cast<SlotState>(0), SlotState::full);
+  EXPECT_NE(SlotHeader{}.state, SlotState::full);
+}
+
+class JournalOfTwoPorts : public testing::Test {
+ protected:
+  Line<SystemPolicy> sequence_;
+  Journal<SystemPolicy>::Word even_[4] = {};
+  Journal<SystemPolicy>::Word odd_[4] = {};
+  Journal<SystemPolicy> journal_{&sequence_, even_, odd_, 2};
+};
+
+TEST_F(JournalOfTwoPorts, BeginsWithNothingInWorkAndNothingConsumed) {
+  EXPECT_EQ(Journal<SystemPolicy>::entry_words(2), 4);
+  EXPECT_EQ(journal_.in_work(), -1);
+  EXPECT_EQ(journal_.consumed(0), 0u);
+  EXPECT_EQ(Journal<SystemPolicy>().ports(), 0);
+}
+
+TEST_F(JournalOfTwoPorts, SaysWhatIsInWorkAndKeepsWhatIsConsumed) {
+  journal_.begin(1, 40);
+  EXPECT_EQ(journal_.in_work(), 1);
+  EXPECT_EQ(journal_.outputs_from(), 40u);
+  journal_.consume(1, 7);
+  EXPECT_EQ(journal_.in_work(), -1);
+  journal_.begin(0, 42);
+  journal_.consume(0, 3);
+  EXPECT_EQ(journal_.consumed(0), 3u);
+  EXPECT_EQ(journal_.consumed(1), 7u);
+}
+
+TEST_F(JournalOfTwoPorts, AnEntryThatIsNotCommittedDoesNotCount) {
+  journal_.begin(0, 5);
+  const std::uint64_t sequence = sequence_.value;
+  journal_.consume(0, 1);
+  sequence_.value = sequence;  // as if it had died before its last store
+  EXPECT_EQ(journal_.in_work(), 0);
+  EXPECT_EQ(journal_.outputs_from(), 5u);
+  EXPECT_EQ(journal_.consumed(0), 0u);
+}
+
+TEST(SlotCounts, AddUpByKind) {
+  SlotCounts sum{1, 2, 3};
+  sum += SlotCounts{10, 20, 30};
+  EXPECT_EQ(sum.pads, 11u);
+  EXPECT_EQ(sum.empty_slots, 22u);
+  EXPECT_EQ(sum.dropped, 33u);
+  EXPECT_EQ(sum.total(), 66u);
+  EXPECT_FALSE(sum.none());
+  EXPECT_TRUE(SlotCounts{}.none());
+}
+
+TEST(Tally, TheNewestEntryIsTheLastWritten) {
+  Tally<SystemPolicy> tally;
+  EXPECT_TRUE(tally.entries[tally.newest()].counts().none());
+  for (std::uint64_t sequence = 1; sequence < 6; ++sequence) {
+    tally.write(sequence, 100 - sequence, {sequence, 2 * sequence, 0});  // tasks may go down
+    const auto& newest = tally.entries[tally.newest()];
+    EXPECT_EQ(newest.counts().empty_slots, 2 * sequence);
+    EXPECT_EQ(newest.task.load(), 100 - sequence);
+  }
+}
+
+TEST(Tally, AWriteLeavesTheEntryBeforeItWhole) {
+  Tally<SystemPolicy> tally;
+  tally.write(1, 7, {0, 4, 0});
+  tally.write(2, 9, {0, 5, 0});
+  const auto& before = tally.entries[1 - tally.newest()];
+  EXPECT_EQ(before.task.load(), 7u);
+  EXPECT_EQ(before.counts().empty_slots, 4u);
+}
+
+TEST(Tally, AHalfWrittenEntryIsNotTheNewest) {
+  Tally<SystemPolicy> tally;
+  tally.write(1, 7, {0, 4, 0});
+  tally.write(2, 9, {0, 5, 0});
+  auto& victim = tally.entries[1];  // where the third goes: its sequence number is stored last
+  victim.task.store(11);
+  victim.empty_slots.store(1000);
+  EXPECT_EQ(tally.entries[tally.newest()].counts().empty_slots, 5u);
+}
+
+/// As a repair leaves them: the entry that counts, twice.
+TEST(Tally, OfTwoWithOneNumberTheNewestIsTheOneThatIsNotWrittenNext) {
+  for (const std::uint64_t last : {1, 2, 3, 4}) {
+    Tally<SystemPolicy> tally;
+    for (std::uint64_t sequence = 1; sequence <= last; ++sequence)
+      tally.write(sequence, sequence, {0, sequence, 0});
+    auto& other = tally.entries[(last + 1) % 2];
+    other.empty_slots.store(last);
+    other.task.store(last);
+    other.sequence.store(last);
+    EXPECT_EQ(tally.newest(), static_cast<int>(last % 2));
+    other.empty_slots.store(1000);  // a successor's first entry, cut short before its number
+    EXPECT_EQ(tally.entries[tally.newest()].counts().empty_slots, last);
+    tally.write(last + 1, last + 1, {0, last + 1, 0});
+    EXPECT_EQ(tally.entries[tally.newest()].counts().empty_slots, last + 1);
+  }
+}
+
+TEST(SlotCounts, WhatAReplicaHasDoneIsCountedButIsNoSlot) {
+  SlotCounts counts;
+  EXPECT_TRUE(counts.none());
+  counts.samples_done = 3;
+  EXPECT_FALSE(counts.none());
+  counts += counts;
+  EXPECT_EQ(counts.samples_done, 6u);
+  EXPECT_EQ(counts.total(), 0u);
+  Tally<SystemPolicy> tally;
+  tally.write(1, 0, counts);
+  EXPECT_EQ(tally.entries[tally.newest()].counts().samples_done, 6u);
 }
 
 }  // namespace

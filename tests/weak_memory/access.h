@@ -27,10 +27,10 @@ enum class Kind : uint8_t {
 /// What a word is for.
 enum class Role : uint8_t {
   kOther,
-  kLow,
+  kLevel,
   kTaskWord,
   kWaiters,
-  kBell,
+  kDoorbell,
   kUntil,
   kRepairs,
   kStop,
@@ -42,22 +42,22 @@ enum class Role : uint8_t {
 /// An access as it stands in transports/.
 enum class Access : uint8_t {
   kNone,
-  kReached,        // Neighbour::has(): load of a neighbour's mark
-  kOwnLow,         // Channel::at_end(): load of its own mark
+  kReached,        // Neighbour::has(): load of a neighbour's watermark
+  kOwnLevel,       // Channel::at_end(): load of its own watermark
   kClaimLook,      // try_claim(): load of the task word
   kClaimCas,       // try_claim(): compare-and-swap of the task word
-  kFinishLow,      // finish() in order: store of the mark, or its exchange
+  kFinishLevel,    // finish() in order: store of the watermark, or its exchange
   kFinishDone,     // finish(): exchange of the task word for DONE
-  kAdvanceLow,     // advance(): load of the mark
+  kAdvanceLevel,   // advance(): load of the watermark
   kAdvanceWord,    // advance(): load of the task word
-  kAdvanceCas,     // advance(): compare-and-swap of the mark
+  kAdvanceCas,     // advance(): compare-and-swap of the watermark
   kSetWaiter,      // set_waiter()
   kClearWaiter,    // clear_waiter()
-  kBellLook,       // claim_or_wait(): load of the bell
+  kDoorbellLook,   // claim_or_wait(): load of the doorbell
   kSayUntil,       // claim_or_wait(): store of what it sleeps for
   kBarrier,        // claim_or_wait(): the barrier in all processes
   kGlance,         // Waker::moved(): load of the bits
-  kKeepOrder,      // keep_order() between the store of the mark and that load
+  kKeepOrder,      // keep_order() between the store of the watermark and that load
   kWakeLook,       // Waker::wake(): load of the bits
   kReadUntil,      // Waker::wake(): load of what a sleeper sleeps for
   kRing,           // ring()
@@ -68,8 +68,8 @@ enum class Access : uint8_t {
   kAcknowledge,    // try_claim(): store of the acknowledgement
   kAskStop,        // ask_stop()
   kAckLook,        // all_acknowledged()
-  kEndLook,        // try_claim(): load of the domain's end
-  kLowerEnd,       // lower_end(): store of the domain's end
+  kEndLook,        // try_claim(): load of the index space's end
+  kLowerEnd,       // lower_end(): store of the index space's end
   kEndIsSet,       // lower_end(): store of the stop
   kRecordEnd,      // NumberList::record()
   kRecordedLook,   // NumberList::at()

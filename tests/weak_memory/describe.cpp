@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "tests/weak_memory/machine.h"
 
 namespace brigade::weak_memory {
@@ -30,13 +30,13 @@ constexpr std::array kKinds = {"load", "store", "exchange", "CAS",     "add",  "
 
 const char* name_of(Access access) {
   static constexpr std::array kNames = {
-      "other",        "reached",       "own_low",      "claim_look",     "claim_cas",
-      "finish_low",   "finish_done",   "advance_low",  "advance_word",   "advance_cas",
-      "set_waiter",   "clear_waiter",  "bell_look",    "say_until",      "barrier",
-      "glance",       "keep_order",    "wake_look",    "read_until",     "ring",
-      "repairs_look", "reopen",        "count_repair", "stop_look",      "acknowledge",
-      "ask_stop",     "ack_look",      "end_look",     "lower_end",      "end_is_set",
-      "record_end",   "recorded_look", "tally_commit", "journal_commit", "word_look"};
+      "other",        "reached",       "own_level",     "claim_look",     "claim_cas",
+      "finish_level", "finish_done",   "advance_level", "advance_word",   "advance_cas",
+      "set_waiter",   "clear_waiter",  "doorbell_look", "say_until",      "barrier",
+      "glance",       "keep_order",    "wake_look",     "read_until",     "ring",
+      "repairs_look", "reopen",        "count_repair",  "stop_look",      "acknowledge",
+      "ask_stop",     "ack_look",      "end_look",      "lower_end",      "end_is_set",
+      "record_end",   "recorded_look", "tally_commit",  "journal_commit", "word_look"};
   return kNames[static_cast<size_t>(access)];
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // A stream that ends epochs (end_epoch() of transports/stop.h), and a consumer under `join: epochs`
-// (transports/joined_lanes.h) that takes them in turns with those of another source, which has
-// ended. The stream's epochs need no padding: the row after an end may be there at once. The
+// (transports/joined_queues.h) that takes them in turns with those of another source, which has
+// ended. The stream's epochs need no padding: the slot after an end may be there at once. The
 // consumer begins anew after every task, as a successor does, so that where it stands follows from
 // the shared words.
 
@@ -13,7 +13,7 @@
 
 #include "tests/support/line.h"
 #include "tests/weak_memory/recorded_policy.h"
-#include "transports/joined_lanes.h"
+#include "transports/joined_queues.h"
 #include "transports/stop.h"
 #include "transports/wait.h"
 
@@ -21,7 +21,7 @@ namespace brigade::weak_memory {
 
 class EndsProgram : public Program {
  public:
-  /// `late`: a mistake, an end is recorded after the first row of the next epoch.
+  /// `late`: a mistake, an end is recorded after the first slot of the next epoch.
   explicit EndsProgram(bool late);
 
   int threads() const override { return 2; }
@@ -45,15 +45,15 @@ class EndsProgram : public Program {
   bool consume();
 
   const bool late_;
-  const GraphShape shape_;
+  const SharedShape shape_;
   support::LineMemory memory_;
   Control<P> control_;
   std::vector<Word> words_;
-  int stream_low_ = 0;
+  int stream_level_ = 0;
   std::vector<int> recorded_;  // words
   // Of the turn that runs, or that a longjmp has left.
   std::optional<Channel<P>> channel_;
-  std::optional<JoinedLanes<P>> lanes_;
+  std::optional<JoinedQueues<P>> queues_;
 };
 
 }  // namespace brigade::weak_memory

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade::weak_memory {
 namespace {
@@ -46,7 +46,7 @@ std::string content_of(const Replica& channel) {
 
 }  // namespace
 
-LineProgram::LineProgram(const std::vector<support::StageSpec>& stages, std::uint64_t samples,
+LineProgram::LineProgram(const ByStage<support::StageSpec>& stages, std::uint64_t samples,
                          WakeOrder order, const Script& script)
     : shape_(support::line_shape(stages)),
       samples_(samples),
@@ -56,8 +56,8 @@ LineProgram::LineProgram(const std::vector<support::StageSpec>& stages, std::uin
   set_first_values();
   number_words();
   for (int t = 0; t < shape_.replicas; ++t) {
-    const int stage = stage_of(t);
-    const int first = shape_.stages[static_cast<std::size_t>(stage)].first_replica;
+    const StageNumber stage = stage_of(t);
+    const int first = shape_.stages[stage].first_replica;
     std::memset(working_.bytes, 0, sizeof working_.bytes);
     auto* channel = new (working_.bytes) Replica(control_, stage, 0, t - first);
     first_.push_back(keep(*channel));
@@ -71,44 +71,44 @@ LineProgram::~LineProgram() {
 }
 
 void LineProgram::set_first_values() {
-  for (DomainWords<P>* domain : control_.domains) {
-    domain->end.value.store(samples_, std::memory_order_relaxed);
+  for (IndexSpaceWords<P>* index_space : control_.index_spaces) {
+    index_space->end.value.store(samples_, std::memory_order_relaxed);
   }
   control_.phase->value.store(static_cast<std::uint64_t>(Phase::running),
                               std::memory_order_relaxed);
 }
 
 template <class T>
-void LineProgram::number(RecordedPolicy::Atomic<T>& word, Role role, int stage,
+void LineProgram::number(RecordedPolicy::Atomic<T>& word, Role role, StageNumber stage,
                          const std::string& name) {
   word.number(static_cast<int>(words_.size()));
   words_.push_back({role, stage, static_cast<uint32_t>(word.raw()), name});
 }
 
 void LineProgram::number_words() {
-  for (int s = 0; s < static_cast<int>(shape_.stages.size()); ++s) {
-    LaneWords<P>& lane = control_.stages[static_cast<std::size_t>(s)].lanes[0];
-    number(lane.mark->low.value, Role::kLow, s, concat("low[", s, "]"));
-    number(lane.mark->waiters.bits[0], Role::kWaiters, s, concat("waiters[", s, "]"));
-    const LaneShape& shape = shape_.stages[static_cast<std::size_t>(s)].lanes[0];
+  for (const StageNumber s : shape_.stages.numbers()) {
+    QueueWords<P>& queue = control_.stages[s].queues[0];
+    number(queue.watermark->level.value, Role::kLevel, s, concat("level[", s.value(), "]"));
+    number(queue.watermark->waiters.bits[0], Role::kWaiters, s, concat("waiters[", s.value(), "]"));
+    const QueueShape& shape = shape_.stages[s].queues[0];
     for (std::uint64_t w = 0; !shape.in_order && w < shape.window; ++w) {
-      number(lane.table.lines()[w].value, Role::kTaskWord, s, concat("task[", s, "][", w, "]"));
+      number(queue.table.lines()[w].value, Role::kTaskWord, s,
+             concat("task[", s.value(), "][", w, "]"));
     }
   }
   for (int t = 0; t < shape_.replicas; ++t) {
-    number(control_.bells[t].rings, Role::kBell, stage_of(t), concat("bell[", t, "]"));
-    number(control_.bells[t].until, Role::kUntil, stage_of(t), concat("until[", t, "]"));
-    control_.replicas[t].at.value.ignore();
+    number(control_.doorbells[t].rings, Role::kDoorbell, stage_of(t), concat("doorbell[", t, "]"));
+    number(control_.doorbells[t].until, Role::kUntil, stage_of(t), concat("until[", t, "]"));
+    control_.replicas[t].in_flight.value.ignore();
   }
   if (script_.victim >= 0) {
-    const int stage = stage_of(script_.victim);
-    number(control_.stages[static_cast<std::size_t>(stage)].repairs->value, Role::kRepairs, stage,
-           "repairs");
-    if (script_.holes != 0) number_tally();
+    const StageNumber stage = stage_of(script_.victim);
+    number(control_.stages[stage].repairs->value, Role::kRepairs, stage, "repairs");
+    if (script_.empty_slots != 0) number_tally();
   }
   if (script_.stop) {
-    number(control_.domains[0]->end.value, Role::kEnd, 0, "end");
-    number(control_.domains[0]->stop.value, Role::kStop, 0, "stop");
+    number(control_.index_spaces[0]->end.value, Role::kEnd, 0, "end");
+    number(control_.index_spaces[0]->stop.value, Role::kStop, 0, "stop");
     for (int r = 0; r < shape_.stages[0].replicas; ++r)
       number(control_.replicas[r].ack.value, Role::kAck, 0, concat("ack[", r, "]"));
   }
@@ -116,13 +116,13 @@ void LineProgram::number_words() {
 }
 
 void LineProgram::number_tally() {
-  LaneWords<P>& lane = control_.stages[static_cast<std::size_t>(stage_of(script_.victim))].lanes[0];
-  for (TallyEntry<P>& entry : lane.tallies[0].entries) {
+  QueueWords<P>& queue = control_.stages[stage_of(script_.victim)].queues[0];
+  for (TallyEntry<P>& entry : queue.tallies[0].entries) {
     number(entry.sequence, Role::kTally, 0, "tally.sequence");
     number(entry.task, Role::kTally, 0, "tally.task");
-    number(entry.holes, Role::kTally, 0, "tally.holes");
+    number(entry.empty_slots, Role::kTally, 0, "tally.empty_slots");
     for (auto* word :
-         {&entry.pads, &entry.dropped, &entry.quarantined, &entry.samples_done, &entry.before})
+         {&entry.pads, &entry.dropped, &entry.quarantined, &entry.samples_done, &entry.consumed})
       word->ignore();
   }
 }
@@ -138,7 +138,7 @@ void LineProgram::prepare(State& state) const {
 // What it held may be claimed again.
 void LineProgram::reaped(State& state, int thread) const {
   if (state.held[thread] == 0) return;
-  uint16_t& claimed = state.claimed[stage_of(thread)];
+  uint16_t& claimed = state.claimed[index_of(stage_of(thread))];
   claimed = static_cast<uint16_t>(claimed & ~(1u << (state.held[thread] - 1)));
   state.held[thread] = 0;
 }
@@ -166,12 +166,12 @@ bool LineProgram::turn(int thread, uint16_t& from) {
   const int me = replica_of(thread);
   const Attempt<P> found = claim_or_wait<P>(control_, me, 0, [&] { return channel.try_claim(); });
   if (found.look == Look::ended) return false;
-  const int stage = stage_of(thread);
-  Machine::active->claim(stage, static_cast<int>(found.task));
+  const StageNumber stage = stage_of(thread);
+  Machine::active->claim(stage.value(), static_cast<int>(found.task));
   if (script_.mistake == Script::Mistake::acknowledged_in_hand) acknowledge_in_hand(thread);
   work(stage, found.task);
-  RowCounts not_full;
-  not_full.holes = script_.holes >> found.task & 1;
+  SlotCounts not_full;
+  not_full.empty_slots = script_.empty_slots >> found.task & 1;
   channel.finish(found.task, not_full);
   from = keep(channel);
   return true;
@@ -196,8 +196,8 @@ bool LineProgram::supervise(uint16_t& from) {
 
 bool LineProgram::repair_the_dead(uint16_t& from) {
   if (!Machine::active->reap(script_.victim)) return false;
-  const int stage = stage_of(script_.victim);
-  const int replica = script_.victim - shape_.stages[static_cast<std::size_t>(stage)].first_replica;
+  const StageNumber stage = stage_of(script_.victim);
+  const int replica = script_.victim - shape_.stages[stage].first_replica;
   if (script_.mistake == Script::Mistake::counted_first) {
     repair(control_, stage, replica, {}, {false, false, false, false, true, false});
     RepairRules rest;
@@ -217,18 +217,18 @@ bool LineProgram::repair_the_dead(uint16_t& from) {
 void LineProgram::acknowledge_in_hand(int thread) {
   if (stage_of(thread) != 0) return;
   const auto asked = static_cast<std::uint64_t>(Stop::asked);
-  if (control_.domains[0]->stop.value.load(std::memory_order_seq_cst) == asked)
+  if (control_.index_spaces[0]->stop.value.load(std::memory_order_seq_cst) == asked)
     control_.replicas[thread].ack.value.store(1, std::memory_order_seq_cst);
 }
 
-void LineProgram::work(int stage, std::uint64_t task) {
-  const StageShape& shape = shape_.stages[static_cast<std::size_t>(stage)];
-  const LaneShape& lane = shape.lanes[0];
-  for (std::uint64_t s = task * lane.task; s < (task + 1) * lane.task; ++s) {
-    for (const int input : lane.inputs) {
-      Machine::active->use_row(false, row_of(input, s), static_cast<int>(s));
+void LineProgram::work(StageNumber stage, std::uint64_t task) {
+  const StageShape& shape = shape_.stages[stage];
+  const QueueShape& queue = shape.queues[0];
+  for (std::uint64_t s = task * queue.task; s < (task + 1) * queue.task; ++s) {
+    for (const StageNumber input : queue.inputs) {
+      Machine::active->use_slot(false, slot_of(input, s), static_cast<int>(s));
     }
-    if (shape.rows > 0) Machine::active->use_row(true, row_of(stage, s), static_cast<int>(s));
+    if (shape.slots > 0) Machine::active->use_slot(true, slot_of(stage, s), static_cast<int>(s));
   }
 }
 
@@ -236,22 +236,21 @@ int LineProgram::replica_of(int thread) const {
   return thread == shape_.replicas ? script_.victim : thread;
 }
 
-int LineProgram::stage_of(int thread) const {
+StageNumber LineProgram::stage_of(int thread) const {
   thread = replica_of(thread);
-  int stage = 0;
-  while (thread >= shape_.stages[static_cast<std::size_t>(stage)].first_replica +
-                       shape_.stages[static_cast<std::size_t>(stage)].replicas) {
+  StageNumber stage = 0;
+  while (thread >= shape_.stages[stage].first_replica + shape_.stages[stage].replicas) {
     ++stage;
   }
   return stage;
 }
 
-int LineProgram::row_of(int stage, std::uint64_t sample) const {
-  std::uint64_t row = 0;
-  for (int s = 0; s < stage; ++s) row += shape_.stages[static_cast<std::size_t>(s)].rows;
-  row += sample % shape_.stages[static_cast<std::size_t>(stage)].rows;
-  BRIGADE_CHECK(row < kRows, row);
-  return static_cast<int>(row);
+int LineProgram::slot_of(StageNumber stage, std::uint64_t sample) const {
+  std::uint64_t slot = 0;
+  for (StageNumber s = 0; s < stage; ++s) slot += shape_.stages[s].slots;
+  slot += sample % shape_.stages[stage].slots;
+  BRIGADE_CHECK(slot < kSlots, slot);
+  return static_cast<int>(slot);
 }
 
 Access LineProgram::name(int thread, const Operation& operation, FaultPoint after) const {
@@ -260,12 +259,12 @@ Access LineProgram::name(int thread, const Operation& operation, FaultPoint afte
   const bool advances =
       after == FaultPoint::advance_loop || after == FaultPoint::advance_before_cas;
   switch (word.role) {
-    case Role::kLow:
+    case Role::kLevel:
       if (operation.kind == Kind::kStore || operation.kind == Kind::kExchange)
-        return Access::kFinishLow;
+        return Access::kFinishLevel;
       if (operation.kind == Kind::kCas) return Access::kAdvanceCas;
-      if (advances) return Access::kAdvanceLow;
-      return word.stage == stage_of(thread) ? Access::kOwnLow : Access::kReached;
+      if (advances) return Access::kAdvanceLevel;
+      return word.stage == stage_of(thread) ? Access::kOwnLevel : Access::kReached;
     case Role::kTaskWord:
       if (operation.kind == Kind::kExchange) return Access::kFinishDone;
       if (operation.kind == Kind::kCas) return Access::kClaimCas;
@@ -276,8 +275,8 @@ Access LineProgram::name(int thread, const Operation& operation, FaultPoint afte
       if (operation.kind == Kind::kLoad)
         return after == FaultPoint::wake_before_load ? Access::kWakeLook : Access::kGlance;
       return operation.kind == Kind::kAnd ? Access::kClearWaiter : Access::kSetWaiter;
-    case Role::kBell:
-      if (operation.kind == Kind::kLoad) return Access::kBellLook;
+    case Role::kDoorbell:
+      if (operation.kind == Kind::kLoad) return Access::kDoorbellLook;
       return operation.kind == Kind::kAdd ? Access::kRing : Access::kNone;
     case Role::kUntil:
       return operation.kind == Kind::kLoad ? Access::kReadUntil : Access::kSayUntil;
@@ -307,40 +306,40 @@ const char* LineProgram::at_end(const State& state) const {
     if (words_[w].role == Role::kEnd) end = state.memory.newest_value(static_cast<int>(w));
   for (std::size_t w = 0; w < words_.size(); ++w) {
     const uint32_t value = state.memory.newest_value(static_cast<int>(w));
-    if (words_[w].role == Role::kLow && value != end) return "a mark is not at the end";
+    if (words_[w].role == Role::kLevel && value != end) return "a watermark is not at the end";
     if (words_[w].role == Role::kWaiters && value != 0) return "a bit is left in waiters";
   }
-  for (std::size_t s = 0; s < shape_.stages.size(); ++s) {
-    const std::uint64_t tasks = end / shape_.stages[s].lanes[0].task;
-    if (state.claimed[s] != (1u << tasks) - 1) return "a task was never claimed, or beyond the end";
+  for (const StageNumber s : shape_.stages.numbers()) {
+    const std::uint64_t tasks = end / shape_.stages[s].queues[0].task;
+    if (state.claimed[index_of(s)] != (1u << tasks) - 1)
+      return "a task was never claimed, or beyond the end";
   }
-  if (counted_holes(state) != static_cast<std::uint64_t>(__builtin_popcount(script_.holes)))
+  if (counted_empty_slots(state) !=
+      static_cast<std::uint64_t>(__builtin_popcount(script_.empty_slots)))
     return "the tally is wrong";
   return nullptr;
 }
 
 /// As the newest entry of the victim's tally says, after everything is done.
-std::uint64_t LineProgram::counted_holes(const State& state) const {
-  std::uint64_t sequence = 0, holes = 0;
+std::uint64_t LineProgram::counted_empty_slots(const State& state) const {
+  std::uint64_t sequence = 0, empty_slots = 0;
   for (std::size_t w = 0; w < words_.size(); ++w) {
     if (words_[w].name != "tally.sequence") continue;
-    const auto at = static_cast<int>(w);  // task and holes follow it
+    const auto at = static_cast<int>(w);  // task and empty slots follow it
     if (state.memory.newest_value(at) <= sequence) continue;
     sequence = state.memory.newest_value(at);
-    holes = state.memory.newest_value(at + 2);
+    empty_slots = state.memory.newest_value(at + 2);
   }
-  return holes;
+  return empty_slots;
 }
 
-std::string LineProgram::word_name(int word) const {
-  return words_[static_cast<std::size_t>(word)].name;
-}
+std::string LineProgram::word_name(int word) const { return words_[word].name; }
 
 std::string LineProgram::thread_name(int thread) const {
   if (thread == shape_.replicas) return "supervisor, successor";
-  const int stage = stage_of(thread);
-  const int first = shape_.stages[static_cast<std::size_t>(stage)].first_replica;
-  return concat("stage ", stage, ".", thread - first);
+  const StageNumber stage = stage_of(thread);
+  const int first = shape_.stages[stage].first_replica;
+  return concat("stage ", stage.value(), ".", thread - first);
 }
 
 }  // namespace brigade::weak_memory

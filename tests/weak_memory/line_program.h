@@ -1,9 +1,9 @@
 #pragma once
 
-// The threads of a small line: each is a replica that claims or waits, reads and writes rows, and
-// finishes, by the templates of transports/ (Channel, advance, claim_or_wait, Waker, bells). One
-// more may be the supervisor: it reaps a replica, which may die after any step, repairs, and goes
-// on as its successor (repair()); or it asks for a stop and lowers the end (stop.h).
+// The threads of a small line: each is a replica that claims or waits, reads and writes slots, and
+// finishes, by the templates of transports/ (Channel, advance, claim_or_wait, Waker, doorbells).
+// One more may be the supervisor: it reaps a replica, which may die after any step, repairs, and
+// goes on as its successor (repair()); or it asks for a stop and lowers the end (stop.h).
 
 #include <cstdint>
 #include <memory>
@@ -23,18 +23,18 @@ struct Script {
   int victim = -1;      ///< the thread that may die; -1: none
   bool restart = true;  ///< else the others do without it
   bool stop = false;
-  std::uint32_t holes = 0;  ///< tasks (bits) of the victim that have one
+  std::uint32_t empty_slots = 0;  ///< tasks (bits) of the victim that have one
   RepairRules rules = {};
   enum class Mistake : std::uint8_t {
     none,
     counted_first,         ///< the repair, before what it has repaired
-    acknowledged_in_hand,  ///< the stop, before the task in hand is finished
+    acknowledged_in_hand,  ///< the stop, before the task in flight is finished
   } mistake = Mistake::none;
 };
 
 class LineProgram : public Program {
  public:
-  LineProgram(const std::vector<support::StageSpec>& stages, std::uint64_t samples,
+  LineProgram(const ByStage<support::StageSpec>& stages, std::uint64_t samples,
               WakeOrder order = WakeOrder::by_sleeper, const Script& script = {});
   ~LineProgram() override;
   LineProgram(const LineProgram&) = delete;
@@ -50,9 +50,7 @@ class LineProgram : public Program {
   bool is_awaited(int thread) const override {
     return script_.stop && thread < shape_.stages[0].replicas;
   }
-  bool is_private(int word) const override {
-    return words_[static_cast<std::size_t>(word)].role == Role::kTally;
-  }
+  bool is_private(int word) const override { return words_[word].role == Role::kTally; }
   void reaped(State& state, int thread) const override;
 
  private:
@@ -60,7 +58,7 @@ class LineProgram : public Program {
   using Replica = Channel<P>;
   struct Word {
     Role role;
-    int stage;
+    StageNumber stage;
     uint32_t first;
     std::string name;
   };
@@ -71,23 +69,24 @@ class LineProgram : public Program {
   };
 
   template <class T>
-  void number(RecordedPolicy::Atomic<T>& word, Role role, int stage, const std::string& name);
+  void number(RecordedPolicy::Atomic<T>& word, Role role, StageNumber stage,
+              const std::string& name);
   void set_first_values();
   void number_words();
   void number_tally();
-  std::uint64_t counted_holes(const State& state) const;
+  std::uint64_t counted_empty_slots(const State& state) const;
   uint16_t keep(const Replica& channel);
-  void work(int stage, std::uint64_t task);
+  void work(StageNumber stage, std::uint64_t task);
   bool has_supervisor() const { return script_.victim >= 0 || script_.stop; }
   int replica_of(int thread) const;
   bool supervise(uint16_t& from);
   bool repair_the_dead(uint16_t& from);
   void acknowledge_in_hand(int thread);
   std::uint64_t multiple() const { return support::line_multiple(shape_); }
-  int stage_of(int thread) const;
-  int row_of(int stage, std::uint64_t sample) const;
+  StageNumber stage_of(int thread) const;
+  int slot_of(StageNumber stage, std::uint64_t sample) const;
 
-  const GraphShape shape_;
+  const SharedShape shape_;
   const std::uint64_t samples_;
   const Script script_;
   support::LineMemory memory_;

@@ -11,7 +11,7 @@ namespace brigade::weak_memory {
 
 struct LineCase {
   const char* name = "";
-  std::vector<support::StageSpec> stages = {};
+  ByStage<support::StageSpec> stages = {};
   std::uint64_t samples = 0;
   Bounds bounds = {};
   std::uint64_t states_min = 0;  // fewer: it does not do what it is meant to

@@ -9,21 +9,21 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "tests/weak_memory/recorded_policy.h"
 
 namespace brigade::weak_memory {
 
 using LitmusWord = RecordedPolicy::Atomic<uint32_t>;
 
-/// The words of a litmus test, all 0 at first, and one row.
+/// The words of a litmus test, all 0 at first, and one slot.
 struct LitmusWords {
   std::array<LitmusWord, 3> words;
   LitmusWord &x = words[0], &y = words[1], &z = words[2];
 
   static void note(int reg, uint32_t value) { Machine::active->note(reg, value); }
-  static void read_row() { Machine::active->use_row(false, 0, 1); }
-  static void write_row() { Machine::active->use_row(true, 0, 1); }
+  static void read_slot() { Machine::active->use_slot(false, 0, 1); }
+  static void write_slot() { Machine::active->use_slot(true, 0, 1); }
 };
 
 class Litmus : public Program {

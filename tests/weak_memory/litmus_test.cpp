@@ -183,14 +183,14 @@ TEST(Litmus, LoadBufferingIsNotCovered) {
   EXPECT_EQ(outcomes.count("1100"), 0u);
 }
 
-TEST(Litmus, ARowIsRacedForUnlessItsWriterHappensBefore) {
+TEST(Litmus, ASlotIsRacedForUnlessItsWriterHappensBefore) {
   const auto outcomes = [](memory_order store, memory_order load) {
     return outcomes_of({[=](LitmusWords& w) {
-                          w.write_row();
+                          w.write_slot();
                           w.x.store(1, store);
                         },
                         [=](LitmusWords& w) {
-                          if (w.x.load(load) == 1) w.read_row();
+                          if (w.x.load(load) == 1) w.read_slot();
                         }});
   };
   EXPECT_EQ(outcomes(kRelease, kAcquire), Outcomes{"0000"});
@@ -198,16 +198,16 @@ TEST(Litmus, ARowIsRacedForUnlessItsWriterHappensBefore) {
   EXPECT_EQ(outcomes(kRelease, kRelaxed).begin()->substr(0, 6), "a race");
 }
 
-TEST(Litmus, ARowIsRacedForUnlessItsReadersHappenBefore) {
+TEST(Litmus, ASlotIsRacedForUnlessItsReadersHappenBefore) {
   const auto outcomes = [](memory_order store, memory_order load) {
     return outcomes_of({[=](LitmusWords& w) {
-                          w.write_row();
+                          w.write_slot();
                           w.x.store(1, kRelease);
-                          if (w.y.load(load) == 1) w.write_row();
+                          if (w.y.load(load) == 1) w.write_slot();
                         },
                         [=](LitmusWords& w) {
                           if (w.x.load(kAcquire) == 0) return;
-                          w.read_row();
+                          w.read_slot();
                           w.y.store(1, store);
                         }});
   };
@@ -233,14 +233,14 @@ TEST(Litmus, StoreBufferingIsForbiddenByABarrierInAllThreads) {
   EXPECT_EQ(outcomes(false).count("0000"), 1u);
 }
 
-TEST(Litmus, ABarrierInAllThreadsHandsOnNoRows) {
+TEST(Litmus, ABarrierInAllThreadsHandsOnNoSlots) {
   const auto outcomes = outcomes_of({[](LitmusWords& w) {
-                                       w.write_row();
+                                       w.write_slot();
                                        w.x.store(1, kRelaxed);
                                        RecordedPolicy::barrier_everywhere();
                                      },
                                      [](LitmusWords& w) {
-                                       if (w.x.load(kAcquire) == 1) w.read_row();
+                                       if (w.x.load(kAcquire) == 1) w.read_slot();
                                      }});
   EXPECT_EQ(outcomes.begin()->substr(0, 6), "a race");
 }

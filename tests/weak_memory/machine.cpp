@@ -210,7 +210,7 @@ uint32_t Machine::await(State& state, int t) const {
 }
 
 void Machine::note_stores(State& state, int t, const Operation& operation) const {
-  if (operation.access == Access::kFinishDone || operation.access == Access::kFinishLow)
+  if (operation.access == Access::kFinishDone || operation.access == Access::kFinishLevel)
     state.held[t] = 0;
   if (!program_.may_die(t) || !operation.writes()) return;
   if (is_release(operation.memory_order())) {
@@ -302,15 +302,16 @@ uint32_t Machine::access(Operation operation) {
 
 bool Machine::may_sink(const Operation& operation) const {
   return weaker_.access == Access::kKeepOrder &&
-         program_.name(thread_, operation, point_) == Access::kFinishLow;
+         program_.name(thread_, operation, point_) == Access::kFinishLevel;
 }
 
-void Machine::use_row(bool write, int row, int number) {
+void Machine::use_slot(bool write, int slot, int number) {
   if (is_replayed()) return;
   Memory& memory = state_->memory;
-  const char* race = write ? memory.write_row(thread_, row, number) : memory.read_row(thread_, row);
-  if (race == nullptr && !write && memory.rows[row].number != number) {
-    race = "a row was read that holds another number";
+  const char* race =
+      write ? memory.write_slot(thread_, slot, number) : memory.read_slot(thread_, slot);
+  if (race == nullptr && !write && memory.slots[slot].number != number) {
+    race = "a slot was read that holds another number";
   }
   if (broken_ == nullptr) broken_ = race;
 }

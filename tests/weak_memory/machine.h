@@ -7,7 +7,7 @@
 // state is plain bytes, and states that are reached in two ways are explored once.
 //
 // A step is one access to a word that others may write, with the entry that it reads. Of a word
-// that nobody else writes, the access belongs to the step before it; the same holds for rows.
+// that nobody else writes, the access belongs to the step before it; the same holds for slots.
 //
 // A thread may die after any step, where its program says so. What it has stored stays; but of
 // relaxed stores to words that are looked at only after a death, those since its last release may
@@ -57,7 +57,7 @@ struct State {
   uint8_t last = kThreads;             // who took the last step
   uint8_t registers[kRegisters] = {};  // what a litmus test has read
   uint8_t deaths_left = 0;
-  uint8_t held[kThreads] = {};  // for the properties only: the task in hand plus one
+  uint8_t held[kThreads] = {};  // for the properties only: the task in flight plus one
   uint16_t loose = 0;           // words (bits) whose newest store the dead may not have made
 };
 
@@ -120,8 +120,8 @@ class Machine {
   uint32_t access(Operation operation);
   /// The store may be put behind the load that follows it: nothing keeps their order.
   bool may_sink(const Operation& operation) const;
-  /// Rows are plain memory: their reads and writes are no steps, but may be races.
-  void use_row(bool write, int row, int number);
+  /// Slots are plain memory: their reads and writes are no steps, but may be races.
+  void use_slot(bool write, int slot, int number);
   void claim(int stage, int task);
   /// By this thread, in an earlier turn of its loop.
   bool has_claimed(int stage, int task) const { return (state_->claimed[stage] >> task & 1) != 0; }

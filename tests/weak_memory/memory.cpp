@@ -15,8 +15,8 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
-int write_of(int row) { return row * (1 + kThreads); }
-int read_of(int row, int thread) { return write_of(row) + 1 + thread; }
+int write_of(int slot) { return slot * (1 + kThreads); }
+int read_of(int slot, int thread) { return write_of(slot) + 1 + thread; }
 
 }  // namespace
 
@@ -80,27 +80,27 @@ void Memory::happens(int thread, int access) {
   views[thread].known |= bit;
 }
 
-const char* Memory::read_row(int thread, int row) {
-  const bool knows = (views[thread].known >> write_of(row) & 1) != 0;
-  if (rows[row].written != 0 && !knows) return "a race: a row is read that may still be written";
-  rows[row].reads = static_cast<uint8_t>(rows[row].reads | 1 << thread);
-  happens(thread, read_of(row, thread));
+const char* Memory::read_slot(int thread, int slot) {
+  const bool knows = (views[thread].known >> write_of(slot) & 1) != 0;
+  if (slots[slot].written != 0 && !knows) return "a race: a slot is read that may still be written";
+  slots[slot].reads = static_cast<uint8_t>(slots[slot].reads | 1 << thread);
+  happens(thread, read_of(slot, thread));
   return nullptr;
 }
 
-const char* Memory::write_row(int thread, int row, int number) {
+const char* Memory::write_slot(int thread, int slot, int number) {
   const uint32_t known = views[thread].known;
-  if (rows[row].written != 0 && (known >> write_of(row) & 1) == 0) {
-    return "a race: a row is written twice";
+  if (slots[slot].written != 0 && (known >> write_of(slot) & 1) == 0) {
+    return "a race: a slot is written twice";
   }
   for (int reader = 0; reader < kThreads; ++reader) {
-    const bool has_read = (rows[row].reads >> reader & 1) != 0;
-    if (has_read && reader != thread && (known >> read_of(row, reader) & 1) == 0) {
-      return "a race: a row is written that may still be read";
+    const bool has_read = (slots[slot].reads >> reader & 1) != 0;
+    if (has_read && reader != thread && (known >> read_of(slot, reader) & 1) == 0) {
+      return "a race: a slot is written that may still be read";
     }
   }
-  rows[row] = Row{static_cast<uint8_t>(number), 0, 1, 0};
-  for (int access = write_of(row); access <= read_of(row, kThreads - 1); ++access) {
+  slots[slot] = Slot{static_cast<uint8_t>(number), 0, 1, 0};
+  for (int access = write_of(slot); access <= read_of(slot, kThreads - 1); ++access) {
     happens(thread, access);
   }
   return nullptr;

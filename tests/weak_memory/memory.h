@@ -14,7 +14,7 @@
 //             (as Relacy does; C++20 [atomics.order] 3-6 for orders that agree with happens-before)
 //   barrier   of all threads at once (membarrier): each has it between two of its accesses; what
 //             was stored before it in the run is read by all loads after it
-//   plain     rows. A view also says which newest accesses to rows happen before: an access that
+//   plain     slots. A view also says which newest accesses to slots happen before: an access that
 //             does not know of the one it conflicts with is a race
 //
 // Histories only grow at their newer end. That loses nothing where the stores to a word are ordered
@@ -32,16 +32,16 @@ namespace brigade::weak_memory {
 inline constexpr int kThreads = 4;
 inline constexpr int kWords = 16;
 inline constexpr int kEntries = 14;
-inline constexpr int kRows = 5;
+inline constexpr int kSlots = 5;
 
-// Row accesses whose latest one a view may know of: the newest write of a row, and the newest read
-// by each thread since.
-inline constexpr int kRowAccesses = kRows * (1 + kThreads);
-static_assert(kRowAccesses <= 32);
+// Slot accesses whose latest one a view may know of: the newest write of a slot, and the newest
+// read by each thread since.
+inline constexpr int kSlotAccesses = kSlots * (1 + kThreads);
+static_assert(kSlotAccesses <= 32);
 
 struct View {
   uint8_t oldest[kWords] = {};  // the oldest entry that may be read
-  uint32_t known = 0;           // row accesses that happened before
+  uint32_t known = 0;           // slot accesses that happened before
 
   void join(const View& other) {
     for (int w = 0; w < kWords; ++w) {
@@ -63,7 +63,7 @@ struct WordHistory {
   uint8_t unused[2] = {};
 };
 
-struct Row {
+struct Slot {
   uint8_t number = 0;
   uint8_t reads = 0;  // threads that have read it since it was written
   uint8_t written = 0;
@@ -73,7 +73,7 @@ struct Row {
 struct Memory {
   View views[kThreads];
   WordHistory words[kWords];
-  Row rows[kRows];
+  Slot slots[kSlots];
 
   int oldest(int thread, int word, std::memory_order order) const;
   int newest(int word) const { return words[word].count - 1; }
@@ -85,14 +85,14 @@ struct Memory {
   /// The half that stores `value`, of an operation that reads the newest entry.
   void modify(int thread, int word, uint32_t value, std::memory_order order);
   /// A full barrier in every thread at once: from here on everybody reads what has been stored so
-  /// far, or newer. It orders no rows: nobody is to rely on it for them.
+  /// far, or newer. It orders no slots: nobody is to rely on it for them.
   void barrier_everywhere();
   /// False: the history is full.
   bool has_room(int word) const { return words[word].count < kEntries; }
 
   /// nullptr, or the race.
-  const char* read_row(int thread, int row);
-  const char* write_row(int thread, int row, int number);
+  const char* read_slot(int thread, int slot);
+  const char* write_slot(int thread, int slot, int number);
 
   /// Takes back the newest entry of a word that only one thread uses.
   void undo(int word);

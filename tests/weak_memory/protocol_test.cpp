@@ -3,7 +3,7 @@
 // docs/MODEL_CHECKING.md.
 
 #include "tests/weak_memory/ends_program.h"
-#include "tests/weak_memory/free_program.h"
+#include "tests/weak_memory/flat_map_program.h"
 #include "tests/weak_memory/line_checks.h"
 
 namespace brigade::weak_memory {
@@ -66,12 +66,12 @@ TEST(WeakerOrder, OfTheSupervisorIsNoticedWhereTheOrderIsNeeded) {
   look_for(weaker_orders_of_the_supervisor(), supervised_probe_lines());
 }
 
-// --- the journal of a stage that numbers its outputs freely
+// --- the journal of a flat_map stage
 
 model::Report journal_report(const std::vector<int>& outputs, const RepairRules& rules,
                              const Weaker& weaker,
-                             FreeProgram::Mistake mistake = FreeProgram::Mistake::none) {
-  FreeProgram program(outputs, rules, mistake);
+                             FlatMapProgram::Mistake mistake = FlatMapProgram::Mistake::none) {
+  FlatMapProgram program(outputs, rules, mistake);
   Machine machine(program, {}, weaker);
   return machine.explore(kStatesMax);
 }
@@ -92,7 +92,7 @@ TEST(Journal, ThatIsNotSettledIsNoticed) {
 }
 
 TEST(Journal, ThatIsKeptInTheWrongOrderIsNoticed) {
-  using Wrong = FreeProgram::Mistake;
+  using Wrong = FlatMapProgram::Mistake;
   for (const Wrong wrong :
        {Wrong::in_place, Wrong::noted_late, Wrong::consumed_first, Wrong::given_again}) {
     const std::string violation = journal_report({2, 1}, {}, {}, wrong).violation;

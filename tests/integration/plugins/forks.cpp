@@ -11,8 +11,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/text.h"
-#include "stages/api/plugin.h"
+#include <brigade/plugin.h>
+#include <brigade/text.h>
 
 using namespace brigade;
 
@@ -39,7 +39,7 @@ class Forks : public Stage {
 
   Result<Next> process(const Inputs& in, Outputs& out) override {
     std::memcpy(out["data"].data(), in["data"].data(), out["data"].bytes());
-    if (in.sample().id == params_.at && !std::ifstream(child_file())) fork_at(out["data"]);
+    if (in.info().id == params_.at && !std::ifstream(child_file())) fork_at(out["data"]);
     return Next::emit;
   }
 

@@ -1,7 +1,7 @@
 // The body of a plugin with two halves.
 
 #include "tests/integration/plugins/heavy.h"
-#include "stages/api/module.h"
+#include <brigade/module.h>
 
 using namespace brigade;
 

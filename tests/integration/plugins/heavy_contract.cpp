@@ -1,7 +1,7 @@
 // The contracts of a plugin with two halves. HEAVY_RANGE stands for an edit of the contract that
 // reached only one of them.
 
-#include "stages/api/plugin.h"
+#include <brigade/plugin.h>
 #include "tests/integration/plugins/heavy.h"
 
 using namespace brigade;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "stages/api/plugin.h"
+#include <brigade/plugin.h>
 
 using namespace brigade;
 
@@ -24,7 +24,7 @@ class Hungry : public Stage {
   }
 
   Result<Next> process(const Inputs& in, Outputs&) override {
-    if (in.sample().id != params_.at) return Next::emit;
+    if (in.info().id != params_.at) return Next::emit;
     if (params_.mebibytes == 0) raise(SIGKILL);
     std::vector<char> memory(params_.mebibytes << 20);
     for (std::size_t i = 0; i < memory.size(); i += 4096)

@@ -1,6 +1,6 @@
 // A plugin in one file: a producer, a transform and a consumer.
 
-#include "stages/api/plugin.h"
+#include <brigade/plugin.h>
 
 using namespace brigade;
 

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "stages/api/plugin.h"
+#include <brigade/plugin.h>
 
 using namespace brigade;
 

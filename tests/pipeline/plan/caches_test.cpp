@@ -2,20 +2,20 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/plan/lanes.h"
+#include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/plan/plan_check.h"
-#include "pipeline/plan/plan_printer.h"
 #include "pipeline/plan/planner.h"
+#include "pipeline/plan/task_queues.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 
 namespace brigade {
 namespace {
 
-const Ports kRow{{"x", u8, {8}}};
+const Ports kEightBytes{{"x", u8, {8}}};
 
 /// a (`samples` of them) -> kept -> end, three epochs.
-GraphBuilder cached(std::uint64_t samples, const Ports& tensors = kRow) {
+GraphBuilder cached(std::uint64_t samples, const Ports& tensors = kEightBytes) {
   GraphBuilder graph;
   graph.graph().epochs = 3;
   graph.producer("a", tensors).samples = samples;
@@ -33,39 +33,40 @@ std::string problem(GraphBuilder& graph) {
   return result.problems.empty() ? "" : result.problems[0].message;
 }
 
-TEST(Caches, HaveALaneThatGivesAndOneThatReads) {
+TEST(Caches, HaveAQueueThatGivesAndOneThatReads) {
   GraphBuilder graph = cached(100);
   const PlanResult planned = plan(graph);
   ASSERT_TRUE(planned.ok()) << planned.problems[0].message;
   const PlanStage& kept = planned.plan.stages[1];
-  ASSERT_EQ(kept.lanes.size(), 2u);
-  EXPECT_TRUE(kept.lanes[0].inputs.empty());
-  EXPECT_EQ(kept.lanes[1].inputs[0].stage, 0);
-  EXPECT_EQ(planned.plan.stages[0].readers, (std::vector<std::pair<int, int>>{{1, 1}}));
-  EXPECT_EQ(kept.lanes[0].window, kept.pool.rows / kept.lanes[0].task);
-  EXPECT_EQ(kept.lanes[1].window, planned.plan.stages[0].pool.rows / kept.lanes[1].task);
+  ASSERT_EQ(kept.queues.size(), 2u);
+  EXPECT_TRUE(kept.queues[0].inputs.empty());
+  EXPECT_EQ(kept.queues[1].inputs[0].stage, 0);
+  EXPECT_EQ(planned.plan.stages[0].readers,
+            (std::vector<std::pair<StageNumber, QueueNumber>>{{1, 1}}));
+  EXPECT_EQ(kept.queues[0].window, kept.ring.slots / kept.queues[0].task);
+  EXPECT_EQ(kept.queues[1].window, planned.plan.stages[0].ring.slots / kept.queues[1].task);
 }
 
-TEST(Caches, EndTheDomainAboveThemAfterOneEpoch) {
+TEST(Caches, EndTheIndexSpaceAboveThemAfterOneEpoch) {
   GraphBuilder graph = cached(100);
   const Plan planned = plan(graph).plan;
-  ASSERT_EQ(planned.domains.size(), 2u);
-  EXPECT_EQ(planned.domains[0].sources, std::vector<int>{0});
-  EXPECT_EQ(planned.domains[1].sources, std::vector<int>{1});
-  EXPECT_EQ(planned.stages[1].lanes[1].domain, 0);
-  EXPECT_EQ(planned.stages[1].pool_domain, 1);
-  EXPECT_EQ(domain_epochs(planned, 0), 1u);
-  EXPECT_EQ(domain_epochs(planned, 1), 3u);
+  ASSERT_EQ(planned.index_spaces.size(), 2u);
+  EXPECT_EQ(planned.index_spaces[0].sources, std::vector<StageNumber>{0});
+  EXPECT_EQ(planned.index_spaces[1].sources, std::vector<StageNumber>{1});
+  EXPECT_EQ(planned.stages[1].queues[1].index_space, 0);
+  EXPECT_EQ(planned.stages[1].ring_index_space, 1);
+  EXPECT_EQ(index_space_epochs(planned, 0), 1u);
+  EXPECT_EQ(index_space_epochs(planned, 1), 3u);
 }
 
-TEST(Caches, KeepARowPerSampleBehindTheirRing) {
+TEST(Caches, KeepASlotPerSampleBehindTheirRing) {
   GraphBuilder graph = cached(100);
   const PlanStage kept = plan(graph).plan.stages[1];
-  EXPECT_EQ(kept.cache.rows, 100u);
+  EXPECT_EQ(kept.cache.slots, 100u);
   EXPECT_EQ(kept.cache.tensors.size(), 1u);
   EXPECT_FALSE(kept.cache.sparse);
-  EXPECT_EQ(kept.segment_bytes(), kept.pool.bytes + kept.cache.bytes);
-  EXPECT_EQ(kept.cache.bytes, 8192u);  // 100 headers of 32 bytes, 100 rows of 8
+  EXPECT_EQ(kept.segment_bytes(), kept.ring.bytes + kept.cache.bytes);
+  EXPECT_EQ(kept.cache.bytes, 8192u);  // 100 headers of 32 bytes, 100 slots of 8
 }
 
 TEST(Caches, TheirMemoryIsInThePlan) {
@@ -73,7 +74,7 @@ TEST(Caches, TheirMemoryIsInThePlan) {
   const PlanResult planned = plan(graph);
   ASSERT_FALSE(planned.ok());
   EXPECT_NE(
-      planned.problems[0].message.find("cache kept keeps 1,000,000 rows of 9.8 KiB = 9.3 GiB"),
+      planned.problems[0].message.find("cache kept keeps 1,000,000 slots of 9.8 KiB = 9.3 GiB"),
       std::string::npos)
       << planned.problems[0].message;
   EXPECT_EQ(planned.problems[0].help,
@@ -91,28 +92,28 @@ TEST(Caches, OfRaggedTensorsAreExpectedToTakeWhatSamplesTake) {
 TEST(Caches, KeepWhatLimitsLeave) {
   GraphBuilder graph = cached(100);
   graph.stage("a").limit = 50;
-  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 50u);
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 50u);
   graph.stage("kept").limit = 20;
-  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 20u);
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 20u);
 }
 
 TEST(Caches, KeepThePartOfThisRank) {
   GraphBuilder graph = cached(10);
   graph.graph().shard = {1, 4, Uneven::pad};
-  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 3u);
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 3u);
   graph.graph().shard.uneven = Uneven::drop;
-  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 2u);
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 2u);
 }
 
 TEST(Caches, KeepSeveralOfEach) {
   GraphBuilder graph;
-  graph.producer("a", kRow).samples = 10;
-  graph.transform("twice", {"a"}, kRow).outputs_per_input = 2;
-  graph.type_of("twice").contract.numbering = Numbering::fixed;
-  graph.transform("kept", {"twice"}, kRow);
+  graph.producer("a", kEightBytes).samples = 10;
+  graph.transform("twice", {"a"}, kEightBytes).outputs_per_input = 2;
+  graph.type_of("twice").contract.numbering = Numbering::expand;
+  graph.transform("kept", {"twice"}, kEightBytes);
   graph.type_of("kept").contract.cache = true;
   graph.consumer("end", {"kept"});
-  EXPECT_EQ(plan(graph).plan.stages[2].cache.rows, 20u);
+  EXPECT_EQ(plan(graph).plan.stages[2].cache.slots, 20u);
 }
 
 TEST(Caches, NeedToKnowHowManyThereAre) {
@@ -120,7 +121,7 @@ TEST(Caches, NeedToKnowHowManyThereAre) {
   EXPECT_EQ(problem(graph), "how many samples its source has is known only once the run has begun");
   graph.stage("kept").samples = 70;
   EXPECT_EQ(problem(graph), "");
-  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 70u);
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 70u);
 }
 
 TEST(Caches, RefuseRoomThatIsTooLittle) {
@@ -128,7 +129,7 @@ TEST(Caches, RefuseRoomThatIsTooLittle) {
   graph.stage("kept").samples = 99;
   EXPECT_EQ(problem(graph), "`samples: 99` makes too little room: it keeps 100");
   graph.stage("kept").samples = 500;
-  EXPECT_EQ(plan(graph).plan.stages[1].cache.rows, 100u) << "no more than there are";
+  EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 100u) << "no more than there are";
 }
 
 TEST(Caches, NeedSamplesWithAnIndex) {
@@ -141,18 +142,18 @@ TEST(Caches, NeedSamplesWithAnIndex) {
 
 TEST(Caches, CannotBeZippedWithWhatTheyAreMadeOf) {
   GraphBuilder graph = cached(100);
-  graph.transform("both", {"kept", "a"}, kRow, Join::zip);
+  graph.transform("both", {"kept", "a"}, kEightBytes, Join::zip);
   graph.consumer("other", {"both"});
   EXPECT_EQ(problem(graph), "what it gives is zipped with what it is made of, and has more epochs");
 }
 
 TEST(Caches, NorByWayOfAnother) {
   GraphBuilder graph = cached(100);
-  graph.producer("b", kRow).samples = 100;
-  graph.transform("kept_b", {"b"}, kRow);
+  graph.producer("b", kEightBytes).samples = 100;
+  graph.transform("kept_b", {"b"}, kEightBytes);
   graph.type_of("kept_b").contract.cache = true;
-  graph.transform("one", {"kept", "b"}, kRow, Join::zip);
-  graph.transform("other", {"kept_b", "a"}, kRow, Join::zip);
+  graph.transform("one", {"kept", "b"}, kEightBytes, Join::zip);
+  graph.transform("other", {"kept_b", "a"}, kEightBytes, Join::zip);
   graph.consumer("c", {"one"});
   graph.consumer("d", {"other"});
   EXPECT_EQ(problem(graph), "what it gives is zipped with what it is made of, and has more epochs");
@@ -160,8 +161,8 @@ TEST(Caches, NorByWayOfAnother) {
 
 TEST(Caches, CanBeZippedWithEachOther) {
   GraphBuilder graph = cached(100);
-  graph.producer("b", kRow).samples = 100;
-  graph.transform("kept_b", {"b"}, kRow);
+  graph.producer("b", kEightBytes).samples = 100;
+  graph.transform("kept_b", {"b"}, kEightBytes);
   graph.type_of("kept_b").contract.cache = true;
   graph.consumer("c", {"kept", "kept_b"}, Join::zip);
   EXPECT_EQ(problem(graph), "");
@@ -189,22 +190,22 @@ TEST(Caches, WantNoBatchesOfWhatIsAboveThem) {
   graph.stage("kept").batch = 250;
   graph.stage("end").batched = true;
   const Plan planned = plan(graph).plan;
-  EXPECT_EQ(planned.domains[0].multiple, 64u);
-  EXPECT_EQ(planned.domains[1].multiple, 250u);
+  EXPECT_EQ(planned.index_spaces[0].multiple, 64u);
+  EXPECT_EQ(planned.index_spaces[1].multiple, 250u);
 }
 
 TEST(Caches, ThePrintedPlanSaysWhatTheyKeep) {
   GraphBuilder graph = cached(100);
   const PlanResult planned = plan(graph);
   const std::string text = print_plan(planned.plan, small_machine(), {});
-  EXPECT_NE(text.find("kept by kept: 100 rows of 40 B\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("cached by kept: 100 slots of 40 B\n"), std::string::npos) << text;
 }
 
 TEST(SeveralOfEach, ThePrintedPlanSaysHowMany) {
   GraphBuilder graph;
-  graph.producer("a", kRow);
-  graph.transform("crops", {"a"}, kRow).outputs_per_input = 5;
-  graph.type_of("crops").contract.numbering = Numbering::fixed;
+  graph.producer("a", kEightBytes);
+  graph.transform("crops", {"a"}, kEightBytes).outputs_per_input = 5;
+  graph.type_of("crops").contract.numbering = Numbering::expand;
   graph.consumer("end", {"crops"});
   const PlanResult planned = plan(graph);
   const std::string text = print_plan(planned.plan, small_machine(), {});
@@ -221,9 +222,9 @@ TEST(Caches, APlanWithOneIsChecked) {
     damage(damaged.stages[1]);
     return !check_plan(damaged).ok();
   };
-  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.lanes.pop_back(); }));
-  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.lanes[1].inputs.clear(); }));
-  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.lanes[1].window += 1; }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.queues.pop_back(); }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.queues[1].inputs.clear(); }));
+  EXPECT_TRUE(refuses([](PlanStage& stage) { stage.queues[1].window += 1; }));
   EXPECT_TRUE(refuses([](PlanStage& stage) { stage.cache.tensors.clear(); }));
   EXPECT_TRUE(refuses([](PlanStage& stage) { stage.cache.tensors[0].type.dtype = f64; }));
   EXPECT_TRUE(refuses([](PlanStage& stage) { stage.cache.bytes = 64; }));
@@ -231,7 +232,7 @@ TEST(Caches, APlanWithOneIsChecked) {
 }
 
 /// The same, kept in a file.
-GraphBuilder in_a_file(std::uint64_t samples, const Ports& tensors = kRow) {
+GraphBuilder in_a_file(std::uint64_t samples, const Ports& tensors = kEightBytes) {
   GraphBuilder graph = cached(samples, tensors);
   graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
   return graph;
@@ -244,12 +245,13 @@ TEST(Caches, InAFileTakeNoMemoryThatMustBeThere) {
   ASSERT_TRUE(planned.ok()) << planned.problems[0].message;
   const PlanStage& kept = planned.plan.stages[1];
   EXPECT_EQ(cache_file(kept), "/data/kept.cache");
-  EXPECT_EQ(memory_segment_bytes(kept), kept.pool.bytes);
+  EXPECT_EQ(memory_segment_bytes(kept), kept.ring.bytes);
   EXPECT_LT(planned.plan.memory_bytes, kept.cache.bytes);
   const std::string text = print_plan(planned.plan, small_machine(), {});
-  EXPECT_NE(text.find("disk, and page cache while there is memory for it\n"
-                      "  9.3 GiB  in /data/kept.cache, kept by kept: 1,000,000 rows of 9.8 KiB\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("disk, and page cache while there is memory for it\n"
+                "  9.3 GiB  in /data/kept.cache, cached by kept: 1,000,000 slots of 9.8 KiB\n"),
+      std::string::npos)
       << text;
 }
 
@@ -267,7 +269,7 @@ TEST(Caches, InAFileMustFitTheLimitOfFiles) {
   const PlanResult planned = plan_graph(graph.build(), limits);
   ASSERT_EQ(planned.problems.size(), 1u);
   EXPECT_EQ(planned.problems[0].message,
-            "cache kept keeps 1,000,000 rows of 9.8 KiB = 9.3 GiB in /data/kept.cache, a file may "
+            "cache kept keeps 1,000,000 slots of 9.8 KiB = 9.3 GiB in /data/kept.cache, a file may "
             "have 1.0 GiB (RLIMIT_FSIZE, `ulimit -f`)");
 }
 

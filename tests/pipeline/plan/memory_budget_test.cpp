@@ -4,7 +4,7 @@
 
 #include "pipeline/plan/plan_json.h"
 #include "pipeline/plan/planner.h"
-#include "pipeline/run/graph_shape.h"
+#include "pipeline/records/shared_shape.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 #include "tests/support/random_graph.h"
@@ -25,18 +25,18 @@ PlanProblems problems_with(GraphBuilder graph, const MachineLimits& limits) {
   return plan_graph(graph.build(), limits).problems;
 }
 
-TEST(Memory, OfAPlanIsPoolsControlAndScratch) {
+TEST(Memory, OfAPlanIsRingsControlAndScratch) {
   GraphBuilder graph = pictures();
   const Plan plan = plan_graph(graph.build(), small_machine()).plan;
   EXPECT_EQ(plan.memory_bytes,
-            plan.stages[0].pool.bytes + plan.stages[1].pool.bytes + control_bytes_estimate(plan));
+            plan.stages[0].ring.bytes + plan.stages[1].ring.bytes + control_bytes_estimate(plan));
 }
 
-TEST(Memory, OfScratchIsCountedWhereHolesCanOccur) {
+TEST(Memory, OfScratchIsCountedWhereEmptySlotsCanOccur) {
   GraphBuilder graph = pictures();
   graph.stage("decode").on_error = {true, 10, 0};
   const Plan plan = plan_graph(graph.build(), small_machine()).plan;
-  EXPECT_EQ(scratch_bytes(plan, plan.stages[1]), 0u);  // takes samples: passes holes on
+  EXPECT_EQ(scratch_bytes(plan, plan.stages[1]), 0u);  // takes samples: passes empty slots on
   EXPECT_EQ(scratch_bytes(plan, plan.stages[2]), 256u * (150528 + 32));
 }
 
@@ -48,7 +48,7 @@ TEST(Memory, OfTheControlSegmentIsNeverAboveItsEstimate) {
     limits.memory_available_bytes = kNoLimit;
     const PlanResult result = plan_graph(graph.build(), limits);
     if (!result.ok()) continue;
-    EXPECT_LE(control_bytes<SystemPolicy>(graph_shape(result.plan)) +
+    EXPECT_LE(control_bytes<SystemPolicy>(shared_shape(result.plan, {})) +
                   plan_to_json(result.plan, -1).size(),
               control_bytes_estimate(result.plan));
   }
@@ -129,7 +129,7 @@ TEST(Memory, NamesOnlyTheLargestEdges) {
       << problems[0].message;
 }
 
-TEST(Descriptors, AreCountedPerReplicaAndPool) {
+TEST(Descriptors, AreCountedPerReplicaAndRing) {
   GraphBuilder graph = pictures();
   EXPECT_EQ(descriptors_needed(plan_graph(graph.build(), small_machine()).plan),
             16u + 3 * 3 + 2 * 2);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 
 #include "pipeline/plan/planner.h"
@@ -66,10 +67,45 @@ TEST(PlanJson, KeepsWhatIsHardToPrint) {
 
 TEST(PlanJson, KeepsRaggedTensors) {
   Plan plan = fashion_mnist_plan();
-  plan.stages[0].pool.tensors[1].type.shape = {up_to(1)};
+  plan.stages[0].ring.tensors[1].type.shape = {up_to(1)};
   const Result<Plan> read = plan_from_json(plan_to_json(plan));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(*read, plan);
+}
+
+/// A point that differs from the beginning in everything.
+ResumePoint far_on(const Plan& plan) {
+  ResumePoint resume{"17-4", "a.type = b\xff", {}, {}};
+  resume.index_spaces.assign(plan.index_spaces.size(), {128, 2, 1000});
+  for (const PlanStage& stage : plan.stages) {
+    resume.stages.push_back({{}, 42, true, 3, 4, {5, 6}, {{0, 1, 7}}});
+    resume.stages.back().queues.assign(stage.queues.size(), {130, 2});
+  }
+  return resume;
+}
+
+TEST(RunJson, ReadsBackBoth) {
+  const Plan plan = fashion_mnist_plan();
+  for (const ResumePoint& resume : {ResumePoint{}, far_on(plan)}) {
+    const auto read = run_from_json(run_to_json(plan, resume));
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->plan, plan);
+    EXPECT_EQ(read->resume, resume);
+  }
+}
+
+TEST(RunJson, RefusesAPointOfAnotherPlan) {
+  const Plan plan = fashion_mnist_plan();
+  for (const auto& spoil : std::vector<std::function<void(ResumePoint&)>>{
+           [](ResumePoint& resume) { resume.stages.pop_back(); },
+           [](ResumePoint& resume) { resume.index_spaces.emplace_back(); },
+           [](ResumePoint& resume) { resume.stages[1].queues.emplace_back(); },
+           [](ResumePoint& resume) { resume.stages[1].skipped[0].queue = 1; },
+           [](ResumePoint& resume) { resume.stages[1].skipped[0].queue = -1; }}) {
+    ResumePoint resume = far_on(plan);
+    spoil(resume);
+    EXPECT_FALSE(run_from_json(run_to_json(plan, resume)).ok());
+  }
 }
 
 TEST(PlanJson, RefusesWhatIsNoJson) {
@@ -80,7 +116,7 @@ TEST(PlanJson, RefusesWhatIsNoJson) {
 TEST(PlanJson, NamesTheFieldThatIsMissing) {
   EXPECT_EQ(error_of("{}"), "the plan: name: missing");
   EXPECT_EQ(error_of(replaced("\"window\"", "\"windows\"")),
-            "the plan: stages[0].lanes[0].window: missing");
+            "the plan: stages[0].queues[0].window: missing");
 }
 
 TEST(PlanJson, NamesTheFieldOfTheWrongType) {
@@ -88,7 +124,7 @@ TEST(PlanJson, NamesTheFieldOfTheWrongType) {
   EXPECT_EQ(error_of(replaced("\"threads\":1", "\"threads\":\"one\"")),
             "the plan: stages[0].threads: expected a whole number, found \"one\"");
   EXPECT_EQ(error_of(replaced("\"task\":64", "\"task\":-64")),
-            "the plan: stages[0].lanes[0].task: expected a whole number that is not negative, "
+            "the plan: stages[0].queues[0].task: expected a whole number that is not negative, "
             "found -64");
   EXPECT_EQ(error_of(replaced("\"threads\":1", "\"threads\":4294967297")),
             "the plan: stages[0].threads: expected a whole number of 32 bits, found 4294967297");
@@ -96,7 +132,7 @@ TEST(PlanJson, NamesTheFieldOfTheWrongType) {
             "the plan: stages[0].kind: expected one of producer, transform, consumer, found "
             "\"maker\"");
   EXPECT_EQ(error_of(replaced("\"dtype\":\"u8\"", "\"dtype\":8")),
-            "the plan: stages[0].pool.tensors[0].type.dtype: expected a dtype, found 8");
+            "the plan: stages[0].ring.tensors[0].type.dtype: expected a dtype, found 8");
   EXPECT_EQ(error_of(replaced("\"indexed\":true", "\"indexed\":1")),
             "the plan: stages[0].indexed: expected true or false, found 1");
   EXPECT_EQ(error_of(replaced("\"readers\":[[1,0]]", "\"readers\":[[1]]")),

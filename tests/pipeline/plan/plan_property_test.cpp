@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+#include "pipeline/config/validate/effective_yaml.h"
 #include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_json.h"
 #include "pipeline/plan/planner.h"
+#include "stages/builtin.h"
+#include "tests/support/config_files.h"
 #include "tests/support/plan_limits.h"
 #include "tests/support/random_graph.h"
 
@@ -41,20 +44,21 @@ void for_each_plan(Check check) {
   EXPECT_LT(refused, kGraphs / 2);
 }
 
-const PlanLane& reading_lane(const Plan& plan, const std::pair<int, int>& reader) {
-  return plan.stages[reader.first].lanes[reader.second];
+const PlanQueue& reading_queue(const Plan& plan,
+                               const std::pair<StageNumber, QueueNumber>& reader) {
+  return plan.stages[reader.first].queues[reader.second];
 }
 
-TEST(EveryPlan, HasTasksThatDivideTheRingsTheyTouchAndTheirDomainsMultiple) {
+TEST(EveryPlan, HasTasksThatDivideTheRingsTheyTouchAndTheirIndexSpacesMultiple) {
   for_each_plan([](const Plan& plan) {
     for (const PlanStage& stage : plan.stages) {
-      for (const PlanLane& lane : stage.lanes) {
-        EXPECT_EQ(plan.domains[lane.domain].multiple % lane.task, 0u);
-        if (stage.has_pool) {
-          EXPECT_EQ(stage.pool.rows % lane.task, 0u);
+      for (const PlanQueue& queue : stage.queues) {
+        EXPECT_EQ(plan.index_spaces[queue.index_space].multiple % queue.task, 0u);
+        if (stage.has_ring) {
+          EXPECT_EQ(stage.ring.slots % queue.task, 0u);
         }
-        for (const PlanInput& input : lane.inputs)
-          EXPECT_EQ(plan.stages[input.stage].pool.rows % lane.task, 0u);
+        for (const PlanInput& input : queue.inputs)
+          EXPECT_EQ(plan.stages[input.stage].ring.slots % queue.task, 0u);
       }
     }
   });
@@ -63,17 +67,17 @@ TEST(EveryPlan, HasTasksThatDivideTheRingsTheyTouchAndTheirDomainsMultiple) {
 TEST(EveryPlan, HasRoomForAllThatIsHeldAtOnceAndAQueuedTask) {
   for_each_plan([](const Plan& plan) {
     for (const PlanStage& stage : plan.stages) {
-      if (!stage.has_pool) continue;
-      std::uint64_t least = stage.lanes[0].task * stage.replicas;
+      if (!stage.has_ring) continue;
+      std::uint64_t least = stage.queues[0].task * stage.replicas;
       std::uint64_t largest = 0;
       for (const auto& reader : stage.readers) {
-        least += reading_lane(plan, reader).task * plan.stages[reader.first].replicas;
-        largest = std::max(largest, reading_lane(plan, reader).task);
+        least += reading_queue(plan, reader).task * plan.stages[reader.first].replicas;
+        largest = std::max(largest, reading_queue(plan, reader).task);
       }
-      EXPECT_GE(stage.pool.rows, least + largest);
+      EXPECT_GE(stage.ring.slots, least + largest);
       std::uint64_t sum = 0;
-      for (const PlanHolder& holder : stage.pool.holders) sum += holder.rows;
-      EXPECT_EQ(stage.pool.rows, sum);
+      for (const PlanTerm& term : stage.ring.terms) sum += term.slots;
+      EXPECT_EQ(stage.ring.slots, sum);
     }
   });
 }
@@ -81,30 +85,30 @@ TEST(EveryPlan, HasRoomForAllThatIsHeldAtOnceAndAQueuedTask) {
 TEST(EveryPlan, HasWindowsOfItsRings) {
   for_each_plan([](const Plan& plan) {
     for (const PlanStage& stage : plan.stages) {
-      for (const PlanLane& lane : stage.lanes) {
-        std::uint64_t rows = stage.has_pool ? stage.pool.rows : ~std::uint64_t{0};
-        if (!stage.has_pool)
-          for (const PlanInput& input : lane.inputs)
-            rows = std::min(rows, plan.stages[input.stage].pool.rows);
-        EXPECT_EQ(lane.window * lane.task, rows);
-        EXPECT_EQ(lane.in_order, stage.replicas == 1);
+      for (const PlanQueue& queue : stage.queues) {
+        std::uint64_t slots = stage.has_ring ? stage.ring.slots : ~std::uint64_t{0};
+        if (!stage.has_ring)
+          for (const PlanInput& input : queue.inputs)
+            slots = std::min(slots, plan.stages[input.stage].ring.slots);
+        EXPECT_EQ(queue.window * queue.task, slots);
+        EXPECT_EQ(queue.in_order, stage.replicas == 1);
       }
     }
   });
 }
 
-TEST(EveryPlan, HasArraysThatDoNotOverlapAndLieInTheirPool) {
+TEST(EveryPlan, HasArraysThatDoNotOverlapAndLieInTheirRing) {
   for_each_plan([](const Plan& plan) {
     for (const PlanStage& stage : plan.stages) {
-      if (!stage.has_pool) continue;
-      std::vector<std::pair<std::uint64_t, std::uint64_t>> taken = {{0, 32 * stage.pool.rows}};
-      for (const PlanTensor& tensor : stage.pool.tensors)
+      if (!stage.has_ring) continue;
+      std::vector<std::pair<std::uint64_t, std::uint64_t>> taken = {{0, 32 * stage.ring.slots}};
+      for (const PlanTensor& tensor : stage.ring.tensors)
         taken.emplace_back(
             tensor.offset,
-            tensor.offset + tensor.row_stride * (stage.pool.rows - 1) + tensor.row_bytes);
+            tensor.offset + tensor.slot_stride * (stage.ring.slots - 1) + tensor.slot_bytes);
       std::sort(taken.begin(), taken.end());
       for (std::size_t i = 1; i < taken.size(); ++i) EXPECT_LE(taken[i - 1].second, taken[i].first);
-      EXPECT_LE(taken.back().second, stage.pool.bytes);
+      EXPECT_LE(taken.back().second, stage.ring.bytes);
     }
   });
 }
@@ -121,12 +125,12 @@ TEST(EveryPlan, NumbersReplicasWithoutGaps) {
   });
 }
 
-TEST(EveryPlan, HasOneDomainPerStageThatItsNeighboursShare) {
+TEST(EveryPlan, HasOneIndexSpacePerStageThatItsNeighboursShare) {
   for_each_plan([](const Plan& plan) {
     for (const PlanStage& stage : plan.stages)
-      for (const PlanLane& lane : stage.lanes)
-        for (const PlanInput& input : lane.inputs)
-          EXPECT_EQ(lane.domain, plan.stages[input.stage].lanes[0].domain);
+      for (const PlanQueue& queue : stage.queues)
+        for (const PlanInput& input : queue.inputs)
+          EXPECT_EQ(queue.index_space, plan.stages[input.stage].queues[0].index_space);
   });
 }
 
@@ -146,13 +150,65 @@ TEST(EveryGraph, OfAbsurdNumbersIsRefusedOrPlannedButNeverCrashes) {
     RandomGraph random(seed);
     GraphBuilder graph = random.make();
     for (ValidStage& stage : graph.graph().stages) {
-      std::uint64_t* fields[] = {&stage.replicas, &stage.batch, &stage.rows, &stage.buffers,
+      std::uint64_t* fields[] = {&stage.replicas, &stage.batch, &stage.chunk, &stage.buffers,
                                  &stage.threads};
       *fields[random.number(0, 4)] = absurd[random.number(0, 5)];
     }
     const PlanResult result = plan_graph(graph.build(), small_machine());
     EXPECT_TRUE(!result.ok() || check_plan(result.plan).ok());
   }
+}
+
+// `brigade plan --yaml` writes a graph that means the same: for every graph of configs/ the plan of
+// its effective form is the plan itself.
+
+class ConfigPlans : public testing::TestWithParam<std::vector<std::string>> {
+ protected:
+  // Nothing after a mistake.
+  Plan plan(const LoadedGraph& loaded) {
+    EXPECT_TRUE(loaded.graph) << loaded.messages();
+    if (!loaded.graph) return {};
+    PlanResult planned = plan_graph(*loaded.graph, small_machine());
+    EXPECT_TRUE(planned.ok());
+    planned.plan.file.clear();
+    return std::move(planned.plan);
+  }
+
+  StageTypes types_ = builtin_stage_types();
+};
+
+TEST_P(ConfigPlans, AreThoseOfTheirEffectiveForm) {
+  const auto loaded = load_config(GetParam(), types_);
+  const Plan first = plan(loaded);
+  ASSERT_FALSE(first.stages.empty());
+  const std::string yaml = effective_yaml(*loaded.graph);
+  const Plan second = plan(load_texts({{"again.yaml", yaml, "/elsewhere"}}, types_));
+  EXPECT_EQ(plan_to_json(first), plan_to_json(second)) << yaml;
+  EXPECT_TRUE(first == second);
+}
+
+TEST_P(ConfigPlans, ComeBackFromTheirJson) {
+  const Plan first = plan(load_config(GetParam(), types_));
+  const auto again = plan_from_json(plan_to_json(first));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_TRUE(*again == first);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ConfigPlans, testing::ValuesIn(config_graphs()),
+                         [](const auto& files) { return config_test_name(files.param); });
+
+// The comparison above can fail.
+TEST(ConfigPlansControl, AnotherGraphHasAnotherPlan) {
+  const StageTypes types = builtin_stage_types();
+  const auto text = [](const char* batch) {
+    return std::string("stages:\n  a: {producer: synthetic, batch: ") + batch +
+           "}\n  b: {consumer: count, from: a}\n";
+  };
+  const auto one = load_texts({{"g.yaml", text("8"), "/"}}, types);
+  const auto two = load_texts({{"g.yaml", text("16"), "/"}}, types);
+  ASSERT_TRUE(one.graph && two.graph);
+  EXPECT_FALSE(plan_graph(*one.graph, small_machine()).plan ==
+               plan_graph(*two.graph, small_machine()).plan);
 }
 
 }  // namespace

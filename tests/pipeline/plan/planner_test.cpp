@@ -10,7 +10,7 @@
 namespace brigade {
 namespace {
 
-const Ports kRow{{"x", u8, {784}}};
+const Ports kPicture{{"x", u8, {784}}};
 
 Plan planned(GraphBuilder& builder) {
   PlanResult result = plan_graph(builder.build(), small_machine());
@@ -22,7 +22,7 @@ Plan planned(GraphBuilder& builder) {
 
 TEST(Planner, PlansTheThinnestLine) {
   GraphBuilder graph;
-  graph.producer("synthetic", kRow);
+  graph.producer("synthetic", kPicture);
   graph.consumer("count", {"synthetic"});
   const Plan plan = planned(graph);
   ASSERT_EQ(plan.stages.size(), 2u);
@@ -32,17 +32,17 @@ TEST(Planner, PlansTheThinnestLine) {
   const PlanStage& synthetic = plan.stages[0];
   EXPECT_EQ(synthetic.type, "synthetic_type");
   EXPECT_TRUE(synthetic.indexed);
-  EXPECT_TRUE(synthetic.has_pool);
-  EXPECT_EQ(synthetic.readers, (std::vector<std::pair<int, int>>{{1, 0}}));
-  EXPECT_EQ(synthetic.lanes[0].task, 64u);
-  EXPECT_TRUE(synthetic.lanes[0].in_order);
-  EXPECT_EQ(synthetic.lanes[0].window, synthetic.pool.rows / 64);
+  EXPECT_TRUE(synthetic.has_ring);
+  EXPECT_EQ(synthetic.readers, (std::vector<std::pair<StageNumber, QueueNumber>>{{1, 0}}));
+  EXPECT_EQ(synthetic.queues[0].task, 64u);
+  EXPECT_TRUE(synthetic.queues[0].in_order);
+  EXPECT_EQ(synthetic.queues[0].window, synthetic.ring.slots / 64);
 
   const PlanStage& count = plan.stages[1];
-  EXPECT_FALSE(count.has_pool);
-  EXPECT_TRUE(count.pool.tensors.empty());
-  EXPECT_EQ(count.lanes[0].window, synthetic.pool.rows / 64);
-  EXPECT_EQ(plan.domains[0].multiple, 64u);
+  EXPECT_FALSE(count.has_ring);
+  EXPECT_TRUE(count.ring.tensors.empty());
+  EXPECT_EQ(count.queues[0].window, synthetic.ring.slots / 64);
+  EXPECT_EQ(plan.index_spaces[0].multiple, 64u);
   EXPECT_TRUE(plan.warnings.empty());
 }
 
@@ -55,18 +55,18 @@ TEST(Planner, PlansFashionMnist) {
   EXPECT_EQ(plan.epochs, 5u);
 
   const PlanStage& augment = plan.stages[1];
-  EXPECT_EQ(augment.lanes[0].task, 64u);
-  EXPECT_FALSE(augment.lanes[0].in_order);
+  EXPECT_EQ(augment.queues[0].task, 64u);
+  EXPECT_FALSE(augment.queues[0].in_order);
   EXPECT_EQ(augment.skips_max, 10u * 5 + 2 * 2);
   EXPECT_EQ(augment.passes, std::vector<PlanPass>({{"label", 0}}));
-  EXPECT_EQ(augment.pool.rows % 256, 0u);
+  EXPECT_EQ(augment.ring.slots % 256, 0u);
 
   const PlanStage& train = plan.stages[3];
-  ASSERT_EQ(train.lanes.size(), 2u);
-  EXPECT_EQ(train.lanes[0].inputs[0].port, "train");
-  EXPECT_EQ(train.lanes[1].inputs[0].port, "test");
-  EXPECT_EQ(train.lanes[1].domain, 1);
-  EXPECT_EQ(train.lanes[0].window, augment.pool.rows / 256);
+  ASSERT_EQ(train.queues.size(), 2u);
+  EXPECT_EQ(train.queues[0].inputs[0].port, "train");
+  EXPECT_EQ(train.queues[1].inputs[0].port, "test");
+  EXPECT_EQ(train.queues[1].index_space, 1);
+  EXPECT_EQ(train.queues[0].window, augment.ring.slots / 256);
   EXPECT_EQ(train.device, "auto");
 }
 
@@ -75,35 +75,35 @@ TEST(Planner, GivesTheSamePlanForTheSameInput) {
   EXPECT_EQ(planned(graph), planned(graph));
 }
 
-TEST(Planner, HolesTravelDownFromWhereverTheyCanArise) {
+TEST(Planner, EmptySlotsTravelDownFromWhereverTheyCanArise) {
   GraphBuilder graph;
-  graph.producer("a", kRow);
-  graph.transform("filter", {"a"}, kRow);
+  graph.producer("a", kPicture);
+  graph.transform("filter", {"a"}, kPicture);
   graph.type_of("filter").contract.may_drop = true;
-  graph.transform("after", {"filter"}, kRow);
+  graph.transform("after", {"filter"}, kPicture);
   graph.consumer("end", {"after"});
   graph.consumer("beside", {"a"});
   const Plan plan = planned(graph);
-  EXPECT_FALSE(plan.stages[0].holes_possible);
+  EXPECT_FALSE(plan.stages[0].empty_slots_possible);
   EXPECT_TRUE(plan.stages[1].may_drop);
-  EXPECT_TRUE(plan.stages[1].holes_possible);
-  EXPECT_TRUE(plan.stages[2].holes_possible);
-  EXPECT_TRUE(plan.stages[3].holes_possible);
-  EXPECT_FALSE(plan.stages[4].holes_possible);
+  EXPECT_TRUE(plan.stages[1].empty_slots_possible);
+  EXPECT_TRUE(plan.stages[2].empty_slots_possible);
+  EXPECT_TRUE(plan.stages[3].empty_slots_possible);
+  EXPECT_FALSE(plan.stages[4].empty_slots_possible);
 }
 
 TEST(Planner, SkipListsHoldTheShareOfAPercentage) {
   GraphBuilder graph;
-  graph.producer("a", kRow);
-  graph.transform("b", {"a"}, kRow).on_error = {true, 0, 50};
+  graph.producer("a", kPicture);
+  graph.transform("b", {"a"}, kPicture).on_error = {true, 0, 50};
   graph.consumer("c", {"b"});
   EXPECT_EQ(planned(graph).stages[1].skips_max, (1u << 19) + 2);
 }
 
 TEST(Planner, SkipListsHaveALimitThatIsSaid) {
   GraphBuilder graph;
-  graph.producer("a", kRow);
-  graph.transform("b", {"a"}, kRow).on_error = {true, 1ull << 40, 0};
+  graph.producer("a", kPicture);
+  graph.transform("b", {"a"}, kPicture).on_error = {true, 1ull << 40, 0};
   graph.consumer("c", {"b"});
   const Plan plan = planned(graph);
   EXPECT_EQ(plan.stages[1].skips_max, kSkipsMax + 2);
@@ -114,30 +114,30 @@ TEST(Planner, SkipListsHaveALimitThatIsSaid) {
 
 TEST(Planner, AConsumersWindowIsThatOfItsSmallestInput) {
   GraphBuilder graph;
-  graph.producer("a", kRow).buffers = 100;
-  graph.producer("b", kRow).buffers = 4;
+  graph.producer("a", kPicture).buffers = 100;
+  graph.producer("b", kPicture).buffers = 4;
   graph.consumer("c", {"a", "b"}, Join::zip);
   const Plan plan = planned(graph);
-  EXPECT_EQ(plan.stages[0].pool.rows, 6400u);
-  EXPECT_EQ(plan.stages[1].pool.rows, 256u);
-  EXPECT_EQ(plan.stages[2].lanes[0].window, 4u);
+  EXPECT_EQ(plan.stages[0].ring.slots, 6400u);
+  EXPECT_EQ(plan.stages[1].ring.slots, 256u);
+  EXPECT_EQ(plan.stages[2].queues[0].window, 4u);
 }
 
 TEST(Planner, SaysWhenBuffersAreTooFew) {
   GraphBuilder graph;
-  graph.producer("a", kRow).buffers = 1;
+  graph.producer("a", kPicture).buffers = 1;
   graph.consumer("b", {"a"});
   EXPECT_EQ(planned(graph).warnings,
             std::vector<std::string>{"stage \"a\": buffers: 1 is less than what its stages hold at "
-                                     "once; the plan uses 192 rows"});
+                                     "once; the plan uses 192 slots"});
 }
 
 TEST(Planner, ASeedAndARandomStreamOfItsOwnHold) {
   GraphBuilder graph;
   graph.graph().seed = 7;
-  graph.producer("a", kRow).seed = 9;
-  graph.transform("b", {"a"}, kRow).random = "pair";
-  graph.consumer("c", {"b"}).random = "";
+  graph.producer("a", kPicture).seed = 9;
+  graph.transform("b", {"a"}, kPicture).random = "pair";
+  graph.consumer("c", {"b"});
   const Plan plan = planned(graph);
   EXPECT_EQ(plan.stages[0].seed, 9u);
   EXPECT_EQ(plan.stages[1].seed, 7u);
@@ -147,7 +147,7 @@ TEST(Planner, ASeedAndARandomStreamOfItsOwnHold) {
 
 TEST(Planner, PassedTensorsOfAZipNameTheirInput) {
   GraphBuilder graph;
-  graph.producer("a", kRow);
+  graph.producer("a", kPicture);
   graph.producer("b", {{"y", u8, {}}});
   ValidStage& zip = graph.transform("c", {"a", "b"}, {{"x", u8, {784}}, {"y", u8, {}}}, Join::zip);
   zip.passed = {{"y", 1}};
@@ -155,7 +155,7 @@ TEST(Planner, PassedTensorsOfAZipNameTheirInput) {
   EXPECT_EQ(planned(graph).stages[2].passes, std::vector<PlanPass>({{"y", 1}}));
 }
 
-TEST(Planner, RaggedPoolsAreSparseAndPlannedAsExpected) {
+TEST(Planner, RaggedRingsAreSparseAndPlannedAsExpected) {
   GraphBuilder graph;
   graph.producer("files", {{"encoded", u8, {up_to(1 << 20, 100'000)}}});
   graph.transform("b", {"files"}, {{"encoded", u8, {up_to(1 << 20, 100'000)}}}).passed = {
@@ -163,46 +163,46 @@ TEST(Planner, RaggedPoolsAreSparseAndPlannedAsExpected) {
   graph.consumer("c", {"b"});
   const Plan plan = plan_graph(graph.build(), small_machine()).plan;
   for (const char* name : {"files", "b"}) {
-    const PlanPool& pool = plan.stages[name[0] == 'f' ? 0 : 1].pool;
-    EXPECT_TRUE(pool.sparse);
+    const PlanRing& ring = plan.stages[StageNumber(name[0] == 'f' ? 0 : 1)].ring;
+    EXPECT_TRUE(ring.sparse);
     // 100,000 bytes touch 25 pages; a header and a shape are 40 bytes.
-    EXPECT_GE(pool.expected_bytes, pool.rows * (25 * 4096 + 40));
-    EXPECT_LT(pool.expected_bytes, pool.rows * (25 * 4096 + 40) + 4 * 4096);
-    EXPECT_GE(pool.bytes, pool.rows << 20);
+    EXPECT_GE(ring.expected_bytes, ring.slots * (25 * 4096 + 40));
+    EXPECT_LT(ring.expected_bytes, ring.slots * (25 * 4096 + 40) + 4 * 4096);
+    EXPECT_GE(ring.bytes, ring.slots << 20);
   }
-  EXPECT_LT(plan.memory_bytes, plan.stages[0].pool.bytes);
+  EXPECT_LT(plan.memory_bytes, plan.stages[0].ring.bytes);
 }
 
-TEST(Planner, APoolThatADeviceRegistersKeepsAllItsPages) {
+TEST(Planner, ARingThatADeviceRegistersKeepsAllItsPages) {
   GraphBuilder graph;
   graph.producer("files", {{"encoded", u8, {up_to(1 << 20, 100'000)}}});
   graph.consumer("c", {"files"});
   graph.type_of("c").contract.registers_host_memory = true;
-  const PlanPool pool = plan_graph(graph.build(), small_machine()).plan.stages[0].pool;
-  EXPECT_FALSE(pool.sparse);
-  EXPECT_EQ(pool.expected_bytes, pool.bytes);
+  const PlanRing ring = plan_graph(graph.build(), small_machine()).plan.stages[0].ring;
+  EXPECT_FALSE(ring.sparse);
+  EXPECT_EQ(ring.expected_bytes, ring.bytes);
 }
 
 TEST(Planner, FixedTasksPadAnEpochToWholeRounds) {
   GraphBuilder graph;
-  graph.producer("a", kRow).batch = 64;
+  graph.producer("a", kPicture).batch = 64;
   ValidStage& sink = graph.consumer("b", {"a"});
   sink.batched = true;
   sink.replicas = 3;
   sink.fixed = true;
   const PlanResult planned = plan_graph(graph.build(), small_machine());
   ASSERT_TRUE(planned.problems.empty());
-  EXPECT_EQ(planned.plan.domains[0].multiple % 192, 0u);
-  EXPECT_TRUE(planned.plan.stages[1].lanes[0].fixed);
-  EXPECT_FALSE(planned.plan.stages[0].lanes[0].fixed);
+  EXPECT_EQ(planned.plan.index_spaces[0].multiple % 192, 0u);
+  EXPECT_TRUE(planned.plan.stages[1].queues[0].fixed);
+  EXPECT_FALSE(planned.plan.stages[0].queues[0].fixed);
 }
 
 /// feed is a stream, images are indexed; end reads both.
 GraphBuilder stream_graph(Join join) {
   GraphBuilder graph;
-  graph.producer("feed", kRow);
+  graph.producer("feed", kPicture);
   graph.type_of("feed").indexed = false;
-  graph.producer("images", kRow);
+  graph.producer("images", kPicture);
   ValidStage& end = graph.consumer("end", {"feed", "images"}, join);
   end.batched = true;
   end.sources[0].batch = end.sources[1].batch = 16;
@@ -227,9 +227,9 @@ TEST(Streams, MayBeMergedWithOtherSources) {
 
 TEST(Streams, WaitAsLongAsTheMostImpatientReaderAnywhereBelow) {
   GraphBuilder graph;
-  graph.producer("feed", kRow);
+  graph.producer("feed", kPicture);
   graph.type_of("feed").indexed = false;
-  graph.transform("b", {"feed"}, kRow);
+  graph.transform("b", {"feed"}, kPicture);
   graph.consumer("c", {"b"});
   EXPECT_EQ(plan_graph(graph.build(), small_machine()).plan.stages[0].max_wait_ns, 5'000'000);
   graph.stage("b").sources[0].max_wait_ns = 900;
@@ -265,8 +265,8 @@ TEST(Streams, AreRefusedWhereTheirSizeWouldMatter) {
 
 TEST(Planner, ReportsAllProblemsAtOnce) {
   GraphBuilder graph;
-  graph.producer("a", kRow);
-  graph.transform("b", {"a"}, kRow).replicas = 300;
+  graph.producer("a", kPicture);
+  graph.transform("b", {"a"}, kPicture).replicas = 300;
   graph.consumer("c", {"b"}).batched = true;
   MachineLimits limits = small_machine();
   limits.descriptors_hard = 20;
@@ -278,21 +278,21 @@ TEST(Planner, PlansAGraphWithoutStages) {
   EXPECT_TRUE(planned(graph).stages.empty());
 }
 
-TEST(Planner, ARingHasRoomForAllRowsOfItsTasks) {
+TEST(Planner, ARingHasRoomForAllSlotsOfItsTasks) {
   GraphBuilder graph;
   graph.producer("a", {{"x", u8, {8}}});
   ValidStage& crops = graph.transform("crops", {"a"}, {{"x", u8, {8}}});
   crops.outputs_per_input = 5;
   crops.replicas = 2;
-  crops.rows = 6;
-  graph.type_of("crops").contract.numbering = Numbering::fixed;
-  graph.consumer("end", {"crops"}).rows = 16;
+  crops.chunk = 6;
+  graph.type_of("crops").contract.numbering = Numbering::expand;
+  graph.consumer("end", {"crops"}).chunk = 16;
   const PlanStage planned = plan_graph(graph.build(), small_machine()).plan.stages[1];
-  ASSERT_EQ(planned.lanes[0].task, 6u);
-  EXPECT_EQ(planned.pool.rows % 30, 0u);
-  EXPECT_EQ(planned.pool.rows % 16, 0u);
-  EXPECT_EQ(planned.lanes[0].window, planned.pool.rows / 30);
-  EXPECT_EQ(planned.pool.holders[0].what, "being written by crops (2 x 30)");
+  ASSERT_EQ(planned.queues[0].task, 6u);
+  EXPECT_EQ(planned.ring.slots % 30, 0u);
+  EXPECT_EQ(planned.ring.slots % 16, 0u);
+  EXPECT_EQ(planned.queues[0].window, planned.ring.slots / 30);
+  EXPECT_EQ(planned.ring.terms[0].what, "being written by crops (2 x 30)");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/plan/lanes.h"
+#include "pipeline/plan/task_queues.h"
 #include "tests/support/graph_builder.h"
 
 namespace brigade {
@@ -13,8 +13,8 @@ Ports bytes(std::int64_t count) { return {{"x", u8, {count}}}; }
 struct Sized {
   Plan plan;
   PlanProblems problems;
-  std::uint64_t task(std::size_t stage, std::size_t lane = 0) const {
-    return plan.stages[stage].lanes[lane].task;
+  std::uint64_t task(StageNumber stage, QueueNumber queue = 0) const {
+    return plan.stages[stage].queues[queue].task;
   }
 };
 
@@ -22,8 +22,8 @@ Sized size_tasks(GraphBuilder& builder) {
   const ValidGraph& graph = builder.build();
   Sized result;
   result.plan.stages.resize(graph.stages.size());
-  make_lanes(graph, result.plan);
-  number_domains(graph, result.plan, result.problems);
+  make_task_queues(graph, result.plan);
+  number_index_spaces(graph, result.plan, result.problems);
   set_task_sizes(graph, result.plan, result.problems);
   return result;
 }
@@ -92,7 +92,7 @@ TEST(TaskSizes, ABatchedStageWithoutABatchIsAProblemThatSaysWhereToWriteIt) {
   EXPECT_EQ(problems[0].help, "write batch: in stage \"a\", or {stage: a, batch: N} in from:");
 }
 
-TEST(TaskSizes, EachLaneOfEpochsHasTheBatchOfItsEdge) {
+TEST(TaskSizes, EachQueueOfEpochsHasTheBatchOfItsEdge) {
   GraphBuilder graph;
   graph.producer("a", bytes(800)).batch = 256;
   graph.producer("b", bytes(800)).batch = 100;
@@ -101,8 +101,8 @@ TEST(TaskSizes, EachLaneOfEpochsHasTheBatchOfItsEdge) {
   EXPECT_TRUE(sized.problems.empty());
   EXPECT_EQ(sized.task(2, 0), 256u);
   EXPECT_EQ(sized.task(2, 1), 100u);
-  EXPECT_EQ(sized.plan.domains[0].multiple, 256u);
-  EXPECT_EQ(sized.plan.domains[1].multiple, 100u);
+  EXPECT_EQ(sized.plan.index_spaces[0].multiple, 256u);
+  EXPECT_EQ(sized.plan.index_spaces[1].multiple, 100u);
 }
 
 TEST(TaskSizes, AutoIsADivisorOfTheReadersBatchBelow64KiB) {
@@ -127,7 +127,7 @@ TEST(TaskSizes, AutoLooksThroughPerSampleStagesForTheBatch) {
   const Sized sized = size_tasks(graph);
   EXPECT_EQ(sized.task(0), 50u);
   EXPECT_EQ(sized.task(1), 50u);
-  EXPECT_EQ(sized.plan.domains[0].multiple, 250u);
+  EXPECT_EQ(sized.plan.index_spaces[0].multiple, 250u);
 }
 
 TEST(TaskSizes, AutoCountsTheLargerOfWhatIsReadAndWritten) {
@@ -158,13 +158,13 @@ TEST(TaskSizes, AutoNeverMakesTheMultipleLarger) {
   const Sized sized = size_tasks(graph);
   EXPECT_EQ(sized.task(0), 250u);
   EXPECT_EQ(sized.task(2), 50u);
-  EXPECT_EQ(sized.plan.domains[0].multiple, 250u);
+  EXPECT_EQ(sized.plan.index_spaces[0].multiple, 250u);
 }
 
-TEST(TaskSizes, ExplicitRowsHold) {
+TEST(TaskSizes, ExplicitSlotsHold) {
   GraphBuilder graph;
   graph.producer("a", bytes(800));
-  graph.transform("slow", {"a"}, bytes(800)).rows = 1;
+  graph.transform("slow", {"a"}, bytes(800)).chunk = 1;
   graph.consumer("c", {"slow"});
   const Sized sized = size_tasks(graph);
   EXPECT_EQ(sized.task(0), 64u);
@@ -181,7 +181,7 @@ TEST(Multiple, SizesThatDoNotFitAreAWarningWithACure) {
   graph.stage("test").sources[0].batch = 250;
   const Sized sized = size_tasks(graph);
   EXPECT_TRUE(sized.problems.empty());
-  EXPECT_EQ(sized.plan.domains[0].multiple, 32000u);
+  EXPECT_EQ(sized.plan.index_spaces[0].multiple, 32000u);
   ASSERT_EQ(sized.plan.warnings.size(), 1u);
   EXPECT_EQ(sized.plan.warnings[0],
             "batches of 256 (stage \"train\") and batches of 250 (stage \"test\") do not fit each "
@@ -218,19 +218,19 @@ TEST(Multiple, AboveTheLimitIsAProblemThatNamesTheSizesAndTheCure) {
 
 TEST(Multiple, ASingleSizeAboveTheLimitIsSaidAsThat) {
   GraphBuilder graph;
-  graph.producer("a", bytes(8)).rows = ~std::uint64_t{0};
-  graph.consumer("b", {"a"}).rows = 7;
+  graph.producer("a", bytes(8)).chunk = ~std::uint64_t{0};
+  graph.consumer("b", {"a"}).chunk = 7;
   const PlanProblems problems = size_tasks(graph).problems;
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0].message,
-            "rows: 18446744073709551615 is above the limit of 1048576 samples");
+            "chunk: 18446744073709551615 is above the limit of 1048576 samples");
 }
 
-TEST(RowBytes, CountTheHeaderAndStickAtTheTop) {
-  EXPECT_EQ(row_bytes_of({}), 32u);
-  EXPECT_EQ(row_bytes_of({{"x", f32, {10}}, {"y", u8, {}}}), 73u);
+TEST(SlotBytes, CountTheHeaderAndStickAtTheTop) {
+  EXPECT_EQ(slot_bytes_of({}), 32u);
+  EXPECT_EQ(slot_bytes_of({{"x", f32, {10}}, {"y", u8, {}}}), 73u);
   const std::int64_t huge = std::int64_t{1} << 40;
-  EXPECT_EQ(row_bytes_of({{"x", f32, {huge, huge}}}), ~std::uint64_t{0});
+  EXPECT_EQ(slot_bytes_of({{"x", f32, {huge, huge}}}), ~std::uint64_t{0});
 }
 
 /// A transform that makes `count` samples of each.
@@ -238,7 +238,7 @@ ValidStage& several(GraphBuilder& graph, const std::string& name, const std::str
                     std::uint64_t count, const Ports& outputs) {
   ValidStage& stage = graph.transform(name, {from}, outputs);
   stage.outputs_per_input = count;
-  graph.type_of(name).contract.numbering = Numbering::fixed;
+  graph.type_of(name).contract.numbering = Numbering::expand;
   return stage;
 }
 
@@ -249,13 +249,13 @@ TEST(FanOut, AnEpochIsAMultipleOfWhatMakesWholeBatchesBelow) {
   graph.consumer("end", {"six"}).batched = true;
   const Sized sized = size_tasks(graph);
   EXPECT_TRUE(sized.problems.empty());
-  EXPECT_EQ(sized.plan.domains[0].multiple, 32u);  // 32 x 6 = 3 x 64
-  EXPECT_EQ(sized.plan.domains[1].multiple, 192u);
+  EXPECT_EQ(sized.plan.index_spaces[0].multiple, 32u);  // 32 x 6 = 3 x 64
+  EXPECT_EQ(sized.plan.index_spaces[1].multiple, 192u);
   EXPECT_EQ(sized.task(1), 32u);
   EXPECT_EQ(sized.task(2), 64u);
 }
 
-TEST(FanOut, ATaskMakesAtMost64KiBOfAllItsRows) {
+TEST(FanOut, ATaskMakesAtMost64KiBOfAllItsSlots) {
   GraphBuilder graph;
   graph.producer("a", bytes(8));
   several(graph, "crops", "a", 4, bytes(8160)).batch = 256;
@@ -263,19 +263,19 @@ TEST(FanOut, ATaskMakesAtMost64KiBOfAllItsRows) {
   EXPECT_EQ(size_tasks(graph).task(1), 2u);  // 2 x 4 x 8 KiB
 }
 
-TEST(FanOut, SizesThatNobodyAskedForFitThoseOfTheOtherDomain) {
+TEST(FanOut, SizesThatNobodyAskedForFitThoseOfTheOtherIndexSpace) {
   GraphBuilder graph;
   graph.producer("a", bytes(8)).batch = 100;
   several(graph, "three", "a", 3, bytes(8));
   graph.consumer("below", {"three"});
   graph.consumer("end", {"a"}).batched = true;
   const Sized sized = size_tasks(graph);
-  EXPECT_EQ(sized.plan.domains[0].multiple, 100u);
-  EXPECT_EQ(sized.plan.domains[1].multiple, 300u);
+  EXPECT_EQ(sized.plan.index_spaces[0].multiple, 100u);
+  EXPECT_EQ(sized.plan.index_spaces[1].multiple, 300u);
   EXPECT_EQ(300 % sized.task(2), 0u);
 }
 
-TEST(FanOut, SizesThatDoNotFitAreNamedAcrossDomains) {
+TEST(FanOut, SizesThatDoNotFitAreNamedAcrossIndexSpaces) {
   GraphBuilder graph;
   graph.producer("a", bytes(8));
   graph.consumer("one", {"a"}).batched = true;

@@ -7,7 +7,7 @@
 namespace brigade {
 namespace {
 
-const Ports kRow{{"x", u8, {8}}};
+const Ports kLineSlot{{"x", u8, {8}}};
 
 struct Shared {
   Plan plan;
@@ -25,9 +25,9 @@ Shared share(GraphBuilder& builder, std::uint64_t cores) {
 /// a -> b -> c -> d, the transforms b and c with the given replicas.
 GraphBuilder line(std::uint64_t b, std::uint64_t c) {
   GraphBuilder graph;
-  graph.producer("a", kRow);
-  graph.transform("b", {"a"}, kRow).replicas = b;
-  graph.transform("c", {"b"}, kRow).replicas = c;
+  graph.producer("a", kLineSlot);
+  graph.transform("b", {"a"}, kLineSlot).replicas = b;
+  graph.transform("c", {"b"}, kLineSlot).replicas = c;
   graph.consumer("d", {"c"});
   return graph;
 }
@@ -81,7 +81,7 @@ TEST(Replicas, AutoIsOneWhereSeveralWouldChangeWhatARunGives) {
   stateful.type_of("b").contract.stateful = true;
   EXPECT_EQ(share(stateful, 8).plan.stages[1].replicas, 1);
   GraphBuilder free = line(0, 1);
-  free.type_of("b").contract.numbering = Numbering::free;
+  free.type_of("b").contract.numbering = Numbering::flat_map;
   EXPECT_EQ(share(free, 8).plan.stages[1].replicas, 1);
   GraphBuilder stream = line(1, 1);
   stream.stage("a").replicas = 0;

@@ -10,7 +10,7 @@ namespace brigade {
 namespace {
 
 TEST(Counters, EachReplicaHasItsOwnPiece) {
-  GraphShape shape = support::line_shape({{2, 1, 4, {}}, {1, 1, 0, {0}}});
+  SharedShape shape = support::line_shape({{2, 1, 4, {}}, {1, 1, 0, {0}}});
   shape.replica_extra_bytes = kReplicaCounterBytes;
   support::LineMemory memory(control_bytes<SystemPolicy>(shape));
   const auto control = create_control<SystemPolicy>(memory.data(), shape);

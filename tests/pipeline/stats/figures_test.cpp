@@ -19,10 +19,10 @@ RunFigures figures_after(const NumberLine& line) {
   support::fill_number_line(run, line, log);
   const auto ran = run.run();
   EXPECT_TRUE(ran.ok());
-  return read_figures(run.plan(), run.control(), monotonic_ns());
+  return read_figures(run.plan(), {}, run.control(), monotonic_ns());
 }
 
-TEST(Figures, CountFullRowsOfAllEpochs) {
+TEST(Figures, CountFullSlotsOfAllEpochs) {
   NumberLine line;
   line.samples = 150;
   line.epochs = 2;
@@ -61,7 +61,7 @@ TEST(Figures, OfALineThatHasNotStartedAreZero) {
   const NumberLine line;
   GraphBuilder graph = support::number_graph(line);
   RunLine run(graph);
-  const RunFigures figures = read_figures(run.plan(), run.control(), monotonic_ns());
+  const RunFigures figures = read_figures(run.plan(), {}, run.control(), monotonic_ns());
   EXPECT_EQ(figures.samples, 0u);
   EXPECT_EQ(figures.samples_expected, 0u);
   EXPECT_EQ(figures.epochs, 0u);
@@ -76,7 +76,7 @@ TEST(Figures, CountAWaitThatIsStillGoingOn) {
   counters.wait_in_ns = 100;
   counters.waiting = static_cast<std::uint64_t>(Waiting::input);
   counters.since_ns = 1'000;
-  const RunFigures figures = read_figures(run.plan(), run.control(), 1'500);
+  const RunFigures figures = read_figures(run.plan(), {}, run.control(), 1'500);
   EXPECT_EQ(figures.stages.back().wait_in_ns, 600u);
 }
 

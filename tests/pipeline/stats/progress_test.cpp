@@ -1,4 +1,5 @@
 #include "pipeline/stats/progress.h"
+#include "pipeline/stats/bottleneck.h"
 
 #include <gtest/gtest.h>
 
@@ -58,6 +59,68 @@ TEST(Progress, DataIsReadyWhenNobodyWaited) {
   EXPECT_DOUBLE_EQ(data_ready_share(looks.now, looks.now), 1);
   looks.now.stages[0].busy_ns = 0;
   EXPECT_DOUBLE_EQ(data_ready_share(looks.before, looks.now), 0);
+}
+
+StageFigures stage(const std::string& name, std::uint64_t busy, std::uint64_t in,
+                   std::uint64_t out) {
+  StageFigures figures;
+  figures.name = name;
+  figures.busy_ns = busy;
+  figures.wait_in_ns = in;
+  figures.wait_out_ns = out;
+  return figures;
+}
+
+TEST(Bottleneck, SharesOfTheTimeAddUpToOne) {
+  const StageShares shares = time_shares(stage("a", 50, 25, 25));
+  EXPECT_DOUBLE_EQ(shares.busy, 0.5);
+  EXPECT_DOUBLE_EQ(shares.wait_in, 0.25);
+  EXPECT_DOUBLE_EQ(shares.wait_out, 0.25);
+}
+
+TEST(Bottleneck, SharesWithoutTimeAreZero) {
+  EXPECT_EQ(time_shares(stage("a", 0, 0, 0)).busy, 0);
+  EXPECT_EQ(time_shares(stage("a", 5, 5, 5), stage("a", 5, 5, 5)).busy, 0);
+}
+
+TEST(Bottleneck, IsTheStageThatIsBusyWhileItsNeighboursWait) {
+  RunFigures now;
+  now.stages = {stage("read", 20, 0, 80), stage("decode", 97, 2, 1), stage("train", 40, 60, 0)};
+  const auto found = find_bottleneck({}, now);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->stage, 1);
+  EXPECT_EQ(bottleneck_text(now, *found),
+            "decode (busy 97 %): more `replicas:` of it may help (now 1)");
+}
+
+TEST(Bottleneck, AStageThatCannotHaveMoreReplicasIsNotToldTo) {
+  RunFigures now;
+  now.stages = {stage("read", 20, 0, 80), stage("full", 97, 2, 1)};
+  now.stages[1].one_replica = true;
+  EXPECT_EQ(bottleneck_text(now, *find_bottleneck({}, now)),
+            "full (busy 97 %): it can have one replica only: let stages around it do more");
+}
+
+TEST(Bottleneck, LooksAtTheTimeBetweenTwoMoments) {
+  RunFigures before, now;
+  before.stages = {stage("read", 1000, 0, 0), stage("train", 0, 1000, 0)};
+  now.stages = {stage("read", 1010, 0, 90), stage("train", 95, 1005, 0)};
+  EXPECT_EQ(find_bottleneck(before, now)->stage, 1);
+}
+
+TEST(Bottleneck, AConsumerThatIsBusyIsTheBestCase) {
+  RunFigures now;
+  now.stages = {stage("read", 20, 0, 80), stage("train", 99, 1, 0)};
+  now.stages[1].kind = StageKind::consumer;
+  EXPECT_EQ(bottleneck_text(now, *find_bottleneck({}, now)),
+            "train (busy 99 %): the line keeps up with it");
+}
+
+TEST(Bottleneck, AnIdleLineHasNone) {
+  RunFigures now;
+  now.stages = {stage("read", 5, 95, 0), stage("train", 1, 99, 0)};
+  EXPECT_FALSE(find_bottleneck({}, now));
+  EXPECT_FALSE(find_bottleneck({}, RunFigures{}));
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
-#include "stages/api/contract.h"
+#include <brigade/contract.h>
+#include <brigade/skipped_inputs.h>
+#include <brigade/stage.h>
 
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace brigade {
 namespace {
@@ -56,39 +60,158 @@ TEST(ContractTest, AChoiceNamesItsChoices) {
 }
 
 TEST(ContractTest, RequiredParametersHaveNoDefault) {
-  const auto contract = flip().param("table", &FlipParams::table, "a table").required().fact();
+  const auto contract =
+      flip().param("table", &FlipParams::table, "a table").required().file_header();
   const ParamSpec& table = *contract.erased().find_param("table");
   EXPECT_TRUE(table.required);
   EXPECT_EQ(table.default_value, ParamValue{});
-  EXPECT_EQ(contract.erased().facts, std::vector<std::string>{"table"});
+  EXPECT_EQ(contract.erased().metadata, std::vector<std::string>{"table"});
   FlipParams params;
   EXPECT_EQ(set_param(table, &params, ParamValue{}).error().message,
             "expected the path of a file or folder, found nothing");
 }
 
-TEST(ContractTest, OutputsSeeParametersInputsAndFacts) {
-  auto contract =
-      flip().outputs([](const FlipParams& p, const Ports& in, const Facts& facts) -> Result<Ports> {
-        if (facts.find("table") == nullptr) return Error{"no table"};
+TEST(ContractTest, OutputsSeeParametersInputsAndMetadata) {
+  auto contract = flip().outputs(
+      [](const FlipParams& p, const Ports& in, const FileMetadata& metadata) -> Result<Ports> {
+        if (metadata.find("table") == nullptr) return Error{"no table"};
         return Ports{{"image", in.tensors[0].dtype, {p.chance > 0.4 ? 1 : 2}}};
       });
   const FlipParams params;
   const Ports in{{"image", u8, {4, 4, 1}}};
   EXPECT_EQ(contract.erased().outputs(&params, in, {}).error().message, "no table");
-  Facts facts;
-  facts.files.push_back({"table", {}});
-  EXPECT_EQ(contract.erased().outputs(&params, in, facts)->tensors[0].text(), "image u8[1]");
+  FileMetadata metadata;
+  metadata.files.push_back({"table", {}});
+  EXPECT_EQ(contract.erased().outputs(&params, in, metadata)->tensors[0].text(), "image u8[1]");
 }
 
 TEST(ContractTest, CountsOfOutputsComeFromTheParameters) {
   FlipParams params;
   params.chance = 3;
   const auto count = [](const FlipParams& p) { return static_cast<std::uint64_t>(p.chance); };
-  const StageContract fixed = flip().fixed_outputs(count).erased();
-  EXPECT_EQ(fixed.numbering, Numbering::fixed);
+  const StageContract fixed = flip().expand(count).erased();
+  EXPECT_EQ(fixed.numbering, Numbering::expand);
   EXPECT_EQ(fixed.outputs_per_input(&params).value(), 3u);
-  EXPECT_EQ(flip().free_outputs(count).erased().numbering, Numbering::free);
+  EXPECT_EQ(flip().flat_map(count).erased().numbering, Numbering::flat_map);
   EXPECT_EQ(flip().erased().numbering, Numbering::one_to_one);
+}
+
+TEST(StageContractTest, KindsHaveTheNamesOfTheYaml) {
+  EXPECT_EQ(stage_kind_name(StageKind::producer), "producer");
+  EXPECT_EQ(stage_kind_name(StageKind::transform), "transform");
+  EXPECT_EQ(stage_kind_name(StageKind::consumer), "consumer");
+}
+
+TEST(StageContractTest, KnowsTheTensorsItNames) {
+  StageContract contract = flip().one_of({{"mask", {}, true, {}, ""}}).erased();
+  contract.named_inside = {"label"};
+  EXPECT_TRUE(contract.names("image"));
+  EXPECT_TRUE(contract.names("mask"));
+  EXPECT_TRUE(contract.names("label"));
+  EXPECT_FALSE(contract.names("chance"));
+}
+
+TEST(ContractHashTest, IsAPureFunction) {
+  EXPECT_EQ(flip().erased().hash(), flip().erased().hash());
+}
+
+TEST(ContractHashTest, IgnoresHelpAndExample) {
+  EXPECT_EQ(flip().example("flip: {}").erased().hash(), flip().erased().hash());
+}
+
+TEST(ContractHashTest, SeesEveryThingAGraphDependsOn) {
+  std::vector<StageContract> all = {
+      flip().erased(),
+      flip().consumer().erased(),
+      flip().takes(Takes::batches).erased(),
+      flip().may_drop().erased(),
+      flip().expand([](const FlipParams&) { return 2u; }).erased(),
+      flip().flat_map([](const FlipParams&) { return 2u; }).erased(),
+      flip().stateful().erased(),
+      flip().several_inputs().erased(),
+      flip().registers_host_memory().erased(),
+      flip().input("mask", {u8}, {any_size}, "").erased(),
+      flip().input("mask", {i8}, {any_size}, "").erased(),
+      flip().one_of({{"mask", {}, true, {}, ""}}).erased(),
+      flip().reports("loss", Combine::mean, "").erased(),
+      flip().reports("loss", Combine::sum, "").erased(),
+      flip().param("table", &FlipParams::table, "").erased(),
+      flip().param("table", &FlipParams::table, "").required().erased(),
+      flip().param("table", &FlipParams::table, "").file_header().erased(),
+  };
+  all.push_back(all.front());
+  all.back().params[0].maximum = 2;
+  all.push_back(all.front());
+  all.back().params[0].default_value = ParamValue::scalar("0.6");
+  all.push_back(all.front());
+  all.back().params[1].choices.push_back("slow");
+  all.push_back(all.front());
+  all.back().rest_passes = false;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i].hash(), all[j].hash()) << i << " " << j;
+}
+
+struct NoParams {};
+
+class Silent : public Stage {
+  Result<Next> process(const Inputs&, Outputs&) override { return Next::drop; }
+};
+
+TEST(StageTest, OnlyProcessMustBeWritten) {
+  const std::unique_ptr<Stage> stage = std::make_unique<Silent>();
+  EXPECT_TRUE(stage->open({}));
+  EXPECT_TRUE(stage->epoch_end({}));
+  EXPECT_TRUE(stage->close());
+}
+
+TEST(OpenContextTest, RefusesTheWrongParameterStruct) {
+  const NoParams params;
+  OpenContext context;
+  context.params_data = &params;
+  context.params_type = typeid(NoParams).name();
+  EXPECT_EQ(&context.params<NoParams>(), &params);
+  EXPECT_DEATH((void)context.params<int>(), "params_type");
+}
+
+TEST(SkippedInputs, EveryReasonHasAWordOfItsOwn) {
+  std::set<std::string_view> names;
+  for (int why = 0; why <= static_cast<int>(SkipReason::blank); ++why)
+    names.insert(skip_reason_name(static_cast<SkipReason>(why)));
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(SkipReason::blank) + 1);
+  EXPECT_EQ(names.count(""), 0u);
+}
+
+TEST(SkipTally, CountsByKindAndKeepsAFewExamples) {
+  SkipTally tally;
+  for (const char* name : {".txt", ".md", ".txt", ".csv", ".log"})
+    tally.add(SkipReason::no_match, "files that are no images", name);
+  tally.add(SkipReason::hidden, "hidden files");
+  EXPECT_EQ(tally.list(),
+            (std::vector<SkippedInputs>{
+                {SkipReason::no_match, 5, "files that are no images (\".txt\", \".md\", \".csv\")"},
+                {SkipReason::hidden, 1, "hidden files"}}));
+}
+
+TEST(SkipTally, OfSeveralBecomesOne) {
+  SkipTally first;
+  SkipTally second;
+  first.add(SkipReason::no_match, "files", "a");
+  second.add(SkipReason::no_match, "files", "b");
+  second.add(SkipReason::no_match, "files", "a");
+  second.add(SkipReason::no_file, "links");
+  first.add(second);
+  EXPECT_EQ(first.list(),
+            (std::vector<SkippedInputs>{{SkipReason::no_match, 3, "files (\"a\", \"b\")"},
+                                        {SkipReason::no_file, 1, "links"}}));
+}
+
+TEST(SkipTally, NamesOfAnyBytesAreCutAndPrintable) {
+  SkipTally tally;
+  tally.add(SkipReason::no_match, "files", "\x1b[31m\n" + std::string(1000, 'x'));
+  const std::string text = tally.list().front().text;
+  EXPECT_LT(text.size(), kSkipTextBytesMax);
+  EXPECT_EQ(text.find('\x1b'), text.npos);
+  EXPECT_EQ(text.find('\n'), text.npos);
 }
 
 }  // namespace

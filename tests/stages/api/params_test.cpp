@@ -1,10 +1,11 @@
-#include "stages/api/params.h"
+#include <brigade/params.h>
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "stages/api/contract.h"
+#include <brigade/contract.h>
+#include "tests/support/message_of.h"
 
 namespace brigade {
 namespace {
@@ -19,8 +20,7 @@ ParamValue list(std::initializer_list<const char*> items) {
 template <class T>
 std::string error_of(const ParamValue& value) {
   T out{};
-  const auto result = parse_param(value, out);
-  return result ? "no error" : result.error().message;
+  return message_of(parse_param(value, out));
 }
 
 template <class T>
@@ -148,9 +148,8 @@ TEST(ParamsTest, SizesDurationsAndDTypesSayWhatTheyExpect) {
 
 TEST(ParamsTest, ListsNameTheItemAndAreNotHalfChanged) {
   std::vector<std::int64_t> out{7};
-  const auto result = parse_param(list({"1", "two"}), out);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "item 2: expected a whole number, found \"two\"");
+  EXPECT_EQ(message_of(parse_param(list({"1", "two"}), out)),
+            "item 2: expected a whole number, found \"two\"");
   EXPECT_EQ(out, std::vector<std::int64_t>{7});
   EXPECT_EQ(error_of<std::vector<std::int64_t>>("3"),
             "expected a list of whole numbers such as [1, 2], found \"3\"");
@@ -168,8 +167,7 @@ struct Knobs {
 class SetParamTest : public testing::Test {
  protected:
   std::string set(const char* name, const ParamValue& value) {
-    const auto result = set_param(*contract_.find_param(name), &knobs_, value);
-    return result ? "" : result.error().message;
+    return message_of(set_param(*contract_.find_param(name), &knobs_, value), "");
   }
   std::string set(const char* name, const char* text) {
     return set(name, ParamValue::scalar(text));

@@ -1,6 +1,12 @@
-#include "stages/api/tensor.h"
+#include <brigade/record.h>
+#include <brigade/tensor.h>
+#include <brigade/types.h>
 
 #include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/support/message_of.h"
 
 namespace brigade {
 namespace {
@@ -83,9 +89,8 @@ TEST_F(TensorSlotTest, ARaggedSlotTakesAnyShapeWithinItsBounds) {
 }
 
 TEST_F(TensorSlotTest, AboveTheBoundsIsAnErrorAndChangesNothing) {
-  const auto result = ragged().resize({5, 3});
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message, "resize to [5, 3]: the contract allows at most [4, 3]");
+  EXPECT_EQ(message_of(ragged().resize({5, 3})),
+            "resize to [5, 3]: the contract allows at most [4, 3]");
   EXPECT_FALSE(ragged().resize({4}));
   EXPECT_FALSE(ragged().resize({-1, 3}));
   EXPECT_EQ(shape_, (Shape{0, 3}));
@@ -93,11 +98,161 @@ TEST_F(TensorSlotTest, AboveTheBoundsIsAnErrorAndChangesNothing) {
 
 TEST_F(TensorSlotTest, AFixedSlotKeepsItsShape) {
   EXPECT_TRUE(fixed().resize({0, 3}));
-  const auto result = fixed().resize({2, 3});
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().message,
+  EXPECT_EQ(message_of(fixed().resize({2, 3})),
             "resize to [2, 3]: the contract fixes this tensor to [0, 3]; give it a bound with "
             "up_to() there");
+}
+
+const TensorType kImage{"image", u8, {28, 28, 1}};
+const TensorType kBoxes{"box", f32, {up_to(100), 4}};
+
+TEST(TensorTypeTest, SaysWhatItIs) {
+  EXPECT_EQ(kImage.text(), "image u8[28, 28, 1]");
+  EXPECT_EQ(kBoxes.text(), "box f32[<=100, 4]");
+  EXPECT_EQ((TensorType{"label", i64, {}}.text()), "label i64[]");
+}
+
+TEST(TensorTypeTest, IsRaggedByAnUpperBound) {
+  EXPECT_FALSE(kImage.ragged());
+  EXPECT_TRUE(kBoxes.ragged());
+  EXPECT_EQ(kBoxes.bounds(), (Shape{100, 4}));
+}
+
+TEST(TensorTypeTest, CountsBytesOfTheLargestSample) {
+  EXPECT_EQ(kImage.bytes_max(), 784u);
+  EXPECT_EQ(kBoxes.bytes_max(), 1600u);
+  EXPECT_EQ((TensorType{"label", i64, {}}.bytes_max()), 8u);
+  const TensorType huge{"huge", u8, {std::int64_t{1} << 40, std::int64_t{1} << 40}};
+  EXPECT_EQ(huge.bytes_max(), std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST(PortsTest, FindsByName) {
+  const Ports ports{kImage, kBoxes};
+  EXPECT_EQ(ports.find("box"), &ports.tensors[1]);
+  EXPECT_EQ(ports.find("boxes"), nullptr);
+}
+
+TEST(TensorPatternTest, NoDTypesMeansAnyDType) {
+  const TensorPattern any{"image", {}, false, {28, 28, 1}, ""};
+  const TensorPattern floats{"image", {f32, f64}, false, {28, 28, 1}, ""};
+  EXPECT_TRUE(any.accepts(kImage));
+  EXPECT_FALSE(floats.accepts(kImage));
+}
+
+TEST(TensorPatternTest, EachKindOfDimensionHasItsRule) {
+  const auto accepts = [](Dim pattern, Dim dim) {
+    return TensorPattern{"t", {}, false, {pattern}, ""}.accepts({"t", u8, {dim}});
+  };
+  EXPECT_TRUE(accepts(3, 3));
+  EXPECT_FALSE(accepts(3, 2));
+  EXPECT_FALSE(accepts(3, up_to(3)));
+  EXPECT_TRUE(accepts(up_to(3), 3));
+  EXPECT_TRUE(accepts(up_to(3), 1));
+  EXPECT_TRUE(accepts(up_to(3), up_to(3)));
+  EXPECT_FALSE(accepts(up_to(3), 4));
+  EXPECT_FALSE(accepts(up_to(3), up_to(4)));
+  EXPECT_TRUE(accepts(any_size, 5));
+  EXPECT_TRUE(accepts(any_size, up_to(5)));
+}
+
+TEST(TensorPatternTest, TheRankMustFitUnlessAnyRankDoes) {
+  EXPECT_FALSE((TensorPattern{"image", {}, false, {any_size, any_size}, ""}.accepts(kImage)));
+  EXPECT_TRUE((TensorPattern{"image", {}, true, {}, ""}.accepts(kImage)));
+}
+
+TEST(TensorPatternTest, SaysWhatItAccepts) {
+  EXPECT_EQ((TensorPattern{"image", {u8, f32}, false, {any_size, 28, up_to(4)}, ""}.text()),
+            "image u8|f32[any, 28, <=4]");
+  EXPECT_EQ((TensorPattern{"data", {}, true, {}, ""}.text()), "data any dtype [...]");
+}
+
+TEST(FileMetadataTest, AMissingHeaderIsNull) {
+  FileMetadata metadata;
+  metadata.files.push_back({"images", {"header", 6}});
+  ASSERT_NE(metadata.find("images"), nullptr);
+  EXPECT_EQ(metadata.find("images")->header, "header");
+  EXPECT_EQ(metadata.find("labels"), nullptr);
+}
+
+/// Three samples of two u8 elements, four bytes apart.
+Frame batch_of_three(std::uint8_t* data) {
+  Frame frame;
+  frame.batched = true;
+  frame.samples = 3;
+  frame.fields.push_back(
+      {"image", u8, false, {3, 2}, {3, 2}, {2}, {2}, reinterpret_cast<std::byte*>(data), 4});
+  for (std::uint64_t i = 0; i < 3; ++i) frame.infos.push_back({i, i, 100 + i, 2});
+  frame.port = "train";
+  frame.seed = 7;
+  frame.stream = stream_id("augment");
+  return frame;
+}
+
+class RecordTest : public testing::Test {
+ protected:
+  std::uint8_t data_[12] = {1, 2, 0, 0, 3, 4, 0, 0, 5, 6, 0, 0};
+  Frame frame_ = batch_of_three(data_);
+};
+
+TEST_F(RecordTest, InputsShowTheBatch) {
+  const Inputs in(frame_);
+  EXPECT_EQ(in.samples(), 3);
+  EXPECT_EQ(in.port(), "train");
+  EXPECT_EQ(in["image"].shape(), (Shape{3, 2}));
+  EXPECT_EQ(in.name(0), "image");
+  EXPECT_EQ(in.at(0).data(), data_);
+  EXPECT_TRUE(in.has("image"));
+  EXPECT_FALSE(in.has("label"));
+  EXPECT_EQ(in.info(2).id, 102u);
+  EXPECT_DEATH((void)in["label"], "label");
+}
+
+TEST_F(RecordTest, ASlotOfABatchIsASample) {
+  const Inputs slot = Inputs(frame_).sample(1);
+  EXPECT_EQ(slot.samples(), 1);
+  EXPECT_EQ(slot["image"].shape(), Shape{2});
+  EXPECT_EQ(slot["image"].as<std::uint8_t>()[1], 4);
+  EXPECT_EQ(slot.info().id, 101u);
+  EXPECT_EQ(slot.sample(0)["image"].data(), slot["image"].data());
+  EXPECT_DEATH((void)Inputs(frame_).sample(3), "samples");
+}
+
+TEST_F(RecordTest, RandomNumbersBelongToTheSample) {
+  Philox expected(7, stream_id("augment"), 2, 101);
+  Philox of_batch = Inputs(frame_).random(1);
+  Philox of_slot = Inputs(frame_).sample(1).random();
+  const std::uint64_t first = expected.next64();
+  EXPECT_EQ(of_batch.next64(), first);
+  EXPECT_EQ(of_slot.next64(), first);
+  EXPECT_NE(Inputs(frame_).random(2).next64(), first);
+}
+
+TEST_F(RecordTest, OutputsOfABatchAreWrittenSlotBySlot) {
+  Outputs out(frame_);
+  EXPECT_EQ(out.samples(), 3);
+  EXPECT_EQ(out["image"].shape(), (Shape{3, 2}));
+  Outputs slot = out.sample(2);
+  EXPECT_EQ(slot.samples(), 1);
+  EXPECT_EQ(slot["image"].shape(), Shape{2});
+  slot["image"].as<std::uint8_t>()[0] = 9;
+  EXPECT_EQ(data_[8], 9);
+  EXPECT_DEATH((void)out["label"], "label");
+}
+
+TEST_F(RecordTest, WithoutABatchSlotZeroIsTheRecord) {
+  frame_.batched = false;
+  frame_.samples = 1;
+  frame_.fields[0].shape = Shape{2};
+  EXPECT_EQ(Outputs(frame_).sample(0)["image"].data(), data_);
+  EXPECT_EQ(Inputs(frame_).sample(0)["image"].shape(), Shape{2});
+}
+
+TEST_F(RecordTest, RaggedSlotsResizeTheRecord) {
+  frame_.batched = false;
+  frame_.fields[0].ragged = true;
+  frame_.fields[0].bounds = Shape{4};
+  ASSERT_TRUE(Outputs(frame_)["image"].resize({3}));
+  EXPECT_EQ(Inputs(frame_)["image"].shape(), Shape{3});
 }
 
 }  // namespace

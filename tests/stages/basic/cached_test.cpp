@@ -1,12 +1,18 @@
+#include "stages/basic/fingerprint.h"
+#include "stages/basic/mapped_file.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
 
-#include "stages/api/cache_file.h"
+#include <brigade/harness.h>
 #include "stages/basic/basic_stages.h"
+#include "stages/detail/cache_file.h"
 #include "tests/support/idx_files.h"
-#include "tests/support/stage_harness.h"
+#include "tests/support/message_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace brigade {
 namespace {
@@ -14,11 +20,11 @@ namespace {
 using namespace testing_support;
 using testing::HasSubstr;
 
-/// Rows: 0 full, 1 a hole, 2 full; a dense tensor x and a ragged one.
+/// Slots: 0 full, 1 an empty slot, 2 full; a dense tensor x and a ragged one.
 CacheFileHeader header(bool complete = true) {
   CacheFileHeader out;
   out.complete = complete;
-  out.rows = out.samples = 3;
+  out.slots = out.samples = 3;
   out.data_bytes = 4 * 4096;
   out.arrays = {{{"x", u8, {2}}, 4096, 2},
                 {{"r", u8, {up_to(4)}}, 8192, 64},
@@ -47,16 +53,13 @@ class CachedTest : public testing::Test {
   Result<std::unique_ptr<StageHarness>> open(const std::string& path) {
     return StageHarness::open(types_.all()[0], {{{"file", path}}, {}, {}});
   }
-  std::string error_of(const std::string& bytes) {
-    const auto stage = open(file(bytes));
-    return stage ? "no error" : stage.error().message;
-  }
+  std::string error_of(const std::string& bytes) { return message_of(open(file(bytes))); }
 
   StageTypes types_;
   TempFolder folder_;
 };
 
-TEST_F(CachedTest, TheFingerprintIsThatOfTheRows) {
+TEST_F(CachedTest, TheFingerprintIsThatOfTheSlots) {
   const auto fingerprint = [this](const std::string& bytes) {
     return open(file(bytes)).value()->producer().fingerprint();
   };
@@ -72,7 +75,7 @@ TEST_F(CachedTest, TheFingerprintIsThatOfTheRows) {
   EXPECT_NE(fingerprint(other), first);
 }
 
-TEST_F(CachedTest, GivesTheRows) {
+TEST_F(CachedTest, GivesTheSlots) {
   const auto stage = open(file(file_bytes())).value();
   EXPECT_EQ(stage->outputs(), (Ports{{"x", u8, {2}}, {"r", u8, {up_to(4)}}}));
   EXPECT_EQ(*stage->producer().size(), 3u);
@@ -83,17 +86,17 @@ TEST_F(CachedTest, GivesTheRows) {
   EXPECT_EQ(stage->producer().describe(2), "sample 2 of x.cache");
 }
 
-TEST_F(CachedTest, WhatWasLeftOutIsLeftOut) {
+TEST_F(CachedTest, WhatWasDroppedIsDropped) {
   const auto stage = open(file(file_bytes())).value();
   EXPECT_EQ(stage->read(1).value().next, Next::drop);
 }
 
 TEST_F(CachedTest, CountsItsSamplesBeforehand) {
-  Facts facts;
-  facts.files.emplace_back("file", FileFact{file_bytes().substr(0, kFactBytesMax), 81920});
+  FileMetadata metadata;
+  metadata.files.emplace_back("file", FileHeader{file_bytes().substr(0, kMetadataBytesMax), 81920});
   const StageContract& contract = types_.all()[0].contract;
   const auto params = make_params(contract, {{"file", file(file_bytes())}}).value();
-  EXPECT_EQ(contract.samples(params.get(), facts), 3u);
+  EXPECT_EQ(contract.samples(params.get(), metadata), 3u);
   EXPECT_EQ(contract.samples(params.get(), {}), std::nullopt);
 }
 
@@ -103,7 +106,7 @@ TEST_F(CachedTest, RefusesWhatIsNotWhole) {
   EXPECT_THAT(error_of(file_bytes().substr(0, 70'000)), HasSubstr("x.cache: is truncated"));
 }
 
-TEST_F(CachedTest, ARowThatIsNotThereIsSaid) {
+TEST_F(CachedTest, ASlotThatIsNotThereIsSaid) {
   std::string bytes = file_bytes();
   bytes[kCacheHeaderBytes + 64] = 0;
   const auto stage = open(file(bytes)).value();
@@ -115,6 +118,74 @@ TEST_F(CachedTest, SizesBeyondTheBoundAreSaid) {
   bytes[kCacheHeaderBytes + 12288] = 5;
   const auto stage = open(file(bytes)).value();
   EXPECT_FALSE(stage->read(0));
+}
+
+TEST(MappedFileTest, ShowsTheBytesAndMoves) {
+  const TemporaryFolder folder;
+  MappedFile file = MappedFile::open(folder.write("a", "some bytes")).value();
+  EXPECT_EQ(file.bytes(), "some bytes");
+  MappedFile other = std::move(file);
+  EXPECT_EQ(other.bytes(), "some bytes");
+  EXPECT_EQ(MappedFile::open(folder.write("b", "")).value().bytes(), "");
+}
+
+TEST(MappedFileTest, SaysWhatIsNoFile) {
+  const TemporaryFolder folder;
+  const std::string none = folder.path() / "none";
+  EXPECT_EQ(MappedFile::open(none).error().message,
+            none + ": cannot open: No such file or directory");
+  EXPECT_EQ(MappedFile::open(folder.path()).error().message,
+            folder.path().string() + ": expected a regular file");
+}
+
+std::uint64_t of_file(std::string_view bytes) {
+  Fingerprint out;
+  out.add_file(bytes);
+  return out.value();
+}
+
+std::uint64_t of_two(std::string_view first, std::string_view second) {
+  Fingerprint out;
+  out.add_file(first);
+  out.add(second);
+  return out.value();
+}
+
+TEST(Fingerprint, IsThatOfTheBytesAndOfHowTheyAreParted) {
+  EXPECT_EQ(of_two("ab", "c"), of_two("ab", "c"));
+  EXPECT_NE(of_two("ab", "c"), of_two("ab", "d"));
+  EXPECT_NE(of_two("ab", "c"), of_two("a", "bc"));
+  EXPECT_NE(of_two("ab", ""), of_two("", "ab"));
+  EXPECT_NE(Fingerprint().value(), 0u);
+}
+
+TEST(Fingerprint, NoticesEveryByteOfAFileThatIsNotLarge) {
+  std::string bytes(kFingerprintWholeBytes, 'x');
+  const std::uint64_t before = of_file(bytes);
+  for (const std::size_t at : {std::size_t{0}, bytes.size() / 3, bytes.size() - 1}) {
+    bytes[at] = 'y';
+    EXPECT_NE(of_file(bytes), before) << at;
+    bytes[at] = 'x';
+  }
+  EXPECT_EQ(of_file(bytes), before);
+}
+
+TEST(Fingerprint, OfALargeFileItIsThatOfItsSizeItsEndsAndBlocksBetween) {
+  std::string bytes(kFingerprintWholeBytes + 1000, 'x');
+  const std::uint64_t before = of_file(bytes);
+  const auto changes = [&](std::size_t at) {
+    bytes[at] = 'y';
+    const bool other = of_file(bytes) != before;
+    bytes[at] = 'x';
+    return other;
+  };
+  const std::size_t step = (bytes.size() - kFingerprintBlockBytes) / (kFingerprintBlocks - 1);
+  EXPECT_TRUE(changes(0));
+  EXPECT_TRUE(changes(bytes.size() - 1));
+  EXPECT_TRUE(changes(30 * step));
+  EXPECT_TRUE(changes(30 * step + kFingerprintBlockBytes - 1));
+  EXPECT_FALSE(changes(30 * step + kFingerprintBlockBytes)) << "it would read all of a large file";
+  EXPECT_NE(of_file(std::string_view(bytes).substr(1)), before);
 }
 
 }  // namespace

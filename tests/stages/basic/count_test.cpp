@@ -2,8 +2,8 @@
 
 #include <chrono>
 
+#include <brigade/harness.h>
 #include "stages/basic/basic_stages.h"
-#include "tests/support/stage_harness.h"
 
 namespace brigade {
 namespace {
@@ -32,24 +32,24 @@ class CountTest : public testing::Test {
   /// Feeds samples [from, to) as one batch, or as one sample when `batched` is false.
   static void feed(StageHarness& stage, const Six& six, std::size_t from, std::size_t to,
                    bool batched = true) {
-    const auto rows = static_cast<std::int64_t>(to - from);
+    const auto slots = static_cast<std::int64_t>(to - from);
     const auto at = static_cast<std::ptrdiff_t>(from);
     const auto end = static_cast<std::ptrdiff_t>(to);
     std::vector<SampleInfo> infos;
     for (std::size_t i = from; i < to; ++i) infos.push_back({i, i, six.ids[i], six.epoch});
-    Shape image{rows, 2};
-    if (six.two_columns) image = {rows, 2, 1};
+    Shape image{slots, 2};
+    if (six.two_columns) image = {slots, 2, 1};
     const std::vector<std::uint8_t> pixels(six.images.begin() + 2 * at,
                                            six.images.begin() + 2 * end);
     const std::vector<std::int64_t> labels(six.labels.begin() + at, six.labels.begin() + end);
     if (batched) {
       ASSERT_TRUE(stage.process_batch(
-          {host_tensor(six.name, image, pixels), host_tensor("label", Shape{rows}, labels)},
+          {host_tensor(six.name, image, pixels), host_tensor("label", Shape{slots}, labels)},
           infos));
     } else {
-      ASSERT_TRUE(stage.process(
-          {host_tensor(six.name, row_shape(image), pixels), host_tensor("label", Shape{}, labels)},
-          infos[0]));
+      ASSERT_TRUE(stage.process({host_tensor(six.name, sample_shape(image), pixels),
+                                 host_tensor("label", Shape{}, labels)},
+                                infos[0]));
     }
   }
 
@@ -134,9 +134,9 @@ TEST_F(CountTest, OfARaggedTensorOnlyTheValidBytesCount) {
   StageTypes types;
   add_count(types);
   const Ports in{{"box", u8, {up_to(4)}}};
-  const auto sum = [&](auto feed_rows) {
+  const auto sum = [&](auto feed_slots) {
     const auto stage = StageHarness::open(types.all()[0], {{}, in, {}}).value();
-    feed_rows(*stage);
+    feed_slots(*stage);
     EXPECT_TRUE(stage->close());
     return stage->reports.counts["checksum"];
   };

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include <brigade/harness.h>
 #include "stages/basic/basic_stages.h"
-#include "tests/support/stage_harness.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <brigade/harness.h>
 #include "stages/basic/basic_stages.h"
-#include "tests/support/stage_harness.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

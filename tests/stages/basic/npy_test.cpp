@@ -1,14 +1,51 @@
+#include "stages/basic/half_float.h"
+#include "stages/basic/npy_header.h"
+
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <brigade/harness.h>
 #include "stages/basic/basic_stages.h"
 #include "tests/support/idx_files.h"
-#include "tests/support/npy_files.h"
-#include "tests/support/stage_harness.h"
+#include "tests/support/message_of.h"
 
 namespace brigade {
 namespace {
 
 using namespace testing_support;
+
+/// What numpy.save writes before the elements, in one of the format's versions.
+std::string npy_head(std::string_view dictionary, int version = 1) {
+  const std::size_t prefix = version == 1 ? 10 : 12;
+  std::string header(dictionary);
+  while ((prefix + header.size() + 1) % 64 != 0) header += ' ';
+  header += '\n';
+  std::string out = "\x93NUMPY";
+  out += static_cast<char>(version);
+  out += '\0';
+  for (std::size_t i = 8; i < prefix; ++i)
+    out += static_cast<char>(header.size() >> 8 * (i - 8) & 255);
+  return out + header;
+}
+
+/// The header of an array in C order: npy_header("<f4", "(3, 2)").
+std::string npy_header(std::string_view descr, std::string_view shape, int version = 1) {
+  return npy_head("{'descr': '" + std::string(descr) +
+                      "', 'fortran_order': False, 'shape': " + std::string(shape) + ", }",
+                  version);
+}
+
+template <class T>
+std::string raw_bytes(const std::vector<T>& values) {
+  std::string out(values.size() * sizeof(T), '\0');
+  std::memcpy(out.data(), values.data(), out.size());
+  return out;
+}
 
 class NpyTest : public testing::Test {
  protected:
@@ -17,10 +54,7 @@ class NpyTest : public testing::Test {
   Result<std::unique_ptr<StageHarness>> open(const std::string& files) {
     return StageHarness::open(types_.all()[0], {{{"files", files}}, {}, {}});
   }
-  std::string error_of(const std::string& files) {
-    const auto stage = open(files);
-    return stage ? "no error" : stage.error().message;
-  }
+  std::string error_of(const std::string& files) { return message_of(open(files)); }
 
   StageTypes types_;
   TempFolder folder_;
@@ -106,8 +140,133 @@ TEST_F(NpyTest, ItsContractCountsTheSamples) {
   const StageContract& contract = types_.all()[0].contract;
   const ParamTexts params{{"files", "{point: " + points_ + ", label: " + labels_ + "}"}};
   const auto parsed = make_params(contract, params).value();
-  EXPECT_EQ(contract.samples(parsed.get(), read_facts(contract, params)), 3u);
+  EXPECT_EQ(contract.samples(parsed.get(), read_metadata(contract, params)), 3u);
   EXPECT_EQ(contract.samples(parsed.get(), {}), std::nullopt);
+}
+
+std::string error_of(const std::string& head) {
+  return message_of(parse_npy_header("a.npy", head));
+}
+
+TEST(NpyHeaderTest, ReadsWhatNumpyWritesInEveryVersion) {
+  for (int version : {1, 2, 3}) {
+    const std::string head = npy_header("<f4", "(3, 28, 28)", version);
+    const NpyHeader header = parse_npy_header("a.npy", head + "elements").value();
+    EXPECT_EQ(header.dtype, f32);
+    EXPECT_EQ(header.shape, (Shape{3, 28, 28}));
+    EXPECT_EQ(header.bytes, head.size());
+    EXPECT_EQ(header.sample_bytes, 28u * 28 * 4);
+  }
+  const NpyHeader vector = parse_npy_header("a.npy", npy_header("|u1", "(5,)")).value();
+  EXPECT_EQ(vector.shape, Shape{5});
+  EXPECT_EQ(vector.sample_bytes, 1u);
+}
+
+TEST(NpyHeaderTest, KnowsEveryDtype) {
+  const std::pair<const char*, DType> kinds[] = {
+      {"|b1", boolean}, {"|u1", u8},  {"|i1", i8},  {"<i2", i16}, {"<i4", i32},
+      {"<i8", i64},     {"<f2", f16}, {"<f4", f32}, {"<f8", f64}, {"=f8", f64}};
+  for (const auto& [descr, dtype] : kinds)
+    EXPECT_EQ(parse_npy_header("a.npy", npy_header(descr, "(2,)"))->dtype, dtype) << descr;
+}
+
+TEST(NpyHeaderTest, KeysMayComeInAnyOrder) {
+  const auto header = parse_npy_header(
+      "a.npy", npy_head("{\"shape\": (2, 3), 'fortran_order': False, 'descr': '<i8'}"));
+  EXPECT_EQ(header->shape, (Shape{2, 3}));
+  EXPECT_EQ(header->dtype, i64);
+}
+
+TEST(NpyHeaderTest, RefusesWhatDoesNotLieThereAsNumbers) {
+  EXPECT_EQ(error_of(npy_header("|O", "(2,)")),
+            "a.npy: holds Python objects, which cannot be read safely; save an array of numbers");
+  EXPECT_EQ(error_of(npy_header(">f4", "(2,)")),
+            "a.npy: its numbers (>f4) are big-endian; save "
+            "array.astype(array.dtype.newbyteorder('<'))");
+  EXPECT_EQ(error_of(npy_header("<U8", "(2,)")),
+            "a.npy: holds elements of NumPy's type \"<U8\", expected bool, uint8, int8 to int64, "
+            "or float16 to float64; save array.astype(...)");
+  EXPECT_EQ(
+      error_of(npy_head("{'descr': [('x', '<f4'), ('y', '<i4', (2,))], 'fortran_order': False, "
+                        "'shape': (2,), }")),
+      "a.npy: holds records of several fields; save each field as an array of its own");
+  EXPECT_EQ(error_of(npy_head("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }")),
+            "a.npy: is in Fortran order; save numpy.ascontiguousarray(array)");
+  EXPECT_EQ(error_of(npy_header("<f4", "()")),
+            "a.npy: holds a single number; expected an array whose first axis is the samples");
+  EXPECT_EQ(error_of(npy_header("<f4", "(0, 3)")), "a.npy: holds nothing: its shape is [0, 3]");
+}
+
+TEST(NpyHeaderTest, RefusesWhatIsNoNpyFile) {
+  EXPECT_EQ(error_of(""), "a.npy: is no .npy file: it does not begin with \\x93NUMPY");
+  EXPECT_EQ(error_of("PK\x03\x04zip"),
+            "a.npy: is an .npz archive; unpack it (unzip) and name the .npy files in it");
+  EXPECT_EQ(error_of("\x93NUMPY\x01"), "a.npy: ends in the middle of its header");
+  EXPECT_EQ(error_of(npy_header("<f4", "(2,)", 4)),
+            "a.npy: is in version 4 of the .npy format, expected 1, 2 or 3");
+  const std::string head = npy_header("<f4", "(2,)");
+  EXPECT_EQ(error_of(head.substr(0, 60)),
+            "a.npy: ends in the middle of its header: 60 of 128 bytes are there");
+}
+
+TEST(NpyHeaderTest, RefusesDamagedHeaders) {
+  for (const char* text :
+       {"", "{", "{'descr'", "{'descr': '<f4'}", "{'descr': '<f4', 'shape': 3}",
+        "{'descr': '<f4', 'shape': (3", "{'descr': '<f4', 'shape': (-1,)}",
+        "{'descr': '<f4', 'shape': (a,)}", "{'descr': '<f4', 'shape': (2,), 'more': 1}",
+        "{'descr': '<f4', 'shape': (99999999999999999999,)}"})
+    EXPECT_TRUE(error_of(npy_head(text)).starts_with("a.npy: its header is damaged: ")) << text;
+  EXPECT_EQ(error_of(npy_header("<f4", "(4611686018427387904, 4)")),
+            "a.npy: its header is damaged: shape [4611686018427387904, 4]");
+  EXPECT_EQ(error_of(npy_header("<f4", "(1, 1, 1, 1, 1, 1, 1, 1, 1)")),
+            "a.npy: has more than 8 dimensions, which is the most");
+}
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// The value of a half, by the definition of the format.
+float value_of(Half half) {
+  const int exponent = half.bits >> 10 & 31;
+  const int mantissa = half.bits & 1023;
+  const float sign = half.bits & 0x8000 ? -1.0f : 1.0f;
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), -24);
+  return sign * std::ldexp(static_cast<float>(1024 + mantissa), exponent - 25);
+}
+
+TEST(HalfFloatTest, EveryFiniteHalfIsItsOwnNearest) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    if ((bits >> 10 & 31) == 31) continue;
+    const Half half{static_cast<std::uint16_t>(bits)};
+    ASSERT_EQ(to_half(value_of(half)).bits, bits);
+  }
+}
+
+TEST(HalfFloatTest, MidpointsGoToTheEvenNeighbour) {
+  for (std::uint16_t bits = 0; bits < 0x7bff; ++bits) {
+    const Half low{bits};
+    const Half high{static_cast<std::uint16_t>(bits + 1)};
+    const float middle = (value_of(low) + value_of(high)) / 2;
+    ASSERT_EQ(to_half(middle).bits, bits % 2 == 0 ? low.bits : high.bits);
+    ASSERT_EQ(to_half(std::nextafter(middle, 0.0f)).bits, low.bits);
+    ASSERT_EQ(to_half(std::nextafter(middle, kInfinity)).bits, high.bits);
+  }
+}
+
+TEST(HalfFloatTest, BeyondTheLargestIsInfinityAndNanStays) {
+  EXPECT_EQ(to_half(65519.996f).bits, 0x7bff);
+  EXPECT_EQ(to_half(65520).bits, 0x7c00);
+  EXPECT_EQ(to_half(-kInfinity).bits, 0xfc00);
+  EXPECT_EQ(to_half(std::numeric_limits<float>::quiet_NaN()).bits & 0x7fff, 0x7e00);
+}
+
+TEST(BFloat16Test, RoundsTheUpperHalfToEven) {
+  EXPECT_EQ(to_bfloat16(1.0f).bits, 0x3f80);
+  EXPECT_EQ(to_bfloat16(-2.0f).bits, 0xc000);
+  EXPECT_EQ(to_bfloat16(std::bit_cast<float>(0x3f808000)).bits, 0x3f80);
+  EXPECT_EQ(to_bfloat16(std::bit_cast<float>(0x3f818000)).bits, 0x3f82);
+  EXPECT_EQ(to_bfloat16(std::bit_cast<float>(0x3f808001)).bits, 0x3f81);
+  EXPECT_EQ(to_bfloat16(std::numeric_limits<float>::max()).bits, 0x7f80);
+  EXPECT_EQ(to_bfloat16(std::bit_cast<float>(0x7f800001)).bits, 0x7fc0);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <set>
 
+#include <brigade/harness.h>
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/half_float.h"
-#include "tests/support/stage_harness.h"
 
 namespace brigade {
 namespace {

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/stage_harness.h"
+#include <brigade/harness.h>
+#include "tests/support/message_of.h"
 
 namespace brigade {
 namespace {
@@ -17,8 +18,7 @@ Result<Ports> outputs(const ParamTexts& params, const Ports& in = kPath) {
 }
 
 std::string error_of(const ParamTexts& params, const Ports& in = kPath) {
-  const auto ports = outputs(params, in);
-  return ports ? "no error" : ports.error().message;
+  return message_of(outputs(params, in));
 }
 
 TEST(DecodeImageContractTest, GivesASquareOrTheWholePicture) {

@@ -1,11 +1,12 @@
 #include "stages/torch/classifier_models.h"
+#include "stages/torch/torch_adapter.h"
 
 #include <gtest/gtest.h>
 #include <torch/serialize.h>
 
-#include "stages/api/module.h"
+#include <brigade/harness.h>
+#include <brigade/module.h>
 #include "tests/support/idx_files.h"
-#include "tests/support/stage_harness.h"
 
 extern "C" const brigade::Module* brigade_module_v1();
 
@@ -79,6 +80,54 @@ TEST(ClassifierModelsTest, AModelThatIsLoadedFromACheckpointKnowsWhatWasLearned)
       const at::Tensor image = at::full({1, 1, 8, 8}, white == 1 ? 1.0 : -1.0);
       EXPECT_EQ(model->forward(image).argmax(1).item<std::int64_t>(), white) << name;
     }
+  }
+}
+
+TEST(TorchAdapterTest, AViewIsTheSameMemory) {
+  const std::int16_t data[] = {1, 2, 3, 4, 5, 6};
+  const Shape shape{2, 3};
+  const at::Tensor tensor = torch_view(TensorView(data, i16, shape));
+  EXPECT_EQ(tensor.data_ptr(), data);
+  EXPECT_EQ(tensor.sizes(), at::IntArrayRef({2, 3}));
+  EXPECT_EQ(tensor[1][2].item<std::int16_t>(), 6);
+}
+
+TEST(TorchAdapterTest, DTypesHaveTheSameNamesAndSizes) {
+  for (DType dtype : {boolean, u8, i8, i16, i32, i64, f16, bf16, f32, f64}) {
+    const at::ScalarType type = scalar_type(dtype);
+    EXPECT_EQ(c10::elementSize(type), dtype_bytes(dtype)) << dtype_name(dtype);
+    EXPECT_EQ(at::isFloatingType(type), dtype >= f16) << dtype_name(dtype);
+  }
+}
+
+TEST(TorchAdapterTest, ExceptionsBecomeErrorsOfOneLine) {
+  const auto result = torch_guarded([]() -> Result<void> {
+    (void)at::zeros({2, 3}).matmul(at::zeros({2, 3}));
+    return {};
+  });
+  ASSERT_FALSE(result);
+  EXPECT_TRUE(result.error().message.starts_with("LibTorch: ")) << result.error().message;
+  EXPECT_EQ(result.error().message.find('\n'), std::string::npos) << result.error().message;
+}
+
+TEST(TorchAdapterTest, ThreadsAndSeedAreSet) {
+  ASSERT_TRUE(prepare_torch(2, 7));
+  EXPECT_EQ(at::get_num_threads(), 2);
+  const at::Tensor first = at::rand({4});
+  ASSERT_TRUE(prepare_torch(1, 7));
+  EXPECT_EQ(at::get_num_threads(), 1);
+  EXPECT_TRUE(at::rand({4}).equal(first));
+}
+
+TEST(TorchAdapterTest, AutoTakesWhatIsThere) {
+  const bool gpu = torch::cuda::is_available();
+  EXPECT_EQ(choose_device("auto", 0, 1)->is_cuda(), gpu);
+  EXPECT_TRUE(choose_device("cpu", 0, 1)->is_cpu());
+  EXPECT_EQ(choose_device("cuda", 0, 1).ok(), gpu);
+  if (!gpu) {
+    EXPECT_TRUE(choose_device("cuda", 0, 1)
+                    .error()
+                    .message.ends_with("; device: auto takes the CPU instead"));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/stage_harness.h"
+#include <brigade/harness.h>
 
 namespace brigade {
 namespace {

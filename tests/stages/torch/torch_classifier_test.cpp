@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "stages/api/module.h"
+#include <brigade/harness.h>
+#include <brigade/module.h>
 #include "stages/torch/torch_classifier_contract.h"
 #include "tests/support/idx_files.h"
-#include "tests/support/stage_harness.h"
 
 extern "C" const brigade::Module* brigade_module_v1();
 
@@ -43,7 +43,7 @@ Result<std::unique_ptr<StageHarness>> open_classifier(ParamTexts params, Ports i
                                                       OpenContext context = {}) {
   StageType type = classifier_type();
   if (inputs.find("image") == nullptr)
-    type.contract.outputs = [](const void*, const Ports&, const Facts&) { return Ports{}; };
+    type.contract.outputs = [](const void*, const Ports&, const FileMetadata&) { return Ports{}; };
   return StageHarness::open(type, {std::move(params), std::move(inputs), std::move(context)});
 }
 
@@ -53,12 +53,12 @@ struct Batch {
   std::vector<SampleInfo> infos;
 };
 
-Batch make_batch(std::int64_t rows, std::uint64_t first_id, std::uint32_t epoch = 0) {
+Batch make_batch(std::int64_t slots, std::uint64_t first_id, std::uint32_t epoch = 0) {
   std::vector<std::uint8_t> pixels;
   std::vector<std::int64_t> labels;
   Batch batch;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::uint64_t id = first_id + static_cast<std::uint64_t>(row);
+  for (std::int64_t slot = 0; slot < slots; ++slot) {
+    const std::uint64_t id = first_id + static_cast<std::uint64_t>(slot);
     Philox random(1, 2, 3, id);
     labels.push_back(static_cast<std::int64_t>(random.below(2)));
     for (int at = 0; at < 8 * 9 * 3; ++at) {
@@ -68,8 +68,8 @@ Batch make_batch(std::int64_t rows, std::uint64_t first_id, std::uint32_t epoch 
     }
     batch.infos.push_back({id, id, id, epoch});
   }
-  batch.tensors = {host_tensor("image", Shape{rows, 8, 9, 3}, pixels),
-                   host_tensor("label", Shape{rows}, labels)};
+  batch.tensors = {host_tensor("image", Shape{slots, 8, 9, 3}, pixels),
+                   host_tensor("label", Shape{slots}, labels)};
   return batch;
 }
 
@@ -181,15 +181,15 @@ TEST(TorchClassifierTest, TheLearningRateFallsToZeroAtTheEndOfTheLastEpoch) {
 TEST(TorchClassifierTest, TakesFloatsShortBatchesAndEmptyOnes) {
   const Ports floats{{"image", f32, {8, 9, 3}}, kLabel};
   const auto stage = open_classifier({{"classes", "2"}}, floats).value();
-  const auto images = [](std::int64_t rows) {
-    return host_tensor("image", {rows, 8, 9, 3},
-                       std::vector<float>(static_cast<std::size_t>(rows * 216), 0.25f));
+  const auto images = [](std::int64_t slots) {
+    return host_tensor("image", {slots, 8, 9, 3},
+                       std::vector<float>(static_cast<std::size_t>(slots * 216), 0.25f));
   };
-  for (std::int64_t rows : {4, 1, 0}) {
-    const auto label =
-        host_tensor("label", {rows}, std::vector<std::int64_t>(static_cast<std::size_t>(rows), 1));
-    ASSERT_TRUE(feed(
-        *stage, {{images(rows), label}, std::vector<SampleInfo>(static_cast<std::size_t>(rows))}));
+  for (std::int64_t slots : {4, 1, 0}) {
+    const auto label = host_tensor("label", {slots},
+                                   std::vector<std::int64_t>(static_cast<std::size_t>(slots), 1));
+    ASSERT_TRUE(feed(*stage, {{images(slots), label},
+                              std::vector<SampleInfo>(static_cast<std::size_t>(slots))}));
   }
   EXPECT_EQ(stage->reports.counts["samples"], 5u);
 }
@@ -211,8 +211,8 @@ TEST(TorchClassifierTest, NeverWritesToItsInput) {
     auto* data = static_cast<std::byte*>(memory);
     Frame frame;
     frame.batched = true;
-    frame.rows = 4;
-    frame.samples.resize(4);
+    frame.samples = 4;
+    frame.infos.resize(4);
     const Shape shape{4, 8, 9, 1};
     frame.fields.push_back({"image", dtype, false, shape, shape, {8, 9, 1}, {8, 9, 1}, data, 0});
     frame.fields.push_back({"label", i64, false, {4}, {4}, {}, {}, data + kBytes / 2, 8});

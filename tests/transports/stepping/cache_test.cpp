@@ -1,29 +1,29 @@
-// The two lanes of a cache, step by step: lane 1 keeps what it reads, lane 0 gives what has been
-// kept, in an order of its own, for two epochs. A replica may die at any step. At the end: every
-// number was kept once and given once in each epoch, and nothing was given before it was kept.
+// The two task queues of a cache, step by step: task queue 1 keeps what it reads, task queue 0
+// gives what has been kept, in an order of its own, for two epochs. A replica may die at any step.
+// At the end: every number was kept once and given once in each epoch, and nothing was given before
+// it was kept.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 
-#include "base/text.h"
+#include <brigade/text.h>
 #include "tests/support/planned_shape.h"
-#include "tests/transports/stepping/effort.h"
 #include "tests/transports/stepping/explore.h"
 #include "tests/transports/stepping/stepped_run.h"
-#include "transports/joined_lanes.h"
+#include "transports/joined_queues.h"
 
 namespace brigade::stepping {
 namespace {
 
 struct CacheScenario : Events {
+  using Run = class SteppedCache;
   int replicas = 1;
   std::uint64_t samples = 3;
-  std::uint64_t rows = 2;     ///< of both rings
-  bool gives_unkept = false;  ///< a mistake: what is not there yet is given
-  bool keeps_late = false;    ///< a mistake: a sample is kept after its task is done
+  std::uint64_t slots = 2;      ///< of both rings
+  bool gives_uncached = false;  ///< a mistake: what is not there yet is given
+  bool keeps_late = false;      ///< a mistake: a sample is kept after its task is done
 };
 
 class SteppedCache : public SteppedRun {
@@ -33,21 +33,21 @@ class SteppedCache : public SteppedRun {
 
  private:
   static constexpr std::uint64_t kEpochs = 2;
-  static constexpr int kCache = 1;
+  static constexpr StageNumber kCache = 1;
 
-  static GraphShape line_of(const CacheScenario& scenario) {
+  static SharedShape line_of(const CacheScenario& scenario) {
     GraphBuilder graph;
     graph.graph().epochs = kEpochs;
     ValidStage& source = graph.producer("source", {support::kPlannedNumber});
     source.samples = scenario.samples;
-    source.rows = 1;
+    source.chunk = 1;
     ValidStage& kept = graph.transform("kept", {"source"}, {support::kPlannedNumber});
     kept.passed = {{support::kPlannedNumber.name, 0}};
-    kept.rows = 1;
+    kept.chunk = 1;
     kept.replicas = static_cast<std::uint64_t>(scenario.replicas);
     graph.type_of("kept").contract.cache = true;
-    graph.consumer("reader", {"kept"}).rows = 1;
-    return support::planned_shape(graph, {scenario.rows, scenario.rows, 0});
+    graph.consumer("reader", {"kept"}).chunk = 1;
+    return support::planned_shape(graph, {scenario.slots, scenario.slots, 0});
   }
 
   /// Which sample is given under this number.
@@ -60,11 +60,11 @@ class SteppedCache : public SteppedRun {
     set_end(control_, 0, scenario_.samples, scenario_.samples, 1);
     set_end(control_, 1, scenario_.samples, scenario_.samples, kEpochs);
     kept_ = std::make_unique<Word[]>(scenario_.samples);
-    given_.assign(scenario_.rows, kNever);
+    given_.assign(scenario_.slots, kNever);
     finished_.assign(2, std::vector<int>(scenario_.samples * kEpochs));
     seen_.clear();
   }
-  void live(int stage, int replica) override {
+  void live(StageNumber stage, int replica) override {
     stage == kCache ? cache(replica) : work_in_order(stage);
   }
   std::uint64_t own_state() const override {
@@ -73,12 +73,12 @@ class SteppedCache : public SteppedRun {
       hash = mix(hash, kept_[sample].raw());
     for (const std::uint64_t sample : given_) hash = mix(hash, sample);
     for (const std::uint64_t sample : seen_) hash = mix(hash, sample);
-    for (const auto& lane : finished_)
-      for (const int times : lane) hash = mix(hash, static_cast<std::uint64_t>(times));
+    for (const auto& queue : finished_)
+      for (const int times : queue) hash = mix(hash, static_cast<std::uint64_t>(times));
     return hash;
   }
 
-  void work_in_order(int stage) {
+  void work_in_order(StageNumber stage) {
     Channel<P> channel(control_, stage, 0, 0);
     for (;;) {
       const auto claim = this->claim(channel, stage, 0);
@@ -86,7 +86,7 @@ class SteppedCache : public SteppedRun {
       if (stage > kCache) {
         fibers_->step();
         if (given_[claim.task % given_.size()] != sample_of(claim.task))
-          fibers_->fail(concat("row ", claim.task, " is not there"));
+          fibers_->fail(concat("slot ", claim.task, " is not there"));
         seen_.push_back(claim.task);
       }
       channel.finish(claim.task);
@@ -94,36 +94,36 @@ class SteppedCache : public SteppedRun {
   }
 
   void cache(int replica) {
-    JoinedLanes<P> lanes(control_, kCache, replica);
+    JoinedQueues<P> queues(control_, kCache, replica);
     std::uint64_t number = 0;
-    lanes.give_up_to([&] {
-      number = std::max(number, lanes.at(0).low());
-      while (number < scenario_.samples * kEpochs && is_kept(sample_of(number))) ++number;
-      return scenario_.gives_unkept ? number + 1 : number;
+    queues.give_up_to([&] {
+      number = std::max(number, queues.at(0).level());
+      while (number < scenario_.samples * kEpochs && is_cached(sample_of(number))) ++number;
+      return scenario_.gives_uncached ? number + 1 : number;
     });
     for (;;) {
-      const auto claim = this->claim(lanes, kCache, replica, lanes.watched());
+      const auto claim = this->claim(queues, kCache, replica, queues.watched());
       if (claim.look == Look::ended) return;
-      fibers_->current().task = 2 * claim.task + static_cast<std::uint64_t>(lanes.lane());
-      if (lanes.lane() == 0) give(claim.task);
-      if (lanes.lane() == 1 && !scenario_.keeps_late) keep(claim.task);
-      lanes.finish(claim.task, {});
-      if (lanes.lane() == 1) keep(claim.task);
+      fibers_->current().task = 2 * claim.task + static_cast<std::uint64_t>(queues.queue().value());
+      if (queues.queue() == 0) give(claim.task);
+      if (queues.queue() == 1 && !scenario_.keeps_late) keep(claim.task);
+      queues.finish(claim.task, {});
+      if (queues.queue() == 1) keep(claim.task);
     }
   }
-  bool is_kept(std::uint64_t sample) const {
+  bool is_cached(std::uint64_t sample) const {
     return kept_[sample].load(std::memory_order_acquire) != 0;
   }
   void keep(std::uint64_t sample) {
-    if (!is_kept(sample)) kept_[sample].store(1, std::memory_order_release);
+    if (!is_cached(sample)) kept_[sample].store(1, std::memory_order_release);
   }
   void give(std::uint64_t number) {
-    auto& row = given_[number % given_.size()];
-    row = kNever;
+    auto& slot = given_[number % given_.size()];
+    slot = kNever;
     fibers_->step();
-    if (!is_kept(sample_of(number)))
+    if (!is_cached(sample_of(number)))
       fibers_->fail(concat("sample ", sample_of(number), " was given and is not kept"));
-    row = sample_of(number);
+    slot = sample_of(number);
   }
   void passed(Fiber& fiber, FaultPoint point) override {
     if (point != FaultPoint::finish_after_done || fiber.stage != kCache) return;
@@ -133,40 +133,31 @@ class SteppedCache : public SteppedRun {
 
   void check_the_end() override {
     const std::uint64_t given = scenario_.samples * kEpochs;
-    if (low(kCache, 0) != given || low(kCache, 1) != scenario_.samples || low(2, 0) != given)
+    if (level(kCache, 0) != given || level(kCache, 1) != scenario_.samples || level(2, 0) != given)
       fibers_->fail("the cache ended early");
-    if (seen_.size() != given) fibers_->fail(concat(seen_.size(), " rows came of ", given));
-    for (int lane : {0, 1}) {
-      const EdgeAudit books =
-          lane == 0 ? audit_edge(control_, kCache, 2, 0) : audit_edge(control_, 0, kCache, 1);
-      if (books.leaked != 0 || books.produced != books.delivered) fibers_->fail("the books");
+    if (seen_.size() != given) fibers_->fail(concat(seen_.size(), " slots came of ", given));
+    for (const int queue : {0, 1}) {
+      const EdgeAudit edge =
+          queue == 0 ? audit_edge(control_, kCache, 2, 0) : audit_edge(control_, 0, kCache, 1);
+      if (edge.leaked != 0 || edge.produced != edge.delivered) fibers_->fail("the audit");
     }
   }
 
   using Word = P::Atomic<std::uint64_t>;
   const CacheScenario& scenario_;
   std::unique_ptr<Word[]> kept_;            // by sample
-  std::vector<std::uint64_t> given_;        // the ring: the sample of each row
-  std::vector<std::vector<int>> finished_;  // by lane and task
+  std::vector<std::uint64_t> given_;        // the ring: the sample of each slot
+  std::vector<std::vector<int>> finished_;  // by task queue and task
   std::vector<std::uint64_t> seen_;
 };
 
-CacheScenario cache(int replicas, int victim = -1) {
+CacheScenario cache(int replicas, StageNumber victim = -1) {
   CacheScenario made;
+  made.name = concat(replicas, " replicas");
   made.replicas = replicas;
   made.victim_stage = victim;
   made.detours = victim < 0 ? kEffort.detours : kEffort.detours_around_death;
   return made;
-}
-
-void expect_good(const CacheScenario& made) {
-  const Exploration all = enumerate<SteppedCache>(made, kEffort.runs_max);
-  EXPECT_EQ(all.failure, "");
-  std::cout << "  " << made.replicas << " replicas, victim in stage " << made.victim_stage << ", "
-            << made.detours << " detours: " << all.runs << " runs, " << all.states << " states"
-            << (all.complete ? "" : " (cut)") << "\n";
-  const Exploration some = walk<SteppedCache>(made, 1, kEffort.random_runs);
-  EXPECT_EQ(some.failure, "");
 }
 
 class CacheOf : public testing::TestWithParam<int> {};
@@ -174,22 +165,14 @@ class CacheOf : public testing::TestWithParam<int> {};
 TEST_P(CacheOf, GivesWhatIsKeptAndWaitsForTheRest) { expect_good(cache(GetParam())); }
 
 TEST_P(CacheOf, WhoeverDies) {
-  for (const int victim : {0, 1}) expect_good(cache(GetParam(), victim));
+  for (const int victim : {0, 1}) expect_good(cache(GetParam(), StageNumber(victim)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Replicas, CacheOf, testing::Values(1, 2));
 
-std::string caught(CacheScenario made) {
-  for (made.detours = 0; made.detours <= 2; ++made.detours) {
-    const Exploration all = enumerate<SteppedCache>(made, 200'000);
-    if (!all.failure.empty()) return all.failure.substr(0, all.failure.find('\n'));
-  }
-  return "nothing";
-}
-
 TEST(CacheNegativeControls, WhatIsNotKeptMustNotBeGiven) {
   CacheScenario made = cache(1);
-  made.gives_unkept = true;
+  made.gives_uncached = true;
   EXPECT_EQ(caught(made), "sample 2 was given and is not kept");
 }
 

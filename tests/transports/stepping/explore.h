@@ -4,13 +4,17 @@
 // turns (most faults need very few: Emmi, Qadeer and Rakamaric, "Delay-bounded scheduling", POPL
 // 2011), with a death at every step beside that; and random walks that know no bound.
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
+#include <iostream>
 #include <random>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
-#include "tests/transports/stepping/stepped_line.h"
+#include "tests/transports/stepping/effort.h"
+#include "tests/transports/stepping/stepped_run.h"
 
 namespace brigade::stepping {
 
@@ -66,9 +70,9 @@ class RandomWalk : public Chooser {
   std::uint64_t inertia_;
 };
 
-template <class Line = SteppedLine, class Of = Scenario>
+template <class Of>
 Exploration enumerate(const Of& scenario, std::uint64_t runs_max) {
-  Line line(scenario);
+  typename Of::Run line(scenario);
   Enumeration choices;
   Exploration found;
   do {
@@ -84,10 +88,10 @@ Exploration enumerate(const Of& scenario, std::uint64_t runs_max) {
   return found;
 }
 
-template <class Line = SteppedLine, class Of = Scenario>
+template <class Of>
 Exploration walk(Of scenario, std::uint64_t first_seed, std::uint64_t runs) {
   scenario.detours = 1 << 20;
-  Line line(scenario);
+  typename Of::Run line(scenario);
   Exploration found;
   for (; found.runs < runs; ++found.runs) {
     RandomWalk choices(first_seed + found.runs);
@@ -99,6 +103,29 @@ Exploration walk(Of scenario, std::uint64_t first_seed, std::uint64_t runs) {
     }
   }
   return found;
+}
+
+/// Nothing fails in any order of steps up to the scenario's detours, nor in random walks.
+template <class Of>
+void expect_good(const Of& made) {
+  const Exploration all = enumerate(made, kEffort.runs_max);
+  EXPECT_EQ(all.failure, "") << made.name;
+  std::cout << "  " << made.name << (made.stop ? ", stopped" : "") << ", victim in stage "
+            << made.victim_stage.value() << (made.restart ? "" : " (gone)") << ", " << made.detours
+            << " detours: " << all.runs << " runs, " << all.states << " states"
+            << (all.complete ? "" : " (cut)") << "\n";
+  const Exploration some = walk(made, 1, kEffort.random_runs);
+  EXPECT_EQ(some.failure, "") << made.name;
+}
+
+/// What comes of a mistake, with as few detours as it takes.
+template <class Of>
+std::string caught(Of made) {
+  for (made.detours = 0; made.detours <= 2; ++made.detours) {
+    const Exploration all = enumerate(made, 200'000);
+    if (!all.failure.empty()) return all.failure.substr(0, all.failure.find('\n'));
+  }
+  return "nothing";
 }
 
 }  // namespace brigade::stepping

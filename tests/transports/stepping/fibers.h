@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "transports/fault_points.h"
+#include "transports/shape.h"
 
 namespace brigade::stepping {
 
@@ -54,9 +55,9 @@ struct Fiber {
   bool mortal = false;
   bool dying = false;
   bool died = false;
-  int stage = -1;
+  StageNumber stage = -1;
   int replica = -1;
-  std::uint64_t task = 0;  // the task in hand, for the observer
+  std::uint64_t task = 0;  // the task in flight, for the observer
 
   struct Store {
     std::uint64_t* word;

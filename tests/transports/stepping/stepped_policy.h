@@ -14,9 +14,13 @@ struct Mistakes {
   bool finish_is_a_plain_store = false;  ///< DONE without seq_cst
   bool waiter_bits_are_delayed = false;  ///< the sleeper's bit without seq_cst
   bool no_barrier_everywhere = false;    ///< the sleeper looks again without it
-  bool order_is_not_kept = false;        ///< a finisher looks for sleepers, then moves its mark
-  bool claims_are_not_atomic = false;    ///< look, then store
-  bool marks_are_not_atomic = false;     ///< advance() without compare-and-swap: the same
+  bool order_is_not_kept = false;      ///< a finisher looks for sleepers, then moves its watermark
+  bool claims_are_not_atomic = false;  ///< look, then store
+  bool watermarks_are_not_atomic = false;  ///< advance() without compare-and-swap: the same
+  // Of the supervisor:
+  bool restarts_before_repair = false;  ///< the successor lives before the repair
+  bool repairs_the_living = false;      ///< somebody who only stands still
+  bool of_supervisor() const { return restarts_before_repair || repairs_the_living; }
 };
 
 struct SteppedPolicy {
@@ -74,8 +78,8 @@ class SteppedPolicy::Atomic {
       return false;
     }
     const Mistakes& mistakes = SteppedPolicy::mistakes;
-    const bool claim = order == std::memory_order_acq_rel;  // marks are moved with seq_cst
-    if (claim ? mistakes.claims_are_not_atomic : mistakes.marks_are_not_atomic) step();
+    const bool claim = order == std::memory_order_acq_rel;  // watermarks are moved with seq_cst
+    if (claim ? mistakes.claims_are_not_atomic : mistakes.watermarks_are_not_atomic) step();
     put(desired, false);
     return true;
   }

@@ -3,58 +3,66 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include <brigade/text.h>
 
 namespace brigade::stepping {
 
-SteppedRun::SteppedRun(const Events& events, GraphShape shape)
+SteppedRun::SteppedRun(const Events& events, SharedShape shape)
     : events_(events), shape_(std::move(shape)), memory_(control_bytes<P>(shape_)) {}
 
 std::string SteppedRun::run(Chooser& chooser) {
-  SteppedPolicy::mistakes = {};
+  SteppedPolicy::mistakes = events_.mistakes;
   Fibers::Limits limits;
   limits.detours = events_.detours;
   limits.deaths = events_.victim_stage < 0 ? 0 : events_.deaths;
   std::fill_n(memory_.data(), control_bytes<P>(shape_), std::byte{0});
-  control_ = create_control<P>(memory_.data(), shape_, WakeOrder::by_sleeper);
+  control_ = create_control<P>(memory_.data(), shape_, events_.wake_order);
   workers_.assign(static_cast<std::size_t>(shape_.replicas), nullptr);
-  lows_.clear();
-  for (const StageShape& stage : shape_.stages) lows_.emplace_back(stage.lanes.size());
-  dead_ = false;
+  levels_.clear();
+  for (const StageShape& stage : shape_.stages) levels_.emplace_back(stage.queues.size());
+  dead_ = claimed_ = false;
   reset();
   Fibers fibers(chooser, limits, events_.store_buffers);
   fibers_ = &fibers;
-  for (int s = 0; s < stages(); ++s)
+  for (const StageNumber s : shape_.stages.numbers())
     for (int r = 0; r < shape_of(s).replicas; ++r) start(s, r);
   fibers.spawn("supervisor", [this] { supervise(); });
-  fibers.after_step = [this] { check_marks(); };
-  fibers.observer = [this](Fiber& fiber, FaultPoint point) { passed(fiber, point); };
+  fibers.after_step = [this] { check_watermarks(); };
+  const bool wrong_repair = events_.mistakes.of_supervisor();
+  fibers.observer = [this, wrong_repair](Fiber& fiber, FaultPoint point) {
+    if (wrong_repair && fiber.mortal) claimed_ = claimed_ || point == FaultPoint::claim_after_cas;
+    passed(fiber, point);
+  };
   fibers.on_death = [this](Fiber&) { dead_ = true; };
-  fibers.other_state = [this] { return mix(own_state(), dead_ ? 1 : 0); };
+  fibers.other_state = [this] { return mix(own_state(), (dead_ ? 1 : 0) + (claimed_ ? 2 : 0)); };
   fibers.run();
   if (fibers.is_pruned()) return "";
   if (fibers.failure().empty()) {
-    check_marks();
-    for (int s = 0; s < stages(); ++s)
-      for (const LaneWords<P>& lane : control_.stages[static_cast<std::size_t>(s)].lanes)
-        if (lane.mark->waiters.bits[0].raw() != 0)
-          fibers.fail(concat("waiter bits were left on a mark of stage ", s));
+    check_watermarks();
+    for (const StageNumber s : shape_.stages.numbers())
+      for (const QueueWords<P>& queue : control_.stages[s].queues)
+        if (queue.watermark->waiters.bits[0].raw() != 0)
+          fibers.fail(concat("waiter bits were left on a watermark of stage ", s.value()));
     check_the_end();
   }
   if (!fibers.failure().empty()) trace_ = fibers.trace();
   return fibers.failure();
 }
 
-void SteppedRun::start(int stage, int replica) {
-  Fiber& fiber = fibers_->spawn(concat("stage ", stage, " replica ", replica),
+void SteppedRun::start(StageNumber stage, int replica) {
+  Fiber& fiber = fibers_->spawn(concat("stage ", stage.value(), " replica ", replica),
                                 [this, stage, replica] { live(stage, replica); });
   fiber.stage = stage;
   fiber.replica = replica;
   fiber.mortal = stage == events_.victim_stage && replica == 0;
-  workers_[static_cast<std::size_t>(global(stage, replica))] = &fiber;
+  workers_[global(stage, replica)] = &fiber;
 }
 
 void SteppedRun::supervise() {
+  if (events_.mistakes.repairs_the_living) {
+    wait_for_claim();
+    repair(control_, events_.victim_stage, 0);
+  }
   if (events_.stop) stop_the_sources();
   const auto all_have_left = [this] {
     return std::all_of(workers_.begin(), workers_.end(),
@@ -67,22 +75,34 @@ void SteppedRun::supervise() {
   }
 }
 
+/// Until the replica that may die holds a task, or finds none.
+void SteppedRun::wait_for_claim() {
+  const int victim = global(events_.victim_stage, 0);
+  fibers_->wait_until([&] { return claimed_ || workers_[victim]->state != Fiber::State::ready; });
+}
+
 void SteppedRun::repair_the_dead() {
   if (!dead_) return;
-  repair(control_, events_.victim_stage, 0, {}, events_.rules);
+  const bool too_early = events_.mistakes.restarts_before_repair;
+  if (too_early) {
+    claimed_ = false;
+    start(events_.victim_stage, 0);
+    wait_for_claim();
+  }
+  repair(control_, events_.victim_stage, 0, poisoned(), events_.rules);
   dead_ = false;
-  events_.restart ? start(events_.victim_stage, 0) : give_up();
+  if (!too_early) events_.restart ? start(events_.victim_stage, 0) : give_up();
 }
 
 bool SteppedRun::has_gone(int replica) const {
-  const Fiber& fiber = *workers_[static_cast<std::size_t>(replica)];
+  const Fiber& fiber = *workers_[replica];
   return fiber.state == Fiber::State::finished && !(fiber.died && dead_);
 }
 
 void SteppedRun::stop_the_sources() {
   ask_stop(control_);
   const auto settled = [this] {
-    for (int s = 0; s < stages(); ++s)
+    for (const StageNumber s : shape_.stages.numbers())
       for (int r = 0; shape_of(s).source && r < shape_of(s).replicas; ++r)
         if (control_.replicas[global(s, r)].ack.value.raw() == 0 && !has_gone(global(s, r)))
           return false;
@@ -95,14 +115,16 @@ void SteppedRun::stop_the_sources() {
   lower_ends();
 }
 
-void SteppedRun::check_marks() {
-  for (int s = 0; s < stages(); ++s) {
-    auto& lows = lows_[static_cast<std::size_t>(s)];
-    for (std::size_t lane = 0; lane < lows.size(); ++lane) {
-      const std::uint64_t now = low(s, static_cast<int>(lane));
-      if (now < lows[lane])
-        fibers_->fail(concat("the mark of stage ", s, ", lane ", lane, " went down"));
-      lows[lane] = now;
+void SteppedRun::check_watermarks() {
+  for (const StageNumber s : shape_.stages.numbers()) {
+    auto& levels = levels_[s];
+    for (const QueueNumber queue : levels.numbers()) {
+      const std::uint64_t now = level(s, queue);
+      if (now < levels[queue])
+        fibers_->fail(concat("the watermark of stage ", s.value(), ", task queue ", queue.value(),
+                             " went down"));
+      if (queue == 0) moved(s, levels[queue], now);
+      levels[queue] = now;
     }
   }
 }

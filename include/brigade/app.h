@@ -1,0 +1,43 @@
+#pragma once
+
+// A program that runs graphs. Brigade starts every stage as a process of its own by executing the
+// program again; such a worker never returns from the constructor of App. So make the App first in
+// main(), before the program opens windows, files or devices:
+//
+//   int main(int argc, char** argv) {
+//     brigade::StageTypes types;
+//     types.add<Flip>(flip_contract());        // own stages, known to the workers too
+//     brigade::App app(argc, argv, types);
+//     auto run = brigade::Pipeline::from_file("imagenet.yaml").value().start(app).value();
+//     return run->wait() ? 0 : 1;
+//   }
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <brigade/export.h>
+#include <brigade/stage_types.h>
+
+namespace brigade {
+
+class BRIGADE_API App {
+ public:
+  /// `types`: the program's own, found before those that come with Brigade.
+  App(int argc, char** argv, const StageTypes& types = {});
+
+  /// The commands of `brigade` (run, check, plan, ...) with this program's stage types; returns the
+  /// exit code.
+  int run_command() const;
+
+  const StageTypes& types() const { return types_; }
+  /// CLOCK_MONOTONIC, nanoseconds, when the program started.
+  std::int64_t started_ns() const { return started_ns_; }
+
+ private:
+  std::vector<std::string> arguments_;
+  StageTypes types_;
+  std::int64_t started_ns_;
+};
+
+}  // namespace brigade

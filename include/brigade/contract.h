@@ -1,0 +1,250 @@
+#pragma once
+
+// The contract of a stage type: its name, what it takes and gives, its parameters; without a heavy
+// library, so that `brigade check` loads none. Heavy stages have it apart, in NAME_contract.cpp.
+//
+//   Contract<FlipParams> flip_contract() {
+//     return Contract<FlipParams>("flip", "Mirrors an image left to right.")
+//         .transform()
+//         .param("chance", &FlipParams::chance, 0.0, 1.0, "probability per sample")
+//         .input("image", {u8}, {any_size, any_size, any_size}, "HWC")
+//         .rest_passes()
+//         .outputs([](const FlipParams&, const Ports& in) -> Result<Ports> {
+//           return Ports{*in.find("image")};
+//         });
+//   }
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include <brigade/stage_contract.h>
+
+namespace brigade {
+
+template <class P>
+class Contract {
+ public:
+  Contract(std::string type, std::string help) {
+    erased_.type = std::move(type);
+    erased_.help = std::move(help);
+    erased_.params_type = typeid(P).name();
+    erased_.make_params = [] { return std::static_pointer_cast<void>(std::make_shared<P>()); };
+    erased_.outputs = [](const void*, const Ports&, const FileMetadata&) -> Result<Ports> {
+      return Ports{};
+    };
+  }
+
+  Contract& producer() {
+    erased_.kind = StageKind::producer;
+    return *this;
+  }
+  Contract& transform() {
+    erased_.kind = StageKind::transform;
+    return *this;
+  }
+  Contract& consumer() {
+    erased_.kind = StageKind::consumer;
+    return *this;
+  }
+  Contract& takes(Takes what) {
+    erased_.takes = what;
+    return *this;
+  }
+  Contract& example(std::string yaml) {
+    erased_.example = std::move(yaml);
+    return *this;
+  }
+
+  /// Binds a member; its value in P{} is the default.
+  template <class T>
+  Contract& param(std::string name, T P::*member, std::string help) {
+    ParamSpec spec;
+    spec.name = std::move(name);
+    spec.help = std::move(help);
+    spec.type = param_type_of<T>();
+    spec.default_value = print_param(P{}.*member);
+    spec.set = [member](void* params, const ParamValue& value) {
+      return parse_param(value, static_cast<P*>(params)->*member);
+    };
+    spec.get = [member](const void* params) {
+      return print_param(static_cast<const P*>(params)->*member);
+    };
+    erased_.params.push_back(std::move(spec));
+    return *this;
+  }
+  /// A number (or list of numbers) with an inclusive range.
+  template <class T>
+  Contract& param(std::string name, T P::*member, double minimum, double maximum,
+                  std::string help) {
+    param(std::move(name), member, std::move(help));
+    erased_.params.back().minimum = minimum;
+    erased_.params.back().maximum = maximum;
+    return *this;
+  }
+  /// One of several names, each standing for a value.
+  template <class T>
+  Contract& choice(std::string name, T P::*member, std::vector<std::pair<std::string, T>> choices,
+                   std::string help);
+  /// The parameter just declared has no default.
+  Contract& required() {
+    erased_.params.back().required = true;
+    erased_.params.back().default_value = {};
+    return *this;
+  }
+  /// The header of the file that the parameter just declared (an InputPath) names goes to
+  /// outputs(); of InputPaths as "PARAM.NAME", of InputFiles "PARAM.0", ... (at most
+  /// kMetadataFilesMax).
+  Contract& file_header() {
+    erased_.metadata.push_back(erased_.params.back().name);
+    return *this;
+  }
+
+  /// An input tensor; no dtypes: any dtype.
+  Contract& input(std::string name, std::vector<DType> dtypes, std::vector<Dim> shape,
+                  std::string help) {
+    erased_.inputs.push_back(
+        {std::move(name), std::move(dtypes), false, std::move(shape), std::move(help)});
+    return *this;
+  }
+  Contract& one_of(std::vector<TensorPattern> group) {
+    erased_.one_of.push_back(std::move(group));
+    return *this;
+  }
+  Contract& rest_passes() {
+    erased_.rest_passes = true;
+    return *this;
+  }
+  Contract& several_inputs(std::vector<std::string> ports = {}) {
+    erased_.source_ports = std::move(ports);
+    erased_.several_inputs = true;
+    return *this;
+  }
+  Contract& may_drop() {
+    erased_.may_drop = true;
+    return *this;
+  }
+  /// Numbering::expand: process() writes `count(const P&)` slots per sample, Outputs::slot(i).
+  template <class Fn>
+  Contract& expand(Fn count) {
+    return renumbers(Numbering::expand, count);
+  }
+  /// Numbering::flat_map: process() writes up to `most(const P&)` slots per sample.
+  template <class Fn>
+  Contract& flat_map(Fn most) {
+    return renumbers(Numbering::flat_map, most);
+  }
+  /// Of a producer: `fn(const P&, const FileMetadata&)`, an optional: how many samples it has.
+  template <class Fn>
+  Contract& counts(Fn fn) {
+    erased_.samples = [fn](const void* params,
+                           const FileMetadata& metadata) -> std::optional<std::uint64_t> {
+      return fn(*static_cast<const P*>(params), metadata);
+    };
+    return *this;
+  }
+  /// Says that with parameters for which `fn(const P&)` holds, outputs depend on Inputs::random().
+  template <class Fn>
+  Contract& draws(Fn fn) {
+    erased_.draws = [fn](const void* params) { return fn(*static_cast<const P*>(params)); };
+    return *this;
+  }
+  /// `most(const P&)`: bytes that process() takes at most; the parameter `by` decides.
+  template <class Fn>
+  Contract& private_bytes(std::string by, Fn most) {
+    erased_.private_bytes_by = std::move(by);
+    erased_.private_bytes = [most](const void* params) -> std::uint64_t {
+      return most(*static_cast<const P*>(params));
+    };
+    return *this;
+  }
+  /// The runtime keeps its samples; `room(const P&)`: so many are asked for, as an optional.
+  template <class Fn>
+  Contract& caches(Fn room) {
+    erased_.cache = true;
+    return counts([room](const P& params, const FileMetadata&) { return room(params); });
+  }
+  Contract& stateful() {
+    erased_.stateful = true;
+    return *this;
+  }
+  /// Of a consumer: Stage::save() gives its state, and open() resumes from it.
+  Contract& saves() {
+    erased_.stateful = true;
+    erased_.saves = true;
+    return *this;
+  }
+  Contract& registers_host_memory() {
+    erased_.registers_host_memory = true;
+    return *this;
+  }
+  Contract& reports(std::string name, Combine combine, std::string help, bool progress = false) {
+    erased_.reports.push_back({std::move(name), combine, progress, std::move(help)});
+    return *this;
+  }
+
+  /// `fn(const P&, const Ports& in)` or `fn(const P&, const Ports& in, const FileMetadata&)`,
+  /// giving the output tensors (those named by this type; what passes is added by the runtime), or
+  /// an error in the user's terms. Consumers return empty Ports and use it as their check.
+  template <class Fn>
+  Contract& outputs(Fn fn) {
+    erased_.outputs = [fn](const void* params, const Ports& in,
+                           const FileMetadata& metadata) -> Result<Ports> {
+      const P& typed = *static_cast<const P*>(params);
+      if constexpr (std::is_invocable_v<Fn, const P&, const Ports&, const FileMetadata&>) {
+        return fn(typed, in, metadata);
+      } else {
+        return fn(typed, in);
+      }
+    };
+    return *this;
+  }
+
+  const StageContract& erased() const { return erased_; }
+
+ private:
+  template <class Fn>
+  Contract& renumbers(Numbering numbering, Fn count) {
+    erased_.numbering = numbering;
+    erased_.outputs_per_input = [count](const void* params) -> Result<std::uint64_t> {
+      return count(*static_cast<const P*>(params));
+    };
+    return *this;
+  }
+
+  StageContract erased_;
+};
+
+template <class P>
+template <class T>
+Contract<P>& Contract<P>::choice(std::string name, T P::*member,
+                                 std::vector<std::pair<std::string, T>> choices, std::string help) {
+  ParamSpec spec;
+  spec.name = std::move(name);
+  spec.help = std::move(help);
+  spec.type = ParamType::choice;
+  for (const auto& [text, value] : choices) {
+    spec.choices.push_back(text);
+    if (value == P{}.*member) spec.default_value = ParamValue::scalar(text);
+  }
+  spec.set = [member, choices, names = spec.choices](void* params,
+                                                     const ParamValue& value) -> Result<void> {
+    for (const auto& [text, choice] : choices) {
+      if (value != ParamValue::scalar(text)) continue;
+      static_cast<P*>(params)->*member = choice;
+      return {};
+    }
+    return choice_error(names, value);
+  };
+  spec.get = [member, choices](const void* params) {
+    for (const auto& [text, choice] : choices)
+      if (static_cast<const P*>(params)->*member == choice) return ParamValue::scalar(text);
+    return ParamValue{};
+  };
+  erased_.params.push_back(std::move(spec));
+  return *this;
+}
+}  // namespace brigade

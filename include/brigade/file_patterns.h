@@ -1,0 +1,42 @@
+#pragma once
+
+// Names of many files in few words, as data sets in shards have them:
+//
+//   train-{000..146}.tar    147 files; as many digits as the first number has
+//   part-{a,b}.bin          two files
+//   train-*.tar             what is there: `*`, `?` and `[...]` as in a shell, sorted bytewise
+//
+// Braces are text (anybody can expand them without looking at a disk), the others are questions to
+// a file system. Plain functions, any thread.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <brigade/export.h>
+#include <brigade/result.h>
+
+namespace brigade {
+
+inline constexpr std::size_t kPatternFilesMax = 1'000'000;
+
+/// The names that the braces of a pattern stand for, in the order written; the pattern itself where
+/// it has none. Errors: a brace that is not closed, that holds neither a range nor a list, or more
+/// than kPatternFilesMax names.
+BRIGADE_API Result<std::vector<std::string>> expand_braces(std::string_view pattern);
+
+/// The same of several, one after the other.
+BRIGADE_API Result<std::vector<std::string>> expand_all_braces(
+    const std::vector<std::string>& patterns);
+
+/// Whether a name has `*`, `?` or `[`, which stand for what is there.
+BRIGADE_API bool is_wildcard(std::string_view name);
+
+/// The folder above the first part of a path that has a wildcard: "/data/a" of "/data/a/x-*/b".
+BRIGADE_API std::string folder_of_wildcard(std::string_view path);
+
+/// All files that the patterns stand for, in the order of the patterns. Errors: those of the
+/// braces, a wildcard that nothing matches. Names without a wildcard are not looked for.
+BRIGADE_API Result<std::vector<std::string>> list_files(const std::vector<std::string>& patterns);
+
+}  // namespace brigade

@@ -1,0 +1,32 @@
+#pragma once
+
+// What a file system says of a path without a look inside: by it one sees whether a file, or the
+// list of what is in a folder, may have changed. Any thread.
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <brigade/export.h>
+
+namespace brigade {
+
+struct PathStamp {
+  std::uint64_t bytes = 0;
+  std::int64_t changed_ns = 0;  ///< since 1970
+};
+
+/// Asked of a path, links followed; nothing where there is nothing.
+using StampOf = std::function<std::optional<PathStamp>(const std::string& path)>;
+
+/// By the system itself.
+BRIGADE_API std::optional<PathStamp> stamp_of(const std::string& path);
+
+inline std::int64_t changed_ns(const struct stat& status) {
+  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+}  // namespace brigade

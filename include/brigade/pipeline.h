@@ -1,0 +1,88 @@
+#pragma once
+
+// A graph in a program of one's own: read, started, waited for. Nothing here throws.
+//
+//   brigade::App app(argc, argv, types);   // first in main(): see app.h
+//   auto run = brigade::Pipeline::from_file("imagenet.yaml").value().start(app).value();
+//   return run->wait() ? 0 : 1;
+//
+// Legal order: from_file (set | limit)* start, then wait and stop in any order.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <brigade/app.h>
+#include <brigade/export.h>
+#include <brigade/output.h>
+#include <brigade/result.h>
+
+namespace brigade {
+
+/// A graph that runs. Destroying it ends the run at once.
+class BRIGADE_API Run {
+ public:
+  ~Run();
+
+  /// Waits until every stage has ended: until every output that the program has asked for has been
+  /// read to its end or is closed; others are closed here. An error says why the run failed, in one
+  /// line; a run that was stopped and drained is no error. Any thread, any number of times.
+  Result<void> wait();
+
+  /// Lets the sources finish and drains the line (at most `drain:`); the second call ends the run
+  /// at once. Any thread.
+  void stop();
+
+  /// The stage of that name, a `consumer: application`: every call gives the same output. Where
+  /// the graph has none of that name, an output that has ended, and wait() fails with those that
+  /// there are.
+  Output output(std::string_view name);
+
+  /// What `brigade run --summary` writes. Waits.
+  std::string summary_json();
+
+ private:
+  friend class Pipeline;
+  Run();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class BRIGADE_API Pipeline {
+ public:
+  /// Files after the first lie over it, key by key. An error names a file that cannot be read.
+  static Result<Pipeline> from_file(const std::string& path,
+                                    const std::vector<std::string>& more = {});
+
+  /// As `--set stages.augment.replicas=4` on the command line.
+  Pipeline& set(std::string key_and_value);
+  /// Only the first `samples` of every indexed producer.
+  Pipeline& limit(std::uint64_t samples);
+  /// Threads of this process instead of processes, for debuggers.
+  Pipeline& in_process(bool yes = true);
+  /// Resumes from the graph's checkpoint, as `brigade run --resume` does.
+  Pipeline& resume(bool yes = true);
+  /// Begins anew where a checkpoint is there, and replaces it, as `brigade run --overwrite` does.
+  /// Without one of the two such a run is refused.
+  Pipeline& overwrite(bool yes = true);
+  /// Shows warnings and errors only; otherwise progress goes to standard error.
+  Pipeline& quiet(bool yes = true);
+
+  /// Checks everything and starts. The error holds every mistake, a few lines each. `app` outlives
+  /// the run.
+  Result<std::unique_ptr<Run>> start(const App& app) const;
+
+ private:
+  Pipeline() = default;
+  std::vector<std::string> files_;
+  std::vector<std::string> sets_;
+  std::uint64_t limit_ = 0;  // 0: all
+  bool in_process_ = false;
+  bool resume_ = false;
+  bool overwrite_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace brigade

@@ -1,0 +1,73 @@
+#pragma once
+
+// What a source has found where it looked and does not give: a file of another kind, a member that
+// belongs to no sample, what is behind `limit:`. Said at the start of a run and in its summary, so
+// that no sample is lost without a word. Plain data.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <brigade/export.h>
+
+namespace brigade {
+
+enum class SkipReason : std::uint8_t {
+  limit,     ///< behind `limit:`
+  ranks,     ///< read by the other processes that train together
+  uneven,    ///< cannot be divided among them: `uneven: drop`
+  hidden,    ///< its name begins with a dot
+  no_match,  ///< it is not what the parameters ask for
+  no_file,   ///< a link or a device where bytes are expected
+  blank      ///< a line with nothing on it
+};
+
+/// "limit", "no_match": the word for programs.
+BRIGADE_API std::string_view skip_reason_name(SkipReason why);
+
+/// Whether nobody has asked for it, and it may be a mistake.
+constexpr bool is_surprising(SkipReason why) {
+  return why == SkipReason::no_match || why == SkipReason::no_file;
+}
+
+struct SkippedInputs {
+  SkipReason why = SkipReason::no_match;
+  std::uint64_t count = 0;
+  std::string text;  ///< read after the count: "files that are no images (.txt)"
+  friend bool operator==(const SkippedInputs&, const SkippedInputs&) = default;
+};
+
+/// What a Producer is, too, if it may skip something that it has found.
+class SkipsInputs {
+ public:
+  virtual ~SkipsInputs() = default;
+  /// After open(). What the runtime skips (`limit:`, other ranks) is its own business.
+  virtual std::vector<SkippedInputs> skipped() const = 0;
+};
+
+inline constexpr std::size_t kSkipReasonsMax = 8;      ///< of a source; more are not said
+inline constexpr std::size_t kSkipTextBytesMax = 120;  ///< a longer text is cut
+
+/// Counts while a source looks around; a few examples are kept of each kind. One thread.
+class SkipTally {
+ public:
+  /// `what`: in the plural, such as "files that are no images"; `example`: of a name, any bytes.
+  BRIGADE_API void add(SkipReason why, std::string_view what, std::string_view example = {});
+  BRIGADE_API void add(const SkipTally& other);
+  /// In the order in which the kinds came.
+  BRIGADE_API std::vector<SkippedInputs> list() const;
+
+ private:
+  struct Kind {
+    SkipReason why;
+    std::string what;
+    std::uint64_t count = 0;
+    std::vector<std::string> examples;
+  };
+  void add(SkipReason why, std::string_view what, std::uint64_t count, std::string_view example);
+
+  std::vector<Kind> kinds_;
+};
+
+}  // namespace brigade

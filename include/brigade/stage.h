@@ -1,0 +1,120 @@
+#pragma once
+
+// The two interfaces that people implement. Legal call order, all from one thread at a time:
+//
+//   Stage:     open (process* epoch_end)* close      a stream: process* ends with Next::end
+//              save, where the contract has it, between any of these
+//   Producer:  open size read* close
+//
+// process() and read() write straight into shared memory; views and slots die when they return. An
+// Error or an exception is the failure of that sample (or batch), handled by `on_error:`. A replica
+// may be killed and started again at any time, and after that sees open() anew.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include <brigade/check.h>
+#include <brigade/record.h>
+#include <brigade/result.h>
+#include <brigade/types.h>
+
+namespace brigade {
+
+/// What a call did with its sample.
+enum class Next : std::uint8_t {
+  emit,  ///< the outputs are written
+  drop,  ///< no output for this sample; needs contract.may_drop()
+  wait,  ///< a stream has nothing yet
+  end    ///< a stream has given all samples of this epoch
+};
+
+/// Where a stage reports numbers while it runs and at its end; the last value of a name wins.
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  virtual void report(std::string_view name, double value) = 0;
+  virtual void report(std::string_view name, std::uint64_t value) = 0;
+  /// One line for the user, shown with the stage's name.
+  virtual void log(std::string_view line) = 0;
+};
+
+/// What a stage learns at open(). Its references live until close() has returned.
+struct OpenContext {
+  std::string stage;  ///< its name in the YAML
+  int replica = 0;    ///< 0 .. replicas - 1
+  int replicas = 1;
+  int threads = 1;             ///< that libraries inside this process may use
+  std::string device = "cpu";  ///< "cpu", "auto", "cuda", "cuda:N" as the YAML says
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;  ///< stream_id that keys this stage's random numbers
+  std::uint32_t epochs = 1;
+  /// Of a stream: where it goes on. Zeros, except in a replica that was started again: then it has
+  /// given so many samples of that epoch, and the next call of process() should give the one after
+  /// them.
+  std::uint32_t epoch = 0;
+  std::uint64_t samples_done = 0;
+  /// The graph runs already: this replica was started again, or opens a source only to name its
+  /// samples. What an indexed source finds now should be what it found when the run began.
+  bool again = false;
+  std::int64_t samples_max = 1;  ///< samples in one call at most: the batch, or 1
+  /// What save() gave at the checkpoint that this run resumes from; empty: it begins anew.
+  std::string_view saved;
+  Ports inputs;  ///< types per sample; of a single source, or all as "port.tensor"
+  Ports outputs;
+  Reporter* reporter = nullptr;
+  const void* params_data = nullptr;
+  const char* params_type = "";
+
+  /// The parameters, checked; P must be the contract's struct.
+  template <class P>
+  const P& params() const {
+    BRIGADE_CHECK(std::string_view(params_type) == typeid(P).name(), params_type);
+    return *static_cast<const P*>(params_data);
+  }
+};
+
+struct EpochEnd {
+  std::uint32_t epoch = 0;
+  std::string_view source;  ///< the port whose epoch ended
+};
+
+/// A transform, a consumer, or a producer whose length is not known in advance: a stream. That is
+/// asked for samples until it says Next::end, gets epoch_end(), and is then asked for the next
+/// epoch's, as often as the graph has epochs. With several replicas there is one epoch, and it ends
+/// when each of them has said Next::end.
+class Stage {
+ public:
+  virtual ~Stage() = default;
+  virtual Result<void> open(const OpenContext&) { return {}; }
+  virtual Result<Next> process(const Inputs& in, Outputs& out) = 0;
+  /// After the last sample of an epoch of this stage is done, at least once per replica.
+  virtual Result<void> epoch_end(const EpochEnd&) { return {}; }
+  /// All that a successor needs to go on after the samples and ends of epochs so far: it gets these
+  /// bytes as OpenContext::saved and then the samples that follow. Called between other calls, when
+  /// `checkpoint:` asks for it; only where the contract saves().
+  virtual Result<std::string> save() { return std::string(); }
+  virtual Result<void> close() { return {}; }
+};
+
+/// An indexed source. The runtime owns order: shuffling, epochs, sharding, limit, resuming.
+class Producer {
+ public:
+  virtual ~Producer() = default;
+  virtual Result<void> open(const OpenContext&) { return {}; }
+  virtual Result<std::uint64_t> size() = 0;
+  /// A hash of what the indices stand for, such as the names of all files; 0: not known. It may
+  /// not change while a graph runs: a replica that finds another one is refused.
+  virtual std::uint64_t fingerprint() { return 0; }
+  /// Writes sample `index` in [0, size()). Must depend on nothing but its parameters and `index`.
+  virtual Result<Next> read(std::uint64_t index, Outputs& out) = 0;
+  /// Names a sample in messages: "n01440764/x.JPEG".
+  virtual std::string describe(std::uint64_t index) const {
+    return "sample " + std::to_string(index);
+  }
+  virtual Result<void> close() { return {}; }
+};
+
+}  // namespace brigade

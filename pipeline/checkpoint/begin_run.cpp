@@ -1,0 +1,175 @@
+#include "pipeline/checkpoint/begin_run.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include <brigade/text.h>
+#include "base/atomic_file.h"
+#include "pipeline/cache/cache_reuse.h"
+#include "pipeline/checkpoint/checkpoint_files.h"
+#include "pipeline/checkpoint/read_position.h"
+#include "pipeline/checkpoint/resume_numbers.h"
+#include "pipeline/plan/cache_key.h"
+#include "pipeline/plan/order_fingerprint.h"
+#include "transports/audit.h"
+
+namespace brigade {
+namespace {
+
+std::string place_text(const Plan& plan, const ByStage<Position>& positions) {
+  std::vector<std::string> places;
+  for (const StageNumber s : positions.numbers()) {
+    if (positions[s].queues.empty()) continue;
+    const SamplePosition& at = positions[s].queues.front();
+    if (at.epoch >= plan.epochs) {
+      places.push_back(concat(plan.stages[s].name, " has consumed all epochs"));
+      continue;
+    }
+    places.push_back(concat(plan.stages[s].name, " at sample ", format_count(at.index),
+                            " of epoch ", at.epoch + 1));
+  }
+  return join(places, ", ");
+}
+
+Result<void> check_order(const PlanStage& stage, const std::string& before,
+                         const std::string& now) {
+  if (before == now) return {};
+  return Error{concat("cannot resume from ", stage.position_file,
+                      ": the samples or their order would be others: ",
+                      contents_difference(before, now), "; undo that, or run without --resume")};
+}
+
+bool has_consumed(const Plan& plan, const ResumePoint& resume, const Control<SystemPolicy>& control,
+                  StageNumber stage) {
+  const PlanStage& consumer = plan.stages[stage];
+  if (consumer.kind != StageKind::consumer) return false;
+  for (const QueueNumber queue : consumer.queues.numbers()) {
+    const IndexSpaceNumber index_space = consumer.queues[queue].index_space;
+    if (queue_level(control, stage, queue) > resume.index_space(index_space).start) return true;
+  }
+  return false;
+}
+
+/// In this run.
+bool anybody_has_consumed(const Plan& plan, const ResumePoint& resume,
+                          const Control<SystemPolicy>& control) {
+  for (const StageNumber s : plan.stages.numbers())
+    if (has_consumed(plan, resume, control, s)) return true;
+  return false;
+}
+
+Result<void> refuse_past(const Plan& plan) {
+  for (const PlanStage& stage : plan.stages) {
+    for (const std::string& file : {stage.saved_file, stage.position_file}) {
+      std::error_code unknown;
+      if (file.empty() || !std::filesystem::exists(file, unknown)) continue;
+      return Error{concat("a checkpoint of another run is there (", file,
+                          "), and is not replaced unasked; resume it with --resume, begin anew "
+                          "with --overwrite, or name another file: --set checkpoint.file=FILE")};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+ResumePoint from_the_beginning(const Plan& plan, const StageTypes& types) {
+  ResumePoint fresh;
+  if (plan.checkpoint_file.empty()) return fresh;
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  fresh.run_id = concat(getpid(), "-", now);
+  fresh.order = order_fingerprint(
+      plan, types, [&](const Plan& of, StageNumber stage) { return cache_key(of, stage, types); });
+  return fresh;
+}
+
+Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh) {
+  if (plan.checkpoint_file.empty())
+    return Error{
+        "--resume needs a place where positions are kept: write `checkpoint: {file: PATH}` at the "
+        "top level of the graph, and run it once without --resume"};
+  BRIGADE_TRY(check_resumable(plan));
+  ByStage<Position> positions(plan.stages.size());
+  bool any = false;
+  for (const StageNumber s : plan.stages.numbers()) {
+    const PlanStage& stage = plan.stages[s];
+    if (stage.position_file.empty()) continue;
+    BRIGADE_ASSIGN(PositionFile file, read_checkpoint(stage.saved_file, stage.position_file));
+    if (file.entries.empty()) continue;
+    BRIGADE_TRY(check_order(stage, file.order, fresh.order));
+    positions[s] = std::move(file.entries.front());
+    any = true;
+  }
+  if (!any)
+    return Resumed{std::move(fresh), concat("there is no checkpoint at ", plan.checkpoint_file,
+                                            " yet: the run begins at the beginning")};
+  auto from = resume_numbers(plan, std::move(fresh), positions);
+  if (!from.ok()) return from.error().within(plan.checkpoint_file);
+  std::string line =
+      concat("resumes from ", plan.checkpoint_file, ": ", place_text(plan, positions));
+  const std::vector<std::string> forget = stages_that_forget(plan);
+  if (!forget.empty())
+    line += concat("; ", join(forget, ", "), " cannot save what ",
+                   forget.size() == 1 ? "it keeps and begins anew" : "they keep and begin anew");
+  return Resumed{std::move(*from), std::move(line)};
+}
+
+Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past) {
+  RunBegin begin{{from_the_beginning(plan, types), ""}, {}};
+  if (!plan.checkpoint_file.empty()) {
+    BRIGADE_TRY(check_writable(plan.checkpoint_file));
+    BRIGADE_ASSIGN(std::optional<PathLock> lock, PathLock::try_now(plan.checkpoint_file));
+    if (!lock)
+      return Error{concat("another run writes the checkpoint ", plan.checkpoint_file,
+                          "; wait for its end, or name another file: --set checkpoint.file=FILE")};
+    begin.lock.emplace(std::move(*lock));
+  }
+  if (past == Past::resume) {
+    BRIGADE_ASSIGN(begin.resumed, resume_from_files(plan, std::move(begin.resumed.from)));
+  }
+  if (past == Past::refuse) BRIGADE_TRY(refuse_past(plan));
+  return begin;
+}
+
+Result<ResumePoint> resume_after_death(const Plan& plan, const ResumePoint& before,
+                                       const Control<SystemPolicy>& control) {
+  ByStage<Position> positions(plan.stages.size());
+  for (const StageNumber s : plan.stages.numbers()) {
+    const PlanStage& stage = plan.stages[s];
+    if (stage.kind != StageKind::consumer) continue;
+    Position now = read_position(plan, before, control, s);
+    Position& position = positions[s];
+    position = now;
+    if (!stage.saves) continue;
+    BRIGADE_ASSIGN(const PositionFile file, read_checkpoint(stage.saved_file, stage.position_file));
+    const bool saved = !file.entries.empty() && file.entries.front().run == before.run_id;
+    // A checkpoint of another command counts only if this one has begun with it.
+    if (saved || (before.stage(s).restored && !file.entries.empty())) {
+      position = file.entries.front();
+    } else {
+      position = {};
+    }
+    position.sources = now.sources;
+    position.quarantined = now.quarantined;
+    position.skipped.insert(position.skipped.end(), now.skipped.begin(), now.skipped.end());
+  }
+  return resume_numbers(plan, {before.run_id, before.order, {}, {}}, positions);
+}
+
+Result<void> write_positions(const Plan& plan, const ResumePoint& resume,
+                             const Control<SystemPolicy>& control) {
+  // Older ones stay, but never beside newer ones of other consumers.
+  if (!check_resumable(plan).ok() || !anybody_has_consumed(plan, resume, control)) return {};
+  for (const StageNumber s : plan.stages.numbers()) {
+    const PlanStage& stage = plan.stages[s];
+    if (stage.position_file.empty() || stage.saves) continue;
+    BRIGADE_TRY(
+        write_checkpoint("", "", stage.position_file,
+                         {stage.name, resume.order, {read_position(plan, resume, control, s)}}));
+  }
+  return {};
+}
+
+}  // namespace brigade

@@ -1,0 +1,58 @@
+#pragma once
+
+// Where a run begins: at the beginning, at the positions that its consumers' checkpoints have, or,
+// when a consumer that saves has died, at those and where the others are.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <brigade/result.h>
+#include <brigade/stage_types.h>
+#include "base/path_lock.h"
+#include "pipeline/plan/resume_point.h"
+#include "transports/layout.h"
+
+namespace brigade {
+
+/// What a run does with a checkpoint of its name that is there already.
+enum class Past : std::uint8_t { refuse, resume, overwrite };
+
+/// Where a run goes on, or that it begins at the beginning.
+struct Resumed {
+  ResumePoint from;
+  std::string line;  ///< for the user; empty: nothing to say
+};
+
+struct RunBegin {
+  Resumed resumed;
+  std::optional<PathLock> lock;  ///< on the checkpoint: held until the run has ended
+};
+
+/// Of a run without a past: with `checkpoint:`, the id of this command and what defines the order.
+/// `types`: all that the plan names.
+ResumePoint from_the_beginning(const Plan& plan, const StageTypes& types);
+
+/// Resumes from the files of the plan's checkpoint; the line says from where. Errors, each one line
+/// that says what to do: no `checkpoint:` in the graph, files that do not belong together, another
+/// order than that of the checkpoint, a graph that cannot go on.
+Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh);
+
+/// Of a run with `checkpoint:` or without. Errors: a checkpoint that another run writes, one whose
+/// folder is not writable; those of resume_from_files(); with Past::refuse a file of the checkpoint
+/// that is there, which this run would replace.
+Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past);
+
+/// For a run that has ended because a consumer that saves died, all its replicas reaped and
+/// repaired; `before`: where that run began; `control`: its words. Consumers that save resume from
+/// their checkpoints, the others from where they are.
+Result<ResumePoint> resume_after_death(const Plan& plan, const ResumePoint& before,
+                                       const Control<SystemPolicy>& control);
+
+/// Writes the positions of the consumers that save nothing, of a run that began at `resume`; not
+/// before somebody has consumed something in it. Any thread.
+Result<void> write_positions(const Plan& plan, const ResumePoint& resume,
+                             const Control<SystemPolicy>& control);
+
+}  // namespace brigade

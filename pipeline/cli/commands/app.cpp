@@ -1,0 +1,45 @@
+#include <brigade/app.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include <brigade/text.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "pipeline/cli/commands/command_line.h"
+#include "pipeline/supervisor/stop_requests.h"
+#include "pipeline/worker/worker.h"
+#include "stages/builtin.h"
+
+namespace brigade {
+namespace {
+
+// What this process has computed so far is what came before main(): the dynamic linker's work.
+std::int64_t exec_time_ns() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return monotonic_ns() - (used.tv_sec * 1'000'000'000 + used.tv_nsec);
+}
+
+[[noreturn]] void become_worker(const char* text, const StageTypes& types) {
+  const auto role = parse_role(text);
+  unsetenv(kRoleVariable);  // a program that the stage starts is no worker
+  if (role) run_worker(*role, types);
+  log_error(role.error().message);
+  std::exit(2);
+}
+
+}  // namespace
+
+App::App(int argc, char** argv, const StageTypes& types)
+    : arguments_(argv, argv + argc), types_(types), started_ns_(exec_time_ns()) {
+  types_.append(builtin_stage_types());
+  if (const char* role = std::getenv(kRoleVariable)) become_worker(role, types_);
+  open_standard_descriptors();
+}
+
+int App::run_command() const { return parse_command_line(arguments_)(types_, started_ns_); }
+
+}  // namespace brigade

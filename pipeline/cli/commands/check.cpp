@@ -1,0 +1,39 @@
+#include <brigade/text.h>
+#include "base/log.h"
+#include "pipeline/cli/commands/commands.h"
+#include "pipeline/cli/commands/load.h"
+#include "pipeline/cli/commands/print.h"
+
+namespace brigade {
+namespace {
+
+constexpr const char* kCheckExamples = R"(Examples:
+  brigade check train.yaml
+  brigade check base.yaml machine.yaml --set stages.augment.replicas=4
+
+Each mistake is shown with file:line:column, the line and the fix; all of them in one go. No data is
+read but headers. Exit codes: 0 nothing is wrong, 2 something is.)";
+
+void declare(Options& options, GraphFiles& graph) { options.graph(graph); }
+
+int check(const GraphFiles& graph, const StageTypes& types, std::int64_t) {
+  const PlannedGraph planned = plan_and_show(graph, types);
+  if (!planned.plan) return 2;
+  for (const std::string& warning : planned.plan->warnings) {
+    log_warning(warning);
+  }
+  const std::size_t stages = planned.plan->stages.size();
+  print_line(concat(join(graph.files, " + "), ": ok: ", stages,
+                    stages == 1 ? " stage, " : " stages, ", planned.plan->replicas,
+                    planned.plan->replicas == 1 ? " process" : " processes"));
+  return 0;
+}
+
+}  // namespace
+
+Command check_command() {
+  return make_command<GraphFiles>("check", "find every mistake; run nothing", kCheckExamples,
+                                  declare, check);
+}
+
+}  // namespace brigade

@@ -1,0 +1,73 @@
+#include "pipeline/cli/commands/leases.h"
+
+#include <brigade/text.h>
+#include "base/clock.h"
+#include "base/printable.h"
+#include "pipeline/cli/commands/commands.h"
+#include "pipeline/cli/commands/print.h"
+#include "pipeline/stats/leases.h"
+
+namespace brigade {
+
+namespace {
+
+constexpr const char* kLeasesExamples = R"(Examples:
+  brigade leases
+  brigade leases 4711                  of one graph: the process that was started
+
+Of every replica of the graphs that run here: the tasks it has claimed, its in-flight sample, and
+what it has been doing for how long; the watermarks of every stage; and whom the others wait for.)";
+
+struct LeasesArguments {
+  std::uint64_t pid = 0;  // of a supervisor; 0: all
+};
+
+void declare(Options& options, LeasesArguments& arguments) {
+  options.number("PID", arguments.pid, 1, 1u << 30, "the process of one graph (all)");
+}
+
+std::string text_of(const RunningGraph& graph, AttachedSegments& segments) {
+  const Plan& plan = segments.plan();
+  std::vector<Lease> leases = read_leases(plan, segments.control(), monotonic_ns());
+  const std::map<std::string, pid_t> workers = find_workers(graph.pid);
+  for (Lease& lease : leases) {
+    const PlanStage& stage = plan.stages[lease.stage];
+    const auto worker = workers.find(concat(stage.name, ".", lease.replica));
+    if (worker != workers.end()) lease.process = worker->second;
+  }
+  return concat(printable(plan.name.empty() ? plan.file : plan.name), " (process ", graph.pid,
+                ")\n", leases_text(plan, segments.control(), leases));
+}
+
+int show(const LeasesArguments& arguments, const StageTypes&, std::int64_t) {
+  return show_leases(find_running_graphs(), static_cast<pid_t>(arguments.pid));
+}
+
+}  // namespace
+
+int show_leases(const std::vector<RunningGraph>& graphs, pid_t pid) {
+  int shown = 0;
+  int code = 0;
+  for (const RunningGraph& graph : graphs) {
+    if (pid != 0 && graph.pid != pid) continue;
+    auto segments = look_into(graph);
+    if (segments) {
+      print(concat(shown++ == 0 ? "" : "\n", text_of(graph, **segments)));
+    } else if (!has_ended(graph)) {
+      code = failed(1, segments.error().message);
+    }
+  }
+  if (shown > 0 || code != 0) return code;
+  if (pid != 0)
+    return failed(1,
+                  concat("process ", pid, " runs no graph; `brigade leases` shows all that run"));
+  print_line("no graph is running");
+  return 0;
+}
+
+Command leases_command() {
+  return make_command<LeasesArguments>("leases", "leases of the graphs that run: who holds what",
+                                       kLeasesExamples, declare, show);
+}
+
+}  // namespace brigade

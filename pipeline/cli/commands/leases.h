@@ -1,0 +1,15 @@
+#pragma once
+
+// `brigade leases`, of graphs that have been found. One may have ended since: that is no error.
+
+#include <vector>
+
+#include "pipeline/session/attach.h"
+
+namespace brigade {
+
+/// Prints who holds what in each of the graphs, or in that of process `pid` alone (0: all). Gives
+/// the exit code: 1 where one of them cannot be looked into, and where `pid` runs none.
+int show_leases(const std::vector<RunningGraph>& graphs, pid_t pid);
+
+}  // namespace brigade

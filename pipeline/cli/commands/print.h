@@ -1,0 +1,24 @@
+#pragma once
+
+// What commands write: results to standard output, messages to standard error. A reader that has
+// gone (`brigade plan | head`) is no error.
+
+#include <string>
+#include <string_view>
+
+namespace brigade {
+
+/// Text of several lines, made printable line by line.
+void print(std::string_view text);
+void print_error(std::string_view text);
+/// One line, whatever is in it; ends it. (One for standard error: log_error.)
+void print_line(std::string_view text);
+
+/// Says why the command fails; gives its exit code.
+int failed(int code, const std::string& message);
+
+/// What a run ends with, to standard output. A reader that takes nothing for kFlushPatience (a
+/// terminal that Ctrl-S has stopped) does not hold up the exit: the rest is lost.
+void print_at_the_end(std::string_view text);
+
+}  // namespace brigade

@@ -1,0 +1,193 @@
+#include "pipeline/cli/draw/plan_printer.h"
+
+#include <brigade/text.h>
+#include "base/printable.h"
+#include "base/text_table.h"
+#include "base/units.h"
+#include "pipeline/plan/caches.h"
+#include "pipeline/plan/memory_budget.h"
+#include "pipeline/plan/ring_layout.h"
+#include "pipeline/plan/thread_budget.h"
+#include "stages/detail/cache_file.h"
+
+namespace brigade {
+namespace {
+
+constexpr const char* kIndent = "  ";
+
+std::string counted(std::uint64_t count, const std::string& noun, const char* plural = "s") {
+  return concat(format_count(count), " ", noun, count == 1 ? "" : plural);
+}
+
+std::string head(const Plan& plan, const MachineLimits& limits) {
+  int threads = 0;
+  for (const PlanStage& stage : plan.stages) threads += stage.replicas * stage.threads;
+  std::string out = plan.name.empty() ? "plan" : concat("plan of ", printable(plan.name));
+  if (!plan.file.empty()) out += concat(" (", printable(plan.file), ")");
+  return concat(out, ": ", counted(plan.replicas, "process", "es"), " with ",
+                counted(threads, "thread"), " on ", counted(usable_cores(limits), "core"), ", ",
+                counted(plan.epochs, "epoch"), "\n");
+}
+
+/// "256 as a batch" where process() sees batches, "64 one by one, 4 of each".
+std::string task_text(const PlanStage& stage) {
+  std::vector<std::string> sizes;
+  for (const PlanQueue& queue : stage.queues) sizes.push_back(format_count(queue.task));
+  if (stage.flat_map_outputs > 0) sizes.resize(1);  // of all its task queues
+  return concat(join(sizes, ", "), stage.batched ? " as a batch" : " one by one",
+                stage.fan_out == 1 ? "" : concat(", ", stage.fan_out, " of each"));
+}
+
+std::string source_text(const Plan& plan, const PlanStage& stage) {
+  std::vector<std::string> names;
+  for (const PlanQueue& queue : stage.queues)
+    for (const PlanInput& input : queue.inputs) names.push_back(plan.stages[input.stage].name);
+  return names.empty() ? "-" : join(names, ", ");
+}
+
+std::string stages_table(const Plan& plan) {
+  TextTable table({Align::left, Align::left, Align::left, Align::right, Align::right, Align::left,
+                   Align::left});
+  table.add({"stage", "type", "from", "processes", "threads", "samples per task", "device"});
+  for (const PlanStage& stage : plan.stages)
+    table.add({stage.name, stage.type, source_text(plan, stage), concat(stage.replicas),
+               concat(stage.threads), task_text(stage), stage.device});
+  return table.text(kIndent);
+}
+
+/// What there is and where from, and what is wanted of it.
+std::string cores_table(const Plan& plan, const MachineLimits& limits) {
+  TextTable table({Align::right, Align::left});
+  table.add({format_count(usable_cores(limits)), concat("there: ", cores_text(limits))});
+  std::uint64_t wanted = 0;
+  std::vector<std::string> terms;
+  for (const PlanStage& stage : plan.stages) {
+    const auto threads = static_cast<std::uint64_t>(stage.threads);
+    if (!wants_cores(stage.kind, threads)) continue;
+    wanted += static_cast<std::uint64_t>(stage.replicas) * threads;
+    terms.push_back(concat(stage.replicas, " x ", threads, " in ", stage.name));
+  }
+  if (wanted > 0) table.add({format_count(wanted), concat("wanted: ", join(terms, " + "))});
+  return table.text(kIndent);
+}
+
+std::string ring_text(const Plan& plan, const PlanStage& stage) {
+  const std::uint64_t slot_bytes = ring_slot_bytes(stage.ring.tensors);
+  std::string out = concat(kIndent, edge_text(plan, stage), ": ", format_count(stage.ring.slots),
+                           " slots of ", stage.ring.sparse ? "at most " : "",
+                           format_size(slot_bytes), " = ", ring_size_text(stage.ring), "\n");
+  TextTable table({Align::right, Align::left});
+  for (const PlanTerm& term : stage.ring.terms) table.add({format_count(term.slots), term.what});
+  return out + table.text("    ");
+}
+
+std::string ring_line(const Plan& plan, const PlanStage& stage) {
+  const std::string edge = edge_text(plan, stage);
+  if (stage.ring.expected_bytes == stage.ring.bytes) return edge;
+  return concat(edge, ", at worst ", format_size(stage.ring.bytes));
+}
+
+std::string cache_line(const PlanStage& stage) {
+  const PlanRing& cache = stage.cache;
+  return concat("cached by ", stage.name, ": ", counted(cache.slots, "slot"), " of ",
+                cache.sparse ? "at most " : "", format_size(ring_slot_bytes(cache.tensors)),
+                cache.sparse ? concat(", at worst ", format_size(cache.bytes)) : "");
+}
+
+/// Page cache, which the system takes back when it needs memory.
+std::string files_text(const Plan& plan) {
+  TextTable table({Align::right, Align::left});
+  bool any = false;
+  for (const PlanStage& stage : plan.stages) {
+    if (cache_file(stage).empty()) continue;
+    any = true;
+    table.add({format_size(stage.cache.bytes + kCacheHeaderBytes),
+               concat("in ", cache_file(stage), ", ", cache_line(stage))});
+  }
+  if (!any) return "";
+  return concat("\ndisk, and page cache while there is memory for it\n", table.text(kIndent));
+}
+
+std::string memory_table(const Plan& plan, const MemoryRoom& room) {
+  TextTable table({Align::right, Align::left});
+  for (const PlanStage& stage : plan.stages)
+    if (stage.has_ring) table.add({format_size(stage.ring.expected_bytes), ring_line(plan, stage)});
+  for (const PlanStage& stage : plan.stages)
+    if (stage.is_cache() && cache_file(stage).empty())
+      table.add({format_size(stage.cache.expected_bytes), cache_line(stage)});
+  table.add({format_size(control_bytes_estimate(plan)), "control segment, at most"});
+  for (const PlanStage& stage : plan.stages)
+    if (const std::uint64_t bytes = scratch_bytes(plan, stage); bytes != 0)
+      table.add({format_size(bytes),
+                 concat("private to ", stage.name, ", for batches with skipped samples")});
+  std::string there;
+  if (room.bytes != kNoLimit)
+    there = concat(" of ", format_size(room.bytes), " (", room.limit, ")");
+  const std::uint64_t worst = worst_bytes(plan);
+  if (worst != plan.memory_bytes) there += concat(", at worst ", format_size(worst));
+  table.add({format_size(plan.memory_bytes), concat("in all", there)});
+  return table.text(kIndent);
+}
+
+/// What workers are kept from exceeding; no part of the sum, as it is seldom taken.
+std::string private_text(const Plan& plan) {
+  TextTable table({Align::right, Align::left});
+  bool any = false;
+  for (const PlanStage& stage : plan.stages) {
+    if (stage.private_bytes_max == 0) continue;
+    any = true;
+    table.add({format_size(stage.private_bytes_max),
+               concat("for a sample in ", stage.replicas == 1 ? "" : "each process of ", stage.name,
+                      " (RLIMIT_DATA follows), by ", stage.private_bytes_by)});
+  }
+  if (!any) return "";
+  return concat("\nprivate memory, at most\n", table.text(kIndent));
+}
+
+/// "100 of 330: 230 behind `limit:`".
+std::string samples_text(const std::vector<SourceAudit>& sources) {
+  if (sources.empty()) return "";
+  TextTable table({Align::left, Align::left});
+  for (const SourceAudit& source : sources) {
+    std::string given = format_count(source.gives.value_or(0));
+    if (!source.skipped.empty())
+      given +=
+          concat(" of ", format_count(found_by(source).value_or(0)), ": ", skipped_text(source));
+    table.add({source.name, given});
+  }
+  return concat("\nsamples per epoch\n", table.text(kIndent));
+}
+
+std::string epochs_table(const Plan& plan) {
+  TextTable table({Align::left, Align::left});
+  for (const PlanIndexSpace& index_space : plan.index_spaces) {
+    std::vector<std::string> names;
+    for (const StageNumber source : index_space.sources) names.push_back(plan.stages[source].name);
+    table.add({concat(join(names, ", "),
+                      index_space.fan_out == 1 ? "" : concat(" x ", index_space.fan_out)),
+               concat("padded to a multiple of ", counted(index_space.multiple, "sample"))});
+  }
+  if (plan.shard.world == 1) return table.text(kIndent);
+  return concat(table.text(kIndent), kIndent, "this is rank ", plan.shard.rank, " of ",
+                plan.shard.world, ": of every source, all ranks read equally many samples\n");
+}
+
+}  // namespace
+
+std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room,
+                       const std::vector<SourceAudit>& sources) {
+  std::string out = head(plan, limits);
+  out +=
+      concat("\nstages\n", stages_table(plan), "\ncores\n", cores_table(plan, limits), "\nslots\n");
+  for (const PlanStage& stage : plan.stages)
+    if (stage.has_ring) out += ring_text(plan, stage);
+  out += samples_text(sources);
+  out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),
+                private_text(plan), files_text(plan));
+  if (!plan.warnings.empty()) out += "\n";
+  for (const std::string& warning : plan.warnings)
+    out += concat("warning: ", printable(warning), "\n");
+  return out;
+}
+
+}  // namespace brigade

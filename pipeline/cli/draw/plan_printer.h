@@ -1,0 +1,20 @@
+#pragma once
+
+// The plan as text for people: what `brigade plan` shows. Processes and their tasks, every ring as
+// a sum with a line per term, memory against the machine, then what deserves a warning. The text
+// has golden tests. Pure function.
+
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/machine_limits.h"
+#include "pipeline/plan/plan.h"
+#include "pipeline/stats/source_audit.h"
+
+namespace brigade {
+
+/// `room`: what the run may take, from memory_room(); `sources`: those whose samples are known.
+std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room,
+                       const std::vector<SourceAudit>& sources = {});
+
+}  // namespace brigade

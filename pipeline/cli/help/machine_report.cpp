@@ -1,0 +1,166 @@
+#include "pipeline/cli/help/machine_report.h"
+
+#include <brigade/text.h>
+#include "base/text_table.h"
+#include "base/units.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::uint64_t kMemoryFew = std::uint64_t{512} << 20;
+constexpr std::uint64_t kDescriptorsFew = 256;
+
+Finding cores(const MachineLimits& limits) {
+  const std::uint64_t usable = usable_cores(limits);
+  const std::string from = cores_text(limits);
+  if (usable >= 4) {
+    return {Health::fine, "cores", concat(usable),
+            concat(from, "; `replicas: auto` shares them out between the stages")};
+  }
+  return {Health::note, "cores", concat(usable),
+          concat(from, "; stages take turns: replicas that wait sleep at once, and more of them ",
+                 "gain little")};
+}
+
+Finding memory(const MachineLimits& limits) {
+  const MemoryRoom room = memory_room(limits, 0);
+  if (room.bytes == kNoLimit) return {Health::note, "memory", "unknown", "a plan is not checked"};
+  const std::string found = concat(format_size(room.bytes), " (", room.limit, ")");
+  if (room.bytes >= kMemoryFew) {
+    return {Health::fine, "memory", found,
+            "a graph whose buffers need more is refused at the plan"};
+  }
+  return {Health::problem, "memory", found, "graphs with large batches will be refused"};
+}
+
+std::string limit_text(std::uint64_t bytes) {
+  return bytes == kNoLimit ? "no limit" : format_size(bytes);
+}
+
+Finding file_size(const MachineLimits& limits) {
+  const std::string found = limit_text(limits.file_bytes_max);
+  if (limits.file_bytes_max == kNoLimit) {
+    return {Health::fine, "file size", found, "buffers of any size can be made"};
+  }
+  return {Health::problem, "file size", found,
+          "no buffer may be larger: shared memory counts as a file (`ulimit -f unlimited`)"};
+}
+
+Finding address_space(const MachineLimits& limits) {
+  const std::string found = limit_text(limits.address_space_bytes_max);
+  if (limits.address_space_bytes_max == kNoLimit) {
+    return {Health::fine, "address space", found, "all buffers can be mapped at once"};
+  }
+  return {Health::problem, "address space", found,
+          "all buffers together must fit (`ulimit -v unlimited`)"};
+}
+
+Finding descriptors(const MachineLimits& limits) {
+  const std::string found = concat(limits.descriptors_soft, ", up to ", limits.descriptors_hard);
+  if (limits.descriptors_hard >= kDescriptorsFew) {
+    return {Health::fine, "descriptors", found,
+            concat("a replica needs 3 and an edge 2: room for about ",
+                   format_count(limits.descriptors_hard / 5), " replicas")};
+  }
+  return {Health::problem, "descriptors", found,
+          "a replica needs 3 and an edge 2; larger graphs will be refused (`ulimit -Hn`)"};
+}
+
+Finding locked_memory(const MachineLimits& limits) {
+  const std::string found = limit_text(limits.locked_bytes_max);
+  if (limits.gpus == 0) {
+    return {Health::fine, "locked memory", found, "only buffers of a GPU are locked"};
+  }
+  if (limits.locked_bytes_max == kNoLimit) {
+    return {Health::fine, "locked memory", found, "buffers can be pinned for the GPU"};
+  }
+  return {Health::note, "locked memory", found, "buffers may not be pinned for the GPU"};
+}
+
+Finding kernel(const MachineLimits& limits, const MachineFacts& facts) {
+  const std::string found = facts.kernel.empty() ? "unknown" : facts.kernel;
+  if (!facts.has_pidfd) {
+    return {Health::problem, "kernel", found,
+            "no waitid(P_PIDFD): workers cannot be watched (5.4)"};
+  }
+  if (!facts.has_memfd) {
+    return {Health::problem, "kernel", found, "no memfd_create: there is no shared memory"};
+  }
+  if (!limits.has_populate_write) {
+    return {Health::note, "kernel", found,
+            "no MADV_POPULATE_WRITE (5.14): the first pass over the buffers is slower"};
+  }
+  return {Health::fine, "kernel", found,
+          "workers are watched, buffers are shared and filled in advance"};
+}
+
+Finding proc(const MachineFacts& facts) {
+  if (facts.has_proc) {
+    return {Health::fine, "/proc", "mounted", "the program can start itself as a worker"};
+  }
+  return {Health::problem, "/proc", "not there", "a program cannot start itself as a worker"};
+}
+
+Finding huge_pages(const MachineFacts& facts) {
+  const std::string found = facts.shm_huge.empty() ? "unknown" : facts.shm_huge;
+  const bool always = found == "always" || found == "force" || found == "within_size";
+  return {Health::fine, "huge pages", found,
+          always ? "large buffers lie in huge pages: fewer misses, but memory in steps of 2 MiB"
+                 : "buffers lie in pages of 4 KiB, which is what the plan counts with"};
+}
+
+Finding swap(const MachineFacts& facts) {
+  const std::string found = concat(format_size(facts.swap_used_bytes), " used");
+  if (facts.swap_used_bytes < kMemoryFew) {
+    return {Health::fine, "swap", found, "buffers stay in memory"};
+  }
+  return {Health::note, "swap", found, "buffers that are swapped out make the line crawl"};
+}
+
+Finding filter(const MachineFacts& facts) {
+  if (!facts.filtered) return {Health::fine, "seccomp", "no filter", "no system call is refused"};
+  return {Health::fine, "seccomp", "a filter is on",
+          "as in most containers; the lines above say whether it allows what runs need"};
+}
+
+Finding gpu(const MachineLimits& limits, const MachineFacts& facts) {
+  if (limits.gpus == 0) {
+    return {Health::fine, "GPU", "none", "`device: auto` means cpu"};
+  }
+  const std::string found =
+      concat(limits.gpus, ", driver ", facts.gpu_driver.empty() ? "unknown" : facts.gpu_driver);
+  return {Health::fine, "GPU", found, "`device: auto` takes one of them"};
+}
+
+Finding packages(const MachineFacts& facts) {
+  const std::string found = facts.modules_found.empty() ? "none" : join(facts.modules_found, ", ");
+  if (facts.modules_missing.empty()) {
+    return {Health::fine, "packages", found,
+            "every stage type that `brigade stages` lists can run"};
+  }
+  return {Health::note, "packages", found,
+          concat("stages of ", join(facts.modules_missing, ", "),
+                 " can be checked but not run: the module was not built or not found")};
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const MachineLimits& limits, const MachineFacts& facts) {
+  return {cores(limits),       memory(limits),        file_size(limits),     address_space(limits),
+          descriptors(limits), locked_memory(limits), kernel(limits, facts), proc(facts),
+          huge_pages(facts),   swap(facts),           filter(facts),         gpu(limits, facts),
+          packages(facts)};
+}
+
+std::string findings_text(const std::vector<Finding>& findings) {
+  TextTable table({Align::left, Align::left, Align::left, Align::left});
+  for (const Finding& finding : findings) {
+    const char* mark = finding.health == Health::fine   ? "ok"
+                       : finding.health == Health::note ? "note"
+                                                        : "BAD";
+    table.add({mark, finding.what, finding.found, finding.means});
+  }
+  return table.wrapped("", kTextWidth);
+}
+
+}  // namespace brigade

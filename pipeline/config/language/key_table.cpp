@@ -1,0 +1,396 @@
+#include "pipeline/config/language/key_table.h"
+
+#include <utility>
+
+#include <brigade/text.h>
+#include "base/units.h"
+
+namespace brigade {
+
+namespace {
+
+constexpr std::uint64_t kSeedMax = ~0ull;
+constexpr std::uint64_t kCpuMax = 1023;  // what a cpu_set_t holds
+constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr std::uint64_t kMemoryMin = 1 << 20;
+constexpr std::uint64_t kMemoryMax = (1ull << 63) - 1;
+constexpr std::uint64_t kHoldMax = 1024;  // each has memory
+constexpr bool kNotBuilt = false;
+constexpr std::uint64_t kUnboundedFrom = 1ull << 31;  // a limit that nobody meets is not told
+
+using enum KeyScope;
+using enum KeyType;
+
+template <class Keys, class Value>
+Keys owner_of(Value Keys::*);
+
+template <auto Member>
+KeyField member(decltype(owner_of(Member))& keys) {
+  return &(keys.*Member);
+}
+
+// A row of the table, written as a sentence.
+struct Row {
+  KeySpec key;
+
+  template <class T>
+  constexpr Row with(T KeySpec::*member, T value) const {
+    Row out = *this;
+    out.key.*member = value;
+    return out;
+  }
+
+  constexpr operator KeySpec() const { return key; }  // NOLINT: implicit
+  constexpr Row takes(std::string_view what) const { return with(&KeySpec::takes, what); }
+  constexpr Row otherwise(std::string_view value) const {
+    return with(&KeySpec::default_text, value);
+  }
+  template <auto Member>
+  constexpr Row of_member() const {
+    return with(&KeySpec::find_field, FindField(&member<Member>));
+  }
+  constexpr Row in_plan(std::string_view name) const { return with(&KeySpec::plan_name, name); }
+  constexpr Row counts(std::string_view unit) const { return with(&KeySpec::unit, unit); }
+  constexpr Row range(std::uint64_t from, std::uint64_t to) const {
+    return with(&KeySpec::minimum, from).with(&KeySpec::maximum, to);
+  }
+  constexpr Row of(std::uint8_t users) const { return with(&KeySpec::users, users); }
+  constexpr Row not_built() const { return with(&KeySpec::built, false); }
+};
+
+constexpr Row row(KeyScope scope, std::string_view name, KeyType type, std::string_view help) {
+  Row out;
+  out.key.scope = scope;
+  out.key.name = name;
+  out.key.type = type;
+  out.key.help = help;
+  return out;
+}
+
+constexpr KeySpec kKeyTable[] = {
+    row(top, "brigade", whole, "version of this language").range(1, 1).otherwise("1"),
+    row(top, "name", text, "name of the graph, for messages and files")
+        .of_member<&GraphKeys::name>()
+        .otherwise("the file's name"),
+    row(top, "seed", whole, "keys every random number and shuffle")
+        .of_member<&GraphKeys::seed>()
+        .range(0, kSeedMax),
+    row(top, "epochs", whole, "how often the sources are read")
+        .of_member<&GraphKeys::epochs>()
+        .range(1, 0xFFFF'FFFF)
+        .counts("epochs"),
+    row(top, "vars", mapping, "variables for ${name}"),
+    row(top, "stages", mapping, "the stages by name"),
+    row(top, "shared", mapping, "tensors in shared memory that replicas map and update")
+        .not_built(),
+    row(top, "shard", special, "the part of each source that this process reads")
+        .takes("auto or {rank: R, world: N, uneven: pad}")
+        .otherwise("auto"),
+    row(top, "checkpoint", special, "where a consumer saves what it learned").takes("{file: PATH}"),
+    row(top, "drain", duration, "how long a stopped run may take to drain")
+        .of_member<&GraphKeys::drain_ns>()
+        .range(0, kDurationMax),
+    row(top, "oversubscribe", flag, "allows more threads than cores")
+        .of_member<&GraphPlanningKeys::oversubscribe>(),
+    row(top, "memory", size, "most memory for buffers")
+        .of_member<&GraphPlanningKeys::memory_bytes_max>()
+        .range(kMemoryMin, kMemoryMax)
+        .otherwise("what the machine allows"),
+
+    row(checkpoint, "file", path, "file that is replaced as a whole"),
+    row(checkpoint, "every", special, "samples or time from one checkpoint to the next")
+        .takes("a number of samples from 1 to 2^47, or a duration from 1ms to 8760h")
+        .range(kMillisecond, kDurationMax)
+        .otherwise("the end of each epoch"),
+
+    row(shard, "rank", whole_auto, "number of this process")
+        .of_member<&Shard::rank>()
+        .range(0, 1 << 20)
+        .otherwise("auto"),
+    row(shard, "world", whole_auto, "processes that share the sources")
+        .of_member<&Shard::world>()
+        .range(1, 1 << 20)
+        .otherwise("auto")
+        .counts("processes"),
+    row(shard, "uneven", choice, "what happens when a source cannot be divided")
+        .of_member<&Shard::uneven>(),
+
+    row(stage, "producer", special, "stage type that makes samples")
+        .takes("the name of a stage type"),
+    row(stage, "transform", special, "stage type that changes samples")
+        .takes("the name of a stage type, or a list of them"),
+    row(stage, "consumer", special, "stage type that uses samples up")
+        .takes("the name of a stage type"),
+    row(stage, "plugin", path, "shared library with the stage type"),
+    row(stage, "shuffle", flag, "a new order in every epoch")
+        .of_member<&StageKeys::shuffle>()
+        .of(kIndexedProducers),
+    row(stage, "seed", whole, "keys this source's shuffle")
+        .of_member<&StagePlanningKeys::seed>()
+        .range(0, kSeedMax)
+        .otherwise("the graph's")
+        .of(kIndexedProducers),
+    row(stage, "limit", whole, "only the first N of the source, before the shuffle")
+        .of_member<&StageKeys::limit>()
+        .range(1, kNumbersMax)
+        .otherwise("all")
+        .counts("samples")
+        .of(kIndexedProducers),
+    row(stage, "from", special, "what the stage reads")
+        .takes("a source, a list of sources, or a mapping port: source")
+        .of(kReaders),
+    row(stage, "join", choice, "how several sources become one input").of(kReaders),
+    row(stage, "params", mapping,
+        "parameters of the stage type (`brigade stages TYPE` lists them)"),
+    row(stage, "replicas", whole_auto, "processes that share the stage's work")
+        .of_member<&StagePlanningKeys::replicas>()
+        .range(1, kStagesMax)
+        .counts("processes"),
+    row(stage, "assign", choice, "which replica gets which task")
+        .of_member<&StagePlanningKeys::fixed>()
+        .of(kReaders),
+    row(stage, "threads", whole, "threads that libraries inside one replica may use")
+        .of_member<&StagePlanningKeys::threads>()
+        .range(1, kThreadsMax)
+        .counts("threads"),
+    row(stage, "batch", whole, "samples per batch of the stage's output")
+        .of_member<&StagePlanningKeys::batch>()
+        .range(1, kBatchMax)
+        .counts("samples")
+        .of(kWriters),
+    row(stage, "drop_last", flag, "drops an epoch's last batch when it is short")
+        .of_member<&StageKeys::drop_last>(),
+    row(stage, "chunk", whole_auto, "samples per task of a per-sample stage")
+        .of_member<&StagePlanningKeys::chunk>()
+        .range(1, kBatchMax)
+        .counts("samples"),
+    row(stage, "buffers", whole_auto, "tasks that the output holds")
+        .of_member<&StagePlanningKeys::buffers>()
+        .range(1, kBatchMax)
+        .counts("tasks")
+        .of(kWriters),
+    row(stage, "device", special, "where the stage computes")
+        .of_member<&StageKeys::device>()
+        .takes("auto, cpu, cuda or cuda:N"),
+    row(stage, "cpus", special, "cores that the replicas may run on")
+        .of_member<&StageKeys::cpus>()
+        .takes("a list of cores: [0, 1] or 0-3")
+        .range(0, kCpuMax)
+        .otherwise("all"),
+    row(stage, "env", mapping, "environment variables of the replicas")
+        .of_member<&StageKeys::env>(),
+    row(stage, "on_error", special, "what happens to a sample that fails")
+        .of_member<&StageKeys::on_error>()
+        .takes("stop, {skip: N} or {skip: N%}"),
+    row(stage, "restart", special, "what happens when a replica dies")
+        .of_member<&StageKeys::restart>()
+        .takes("never, on_failure, always or {policy: ..., backoff: ..., burst: ..., within: ..., "
+               "then: ...}")
+        .otherwise("on_failure; consumers and stages that keep state: never"),
+    row(stage, "poison_after", whole, "deaths by one sample after which it is quarantined")
+        .of_member<&StageKeys::poison_after>()
+        .range(1, 100)
+        .counts("deaths"),
+    row(stage, "stall_timeout", special,
+        "how long one call of a stage may take before it is reported")
+        .of_member<&StageKeys::stall>()
+        .in_plan("stall")
+        .takes("a duration from 1ms to 8760h, or {after: ..., then: ...}")
+        .range(kMillisecond, kDurationMax),
+    row(stage, "keep", names, "tensors that travel on, of those the type does not name")
+        .otherwise("all")
+        .of(kTransforms),
+    row(stage, "drop", names, "tensors that do not travel on").otherwise("none").of(kTransforms),
+    row(stage, "random", name, "stages that share it draw the same random numbers")
+        .of_member<&StageKeys::random>()
+        .otherwise("the stage's name"),
+    row(stage, "exec", special, "program that runs the stage")
+        .takes("a command: text or a list")
+        .not_built(),
+    row(stage, "tensors", mapping, "tensors that the application writes")
+        .of(kProducers)
+        .not_built(),
+    row(stage, "hold", whole,
+        "batches that an application has at once, from the oldest that it still holds")
+        .of_member<&StagePlanningKeys::hold>()
+        .range(1, kHoldMax)
+        .counts("batches")
+        .of(kConsumers),
+    row(stage, "shared", names, "those of the graph's shared tensors that its replicas map")
+        .not_built(),
+
+    row(source, "stage", name, "the stage that is read, or stage.tensor"),
+    row(source, "batch", whole, "samples per batch for this reader")
+        .range(1, kBatchMax)
+        .otherwise("the writer's")
+        .counts("samples"),
+    row(source, "max_wait", duration, "longest wait for a full batch below a live source")
+        .of_member<&SourceKeys::max_wait_ns>()
+        .range(0, kDurationMax),
+
+    row(on_error, "skip", special, "samples that may fail before the run stops")
+        .takes("a number of samples, or a percentage of an epoch"),
+
+    row(restart, "policy", choice, "when a replica is started again")
+        .of_member<&RestartSpec::policy>(),
+    row(restart, "backoff", duration,
+        "wait before the second restart, doubled each time; the first is at once")
+        .of_member<&RestartSpec::backoff_ns>()
+        .range(0, kDurationMax),
+    row(restart, "burst", whole, "restarts within `within:` before `then:`")
+        .of_member<&RestartSpec::burst>()
+        .range(1, 1'000'000)
+        .counts("restarts"),
+    row(restart, "within", duration, "time over which restarts are counted")
+        .of_member<&RestartSpec::within_ns>()
+        .range(kMillisecond, kDurationMax),
+    row(restart, "then", choice, "what happens when the burst is spent")
+        .of_member<&RestartSpec::degrade>()
+        .in_plan("degrade"),
+
+    row(stall, "after", duration, "time without progress in one call")
+        .of_member<&StallSpec::after_ns>()
+        .range(kMillisecond, kDurationMax),
+    row(stall, "then", choice, "what happens beside a warning")
+        .of_member<&StallSpec::abort>()
+        .in_plan("abort"),
+};
+
+constexpr ValueSpec kValues[] = {
+    {stage, "join", "zip", "the same number of samples from each, side by side"},
+    {stage, "join", "merge", "whichever is there"},
+    {stage, "join", "epochs", "an epoch of the first, then one of the second, and so on"},
+    {stage, "assign", "shared", "whoever is free takes the next task"},
+    {stage, "assign", "fixed", "task t to replica t mod R, for equal counts"},
+    {shard, "uneven", "pad", "some samples are read twice in an epoch"},
+    {shard, "uneven", "drop", "the last few samples of an epoch are dropped"},
+    {shard, "uneven", "error", "the run is refused"},
+    {restart, "policy", "never", "a death ends the run"},
+    {restart, "policy", "on_failure",
+     "started again after a crash, a kill or an exit with an error"},
+    {restart, "policy", "always", "started again after any end before its work is done"},
+    {restart, "then", "fail", "the run fails"},
+    {restart, "then", "degrade", "the other replicas carry on"},
+    {stall, "then", "warn", "nothing: a call that takes long is not a fault"},
+    {stall, "then", "abort",
+     "after twice that time aborted with a backtrace, after three times killed"},
+    {stage, "producer", "application", "an embedding program writes the samples", kNotBuilt},
+};
+
+}  // namespace
+
+std::span<const KeySpec> key_table() { return kKeyTable; }
+std::span<const ValueSpec> value_table() { return kValues; }
+
+const KeySpec* find_key(KeyScope scope, std::string_view name) {
+  for (const KeySpec& key : kKeyTable)
+    if (key.scope == scope && key.name == name) return &key;
+  return nullptr;
+}
+
+std::string_view renamed_key(KeyScope scope, std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
+      {"rows", "chunk"}, {"state", "shared"}, {"outputs", "tensors"}};
+  for (const auto& [before, now] : kRenamed)
+    if (before == name && find_key(scope, now) != nullptr) return now;
+  return {};
+}
+
+const ValueSpec* find_value(KeyScope scope, std::string_view key, std::string_view value) {
+  for (const ValueSpec& spec : kValues)
+    if (spec.scope == scope && spec.key == key && spec.value == value) return &spec;
+  return nullptr;
+}
+
+std::vector<std::string_view> key_names(KeyScope scope) {
+  std::vector<std::string_view> names;
+  for (const KeySpec& key : kKeyTable)
+    if (key.scope == scope) names.push_back(key.name);
+  return names;
+}
+
+std::vector<std::string_view> value_names(KeyScope scope, std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const ValueSpec& spec : kValues)
+    if (spec.scope == scope && spec.key == key) names.push_back(spec.value);
+  return names;
+}
+
+std::string key_takes(const KeySpec& key) {
+  const auto whole_number = [&key] {
+    if (key.minimum == key.maximum) return concat(key.minimum);
+    if (key.maximum >= kUnboundedFrom) return concat("a whole number of at least ", key.minimum);
+    return concat("a whole number from ", key.minimum, " to ", key.maximum);
+  };
+  const auto time = [](std::uint64_t ns) {
+    return print_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
+  };
+  switch (key.type) {
+    case flag:
+      return "true or false";
+    case whole:
+      return whole_number();
+    case whole_auto:
+      return concat(whole_number(), " or auto");
+    case KeyType::text:
+      return "text";
+    case KeyType::name:
+      return "a name";
+    case names:
+      return "a name or a list of names";
+    case path:
+      return "a path";
+    case size:
+      return concat("a size of at least ", print_size(key.minimum), " such as 64MiB");
+    case duration:
+      return concat("a duration from ", time(key.minimum), " to ", time(key.maximum));
+    case choice:
+      return join(value_names(key.scope, key.name), ", ", " or ");
+    case mapping:
+      return "a mapping";
+    case special:
+      return std::string(key.takes);
+  }
+  return "";
+}
+
+std::string_view scope_name(KeyScope scope) {
+  switch (scope) {
+    case top:
+      return "";
+    case checkpoint:
+      return "checkpoint";
+    case shard:
+      return "shard";
+    case KeyScope::stage:
+      return "stage";
+    case source:
+      return "source";
+    case KeyScope::on_error:
+      return "on_error";
+    case restart:
+      return "restart";
+    case stall:
+      return "stall_timeout";
+  }
+  return "";
+}
+
+std::string key_path(const KeySpec& key) {
+  if (key.scope == top || key.scope == KeyScope::stage || key.scope == source)
+    return std::string(key.name);
+  return concat(scope_name(key.scope), ".", key.name);
+}
+
+std::string scope_text(KeyScope scope) {
+  if (scope == top) return "at the top level";
+  if (scope == KeyScope::stage || scope == source) return concat("of a ", scope_name(scope));
+  return concat("in `", scope_name(scope), ":`");
+}
+
+std::string plan_field_name(const KeySpec& key) {
+  if (!key.plan_name.empty()) return std::string(key.plan_name);
+  return concat(key.name, key.type == duration ? "_ns" : "");
+}
+
+}  // namespace brigade

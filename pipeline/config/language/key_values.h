@@ -1,0 +1,112 @@
+#pragma once
+
+// What the keys of the YAML say, settled: a member for each plain key, whose initialiser is the
+// key's default. key_table.cpp has a row for each member, with its name, its range and its help;
+// the parser, `plan --yaml`, the plan's JSON, the help and the schema go through those rows.
+//
+// The same structs are a part of StageSpec and GraphSpec (as written), of ValidStage and ValidGraph
+// (what depends on other keys is filled in) and of PlanStage and Plan. The planner answers the
+// *PlanningKeys with numbers of its own, so a plan has none of them. Plain data.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brigade {
+
+/// How several sources become one input.
+enum class Join : std::uint8_t { single, zip, merge, epochs };
+
+/// What happens to a sample whose stage returned an error.
+struct OnError {
+  bool skip = false;            ///< false: stop the run
+  std::uint64_t count_max = 0;  ///< samples that may be skipped over the run (skip: N)
+  double percent_max = 0;       ///< of one epoch's samples (skip: N%); 0: count_max holds
+  friend bool operator==(const OnError&, const OnError&) = default;
+};
+
+/// What happens when a source cannot be divided by the number of processes that share it.
+enum class Uneven : std::uint8_t {
+  pad,   ///< some samples are read twice in an epoch
+  drop,  ///< the last few of an epoch are read by nobody
+  error
+};
+
+/// The part of every indexed source that this process reads.
+struct Shard {
+  std::uint64_t rank = 0;
+  std::uint64_t world = 1;
+  Uneven uneven = Uneven::pad;
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
+struct RestartSpec {
+  enum class Policy : std::uint8_t { never, on_failure, always } policy = Policy::on_failure;
+  std::int64_t backoff_ns = 100'000'000;
+  int burst = 5;
+  std::int64_t within_ns = 30'000'000'000;
+  bool degrade = false;  ///< when the burst is spent: carry on with the other replicas
+  friend bool operator==(const RestartSpec&, const RestartSpec&) = default;
+};
+
+/// When a call that does not return is said, and whether its process is ended.
+struct StallSpec {
+  std::int64_t after_ns = 60'000'000'000;
+  bool abort = false;  ///< after twice as long SIGABRT, after three times SIGKILL
+  friend bool operator==(const StallSpec&, const StallSpec&) = default;
+};
+
+/// When a consumer saves a checkpoint: neither given, at the end of each epoch of each source.
+struct CheckpointEvery {
+  std::uint64_t samples = 0;
+  std::int64_t ns = 0;
+  friend bool operator==(const CheckpointEvery&, const CheckpointEvery&) = default;
+};
+
+struct StageKeys {
+  bool shuffle = false;     ///< of indexed sources
+  std::uint64_t limit = 0;  ///< 0: all
+  bool drop_last = false;
+  std::string device = "cpu";
+  std::vector<int> cpus;  ///< none: all
+  std::vector<std::pair<std::string, std::string>> env;
+  OnError on_error;
+  RestartSpec restart;
+  int poison_after = 2;
+  StallSpec stall;
+  std::string random;  ///< name of the random stream; empty until validated: the stage's
+  friend bool operator==(const StageKeys&, const StageKeys&) = default;
+};
+
+struct StagePlanningKeys {
+  std::optional<std::uint64_t> seed;  ///< nothing: the graph's
+  std::uint64_t replicas = 1;         ///< 0: auto
+  bool fixed = false;                 ///< `assign: fixed`: task t to replica t mod R
+  std::uint64_t threads = 1;
+  std::uint64_t batch = 0;    ///< the writer's `batch:`; 0: none
+  std::uint64_t chunk = 0;    ///< task size of a per-sample stage; 0: auto
+  std::uint64_t buffers = 0;  ///< 0: the plan's sum
+  std::uint64_t hold = 4;     ///< of an application: batches that its program has at once
+};
+
+/// Of one source of a stage. Which of them were given is known beside it.
+struct SourceKeys {
+  std::int64_t max_wait_ns = 5'000'000;
+};
+
+struct GraphKeys {
+  std::string name;  ///< empty until validated: the file's
+  std::uint64_t seed = 0;
+  std::uint64_t epochs = 1;
+  std::int64_t drain_ns = 10'000'000'000;
+  friend bool operator==(const GraphKeys&, const GraphKeys&) = default;
+};
+
+struct GraphPlanningKeys {
+  bool oversubscribe = false;
+  std::uint64_t memory_bytes_max = 0;  ///< 0: what the machine allows
+};
+
+}  // namespace brigade

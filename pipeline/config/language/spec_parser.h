@@ -1,0 +1,18 @@
+#pragma once
+
+// Tree -> GraphSpec: every key by the key table. Each mistake becomes a diagnostic and is stepped
+// over, so that all of them are found in one run. Knows the language, but no stage type: whether
+// names exist and fit is validate_graph's question. Pure.
+
+#include "pipeline/config/language/graph_spec.h"
+#include "pipeline/config/yaml/diagnostics.h"
+
+namespace brigade {
+
+/// `root` is the merged tree with variables expanded. Broken parts are left out.
+GraphSpec parse_graph(const YamlNode& root, Diagnostics& diagnostics);
+
+/// One entry of `stages:`.
+StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics);
+
+}  // namespace brigade

@@ -1,0 +1,157 @@
+#include <array>
+#include <utility>
+
+#include <brigade/check.h>
+#include <brigade/text.h>
+#include "pipeline/config/language/key_reader.h"
+#include "pipeline/config/language/source_parser.h"
+#include "pipeline/config/language/spec_parser.h"
+#include "pipeline/config/language/spec_reader.h"
+
+namespace brigade {
+
+namespace {
+
+struct StageParser {
+  StageSpec stage;
+  SpecReader read;
+
+  void kind(StageKind which, const YamlEntry& entry, const KeySpec& key) {
+    if (stage.kind) {
+      read.error(entry.key_span,
+                 concat("says both `", stage_kind_name(*stage.kind), ":` and `", key.name, ":`"),
+                 {"a stage is one of producer, transform or consumer"});
+      stage.broken = true;
+      return;
+    }
+    stage.kind = which;
+    if (entry.value.is_list() && which == StageKind::transform) return fused(entry);
+    type(entry, key);
+  }
+
+  void type(const YamlEntry& entry, const KeySpec& key) {
+    const auto name = read.text(entry, key);
+    stage.broken |= !name;
+    if (!name) return;
+    const ValueSpec* special = find_value(KeyScope::stage, key.name, name->value);
+    if (special != nullptr && !special->built) {
+      read.not_built(name->span, concat(key.name, ": ", special->value), special->help);
+      stage.broken = true;
+    }
+    stage.types.push_back({*name, std::nullopt});
+  }
+
+  // [a, {b: {...}}]
+  void fused(const YamlEntry& entry) {
+    stage.fused = entry.value.span;
+    for (const YamlNode& item : entry.value.items) {
+      if (item.is_scalar()) {
+        stage.types.push_back({{item.text, item.span}, std::nullopt});
+      } else if (item.is_map() && item.entries.size() == 1) {
+        const YamlEntry& only = item.entries.front();
+        stage.types.push_back({{only.key, only.key_span}, only.value});
+      } else {
+        read.error(item.span, concat("`transform`: expected a stage type or {TYPE: {...}}, found ",
+                                     describe(item)));
+        stage.broken = true;
+      }
+    }
+    if (!entry.value.items.empty()) return;
+    read.error(entry.value.span, "`transform`: an empty list");
+    stage.broken = true;
+  }
+
+  void from(const YamlEntry& entry) {
+    stage.from = entry.key_span;
+    auto sources = parse_sources(entry, read);
+    stage.broken |= !sources;
+    if (sources) stage.sources = std::move(*sources);
+  }
+
+  void join(const YamlEntry& entry, const KeySpec& key) {
+    const auto value = read.choice(entry, key);
+    stage.broken |= !value;
+    if (value)  // zip is 0, after Join::single
+      stage.join = Marked<Join>{static_cast<Join>(value->value + 1), value->span};
+  }
+
+  void params(const YamlEntry& entry, const KeySpec& key) {
+    if (read.is_mapping(entry, key)) stage.params = Marked<YamlNode>{entry.value, entry.key_span};
+    stage.params_broken = !entry.value.is_map() && !entry.value.is_null();
+  }
+};
+
+struct Handler {
+  std::string_view key;
+  void (*handle)(StageParser&, const YamlEntry&, const KeySpec&);
+};
+
+// A row for each stage key that no member holds.
+constexpr std::array kHandlers = {
+    Handler{"producer", [](auto& p, auto& e, auto& k) { p.kind(StageKind::producer, e, k); }},
+    Handler{"transform", [](auto& p, auto& e, auto& k) { p.kind(StageKind::transform, e, k); }},
+    Handler{"consumer", [](auto& p, auto& e, auto& k) { p.kind(StageKind::consumer, e, k); }},
+    Handler{"plugin", [](auto& p, auto& e, auto& k) { p.stage.plugin = p.read.path(e, k); }},
+    Handler{"from", [](auto& p, auto& e, auto&) { p.from(e); }},
+    Handler{"join", [](auto& p, auto& e, auto& k) { p.join(e, k); }},
+    Handler{"params", [](auto& p, auto& e, auto& k) { p.params(e, k); }},
+    Handler{"keep", [](auto& p, auto& e, auto& k) { p.stage.keep = p.read.names(e, k); }},
+    Handler{"drop", [](auto& p, auto& e, auto& k) { p.stage.drop = p.read.names(e, k); }},
+};
+
+void parse_key(const YamlEntry& entry, const KeySpec& key, StageParser& parser) {
+  StageSpec& stage = parser.stage;
+  const auto field = find_field<StageKeys, StagePlanningKeys>(key, stage, stage);
+  const bool good = field && read_key(entry, key, *field, parser.read);
+  stage.keys.push_back({&key, entry.key_span, entry.value.span, good});
+  if (field || !key.built) return;
+  for (const Handler& handler : kHandlers)
+    if (handler.key == key.name) return handler.handle(parser, entry, key);
+  BRIGADE_CHECK(false, key.name);
+}
+
+void parse_keys(const YamlNode& node, StageParser& parser) {
+  parser.read.each(
+      node, KeyScope::stage,
+      [&parser](const YamlEntry& entry, const KeySpec& key) { parse_key(entry, key, parser); },
+      [&parser](const YamlEntry& entry) {
+        if (!entry.key.starts_with("x-"))
+          parser.stage.unknown_keys.push_back({entry.key, entry.key_span});
+      });
+  StageSpec& stage = parser.stage;
+  if (stage.fused && stage.params)
+    parser.read.error(stage.params->span, "`params` stands beside a list of stage types",
+                      {"write them at their type: `transform: [a, {b: {size: 8}}]`"});
+  if (stage.kind || node.find("producer") || node.find("transform") || node.find("consumer"))
+    return;
+  stage.broken = true;
+  parser.read.error(stage.name.span, "says neither `producer:`, `transform:` nor `consumer:`",
+                    {"write the stage type it is: `producer: synthetic`; `brigade stages` lists "
+                     "them"});
+}
+
+}  // namespace
+
+StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics) {
+  StageParser parser{{}, SpecReader(concat("stage ", quote(entry.key), ": "), diagnostics)};
+  parser.stage.name = {entry.key, entry.key_span};
+  if (!is_name(entry.key)) {
+    parser.read.error(entry.key_span, "this is no name for a stage",
+                      {concat("a name has letters, digits, _ and -, begins with a letter and has "
+                              "at most ",
+                              kNameBytesMax, " characters")});
+  }
+  if (!entry.value.is_map()) {
+    parser.stage.broken = true;
+    const Span& span = entry.value.is_null() ? entry.key_span : entry.value.span;
+    parser.read.error(
+        span,
+        concat("expected a mapping such as {producer: synthetic}, found ", describe(entry.value)),
+        {"the keys of a stage stand below its name, indented"});
+  } else {
+    parse_keys(entry.value, parser);
+  }
+  return std::move(parser.stage);
+}
+
+}  // namespace brigade

@@ -1,0 +1,77 @@
+#pragma once
+
+// The work in hand of validate_graph(): one draft per stage, filled step by step. Included by the
+// validate_*.cpp only.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <brigade/text.h>
+#include "pipeline/config/validate/validate.h"
+
+namespace brigade {
+
+struct Draft {
+  const StageSpec* spec = nullptr;
+  ValidStage stage;  ///< its sources count in the order of the text until the graph is assembled
+  FileMetadata metadata;
+  const StageTypes* plugin = nullptr;  ///< of the plugin it names, once that has been read
+  std::vector<StageNumber> readers;
+  bool has_type = false;     ///< stage.type is set and fits the kind
+  bool has_sources = false;  ///< every source is a stage of the graph
+  bool has_params = false;
+  bool has_outputs = false;  ///< stage.outputs are known
+};
+
+struct Validation {
+  const GraphSpec& graph;
+  const ValidateContext& context;
+  Diagnostics& diagnostics;
+  ByStage<Draft> drafts;           ///< in the order of the text
+  std::vector<StageNumber> order;  ///< of drafts, sources before readers; cycles are left out
+  std::map<std::string, Result<FileHeader>> metadata_read;
+  std::vector<PluginTypes> plugins;  ///< those that could be read
+
+  Draft& at(StageNumber index) { return drafts[index]; }
+
+  /// `stage "NAME": message`.
+  void error(const Draft& draft, const Span& span, std::string_view message,
+             std::vector<std::string> help = {}) {
+    diagnostics.error(span, concat("stage ", quote(draft.spec->name.value), ": ", message),
+                      std::move(help));
+  }
+  void warning(const Draft& draft, const Span& span, std::string_view message,
+               std::vector<std::string> help = {}) {
+    diagnostics.warning(span, concat("stage ", quote(draft.spec->name.value), ": ", message),
+                        std::move(help));
+  }
+};
+
+/// Where the stage says its type; its name where it does not.
+inline const Span& type_span(const Draft& draft) {
+  return draft.spec->types.empty() ? draft.spec->name.span : draft.spec->types.front().name.span;
+}
+
+/// At most `limit` names, quoted, for "there are ...".
+std::string name_list(const std::vector<std::string>& names, std::size_t limit = 12);
+
+/// An absolute path; a relative one is relative to the folder of the text it stands in.
+std::string absolute_path(const Validation& validation, const std::string& path, int origin);
+
+/// A mark as the graph carries it: settings have no file.
+SourceMark graph_mark(const Validation& validation, const Span& span);
+
+void validate_plugins(Validation& validation);   ///< the files that plugin: names
+void validate_types(Validation& validation);     ///< stage types, keys that the kind has
+void validate_sources(Validation& validation);   ///< names in from:, joins, stages nobody reads
+void validate_order(Validation& validation);     ///< cycles, joins that would wait for themselves
+void validate_params(Validation& validation);    ///< parameters, files, metadata
+void validate_ports(Validation& validation);     ///< what arrives fits; outputs; what passes
+void validate_batches(Validation& validation);   ///< batch: of every edge
+void validate_caches(Validation& validation);    ///< what is frozen above them
+void validate_policies(Validation& validation);  ///< everything else, and sums over the graph
+
+}  // namespace brigade

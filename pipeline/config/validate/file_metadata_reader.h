@@ -1,0 +1,41 @@
+#pragma once
+
+// The one window through which the configuration layer looks at the user's data: is this path
+// there, and what are the first bytes of this file? Contracts never open files themselves. The
+// real implementation is pipeline/host/file_metadata; tests hand in a fake. Called from the thread
+// that loads the graph, at most once per path and question.
+
+#include <optional>
+#include <string>
+
+#include <brigade/result.h>
+#include <brigade/types.h>
+
+namespace brigade {
+
+/// What lies at a path, symbolic links followed.
+enum class PathKind : std::uint8_t {
+  missing,
+  file,
+  folder,
+  other,     ///< a device, a pipe, a socket
+  forbidden  ///< it cannot be looked at: a folder above it may not be entered
+};
+
+class FileMetadataReader {
+ public:
+  virtual ~FileMetadataReader() = default;
+
+  /// What lies at an absolute path.
+  virtual PathKind kind(const std::string& path) = 0;
+
+  /// At most kMetadataBytesMax bytes of the file's beginning, after gunzip where it starts with
+  /// gzip's magic number, and its size on disk. An error names what failed ("permission denied",
+  /// "damaged gzip data"), without the path.
+  virtual Result<FileHeader> read(const std::string& path) = 0;
+
+  /// Size and time of change of what lies at an absolute path.
+  virtual std::optional<PathStamp> stamp(const std::string&) { return std::nullopt; }
+};
+
+}  // namespace brigade

@@ -1,0 +1,60 @@
+#pragma once
+
+// From files to a graph that has been proved: the one entrance of this layer, for `run`, `check`,
+// `plan` and embedding programs.
+//
+//   LoadedGraph loaded = load_graph({.files = {"train.yaml"}, .sets = {"epochs=5"}, .types = types,
+//                                    .metadata = metadata, .environment = ..., .working_directory =
+//                                    cwd});
+//   std::cerr << loaded.messages();          // warnings, or all mistakes
+//   if (!loaded.graph) return 2;
+//
+// Reads the YAML files, and of the data what contracts ask for, through `metadata`. Throws nothing.
+// Milliseconds; takes the caller's thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <brigade/export.h>
+#include "pipeline/config/validate/file_metadata_reader.h"
+#include "pipeline/config/validate/plugin_reader.h"
+#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/yaml/diagnostics.h"
+#include "pipeline/config/yaml/variables.h"
+#include "pipeline/config/yaml/yaml_tree.h"
+
+namespace brigade {
+
+struct LoadOptions {
+  std::vector<std::string> files;      ///< paths as the user gave them; later ones lie over earlier
+  std::vector<std::string> sets;       ///< of `--set`: "stages.augment.replicas=4"
+  std::optional<std::uint64_t> limit;  ///< of `--limit`: on every producer that reads by index
+  const StageTypes& types;             ///< must outlive the graph
+  FileMetadataReader& metadata;
+  Environment environment;          ///< for ${NAME}; none: no variables but those of `vars:`
+  std::string working_directory;    ///< absolute
+  PluginReader* plugins = nullptr;  ///< null: a graph that names one is refused
+};
+
+struct LoadedGraph {
+  std::optional<ValidGraph> graph;  ///< nothing when there are errors
+  Diagnostics diagnostics;
+  SourceText source;
+  YamlNode tree;  ///< the files merged, variables expanded; for tools that show what was read
+
+  /// All diagnostics for people; empty when there are none.
+  BRIGADE_API std::string messages() const;
+};
+
+BRIGADE_API LoadedGraph load_graph(const LoadOptions& options);
+
+/// The same with texts in hand instead of `options.files`; their names need not exist.
+BRIGADE_API LoadedGraph load_graph(std::vector<SourceFile> texts, const LoadOptions& options);
+
+/// The process's own environment and working directory, for callers that run as a command.
+BRIGADE_API Environment process_environment();
+BRIGADE_API std::string process_working_directory();
+
+}  // namespace brigade

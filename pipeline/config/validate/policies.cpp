@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "pipeline/config/language/key_table.h"
+#include "pipeline/config/validate/draft.h"
+
+namespace brigade {
+
+namespace {
+
+// What several replicas learned is in no single place.
+void check_one_saves(Validation& v, Draft& draft, bool saves) {
+  if (saves && draft.stage.replicas == 0) draft.stage.replicas = 1;  // auto
+  if (!saves || draft.stage.replicas == 1) return;
+  v.error(draft, *draft.spec->given("replicas"),
+          concat("with `checkpoint:` a ", quote(draft.stage.type->contract.type),
+                 " saves its state, which one replica has"),
+          {"leave `replicas:` out, or `checkpoint:`"});
+}
+
+// Consumers and stages that keep state cannot simply begin anew; one that saves checkpoints resumes
+// from the last one.
+void resolve_restart(Validation& v, Draft& draft) {
+  using Policy = RestartSpec::Policy;
+  const bool stateful = draft.has_type && draft.stage.type->contract.stateful;
+  const bool consumer = draft.stage.kind == StageKind::consumer;
+  const bool saves =
+      draft.has_type && draft.stage.type->contract.saves && v.graph.checkpoint_file.has_value();
+  check_one_saves(v, draft, saves);
+  const Span* given = draft.spec->given("restart");
+  RestartSpec& restart = draft.stage.restart;
+  if (given == nullptr && (stateful || consumer) && !saves) restart.policy = Policy::never;
+  if (given == nullptr || !stateful || saves || restart.policy == Policy::never) return;
+  const std::string_view type = draft.stage.type->contract.type;
+  if (draft.stage.type->contract.saves)
+    return v.error(draft, *given,
+                   concat(quote(type), " keeps state between calls, and saves it nowhere"),
+                   {"write `checkpoint: {file: PATH}` at the top level, or `restart: never`"});
+  v.error(draft, *given,
+          concat(quote(type), " keeps state between calls: only `restart: never` is possible"));
+}
+
+// An epoch takes whole rounds of all replicas, so their number is part of the samples' numbers.
+void check_assign(Validation& v, const Draft& draft) {
+  if (!draft.stage.fixed || draft.stage.replicas != 0) return;
+  v.error(draft, *draft.spec->given("assign"),
+          "`assign: fixed` needs to know how many replicas there are",
+          {"write `replicas:` as a number instead of auto"});
+}
+
+// A program is one replica, which nobody starts, watches or ends.
+void check_application(Validation& v, const Draft& draft) {
+  if (!draft.has_type) return;
+  const bool application = draft.stage.type->contract.application;
+  const Span* hold = draft.spec->given("hold");
+  if (!application && hold != nullptr)
+    v.error(draft, *hold, "`hold:` is for `consumer: application`");
+  if (!application) return;
+  for (const std::string_view key : {"replicas", "assign", "threads", "device", "cpus", "env",
+                                     "on_error", "restart", "poison_after", "stall_timeout"}) {
+    if (const Span* given = draft.spec->given(key))
+      v.error(draft, *given,
+              concat("`", key, ":` is for stages that run in processes of their own; an ",
+                     "application is the program that starts the graph"));
+  }
+  if (!v.graph.checkpoint_file) return;
+  v.diagnostics.error(v.graph.checkpoint_file->span,
+                      concat("`checkpoint:` saves what a consumer has learned, and stage ",
+                             quote(draft.spec->name.value), " is a program, which saves its own"),
+                      {"leave `checkpoint:` out"});
+}
+
+void check_sum(Validation& v) {
+  std::uint64_t sum = 0;
+  const Draft* most = nullptr;
+  for (const Draft& draft : v.drafts) {
+    sum += std::max<std::uint64_t>(draft.stage.replicas, 1);
+    if (most == nullptr || draft.stage.replicas > most->stage.replicas) most = &draft;
+  }
+  if (sum <= kStagesMax) return;
+  const Span* given = most->spec->given("replicas");
+  v.diagnostics.error(
+      given != nullptr ? *given : v.graph.stages_span,
+      concat("the graph has ", sum, " replicas, at most ", kStagesMax, " are possible"));
+}
+
+}  // namespace
+
+void validate_policies(Validation& v) {
+  for (Draft& draft : v.drafts) {
+    if (draft.stage.random.empty()) draft.stage.random = draft.stage.name;
+    resolve_restart(v, draft);
+    check_assign(v, draft);
+    check_application(v, draft);
+  }
+  check_sum(v);
+}
+
+}  // namespace brigade

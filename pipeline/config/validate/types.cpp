@@ -1,0 +1,206 @@
+#include <algorithm>
+
+#include "pipeline/config/language/key_table.h"
+#include "pipeline/config/validate/draft.h"
+#include "stages/detail/fused_stage.h"
+
+namespace brigade {
+
+namespace {
+
+std::string all_types(const Validation& v) {
+  return concat("`brigade stages` lists all ", v.context.types.all().size());
+}
+
+std::optional<std::string> similar_type(const Validation& v, StageKind kind,
+                                        std::string_view name) {
+  std::vector<std::string> same;
+  std::vector<std::string> other;
+  for (const StageType& type : v.context.types.all())
+    (type.contract.kind == kind ? same : other).push_back(type.contract.type);
+  if (auto meant = did_you_mean(name, same)) return meant;
+  return did_you_mean(name, other);
+}
+
+// "it has jitter (transform)".
+std::string content_text(const StageTypes& types) {
+  std::vector<std::string> names;
+  for (const StageType& type : types.all())
+    names.push_back(concat(type.contract.type, " (", stage_kind_name(type.contract.kind), ")"));
+  return names.empty() ? "it has none" : concat("it has ", name_list(names));
+}
+
+void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::string>& written) {
+  const std::string_view kind = stage_kind_name(*draft.spec->kind);
+  const auto& [name, span] = written;
+  if (draft.plugin != nullptr && !draft.spec->fused) {
+    const bool mine = v.context.types.find(name) != nullptr;
+    return v.error(draft, span,
+                   concat("the plugin ", draft.stage.plugin, " has no ", kind, " ", quote(name)),
+                   {mine ? concat(quote(name), " needs no plugin: leave the line `plugin:` out")
+                         : content_text(*draft.plugin)});
+  }
+  for (const PluginTypes& plugin : v.plugins)
+    if (plugin.types->find(name) != nullptr)
+      return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
+                     {concat("it is in a plugin that another stage names: write `plugin: ",
+                             plugin.file, "`")});
+  const auto meant = similar_type(v, *draft.spec->kind, name);
+  v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
+          {concat(meant ? concat("did you mean \"", *meant, "\"?  ") : std::string(), all_types(v),
+                  ".")});
+}
+
+// In the plugin that the stage names; the links of a fused stage may also be the program's.
+const StageType* look_up(const Validation& v, const Draft& draft, const std::string& name) {
+  if (draft.plugin != nullptr) {
+    const StageType* type = draft.plugin->find(name);
+    if (type != nullptr || !draft.spec->fused) return type;
+  }
+  return v.context.types.find(name);
+}
+
+const StageType* find_type(Validation& v, const Draft& draft, const Marked<std::string>& written) {
+  const auto& [name, span] = written;
+  const StageKind wanted = *draft.spec->kind;
+  const StageType* type = look_up(v, draft, name);
+  if (type == nullptr) {
+    report_unknown_type(v, draft, written);
+    return nullptr;
+  }
+  if (type->contract.kind == wanted) return type;
+  const std::string_view is = stage_kind_name(type->contract.kind);
+  v.error(draft, span, concat(quote(name), " is a ", is, ", not a ", stage_kind_name(wanted)),
+          {concat("write `", is, ": ", name, "`")});
+  return nullptr;
+}
+
+// A plugin that could not be read has been reported; what it has is not known.
+bool plugin_is_missing(const Draft& draft) { return draft.spec->plugin && draft.plugin == nullptr; }
+
+void check_plugin_is_needed(Validation& v, const Draft& draft,
+                            const std::vector<const StageType*>& links) {
+  if (draft.plugin == nullptr) return;
+  for (const StageType* link : links)
+    if (draft.plugin->find(link->contract.type) == link) return;
+  v.error(draft, draft.spec->plugin->span,
+          concat("none of the stage types is in the plugin ", draft.stage.plugin),
+          {content_text(*draft.plugin)});
+}
+
+void resolve_fused(Validation& v, Draft& draft) {
+  std::vector<const StageType*> links;
+  for (const TypeSpec& type : draft.spec->types) links.push_back(find_type(v, draft, type.name));
+  if (std::find(links.begin(), links.end(), nullptr) != links.end()) return;
+  check_plugin_is_needed(v, draft, links);
+  auto fused = fused_type(std::move(links));
+  if (!fused) return v.error(draft, *draft.spec->fused, fused.error().message);
+  draft.stage.fused = std::make_shared<const StageType>(std::move(*fused));
+  draft.stage.type = draft.stage.fused.get();
+  draft.has_type = true;
+}
+
+void resolve_type(Validation& v, Draft& draft) {
+  const StageSpec& spec = *draft.spec;
+  if (spec.kind) draft.stage.kind = *spec.kind;
+  if (!spec.kind || spec.broken || plugin_is_missing(draft)) return;
+  if (spec.fused) return resolve_fused(v, draft);
+  if (spec.types.size() != 1) return;
+  draft.stage.type = find_type(v, draft, spec.types.front().name);
+  draft.has_type = draft.stage.type != nullptr;
+}
+
+std::string users_text(std::uint8_t users) {
+  if (users == kIndexedProducers) return "producers that read by index, and caches";
+  std::vector<std::string_view> names;
+  if (users & kProducers) names.push_back("producers");
+  if (users & kTransforms) names.push_back("transforms");
+  if (users & kConsumers) names.push_back("consumers");
+  return join(names, ", ", " and ");
+}
+
+void check_users(Validation& v, Draft& draft) {
+  for (const GivenKey& given : draft.spec->keys) {
+    const KeySpec& key = *given.key;
+    const std::string_view name = key.name;
+    if (key.users & key_users(draft.stage)) continue;
+    std::vector<std::string> help;
+    if (name == "batch")
+      help.push_back(
+          "the size of a consumer's batches stands on the stage it reads, or in its "
+          "source: `from: {stage: NAME, batch: 64}`");
+    if (name == "from") help.push_back("a stage that reads others is a transform or a consumer");
+    if ((name == "shuffle" || name == "limit") && draft.stage.kind != StageKind::producer)
+      help.push_back("write it at the producer");
+    const std::string_view kind = stage_kind_name(draft.stage.kind);
+    const bool stream = draft.stage.kind == StageKind::producer && key.users == kIndexedProducers;
+    v.error(draft, given.span,
+            concat("`", name, "` is for ", users_text(key.users), ", this is ",
+                   stream ? "a stream" : concat("a ", kind)),
+            std::move(help));
+  }
+}
+
+std::vector<std::string> key_lines() {
+  std::vector<std::string> lines{"a stage may have"};
+  for (const std::string_view name : key_names(KeyScope::stage)) {
+    if (lines.back().size() + name.size() > 90) lines.emplace_back(" ");
+    lines.back() += concat(" ", name);
+  }
+  return lines;
+}
+
+void report_unknown(Validation& v, Draft& draft) {
+  for (const auto& [name, span] : draft.spec->unknown_keys) {
+    std::vector<std::string> help;
+    const StageContract* contract = draft.has_type ? &draft.stage.type->contract : nullptr;
+    std::vector<std::string> params;
+    if (contract != nullptr)
+      for (const ParamSpec& param : contract->params) params.push_back(param.name);
+    const auto meant = did_you_mean(name, key_names(KeyScope::stage));
+    const auto param = did_you_mean(name, params);
+    if (contract != nullptr && contract->find_param(name) != nullptr) {
+      help.push_back(
+          concat("it is a parameter of ", quote(contract->type), ": write it below `params:`"));
+    } else if (const auto now = renamed_key(KeyScope::stage, name); !now.empty()) {
+      help.push_back(concat("`", name, ":` is called `", now, ":` now"));
+    } else if (meant) {
+      help.push_back(concat("did you mean \"", *meant, "\"?"));
+    } else if (find_key(KeyScope::top, name) != nullptr) {
+      help.push_back(concat("`", name, "` stands at the top level of the file"));
+    } else if (param) {
+      help.push_back(concat("did you mean \"", *param,
+                            "\"?  It is a parameter: write it below "
+                            "`params:`"));
+    } else {
+      help = key_lines();
+    }
+    v.error(draft, span, concat("unknown key ", quote(name)), std::move(help));
+  }
+}
+
+}  // namespace
+
+std::uint8_t key_users(const ValidStage& stage) {
+  switch (stage.kind) {
+    case StageKind::producer:
+      if (stage.type == nullptr) return kProducers;
+      return stage.type->indexed ? kIndexedProducers : kStreamProducers;
+    case StageKind::transform:  // a cache is a source of what is below it
+      return stage.type != nullptr && stage.type->contract.cache ? kTransforms | kIndexedProducers
+                                                                 : kTransforms;
+    case StageKind::consumer:
+      return kConsumers;
+  }
+  return kAllStages;
+}
+
+void validate_types(Validation& v) {
+  for (Draft& draft : v.drafts) {
+    resolve_type(v, draft);
+    if (draft.spec->kind && !draft.spec->broken) check_users(v, draft);
+    report_unknown(v, draft);
+  }
+}
+
+}  // namespace brigade

@@ -1,0 +1,35 @@
+#pragma once
+
+// GraphSpec -> ValidGraph: every name resolved, every parameter in range, every port's type known,
+// or a diagnostic for each mistake. Pure, except that files are looked at through
+// FileMetadataReader.
+//
+// The steps, each in a file of its own, in this order: plugins, types, sources, order, params,
+// ports, batches, policies. A step skips what an earlier one could not resolve, so that one mistake
+// does not drag a train of others behind it.
+
+#include <optional>
+#include <string>
+
+#include "pipeline/config/language/graph_spec.h"
+#include "pipeline/config/validate/file_metadata_reader.h"
+#include "pipeline/config/validate/plugin_reader.h"
+#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/yaml/diagnostics.h"
+
+namespace brigade {
+
+/// What validation knows besides the text.
+struct ValidateContext {
+  const SourceText& source;
+  const StageTypes& types;  ///< must outlive the graph
+  FileMetadataReader& metadata;
+  std::string working_directory;    ///< absolute
+  PluginReader* plugins = nullptr;  ///< null: a graph that names one is refused
+};
+
+/// Nothing if there are errors (also those found before).
+std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateContext& context,
+                                         Diagnostics& diagnostics);
+
+}  // namespace brigade

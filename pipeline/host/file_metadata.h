@@ -1,0 +1,17 @@
+#pragma once
+
+// The window through which the configuration layer looks at the user's files: what lies at a path,
+// and the first bytes of a file, unpacked when it is gzip.
+
+#include "pipeline/config/validate/file_metadata_reader.h"
+
+namespace brigade {
+
+class FileMetadataProbe final : public FileMetadataReader {
+ public:
+  PathKind kind(const std::string& path) override;
+  Result<FileHeader> read(const std::string& path) override;
+  std::optional<PathStamp> stamp(const std::string& path) override { return stamp_of(path); }
+};
+
+}  // namespace brigade

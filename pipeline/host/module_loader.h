@@ -1,0 +1,44 @@
+#pragma once
+
+// Finds the body of a stage type: in this program, or in a module (brigade_NAME.so), opened by the
+// process that runs the stage and by nobody else. Modules are looked for in the folders of
+// BRIGADE_MODULE_PATH (separated by colons) where that is set, else beside the core library and the
+// program; the module of a plugin's stage type is a path. A module stays open for good: what it
+// made lives on. Any thread.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <brigade/module.h>
+#include <brigade/result.h>
+#include <brigade/stage_types.h>
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+inline constexpr const char* kModulePathVariable = "BRIGADE_MODULE_PATH";
+
+/// Where modules are looked for, in this order.
+std::vector<std::string> module_folders();
+
+/// The file of a module, without opening it; nothing when it is in none of the folders. A path is
+/// the file itself.
+std::optional<std::string> find_module_file(const std::string& module);
+
+/// Opens a module and finds the body of one type in it. Errors say where it was looked for, or what
+/// the module was built against.
+Result<const ModuleBody*> find_module_body(const std::string& module, const std::string& type);
+
+// How a replica makes its stage (or producer), whatever the body is in. `type` must outlive them.
+std::function<Result<std::unique_ptr<Stage>>()> stage_maker(const StageType& type);
+std::function<Result<std::unique_ptr<Producer>>()> producer_maker(const StageType& type);
+
+/// As stage_maker(), also for a fused stage: its links' bodies, as this stage of the plan wants
+/// them.
+std::function<Result<std::unique_ptr<Stage>>()> body_maker(const StageType& type,
+                                                           const PlanStage& stage);
+
+}  // namespace brigade

@@ -1,0 +1,318 @@
+#include "pipeline/launch/spawner.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <brigade/check.h>
+#include <brigade/text.h>
+#include "base/io.h"
+#include "base/owned_fd.h"
+#include "base/thread.h"
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x1000
+#endif
+
+// clone() of the C library, by the name under which ThreadSanitizer does not take it for a fork
+// with memory of its own.
+extern "C" int __clone(int (*start)(void*), void* stack, int flags, void* argument, ...);
+
+// The child runs in this process's memory: a sanitizer would take its calls for a thread's of ours.
+#define BRIGADE_IN_CHILD [[gnu::no_sanitize_address, gnu::no_sanitize_thread]]
+
+namespace brigade {
+namespace {
+
+constexpr std::size_t kChildStackBytes = 64 << 10;
+
+// What a call failed with, in the child that borrows our memory.
+enum class Step { none, death_signal, standard_streams, keep, cpus, exec };
+
+struct ChildPlan {
+  const char* program = nullptr;
+  char* const* arguments = nullptr;
+  char* const* environment = nullptr;
+  const int* keep = nullptr;
+  std::size_t keep_count = 0;
+  int null_fd = -1;
+  int output = -1;
+  bool limit_cpus = false;
+  cpu_set_t cpus;
+  pid_t parent = 0;
+  // Written by the child, read after it has executed or ended.
+  volatile Step failed = Step::none;
+  volatile int error = 0;
+};
+
+[[noreturn]] BRIGADE_IN_CHILD void give_up(ChildPlan& plan, Step step) {
+  plan.failed = step;
+  plan.error = errno;
+  _exit(127);
+}
+
+// The kernel's own calls: those of the C library note down what they change, in our memory.
+BRIGADE_IN_CHILD void reset_signals() {
+  constexpr std::size_t kMaskBytes = NSIG / 8;
+  const unsigned long zeros[8] = {};  // SIG_DFL without flags and mask; no signal blocked
+  for (int number = 1; number < NSIG; ++number) {
+    syscall(SYS_rt_sigaction, number, zeros, nullptr, kMaskBytes);
+  }
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, zeros, nullptr, kMaskBytes);
+}
+
+BRIGADE_IN_CHILD bool put(int fd, int place) {
+  return fd == place || syscall(SYS_dup3, fd, place, 0) >= 0;
+}
+
+// Runs in the child: system calls only.
+BRIGADE_IN_CHILD int become_worker(void* argument) {
+  ChildPlan& plan = *static_cast<ChildPlan*>(argument);
+  setpgid(0, 0);  // Ctrl-C is for the supervisor alone; and what the worker starts goes with it
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(plan, Step::death_signal);
+  if (getppid() != plan.parent) _exit(0);  // it died before the line above
+  reset_signals();
+  if (!put(plan.null_fd, 0) || !put(plan.output, 1) || !put(plan.output, 2)) {
+    give_up(plan, Step::standard_streams);
+  }
+  // Ours are close-on-exec already; this catches what an embedding program opened. Best effort:
+  // kernels before 5.11 lack it.
+  syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
+  for (std::size_t i = 0; i < plan.keep_count; ++i) {
+    if (fcntl(plan.keep[i], F_SETFD, 0) != 0) give_up(plan, Step::keep);
+  }
+  if (plan.limit_cpus && sched_setaffinity(0, sizeof plan.cpus, &plan.cpus) != 0) {
+    give_up(plan, Step::cpus);
+  }
+  execve(plan.program, plan.arguments, plan.environment);
+  give_up(plan, Step::exec);
+}
+
+std::string step_text(Step step) {
+  switch (step) {
+    case Step::death_signal:
+      return "cannot tie a worker's life to the supervisor's";
+    case Step::standard_streams:
+      return "cannot connect a worker's output";
+    case Step::keep:
+      return "cannot hand a descriptor to a worker";
+    case Step::cpus:
+      return "cannot bind a worker to its `cpus:`";
+    case Step::none:
+    case Step::exec:
+      break;
+  }
+  return "cannot execute this program again through /proc/self/exe (is /proc mounted?)";
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+Error cannot_start(const std::string& what, int error) {
+  Error cannot = error_of_errno(what, error);
+  if (error == EAGAIN)
+    cannot.message +=
+        "; raise the limit on processes (`ulimit -u`, the cgroup's pids.max) or on address "
+        "space (`ulimit -v`)";
+  return cannot;
+}
+
+void collect(pid_t pid) {
+  retry([&] { return waitpid(pid, nullptr, 0); });
+}
+
+Result<RunningProcess> start_here(const std::string& program, const SpawnRequest& request,
+                                  int null_fd, std::byte* stack_end) {
+  const std::vector<std::string> titles = {request.title};
+  const std::vector<char*> arguments = pointers(titles);
+  const std::vector<char*> environment = pointers(request.environment);
+  ChildPlan plan;
+  plan.program = program.c_str();
+  plan.arguments = arguments.data();
+  plan.environment = environment.data();
+  plan.keep = request.keep.data();
+  plan.keep_count = request.keep.size();
+  plan.null_fd = null_fd;
+  plan.output = request.output;
+  plan.limit_cpus = !request.cpus.empty();
+  plan.parent = getpid();
+  CPU_ZERO(&plan.cpus);
+  for (int cpu : request.cpus) CPU_SET(static_cast<std::size_t>(cpu), &plan.cpus);
+
+  int pidfd = -1;  // close-on-exec
+  const pid_t pid = __clone(&become_worker, stack_end,
+                            CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &pidfd);
+  if (pid < 0) return cannot_start("cannot start a process", errno);
+  if (plan.failed != Step::none) {
+    if (pidfd >= 0) close(pidfd);
+    collect(pid);
+    return cannot_start(step_text(plan.failed), plan.error);
+  }
+  if (pidfd < 0) {  // a kernel that does not know CLONE_PIDFD ignores it
+    ::kill(pid, SIGKILL);
+    collect(pid);
+    return Error{"cannot watch a process: Linux 5.4 or newer is needed"};
+  }
+  return RunningProcess{pid, pidfd};
+}
+
+/// What waitid() says of a process that has ended; si_pid is 0 where it has not, or is not ours.
+siginfo_t look_at_end(int pidfd, int options) {
+  siginfo_t info{};
+  const int status = retry([&] {
+    return waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info,
+                  WEXITED | WNOHANG | options);
+  });
+  if (status != 0) info.si_pid = 0;
+  return info;
+}
+
+}  // namespace
+
+// The thread, and a slot for the one request that is under way.
+struct Spawner::Thread {
+  std::string program;
+  OwnedFd null_fd;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<SpawnRequest> request;
+  std::optional<Result<RunningProcess>> answer;
+  OwnedFd answered;  // an eventfd
+  bool over = false;
+  std::thread thread;
+  // Of a child until it executes. The thread's own would do for vfork() alone, which cannot give a
+  // pidfd.
+  alignas(16) std::array<std::byte, kChildStackBytes> child_stack;
+
+  void run() {
+    // No handler of the program may run in a child that borrows its memory.
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    pthread_setname_np(pthread_self(), "spawner");
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [&] { return over || request.has_value(); });
+      if (over) return;
+      const SpawnRequest asked = *std::exchange(request, std::nullopt);
+      lock.unlock();
+      Result<RunningProcess> started =
+          start_here(program, asked, null_fd.get(), child_stack.data() + child_stack.size());
+      lock.lock();
+      answer = std::move(started);
+      eventfd_write(answered.get(), 1);
+    }
+  }
+};
+
+Spawner::Spawner() : thread_(std::make_unique<Thread>()) {}
+
+Result<std::unique_ptr<Spawner>> Spawner::create(std::string program) {
+  std::unique_ptr<Spawner> spawner(new Spawner());
+  Thread& thread = *spawner->thread_;
+  thread.program = std::move(program);
+  thread.null_fd.reset(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (thread.null_fd.get() < 0) return error_of_errno("cannot open /dev/null");
+  thread.answered.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (thread.answered.get() < 0) return error_of_errno("cannot open a descriptor");
+  BRIGADE_ASSIGN(thread.thread, start_thread([&thread] { thread.run(); }));
+  return spawner;
+}
+
+Spawner::~Spawner() {
+  if (thread_->thread.joinable()) {
+    {
+      const std::lock_guard lock(thread_->mutex);
+      thread_->over = true;
+    }
+    thread_->changed.notify_all();
+    thread_->thread.join();
+  }
+}
+
+void Spawner::start(SpawnRequest request) {
+  {
+    const std::lock_guard lock(thread_->mutex);
+    BRIGADE_CHECK(!thread_->request && !thread_->answer, "a start is under way");
+    thread_->request = std::move(request);
+  }
+  thread_->changed.notify_all();
+}
+
+int Spawner::started_fd() const { return thread_->answered.get(); }
+
+std::optional<Result<RunningProcess>> Spawner::take_started() {
+  eventfd_t count = 0;
+  eventfd_read(thread_->answered.get(), &count);
+  const std::lock_guard lock(thread_->mutex);
+  return std::exchange(thread_->answer, std::nullopt);
+}
+
+Ending Spawner::end(const RunningProcess& process) {
+  const siginfo_t info = look_at_end(process.pidfd, WNOWAIT);
+  // A handler for SIGCHLD in the embedding program was faster.
+  if (info.si_pid == 0) return {Ending::Kind::unknown, 0};
+  ::kill(-process.pid, SIGKILL);  // until it is collected its number is nobody else's
+  if (info.si_code == CLD_EXITED) return {Ending::Kind::exited, info.si_status};
+  return {Ending::Kind::killed, info.si_status};
+}
+
+void Spawner::reap(RunningProcess& process) {
+  look_at_end(process.pidfd, 0);
+  close(process.pidfd);
+  process.pidfd = -1;
+}
+
+void Spawner::kill(const RunningProcess& process) {
+  if (process.pidfd >= 0) syscall(SYS_pidfd_send_signal, process.pidfd, SIGKILL, nullptr, 0);
+}
+
+void Spawner::signal(const RunningProcess& process, int signal) {
+  if (process.pidfd >= 0) syscall(SYS_pidfd_send_signal, process.pidfd, signal, nullptr, 0);
+}
+
+ProcessCondition condition_of(pid_t pid) {
+  std::ifstream status(concat("/proc/", pid, "/status"));
+  ProcessCondition condition = ProcessCondition::gone;
+  for (std::string line; std::getline(status, line);) {
+    if (const auto state = strip_prefix(line, "State:")) {
+      const char letter = trim(*state).empty() ? 'X' : trim(*state).front();
+      if (letter == 'Z' || letter == 'X') return ProcessCondition::gone;
+      condition = letter == 'T' ? ProcessCondition::stopped : ProcessCondition::runs;
+    }
+    const auto tracer = strip_prefix(line, "TracerPid:");
+    if (tracer && trim(*tracer) != "0") return ProcessCondition::traced;
+  }
+  return condition;
+}
+
+std::string ending_text(const Ending& ending) {
+  if (ending.kind == Ending::Kind::exited) return concat("exited with code ", ending.code);
+  if (ending.kind == Ending::Kind::unknown) return "ended, cause unknown";
+  const char* name = sigabbrev_np(ending.code);
+  if (name == nullptr) return concat("was killed by signal ", ending.code);
+  return concat("was killed by SIG", name);
+}
+
+}  // namespace brigade

@@ -1,0 +1,44 @@
+#pragma once
+
+// What the samples of a cache are made by, as text: a line "KEY = VALUE" for each fact of the
+// stages above it that decides what they are. It lies in the cache's file, so that a later run sees
+// whether the file has what it would make itself, and says what differs where it has not. Pure,
+// but for what `stamp` looks at.
+
+#include <functional>
+#include <string>
+
+#include <brigade/stage_types.h>
+#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/plan/plan.h"
+#include "stages/detail/cache_file.h"
+
+namespace brigade {
+
+/// What changes when a file (or, of a folder, the list of what is in it) changes: "57 bytes of
+/// 1790000000.123456789".
+using FileStamp = std::function<std::string(const std::string& path)>;
+
+/// `stage`: a cache of the plan. Types, contracts, parameters, the files these name, random names,
+/// seeds, shuffle and limits of all stages above it. `types`: all that the plan names.
+std::string cache_key(const Plan& plan, StageNumber stage, const StageTypes& types,
+                      const FileStamp& stamp);
+
+/// A parameter's value in such a line.
+std::string param_text(const ParamValue& value);
+/// What a stage reads, in such a line.
+std::string inputs_text(const Plan& plan, const PlanStage& stage);
+
+/// The first line in which two contents differ: "images.limit was 0, is 100".
+std::string contents_difference(const std::string& before, const std::string& now);
+
+/// The header of the file that this cache writes; not complete.
+CacheFileHeader cache_file_header(const PlanStage& stage, std::string contents);
+
+/// The graph with a cache replaced by a producer of what its file has, and without what is above
+/// it. `cached`: the producer's type. Nothing else may read what is above (make_caches).
+Result<ValidGraph> without_what_is_cached(const ValidGraph& graph, StageNumber stage,
+                                          const std::string& file, const StageType& cached,
+                                          std::uint64_t samples);
+
+}  // namespace brigade

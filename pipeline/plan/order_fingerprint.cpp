@@ -1,0 +1,127 @@
+#include "pipeline/plan/order_fingerprint.h"
+
+#include <string_view>
+
+#include <brigade/text.h>
+#include "pipeline/plan/cache_key.h"
+#include "pipeline/plan/caches.h"
+#include "stages/detail/fused_stage.h"
+
+namespace brigade {
+namespace {
+
+/// Whether a parameter of this type says where something lies, and not what it is.
+bool is_place(ParamType type) {
+  switch (type) {
+    case ParamType::input_path:
+    case ParamType::output_path:
+    case ParamType::input_paths:
+    case ParamType::input_files:
+      return true;
+    case ParamType::flag:
+    case ParamType::integer:
+    case ParamType::number:
+    case ParamType::text:
+    case ParamType::size:
+    case ParamType::duration:
+    case ParamType::dtype:
+    case ParamType::integers:
+    case ParamType::numbers:
+    case ParamType::texts:
+    case ParamType::text_map:
+    case ParamType::choice:
+      return false;
+  }
+  return false;
+}
+
+class OrderText {
+ public:
+  explicit OrderText(const StageTypes& types) : types_(types) {}
+
+  template <class Value>
+  void add(std::string_view stage, std::string_view key, const Value& value) {
+    text_ += concat(stage, ".", key, " = ", value, "\n");
+  }
+
+  /// A stage whose samples others read.
+  void add_writer(const Plan& plan, const PlanStage& stage) {
+    add(stage.name, "type", stage.type);
+    add_params(stage);
+    add(stage.name, "seed", stage.seed);
+    add(stage.name, "random", quote(stage.random));
+    add(stage.name, "shuffle", stage.shuffle);
+    add(stage.name, "limit", stage.limit);
+    add(stage.name, "on_error", stage.on_error.skip ? "skip" : "stop");
+    add(stage.name, "makes", stage.flat_map_outputs == 0 ? stage.fan_out : stage.flat_map_outputs);
+    add_reading(plan, stage);
+    for (const PlanTensor& tensor : stage.ring.tensors)
+      add(stage.name, concat("gives.", tensor.type.name), tensor.type.text());
+  }
+
+  /// A source of samples in a file. The stages above it run in some runs only.
+  void add_cached_part(const PlanStage& stage, const std::string& contents) {
+    add(stage.name, "keeps", contents);
+    add(stage.name, "seed", stage.seed);
+    add(stage.name, "shuffle", stage.shuffle);
+    add(stage.name, "limit", stage.limit);
+  }
+
+  /// What any reader decides: its sources, and how they come in batches.
+  void add_reading(const Plan& plan, const PlanStage& stage) {
+    add(stage.name, "from", inputs_text(plan, stage));
+    add(stage.name, "join", static_cast<int>(stage.join));
+    if (stage.queues.front().fixed) add(stage.name, "replicas", stage.replicas);
+    if (!stage.batched) return;
+    add(stage.name, "drop_last", stage.drop_last);
+    for (const QueueNumber l : stage.queues.numbers())
+      add(stage.name, stage.queues.size() == 1 ? "batch" : concat("batch.", l.value()),
+          stage.queues[l].task);
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  void add_params(const PlanStage& stage) {
+    StageType fused;
+    const StageType* const type = find_type_or_fused(types_, stage.type, fused);
+    if (type != nullptr) add(stage.name, "contract", type->contract.hash());
+    for (const auto& [name, value] : stage.params) {
+      const ParamSpec* const spec = type == nullptr ? nullptr : type->contract.find_param(name);
+      if (spec != nullptr && is_place(spec->type)) continue;
+      add(stage.name, concat("params.", name), param_text(value));
+    }
+  }
+
+  const StageTypes& types_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string order_fingerprint(const Plan& plan, const StageTypes& types, const CacheKeyOf& kept) {
+  ByStage<std::string> contents(plan.stages.size());
+  ByStage<bool> gone(plan.stages.size());
+  for (const StageNumber s : plan.stages.numbers()) {
+    contents[s] = kept(plan, s);
+    if (contents[s].empty()) continue;
+    const ByStage<bool> above = stages_above(plan, s);
+    for (const StageNumber a : above.numbers()) gone[a] = gone[a] || above[a];
+  }
+  OrderText text(types);
+  text.add("graph", "ranks", concat(plan.shard.rank, " of ", plan.shard.world));
+  text.add("graph", "uneven", static_cast<int>(plan.shard.uneven));
+  for (const StageNumber s : plan.stages.numbers()) {
+    const PlanStage& stage = plan.stages[s];
+    if (gone[s]) continue;
+    if (!contents[s].empty())
+      text.add_cached_part(stage, contents[s]);
+    else if (stage.kind == StageKind::consumer)
+      text.add_reading(plan, stage);
+    else
+      text.add_writer(plan, stage);
+  }
+  return text.take();
+}
+
+}  // namespace brigade

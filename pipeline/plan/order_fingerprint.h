@@ -1,0 +1,24 @@
+#pragma once
+
+// What defines the order and the content of a graph's samples, as text: a line "KEY = VALUE" for
+// each fact. It stands beside a position (position.h), so that a run resumed from there can
+// name what differs. Replicas, threads, `chunk:` and rings are not in it, nor are the folders that
+// data lie in: the sources' sizes and fingerprints are compared instead. Pure.
+
+#include <functional>
+#include <string>
+
+#include <brigade/stage_types.h>
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+/// What a stage keeps in a file, or reads from such a file: the same text for the cache that fills
+/// it and for the producer that stands in its place in later runs. Empty for all other stages.
+using CacheKeyOf = std::function<std::string(const Plan& plan, StageNumber stage)>;
+
+/// `types`: all that the plan names. Lines are compared by contents_difference()
+/// (cache_key.h).
+std::string order_fingerprint(const Plan& plan, const StageTypes& types, const CacheKeyOf& kept);
+
+}  // namespace brigade

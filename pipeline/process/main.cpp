@@ -1,3 +1,0 @@
-#include "pipeline/process/app.h"
-
-int main(int argc, char** argv) { return brigade::App(argc, argv).run_command(); }

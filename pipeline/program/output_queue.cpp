@@ -1,0 +1,282 @@
+#include "pipeline/program/output_queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <brigade/text.h>
+#include "base/thread.h"
+#include "base/units.h"
+#include "pipeline/replica/resume_filter.h"
+#include "pipeline/replica/task_loop.h"
+#include "pipeline/stats/leases.h"
+#include "transports/audit.h"
+#include "transports/stop.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::chrono::seconds kReturnsWaitedFor{1};
+constexpr std::int64_t kLookEveryNs = 400'000'000;
+constexpr std::int64_t kStandsStillNs = 900'000'000;
+constexpr std::size_t kHoldersNamed = 4;
+
+ReplicaContext context_of(RunMemory& memory, StageNumber stage, const ByStage<SlotRing>& rings) {
+  ReplicaContext context;
+  context.plan = &memory.run.plan;
+  context.resume = &memory.run.resume;
+  context.stage_index = stage;
+  context.stage = &context.plan->stages[stage];
+  context.control = &memory.segments->control();
+  context.rings = &rings;
+  return context;
+}
+
+/// Whether what a stage waits for stands behind a full ring. A live source with nothing to give is
+/// no reason.
+bool is_behind_a_full_ring(const Plan& plan, const std::vector<Lease>& leases, StageNumber stage) {
+  for (const PlanQueue& queue : plan.stages[stage].queues) {
+    for (const PlanInput& input : queue.inputs) {
+      const auto some = [&](Standing standing) {
+        return std::any_of(leases.begin(), leases.end(), [&](const Lease& lease) {
+          return lease.stage == input.stage && lease.standing == standing;
+        });
+      };
+      if (some(Standing::needs_memory)) return true;
+      if (some(Standing::needs_input) && is_behind_a_full_ring(plan, leases, input.stage))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
+                         std::shared_ptr<ProgramEnds> ends)
+    : memory_(std::move(memory)),
+      ends_(std::move(ends)),
+      rings_(memory_->segments->slot_rings()),
+      context_(context_of(*memory_, stage, rings_)),
+      queues_(*context_.control, stage, 0),
+      counters_(context_) {
+  for (std::uint64_t i = 0; i < context_.stage->hold; ++i) places_.emplace_back(context_);
+}
+
+OutputQueue::~OutputQueue() {
+  if (drain_.joinable()) drain_.join();
+}
+
+Result<std::optional<Batch>> OutputQueue::next(std::uint64_t last_epoch, const Output::Here& at) {
+  if (in_next_.exchange(true))
+    return Error{concat("output ", quote(stage().name),
+                        ": two threads ask for its next batch; one at a time may")};
+  auto taken = take(last_epoch, at);
+  in_next_.store(false);
+  return taken;
+}
+
+Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const Output::Here& at) {
+  end_task();
+  while (!over_) {
+    Place& place = places_[next_number_ % places_.size()];
+    BRIGADE_TRY(wait_for(place));
+    const Attempt<SystemPolicy> found = claim(last_epoch);
+    if (!stuck_.empty()) return Error{std::exchange(stuck_, "")};
+    if (found.look == Look::ended) {
+      if (queues_.all_ended()) end();
+      break;
+    }
+    place.number = next_number_++;
+    place.at = at;
+    place.taken_ns = monotonic_ns();
+    if (!fill(place, found.task)) {
+      give_back(place);
+      continue;
+    }
+    const Inputs record = place.slots.readers[place.queue].inputs();
+    context_.counters().epochs.store(record.info(0).epoch, std::memory_order_relaxed);
+    return std::optional(
+        Batch(std::make_shared<const Batch::Held>(shared_from_this(), place), record.frame()));
+  }
+  return std::optional<Batch>();
+}
+
+void OutputQueue::end_task() {
+  if (in_work_ > 0) counters_.end_task(std::exchange(in_work_, 0));
+}
+
+Attempt<SystemPolicy> OutputQueue::claim(std::uint64_t last_epoch) {
+  if (!std::exchange(begun_, true)) wait_for_start(context_);
+  queues_.set_last_epoch(last_epoch);
+  looked_ns_ = counters_.now_ns();
+  still_since_ns_ = 0;
+  return claim_counted(context_, queues_, counters_, 0, [this] {
+    const Attempt<SystemPolicy> found = queues_.try_claim();
+    if (found.look != Look::blocked || !stands_still()) return found;
+    stuck_ = what_is_unread();
+    return Attempt<SystemPolicy>{Look::ended};
+  });
+}
+
+/// Whether nothing has moved for a while, and everybody waits for somebody.
+bool OutputQueue::stands_still() {
+  const std::int64_t now = monotonic_ns();
+  if (now - looked_ns_ < kLookEveryNs) return false;
+  looked_ns_ = now;
+  std::uint64_t moved = 0;
+  const std::vector<Lease> leases = read_leases(*context_.plan, *context_.control, now);
+  bool waiting = is_behind_a_full_ring(*context_.plan, leases, context_.stage_index);
+  for (const Lease& lease : leases) {
+    const PlanStage& other = context_.plan->stages[lease.stage];
+    for (const QueueNumber queue : other.queues.numbers())
+      moved += queue_level(*context_.control, lease.stage, queue);
+    waiting &= other.is_application() || lease.standing == Standing::needs_memory ||
+               lease.standing == Standing::needs_input;
+  }
+  if (still_since_ns_ == 0 || moved != moved_ || !waiting) still_since_ns_ = now;
+  moved_ = moved;
+  return now - still_since_ns_ >= kStandsStillNs;
+}
+
+std::string OutputQueue::what_is_unread() const {
+  const auto leases = read_leases(*context_.plan, *context_.control, monotonic_ns());
+  std::vector<std::string> unread;
+  for (const Lease& lease : leases) {
+    const PlanStage& other = context_.plan->stages[lease.stage];
+    if (other.is_application() && lease.standing != Standing::needs_input)
+      unread.push_back(quote(other.name));
+  }
+  return concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
+                unread.empty() ? standstill_text(*context_.plan, *context_.control, leases)
+                               : concat("what it waits for stands behind batches that the program "
+                                        "has not read from ",
+                                        join(unread, ", ", " and "),
+                                        "; read the outputs in turn, or drop that one"));
+}
+
+/// What a stage would be shown. False: no sample of it is left.
+bool OutputQueue::fill(Place& place, std::uint64_t task) {
+  counters_.begin_task();
+  place.queue = queues_.queue();
+  place.task = task;
+  place.finished = false;
+  place.held.store(true, std::memory_order_relaxed);
+  const std::uint64_t first = task * queues_.at(place.queue).task_size();
+  RecordReader& reader = place.slots.begin(place.queue, first);
+  SlotStates& states = reader.states();
+  const std::uint64_t before =
+      filter_resumed(context_.resumed(place.queue), first, reader.headers(), states);
+  place.not_full = {states.pads, states.empty_slots - before, 0, 0, 0, before};
+  if (stage().drop_last && states.pads > 0) place.not_full.dropped = std::exchange(states.full, 0);
+  if (states.full == 0) return false;
+  reader.select_full();
+  in_work_ = states.full;
+  return true;
+}
+
+Result<void> OutputQueue::wait_for(const Place& place) {
+  if (!place.held.load(std::memory_order_acquire)) return {};
+  std::unique_lock lock(mutex_);
+  // Either who returns it sees this, or the look below sees that it has been returned.
+  waiting_.store(true, std::memory_order_seq_cst);
+  const bool freed = freed_.wait_for(
+      lock, kReturnsWaitedFor, [&place] { return !place.held.load(std::memory_order_seq_cst); });
+  waiting_.store(false, std::memory_order_relaxed);
+  counters_.end_wait(Cause::barrier);
+  if (freed) return {};
+  return Error{holders()};
+}
+
+std::string OutputQueue::holders() const {
+  std::string held;
+  std::size_t named = 0;
+  for (std::uint64_t i = 0; i < places_.size(); ++i) {  // from the oldest on
+    const Place& place = places_[(next_number_ + i) % places_.size()];
+    if (!place.held.load(std::memory_order_acquire)) continue;
+    if (++named > kHoldersNamed) {
+      held += ", and more";
+      break;
+    }
+    held +=
+        concat(named == 1 ? "" : ", ", "batch ", place.number, " (taken at ", place.at.file, ":",
+               place.at.line, ", ", format_nanoseconds(monotonic_ns() - place.taken_ns), " ago)");
+  }
+  return concat("output ", quote(stage().name), ": `hold: ", places_.size(),
+                "` is reached, counted from the oldest batch that is held: ", held,
+                "; let go of batches before asking for the next, or raise `hold:`");
+}
+
+void OutputQueue::give_back(Place& place) {
+  returned_.enqueue(&place);
+  finish_returned();
+}
+
+void OutputQueue::finish_returned() {
+  do {
+    // Both exchanges are read-modify-writes of one word: what somebody enqueued who was turned
+    // away here is there for the look behind the other's second one.
+    if (finishing_.exchange(true, std::memory_order_acq_rel)) return;
+    Place* place = nullptr;
+    while (returned_.try_dequeue(place)) {
+      finish(*place);
+      place->held.store(false, std::memory_order_seq_cst);
+      if (!waiting_.load(std::memory_order_seq_cst)) continue;
+      const std::lock_guard lock(mutex_);
+      freed_.notify_all();
+    }
+    finishing_.exchange(false, std::memory_order_acq_rel);
+  } while (returned_.size_approx() != 0);
+}
+
+void OutputQueue::finish(Place& place) {
+  if (std::exchange(place.finished, true)) return;
+  queues_.finish(place.queue, place.task, place.not_full);
+}
+
+/// Waits for the turn to finish.
+template <class Work>
+void OutputQueue::in_turn(Work&& work) {
+  while (finishing_.exchange(true, std::memory_order_acq_rel)) std::this_thread::yield();
+  work();
+  finishing_.exchange(false, std::memory_order_acq_rel);
+  if (returned_.size_approx() != 0) finish_returned();
+}
+
+/// Somebody's last look has found that all has been claimed.
+void OutputQueue::end() {
+  over_ = true;
+  if (!closed_) ends_->closed(ProgramEnds::Closing::at_its_end);
+  in_turn([this] {
+    for (Place& place : places_) finish(place);
+  });
+  context_.counters().epochs.store(context_.plan->epochs, std::memory_order_relaxed);
+  ends_->done(context_.number());
+}
+
+void OutputQueue::close() {
+  if (over_ || is_aborting(*context_.control)) return;
+  closed_ = true;
+  const bool holds = std::any_of(places_.begin(), places_.end(),
+                                 [](const Place& place) { return place.held.load(); });
+  ends_->closed(holds ? ProgramEnds::Closing::before_held : ProgramEnds::Closing::before);
+  auto started = start_thread([this] { drain(); });
+  if (!started) return fail(started.error().message);
+  drain_ = std::move(*started);
+}
+
+/// Nobody reads them: memory that somebody holds is not touched by that.
+void OutputQueue::drain() {
+  end_task();
+  Place unread(context_);
+  for (;;) {
+    const Attempt<SystemPolicy> found = claim(kNever);
+    if (!std::exchange(stuck_, "").empty()) continue;  // for the program's other outputs to say
+    if (found.look == Look::ended) return end();
+    fill(unread, found.task);
+    unread.not_full.quarantined += std::exchange(in_work_, 0);
+    in_turn([&] { finish(unread); });
+  }
+}
+
+}  // namespace brigade

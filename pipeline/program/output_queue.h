@@ -1,0 +1,141 @@
+#pragma once
+
+// An output of the graph as the program has it: hands out the tasks of its one replica as batches,
+// several at once, and finishes each on the thread that lets go of it.
+//
+// next() is one thread's at a time. The `hold` places are used in turn, so that a batch waits for
+// the place of the one `hold` before it: the window counts from the oldest batch that is held. A
+// batch that goes is put into a queue, and whoever gets the turn to finish takes all that is there;
+// afterwards it looks again, so that none is left. Nobody waits for that turn but the end.
+//
+// The supervisor rings a program in next() about once a second, so that it sees when nothing moves
+// since the program does not read another output: the call fails, and the run is as it was.
+//
+// At the end of the data what is still held counts as finished: nothing is written any more, so the
+// memory stays as it is for as long as somebody holds a batch, also beyond the end of the run.
+
+#include <concurrentqueue/concurrentqueue.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <brigade/output.h>
+#include "pipeline/memory/shared_segments.h"
+#include "pipeline/program/program_ends.h"
+#include "pipeline/replica/loop_counters.h"
+#include "pipeline/replica/slot_io.h"
+#include "transports/joined_queues.h"
+
+namespace brigade {
+
+/// What a run has in memory, and the plan that says what it means. Outlives the run where a program
+/// still holds batches.
+struct RunMemory {
+  PlannedRun run;
+  std::unique_ptr<SharedSegments> segments = {};  ///< after `run`, which it goes by
+};
+
+class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
+ public:
+  /// `stage`: an application, of the plan's stages.
+  OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
+              std::shared_ptr<ProgramEnds> ends);
+  ~OutputQueue();
+
+  /// As Output::next(). `last_epoch`: nothing is given beyond it.
+  Result<std::optional<Batch>> next(std::uint64_t last_epoch, const Output::Here& at);
+  /// Whether next() has found that nothing is left. Of its thread.
+  bool ended() const { return over_; }
+  /// The program reads no more: what is left is finished unread. Once; nobody is in next().
+  void close();
+  /// Ends the run, for a reason in the program's loop.
+  void fail(std::string message) { ends_->fail(std::move(message)); }
+
+  const PlanStage& stage() const { return *context_.stage; }
+
+ private:
+  friend struct Batch::Held;
+
+  /// One of the batches that may be held at once.
+  struct Place {
+    SlotIo slots;  // what a batch shows lies in one of its readers
+    std::atomic<bool> held{false};
+    bool finished = true;  // of the task: whoever has the turn
+    QueueNumber queue = 0;
+    std::uint64_t task = 0;
+    SlotCounts not_full;
+    // Where it was taken, for messages: next() alone.
+    Output::Here at;
+    std::int64_t taken_ns = 0;
+    std::uint64_t number = 0;  // of batches
+
+    explicit Place(const ReplicaContext& context) : slots(context) {}
+  };
+
+  bool stands_still();
+  std::string what_is_unread() const;
+  Attempt<SystemPolicy> claim(std::uint64_t last_epoch);
+  Result<std::optional<Batch>> take(std::uint64_t last_epoch, const Output::Here& at);
+  Result<void> wait_for(const Place& place);
+  std::string holders() const;
+  bool fill(Place& place, std::uint64_t task);
+  void give_back(Place& place);
+  void finish_returned();
+  void finish(Place& place);
+  template <class Work>
+  void in_turn(Work&& work);
+  void end();
+  void end_task();
+  void drain();
+
+  const std::shared_ptr<RunMemory> memory_;
+  const std::shared_ptr<ProgramEnds> ends_;
+  const ByStage<SlotRing> rings_;
+  ReplicaContext context_;
+  JoinedQueues<SystemPolicy> queues_;
+  std::deque<Place> places_;
+
+  // Of whoever is in next().
+  std::atomic<bool> in_next_{false};
+  LoopCounters counters_;
+  bool begun_ = false;
+  bool over_ = false;
+  bool closed_ = false;
+  std::uint64_t next_number_ = 0;  // of batches
+  std::uint64_t moved_ = 0;        // sum of all watermarks when it was looked at last
+  std::int64_t looked_ns_ = 0;
+  std::int64_t still_since_ns_ = 0;
+  std::string stuck_;          // why the last claim has given up
+  std::uint64_t in_work_ = 0;  // FULL slots of the batch given last
+
+  // Of whoever has the turn to finish.
+  moodycamel::ConcurrentQueue<Place*> returned_;
+  std::atomic<bool> finishing_{false};
+
+  // Who waits for a place.
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  std::atomic<bool> waiting_{false};
+
+  std::thread drain_;
+};
+
+/// Keeps a place, and all memory behind it, until it goes.
+struct Batch::Held {
+  std::shared_ptr<OutputQueue> queue;
+  OutputQueue::Place* place;
+
+  Held(std::shared_ptr<OutputQueue> of, OutputQueue::Place& at)
+      : queue(std::move(of)), place(&at) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { queue->give_back(*place); }
+};
+
+}  // namespace brigade

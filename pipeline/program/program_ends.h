@@ -1,0 +1,57 @@
+#pragma once
+
+// What the program's threads say to the supervisor of the stages that are the program's own: an
+// output has given all that there is, it was closed, or the program's loop cannot go on. Any
+// thread, also after the run has ended: then nobody listens.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <brigade/result.h>
+#include "base/owned_fd.h"
+
+namespace brigade {
+
+class ProgramEnds {
+ public:
+  static Result<std::shared_ptr<ProgramEnds>> create();
+
+  /// Readable when take_done() has something, or wake() was called.
+  int fd() const { return event_.get(); }
+  void wake();
+  /// By number in the graph, in order.
+  std::vector<int> take_done();
+  void done(int replica);
+
+  struct Listener {
+    std::function<void(std::string)> failed;  ///< ends the run, for this reason
+    /// Nobody reads any more of what is still being made: ends the run.
+    std::function<void(bool at_once)> unread;
+  };
+  /// Until it is given another one. `readers`: outputs, and whoever else reads.
+  void listen(Listener listener, int readers);
+  void fail(std::string message);
+
+  enum class Closing {
+    at_its_end,   ///< all has been read
+    before,       ///< what is left is drained
+    before_held,  ///< likewise, while the program holds batches: it may not drain
+  };
+  /// Once for each output.
+  void closed(Closing how);
+
+ private:
+  ProgramEnds() = default;
+
+  OwnedFd event_;
+  std::mutex mutex_;
+  std::vector<int> done_;
+  Listener listener_;
+  int readers_ = 0;
+  bool unread_ = false;  // of an output that was closed
+};
+
+}  // namespace brigade

@@ -1,0 +1,65 @@
+#pragma once
+
+// What a cache keeps: a slot per sample, behind the ring in the segment of its stage, as memory
+// that all replicas of the stage share. A slot is cached once: its state is stored last, and says
+// that the rest is there. So a replica that dies while it writes one leaves a slot that is not
+// there yet, and whoever does the task again writes it anew.
+//
+// The slot of a sample is its index in the source, so that the samples of the cache are those of
+// the source, under the same ids. Several ranks each keep their own part: there it is the place in
+// which this rank has read it, and its id follows from that (cached_id).
+//
+// Any replica of the stage; keep() of one slot by one at a time, which holds the task it is in.
+
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "pipeline/plan/plan.h"
+#include "pipeline/records/shared_shape.h"
+#include "transports/slot_ring.h"
+
+namespace brigade {
+
+/// Where a cache keeps the sample of this header.
+inline std::uint64_t cache_slot_of(const Plan& plan, const SlotHeader& header) {
+  return plan.shard.world == 1 ? header.id : header.index;
+}
+
+/// The id of the sample in this slot of a cache.
+inline std::uint64_t cached_id(const Plan& plan, std::uint64_t slot) {
+  return slot * plan.shard.world + plan.shard.rank;
+}
+
+class CacheSlots {
+ public:
+  /// `ring`: the ring of the cache's stage, at the beginning of its segment.
+  CacheSlots(const PlanStage& stage, const SlotRing& ring)
+      : slots_(reinterpret_cast<std::byte*>(ring.headers(0)) + stage.ring.bytes, stage.cache.slots,
+               slot_arrays(stage.cache)) {}
+
+  std::uint64_t slots() const { return slots_.slots(); }
+  std::byte* slot(std::size_t array, std::uint64_t slot) const { return slots_.slot(array, slot); }
+
+  /// `pad` for one that is not there (yet). What it holds may be read when it is full.
+  SlotState state(std::uint64_t slot) const {
+    // Pairs with keep().
+    const auto state = static_cast<SlotState>(word(slot).load(std::memory_order_acquire));
+    return state == SlotState::full || state == SlotState::empty ? state : SlotState::pad;
+  }
+
+  /// After the slot's tensors have been written, or for a sample that there is not.
+  void keep(std::uint64_t slot, SlotState state) const {
+    word(slot).store(static_cast<std::uint64_t>(state), std::memory_order_release);
+  }
+
+ private:
+  /// Of a slot's header only one word is used.
+  std::atomic_ref<std::uint64_t> word(std::uint64_t slot) const {
+    return std::atomic_ref<std::uint64_t>(slots_.headers(slot)->number);
+  }
+
+  SlotRing slots_;
+};
+
+}  // namespace brigade

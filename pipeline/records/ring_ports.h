@@ -1,0 +1,29 @@
+#pragma once
+
+// Which tensors a stage of the plan reads and writes, and where they are in their rings. Pure
+// functions.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <brigade/types.h>
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+/// The array of a ring with the tensor of that name; aborts where there is none.
+std::size_t array_index(const PlanRing& ring, std::string_view name);
+
+/// NAME.shape right after a ragged NAME belongs to it.
+bool is_shape_array(const PlanRing& ring, std::size_t i);
+
+/// Whether the tensor travels on through the stage.
+bool is_passed(const PlanStage& stage, const std::string& name);
+
+/// Types per sample of what a stage reads: of a single source, or of all as "port.tensor".
+Ports input_ports(const Plan& plan, const PlanStage& stage);
+/// Of what it writes itself, without what passes through it.
+Ports own_outputs(const PlanStage& stage);
+
+}  // namespace brigade

@@ -1,0 +1,28 @@
+#pragma once
+
+// Which sample of its source a number stands for: what messages, `on_error:` and positions call a
+// sample. Any thread.
+
+#include <cstdint>
+
+#include "pipeline/plan/plan.h"
+#include "pipeline/records/sampler.h"
+#include "transports/layout.h"
+
+namespace brigade {
+
+/// The producer whose ids the samples of a stage's task queue carry: of zipped sources, the first
+/// one's.
+const PlanStage& id_source(const Plan& plan, const PlanStage& stage, QueueNumber queue);
+
+/// Index in its source of sample `number` of a stage's task queue, the same in every epoch; the
+/// number where the source has no index, or has not said how large it is.
+std::uint64_t source_id(const Plan& plan, const Control<SystemPolicy>& control, StageNumber stage,
+                        QueueNumber queue, std::uint64_t number);
+
+/// What maps the numbers of `source`'s index space to its samples, once it has opened. They are
+/// those of the task queues below it, but for the fan-outs in between (PlanIndexSpace::fan_out).
+Sampler source_sampler(const Plan& plan, const Control<SystemPolicy>& control,
+                       const PlanStage& source);
+
+}  // namespace brigade

@@ -1,0 +1,63 @@
+#include "pipeline/replica/checkpoint_saver.h"
+
+#include "base/clock.h"
+#include "pipeline/checkpoint/checkpoint_files.h"
+#include "pipeline/checkpoint/read_position.h"
+#include "pipeline/replica/work.h"
+
+namespace brigade {
+
+CheckpointSaver::CheckpointSaver(const ReplicaContext& context, Stage& stage)
+    : context_(context),
+      stage_(&stage),
+      saved_samples_(samples()),
+      saved_epoch_ends_(epoch_ends()),
+      saved_ns_(monotonic_ns()) {}
+
+std::uint64_t CheckpointSaver::samples() const {
+  return context_.counters().samples.load(std::memory_order_relaxed);
+}
+
+std::uint64_t CheckpointSaver::epoch_ends() const {
+  return context_.replica_words().ended.value.load(std::memory_order_relaxed);
+}
+
+bool CheckpointSaver::due() {
+  const Plan& plan = *context_.plan;
+  if (plan.checkpoint_samples > 0) return samples() >= saved_samples_ + plan.checkpoint_samples;
+  if (plan.checkpoint_ns > 0)
+    return samples() != saved_samples_ && monotonic_ns() >= saved_ns_ + plan.checkpoint_ns;
+  return epoch_ends() != saved_epoch_ends_;
+}
+
+Result<void> CheckpointSaver::look() {
+  if (!due()) [[likely]]
+    return {};
+  return save();
+}
+
+Result<void> CheckpointSaver::finish() {
+  if (samples() == saved_samples_ && epoch_ends() == saved_epoch_ends_) return {};
+  return save();
+}
+
+Result<void> CheckpointSaver::save() {
+  // In the middle of such an epoch there is no position to resume from: the state of its beginning
+  // stays.
+  if (!position_is_exact(*context_.plan, *context_.resume, *context_.control, context_.stage_index))
+    return {};
+  const auto saved = guarded([&] { return stage_->save(); });
+  if (!saved.ok()) return saved.error().within("save");
+  const PositionFile file{
+      context_.stage->name,
+      context_.resume->order,
+      {read_position(*context_.plan, *context_.resume, *context_.control, context_.stage_index)}};
+  BRIGADE_TRY(
+      write_checkpoint(context_.stage->saved_file, *saved, context_.stage->position_file, file));
+  saved_samples_ = samples();
+  saved_epoch_ends_ = epoch_ends();
+  saved_ns_ = monotonic_ns();
+  return {};
+}
+
+}  // namespace brigade

@@ -1,0 +1,308 @@
+#include "pipeline/replica/replica.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <brigade/text.h>
+#include "base/arithmetic.h"
+#include "base/atomic_file.h"
+#include "base/shared_path.h"
+#include "base/units.h"
+#include "pipeline/checkpoint/checkpoint_files.h"
+#include "pipeline/records/record_codec.h"
+#include "pipeline/replica/cache_progress.h"
+#include "pipeline/replica/reindex_loop.h"
+#include "pipeline/replica/source_names.h"
+#include "pipeline/replica/stream_position.h"
+#include "pipeline/replica/task_loop.h"
+#include "pipeline/stats/source_audit.h"
+#include "transports/stop.h"
+
+namespace brigade {
+
+namespace {
+
+// What a stage is opened with; it may keep references into it.
+struct Opening {
+  std::shared_ptr<void> params;  // the contract's struct
+  OpenContext context;
+};
+
+/// A producer of another stage, opened here to name its samples.
+struct OpenedSource {
+  Opening opening;
+  std::unique_ptr<Producer> producer;
+};
+
+Result<std::shared_ptr<void>> make_params(const StageContract& contract, const PlanStage& plan) {
+  std::shared_ptr<void> params = contract.make_params();
+  for (const auto& [name, value] : plan.params) {
+    const ParamSpec* spec = contract.find_param(name);
+    if (spec == nullptr) {
+      return Error{concat("the plan has a parameter ", quote(name), " that the contract of ",
+                          quote(contract.type), " lacks; plan and program differ")};
+    }
+    const Result<void> set = set_param(*spec, params.get(), value);
+    if (!set.ok()) return set.error().within(concat("parameter ", quote(name)));
+  }
+  return params;
+}
+
+Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContract& contract,
+                     Opening& out) {
+  BRIGADE_ASSIGN(out.params, make_params(contract, stage));
+  OpenContext& open = out.context;
+  open.stage = stage.name;
+  open.replicas = stage.replicas;
+  open.threads = stage.threads;
+  open.device = stage.device;
+  open.seed = stage.seed;
+  open.stream = stream_id(stage.random);
+  open.epochs =
+      static_cast<std::uint32_t>(index_space_epochs(plan, stage.queues.front().index_space));
+  for (const PlanQueue& queue : stage.queues) {
+    if (!stage.batched) break;
+    open.samples_max = std::max(open.samples_max, static_cast<std::int64_t>(queue.task));
+  }
+  open.inputs = input_ports(plan, stage);
+  open.outputs = own_outputs(stage);
+  open.params_data = out.params.get();
+  open.params_type = contract.params_type;
+  return {};
+}
+
+class SilentReporter final : public Reporter {
+ public:
+  void report(std::string_view, double) override {}
+  void report(std::string_view, std::uint64_t) override {}
+  void log(std::string_view) override {}
+};
+
+}  // namespace
+
+struct Replica::State {
+  ReplicaSetup setup;
+  ReplicaContext context;
+  Opening opening;
+  SourceNames source_names;
+  std::unique_ptr<Stage> stage;
+  std::unique_ptr<Producer> producer;
+  std::uint64_t source_samples = 0;      // of an indexed producer, `limit` applied
+  std::optional<std::uint64_t> samples;  // of them, per epoch, in this process
+  std::vector<SkippedInputs> skipped;    // beside these
+  std::optional<JoinedQueues<SystemPolicy>> queues;
+  std::optional<EpochNotifier> epoch_ends;
+  std::optional<CheckpointSaver> checkpoints;
+  std::unique_ptr<Work> work;
+
+  Result<void> open_stage();
+  Result<void> open_producer();
+  Result<void> count_skipped(std::uint64_t found);
+  Result<void> check_size() const;
+  Result<void> check_fingerprint(std::uint64_t found) const;
+  bool running() const;
+  Result<std::shared_ptr<Producer>> open_source(const PlanStage& source) const;
+  void prepare_loop();
+};
+
+Result<void> Replica::State::open_stage() {
+  BRIGADE_ASSIGN(stage, setup.make_stage());
+  const PlanStage& plan = *context.stage;
+  std::string saved;  // the stage keeps what it needs of it
+  if (plan.saves) BRIGADE_TRY(check_writable(plan.saved_file));
+  if (context.resumed().restored) {
+    BRIGADE_ASSIGN(saved, read_whole_file(plan.saved_file));
+    opening.context.saved = saved;
+  }
+  Result<void> opened = guarded([&] { return stage->open(opening.context); });
+  opening.context.saved = {};
+  if (opened.ok() || !context.resumed().restored) return opened;
+  return opened.error().within(concat("going on from ", plan.saved_file));
+}
+
+Result<void> Replica::State::open_producer() {
+  BRIGADE_ASSIGN(producer, setup.make_producer());
+  BRIGADE_TRY(guarded([&] { return producer->open(opening.context); }));
+  BRIGADE_ASSIGN(std::uint64_t size, guarded([&] { return producer->size(); }));
+  const std::uint64_t limit = context.stage->limit;
+  source_samples = limit > 0 ? std::min(size, limit) : size;
+  if (source_samples == 0) return Error{"its source has no samples"};
+  BRIGADE_ASSIGN(samples, shard_samples(source_samples, context.plan->shard));
+  BRIGADE_TRY(check_size());
+  BRIGADE_TRY(count_skipped(size));
+  BRIGADE_ASSIGN(const std::uint64_t fingerprint,
+                 guarded([&]() -> Result<std::uint64_t> { return producer->fingerprint(); }));
+  return check_fingerprint(fingerprint);
+}
+
+/// What the graph leaves out, and what the source skips itself.
+Result<void> Replica::State::count_skipped(std::uint64_t found) {
+  skipped = left_out(found, source_samples, *samples, context.plan->shard);
+  const auto* const source = dynamic_cast<const SkipsInputs*>(producer.get());
+  if (source == nullptr) return {};
+  BRIGADE_ASSIGN(const auto by_source, guarded([&]() -> Result<std::vector<SkippedInputs>> {
+                   return source->skipped();
+                 }));
+  for (const SkippedInputs& one : by_source)
+    if (one.count > 0 && skipped.size() < kSkipReasonsMax)
+      skipped.push_back({one.why, one.count, one.text.substr(0, kSkipTextBytesMax)});
+  return {};
+}
+
+bool Replica::State::running() const {
+  return context.control->phase->value.load(std::memory_order_acquire) !=
+         static_cast<std::uint64_t>(Phase::starting);
+}
+
+/// A replica that is started again must find the source that the run began with: its numbers mean
+/// the samples that were there then.
+Result<void> Replica::State::check_size() const {
+  const PlanQueue& queue = context.stage->queues.front();
+  const std::uint64_t resumed = context.resume->index_space(queue.index_space).samples;
+  if (resumed != 0 && resumed != *samples)
+    return Error{concat("its source has ", format_samples(*samples), " now and had ",
+                        format_count(resumed),
+                        " at the checkpoint; bring them back, or run without --resume")};
+  const std::uint64_t before = context.index_space_of(0).epoch_samples.value.load();
+  if (!running() || before == kNever || before == *samples) return {};
+  return Error{concat("its source has ", format_samples(*samples), " now and had ",
+                      format_count(before),
+                      " when the run began; did its files change while the run went on?")};
+}
+
+/// The same for what its samples are. The first replica that opens says it for all.
+Result<void> Replica::State::check_fingerprint(std::uint64_t found) const {
+  const std::uint64_t resumed = context.resumed().fingerprint;
+  if (resumed != 0 && found != 0 && resumed != found)
+    return Error{
+        "its source has other samples now than at the checkpoint; bring them back, or run without "
+        "--resume"};
+  std::uint64_t first = 0;
+  auto& word = context.words().fingerprint->value;
+  if (found == 0 || word.compare_exchange_strong(first, found) || first == found) return {};
+  return Error{running()
+                   ? "its source has other samples now than when the run began; did its files "
+                     "change while the run went on?"
+                   : "its source has other samples than another replica has found; did its "
+                     "files change meanwhile?"};
+}
+
+Result<std::shared_ptr<Producer>> Replica::State::open_source(const PlanStage& source) const {
+  static SilentReporter silent;
+  const StageType* type = setup.find_type ? setup.find_type(source) : nullptr;
+  if (type == nullptr || !setup.make_source) return Error{"its type is not known here"};
+  auto opened = std::make_shared<OpenedSource>();
+  BRIGADE_TRY(prepare(*context.plan, source, type->contract, opened->opening));
+  opened->opening.context.reporter = &silent;
+  opened->opening.context.again = true;
+  BRIGADE_ASSIGN(opened->producer, setup.make_source(*type));
+  BRIGADE_TRY(guarded([&] { return opened->producer->open(opened->opening.context); }));
+  return std::shared_ptr<Producer>(opened, opened->producer.get());
+}
+
+void Replica::State::prepare_loop() {
+  if (context.stage->flat_map_outputs > 0) return;  // ReindexLoop has all that it needs
+  queues.emplace(*context.control, context.stage_index, context.replica);
+  if (context.stage->is_cache()) {
+    queues->give_up_to(CacheProgress(context));
+    work = make_cache_work(context);
+    return;
+  }
+  if (stage && context.stage->kind == StageKind::producer) {
+    work = context.stage->replicas > 1 ? make_shared_stream_work(context, *stage)
+                                       : make_stream_work(context, *stage);
+    return;
+  }
+  if (stage) {
+    work = context.stage->batched ? make_batch_work(context, *stage)
+                                  : make_sample_work(context, *stage);
+    return;
+  }
+  const IndexSpaceNumber index_space = context.stage->queues.front().index_space;
+  const std::uint64_t period =
+      epoch_period(*samples, context.plan->index_spaces[index_space].multiple);
+  const std::uint64_t epochs = index_space_epochs(*context.plan, index_space);
+  queues->at(0).set_own_end(multiply_saturating(period, epochs));
+  // Early, so that the stages below know them with their first slot; the start barrier stores the
+  // same.
+  set_epoch(*context.control, index_space, *samples, period);
+  context.index_space_of(0).source_samples.value.store(source_samples, std::memory_order_release);
+  work = make_producer_work(context, *producer, source_sampler(context, *context.stage));
+}
+
+Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  state.setup = std::move(setup);
+  ReplicaContext& context = state.context;
+  context.plan = state.setup.plan;
+  context.resume = state.setup.resume;
+  context.stage_index = state.setup.stage;
+  context.stage = &context.plan->stages[context.stage_index];
+  context.replica = state.setup.replica;
+  context.control = state.setup.control;
+  context.rings = &state.setup.rings;
+  context.reporter = state.setup.reporter;
+  state.source_names =
+      SourceNames([owner = &state](const PlanStage& source) { return owner->open_source(source); });
+  context.source_names = &state.source_names;
+}
+
+Replica::~Replica() = default;
+Replica::Replica(Replica&&) noexcept = default;
+Replica& Replica::operator=(Replica&&) noexcept = default;
+
+Result<void> Replica::open() {
+  State& state = *state_;
+  const auto open = [&]() -> Result<void> {
+    BRIGADE_TRY(prepare(*state.context.plan, *state.context.stage, state.setup.type->contract,
+                        state.opening));
+    state.opening.context.replica = state.context.replica;
+    state.opening.context.again = state.running();
+    const PlanStage& stage = *state.context.stage;
+    const bool stream = stage.kind == StageKind::producer && !stage.indexed;
+    if (stream && stage.replicas > 1) {
+      state.opening.context.samples_done = shared_stream_position(state.context).index;
+    } else if (stream || stage.flat_map_outputs > 0) {
+      BRIGADE_ASSIGN(const StreamPosition place, stream_position(state.context));
+      if (stream) state.opening.context.epoch = place.epoch;
+      if (stream) state.opening.context.samples_done = place.index;
+    }
+    state.opening.context.reporter = state.setup.reporter;
+    if (stage.is_cache()) return {};  // the runtime does its work
+    return stage.indexed ? state.open_producer() : state.open_stage();
+  };
+  const Result<void> opened = open();
+  if (!opened.ok()) return opened.error();
+  state.prepare_loop();
+  return {};
+}
+
+std::optional<std::uint64_t> Replica::source_size() const { return state_->samples; }
+const std::vector<SkippedInputs>& Replica::skipped() const { return state_->skipped; }
+
+Result<void> Replica::run() {
+  State& state = *state_;
+  if (state.context.stage->kind == StageKind::consumer) wait_for_start(state.context);
+  if (is_aborting(*state.context.control)) return {};
+  if (state.context.stage->flat_map_outputs > 0)
+    return ReindexLoop(state.context, *state.stage, state.setup.spins).run();
+  state.epoch_ends.emplace(state.context, *state.queues, state.stage.get());
+  if (state.context.stage->saves) state.checkpoints.emplace(state.context, *state.stage);
+  return TaskLoop(state.context, *state.queues, *state.epoch_ends, *state.work, state.setup.spins,
+                  state.checkpoints ? &*state.checkpoints : nullptr)
+      .run();
+}
+
+Result<void> Replica::close() {
+  State& state = *state_;
+  const Result<void> closed = guarded([&]() -> Result<void> {
+    if (state.stage) return state.stage->close();
+    if (state.producer) return state.producer->close();
+    return {};
+  });
+  if (!closed.ok()) return closed.error().within("close");
+  return {};
+}
+
+}  // namespace brigade

@@ -1,0 +1,68 @@
+#pragma once
+
+// One replica of one stage: opens the user's class, claims tasks, calls it slot by slot or batch by
+// batch on shared memory, finishes tasks, until its task queues have ended. The same class runs in
+// a worker process and as a thread of `--in-process`; it knows neither. Call order, from one
+// thread:
+//
+//   open source_size? run close
+//
+// run() of a consumer waits for Phase::running first. Errors name the sample by number and, where
+// the producer can describe it, by source.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <brigade/result.h>
+#include <brigade/skipped_inputs.h>
+#include <brigade/stage_types.h>
+#include "pipeline/plan/resume_point.h"
+#include "pipeline/replica/run_reporter.h"
+#include "transports/layout.h"
+#include "transports/slot_ring.h"
+
+namespace brigade {
+
+/// What a replica is given. Everything outlives it.
+struct ReplicaSetup {
+  const Plan* plan = nullptr;
+  const ResumePoint* resume = nullptr;
+  StageNumber stage = 0;  ///< index into plan->stages
+  int replica = 0;        ///< of the stage
+  Control<SystemPolicy>* control = nullptr;
+  ByStage<SlotRing> rings;          ///< those this replica neither reads nor writes are empty
+  const StageType* type = nullptr;  ///< contract; the body comes from make_stage or make_producer
+  std::function<Result<std::unique_ptr<Stage>>()> make_stage;
+  std::function<Result<std::unique_ptr<Producer>>()> make_producer;
+  /// The type of another stage, a source, and what makes its producer; null: not known here. Asked
+  /// where a sample has failed, to name it.
+  std::function<const StageType*(const PlanStage&)> find_type;
+  std::function<Result<std::unique_ptr<Producer>>(const StageType&)> make_source;
+  RunReporter* reporter = nullptr;
+  int spins = 0;  ///< attempts before sleeping
+};
+
+class Replica {
+ public:
+  explicit Replica(ReplicaSetup setup);
+  ~Replica();
+  Replica(Replica&&) noexcept;
+  Replica& operator=(Replica&&) noexcept;
+
+  Result<void> open();
+  /// Samples per epoch of an indexed source, `limit` applied; none for other stages. After open().
+  std::optional<std::uint64_t> source_size() const;
+  /// What an indexed source has found and does not give: by itself, for `limit`, to other ranks.
+  const std::vector<SkippedInputs>& skipped() const;
+  Result<void> run();
+  Result<void> close();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace brigade

@@ -1,0 +1,70 @@
+#pragma once
+
+// The loop of every replica: claim a task or wait for one, tell the stage of epochs that have
+// ended, do the work, finish. It ends when its task queues have ended. The loop reads the clock
+// once per task, and once more after a wait.
+//
+// One replica's; one thread.
+
+#include <cstdint>
+
+#include <brigade/result.h>
+#include "pipeline/replica/checkpoint_saver.h"
+#include "pipeline/replica/epoch_notifier.h"
+#include "pipeline/replica/loop_counters.h"
+#include "pipeline/replica/work.h"
+#include "transports/joined_queues.h"
+#include "transports/wait.h"
+
+namespace brigade {
+
+class TaskLoop {
+ public:
+  /// `spins`: attempts before sleeping. `checkpoints`: null where nothing is saved.
+  TaskLoop(const ReplicaContext& context, JoinedQueues<SystemPolicy>& queues,
+           EpochNotifier& epoch_ends, Work& work, int spins,
+           CheckpointSaver* checkpoints = nullptr);
+
+  /// An error ends the run; the task in flight stays claimed.
+  Result<void> run();
+
+ private:
+  Result<void> between_tasks();
+  void rest();
+  Attempt<SystemPolicy> claim();
+  Result<void> do_task(std::uint64_t task);
+
+  ReplicaContext context_;
+  LoopCounters counters_;
+  JoinedQueues<SystemPolicy>* queues_;
+  EpochNotifier* epoch_ends_;
+  Work* work_;
+  int spins_;
+  CheckpointSaver* checkpoints_;
+};
+
+/// Claims a task or waits for one, and counts for what. `try_claim`: that of `queues`, and whatever
+/// else may end the wait.
+template <class TryClaim>
+Attempt<SystemPolicy> claim_counted(const ReplicaContext& context,
+                                    const JoinedQueues<SystemPolicy>& queues,
+                                    LoopCounters& counters, int spins, TryClaim&& try_claim) {
+  Attempt<SystemPolicy> found = try_claim();
+  if (found.look == Look::claimed) return found;
+  Cause cause = found.cause;
+  const auto attempt = [&] {
+    const Attempt<SystemPolicy> again = try_claim();
+    if (again.look == Look::blocked) cause = again.cause;
+    return again;
+  };
+  const auto before_sleep = [&] { counters.begin_wait(cause); };
+  found = claim_or_wait(*context.control, context.number(), spins, attempt, before_sleep,
+                        queues.watched());
+  counters.end_wait(cause);
+  return found;
+}
+
+/// Sleeps until the graph has left Phase::starting. Whoever changes the phase must ring.
+void wait_for_start(const ReplicaContext& context);
+
+}  // namespace brigade

@@ -1,0 +1,106 @@
+#include "pipeline/replica/quarantine.h"
+#include "pipeline/replica/resume_filter.h"
+#include "pipeline/replica/slot_io.h"
+
+namespace brigade {
+namespace {
+
+class BatchWork final : public Work {
+ public:
+  BatchWork(const ReplicaContext& context, Stage& stage)
+      : context_(context),
+        stage_(&stage),
+        errors_(context),
+        quarantine_(context, errors_),
+        slots_(context),
+        in_flight_(&context.replica_words().in_flight.value),
+        fixed_(context.stage->queues.front().fixed) {}
+
+  Result<TaskDone> work(QueueNumber queue, std::uint64_t first) override {
+    RecordReader& reader = slots_.begin(queue, first);
+    SlotStates& states = reader.states();
+    const ResumeQueue& resumed = context_.resumed(queue);
+    const std::uint64_t before = filter_resumed(resumed, first, reader.headers(), states);
+    BRIGADE_ASSIGN(const std::uint64_t quarantined,
+                   quarantine_.skip(queue, reader.headers(), states));
+    TaskDone done{
+        states.full,
+        {states.pads, states.empty_slots - before - quarantined, 0, quarantined, 0, before}};
+    const bool skipped = context_.stage->drop_last && is_short(queue, first, states);
+    if (skipped) skip(states, done);
+    if (slots_.writer) slots_.writer->pass_on(reader.headers(), states);
+    const bool had_it = was_consumed(resumed, first, reader.headers()[0]);
+    if (states.full == 0 && (skipped || had_it || !fixed_)) return done;
+
+    in_flight_->store(SampleAddress{queue, first + states.first_full}.word(),
+                      std::memory_order_relaxed);
+    const Result<Next> answer = call(reader, states);
+    if (!emitted(answer)) [[unlikely]] {
+      BRIGADE_TRY(settle_call(answer, context_, queue, reader.samples(), errors_));
+      done.full = 0;
+      done.not_full.empty_slots += states.full;
+      if (slots_.writer) make_empty_slots(*slots_.writer, states);
+    }
+    in_flight_->store(kNever, std::memory_order_relaxed);
+    return done;
+  }
+
+ private:
+  Result<Next> call(RecordReader& reader, const SlotStates& states) {
+    reader.select_full();
+    const Inputs in = reader.inputs();
+    if (!slots_.writer) {
+      Outputs none(no_outputs_);
+      return guarded([&]() -> Result<Next> { return stage_->process(in, none); });
+    }
+    slots_.writer->select_full(states);
+    Outputs out = slots_.writer->outputs();
+    Result<Next> answer = guarded([&]() -> Result<Next> { return stage_->process(in, out); });
+    slots_.writer->check_shapes(answer);
+    if (emitted(answer)) slots_.writer->commit_full(states);
+    return answer;
+  }
+
+  /// Under `assign: fixed` the tasks of a round are short together, so that counts stay equal.
+  bool is_short(QueueNumber queue, std::uint64_t first, const SlotStates& states) const {
+    if (!fixed_ || context_.stage->replicas == 1) return states.pads > 0;
+    const IndexSpaceWords<SystemPolicy>& index_space = context_.index_space_of(queue);
+    const std::uint64_t round =
+        context_.stage->queues[queue].task * static_cast<std::uint64_t>(context_.stage->replicas);
+    const std::uint64_t index =
+        first % index_space.epoch_period.value.load(std::memory_order_acquire);
+    return (index / round + 1) * round >
+           index_space.epoch_samples.value.load(std::memory_order_acquire);
+  }
+
+  /// `drop_last`: the samples of a short batch are empty slots from here on.
+  static void skip(SlotStates& states, TaskDone& done) {
+    done.not_full.dropped = states.full;
+    done.full = 0;
+    for (SlotState& state : states.states)
+      if (state == SlotState::full) state = SlotState::empty;
+    states.count();
+  }
+
+  static void make_empty_slots(RecordWriter& writer, const SlotStates& states) {
+    for (std::uint64_t slot = 0; slot < states.slots(); ++slot)
+      if (states.is_full(slot)) writer.make_empty(slot);
+  }
+
+  ReplicaContext context_;
+  Stage* stage_;
+  ErrorPolicy errors_;
+  Quarantine quarantine_;
+  SlotIo slots_;
+  Frame no_outputs_;
+  SystemPolicy::Atomic<std::uint64_t>* in_flight_;
+  bool fixed_;  // then batches without a sample are delivered too
+};
+
+}  // namespace
+
+std::unique_ptr<Work> make_batch_work(const ReplicaContext& context, Stage& stage) {
+  return std::make_unique<BatchWork>(context, stage);
+}
+
+}  // namespace brigade

@@ -1,0 +1,99 @@
+#include "pipeline/session/attach.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <brigade/text.h>
+#include "base/io.h"
+
+namespace brigade {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<RunningGraph> graph_of(pid_t pid) {
+  RunningGraph graph{pid, "", ""};
+  std::error_code error;
+  const fs::path folder = concat("/proc/", pid, "/fd");
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code unreadable;
+    const std::string target = fs::read_symlink(entry->path(), unreadable).string();
+    if (target.starts_with("/memfd:brigade-control")) graph.control = entry->path().string();
+    if (target.starts_with("/memfd:brigade-plan")) graph.plan = entry->path().string();
+  }
+  if (graph.control.empty() || graph.plan.empty()) return std::nullopt;
+  return graph;
+}
+
+/// The user that a process acts as.
+Result<uid_t> user_of(pid_t pid) {
+  struct stat status;
+  if (stat(concat("/proc/", pid).c_str(), &status) != 0) return Error{errno_text()};
+  return status.st_uid;
+}
+
+}  // namespace
+
+std::map<std::string, pid_t> find_workers(pid_t supervisor) {
+  std::map<std::string, pid_t> workers;
+  std::error_code error;
+  // Children are listed under the thread that started them.
+  for (fs::directory_iterator thread(concat("/proc/", supervisor, "/task"), error), end;
+       !error && thread != end; thread.increment(error)) {
+    std::ifstream children(thread->path() / "children");
+    for (pid_t pid = 0; children >> pid;) {
+      std::ifstream file(concat("/proc/", pid, "/cmdline"), std::ios::binary);
+      std::string title;
+      std::getline(file, title, '\0');
+      if (const auto name = strip_prefix(title, "brigade: ")) workers.emplace(*name, pid);
+    }
+  }
+  return workers;
+}
+
+std::vector<RunningGraph> find_running_graphs() {
+  std::vector<RunningGraph> graphs;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    pid_t pid = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size()) continue;
+    if (auto graph = graph_of(pid)) graphs.push_back(std::move(*graph));
+  }
+  std::sort(graphs.begin(), graphs.end(),
+            [](const RunningGraph& a, const RunningGraph& b) { return a.pid < b.pid; });
+  return graphs;
+}
+
+bool has_ended(const RunningGraph& graph) {
+  struct stat status;
+  return lstat(graph.control.c_str(), &status) != 0 && errno == ENOENT;
+}
+
+namespace {
+
+Result<std::unique_ptr<AttachedSegments>> open_and_look(const RunningGraph& graph) {
+  BRIGADE_ASSIGN(const uid_t user, user_of(graph.pid));
+  BRIGADE_ASSIGN(OwnedFd control, open_foreign_memory(graph.control, user));
+  BRIGADE_ASSIGN(OwnedFd plan, open_foreign_memory(graph.plan, user));
+  return AttachedSegments::look_into(std::move(control), std::move(plan));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AttachedSegments>> look_into(const RunningGraph& graph) {
+  auto segments = open_and_look(graph);
+  if (!segments)
+    return segments.error().within(concat("cannot look into the graph of process ", graph.pid));
+  return segments;
+}
+
+}  // namespace brigade

@@ -1,0 +1,40 @@
+#pragma once
+
+// Graphs that run on this machine, found and looked into from another process: by the control
+// segment and the plan that their supervisors hold open. Nothing in them is changed. Needs the
+// right to look at those processes: one's own, or root's. They may be hostile: memory that is not
+// what it should be is refused before it is mapped (open_foreign_memory()).
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <brigade/result.h>
+#include "pipeline/memory/shared_segments.h"
+
+namespace brigade {
+
+struct RunningGraph {
+  pid_t pid = 0;        ///< of its supervisor
+  std::string control;  ///< a path that opens its control segment
+  std::string plan;     ///< and one that opens its plan
+};
+
+/// In the order of their pids.
+std::vector<RunningGraph> find_running_graphs();
+
+/// The workers of this supervisor: their names ("decode.1") and pids. Without those that are just
+/// being started, and empty where the kernel does not list a process's children.
+std::map<std::string, pid_t> find_workers(pid_t supervisor);
+
+/// Whether it has let go of its memory since it was found.
+bool has_ended(const RunningGraph& graph);
+
+/// Errors: it has just ended, may not be looked at, runs another version of Brigade, or only looks
+/// like a graph.
+Result<std::unique_ptr<AttachedSegments>> look_into(const RunningGraph& graph);
+
+}  // namespace brigade

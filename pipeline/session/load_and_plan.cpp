@@ -1,0 +1,65 @@
+#include "pipeline/session/load_and_plan.h"
+
+#include <brigade/text.h>
+#include "base/log.h"
+#include "base/printable.h"
+#include "pipeline/cache/cache_reuse.h"
+#include "pipeline/host/file_metadata.h"
+#include "pipeline/host/machine_probe.h"
+#include "pipeline/host/plugin_loader.h"
+#include "pipeline/plan/planner.h"
+
+namespace brigade {
+
+LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
+  FileMetadataProbe metadata;
+  PluginFiles plugins;
+  return load_graph({.files = files.files,
+                     .sets = files.sets,
+                     .limit = files.limit,
+                     .types = types,
+                     .metadata = metadata,
+                     .environment = process_environment(),
+                     .working_directory = process_working_directory(),
+                     .plugins = &plugins});
+}
+
+namespace {
+
+/// Plans again without what the files of caches make needless. Returns what there is to note.
+std::string use_files_of_caches(PlannedGraph& graph, const StageTypes& types, PlanResult& planned) {
+  const ValidGraph& loaded = *graph.loaded.graph;
+  const StageTypes all_types = types_of(types, loaded);  // use.graph points into it
+  CacheReuse use = reuse_cache_files(loaded, planned.plan, all_types);
+  if (use.any && use.problems.empty()) planned = plan_graph(use.graph, graph.limits);
+  planned.problems.insert(planned.problems.end(), use.problems.begin(), use.problems.end());
+  if (planned.ok()) graph.sources = known_sources(use.graph, planned.plan);
+  for (std::string& warning : use.warnings) planned.plan.warnings.push_back(std::move(warning));
+  std::string notes;
+  for (const std::string& note : use.notes)
+    notes += concat(log_prefix(LogLevel::info), printable(note), "\n");
+  return notes;
+}
+
+}  // namespace
+
+PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types) {
+  PlannedGraph result;
+  result.loaded = load_files(files, types);
+  result.messages = result.loaded.messages();
+  if (!result.loaded.graph) return result;
+  result.limits = probe_machine();
+  PlanResult planned = plan_graph(*result.loaded.graph, result.limits);
+  if (planned.ok()) result.messages += use_files_of_caches(result, types, planned);
+  Diagnostics problems;
+  for (const PlanProblem& problem : planned.problems) {
+    const std::string about =
+        problem.stage.empty() ? "" : concat("stage \"", problem.stage, "\": ");
+    problems.error({problem.mark}, about + problem.message, {problem.help});
+  }
+  result.messages += problems.render(result.loaded.source);
+  if (planned.ok()) result.plan = std::move(planned.plan);
+  return result;
+}
+
+}  // namespace brigade

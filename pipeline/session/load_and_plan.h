@@ -1,0 +1,41 @@
+#pragma once
+
+// From the user's YAML files to a plan for this machine, with everything there is to say about
+// them: what commands and embedding programs begin with.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <brigade/stage_types.h>
+#include "pipeline/config/validate/load_graph.h"
+#include "pipeline/plan/machine_limits.h"
+#include "pipeline/plan/plan.h"
+#include "pipeline/stats/source_audit.h"
+
+namespace brigade {
+
+/// Which graph: files in the order in which they are laid over each other, and what is set on top.
+struct GraphFiles {
+  std::vector<std::string> files;
+  std::vector<std::string> sets;       ///< KEY=VALUE
+  std::optional<std::uint64_t> limit;  ///< samples of every indexed producer
+};
+
+/// Reads and proves the files, with this process's environment and working directory. `types`
+/// outlive the result.
+LoadedGraph load_files(const GraphFiles& files, const StageTypes& types);
+
+struct PlannedGraph {
+  LoadedGraph loaded;
+  MachineLimits limits;
+  std::optional<Plan> plan;          ///< nothing after mistakes
+  std::vector<SourceAudit> sources;  ///< of that plan: those whose samples are known
+  std::string messages;  ///< mistakes and warnings for people; ends in a newline unless empty
+};
+
+/// The same, then plans for this machine.
+PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types);
+
+}  // namespace brigade

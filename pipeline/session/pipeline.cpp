@@ -1,0 +1,184 @@
+#include <brigade/pipeline.h>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <mutex>
+
+#include <brigade/text.h>
+#include "pipeline/config/yaml/source_text.h"
+#include "pipeline/session/console.h"
+#include "pipeline/session/start_run.h"
+
+namespace brigade {
+
+struct Run::State {
+  std::unique_ptr<Console> console;
+  std::optional<StartedRun> run;
+
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<Output::Handle>, std::less<>> outputs;  // asked for
+  bool closed = false;  // what has not been asked for
+
+  void close_the_rest();
+};
+
+/// Closes the output when the last handle on it goes.
+struct Output::Handle {
+  std::shared_ptr<ProgramEnds> program;
+  std::shared_ptr<OutputQueue> queue;  // null: it cannot be read
+  std::string why_not;
+
+  Handle(std::shared_ptr<ProgramEnds> of, std::shared_ptr<OutputQueue> read, std::string not_read)
+      : program(std::move(of)), queue(std::move(read)), why_not(std::move(not_read)) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (queue) queue->close();
+  }
+};
+
+namespace {
+
+std::string no_output(const Plan& plan, std::string_view name) {
+  std::vector<std::string> names;
+  for (const PlanStage& stage : plan.stages)
+    if (stage.is_application()) names.push_back(stage.name);
+  return concat("there is no output ", quote(name), ": ",
+                names.empty() ? "the graph has none; write `consumer: application` at a stage "
+                                "whose batches the program reads"
+                              : concat("the graph has ", join(names, ", ", " and ")));
+}
+
+}  // namespace
+
+Result<std::optional<Batch>> Output::next(Here here) { return next_in_epoch(kNever, here); }
+
+Result<std::optional<Batch>> Output::next_in_epoch(std::uint64_t epoch, Here here) {
+  if (!handle_->queue) return Error{handle_->why_not};
+  return handle_->queue->next(epoch, here);
+}
+
+bool Output::ended() const { return !handle_->queue || handle_->queue->ended(); }
+
+Output::Iterator Output::begin(Here here) { return {*this, kNever, here}; }
+
+std::optional<Batch> Output::next_or_fail(std::uint64_t last_epoch, const Here& here) {
+  auto batch = next_in_epoch(last_epoch, here);
+  if (batch) return std::move(*batch);
+  handle_->program->fail(batch.error().message);
+  return std::nullopt;
+}
+
+Output Run::output(std::string_view name) {
+  const std::lock_guard lock(state_->mutex);
+  const RunSession& session = *state_->run->session;
+  auto queue = session.output(name);
+  const auto [known, first] = state_->outputs.try_emplace(std::string(name));
+  auto handle = known->second.lock();
+  if (handle) return Output(std::move(handle));
+  std::string why_not;
+  if (queue == nullptr) {
+    why_not = no_output(session.plan(), name);
+  } else if (!first || state_->closed) {
+    why_not = concat("output ", quote(name),
+                     state_->closed ? " was closed by wait(): ask for it before"
+                                    : " was closed when the last handle on it went; keep one for "
+                                      "further loops");
+    queue = nullptr;
+  }
+  handle =
+      std::make_shared<Output::Handle>(session.program(), std::move(queue), std::move(why_not));
+  known->second = handle;
+  return Output(std::move(handle));
+}
+
+void Run::State::close_the_rest() {
+  const std::lock_guard lock(mutex);
+  if (std::exchange(closed, true)) return;
+  for (const PlanStage& stage : run->session->plan().stages)
+    if (stage.is_application() && !outputs.contains(stage.name))
+      run->session->output(stage.name)->close();
+}
+
+Run::Run() = default;
+Run::~Run() = default;
+
+Result<void> Run::wait() {
+  state_->close_the_rest();
+  const RunOutcome& outcome = state_->run->session->wait();
+  state_->console->flush();  // before what the program says about it
+  if (outcome.failure.empty()) return {};
+  return Error{outcome.failure};
+}
+
+void Run::stop() { state_->run->session->stop(SIGTERM); }
+
+std::string Run::summary_json() {
+  state_->close_the_rest();
+  return brigade::summary_json(state_->run->session->wait());
+}
+
+Result<Pipeline> Pipeline::from_file(const std::string& path,
+                                     const std::vector<std::string>& more) {
+  Pipeline pipeline;
+  pipeline.files_ = {path};
+  pipeline.files_.insert(pipeline.files_.end(), more.begin(), more.end());
+  for (const std::string& file : pipeline.files_) {
+    if (auto text = read_source(file); !text) return text.error().within(file);
+  }
+  return pipeline;
+}
+
+Pipeline& Pipeline::set(std::string key_and_value) {
+  sets_.push_back(std::move(key_and_value));
+  return *this;
+}
+
+Pipeline& Pipeline::limit(std::uint64_t samples) {
+  limit_ = samples;
+  return *this;
+}
+
+Pipeline& Pipeline::in_process(bool yes) {
+  in_process_ = yes;
+  return *this;
+}
+
+Pipeline& Pipeline::resume(bool yes) {
+  resume_ = yes;
+  return *this;
+}
+
+Pipeline& Pipeline::overwrite(bool yes) {
+  overwrite_ = yes;
+  return *this;
+}
+
+Pipeline& Pipeline::quiet(bool yes) {
+  quiet_ = yes;
+  return *this;
+}
+
+Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
+  GraphFiles files{files_, sets_, {}};
+  if (limit_ != 0) files.limit = limit_;
+  const PlannedGraph planned = plan_files(files, app.types());
+  if (!planned.plan) return Error{std::string(trim(planned.messages))};
+  std::unique_ptr<Run> run(new Run());
+  run->state_ = std::make_unique<Run::State>();
+  RunOptions options;
+  options.in_process = in_process_;
+  options.program = true;
+  options.exec_ns = app.started_ns();
+  Run::State& state = *run->state_;
+  BRIGADE_ASSIGN(state.console, Console::create(STDERR_FILENO, quiet_));
+  const Past past = resume_ ? Past::resume : overwrite_ ? Past::overwrite : Past::refuse;
+  StartedRun started = start_run(planned, app.types(), past, *state.console, options);
+  if (!started.session) return Error{started.failure};
+  state.run.emplace(std::move(started));
+  return run;
+}
+
+}  // namespace brigade

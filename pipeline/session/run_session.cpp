@@ -1,0 +1,309 @@
+#include "pipeline/session/run_session.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <set>
+#include <thread>
+
+#include <brigade/text.h>
+#include "base/thread.h"
+#include "pipeline/cache/cache_publisher.h"
+#include "pipeline/checkpoint/begin_run.h"
+#include "pipeline/launch/process_pool.h"
+#include "pipeline/launch/spawner.h"
+#include "pipeline/launch/thread_pool.h"
+#include "pipeline/memory/prefault.h"
+#include "pipeline/memory/shared_segments.h"
+#include "pipeline/plan/memory_budget.h"
+#include "pipeline/program/program_pool.h"
+#include "pipeline/supervisor/disk_writer.h"
+
+namespace brigade {
+namespace {
+
+// The soft limit is for programs that use select(); the hard one is what the machine allows.
+void raise_descriptor_limit(const Plan& plan) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = limit.rlim_cur + descriptors_needed(plan);
+  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// A program's limits are its own.
+Result<void> check_descriptor_limit(const Plan& plan) {
+  rlimit limit;
+  const rlim_t needed = descriptors_needed(plan);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return {};
+  return Error{concat("the graph needs ", needed, " descriptors, and this program may have ",
+                      limit.rlim_cur, "; raise its limit (`ulimit -n`, setrlimit)")};
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    environment.emplace_back(*entry);
+  }
+  return environment;
+}
+
+/// The last of several attempts, with what the earlier ones add to its summary.
+RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) {
+  for (const RunOutcome& one : earlier) {
+    last.summary.seconds += one.summary.seconds;
+    for (const StageNumber s : one.summary.figures.stages.numbers()) {
+      StageFigures& stage = last.summary.figures.stages[s];
+      stage.restarts += one.summary.figures.stages[s].restarts;
+      stage.skipped += one.summary.figures.stages[s].skipped;
+    }
+  }
+  if (!earlier.empty() && earlier.front().summary.first_sample_seconds)
+    last.summary.first_sample_seconds = earlier.front().summary.first_sample_seconds;
+  return last;
+}
+
+}  // namespace
+
+// What one run takes from the machine; a run resumed from a checkpoint has several, one after
+// another. Destroyed from the last member to the first: the spawner's thread after the workers it
+// started, the memory after everybody who uses it.
+struct RunSession::Attempt {
+  const std::shared_ptr<RunMemory> memory;  // also of batches that the program holds
+  const Plan& plan;
+  const ResumePoint& resume;
+  CacheFiles cache_files;
+  std::unique_ptr<Spawner> spawner;
+  std::unique_ptr<WorkerPool> worker_pool;
+  ThreadPool* threads = nullptr;  // the worker pool, under --in-process
+  std::unique_ptr<DiskWriter> disk;
+  std::unique_ptr<Supervisor> supervisor;
+  std::unique_ptr<Prefault> filler;
+  std::unique_ptr<CacheFilePublisher> cache_publisher;
+  std::shared_ptr<ProgramEnds> program;
+  std::vector<std::shared_ptr<OutputQueue>> outputs;  // by application
+
+  Attempt(const Plan& of, ResumePoint from)
+      : memory(std::make_shared<RunMemory>(RunMemory{{of, std::move(from)}})),
+        plan(memory->run.plan),
+        resume(memory->run.resume) {}
+  SharedSegments& segments() const { return *memory->segments; }
+  Result<void> open_program();
+  Result<void> make_worker_pool(const StageTypes& types, bool in_process);
+  RunOutcome supervise(RunOutput& lines);
+  void finish_cache_files(RunOutput& lines);
+};
+
+struct RunSession::State {
+  State(Plan given, StageTypes stage_types, RunOutput& run_output, const RunOptions& asked)
+      : plan(std::move(given)),
+        types(std::move(stage_types)),
+        lines(run_output),
+        options(asked),
+        tallies(plan) {}
+
+  const Plan plan;
+  const StageTypes types;
+  RunOutput& lines;
+  const RunOptions options;
+  SystemClock clock;
+  RecoveryTallies tallies;
+  std::unique_ptr<StopRequests> stops;
+  std::unique_ptr<Attempt> attempt;
+  std::thread thread;
+  RunOutcome outcome;
+
+  Result<std::unique_ptr<Attempt>> prepare(ResumePoint from);
+  void listen(Attempt& attempt);
+  RunOutcome run();
+  void wait_until(std::int64_t ns);
+  Result<void> go_on();
+};
+
+Result<void> RunSession::Attempt::make_worker_pool(const StageTypes& types, bool in_process) {
+  if (in_process) {
+    BRIGADE_ASSIGN(auto made, ThreadPool::create(plan, resume, segments(), types));
+    threads = made.get();
+    worker_pool = std::move(made);
+    return {};
+  }
+  BRIGADE_ASSIGN(spawner, Spawner::create());
+  BRIGADE_ASSIGN(worker_pool,
+                 ProcessPool::create(plan, segments(), types, *spawner, own_environment()));
+  return {};
+}
+
+/// What of the graph is the program's own.
+Result<void> RunSession::Attempt::open_program() {
+  BRIGADE_ASSIGN(program, ProgramEnds::create());
+  std::set<int> replicas = program_replicas(plan);
+  if (replicas.empty()) return {};
+  for (const StageNumber s : plan.stages.numbers())
+    if (plan.stages[s].is_application())
+      outputs.push_back(std::make_shared<OutputQueue>(memory, s, program));
+  BRIGADE_ASSIGN(worker_pool, ProgramPool::create(std::move(worker_pool), std::move(replicas),
+                                                  program, segments().control()));
+  return {};
+}
+
+// Whatever is thrown, memory's lack above all, the workers are ended and collected, by the worker
+// pool's destructor at the latest.
+RunOutcome RunSession::Attempt::supervise(RunOutput& lines) {
+  RunOutcome failed;
+  failed.end = RunEnd::failed;
+  try {
+    RunOutcome ended = supervisor->run();
+    finish_cache_files(lines);
+    if (ended.end != RunEnd::resumes) disk->finish();
+    disk.reset();
+    return ended;
+  } catch (const std::bad_alloc&) {
+    failed.failure = "out of memory; raise the limit on address space (`ulimit -v`)";
+  } catch (const std::exception& exception) {
+    failed.failure = concat("the supervisor failed: ", exception.what());
+  }
+  worker_pool->end_all();
+  lines.line(LineKind::error, failed.failure);
+  return failed;
+}
+
+void RunSession::Attempt::finish_cache_files(RunOutput& lines) {
+  for (const CacheFilePublisher::Line& line : cache_publisher->finish())
+    lines.line(line.warning ? LineKind::warning : LineKind::note, line.text);
+  cache_files.clear();  // what has not been published goes
+}
+
+Result<std::unique_ptr<RunSession::Attempt>> RunSession::State::prepare(ResumePoint from) {
+  auto made = std::make_unique<Attempt>(plan, std::move(from));
+  if (options.program) {
+    BRIGADE_TRY(check_descriptor_limit(plan));
+  } else {
+    raise_descriptor_limit(plan);
+  }
+  BRIGADE_ASSIGN(made->cache_files, create_cache_files(plan, types));
+  BRIGADE_ASSIGN(made->memory->segments,
+                 SharedSegments::create(made->plan, made->resume, cache_fds(made->cache_files)));
+  BRIGADE_TRY(made->make_worker_pool(types, options.in_process));
+  if (options.program) BRIGADE_TRY(made->open_program());
+  QuarantineFile list(options.quarantine_file ? quarantine_file_name(plan.name) : "");
+  BRIGADE_ASSIGN(made->disk, DiskWriter::start(plan, made->resume, made->segments().control(),
+                                               std::move(list), lines));
+  made->supervisor = std::make_unique<Supervisor>(SupervisorSetup{
+      plan, made->resume, types, made->segments().control(), *made->worker_pool, *stops, lines,
+      clock, options.exec_ns, *made->disk, options.repair_rules, tallies});
+  made->filler = std::make_unique<Prefault>(
+      plan, made->segments(), [supervisor = made->supervisor.get()](std::string message) {
+        supervisor->fail_from_outside(std::move(message));
+      });
+  if (made->program) listen(*made);
+  BRIGADE_ASSIGN(made->cache_publisher,
+                 CacheFilePublisher::start(plan, made->segments().control(),
+                                           made->segments().slot_rings(), made->cache_files));
+  return made;
+}
+
+/// Where nobody else reads, a program that has closed its outputs is done with the graph.
+void RunSession::State::listen(Attempt& made) {
+  const auto others =
+      std::count_if(plan.stages.begin(), plan.stages.end(), [](const PlanStage& stage) {
+        return stage.kind == StageKind::consumer && !stage.is_application();
+      });
+  ProgramEnds::Listener listener;
+  listener.failed = [supervisor = made.supervisor.get()](std::string message) {
+    supervisor->fail_from_outside(std::move(message));
+  };
+  listener.unread = [this](bool at_once) {
+    stops->ask(SIGTERM);
+    if (at_once) stops->ask(SIGTERM);
+  };
+  made.program->listen(std::move(listener), static_cast<int>(made.outputs.size() + others));
+}
+
+/// Attempts until one ends for another reason than the death of a consumer that saves.
+RunOutcome RunSession::State::run() {
+  std::vector<RunOutcome> earlier;
+  for (;;) {
+    RunOutcome ended = attempt->supervise(lines);
+    if (ended.end != RunEnd::resumes) return add_earlier(std::move(ended), earlier);
+    wait_until(ended.resume_at_ns);
+    earlier.push_back(std::move(ended));
+    if (const auto next = go_on(); !next) {
+      RunOutcome failed = add_earlier(std::move(earlier.back()), {});
+      failed.end = RunEnd::failed;
+      failed.failure = concat("the run cannot resume from its checkpoint: ", next.error().message);
+      lines.line(LineKind::error, failed.failure);
+      return failed;
+    }
+  }
+}
+
+/// A stop ends the wait; the next supervisor takes it.
+void RunSession::State::wait_until(std::int64_t ns) {
+  const std::int64_t left_ms = (ns - clock.now_ns()) / 1'000'000;
+  pollfd stop{stops->fd(), POLLIN, 0};
+  if (left_ms > 0) poll(&stop, 1, static_cast<int>(std::min<std::int64_t>(left_ms, 60'000)));
+}
+
+Result<void> RunSession::State::go_on() {
+  BRIGADE_ASSIGN(ResumePoint next,
+                 resume_after_death(plan, attempt->resume, attempt->segments().control()));
+  attempt.reset();  // its memory first
+  BRIGADE_ASSIGN(attempt, prepare(std::move(next)));
+  return {};
+}
+
+RunSession::RunSession() = default;
+
+Result<std::unique_ptr<RunSession>> RunSession::start(PlannedRun run, StageTypes types,
+                                                      RunOutput& lines, const RunOptions& options) {
+  std::unique_ptr<RunSession> session(new RunSession());
+  session->state_ = std::make_unique<State>(std::move(run.plan), std::move(types), lines, options);
+  State& state = *session->state_;
+  BRIGADE_ASSIGN(state.stops, StopRequests::create(options.handle_signals));
+  if (options.in_process)
+    lines.line(LineKind::note,
+               "--in-process: a thread per replica; `restart:`, `cpus:`, `env:` and `exec:` are "
+               "ignored");
+  BRIGADE_ASSIGN(state.attempt, state.prepare(std::move(run.resume)));
+  BRIGADE_ASSIGN(state.thread, start_thread([&state] { state.outcome = state.run(); }));
+  return session;
+}
+
+RunSession::~RunSession() {
+  if (state_ == nullptr) return;
+  if (state_->thread.joinable()) {
+    stop(SIGTERM);
+    stop(SIGTERM);
+    state_->thread.join();
+  }
+  // The program may hold outputs and batches for longer.
+  if (state_->attempt && state_->attempt->program) state_->attempt->program->listen({}, 0);
+}
+
+const RunOutcome& RunSession::wait() {
+  if (state_->thread.joinable()) state_->thread.join();
+  return state_->outcome;
+}
+
+void RunSession::stop(int signal) { state_->stops->ask(signal); }
+
+std::shared_ptr<ProgramEnds> RunSession::program() const { return state_->attempt->program; }
+
+std::shared_ptr<OutputQueue> RunSession::output(std::string_view stage) const {
+  for (const auto& output : state_->attempt->outputs)
+    if (output->stage().name == stage) return output;
+  return nullptr;
+}
+
+const Plan& RunSession::plan() const { return state_->plan; }
+
+bool RunSession::abandoned() const {
+  const Attempt* attempt = state_->attempt.get();
+  return attempt != nullptr && attempt->threads != nullptr && attempt->threads->abandoned();
+}
+
+}  // namespace brigade

@@ -1,0 +1,58 @@
+#pragma once
+
+// One run from plan to outcome: shared memory, the worker pool (processes or threads), the threads
+// that fill the rings, and the thread of the supervisor. Everything a run takes from the machine is
+// taken here and given back by the destructor.
+
+#include <memory>
+
+#include <brigade/result.h>
+#include <brigade/stage_types.h>
+#include "pipeline/plan/resume_point.h"
+#include "pipeline/program/output_queue.h"
+#include "pipeline/supervisor/run_output.h"
+#include "pipeline/supervisor/supervisor.h"
+
+namespace brigade {
+
+struct RunOptions {
+  bool in_process = false;       ///< threads instead of processes
+  bool handle_signals = false;   ///< SIGINT, SIGTERM and SIGHUP stop the run
+  std::int64_t exec_ns = 0;      ///< CLOCK_MONOTONIC when the program started
+  bool program = false;          ///< a program's own: its stages may be the program's
+  bool quarantine_file = false;  ///< lists what is quarantined, in the working directory
+  RepairRules repair_rules;      ///< all of them, except in tests of the tests
+};
+
+class RunSession {
+ public:
+  /// Creates the memory and starts the run in a thread of its own; errors are about memory and
+  /// descriptors. `types`: all that the plan names. `lines` outlive the session.
+  static Result<std::unique_ptr<RunSession>> start(PlannedRun run, StageTypes types,
+                                                   RunOutput& lines, const RunOptions& options);
+  /// Ends the run at once if it is still going.
+  ~RunSession();
+
+  /// Waits for the end; the same answer every time.
+  const RunOutcome& wait();
+
+  /// Any thread. As if the signal had arrived: the first drains the line, the second ends it.
+  void stop(int signal);
+
+  /// What a program's threads say to this run; null where it is no program's.
+  std::shared_ptr<ProgramEnds> program() const;
+  /// Of the application that is called so; null: there is none.
+  std::shared_ptr<OutputQueue> output(std::string_view stage) const;
+
+  const Plan& plan() const;
+  /// Threads of `--in-process` that do not return were left behind: the program must end by _exit.
+  bool abandoned() const;
+
+ private:
+  RunSession();
+  struct Attempt;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace brigade

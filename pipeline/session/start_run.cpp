@@ -1,0 +1,44 @@
+#include "pipeline/session/start_run.h"
+
+#include <utility>
+
+#include <brigade/text.h>
+#include "pipeline/host/plugin_loader.h"
+
+namespace brigade {
+namespace {
+
+Result<void> check_program(const Plan& plan, const RunOptions& options) {
+  if (options.program) return {};
+  for (const PlanStage& stage : plan.stages)
+    if (stage.is_application())
+      return Error{concat("stage ", quote(stage.name),
+                          " is a program's own (`consumer: application`): start the graph from "
+                          "that program, or read it here with `--set stages.",
+                          stage.name, ".consumer=count`")};
+  return {};
+}
+
+}  // namespace
+
+StartedRun start_run(const PlannedGraph& planned, const StageTypes& program, Past past,
+                     RunOutput& lines, const RunOptions& options) {
+  const Plan& plan = *planned.plan;
+  if (auto refused = check_program(plan, options); !refused)
+    return {.failure = refused.error().message, .refused = true};
+  for (const std::string& warning : plan.warnings) lines.line(LineKind::warning, warning);
+  StageTypes types = types_of(program, *planned.loaded.graph);
+  auto begin = begin_run(plan, types, past);
+  if (!begin) return {.failure = begin.error().message, .refused = true};
+  Resumed& resumed = begin->resumed;
+  if (!resumed.line.empty()) lines.line(LineKind::note, resumed.line);
+  auto session =
+      RunSession::start({plan, std::move(resumed.from)}, std::move(types), lines, options);
+  if (!session) return {.failure = session.error().message};
+  StartedRun started;
+  if (begin->lock) started.lock.emplace(std::move(*begin->lock));
+  started.session = std::move(*session);
+  return started;
+}
+
+}  // namespace brigade

@@ -1,0 +1,126 @@
+#include "pipeline/supervisor/recovery.h"
+
+#include <csignal>
+#include <utility>
+
+#include <brigade/text.h>
+#include "base/units.h"
+#include "pipeline/checkpoint/resume_numbers.h"
+#include "pipeline/plan/replica_table.h"
+#include "pipeline/plan/sample_address.h"
+#include "pipeline/stats/counters.h"
+#include "transports/stop.h"
+
+namespace brigade {
+
+RecoveryTallies::RecoveryTallies(const Plan& plan, MemoryKills kills)
+    : poison_tracker(plan), memory_kills(std::move(kills)) {
+  const ReplicaTable replicas(plan);
+  for (const int number : replicas.numbers()) budgets.emplace_back(replicas.stage(number).restart);
+}
+
+Recovery::Recovery(const Plan& plan, Control<SystemPolicy>& control, RecoveryTallies& tallies,
+                   const RepairRules& rules)
+    : plan_(plan), control_(control), tallies_(tallies), rules_(rules) {}
+
+Recovery::Decision Recovery::died(const DeadReplica& dead, FailureReport death,
+                                  std::int64_t now_ns) {
+  const PlanStage& stage = plan_.stages[dead.stage];
+  const InFlight in_flight = in_flight_of(dead);
+  // Poison is in quarantine before its task is open again. No other verdict is waited for.
+  const bool last_chance = tallies_.poison_tracker.is_last_chance(dead.stage, in_flight.at);
+  ReplicaCounters& counters = live_counters(control_, dead.number);
+  counters.waiting = static_cast<std::uint64_t>(Waiting::no);
+  counters.since_ns = 0;
+  PoisonTracker::Verdict verdict;
+  if (last_chance) verdict = judge(dead, in_flight, death);
+  repair(control_, dead.stage, dead.replica, verdict.poisoned, rules_);
+  if (!last_chance) verdict = judge(dead, in_flight, death);
+  if (!dead.is_missed) return {Decision::Next::nothing, 0, ""};
+  std::string text = failure_text(death);
+  if (verdict.hopeless) {
+    return {Decision::Next::fail, 0,
+            concat(text, "; ", format_times(kKillsWithoutProgress),
+                   " a worker was killed over this sample and the stage got no further")};
+  }
+  const auto& quarantine = control_.stages[dead.stage].quarantine;
+  if (!verdict.poisoned.empty() && !quarantine.contains(verdict.poisoned.back())) {
+    return {Decision::Next::fail, 0,
+            concat(text, "; the quarantine is full: ", quarantine.size(),
+                   " samples have ended their workers")};
+  }
+  if (!verdict.poisoned.empty()) {
+    text += concat("; ", stage.batched ? "its batch" : "the sample", " has ended ", verdict.deaths,
+                   verdict.deaths == 1 ? " worker" : " workers", " and goes into quarantine");
+  }
+  return decide(dead, death.ending, std::move(text), "started again", now_ns);
+}
+
+Recovery::Decision Recovery::not_started(const DeadReplica& dead, const std::string& why,
+                                         std::int64_t now_ns) {
+  return decide(dead, Ending{}, concat("cannot start again ", why), "tried again", now_ns);
+}
+
+Recovery::InFlight Recovery::in_flight_of(const DeadReplica& dead) const {
+  const std::uint64_t at = control_.replicas[dead.number].in_flight.value.load();
+  const auto& queues = control_.stages[dead.stage].queues;
+  const QueueNumber queue = at == kNever ? QueueNumber{} : SampleAddress::of(at).queue;
+  return {at, queues.has(queue) ? queues[queue].watermark->level.value.load() : 0};
+}
+
+PoisonTracker::Verdict Recovery::judge(const DeadReplica& dead, const InFlight& in_flight,
+                                       FailureReport& death) {
+  if (!dead.is_missed) return {};
+  const bool killed = death.ending.kind == Ending::Kind::killed && death.ending.code == SIGKILL;
+  death.lack_of_memory = killed && tallies_.memory_kills.explain_one();
+  const bool own_fault = death.lack_of_memory || is_own_fault(death.ending);
+  return tallies_.poison_tracker.died(dead.stage, in_flight.at, in_flight.level, own_fault);
+}
+
+Recovery::Decision Recovery::decide(const DeadReplica& dead, const Ending& ending, std::string text,
+                                    std::string_view next_try, std::int64_t now_ns) {
+  using What = Decision::Next;
+  const PlanStage& stage = plan_.stages[dead.stage];
+  const RestartSpec& spec = stage.restart;
+  // A stage that could not even open will not the next time; being killed is not its doing.
+  if (!dead.was_ready && is_own_fault(ending)) return {What::fail, 0, text + " while it opened"};
+
+  const RestartBudget::Decision budget = tallies_.budgets[dead.number].died(ending, now_ns);
+  const std::vector<std::string> forget = stages_that_forget(plan_);
+  if (budget.restart && stage.saves && !forget.empty()) {
+    return {What::fail, 0,
+            concat(text, "; the run cannot resume from its checkpoint by itself, since ",
+                   join(forget, ", "), " would lose what it keeps; `--resume` does so")};
+  }
+  if (budget.restart && stage.saves) {
+    return {What::resume, now_ns + budget.delay_ns,
+            concat(text, "; the run resumes from its last checkpoint (restart ", budget.used,
+                   " of ", spec.burst, " within ", format_nanoseconds(spec.within_ns), ")")};
+  }
+  if (budget.restart) {
+    return {What::restart, now_ns + budget.delay_ns,
+            concat(text, "; ", next_try, ' ',
+                   budget.delay_ns == 0 ? "at once"
+                                        : concat("in ", format_nanoseconds(budget.delay_ns)),
+                   " (restart ", budget.used, " of ", spec.burst, " within ",
+                   format_nanoseconds(spec.within_ns), ")")};
+  }
+  if (covers(spec.policy, ending)) {
+    text += concat("; it was started again ", format_times(spec.burst), " within ",
+                   format_nanoseconds(spec.within_ns), " (`restart:`)");
+  }
+  const bool reserved = stage.queues.front().fixed;  // nobody else may take its tasks
+  if (spec.degrade && dead.others_left && !reserved) {
+    // It will never see a stop, or the end of a stream's data: others must not wait for it.
+    control_.replicas[dead.number].ack.value.store(1, std::memory_order_seq_cst);
+    ring_everybody(control_);
+    const IndexSpaceNumber index_space = stage.queues.front().index_space;
+    const bool stream = stage.kind == StageKind::producer && !stage.indexed;
+    if (stream)
+      end_if_all_acknowledged(control_, dead.stage, plan_.index_spaces[index_space].multiple);
+    return {What::carry_on, 0, text + "; the other replicas carry on"};
+  }
+  return {What::fail, 0, std::move(text)};
+}
+
+}  // namespace brigade

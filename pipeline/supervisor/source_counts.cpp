@@ -1,0 +1,52 @@
+#include "pipeline/supervisor/source_counts.h"
+
+#include <algorithm>
+
+namespace brigade {
+
+SourceCounts::SourceCounts(const Plan& plan)
+    : plan_(plan), by_replica_(ReplicaTable(plan).size()) {}
+
+void SourceCounts::ready(int replica, std::optional<std::uint64_t> samples,
+                         const std::vector<SkippedInputs>& skipped) {
+  by_replica_[replica] = {"", samples, skipped};
+}
+
+void SourceCounts::begin(const std::vector<IndexSpaceStart>& starts) {
+  for (const PlanStage& stage : plan_.stages) {
+    if (!stage.is_cache() || stage.limit == 0) continue;
+    const IndexSpaceNumber number = stage.queues[1].index_space;
+    const PlanIndexSpace& above = plan_.index_spaces[number];
+    for (const IndexSpaceStart& start : starts) {
+      if (start.index_space != (above.above < 0 ? number : above.above)) continue;
+      const std::uint64_t found = start.samples * above.fan_out;
+      const std::uint64_t kept = std::min(found, stage.limit);
+      caches_.push_back({stage.name, kept, left_out(found, kept, kept, {})});
+    }
+  }
+}
+
+std::vector<SourceAudit> SourceCounts::audits() const {
+  std::vector<SourceAudit> audits;
+  for (const PlanStage& stage : plan_.stages) {
+    if (stage.kind != StageKind::producer) continue;
+    SourceAudit audit;
+    for (int r = stage.replicas - 1; r >= 0; --r) {
+      const SourceAudit& found = by_replica_[stage.first_replica + r];
+      if (found.gives) audit = found;
+    }
+    audit.name = stage.name;
+    audits.push_back(std::move(audit));
+  }
+  audits.insert(audits.end(), caches_.begin(), caches_.end());
+  return audits;
+}
+
+void SourceCounts::say(RunOutput& lines) const {
+  for (const SourceAudit& audit : audits()) {
+    if (audit.skipped.empty()) continue;
+    lines.line(is_surprising(audit) ? LineKind::warning : LineKind::note, source_text(audit));
+  }
+}
+
+}  // namespace brigade

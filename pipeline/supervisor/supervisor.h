@@ -1,0 +1,151 @@
+#pragma once
+
+// The supervisor: starts the worker pool, lets the line begin once everybody is ready, watches,
+// stops, audits. It decides; the worker pool acts and the lines show. One thread runs it from start
+// to end:
+//
+//   opening -> running -> (asked to stop -> stopping -> draining) -> everybody has ended
+//
+// A replica that dies is repaired and, as its `restart:` says, started again under its number,
+// while the others go on; or they carry on without it. One that fails or disagrees, or whose
+// restarts are spent, ends the run at once: everybody else is ended, and one line says who and why.
+// A sample that keeps ending its worker is put into quarantine before its task is given out again.
+// A first stop request lets the sources finish and the line drain, for at most the plan's
+// `drain`; a second one ends it at once.
+
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <brigade/stage_types.h>
+#include "base/clock.h"
+#include "pipeline/launch/worker_pool.h"
+#include "pipeline/stats/summary.h"
+#include "pipeline/supervisor/disk_writer.h"
+#include "pipeline/supervisor/failure_report.h"
+#include "pipeline/supervisor/recovery.h"
+#include "pipeline/supervisor/run_output.h"
+#include "pipeline/supervisor/source_counts.h"
+#include "pipeline/supervisor/start_barrier.h"
+#include "pipeline/supervisor/stop_requests.h"
+#include "pipeline/supervisor/watchdog.h"
+
+namespace brigade {
+
+/// What ends a run.
+enum class RunEnd : std::uint8_t {
+  finished,    ///< every replica has ended by itself: all work is done, or a stop let it drain
+  unbalanced,  ///< likewise, but the audit does not balance
+  stopped,     ///< the replicas were ended by a stop request, or at the end of its drain
+  failed,      ///< they were ended for the reason that `failure` says
+  resumes      ///< they were ended, and repaired, to resume from the last checkpoint
+};
+
+struct RunOutcome {
+  RunEnd end = RunEnd::finished;
+  std::string failure;            ///< of `failed` and `unbalanced`: one line
+  int signal = 0;                 ///< of the first stop request; 0: there was none
+  std::int64_t resume_at_ns = 0;  ///< of `resumes`: not before, on the supervisor's clock
+  RunSummary summary;             ///< audit and results only when everybody ended by itself
+
+  bool ended_by_itself() const { return end == RunEnd::finished || end == RunEnd::unbalanced; }
+};
+
+/// 0, 1, or 128 + signal.
+int exit_code(const RunOutcome& outcome);
+
+/// What `--summary` writes.
+std::string summary_json(const RunOutcome& outcome);
+
+/// What the supervisor works with; everything outlives it.
+struct SupervisorSetup {
+  const Plan& plan;
+  const ResumePoint& resume;
+  const StageTypes& types;
+  Control<SystemPolicy>& control;
+  WorkerPool& worker_pool;
+  StopRequests& stops;
+  RunOutput& lines;
+  const Clock& clock;
+  std::int64_t exec_ns = 0;  ///< CLOCK_MONOTONIC when the program started
+  DiskWriter& disk;
+  RepairRules repair_rules;  ///< all of them, except in tests of the tests
+  RecoveryTallies& tallies;
+};
+
+class Supervisor {
+ public:
+  explicit Supervisor(const SupervisorSetup& setup);
+
+  /// Returns when every replica has ended.
+  RunOutcome run();
+
+  /// Any thread, while run() runs: ends the run for a reason from outside, such as lack of memory.
+  void fail_from_outside(std::string message);
+
+ private:
+  enum class State { opening, running, stopping, draining, ending };
+
+  struct Worker {
+    bool ready = false;  // at least once
+    bool done = false;
+    bool ended = false;
+    bool restarted = false;
+    std::optional<std::int64_t> restart_ns;  // when to start it again
+    std::deque<std::string> last_lines;
+    ReplicaResults results;
+  };
+
+  void wait();
+  int timeout_ms() const;
+  void take_stops();
+  void on_stop(int signal);
+  void on_event(const WorkerEvent& event);
+  void on(int number, const Ready& ready);
+  void on(int number, const Failed& failed);
+  void on(int number, const Logged& said);
+  void on(int number, const Reported& reported);
+  void on(int number, const Done& done);
+  void on(int number, const Quarantined& quarantined);
+  void on(int number, const Printed& printed);
+  void on(int number, const Ended& ended);
+  void on(int number, const NotStarted& failed);
+  DeadReplica dead_replica(int number) const;
+  void follow(int number, const Recovery::Decision& decision);
+  void restart_due();
+  bool restarts_pending() const;
+  void begin();
+  void step();
+  void step_stop();
+  void look_for_stalls();
+  void end(RunEnd why, const std::string& failure = "");
+  FailureReport death_of(int number, const Ending& ending) const;
+  void show_progress();
+  void audit();
+  RunSummary summary() const;
+  std::vector<StageResult> results_of(StageNumber stage) const;
+  std::vector<StageResult> results_to_show() const;
+
+  const SupervisorSetup setup_;
+  const ReplicaTable replicas_;
+  StartBarrier barrier_;
+  SourceCounts sources_;
+  Recovery recovery_;
+  Watchdog watchdog_;
+  std::int64_t next_look_ns_ = 0;
+  State state_ = State::opening;
+  ByReplica<Worker> workers_;
+  RunOutcome outcome_;           // so far
+  std::int64_t running_ns_ = 0;  // when everybody was ready
+  std::int64_t done_ns_ = 0;     // when the last replica said it was done
+  std::int64_t deadline_ns_ = 0;
+  std::int64_t next_progress_ns_ = 0;
+  std::deque<RunFigures> looks_;  // for rates over the last seconds
+
+  std::mutex outside_mutex_;
+  std::string outside_failure_;
+};
+
+}  // namespace brigade

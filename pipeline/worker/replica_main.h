@@ -1,0 +1,27 @@
+#pragma once
+
+// What a replica does from its first line to its last, in a process of its own (worker.h) and as a
+// thread (thread_pool.h):
+//
+//   open -> report Ready -> run -> close -> report numbers and Done
+//
+// or, at any point, report Failed. Nothing that a stage or its libraries throw, in a constructor
+// above all, gets past this: a process would end without a word, threads would take the program
+// with them.
+
+#include <functional>
+
+#include "pipeline/replica/replica.h"
+#include "pipeline/worker/throttled_reporter.h"
+
+namespace brigade {
+
+/// Calls `work`; an error or an exception of any type is reported. True: `work` returned without.
+bool replica_main(int number, ReportSink& sink, const std::function<Result<void>()>& work);
+
+/// One that has opened: reports Ready, runs, closes and reports Done. `number`: of the replica in
+/// the graph.
+Result<void> run_replica(Replica& replica, int number, ReportSink& sink,
+                         ThrottledReporter& reporter);
+
+}  // namespace brigade

@@ -1,0 +1,27 @@
+#pragma once
+
+// A worker: one replica of one stage in a process of its own. It learns its role from the
+// environment and inherited descriptors, maps only what it reads and writes, opens its module, and
+// then does nothing but run its replica. Its life:
+//
+//   attach -> open -> report Ready -> run -> close -> report numbers and Done -> _exit(0)
+//
+// or, at any point, report Failed and _exit(1).
+
+#include <brigade/stage_types.h>
+#include "pipeline/worker/messages.h"
+
+namespace brigade {
+
+/// Names a fault that a test wants in a worker; one that does not say that it comes again is not
+/// handed to replicas that are started again.
+inline constexpr const char* kFaultVariable = "BRIGADE_FAULT";
+
+/// Never returns. `types`: of the program this worker is started from.
+[[noreturn]] void run_worker(const WorkerRole& role, const StageTypes& types);
+
+/// Arms the fault that BRIGADE_FAULT="STAGE.REPLICA=POINT:N:kill" (transports/fault_points.h) names
+/// when it is this replica's; several are separated by commas. For tests.
+Result<void> arm_worker_fault(std::string_view text, std::string_view stage, int replica);
+
+}  // namespace brigade

@@ -1,0 +1,60 @@
+#pragma once
+
+// The file of a `cache` with `file:`, which the producer `cached` reads again. It begins with a
+// header of text, padded with zeros to whole pages; then come the slots, laid out as a ring is
+// (docs/MEMORY_LAYOUT.md): 32 bytes per slot, of which the first word says whether it is there,
+// then one array per tensor. Plain data, pure functions.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <brigade/result.h>
+#include <brigade/types.h>
+
+namespace brigade {
+
+inline constexpr std::string_view kCacheFileMagic = "Brigade cache 1\n";
+inline constexpr std::uint64_t kCacheSlotWordBytes = 32;  ///< from one slot's word to the next
+/// What the word of a slot says, little endian; anything else: nothing has been kept there.
+inline constexpr std::uint64_t kCacheSlotFull = 1;
+inline constexpr std::uint64_t kCacheSlotEmpty = 2;  ///< a sample that was dropped
+
+/// One array. A ragged tensor is followed by NAME.shape, i64 [rank]: the sizes of each slot.
+struct CacheFileArray {
+  TensorType type;
+  std::uint64_t offset = 0;  ///< bytes from the beginning of the slots
+  std::uint64_t stride = 0;  ///< bytes from one slot to the next
+  friend bool operator==(const CacheFileArray&, const CacheFileArray&) = default;
+};
+
+struct CacheFileHeader {
+  bool complete = false;  ///< false: the run that writes it has not kept all its samples
+  std::uint64_t slots = 0;
+  std::uint64_t samples = 0;     ///< <= slots, known once complete
+  std::uint64_t data_bytes = 0;  ///< of the slots
+  std::vector<CacheFileArray> arrays;
+  std::uint64_t contents_hash = 0;  ///< of the whole of `contents`
+  /// What its samples were made by, a line per fact. As read: as much as there was room for.
+  std::string contents;
+  friend bool operator==(const CacheFileHeader&, const CacheFileHeader&) = default;
+};
+
+/// Bytes before the slots, in every such file.
+inline constexpr std::uint64_t kCacheHeaderBytes = kMetadataBytesMax;
+
+/// kCacheHeaderBytes bytes; sets contents_hash from `contents`. Error: it has too many tensors.
+BRIGADE_API Result<std::string> print_cache_header(const CacheFileHeader& header);
+
+/// `file_start`: kCacheHeaderBytes bytes. Errors are to be read after the file's name: "is no cache
+/// of Brigade", "has a broken header: ...".
+BRIGADE_API Result<CacheFileHeader> parse_cache_header(std::string_view file_start);
+
+/// Whether the slots are all there: an error where a file of so many bytes is too short.
+BRIGADE_API Result<void> check_cache_size(const CacheFileHeader& header, std::uint64_t file_bytes);
+
+/// The hash that stands in the header for `contents`.
+BRIGADE_API std::uint64_t cache_contents_hash(std::string_view contents);
+
+}  // namespace brigade

@@ -1,0 +1,174 @@
+// decode_image: bytes -> the pixels that the cut needs -> upright -> resized into the output.
+// Its memory is kept from image to image, but for what a large one takes; the decoders' own pools
+// come and go.
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <brigade/module.h>
+#include <brigade/text.h>
+#include "base/units.h"
+#include "stages/image/decode/exif.h"
+#include "stages/image/decode/file_bytes.h"
+#include "stages/image/decode/image_reader.h"
+#include "stages/image/decode_image_contract.h"
+#include "stages/image/geometry/crop.h"
+#include "stages/image/geometry/resample.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::int64_t kChannels = 3;
+
+/// A text in a tensor, which may be padded with zeros.
+std::string_view text_of(const TensorView& tensor) {
+  std::string_view text(static_cast<const char*>(tensor.data()), tensor.bytes());
+  return text.substr(0, text.find('\0'));
+}
+
+class DecodeImage : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override;
+  Result<Next> process(const Inputs& in, Outputs& out) override;
+
+ private:
+  Result<std::string_view> bytes_of(const Inputs& in);
+  ImageReader& reader_of(std::string_view bytes);
+  Result<void> decode(const Inputs& in, Outputs& out);
+  void give_back();
+  Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
+  Result<std::uint8_t*> output(const Cut& cut, Outputs& out);
+
+  DecodeImageParams params_;
+  ImageSource source_ = ImageSource::path;
+  std::string name_;  // of the image in hand, for messages
+  std::string file_;
+  FileBytes file_bytes_;
+  std::unique_ptr<ImageReader> jpeg_;
+  std::unique_ptr<ImageReader> png_;
+  std::unique_ptr<ImageReader> other_;
+  AxisWeights rows_;
+  AxisWeights columns_;
+  PictureBytes upright_;
+  Resampler resampler_;
+};
+
+Result<void> DecodeImage::open(const OpenContext& context) {
+  params_ = context.params<DecodeImageParams>();
+  BRIGADE_ASSIGN(source_, image_source(context.inputs));
+  return {};
+}
+
+Result<Next> DecodeImage::process(const Inputs& in, Outputs& out) {
+  try {
+    const auto decoded = decode(in, out);
+    give_back();
+    if (!decoded) return decoded.error().within(name_);
+  } catch (const std::bad_alloc&) {
+    give_back();
+    return Error{
+        "there is not enough memory for its pixels; a smaller pixels_max refuses such pictures at "
+        "once"}
+        .within(name_);
+  }
+  return Next::emit;
+}
+
+void DecodeImage::give_back() {
+  for (ImageReader* const reader : {jpeg_.get(), png_.get(), other_.get()})
+    if (reader != nullptr) reader->give_back();
+  upright_.give_back();
+  file_bytes_.give_back();
+}
+
+Result<std::string_view> DecodeImage::bytes_of(const Inputs& in) {
+  if (source_ == ImageSource::encoded) {
+    const TensorView encoded = in["encoded"];
+    name_ = in.has("path") ? std::string(text_of(in["path"])) : "encoded image";
+    if (encoded.bytes() == 0) return Error{"there are no bytes"};
+    return std::string_view(static_cast<const char*>(encoded.data()), encoded.bytes());
+  }
+  if (source_ == ImageSource::path) {
+    name_ = text_of(in["path"]);
+    return file_bytes_.read(name_);
+  }
+  file_ = text_of(in["file"]);
+  const std::int64_t offset = in["offset"].as<std::int64_t>()[0];
+  name_ = concat(file_, " at byte ", offset);
+  return file_bytes_.read(file_, offset, in["size"].as<std::int64_t>()[0]);
+}
+
+/// By what the bytes say, not by the file's name: photographs called .JPEG that are PNG exist.
+ImageReader& DecodeImage::reader_of(std::string_view bytes) {
+  if (is_jpeg(bytes)) {
+    if (!jpeg_) jpeg_ = make_jpeg_reader();
+    return *jpeg_;
+  }
+  if (is_png(bytes)) {
+    if (!png_) png_ = make_png_reader();
+    return *png_;
+  }
+  if (!other_) other_ = make_other_reader();
+  return *other_;
+}
+
+Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
+  BRIGADE_ASSIGN(const std::string_view bytes, bytes_of(in));
+  ImageReader& reader = reader_of(bytes);
+  BRIGADE_ASSIGN(const ImageHeader header, reader.open(bytes));
+  if (header.height <= 0 || header.width <= 0)
+    return Error{concat("it would have ", header.width, " x ", header.height, " pixels")};
+  if (header.height > params_.pixels_max / header.width)
+    return Error{concat("it has ", header.width, " x ", header.height, " pixels; pixels_max is ",
+                        format_count(params_.pixels_max))};
+  const bool swapped = swaps_sides(header.orientation);
+  const Cut cut = choose_cut(params_, swapped ? header.width : header.height,
+                             swapped ? header.height : header.width, in.random());
+  BRIGADE_ASSIGN(std::uint8_t* const image, output(cut, out));
+
+  const bool antialias = params_.quality == DecodeImageParams::Quality::antialias;
+  rows_.prepare(cut.rows.resize(), antialias);
+  columns_.prepare(cut.columns.resize(), antialias);
+  BRIGADE_ASSIGN(const Pixels pixels, read_upright(reader, header, cut));
+  if (cut.flip) columns_.mirror();
+  const AxisCut& columns = cut.columns;
+  const std::int64_t left = cut.flip ? columns.out - columns.pad - columns.count : columns.pad;
+  const std::int64_t stride = columns.out * kChannels;
+  resampler_.run(pixels, rows_, columns_, image + cut.rows.pad * stride + left * kChannels, stride);
+  return {};
+}
+
+Result<Pixels> DecodeImage::read_upright(ImageReader& reader, const ImageHeader& header,
+                                         const Cut& cut) {
+  const Box upright{
+      cut.rows.begin + rows_.first_needed(), cut.columns.begin + columns_.first_needed(),
+      rows_.end_needed() - rows_.first_needed(), columns_.end_needed() - columns_.first_needed()};
+  const Box stored = stored_box(upright, header.orientation, header.height, header.width);
+  BRIGADE_ASSIGN(const Pixels pixels, reader.read(stored));
+  if (header.orientation == 1) return pixels;
+  return turn_upright(pixels, header.orientation, upright_);
+}
+
+/// Where the image goes: black where the cut leaves a border, otherwise as it was.
+Result<std::uint8_t*> DecodeImage::output(const Cut& cut, Outputs& out) {
+  const std::int64_t height = cut.rows.out;
+  const std::int64_t width = cut.columns.out;
+  TensorSlot slot = out["image"];
+  if (params_.ragged()) {
+    if (std::max(height, width) > params_.side_max)
+      return Error{concat("it has ", width, " x ", height, " pixels, but side_max is ",
+                          params_.side_max, "; a larger side_max, or resize, would do")};
+    BRIGADE_TRY(slot.resize({height, width, kChannels}));
+  }
+  std::uint8_t* const image = slot.as<std::uint8_t>().data();
+  if (cut.rows.count < height || cut.columns.count < width) std::memset(image, 0, slot.bytes());
+  return image;
+}
+
+}  // namespace
+}  // namespace brigade
+
+BRIGADE_MODULE(brigade::stage_body<brigade::DecodeImage>("decode_image"))

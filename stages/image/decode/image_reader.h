@@ -1,0 +1,77 @@
+#pragma once
+
+// Reads one image after another from bytes in memory, the part that is wanted only. One
+// implementation per library. One thread; memory is kept from image to image. Call order:
+//
+//   (open read? give_back?)*        `bytes` must stay until read() is over; pixels until
+//                                   give_back() or the next open()
+//
+// open() takes memory for a header only, so that its caller can refuse the image; and it refuses
+// one with more pixels than so many bytes can hold. Errors say what is wrong with the data, in one
+// line, without naming the file: the caller knows it.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include <brigade/result.h>
+#include "stages/image/geometry/resample.h"
+
+namespace brigade {
+
+/// As stored: what `orientation` (exif.h) says has not been done yet.
+struct ImageHeader {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  int orientation = 1;
+};
+
+/// In pixels of the stored image.
+struct Box {
+  std::int64_t y = 0;
+  std::int64_t x = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// Scans of a JPEG file that has so many pixels: each of them goes over all blocks, however few
+/// bytes it has. Encoders write about ten, of CMYK 18. libjpeg-turbo's own fuzzers stop at 500.
+/// Arithmetic codes may have a million decisions in a byte, so there it goes over all coefficients.
+constexpr std::int64_t jpeg_scans_max(std::int64_t pixels, bool arithmetic) {
+  constexpr std::int64_t kScansMax = 500;
+  const std::int64_t scans_of_any_picture = arithmetic ? 18 : 32;
+  const std::int64_t scanned_pixels_max = std::int64_t{1} << (arithmetic ? 28 : 31);  // a second
+  return std::clamp(scanned_pixels_max / std::max<std::int64_t>(pixels, 1), scans_of_any_picture,
+                    kScansMax);
+}
+
+class ImageReader {
+ public:
+  virtual ~ImageReader() = default;
+  virtual Result<ImageHeader> open(std::string_view bytes) = 0;
+  /// The pixels of a box that lies in the image, as RGB: gray is spread, alpha left out, CMYK
+  /// converted, 16 bits rounded to 8.
+  virtual Result<Pixels> read(const Box& box) = 0;
+  /// The pixels are not needed any more: what they took is given back if it is much.
+  virtual void give_back() = 0;
+};
+
+/// Baseline and progressive JPEG, by libjpeg-turbo. Decodes the rows and columns of the box and a
+/// margin around it, so that the pixels are those of a full decode.
+std::unique_ptr<ImageReader> make_jpeg_reader();
+/// PNG of any kind, by libpng.
+std::unique_ptr<ImageReader> make_png_reader();
+/// BMP without compression: palettes, 16, 24 and 32 bits.
+std::unique_ptr<ImageReader> make_bmp_reader();
+/// PBM, PGM and PPM, as bytes or texts, of up to 65535 levels.
+std::unique_ptr<ImageReader> make_pnm_reader();
+/// These two, and WebP and TIFF by the module `imgcodecs` (imgcodecs.h), which is opened at the
+/// first such image. What else there is is refused by its first bytes.
+std::unique_ptr<ImageReader> make_other_reader();
+
+bool is_jpeg(std::string_view bytes);
+bool is_png(std::string_view bytes);
+
+}  // namespace brigade

@@ -1,0 +1,146 @@
+#include <dlfcn.h>
+
+#include <array>
+#include <string>
+
+#include <brigade/text.h>
+#include "stages/image/decode/imgcodecs.h"
+
+namespace brigade {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr const char* kModuleFile = "brigade_imgcodecs.so";
+constexpr std::size_t kShownBytes = 8;
+
+bool is_bmp(std::string_view bytes) { return bytes.starts_with("BM"); }
+/// PFM ("Pf", "PF") and PAM ("P7") are others.
+bool is_pnm(std::string_view bytes) {
+  return bytes.size() > 2 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
+         (bytes[2] == '#' || bytes[2] == ' ' || (bytes[2] >= '\t' && bytes[2] <= '\r'));
+}
+bool is_webp(std::string_view bytes) {
+  return bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP");
+}
+bool is_tiff(std::string_view bytes) {
+  return bytes.starts_with("II*\0"sv) || bytes.starts_with("MM\0*"sv) ||
+         bytes.starts_with("II+\0"sv) || bytes.starts_with("MM\0+"sv);
+}
+
+struct OtherKind {
+  std::string_view begin;
+  std::string_view name;
+};
+/// What people have, and what is not read.
+constexpr OtherKind kOtherKinds[] = {
+    {"GIF8", "GIF"},
+    {"\0\0\0\x0cjP  "sv, "JPEG 2000"},
+    {"\xff\x4f\xff\x51", "JPEG 2000"},
+    {"\xff\x0a", "JPEG XL"},
+    {"\0\0\0\x0cJXL "sv, "JPEG XL"},
+    {"PF", "PFM"},
+    {"Pf", "PFM"},
+    {"P7", "PAM"},
+    {"v/1\x01", "OpenEXR"},
+    {"#?R", "Radiance HDR"},
+    {"8BPS", "Photoshop"},
+    {"\0\0\1\0"sv, "icon"},
+    {"\x59\xa6\x6a\x95", "Sun raster"},
+    {"DDS ", "DDS"},
+    {"%PDF", "PDF"},
+    {"<svg", "SVG"},
+};
+
+Error no_image(std::string_view bytes) {
+  std::string what;
+  for (const OtherKind& kind : kOtherKinds)
+    if (what.empty() && bytes.starts_with(kind.begin))
+      what = concat("it is a ", kind.name, " file");
+  if (bytes.substr(4).starts_with("ftyp")) what = "it is a HEIF, AVIF or video file";
+  if (what.empty()) {
+    what = "it begins with";
+    for (const char c : bytes.substr(0, kShownBytes))
+      what += concat(" ", "0123456789abcdef"[(c >> 4) & 15], "0123456789abcdef"[c & 15]);
+  }
+  return Error{concat("it is no JPEG, PNG, WebP, TIFF, BMP or PNM file: ", what)};
+}
+
+/// The folder of the file with this code: the modules', or a test's.
+std::string own_folder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&make_other_reader), &info) == 0) return ".";
+  const std::string path = info.dli_fname;
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "." : path.substr(0, slash);
+}
+
+/// Sets `make`; a module, once open, stays.
+Result<void> open_module(MakeImageReader*& make) {
+  const std::string folder = own_folder();
+  std::string why;
+  for (const char* below : {"/", "/../lib/brigade/"}) {
+    const std::string path = concat(folder, below, kModuleFile);
+    void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (module == nullptr) {
+      if (const char* text = dlerror(); why.empty()) why = text;
+      continue;
+    }
+    void* const symbol = dlsym(module, kImageCodecsSymbol);
+    if (symbol == nullptr) return Error{concat(path, " is of another version of Brigade")};
+    make = reinterpret_cast<MakeImageReader*>(symbol);
+    return {};
+  }
+  return Error{
+      concat("the module that reads WebP and TIFF (built where libwebp and libtiff are "
+             "installed) does not open: ",
+             why)};
+}
+
+class OtherReader : public ImageReader {
+ public:
+  Result<ImageHeader> open(std::string_view bytes) override {
+    BRIGADE_ASSIGN(reader_, reader_of(bytes));
+    return reader_->open(bytes);
+  }
+  Result<Pixels> read(const Box& box) override { return reader_->read(box); }
+  void give_back() override {
+    if (reader_ != nullptr) reader_->give_back();
+  }
+
+ private:
+  Result<ImageReader*> reader_of(std::string_view bytes) {
+    if (is_bmp(bytes)) {
+      if (!bmp_) bmp_ = make_bmp_reader();
+      return bmp_.get();
+    }
+    if (is_pnm(bytes)) {
+      if (!pnm_) pnm_ = make_pnm_reader();
+      return pnm_.get();
+    }
+    if (is_webp(bytes)) return of_module(ImageCodec::webp);
+    if (is_tiff(bytes)) return of_module(ImageCodec::tiff);
+    return no_image(bytes);
+  }
+
+  Result<ImageReader*> of_module(ImageCodec codec) {
+    std::unique_ptr<ImageReader>& reader = codecs_[static_cast<std::size_t>(codec)];
+    if (reader == nullptr) {
+      MakeImageReader* make = nullptr;
+      BRIGADE_TRY(open_module(make));
+      reader.reset(make(codec));
+    }
+    return reader.get();
+  }
+
+  std::unique_ptr<ImageReader> bmp_;
+  std::unique_ptr<ImageReader> pnm_;
+  std::array<std::unique_ptr<ImageReader>, 2> codecs_;  // by ImageCodec
+  ImageReader* reader_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<ImageReader> make_other_reader() { return std::make_unique<OtherReader>(); }
+
+}  // namespace brigade

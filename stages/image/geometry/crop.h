@@ -1,0 +1,48 @@
+#pragma once
+
+// Which part of an image is cut out, and what size it becomes. Pure arithmetic: nothing here knows
+// pixels. Per axis,
+//
+//   image pixels [begin, begin + size)  ->  `resized` pixels  ->  [first, first + count) of them
+//                                       ->  `out` pixels, `pad` zeros before those
+//
+// The random part is torchvision's RandomResizedCrop (torchvision/transforms/transforms.py): up to
+// ten tries to draw an area and an aspect ratio that fit, then the largest centred cut that has an
+// allowed ratio. What it draws from the sample's random numbers is part of its promise, in this
+// order:
+//
+//   for each try: uniform(scale), uniform(log ratio), then, if the cut fits into the image,
+//                 below(H - h + 1) and below(W - w + 1), its first row and column
+//   after all of them: chance(flip), unless flip is 0 or 1
+
+#include <cstdint>
+
+#include <brigade/random.h>
+#include "stages/image/decode_image_contract.h"
+#include "stages/image/geometry/resample.h"
+
+namespace brigade {
+
+struct AxisCut {
+  std::int64_t begin = 0;
+  std::int64_t size = 0;
+  std::int64_t resized = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  std::int64_t pad = 0;
+  std::int64_t out = 0;
+
+  AxisResize resize() const { return {size, resized, first, count}; }
+};
+
+struct Cut {
+  AxisCut rows;
+  AxisCut columns;
+  bool flip = false;  ///< left to right, last of all
+};
+
+/// Of an image of `height` x `width` pixels, both positive.
+Cut choose_cut(const DecodeImageParams& params, std::int64_t height, std::int64_t width,
+               Philox random);
+
+}  // namespace brigade

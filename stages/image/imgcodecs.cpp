@@ -1,6 +1,0 @@
-#include "stages/image/imgcodecs.h"
-
-brigade::ImageReader* brigade_imgcodecs_v2(brigade::ImageCodec codec) {
-  return codec == brigade::ImageCodec::webp ? brigade::make_webp_reader().release()
-                                            : brigade::make_tiff_reader().release();
-}

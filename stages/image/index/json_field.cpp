@@ -1,0 +1,35 @@
+#include "stages/image/index/json_field.h"
+
+#include <limits>
+#include <string>
+
+#include <brigade/text.h>
+#include "base/json.h"
+
+namespace brigade {
+
+namespace {
+
+constexpr std::size_t kShownBytes = 40;
+
+}  // namespace
+
+Result<std::int64_t> json_integer(std::string_view text, std::string_view field) {
+  using nlohmann::json;
+  BRIGADE_ASSIGN(const json parsed, parse_json(text));
+  const json* at = &parsed;
+  for (const std::string_view name : split(field, '.')) {
+    const auto found = at->is_object() ? at->find(std::string(name)) : at->end();
+    if (!at->is_object() || found == at->end()) return Error{concat("has no field ", quote(field))};
+    at = &*found;
+  }
+  const bool fits = !at->is_number_unsigned() ||
+                    at->get<std::uint64_t>() <=
+                        static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (at->is_number_integer() && fits) return at->get<std::int64_t>();
+  std::string shown = at->dump(-1, ' ', true, json::error_handler_t::replace);
+  if (shown.size() > kShownBytes) shown.replace(kShownBytes, shown.npos, "...");
+  return Error{concat("has ", shown, " as ", quote(field), ", expected a whole number")};
+}
+
+}  // namespace brigade

@@ -1,0 +1,240 @@
+#include "stages/image/index/shard_scan.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include <brigade/text.h>
+#include "base/io.h"
+#include "base/owned_fd.h"
+#include "stages/image/index/json_field.h"
+#include "stages/image/index/made_from.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::size_t kWindowBytes = 8 << 10;  // a header, what is small, and the next header
+constexpr std::uint64_t kLabelBytesMax = 64 << 10;
+constexpr std::uint64_t kJsonBytesMax = 16 << 20;
+constexpr std::size_t kExtensionsKept = 4;
+
+/// Reads a file through a window that is kept.
+class ShardFile {
+ public:
+  Result<void> open(const std::string& path, ShardScan& scan) {
+    fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status {};
+    if (fd_.get() < 0 || fstat(fd_.get(), &status) != 0) return error_of_errno("cannot open");
+    if (!S_ISREG(status.st_mode)) return Error{"expected a regular file"};
+    scan.bytes = static_cast<std::uint64_t>(status.st_size);
+    scan.changed_ns = changed_ns(status);
+    // Only headers are wanted; reading on behind each would read the whole archive.
+    posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);
+    return {};
+  }
+
+  Result<std::string_view> read(std::uint64_t offset, std::size_t size) {
+    if (offset < at_ || offset - at_ > have_ || have_ - (offset - at_) < size)
+      BRIGADE_TRY(fill(offset, std::max(size, kWindowBytes)));
+    const auto skip = static_cast<std::size_t>(offset - at_);
+    return std::string_view(window_.get() + skip, std::min(size, have_ - skip));
+  }
+
+ private:
+  Result<void> fill(std::uint64_t offset, std::size_t size) {
+    if (size > capacity_) window_ = std::make_unique_for_overwrite<char[]>(size);
+    capacity_ = std::max(capacity_, size);
+    at_ = offset;
+    have_ = 0;
+    const ssize_t got = read_all_at(fd_.get(), window_.get(), size, offset);
+    if (got < 0) return error_of_errno("cannot read");
+    have_ = static_cast<std::size_t>(got);
+    return {};
+  }
+
+  OwnedFd fd_;
+  std::unique_ptr<char[]> window_;
+  std::size_t capacity_ = 0;
+  std::uint64_t at_ = 0;
+  std::size_t have_ = 0;
+};
+
+class Scan {
+ public:
+  Scan(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields)
+      : read_(std::move(read)), fields_(fields), walk_(read_, bytes) {
+    out_.extras.resize(fields.extra.size());
+  }
+
+  Result<ShardScan> run() {
+    TarMember member;
+    for (;;) {
+      BRIGADE_ASSIGN(const bool more, walk_.next(member));
+      if (!more) break;
+      if (member.is_folder) continue;
+      const TarName name = split_tar_name(member.name);
+      if (!member.is_file || name.extension.empty()) {
+        pass_over(member, name);
+        continue;
+      }
+      if (name.key != key_) {
+        BRIGADE_TRY(end_sample());
+        key_ = std::string(name.key);
+      }
+      BRIGADE_TRY(add(member, name.extension));
+    }
+    BRIGADE_TRY(end_sample());
+    BRIGADE_TRY(check_unique());
+    return std::move(out_);
+  }
+
+ private:
+  void pass_over(const TarMember& member, const TarName& name) {
+    const std::string_view last = member.name.substr(member.name.rfind('/') + 1);
+    if (!member.is_file) {
+      const std::string extension = name.extension.empty() ? "" : concat(".", name.extension);
+      out_.skipped.add(SkipReason::no_file, "members that are links or devices", extension);
+    } else if (last.starts_with('.')) {
+      out_.skipped.add(SkipReason::hidden, "hidden members");
+    } else {
+      out_.skipped.add(SkipReason::no_match, "members without an extension", last);
+    }
+  }
+
+  Result<void> add(const TarMember& member, const std::string& extension) {
+    if (extensions_.size() < kExtensionsKept) extensions_.push_back(concat(".", extension));
+    const TarPlace place{member.offset, member.size};
+    const auto image = std::find(fields_.image.begin(), fields_.image.end(), extension);
+    if (image != fields_.image.end()) {
+      if (image_.offset != 0) return two_images(extension);
+      image_ = place;
+      which_ = static_cast<std::size_t>(image - fields_.image.begin());
+    }
+    if (extension == fields_.label) {
+      if (label_.offset != 0) return twice(extension);
+      label_ = place;
+    }
+    for (std::size_t e = 0; e < fields_.extra.size(); ++e) {
+      if (extension != fields_.extra[e]) continue;
+      extras_.resize(fields_.extra.size());
+      if (extras_[e].offset != 0) return twice(extension);
+      extras_[e] = place;
+    }
+    return {};
+  }
+
+  Error twice(std::string_view extension) const {
+    return Error{concat("has ", quote(concat(key_, ".", extension)), " twice")};
+  }
+  Error two_images(std::string_view extension) const {
+    if (extension == fields_.image[which_]) return twice(extension);
+    return Error{concat("has two images for ", quote(key_), ", .", fields_.image[which_], " and .",
+                        extension, "; `image: [", fields_.image[which_], "]` chooses one")};
+  }
+
+  /// What has neither an image nor a label is no sample.
+  Result<void> end_sample() {
+    const bool is_sample = image_.offset != 0 || label_.offset != 0;
+    if (is_sample) {
+      TarSample sample{};
+      sample.offset = image_.offset;
+      sample.image = static_cast<std::uint8_t>(which_);
+      sample.key_at = out_.keys.size();
+      sample.key_bytes = static_cast<std::uint16_t>(key_.size());
+      if (key_.size() > std::numeric_limits<std::uint16_t>::max() ||
+          image_.size > std::numeric_limits<std::uint32_t>::max())
+        return Error{concat("has ", quote(key_.substr(0, 80)), ", which is too large")};
+      sample.size = static_cast<std::uint32_t>(image_.size);
+      BRIGADE_TRY(judge(sample));
+      out_.keys += key_;
+      out_.samples.push_back(sample);
+      extras_.resize(fields_.extra.size());
+      for (std::size_t e = 0; e < extras_.size(); ++e) out_.extras[e].push_back(extras_[e]);
+    } else if (!extensions_.empty()) {
+      out_.skipped.add(SkipReason::no_match,
+                       fields_.label.empty() ? "keys without an image"
+                                             : "keys with neither an image nor a label",
+                       join(extensions_, " "));
+    }
+    extensions_.clear();
+    image_ = label_ = {};
+    which_ = 0;
+    extras_.clear();
+    return {};
+  }
+
+  Result<void> judge(TarSample& sample) {
+    const auto set = [&sample](TarState state) { sample.state = static_cast<std::uint8_t>(state); };
+    set(TarState::good);
+    if (image_.offset == 0) set(TarState::no_image);
+    if (image_.offset != 0 && image_.size == 0) set(TarState::empty_image);
+    if (fields_.label.empty() || sample.state != static_cast<std::uint8_t>(TarState::good))
+      return {};
+    if (label_.offset == 0) {
+      set(TarState::no_label);
+      return {};
+    }
+    const bool json = !fields_.label_field.empty();
+    if (label_.size <= (json ? kJsonBytesMax : kLabelBytesMax)) {
+      BRIGADE_ASSIGN(const std::string_view text,
+                     read_(label_.offset, static_cast<std::size_t>(label_.size)));
+      const auto label = json ? json_integer(text, fields_.label_field) : parse_label(text);
+      if (label) sample.label = *label;
+      if (label) return {};
+    }
+    set(TarState::bad_label);
+    sample.offset = label_.offset;
+    sample.size =
+        static_cast<std::uint32_t>(std::min(label_.size, json ? kJsonBytesMax : kLabelBytesMax));
+    return {};
+  }
+
+  Result<void> check_unique() {
+    std::vector<std::string_view> keys;
+    for (const TarSample& sample : out_.samples)
+      keys.push_back(std::string_view(out_.keys).substr(sample.key_at, sample.key_bytes));
+    std::sort(keys.begin(), keys.end());
+    const auto same = std::adjacent_find(keys.begin(), keys.end());
+    if (same == keys.end()) return {};
+    return Error{concat("has members of ", quote(*same),
+                        " at several places; those of a sample lie ",
+                        "side by side (`tar --sort=name` packs them so)")};
+  }
+
+  TarWalk::Read read_;
+  const TarFields& fields_;
+  TarWalk walk_;
+  ShardScan out_;
+  std::string key_;                      // of the sample in hand
+  std::vector<std::string> extensions_;  // of its members, the first few
+  TarPlace image_{};
+  TarPlace label_{};
+  std::size_t which_ = 0;
+  std::vector<TarPlace> extras_;
+};
+
+}  // namespace
+
+Result<ShardScan> scan_shard_bytes(TarWalk::Read read, std::uint64_t bytes,
+                                   const TarFields& fields) {
+  return Scan(std::move(read), bytes, fields).run();
+}
+
+Result<ShardScan> scan_shard(const std::string& path, const TarFields& fields) {
+  ShardFile file;
+  ShardScan of_file;
+  if (auto opened = file.open(path, of_file); !opened) return opened.error().within(path);
+  auto scan = scan_shard_bytes(
+      [&file](std::uint64_t offset, std::size_t size) { return file.read(offset, size); },
+      of_file.bytes, fields);
+  if (!scan) return scan.error().within(path);
+  scan->bytes = of_file.bytes;
+  scan->changed_ns = of_file.changed_ns;
+  return scan;
+}
+
+}  // namespace brigade

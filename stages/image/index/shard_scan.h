@@ -1,0 +1,31 @@
+#pragma once
+
+// The samples of one tar archive. Any thread; several archives at a time.
+
+#include <string>
+#include <vector>
+
+#include <brigade/result.h>
+#include <brigade/skipped_inputs.h>
+#include "stages/image/index/tar_index.h"
+#include "stages/image/index/tar_walk.h"
+
+namespace brigade {
+
+struct ShardScan {
+  std::vector<TarSample> samples;  ///< their keys begin in `keys`
+  std::string keys;
+  std::vector<std::vector<TarPlace>> extras;  ///< by extension, then by sample
+  SkipTally skipped;
+  std::uint64_t bytes = 0;  ///< of the file, before it was read
+  std::int64_t changed_ns = 0;
+};
+
+/// Errors begin with the path.
+Result<ShardScan> scan_shard(const std::string& path, const TarFields& fields);
+
+/// The same over bytes that `read` gives; errors do not name the archive.
+Result<ShardScan> scan_shard_bytes(TarWalk::Read read, std::uint64_t bytes,
+                                   const TarFields& fields);
+
+}  // namespace brigade

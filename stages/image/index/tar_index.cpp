@@ -1,0 +1,190 @@
+#include "stages/image/index/tar_index.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <brigade/text.h>
+#include "stages/image/index/in_parallel.h"
+#include "stages/image/index/made_from.h"
+#include "stages/image/index/shard_scan.h"
+
+namespace brigade {
+namespace {
+
+enum Section : std::size_t { kSamples, kBegins, kKeys, kExtras };
+
+/// What was wanted; another wish needs another index.
+std::string wish_of(const TarFields& fields) {
+  return concat("image ", join(fields.image, ","), " label ", fields.label, " field ",
+                fields.label_field, " extra ", join(fields.extra, ","));
+}
+
+class Listing {
+ public:
+  explicit Listing(const TarFields& fields) : extras_(fields.extra.size()) {
+    add_part(made_from_, wish_of(fields));
+    add_part(made_from_, concat(file_clock_ns()));
+  }
+
+  /// Before the first add().
+  void skip(const std::vector<SkippedInputs>& all) { add_skipped(made_from_, all); }
+
+  void add(const std::string& path, const ShardScan& scan) {
+    add_part(made_from_, path);
+    add_part(made_from_, concat(scan.bytes));
+    add_part(made_from_, concat(scan.changed_ns));
+    begins_.push_back(samples_.size());
+    for (TarSample sample : scan.samples) {
+      sample.key_at += keys_.size();
+      samples_.push_back(sample);
+    }
+    keys_ += scan.keys;
+    for (std::size_t e = 0; e < extras_.size(); ++e)
+      extras_[e].insert(extras_[e].end(), scan.extras[e].begin(), scan.extras[e].end());
+  }
+
+  bool empty() const { return samples_.empty(); }
+
+  std::string finish() {
+    begins_.push_back(samples_.size());
+    IndexWriter writer;
+    writer.add(samples_);
+    writer.add(begins_);
+    writer.add(keys_);
+    for (const auto& extra : extras_) writer.add(extra);
+    return writer.finish(IndexKind::tar_shards, made_from_);
+  }
+
+ private:
+  std::string made_from_;
+  std::vector<TarSample> samples_;
+  std::vector<std::uint64_t> begins_;
+  std::string keys_;
+  std::vector<std::vector<TarPlace>> extras_;
+};
+
+}  // namespace
+
+TarName split_tar_name(std::string_view name) {
+  const std::size_t last = name.rfind('/') == name.npos ? 0 : name.rfind('/') + 1;
+  const std::size_t dot = name.find('.', last);
+  if (dot == name.npos || dot == last) return {name, ""};
+  TarName out{name.substr(0, dot), std::string(name.substr(dot + 1))};
+  for (char& letter : out.extension)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter + 'a' - 'A');
+  return out;
+}
+
+Result<std::int64_t> parse_label(std::string_view text) {
+  const std::string_view digits = trim(text);
+  std::int64_t label = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), label);
+  if (error == std::errc{} && end == digits.data() + digits.size()) return label;
+  return Error{concat("expected a whole number, found ",
+                      digits.empty() ? "nothing" : quote(digits.substr(0, 40)))};
+}
+
+Result<std::string> TarIndex::scan(const std::vector<std::string>& shards,
+                                   const TarFields& fields) {
+  Listing listing(fields);  // notes the time before the look
+  std::vector<std::optional<Result<ShardScan>>> scans(shards.size());
+  in_parallel(shards.size(), [&](std::size_t i) { scans[i] = scan_shard(shards[i], fields); });
+  SkipTally skipped;
+  for (const auto& scan : scans) {
+    if (!*scan) return scan->error();
+    skipped.add((*scan)->skipped);
+  }
+  listing.skip(skipped.list());
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    listing.add(shards[i], **scans[i]);
+    scans[i].reset();
+  }
+  if (!listing.empty()) return listing.finish();
+  const std::vector<SkippedInputs> only = skipped.list();
+  return Error{
+      concat(shards.empty() ? "the list of shards" : shards.front(),
+             shards.size() > 1 ? concat(" and ", shards.size() - 1, " more") : "",
+             ": no samples; expected members such as KEY.", fields.image.front(),
+             fields.label.empty() ? "" : concat(" and KEY.", fields.label),
+             only.empty() ? "" : concat(", found ", only.front().count, " ", only.front().text))};
+}
+
+bool TarIndex::is_current(std::string_view made_from, const std::vector<std::string>& shards,
+                          const TarFields& fields, const StampOf& stamp) {
+  std::string_view rest = made_from;
+  if (take_part(rest) != wish_of(fields)) return false;
+  const auto looked_ns = take_number(rest);
+  if (!looked_ns || *looked_ns < kRecentNs || !take_skipped(rest)) return false;
+  for (const std::string& shard : shards) {
+    const auto path = take_part(rest);
+    const auto bytes = take_number(rest);
+    const auto changed = take_number(rest);
+    if (path != shard || !bytes || !changed || *changed > *looked_ns - kRecentNs) return false;
+    const auto now = stamp(shard);
+    if (!now || static_cast<std::uint64_t>(*bytes) != now->bytes || *changed != now->changed_ns)
+      return false;
+  }
+  return rest.empty();
+}
+
+std::optional<std::uint64_t> TarIndex::size_of(const IndexStart& start) {
+  if (start.section_bytes.size() < kExtras) return std::nullopt;
+  return start.section_bytes[kSamples] / sizeof(TarSample);
+}
+
+std::vector<std::string> TarIndex::shards_of(const IndexFile& file) {
+  std::vector<std::string> shards;
+  std::string_view rest = file.made_from();
+  take_part(rest);
+  take_number(rest);
+  take_skipped(rest);
+  while (const auto path = take_part(rest)) {
+    shards.emplace_back(*path);
+    take_number(rest);
+    take_number(rest);
+  }
+  return shards;
+}
+
+std::vector<SkippedInputs> TarIndex::skipped_of(const IndexFile& file) {
+  std::string_view rest = file.made_from();
+  take_part(rest);
+  take_number(rest);
+  return take_skipped(rest).value_or(std::vector<SkippedInputs>());
+}
+
+Result<TarIndex> TarIndex::of(const IndexFile& file, std::size_t shards, const TarFields& fields) {
+  if (file.sections() != kExtras + fields.extra.size())
+    return Error{"is damaged: it lacks sections"};
+  TarIndex out;
+  out.samples_ = file.of<TarSample>(kSamples);
+  out.begins_ = file.of<std::uint64_t>(kBegins);
+  out.keys_ = file.bytes_of(kKeys);
+  bool fits = out.begins_.size() == shards + 1 && out.begins_.front() == 0 &&
+              out.begins_.back() == out.samples_.size();
+  for (std::size_t e = 0; e < fields.extra.size(); ++e) {
+    out.extras_.push_back(file.of<TarPlace>(kExtras + e));
+    fits &= out.extras_.back().size() == out.samples_.size();
+  }
+  if (!fits) return Error{"is damaged: its parts do not fit each other"};
+  return out;
+}
+
+std::size_t TarIndex::shard(std::uint64_t index) const {
+  const auto after = std::upper_bound(begins_.begin(), begins_.end(), index);
+  if (after == begins_.begin() || after == begins_.end()) return shards();
+  return static_cast<std::size_t>(after - begins_.begin()) - 1;
+}
+
+std::string_view TarIndex::key(std::uint64_t index) const {
+  const TarSample& sample = samples_[index];
+  if (sample.key_at > keys_.size() || sample.key_bytes > keys_.size() - sample.key_at) return "";
+  return keys_.substr(sample.key_at, sample.key_bytes);
+}
+
+TarPlace TarIndex::extra(std::uint64_t index, std::size_t which) const {
+  return extras_[which][index];
+}
+
+}  // namespace brigade

@@ -1,0 +1,67 @@
+#include "base/thread.h"
+#include "base/clock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "tests/support/fake_clock.h"
+
+namespace brigade {
+namespace {
+
+TEST(StartThread, Runs) {
+  bool ran = false;
+  auto thread = start_thread([&] { ran = true; });
+  ASSERT_TRUE(thread.ok());
+  thread->join();
+  EXPECT_TRUE(ran);
+}
+
+TEST(StartThreadDeathTest, SaysWhatIsLacking) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer ends the program then";
+#endif
+  const auto start = [] {
+    const rlimit none{1 << 20, 1 << 20};
+    setrlimit(RLIMIT_AS, &none);    // no room for another stack
+    for (int i = 0; i < 64; ++i) {  // some are left from threads that have ended
+      auto thread = start_thread([] { pause(); });
+      if (thread) {
+        thread->detach();
+        continue;
+      }
+      write_all(STDERR_FILENO, thread.error().message);
+      _exit(0);
+    }
+    _exit(1);
+  };
+  EXPECT_EXIT(start(), testing::ExitedWithCode(0), "cannot start a thread: .*; raise the limit on");
+}
+
+using namespace std::chrono_literals;
+
+TEST(SystemClock, NeverGoesBackAndDoesMove) {
+  const SystemClock clock;
+  const std::int64_t start = clock.now_ns();
+  std::int64_t last = start;
+  while (last == start) {
+    const std::int64_t now = clock.now_ns();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+  EXPECT_GE(monotonic_ns(), last);
+}
+
+TEST(FakeClock, MovesOnlyWhenTold) {
+  FakeClock clock(5);
+  EXPECT_EQ(clock.now_ns(), 5);
+  EXPECT_EQ(clock.now_ns(), 5);
+  clock.advance(2ms);
+  EXPECT_EQ(clock.now_ns(), 2'000'005);
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,164 @@
+#include "pipeline/checkpoint/begin_run.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <brigade/text.h>
+#include "tests/support/session.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+class BeginRun : public testing::Test {
+ protected:
+  static std::uint64_t samples(const RunOutcome& outcome) {
+    for (const auto& [stage, results] : outcome.summary.results)
+      for (const StageResult& result : results)
+        if (stage == "end" && result.name == "samples")
+          return std::get<std::uint64_t>(*result.value);
+    return 0;
+  }
+  static std::string one_consumer(const std::string& file, int count = 1000, int epochs = 2) {
+    return concat("epochs: ", epochs, "\ncheckpoint: {file: ", file, "}\nstages:\n",
+                  "  numbers: {producer: synthetic, params: {count: ", count, "}}\n",
+                  "  end: {consumer: count, from: {stage: numbers, batch: 50}}\n");
+  }
+  Result<Resumed> resume(const Plan& plan) {
+    return resume_from_files(plan, from_the_beginning(plan, session.types));
+  }
+
+  TemporaryFolder folder;
+  const std::string file = (folder.path() / "line.ckpt").string();
+  Session session;
+};
+
+TEST_F(BeginRun, WithoutAPlaceThereIsNothingToGoOnFrom) {
+  const Plan plan = session.plan(line_yaml("consumer: count"));
+  const auto from = resume(plan);
+  ASSERT_FALSE(from.ok());
+  EXPECT_NE(from.error().message.find("write `checkpoint: {file: PATH}`"), std::string::npos);
+}
+
+TEST_F(BeginRun, BeforeTheFirstCheckpointTheRunBeginsAtTheBeginning) {
+  const Plan plan = session.plan(one_consumer(file));
+  const auto from = resume(plan);
+  ASSERT_TRUE(from.ok()) << from.error().message;
+  EXPECT_EQ(from->line,
+            concat("there is no checkpoint at ", file, " yet: the run begins at the beginning"));
+  EXPECT_TRUE(from->from.index_spaces.empty());
+}
+
+TEST_F(BeginRun, AFinishedRunHasNothingLeftAndMoreEpochsGoOn) {
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  const Plan plan = session.plan(one_consumer(file));
+  const auto from = resume(plan);
+  ASSERT_TRUE(from.ok()) << from.error().message;
+  EXPECT_EQ(from->line, concat("resumes from ", file, ": end has consumed all epochs"));
+  const Plan longer = session.plan(one_consumer(file, 1000, 3));
+  auto begin = resume(longer);
+  ASSERT_TRUE(begin.ok());
+  auto run = RunSession::start({longer, begin->from}, session.types, session.lines, {});
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(samples((*run)->wait()), 3000u);  // the state of two epochs, and one more
+}
+
+TEST_F(BeginRun, AnEarlierRunIsReplacedOnlyWhenAsked) {
+  const Plan first = session.plan(one_consumer(file));
+  EXPECT_EQ(begin_run(first, session.types, Past::refuse).value().resumed.line, "")
+      << "nothing is there";
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  const std::string refused = concat(
+      "a checkpoint of another run is there (", file,
+      "), and is not replaced unasked; resume it with --resume, begin anew with --overwrite, or "
+      "name another file: --set checkpoint.file=FILE");
+  const Plan again = session.plan(one_consumer(file));
+  EXPECT_EQ(begin_run(again, session.types, Past::refuse).error().message, refused);
+  EXPECT_EQ(begin_run(again, session.types, Past::overwrite).value().resumed.line, "");
+  EXPECT_EQ(begin_run(again, session.types, Past::resume).value().resumed.line,
+            concat("resumes from ", file, ": end has consumed all epochs"));
+  std::filesystem::remove(file);
+  EXPECT_NE(begin_run(again, session.types, Past::refuse).error().message.find(".position)"),
+            std::string::npos)
+      << "its other file is there";
+}
+
+TEST_F(BeginRun, TwoRunsDoNotWriteOneCheckpoint) {
+  const Plan plan = session.plan(one_consumer(file));
+  auto begun = begin_run(plan, session.types, Past::refuse);
+  ASSERT_TRUE(begun.ok()) << begun.error().message;
+  for (const Past past : {Past::refuse, Past::resume, Past::overwrite})
+    EXPECT_EQ(begin_run(plan, session.types, past).error().message,
+              concat("another run writes the checkpoint ", file,
+                     "; wait for its end, or name another file: --set checkpoint.file=FILE"));
+  begun->lock.reset();
+  EXPECT_TRUE(begin_run(plan, session.types, Past::refuse).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "nothing is left of a lock";
+}
+
+TEST_F(BeginRun, AnotherOrderIsRefusedWithTheDifference) {
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  const Plan plan = session.plan(one_consumer(file, 999));
+  const auto from = resume(plan);
+  ASSERT_FALSE(from.ok());
+  EXPECT_EQ(from.error().message,
+            concat("cannot resume from ", file,
+                   ".position: the samples or their order would be others: numbers.params.count "
+                   "was \"1000\", is \"999\"; undo that, or run without --resume"));
+}
+
+/// numbers -> a consumer that saves every 20 samples and crashes at the sample with id 777.
+class ASampleThatKillsAConsumerThatSaves : public BeginRun {
+ protected:
+  RunOutcome run(const std::string& more) {
+    return session.run(concat("epochs: 2\ncheckpoint: {file: ", file, ", every: 20}\nstages:\n",
+                              "  numbers: {producer: synthetic, params: {count: 1000}}\n",
+                              "  end: {consumer: saving, from: numbers, chunk: 4, ",
+                              "params: {crash_at: 777}, ", more, "}\n"));
+  }
+};
+
+TEST_F(ASampleThatKillsAConsumerThatSaves, IsDroppedAfterwards) {
+  const RunOutcome outcome = run("on_error: {skip: 5}");
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(samples(outcome), 2u * 999);  // in the second epoch, too
+  EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 2u);
+  EXPECT_EQ(outcome.summary.figures.samples, 2u * 999);
+}
+
+TEST_F(ASampleThatKillsAConsumerThatSaves, EndsTheRunWhereNothingMayBeSkipped) {
+  const RunOutcome outcome = run("poison_after: 2");
+  EXPECT_NE(outcome.failure.find("777"), std::string::npos) << outcome.failure;
+}
+
+TEST_F(ASampleThatKillsAConsumerThatSaves, EndsTheRunAtOnceWithoutRestarts) {
+  const RunOutcome outcome = run("restart: never, on_error: {skip: 5}");
+  EXPECT_NE(outcome.failure.find("SIGSEGV"), std::string::npos) << outcome.failure;
+  EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 0u);
+}
+
+TEST_F(BeginRun, AStreamCannotBeFoundAgain) {
+  const std::string text = (folder.path() / "text").string();
+  std::ofstream(text) << "a\nb\n";
+  const Plan plan = session.plan(concat("checkpoint: {file: ", file, "}\nstages:\n",
+                                        "  text: {producer: lines, params: {file: ", text, "}}\n",
+                                        "  end: {consumer: count, from: text}\n"));
+  const auto from = resume(plan);
+  ASSERT_FALSE(from.ok());
+  EXPECT_NE(from.error().message.find("\"text\" is a stream"), std::string::npos)
+      << from.error().message;
+}
+
+TEST_F(BeginRun, APositionThatBelongsToNothingIsRefused) {
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  std::filesystem::remove(file);
+  const Plan plan = session.plan(one_consumer(file));
+  const auto from = resume(plan);
+  ASSERT_FALSE(from.ok());
+  EXPECT_NE(from.error().message.find(file), std::string::npos);
+}
+
+}  // namespace
+}  // namespace brigade

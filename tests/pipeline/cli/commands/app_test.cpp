@@ -1,0 +1,54 @@
+#include <brigade/app.h>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/clock.h"
+#include "tests/support/faulty_stages.h"
+
+namespace brigade {
+namespace {
+
+App make_app(std::vector<std::string> words, const StageTypes& types = {}) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  return App(static_cast<int>(arguments.size()), arguments.data(), types);
+}
+
+TEST(App, KnowsItsOwnStageTypesAndThoseOfBrigade) {
+  const App app = make_app({"program"}, faulty_stage_types());
+  EXPECT_NE(app.types().find("faulty"), nullptr);
+  EXPECT_NE(app.types().find("synthetic"), nullptr);
+}
+
+TEST(App, ItsOwnStageTypesComeFirst) {
+  StageTypes types;
+  types.add<Faulty>(Contract<FaultyParams>("count", "Mine.").consumer());
+  EXPECT_EQ(make_app({"program"}, types).types().find("count")->contract.help, "Mine.");
+}
+
+TEST(App, KnowsWhenTheProgramStarted) {
+  const App app = make_app({"program"});
+  EXPECT_GT(app.started_ns(), 0);
+  EXPECT_LE(app.started_ns(), monotonic_ns());
+}
+
+TEST(App, RunsCommands) {
+  testing::internal::CaptureStdout();
+  const int code = make_app({"brigade", "--version"}).run_command();
+  EXPECT_EQ(testing::internal::GetCapturedStdout().substr(0, 8), "brigade ");
+  EXPECT_EQ(code, 0);
+}
+
+TEST(App, ARoleThatIsNoneEndsTheProgram) {
+  EXPECT_EXIT(
+      {
+        setenv("BRIGADE_WORKER", "nonsense", 1);
+        make_app({"program"});
+      },
+      testing::ExitedWithCode(2), "holds no role .*; unset it");
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,295 @@
+#include "pipeline/cli/commands/print.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+
+#include <brigade/text.h>
+#include "pipeline/cli/commands/leases.h"
+#include "pipeline/memory/shared_segments.h"
+#include "pipeline/plan/plan_json.h"
+#include "stages/builtin.h"
+#include "tests/support/captured.h"
+#include "tests/support/session.h"
+#include "tests/support/small_plan.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+struct RunCommand : testing::Test {
+  TemporaryFolder folder;
+  StageTypes types = session_stage_types();
+
+  Captured run(const std::string& yaml, std::vector<std::string> flags = {}) {
+    flags.insert(flags.begin(), {"run", folder.write("graph.yaml", yaml)});
+    return captured_command(flags, types);
+  }
+  nlohmann::json summary() const {
+    std::ifstream file(folder.path() / "summary.json");
+    return nlohmann::json::parse(file);
+  }
+};
+
+TEST_F(RunCommand, EndsWithASummary) {
+  const Captured ran = run(line_yaml("consumer: count"));
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.out, HasSubstr("graph: 1,000 samples, 1 epoch"));
+  EXPECT_THAT(ran.out, HasSubstr("edge numbers -> end: produced 1,000 = delivered 1,000"));
+  EXPECT_THAT(ran.out, HasSubstr("end: samples 1,000, batches"));
+}
+
+TEST_F(RunCommand, WritesTheSummaryForPrograms) {
+  const std::string file = folder.write("summary.json", std::string(100'000, 'x'));  // an older one
+  EXPECT_EQ(run(line_yaml("consumer: count"), {"--summary", file}).code, 0);
+  EXPECT_EQ(summary()["samples"], 1000);
+  EXPECT_EQ(summary()["results"]["end"]["samples"], 1000);
+}
+
+TEST_F(RunCommand, WritesTheSummaryOfAFailureToo) {
+  const std::string file = folder.path() / "summary.json";
+  const std::string yaml = line_yaml("consumer: faulty, params: {process: crash}");
+  EXPECT_EQ(run(yaml, {"--summary", file}).code, 1);
+  EXPECT_EQ(summary()["epochs"], 0);
+}
+
+TEST_F(RunCommand, QuietSaysNothingWhenAllIsWell) {
+  const Captured ran = run(line_yaml("consumer: faulty, params: {process: print}", 1), {"--quiet"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST_F(RunCommand, QuietStillSaysWhyItFailed) {
+  const Captured ran = run(line_yaml("consumer: faulty, params: {process: fail}"), {"--quiet"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("brigade: error: stage \"end\" replica 0"));
+}
+
+TEST_F(RunCommand, LogsToAFile) {
+  const std::string file = folder.path() / "run.log";
+  run(line_yaml("consumer: faulty, params: {process: print}", 1), {"--log", file});
+  std::ostringstream log;
+  log << std::ifstream(file).rdbuf();
+  EXPECT_THAT(log.str(), HasSubstr("info end.0: printed to stdout\n"));
+}
+
+TEST_F(RunCommand, FilesThatCannotBeWrittenAreSaidBeforeAnythingRuns) {
+  EXPECT_THAT(run(line_yaml("consumer: count"), {"--summary", "/nowhere/summary.json"}).err,
+              HasSubstr("the summary: cannot write /nowhere/summary.json: No such file"));
+  EXPECT_EQ(run(line_yaml("consumer: count"), {"--log", "/nowhere/run.log"}).code, 2);
+}
+
+TEST_F(RunCommand, AWrongGraphIsCode2) { EXPECT_EQ(run("stages: 7\n").code, 2); }
+
+TEST_F(RunCommand, ResumeNeedsAPlaceForPositions) {
+  const Captured ran = run(line_yaml("consumer: count"), {"--resume"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--resume needs a place where positions are kept"));
+}
+
+TEST(CompletionsCommand, KnowsTheRealCommandsAndStageTypes) {
+  const Captured ran = captured_command({"completions", "bash"}, builtin_stage_types());
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.out, HasSubstr("run check plan graph stages sample init leases doctor "
+                                 "completions"));
+  EXPECT_THAT(ran.out, HasSubstr("--in-process"));
+  EXPECT_THAT(ran.out, HasSubstr("synthetic"));
+}
+
+TEST(DoctorCommand, LooksAtThisMachine) {
+  const Captured ran = captured_command({"doctor"}, builtin_stage_types());
+  for (const char* what : {"cores", "memory", "descriptors", "kernel", "GPU", "packages"}) {
+    EXPECT_THAT(ran.out, HasSubstr(what));
+  }
+  EXPECT_EQ(ran.code, ran.out.find("BAD") == std::string::npos ? 0 : 1);
+}
+
+std::string drawn(const std::string& format) {
+  const TemporaryFolder folder;
+  const StageTypes types = session_stage_types();
+  const std::string file = folder.write("g.yaml", line_yaml("consumer: count"));
+  const Captured shown = captured_command({"graph", file, "--format", format}, types);
+  EXPECT_EQ(shown.code, 0);
+  return shown.out;
+}
+
+TEST(DrawCommand, DrawsInEveryFormat) {
+  EXPECT_THAT(drawn("ascii"), HasSubstr("numbers"));
+  EXPECT_THAT(drawn("dot"), HasSubstr("digraph"));
+}
+
+TEST(DrawCommand, AWrongGraphIsCode2) {
+  EXPECT_EQ(captured_command({"graph", "/nowhere.yaml"}, session_stage_types()).code, 2);
+}
+
+Captured checked(const std::string& end) {
+  const TemporaryFolder folder;
+  return captured_command({"check", folder.write("g.yaml", line_yaml(end))}, session_stage_types());
+}
+
+TEST(CheckCommand, SaysThatAGraphIsFine) {
+  const Captured fine = checked("consumer: count, replicas: 2");
+  EXPECT_EQ(fine.code, 0);
+  EXPECT_THAT(fine.out, HasSubstr("g.yaml: ok: 2 stages, 3 processes\n"));
+}
+
+TEST(CheckCommand, ShowsAllMistakes) {
+  const Captured wrong = checked("consumer: cuont, replicsa: 2");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_THAT(wrong.err, HasSubstr("count"));
+  EXPECT_THAT(wrong.err, HasSubstr("replicas"));
+}
+
+struct PlanCommand : testing::Test {
+  TemporaryFolder folder;
+  StageTypes types = session_stage_types();
+
+  Captured run(std::vector<std::string> flags = {}) {
+    flags.insert(flags.begin(), {"plan", folder.write("g.yaml", line_yaml("consumer: count"))});
+    return captured_command(flags, types);
+  }
+};
+
+TEST_F(PlanCommand, ShowsWhatWillRun) {
+  const Captured shown = run();
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.out, HasSubstr("2 processes"));
+  EXPECT_THAT(shown.out, HasSubstr("numbers -> end: "));
+}
+
+TEST_F(PlanCommand, WritesJsonThatReadsBack) {
+  EXPECT_TRUE(plan_from_json(run({"--json"}).out).ok());
+}
+
+TEST_F(PlanCommand, WritesYamlThatMeansTheSame) {
+  const std::string yaml = run({"--yaml"}).out;
+  EXPECT_THAT(yaml, HasSubstr("checksum: true"));
+  const std::string again = folder.write("again.yaml", yaml);
+  EXPECT_EQ(captured_command({"plan", again, "--yaml"}, types).out, yaml);
+}
+
+TEST_F(PlanCommand, AWrongGraphIsCode2) {
+  EXPECT_EQ(run({"--set", "stages.end.consumer=nothing"}).code, 2);
+}
+
+TEST(LeasesCommand, ShowsARunningGraph) {
+  const Plan plan = small_plan(2);
+  const auto segments = SharedSegments::create(plan, {}).value();
+  const Captured ran = captured_command({"leases", std::to_string(getpid())}, {});
+  EXPECT_EQ(ran.code, 0);
+  for (const char* word : {"numbers.0", "sink.1", "has not begun", "an unknown number"}) {
+    EXPECT_THAT(ran.out, HasSubstr(word));
+  }
+}
+
+TEST(LeasesCommand, AProcessWithoutAGraphIsAMistake) {
+  const Captured ran = captured_command({"leases", "1073741824"}, {});  // no such process
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("runs no graph; `brigade leases` shows all that run"));
+}
+
+TEST(LeasesCommand, ThatNoGraphRunsIsAnAnswer) {
+  const Captured ran = captured([] { return show_leases({}, 0); });
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "no graph is running\n");
+}
+
+TEST(LeasesCommand, PassesOverAGraphThatHasEndedSinceItWasFound) {
+  const auto segments = SharedSegments::create(small_plan(2), {}).value();
+  const RunningGraph there{getpid(), concat("/proc/self/fd/", segments->control_fd()),
+                           concat("/proc/self/fd/", segments->plan_fd())};
+  const RunningGraph ended{1, "/proc/self/fd/9999", "/proc/self/fd/9999"};
+  const Captured both = captured([&] { return show_leases({ended, there}, 0); });
+  EXPECT_EQ(both.code, 0);
+  EXPECT_EQ(both.err, "");
+  EXPECT_THAT(both.out, HasSubstr("numbers.0"));
+  const Captured asked = captured([&] { return show_leases({ended, there}, 1); });
+  EXPECT_EQ(asked.code, 1);
+  EXPECT_THAT(asked.err, HasSubstr("process 1 runs no graph"));
+}
+
+TEST(LeasesCommand, SaysWhichGraphItCannotLookInto) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("no graph", "BRIGADE1");
+  const Captured ran = captured([&] { return show_leases({{getpid(), file, file}}, 0); });
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("cannot look into the graph of process"));
+}
+
+TEST(Print, ResultsAndMessagesGoTheirWays) {
+  const Captured both = captured([] {
+    print("result\n");
+    print_error("message\n");
+    return 0;
+  });
+  EXPECT_EQ(both.out, "result\n");
+  EXPECT_EQ(both.err, "message\n");
+}
+
+TEST(Print, AReaderThatHasGoneIsNoError) {
+  signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  const int kept = dup(STDOUT_FILENO);
+  dup2(ends[1], STDOUT_FILENO);
+  print("nobody reads this\n");
+  dup2(kept, STDOUT_FILENO);
+  close(kept);
+  close(ends[1]);
+}
+
+Captured stages(std::vector<std::string> words = {}) {
+  words.insert(words.begin(), "stages");
+  return captured_command(words, session_stage_types());
+}
+
+TEST(StagesCommand, ListsAllStageTypes) {
+  EXPECT_EQ(stages().code, 0);
+  EXPECT_THAT(stages().out, HasSubstr("synthetic"));
+  EXPECT_THAT(stages().out, HasSubstr("faulty"));
+}
+
+TEST(StagesCommand, DescribesOne) { EXPECT_THAT(stages({"count"}).out, HasSubstr("sleep_ms")); }
+
+TEST(StagesCommand, GuessesWhatWasMeant) {
+  const Captured shown = stages({"cuont"});
+  EXPECT_EQ(shown.code, 2);
+  EXPECT_EQ(shown.err,
+            "brigade: error: unknown stage type \"cuont\"; did you mean \"count\"?  `brigade "
+            "stages` lists all.\n");
+}
+
+TEST(StagesCommand, ExplainsTheKeysOfTheLanguage) {
+  const Captured shown = stages({"--keys"});
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.out, HasSubstr("poison_after"));
+  EXPECT_THAT(stages({"poison_after"}).err, HasSubstr("it is a key: `brigade stages --keys`"));
+}
+
+TEST(StagesCommand, ShowsTheTypesOfAPlugin) {
+  const std::string folder = BRIGADE_BINARY_DIR "/tests/modules/";
+  const auto with = [&](const std::string& file) {
+    return stages({"light", "--plugin", folder + file});
+  };
+  EXPECT_EQ(with("brigade_plugin.so").code, 0);
+  EXPECT_THAT(with("brigade_plugin.so").out, HasSubstr("from the plugin library " + folder));
+  EXPECT_EQ(with("brigade_no_symbol.so").code, 2);
+  EXPECT_THAT(with("brigade_no_symbol.so").err, HasSubstr("is no plugin of Brigade"));
+}
+
+TEST(StagesCommand, WritesTheSchemaForEditors) {
+  const Captured shown = stages({"--json-schema"});
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.out, HasSubstr("\"$schema\""));
+}
+
+}  // namespace
+}  // namespace brigade

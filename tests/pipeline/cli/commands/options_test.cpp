@@ -1,0 +1,147 @@
+#include "pipeline/cli/commands/options.h"
+#include "pipeline/cli/commands/command_line.h"
+#include "pipeline/cli/commands/load.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stages/builtin.h"
+#include "tests/support/captured.h"
+#include "tests/support/session.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct Taken {
+  GraphFiles graph;
+  bool flag = false;
+  std::uint64_t number = 8;
+  std::string text = "default";
+  std::vector<std::string> texts;
+};
+Taken taken;
+
+void declare(Options& options, Taken& arguments) {
+  options.graph(arguments.graph);
+  options.flag("--flag", arguments.flag, "a flag");
+  options.number("-n", arguments.number, 1, 10, "a number");
+  options.text("--text", arguments.text, "a text");
+  options.texts("--texts", arguments.texts, "texts", "T");
+}
+
+int keep(const Taken& arguments, const StageTypes&, std::int64_t) {
+  taken = arguments;
+  return 7;
+}
+
+/// What a command of every kind of option is called with.
+Taken take(std::vector<std::string> words) {
+  words.insert(words.begin(), {"brigade", "take"});
+  const Command command = make_command<Taken>("take", "help", "examples", declare, keep);
+  EXPECT_EQ(parse_command_line(words, {command})({}, 0), 7);
+  return taken;
+}
+
+TEST(Options, ACommandTakesFilesAndOptions) {
+  const Taken all =
+      take({"base.yaml", "machine.yaml", "--set", "epochs=5", "--set=vars.data=/d", "--limit", "10",
+            "--flag", "-n", "3", "--text", "t", "--texts", "a", "--texts", "b"});
+  EXPECT_THAT(all.graph.files, ElementsAre("base.yaml", "machine.yaml"));
+  EXPECT_THAT(all.graph.sets, ElementsAre("epochs=5", "vars.data=/d"));
+  EXPECT_EQ(all.graph.limit, 10u);
+  EXPECT_TRUE(all.flag);
+  EXPECT_EQ(all.number, 3u);
+  EXPECT_EQ(all.text, "t");
+  EXPECT_THAT(all.texts, ElementsAre("a", "b"));
+  const Taken none = take({"t.yaml"});
+  EXPECT_FALSE(none.flag);
+  EXPECT_EQ(none.number, 8u);
+  EXPECT_EQ(none.text, "default");
+}
+
+TEST(Options, FilesMayFollowSettings) {
+  const Taken given = take({"--set", "a=1", "--set", "b=2", "train.yaml"});
+  EXPECT_THAT(given.graph.files, ElementsAre("train.yaml"));
+  EXPECT_THAT(given.graph.sets, ElementsAre("a=1", "b=2"));
+}
+
+TEST(Options, ASettingKeepsItsCommasAndBrackets) {
+  EXPECT_THAT(take({"t.yaml", "--set", "stages.x.params.at=[1, 2]"}).graph.sets,
+              ElementsAre("stages.x.params.at=[1, 2]"));
+}
+
+Captured typed(const std::vector<std::string>& words) { return captured_command(words, {}); }
+
+std::string mistake(const std::vector<std::string>& words) {
+  const Captured shown = typed(words);
+  EXPECT_EQ(shown.code, 2);
+  return shown.err;
+}
+
+std::string help(const std::vector<std::string>& words) {
+  const Captured shown = typed(words);
+  EXPECT_EQ(shown.code, 0);
+  return shown.out;
+}
+
+TEST(CommandLine, AnUnknownCommandIsGuessed) {
+  EXPECT_EQ(mistake({"rnu", "t.yaml"}),
+            "brigade: error: unknown command \"rnu\"; did you mean \"run\"?  `brigade --help` "
+            "lists all.\n");
+  EXPECT_EQ(mistake({"frobnicate"}),
+            "brigade: error: unknown command \"frobnicate\"; `brigade --help` lists all.\n");
+  EXPECT_THAT(mistake({"holders"}), HasSubstr("it is called \"leases\" now"));
+  EXPECT_THAT(mistake({"train.yaml"}), HasSubstr("did you mean `brigade run train.yaml`?"));
+}
+
+TEST(CommandLine, AnUnknownFlagIsGuessed) {
+  EXPECT_THAT(mistake({"run", "t.yaml", "--sumary", "s"}), HasSubstr("did you mean --summary?"));
+  EXPECT_THAT(mistake({"run", "t.yaml", "--in_process"}), HasSubstr("did you mean --in-process?"));
+}
+
+TEST(CommandLine, WhatIsMissingOrWrongIsSaid) {
+  EXPECT_THAT(mistake({"run"}), HasSubstr("FILE is required"));
+  EXPECT_THAT(mistake({"sample", "t.yaml"}), HasSubstr("--stage is required"));
+  EXPECT_THAT(mistake({"completions", "csh"}), HasSubstr("csh"));
+  EXPECT_THAT(mistake({"run", "t.yaml", "--limit", "many"}), HasSubstr("--limit"));
+  EXPECT_THAT(mistake({"run", "t.yaml", "--limit", "-1"}), HasSubstr("--limit"));
+  EXPECT_THAT(mistake({"graph", "t.yaml", "--format", "svg"}), HasSubstr("dot -Tsvg"));
+  EXPECT_THAT(mistake({"plan", "t.yaml", "--json", "--yaml"}), HasSubstr("--json"));
+  EXPECT_THAT(mistake({"run", "t.yaml", "--overwrite", "--resume"}), HasSubstr("--resume"));
+  EXPECT_THAT(mistake({}), HasSubstr("brigade run train.yaml"));
+}
+
+TEST(CommandLine, HelpTeachesByExample) {
+  EXPECT_THAT(help({"--help"}), HasSubstr("brigade run train.yaml --set epochs=5"));
+  EXPECT_THAT(help({"run", "--help"}), HasSubstr("brigade run train.yaml --in-process"));
+  EXPECT_THAT(help({"plan", "-h"}), HasSubstr("--yaml"));
+  EXPECT_THAT(help({"--version"}), HasSubstr("brigade "));
+}
+
+TEST(LoadAndShow, ShowsMistakesAndGivesNothing) {
+  const TemporaryFolder folder;
+  const StageTypes types = builtin_stage_types();
+  const GraphFiles wrong{{folder.write("graph.yaml", line_yaml("consumer: cuont"))}, {}, {}};
+  const Captured loaded = captured([&] { return load_and_show(wrong, types).graph ? 1 : 0; });
+  EXPECT_EQ(loaded.code, 0);
+  EXPECT_THAT(loaded.err, HasSubstr("did you mean \"count\"?"));
+  const Captured planned = captured([&] { return plan_and_show(wrong, types).plan ? 1 : 0; });
+  EXPECT_EQ(planned.code, 0);
+  EXPECT_EQ(planned.err, loaded.err);
+}
+
+TEST(LoadAndShow, IsSilentAboutAGraphThatIsFine) {
+  const TemporaryFolder folder;
+  const StageTypes types = builtin_stage_types();
+  const GraphFiles fine{{folder.write("graph.yaml", line_yaml("consumer: count"))}, {}, {}};
+  const Captured planned = captured([&] { return plan_and_show(fine, types).plan ? 1 : 0; });
+  EXPECT_EQ(planned.code, 1);
+  EXPECT_EQ(planned.err, "");
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,105 @@
+#include "pipeline/cli/draw/plan_printer.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/plan/planner.h"
+#include "tests/support/golden.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/plan_limits.h"
+
+namespace brigade {
+namespace {
+
+std::string printed(GraphBuilder graph, const MachineLimits& limits = small_machine()) {
+  const ValidGraph& valid = graph.build();
+  const PlanResult result = plan_graph(valid, limits);
+  EXPECT_TRUE(result.ok()) << result.problems.front().message;
+  return print_plan(result.plan, limits, memory_room(limits, graph.graph().memory_bytes_max),
+                    known_sources(valid, result.plan));
+}
+
+TEST(PlanPrinter, ShowsTheThinnestLine) {
+  GraphBuilder graph("thin");
+  graph.producer("synthetic", {{"x", u8, {784}}});
+  graph.consumer("count", {"synthetic"});
+  expect_golden("plan/thin.txt", printed(graph));
+}
+
+TEST(PlanPrinter, ShowsFashionMnist) {
+  expect_golden("plan/fashion_mnist.txt", printed(fashion_mnist_graph()));
+}
+
+TEST(PlanPrinter, ShowsPicturesWithWarnings) {
+  GraphBuilder graph("pictures");
+  graph.producer("files", {{"file", i64, {}}});
+  graph.transform("decode", {"files"}, {{"image", u8, {224, 224, 3}}}).replicas = 8;
+  graph.stage("decode").batch = 256;
+  graph.stage("decode").on_error = {true, 0, 0.1};
+  graph.consumer("train", {"decode"}).batched = true;
+  graph.consumer("show", {"decode"}).batched = true;
+  graph.stage("show").sources[0].batch = 10;
+  graph.graph().memory_bytes_max = 2ull << 30;
+  expect_golden("plan/pictures.txt", printed(graph));
+}
+
+TEST(PlanPrinter, ShowsAStageThatNumbersAnew) {
+  GraphBuilder graph("anew");
+  graph.producer("few", {{"x", u8, {784}}});
+  graph.producer("many", {{"x", u8, {784}}});
+  graph.transform("all", {"few", "many"}, {{"x", u8, {784}}}, Join::merge);
+  graph.type_of("all").contract.numbering = Numbering::flat_map;
+  graph.consumer("count", {"all"});
+  expect_golden("plan/anew.txt", printed(graph));
+}
+
+TEST(PlanPrinter, ShowsACacheInAFile) {
+  const Ports slot{{"x", u8, {784}}};
+  GraphBuilder graph("cache_file");
+  graph.producer("images", slot).samples = 60'000;
+  graph.transform("kept", {"images"}, slot).passed = {{"x", 0}};
+  graph.type_of("kept").contract.cache = true;
+  graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
+  graph.consumer("count", {"kept"});
+  expect_golden("plan/cache_file.txt", printed(graph));
+}
+
+TEST(PlanPrinter, ShowsACacheInMemory) {
+  const Ports slot{{"x", u8, {784}}};
+  GraphBuilder graph("cache");
+  graph.producer("images", slot).samples = 60'000;
+  graph.transform("kept", {"images"}, slot).passed = {{"x", 0}};
+  graph.type_of("kept").contract.cache = true;
+  graph.stage("kept").limit = 1000;
+  graph.consumer("count", {"kept"});
+  expect_golden("plan/cache.txt", printed(graph));
+}
+
+TEST(PlanPrinter, ShowsAZipAndAMachineWithoutLimits) {
+  GraphBuilder graph("zip");
+  graph.producer("left", {{"x", f32, {16}}});
+  graph.producer("right", {{"y", f32, {16}}});
+  graph.transform("both", {"left", "right"}, {{"x", f32, {16}}, {"y", f32, {16}}}, Join::zip);
+  graph.consumer("end", {"both"});
+  expect_golden("plan/zip.txt", printed(graph, {.cores_affinity = 1}));
+}
+
+TEST(PlanPrinter, ShowsWhatRaggedTensorsAreExpectedToTakeAndTheWorst) {
+  GraphBuilder graph("ragged");
+  graph.producer("files", {{"encoded", u8, {up_to(1 << 20)}}});
+  graph.consumer("count", {"files"});
+  const MachineLimits limits = small_machine();
+  PlanResult result = plan_graph(graph.build(), limits);
+  ASSERT_TRUE(result.ok());
+  PlanRing& ring = result.plan.stages[0].ring;
+  ring.sparse = true;
+  ring.bytes = 64 << 20;
+  ring.expected_bytes = 5 << 20;
+  result.plan.memory_bytes = 6 << 20;
+  const std::string text = print_plan(result.plan, limits, memory_room(limits, 0));
+  EXPECT_NE(text.find("5.0 MiB  files -> count, at worst 64.0 MiB\n"), text.npos) << text;
+  EXPECT_NE(text.find("6.0 MiB  in all of 8.0 GiB (MemAvailable), at worst 65.0 MiB\n"), text.npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace brigade

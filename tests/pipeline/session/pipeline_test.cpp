@@ -1,0 +1,85 @@
+#include <brigade/pipeline.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/faulty_stages.h"
+#include "tests/support/session.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+struct Embedding : testing::Test {
+  TemporaryFolder folder;
+  char name[8] = "program";
+  char* arguments[1] = {name};
+  App app{1, arguments, faulty_stage_types()};
+
+  Result<Pipeline> read(const std::string& yaml) {
+    auto pipeline = Pipeline::from_file(folder.write("graph.yaml", yaml));
+    if (pipeline) pipeline->quiet();
+    return pipeline;
+  }
+};
+
+TEST_F(Embedding, AGraphRunsFromItsFile) {
+  auto run = read(line_yaml("consumer: count"))->start(app);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_TRUE((*run)->wait().ok());
+  EXPECT_TRUE((*run)->wait().ok());  // as often as one likes
+  EXPECT_EQ(nlohmann::json::parse((*run)->summary_json())["samples"], 1000);
+}
+
+TEST_F(Embedding, WhatTheCommandLineCanSetCanBeSet) {
+  auto run = read(line_yaml("consumer: count"))->set("epochs=2").limit(10).in_process().start(app);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(nlohmann::json::parse((*run)->summary_json())["samples"], 20);
+}
+
+TEST_F(Embedding, WaitSaysWhyARunFailed) {
+  auto run = read(line_yaml("consumer: faulty, params: {process: crash}"))->start(app);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  const auto waited = (*run)->wait();
+  ASSERT_FALSE(waited.ok());
+  EXPECT_THAT(waited.error().message, HasSubstr("stage \"end\" replica 0"));
+}
+
+TEST_F(Embedding, MistakesAreTheErrorOfStart) {
+  const auto run = read(line_yaml("consumer: cuont"))->start(app);
+  ASSERT_FALSE(run.ok());
+  EXPECT_THAT(run.error().message, HasSubstr("did you mean \"count\"?"));
+}
+
+TEST_F(Embedding, AFileThatCannotBeReadIsTheErrorOfFromFile) {
+  EXPECT_THAT(Pipeline::from_file("/nowhere.yaml").error().message, HasSubstr("/nowhere.yaml"));
+}
+
+TEST_F(Embedding, ACheckpointIsReplacedOnlyWhenAsked) {
+  auto pipeline = read("checkpoint: {file: model.ckpt}\n" + line_yaml("consumer: count"));
+  pipeline->in_process();
+  ASSERT_TRUE((*pipeline->start(app))->wait().ok());
+  EXPECT_THAT(pipeline->start(app).error().message, HasSubstr("is not replaced unasked"));
+  ASSERT_TRUE((*pipeline->overwrite().start(app))->wait().ok());
+  EXPECT_TRUE(pipeline->overwrite(false).resume().start(app).ok());
+}
+
+TEST_F(Embedding, ARunStopsWhenAsked) {
+  auto run = read(line_yaml("consumer: count, params: {sleep_ms: 1}", 1'000'000))->start(app);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  (*run)->stop();
+  EXPECT_TRUE((*run)->wait().ok());
+}
+
+TEST_F(Embedding, ARunThatIsDestroyedEnds) {
+  auto run = read(line_yaml("consumer: faulty, params: {open: hang}"))->start(app);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,197 @@
+#include "pipeline/session/run_session.h"
+#include "pipeline/session/load_and_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "stages/builtin.h"
+#include "tests/support/session.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using testing::AnyOf;
+using testing::Contains;
+using testing::HasSubstr;
+
+std::string faulty(const std::string& open, const std::string& process = "fine") {
+  return line_yaml("consumer: faulty, params: {open: " + open + ", process: " + process + "}");
+}
+
+int descriptors() {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+bool has_children() {
+  siginfo_t info;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+TEST(RunSession, CountsWhatItMade) {
+  Session session;
+  const RunOutcome outcome = session.run(line_yaml("consumer: count, replicas: 2"));
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(outcome.summary.figures.samples, 1000u);
+  EXPECT_EQ(outcome.summary.edges.at(0).audit.delivered, 1000u);
+  EXPECT_EQ(outcome.summary.results.at(1).second.at(0).value, ReportedValue(std::uint64_t{1000}));
+  EXPECT_TRUE(outcome.summary.first_sample_seconds);
+}
+
+TEST(RunSession, LeavesNothingBehind) {
+  Session session;
+  session.run(line_yaml("consumer: count"));
+  const int before = descriptors();
+  session.run(line_yaml("consumer: count, replicas: 3"));
+  session.run(faulty("crash"));
+  EXPECT_EQ(descriptors(), before);
+  EXPECT_FALSE(has_children());
+}
+
+struct Way {
+  const char* open;
+  const char* process;
+  const char* said;
+};
+
+class EveryWayToGoWrong : public testing::TestWithParam<Way> {};
+
+TEST_P(EveryWayToGoWrong, EndsTheRunWithOneLineThatNamesTheStage) {
+  Session session;
+  const RunOutcome outcome = session.run(faulty(GetParam().open, GetParam().process));
+  EXPECT_EQ(exit_code(outcome), 1);
+  EXPECT_THAT(outcome.failure, HasSubstr("stage \"end\" replica 0 (pid "));
+  EXPECT_THAT(outcome.failure, HasSubstr(GetParam().said));
+  EXPECT_THAT(session.lines.lines, Contains("error: " + outcome.failure).Times(1));
+  EXPECT_FALSE(has_children());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, EveryWayToGoWrong,
+    testing::Values(
+        Way{"crash", "fine", "was killed by SIGSEGV"}, Way{"fail", "fine", "it failed as told"},
+        Way{"throw", "fine", "it threw as told"}, Way{"exit", "fine", "exited with code 3"},
+        Way{"quiet_exit", "fine", "exited with code 0 before its work was done"},
+        Way{"fine", "crash", "was killed by SIGSEGV with sample 0 in flight"},
+        Way{"fine", "fail", "it failed as told"}, Way{"fine", "throw", "it threw as told"},
+        Way{"fine", "exit", "exited with code 3"},
+        Way{"fine", "quiet_exit", "exited with code 0 before its work was done"}),
+    [](const auto& way) {
+      return std::string("Open_") + way.param.open + "_Process_" + way.param.process;
+    });
+
+TEST(RunSession, OutputOfWorkersIsShownWithTheirName) {
+  Session session;
+  session.run(line_yaml("consumer: faulty, params: {process: print}", 1));
+  EXPECT_THAT(session.lines.lines, Contains("output: end.0: printed to stdout"));
+  EXPECT_THAT(session.lines.lines, Contains("output: end.0: printed to stderr"));
+  EXPECT_THAT(session.lines.lines, Contains("output: end.0: and no end of line"));
+}
+
+TEST(RunSession, AChildThatAStageLeavesBehindDoesNotHoldTheRun) {
+  Session session;
+  const RunOutcome outcome = session.run(faulty("fine", "leave_child"));
+  EXPECT_EQ(exit_code(outcome), 0);
+}
+
+TEST(RunSession, NumbersOfTheLastCallArrive) {
+  Session session;
+  const RunOutcome outcome = session.run(faulty("fine", "report"));
+  ASSERT_FALSE(outcome.summary.results.at(1).second.empty());
+  EXPECT_EQ(outcome.summary.results.at(1).second.at(0).value, ReportedValue(std::uint64_t{1000}));
+}
+
+TEST(RunSession, AStopWhileAStageOpensEndsItAtOnce) {
+  Session session;
+  const auto run = session.start(faulty("hang"));
+  run->stop(SIGTERM);
+  EXPECT_EQ(exit_code(run->wait()), 143);
+  EXPECT_FALSE(has_children());
+}
+
+TEST(RunSession, AWorkerThatStandsStillIsNotDeclaredDead) {
+  Session session;
+  const auto run = session.start(faulty("fine", "stop"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  run->stop(SIGINT);  // cannot drain
+  run->stop(SIGINT);
+  EXPECT_EQ(exit_code(run->wait()), 130);
+}
+
+TEST(RunSession, GoneBeforeItsEndItEndsTheRun) {
+  Session session;
+  { const auto run = session.start(faulty("hang")); }
+  EXPECT_FALSE(has_children());
+}
+
+TEST(RunSession, AStageTypeThatWorkersDoNotKnowIsSaid) {
+  Session session;
+  struct Own : Stage {
+    Result<Next> process(const Inputs&, Outputs&) override { return Next::emit; }
+  };
+  struct OwnParams {};
+  session.types.add<Own>(Contract<OwnParams>("own", "Own.").consumer());
+  EXPECT_THAT(session.run(line_yaml("consumer: own")).failure,
+              HasSubstr("this program has no stage type \"own\""));
+}
+
+TEST(RunSession, ThreadsGiveWhatProcessesGive) {
+  const std::string yaml = line_yaml("consumer: count, replicas: 2");
+  Session processes;
+  Session threads;
+  threads.options.in_process = true;
+  const auto a = processes.run(yaml).summary.results.at(1).second;
+  const auto b = threads.run(yaml).summary.results.at(1).second;
+  EXPECT_EQ(a, b);
+  EXPECT_THAT(threads.lines.lines, Contains(HasSubstr("are ignored")));
+}
+
+struct Files : testing::Test {
+  TemporaryFolder folder;
+  StageTypes types = builtin_stage_types();
+
+  PlannedGraph planned(const std::string& text, std::vector<std::string> sets = {}) {
+    return plan_files({{folder.write("graph.yaml", text)}, std::move(sets), {}}, types);
+  }
+};
+
+TEST_F(Files, BecomeAPlan) {
+  const PlannedGraph graph = planned(line_yaml("consumer: count"));
+  ASSERT_TRUE(graph.plan);
+  EXPECT_EQ(graph.messages, "");
+  EXPECT_EQ(graph.plan->stages.size(), 2u);
+  EXPECT_GE(graph.limits.cores_affinity, 1u);
+}
+
+TEST_F(Files, MistakesHaveTheirPlace) {
+  const PlannedGraph graph = planned(line_yaml("consumer: cuont"));
+  EXPECT_FALSE(graph.plan);
+  EXPECT_THAT(graph.messages, HasSubstr("graph.yaml:3:"));
+  EXPECT_THAT(graph.messages, HasSubstr("did you mean \"count\"?"));
+}
+
+TEST_F(Files, WhatDoesNotFitTheMachineHasItsPlaceToo) {
+  const PlannedGraph graph = planned("memory: 1MiB\n" + line_yaml("consumer: count"),
+                                     {"stages.numbers.params.shape=[1000000]"});
+  EXPECT_FALSE(graph.plan);
+  EXPECT_TRUE(graph.loaded.graph);
+  EXPECT_THAT(graph.messages, HasSubstr("graph.yaml:3:"));
+  EXPECT_THAT(graph.messages, HasSubstr("stage \"numbers\": the graph needs"));
+}
+
+TEST_F(Files, OneThatIsMissingIsSaid) {
+  const PlannedGraph graph = plan_files({{"/nowhere/graph.yaml"}, {}, {}}, types);
+  EXPECT_FALSE(graph.plan);
+  EXPECT_THAT(graph.messages, HasSubstr("/nowhere/graph.yaml"));
+}
+
+TEST_F(Files, TheLimitReachesIndexedProducers) {
+  const auto path = folder.write("graph.yaml", line_yaml("consumer: count"));
+  EXPECT_EQ(plan_files({{path}, {}, 10}, types).plan->stages[0].limit, 10u);
+}
+
+}  // namespace
+}  // namespace brigade

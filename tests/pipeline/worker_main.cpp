@@ -1,0 +1,12 @@
+// Tests of this folder start workers: this program again.
+
+#include <gtest/gtest.h>
+
+#include <brigade/app.h>
+#include "tests/support/faulty_stages.h"
+
+int main(int argc, char** argv) {
+  const brigade::App app(argc, argv, brigade::faulty_stage_types());
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,93 @@
+#include "stages/detail/cache_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <brigade/text.h>
+#include "tests/support/message_of.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+/// Three slots of a dense and a ragged tensor.
+CacheFileHeader example() {
+  CacheFileHeader header;
+  header.complete = true;
+  header.slots = 3;
+  header.samples = 2;
+  header.data_bytes = 16384;
+  header.arrays = {{{"x", u8, {4}}, 4096, 4},
+                   {{"box", f32, {up_to(10, 3), 4}}, 8192, 192},
+                   {{"box.shape", i64, {2}}, 12288, 16}};
+  header.contents = "a.type = synthetic\nb.limit = 3\n";
+  header.contents_hash = cache_contents_hash(header.contents);
+  return header;
+}
+
+std::string error_of(const CacheFileHeader& header) {
+  return message_of(parse_cache_header(print_cache_header(header).value()));
+}
+
+TEST(CacheFile, HeadersAreReadAsTheyWereWritten) {
+  const std::string text = print_cache_header(example()).value();
+  EXPECT_EQ(text.size(), kCacheHeaderBytes);
+  const auto parsed = parse_cache_header(text);
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(*parsed, example());
+  EXPECT_EQ(parsed->arrays[1].type.shape[0].expected, 3);
+}
+
+TEST(CacheFile, ContentsThatAreTooLongAreCutButTheHashIsOfAll) {
+  CacheFileHeader header = example();
+  header.contents = std::string(2 * kCacheHeaderBytes, 'x');
+  const auto parsed = parse_cache_header(print_cache_header(header).value()).value();
+  EXPECT_LT(parsed.contents.size(), kCacheHeaderBytes);
+  EXPECT_EQ(parsed.contents_hash, cache_contents_hash(header.contents));
+  EXPECT_NE(parsed.contents_hash, cache_contents_hash(parsed.contents));
+}
+
+TEST(CacheFile, SomethingElseIsNoCache) {
+  for (const char* text : {"", "PK\3\4", "Brigade cache 2\ncomplete yes\ncontents\n"})
+    EXPECT_EQ(parse_cache_header(text).error().message, "is no cache of Brigade") << text;
+}
+
+TEST(CacheFile, BrokenHeadersAreSaid) {
+  EXPECT_THAT(parse_cache_header("Brigade cache 1\nslots x\ncontents\n").error().message,
+              HasSubstr("has a broken header: \"slots x\""));
+  EXPECT_THAT(parse_cache_header("Brigade cache 1\nslots 3\n").error().message,
+              HasSubstr("it ends too early"));
+}
+
+TEST(CacheFile, ArraysMustLieInTheFile) {
+  const std::string message = "has a broken header: its arrays do not fit its size";
+  CacheFileHeader header = example();
+  header.arrays[0].offset = 16384;
+  EXPECT_EQ(error_of(header), message);
+  header = example();
+  header.arrays[0].stride = 3;  // less than a slot
+  EXPECT_EQ(error_of(header), message);
+  header = example();
+  header.samples = 4;
+  EXPECT_EQ(error_of(header), message);
+  header = example();
+  header.slots = 1000;
+  EXPECT_EQ(error_of(header), message);
+  header = example();
+  header.arrays.pop_back();  // the sizes of `box`
+  EXPECT_EQ(error_of(header), message);
+  header = example();
+  header.arrays[2].type.shape = {1};
+  EXPECT_EQ(error_of(header), message);
+}
+
+TEST(CacheFile, TruncatedFilesAreSaid) {
+  EXPECT_TRUE(check_cache_size(example(), kCacheHeaderBytes + 16384));
+  EXPECT_EQ(check_cache_size(example(), kCacheHeaderBytes + 16383).error().message,
+            concat("is truncated: it has ", kCacheHeaderBytes + 16383, " bytes of ",
+                   kCacheHeaderBytes + 16384));
+}
+
+}  // namespace
+}  // namespace brigade

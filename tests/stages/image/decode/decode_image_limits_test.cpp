@@ -1,0 +1,175 @@
+// What a file may make decode_image take: as much as its pixels need and its length can hold.
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <fstream>
+
+#include <brigade/harness.h>
+#include <brigade/module.h>
+#include "stages/image/decode_image_contract.h"
+#include "tests/support/message_of.h"
+#include "tests/support/test_images.h"
+
+extern "C" const brigade::Module* brigade_module_v1();
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // memory comes and goes otherwise
+#else
+constexpr bool kSanitized = false;
+#endif
+
+class Decoder {
+ public:
+  explicit Decoder(const ParamTexts& params = {{"crop", "center"}, {"size", "4"}}) {
+    const Module* module = brigade_module_v1();
+    StageType type;
+    type.contract = decode_image_contract().erased();
+    type.make_stage = [module] { return std::unique_ptr<Stage>(module->bodies[0].make_stage()); };
+    stage_ = StageHarness::open(type, {params, {{"encoded", u8, {up_to(1 << 24)}}}, {}}).value();
+  }
+  std::string error_of(const std::string& file) {
+    const HostTensor bytes = host_tensor("encoded", {static_cast<std::int64_t>(file.size())},
+                                         std::vector<std::uint8_t>(file.begin(), file.end()));
+    return message_of(stage_->process({bytes}));
+  }
+
+ private:
+  std::unique_ptr<StageHarness> stage_;
+};
+
+std::string big_endian(std::uint32_t value) {
+  std::string out;
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 255);
+  return out;
+}
+
+std::string png_chunk(const std::string& named) {
+  const uLong sum =
+      crc32(0, reinterpret_cast<const Bytef*>(named.data()), static_cast<uInt>(named.size()));
+  return big_endian(static_cast<std::uint32_t>(named.size() - 4)) + named +
+         big_endian(static_cast<std::uint32_t>(sum));
+}
+
+/// RGB of so many pixels, interlaced; its data are a few bytes.
+std::string png_header(std::uint32_t side) {
+  return "\x89PNG\r\n\x1a\n" +
+         png_chunk("IHDR" + big_endian(side) + big_endian(side) + std::string("\x08\2\0\0\1", 5)) +
+         png_chunk("IDATxx");
+}
+
+/// A JPEG file that says that it is larger than it is.
+std::string jpeg_header(const JpegOptions& options, std::uint16_t side) {
+  std::string file = write_jpeg(photograph(8, 8), options);
+  const std::size_t frame = std::min(file.find("\xff\xc2"), file.find("\xff\xc0"));
+  for (std::size_t i = 5; i < 9; i += 2) {
+    file[frame + i] = static_cast<char>(side >> 8);
+    file[frame + i + 1] = static_cast<char>(side & 255);
+  }
+  return file;
+}
+
+std::string solid_png(std::int64_t side) {
+  const auto stride = static_cast<std::size_t>((side + 7) / 8);
+  return write_png(side, side, std::vector<std::uint8_t>(stride * static_cast<std::size_t>(side)),
+                   {.bits = 1, .color_type = PNG_COLOR_TYPE_GRAY, .interlaced = true});
+}
+
+std::uint64_t private_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;
+  for (int field = 0; field < 6; ++field) file >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void allow(std::uint64_t more_bytes) {
+  malloc_trim(0);  // else malloc has some in hand
+  const rlimit limit{private_bytes() + more_bytes, RLIM_INFINITY};
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
+TEST(DecodeImageLimitsTest, AFileThatIsTooShortForItsPixelsIsRefusedByItsHeader) {
+  const std::string png = png_header(16'384);
+  EXPECT_LT(png.size(), 50U);
+  const std::string jpeg = jpeg_header({.progressive = true}, 16'000);
+  const auto refuse = [&] {
+    Decoder decoder({{"crop", "center"}, {"size", "4"}, {"pixels_max", "268435456"}});
+    if (!kSanitized) allow(16 << 20);  // before a pixel is read
+    for (const std::string& file : {png, jpeg, jpeg_header({}, 16'000)}) {
+      const std::string error = decoder.error_of(file);
+      if (error.find(" data ends too early: ") == error.npos) std::cerr << error;
+    }
+    std::exit(0);
+  };
+  EXPECT_EXIT(refuse(), testing::ExitedWithCode(0), "^$");
+}
+
+TEST(DecodeImageLimitsTest, AChunkThatIsNotReadTakesNoMemoryWhateverItSays) {
+  std::string file = write_png(photograph(9, 9));
+  file.insert(33, big_endian(1'700'000'000) + "tEXtSoftware");  // behind IHDR
+  const auto read = [&] {
+    std::cerr << Decoder().error_of(file);
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    std::exit(usage.ru_maxrss > 1'000'000);  // KiB
+  };
+  EXPECT_EXIT(read(), testing::ExitedWithCode(0), "the PNG data ends too early");
+}
+
+TEST(DecodeImageLimitsTest, PicturesOfOneColourAreNotRefused) {
+  Decoder decoder;
+  EXPECT_EQ(decoder.error_of(solid_png(3000)), "no error");
+  EXPECT_EQ(decoder.error_of(write_png(blank(1500, 1500))), "no error");
+  for (const JpegOptions& options : {JpegOptions{.optimize = true},
+                                     {.progressive = true},
+                                     {.arithmetic = true},
+                                     {.separate_scans = true}})
+    EXPECT_EQ(decoder.error_of(write_jpeg(blank(2000, 2000), options)), "no error");
+}
+
+TEST(DecodeImageLimitsTest, PixelsMaxCountsWhatIsStored) {
+  Decoder decoder({{"crop", "center"}, {"size", "4"}, {"pixels_max", "600"}});
+  for (const auto& file : {write_png(photograph(20, 30)), write_jpeg(photograph(20, 30))})
+    EXPECT_EQ(decoder.error_of(file), "no error");
+  for (const auto& file : {write_png(photograph(20, 31)), write_jpeg(photograph(20, 31))})
+    EXPECT_EQ(decoder.error_of(file), "encoded image: it has 31 x 20 pixels; pixels_max is 600");
+}
+
+TEST(DecodeImageLimitsTest, TooLittleMemoryIsAnErrorOfTheSample) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers have terabytes mapped";
+  const std::string large = solid_png(5000), small = write_png(photograph(9, 9));
+  const std::string coefficients = write_jpeg(blank(5000, 5000), {.progressive = true});
+  const auto run = [&] {
+    Decoder decoder;
+    decoder.error_of(small);
+    allow(32 << 20);
+    std::cerr << decoder.error_of(large) << '\n' << decoder.error_of(small) << '\n';
+    std::cerr << decoder.error_of(coefficients) << '\n' << decoder.error_of(small) << '\n';
+    std::exit(0);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0),
+              "^encoded image: there is not enough memory for its pixels; .*\nno error\n"
+              "encoded image: the JPEG data cannot be read: Insufficient memory.*\nno error\n$");
+}
+
+TEST(DecodeImageLimitsTest, ALargePictureIsNoBurdenAfterwards) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers keep memory that was freed";
+  Decoder whole({{"crop", "none"}, {"size", "4"}});
+  const std::string small = write_png(photograph(9, 9)), large = solid_png(5000);
+  whole.error_of(small);
+  const std::uint64_t before = private_bytes();
+  EXPECT_EQ(whole.error_of(large), "no error");  // 75 MB of pixels
+  EXPECT_EQ(whole.error_of(write_jpeg(blank(5000, 5000), {.progressive = true})), "no error");
+  EXPECT_LT(private_bytes(), before + (32 << 20));
+}
+
+}  // namespace
+}  // namespace brigade

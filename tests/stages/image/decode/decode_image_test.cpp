@@ -1,0 +1,232 @@
+// The body of decode_image through the module's entry point.
+
+#include <gtest/gtest.h>
+
+#include <brigade/harness.h>
+#include <brigade/module.h>
+#include "stages/image/geometry/crop.h"
+#include "tests/support/bmp_file.h"
+#include "tests/support/exact_resize.h"
+#include "tests/support/plain_jpeg.h"
+#include "tests/support/temporary_folder.h"
+
+extern "C" const brigade::Module* brigade_module_v1();
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+HostTensor bytes_tensor(const std::string& name, const std::string& bytes) {
+  return host_tensor(name, {static_cast<std::int64_t>(bytes.size())},
+                     std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+}
+
+class DecodeImageTest : public testing::Test {
+ protected:
+  DecodeImageTest() {
+    const Module* module = brigade_module_v1();
+    type_.contract = decode_image_contract().erased();
+    type_.make_stage = [module] { return std::unique_ptr<Stage>(module->bodies[0].make_stage()); };
+  }
+
+  std::unique_ptr<StageHarness> open(ParamTexts params,
+                                     Ports inputs = {{"path", u8, {up_to(4096)}}}) {
+    return StageHarness::open(type_, {std::move(params), std::move(inputs), {}}).value();
+  }
+  static Picture image_of(const HarnessCall& call) {
+    const HostTensor& image = call["image"];
+    return {image.shape[0], image.shape[1], image.shape[2], image.as<std::uint8_t>()};
+  }
+  Picture decode(const ParamTexts& params, const std::string& file, SampleInfo info = {}) {
+    const std::string path = folder_.write("image", file);
+    return image_of(open(params)->process({bytes_tensor("path", path)}, info).value());
+  }
+  std::string error_of(const std::string& file, const ParamTexts& params = {}) {
+    const std::string path = folder_.write("n01/bad.JPEG", file);
+    const auto call = open(params)->process({bytes_tensor("path", path)});
+    if (call) return "no error";
+    EXPECT_TRUE(call.error().message.starts_with(path + ": ")) << call.error().message;
+    return call.error().message.substr(path.size() + 2);
+  }
+
+  StageType type_;
+  TemporaryFolder folder_;
+};
+
+const ParamTexts kWhole = {{"crop", "none"}, {"size", "0"}};
+
+/// What the definition says: all of it decoded, cut, and resized in double precision.
+std::vector<double> reference(const Picture& full, const Cut& cut, bool antialias) {
+  const Picture part =
+      part_of(full, cut.rows.begin, cut.columns.begin, cut.rows.size, cut.columns.size);
+  return resize_exactly(part, cut.rows.resized, cut.columns.resized, antialias);
+}
+
+TEST_F(DecodeImageTest, RandomCutsAreThoseOfAFullDecodeResizedExactly) {
+  for (const bool antialias : {true, false}) {
+    for (std::uint64_t id = 0; id < 12; ++id) {
+      const std::string file = write_jpeg(photograph(180, 240), {.progressive = id % 3 == 0});
+      const Picture full = decode(kWhole, file);
+      ASSERT_EQ(full.height, 180);
+      DecodeImageParams params;
+      params.size = 64;
+      const Philox random(0, stream_id("decode_image"), 0, id);
+      const Cut cut = choose_cut(params, 180, 240, random);
+      const Picture found = decode(
+          {{"size", "64"}, {"quality", antialias ? "antialias" : "bilinear"}}, file, {.id = id});
+      const Difference apart = difference(found, reference(full, cut, antialias));
+      EXPECT_LT(apart.largest, 0.6) << id;
+      EXPECT_GT(apart.equal, 0.93) << id;
+    }
+  }
+}
+
+TEST_F(DecodeImageTest, SmallPicturesGetABlackBorder) {
+  const Picture picture = photograph(4, 7);
+  const Picture found = decode({{"crop", "center"}, {"size", "10"}}, write_png(picture));
+  EXPECT_EQ(part_of(found, 3, 1, 4, 7), picture);
+  const Picture mirrored =
+      decode({{"crop", "center"}, {"size", "10"}, {"flip", "1"}}, write_png(picture));
+  for (std::int64_t y = 0; y < 10; ++y)
+    for (std::int64_t x = 0; x < 10; ++x) {
+      const bool inside = y >= 3 && y < 7 && x >= 1 && x < 8;
+      if (!inside) {
+        EXPECT_EQ(found.at(y, x, 1), 0);
+      }
+      EXPECT_EQ(mirrored.at(y, 9 - x, 1), found.at(y, x, 1));
+    }
+}
+
+TEST_F(DecodeImageTest, OrientationIsAppliedBeforeTheCut) {
+  const Picture picture = photograph(60, 90);
+  const Picture upright = decode(kWhole, write_jpeg(picture, {.orientation = 1}));
+  for (int orientation = 2; orientation <= 8; ++orientation) {
+    const std::string file = write_jpeg(picture, {.orientation = orientation});
+    const Picture turned = decode(kWhole, file);
+    EXPECT_EQ(turned.height, orientation >= 5 ? 90 : 60);
+    if (orientation == 6) {
+      EXPECT_EQ(turned.at(0, 59, 1), upright.at(0, 0, 1));
+      EXPECT_EQ(turned.at(89, 0, 1), upright.at(59, 89, 1));
+    }
+    // The cut of a turned file is the cut of the turned picture.
+    const ParamTexts params = {{"crop", "random_resized"}, {"size", "16"}};
+    EXPECT_EQ(decode(params, file, {.id = 5}), decode(params, write_png(turned), {.id = 5}))
+        << orientation;
+  }
+}
+
+TEST_F(DecodeImageTest, SourcesOfBytesGiveTheSameImage) {
+  const std::string file = write_jpeg(photograph(50, 60));
+  const Picture expected = decode({}, file, {.id = 9});
+  const auto encoded = open({}, {{"encoded", u8, {up_to(1 << 20)}}});
+  EXPECT_EQ(image_of(encoded->process({bytes_tensor("encoded", file)}, {.id = 9}).value()),
+            expected);
+  const std::string shard = folder_.write("shard", "before" + file + "after");
+  const auto range =
+      open({}, {{"file", u8, {up_to(4096)}}, {"offset", i64, {}}, {"size", i64, {}}});
+  const auto process = [&](std::int64_t offset) {
+    return range->process(
+        {bytes_tensor("file", shard + std::string(3, '\0')),
+         host_tensor<std::int64_t>("offset", {}, {offset}),
+         host_tensor<std::int64_t>("size", {}, {static_cast<std::int64_t>(file.size())})},
+        {.id = 9});
+  };
+  EXPECT_EQ(image_of(process(6).value()), expected);
+  const std::string error = process(60'000).error().message;
+  EXPECT_TRUE(error.starts_with(shard + " at byte 60000: bytes 60000 to")) << error;
+}
+
+TEST_F(DecodeImageTest, OneReplicaReadsEveryFormatInTurn) {
+  const Picture picture = photograph(20, 30);
+  const auto stage = open(kWhole);
+  const auto read = [&](const std::string& file) {
+    const std::string path = folder_.write("a", file);
+    return image_of(stage->process({bytes_tensor("path", path)}).value());
+  };
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(read(write_png(picture)), picture);
+    EXPECT_EQ(read(write_jpeg(picture)).width, 30);
+#ifdef BRIGADE_HAS_IMGCODECS
+    EXPECT_EQ(read(write_bmp(picture)), picture);
+#endif
+  }
+}
+
+TEST_F(DecodeImageTest, RandomBitsDependOnTheSampleOnly) {
+  const std::string file = write_jpeg(photograph(80, 80));
+  const ParamTexts params = {{"size", "16"}, {"flip", "0.5"}};
+  const Picture first = decode(params, file, {.number = 3, .id = 1});
+  EXPECT_EQ(first, decode(params, file, {.number = 70, .id = 1}));
+  EXPECT_NE(first, decode(params, file, {.id = 2}));
+  EXPECT_NE(first, decode(params, file, {.id = 1, .epoch = 1}));
+}
+
+TEST_F(DecodeImageTest, KindsOfJpegFilesAreThosePixels) {
+  const Picture picture = photograph(70, 90);
+  const Picture gray = photograph(70, 90, 1);
+  for (const JpegOptions& options : {JpegOptions{.progressive = true},
+                                     {.arithmetic = true},
+                                     {.optimize = true},
+                                     {.separate_scans = true},
+                                     {.restart = 4},
+                                     {.horizontal = 1, .vertical = 2},
+                                     {.horizontal = 4, .vertical = 1},
+                                     {.horizontal = 2, .vertical = 1},
+                                     {.horizontal = 1, .vertical = 1}}) {
+    const std::string file = write_jpeg(picture, options);
+    EXPECT_EQ(decode(kWhole, file), decode_plainly(file).picture);
+  }
+  const Picture spread = decode(kWhole, write_jpeg(gray));
+  EXPECT_EQ(spread, decode_plainly(write_jpeg(gray)).picture);
+}
+
+TEST_F(DecodeImageTest, PicturesOfOnePixelAndStripsAreCutAsAnyOther) {
+  for (const auto& [height, width] : {std::pair{1, 1}, std::pair{1, 2000}, std::pair{2000, 1},
+                                      std::pair{7, 1500}, std::pair{1500, 7}}) {
+    const Picture picture = photograph(height, width);
+    for (const std::string& file : {write_png(picture), write_jpeg(picture)}) {
+      const Picture full = decode(kWhole, file);
+      for (std::uint64_t id = 0; id < 6; ++id) {
+        DecodeImageParams params;
+        params.size = 9;
+        const Cut cut =
+            choose_cut(params, height, width, Philox(0, stream_id("decode_image"), 0, id));
+        const Difference apart =
+            difference(decode({{"size", "9"}}, file, {.id = id}), reference(full, cut, true));
+        EXPECT_LT(apart.largest, 0.65) << height << " x " << width;
+      }
+    }
+  }
+}
+
+TEST_F(DecodeImageTest, EvaluationIsTorchvisionsResizeAndCenterCrop) {
+  // Resize(256), CenterCrop(224): 375 x 500 becomes 256 x 341, whose middle begins at (16, 58).
+  const std::string file = write_jpeg(photograph(375, 500));
+  const Picture full = decode(kWhole, file);
+  const Picture found = decode({{"crop", "center"}, {"resize", "256"}, {"size", "224"}}, file);
+  const std::vector<double> whole = resize_exactly(full, 256, 341, true);
+  std::vector<double> expected;
+  for (std::size_t y = 16; y < 16 + 224; ++y)
+    for (std::size_t i = 0; i < 224 * 3; ++i) expected.push_back(whole[(y * 341 + 58) * 3 + i]);
+  EXPECT_LT(difference(found, expected).largest, 0.6);
+}
+
+TEST_F(DecodeImageTest, BrokenFilesAreOneLineWithTheirPath) {
+  const std::string file = write_jpeg(photograph(200, 200));
+  EXPECT_EQ(error_of(""), "the file is empty");
+  EXPECT_EQ(error_of(file.substr(0, 200)), "the JPEG data ends too early");
+  EXPECT_EQ(error_of(write_png(photograph(50, 50)).substr(0, 500)), "the PNG data ends too early");
+  EXPECT_EQ(error_of(file, {{"crop", "none"}, {"size", "0"}, {"side_max", "100"}}),
+            "it has 200 x 200 pixels, but side_max is 100; a larger side_max, or resize, would do");
+  std::string huge = write_jpeg(photograph(8, 8));
+  const std::size_t frame = huge.find("\xff\xc0");
+  for (std::size_t i = 5; i < 9; ++i) huge[frame + i] = '\xf0';
+  EXPECT_EQ(error_of(huge), concat("the JPEG data ends too early: ", huge.size(),
+                                   " bytes cannot hold 61680 x 61680 pixels"));
+  const auto missing = open({})->process({bytes_tensor("path", "/none/x.jpg")});
+  EXPECT_EQ(missing.error().message, "/none/x.jpg: cannot open: No such file or directory");
+}
+
+}  // namespace
+}  // namespace brigade

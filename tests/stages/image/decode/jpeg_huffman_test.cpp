@@ -1,0 +1,140 @@
+#include "stages/image/decode/jpeg_huffman.h"
+
+#include <gtest/gtest.h>
+
+#include <jerror.h>
+
+#include <brigade/text.h>
+#include "tests/support/plain_jpeg.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+struct Found {
+  bool took_over = false;
+  Picture picture;
+  std::vector<int> warnings;
+};
+
+thread_local std::vector<int>* g_warnings;
+
+/// The columns [x, x + width) of all rows; width 0: all of them.
+Found decode(const std::string& file, bool fast = true, std::int64_t x = 0,
+             std::int64_t width = 0) {
+  Found found;
+  g_warnings = &found.warnings;
+  JpegHuffman huffman(fast);
+  jpeg_decompress_struct jpeg{};
+  jpeg_error_mgr errors;
+  jpeg.err = jpeg_std_error(&errors);
+  errors.emit_message = [](j_common_ptr info, int level) {
+    if (level < 0) g_warnings->push_back(info->err->msg_code);
+  };
+  jpeg_create_decompress(&jpeg);
+  jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(file.data()), file.size());
+  jpeg_read_header(&jpeg, TRUE);
+  if (jpeg.num_components != 4) jpeg.out_color_space = JCS_RGB;
+  jpeg_start_decompress(&jpeg);
+  auto left = static_cast<JDIMENSION>(x), columns = static_cast<JDIMENSION>(width);
+  if (width > 0) jpeg_crop_scanline(&jpeg, &left, &columns);
+  found.took_over = JpegHuffman::starts_in(jpeg);
+  const int block = (jpeg.num_components == 1 ? 1 : jpeg.max_h_samp_factor) * DCTSIZE;
+  const auto first = static_cast<std::int64_t>(left) / block;
+  const auto end = static_cast<std::int64_t>(left + jpeg.output_width + block - 1) / block;
+  if (found.took_over) huffman.start(jpeg, first, end - 1);
+  found.picture = blank(jpeg.image_height, jpeg.output_width, jpeg.out_color_components);
+  while (jpeg.output_scanline < jpeg.output_height) {
+    JSAMPROW row = &found.picture.at(jpeg.output_scanline, 0, 0);
+    jpeg_read_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_destroy_decompress(&jpeg);
+  return found;
+}
+
+/// Every coefficient may be anything.
+Picture noise(std::int64_t height, std::int64_t width, std::int64_t channels = 3) {
+  Picture out = blank(height, width, channels);
+  Philox random(1, 2, 3, 4);
+  for (std::uint8_t& sample : out.bytes) sample = static_cast<std::uint8_t>(random.next());
+  return out;
+}
+
+void expect_as_libjpeg(const std::string& file, const std::string& what) {
+  const PlainJpeg plain = decode_plainly(file);
+  ASSERT_EQ(plain.warnings, 0) << what;
+  for (const bool fast : {true, false}) {
+    const Found found = decode(file, fast);
+    EXPECT_TRUE(found.took_over) << what;
+    EXPECT_TRUE(found.warnings.empty()) << what;
+    EXPECT_EQ(found.picture, plain.picture) << what << ", fast " << fast;
+  }
+}
+
+TEST(JpegHuffmanTest, PixelsAreLibjpegsToTheBit) {
+  for (const int quality : {5, 50, 90, 100})
+    for (const auto& [horizontal, vertical] :
+         {std::pair{2, 2}, std::pair{2, 1}, std::pair{1, 1}, std::pair{1, 2}, std::pair{4, 1}})
+      for (const bool optimize : {false, true}) {
+        const JpegOptions options = {.quality = quality,
+                                     .horizontal = horizontal,
+                                     .vertical = vertical,
+                                     .optimize = optimize};
+        expect_as_libjpeg(write_jpeg(photograph(75, 101), options), concat("quality ", quality));
+        expect_as_libjpeg(write_jpeg(noise(40, 33), options), concat("noise of ", quality));
+      }
+}
+
+TEST(JpegHuffmanTest, GrayCmykAndFilesWithRestartsToo) {
+  for (const int restart : {0, 1, 7}) {
+    expect_as_libjpeg(write_jpeg(photograph(50, 61, 1), {.restart = restart}), "gray");
+    expect_as_libjpeg(write_jpeg(photograph(50, 61, 4), {.restart = restart}), "CMYK");
+    expect_as_libjpeg(write_jpeg(noise(90, 61), {.quality = 97, .restart = restart}), "restarts");
+  }
+}
+
+TEST(JpegHuffmanTest, LongFilesToo) {
+  for (const int restart : {0, 50}) {
+    const std::string file = write_jpeg(noise(300, 250), {.quality = 98, .restart = restart});
+    EXPECT_GT(file.size(), 100'000U);
+    expect_as_libjpeg(file, "noise");
+  }
+}
+
+TEST(JpegHuffmanTest, ColumnsThatAreCutOffChangeNothing) {
+  const Picture picture = photograph(64, 200);
+  for (const int restart : {0, 3})
+    for (const int quality : {60, 99}) {
+      const std::string file = write_jpeg(picture, {.quality = quality, .restart = restart});
+      const Picture all = decode_plainly(file).picture;
+      for (std::int64_t x = 0; x < 200; x += 16) {  // libjpeg decodes blocks of 16 columns
+        const Found found = decode(file, x % 32 == 0, x, std::min<std::int64_t>(64, 200 - x));
+        EXPECT_TRUE(found.warnings.empty());
+        // Without the outer columns, whose colour needs that of the neighbours.
+        const std::int64_t width = found.picture.width - 2;
+        EXPECT_EQ(part_of(found.picture, 0, 1, 64, width), part_of(all, 0, x + 1, 64, width)) << x;
+      }
+    }
+}
+
+TEST(JpegHuffmanTest, OtherKindsAreLeftToLibjpeg) {
+  const Picture picture = photograph(40, 40);
+  for (const JpegOptions& options :
+       {JpegOptions{.progressive = true}, {.arithmetic = true}, {.separate_scans = true}})
+    EXPECT_FALSE(decode(write_jpeg(picture, options)).took_over);
+  EXPECT_TRUE(decode(write_jpeg(picture)).took_over);
+}
+
+TEST(JpegHuffmanTest, SaysOnceThatTheDataEnds) {
+  const std::string file = write_jpeg(photograph(100, 100));
+  for (std::size_t size = file.size() / 2; size < file.size() - 40; size += 37) {
+    const Found found = decode(file.substr(0, size));
+    EXPECT_EQ(found.warnings, std::vector<int>{JWRN_JPEG_EOF}) << size;
+  }
+  const std::string marked = file.substr(0, file.size() / 2) + "\xff\xd9";
+  EXPECT_EQ(decode(marked).warnings, std::vector<int>{JWRN_HIT_MARKER});
+}
+
+}  // namespace
+}  // namespace brigade

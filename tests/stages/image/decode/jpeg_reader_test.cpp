@@ -1,0 +1,206 @@
+
+#include "tests/support/plain_jpeg.h"
+#include "tests/support/reader_test.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+class JpegReaderTest : public ReaderTest {
+ protected:
+  JpegReaderTest() : ReaderTest(make_jpeg_reader()) {}
+};
+
+/// How far a decoded picture may be from what was encoded.
+double mean_difference(const Picture& a, const Picture& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.bytes.size(); ++i) sum += std::abs(a.bytes[i] - b.bytes[i]);
+  return sum / static_cast<double>(a.bytes.size());
+}
+
+TEST_F(JpegReaderTest, AnyBoxIsThatPartOfAFullDecode) {
+  const Picture picture = photograph(131, 173);
+  for (const auto& [horizontal, vertical] :
+       {std::pair{2, 2}, std::pair{2, 1}, std::pair{1, 1}, std::pair{1, 2}, std::pair{4, 1}})
+    for (const bool progressive : {false, true}) {
+      const std::string file = write_jpeg(
+          picture, {.horizontal = horizontal, .vertical = vertical, .progressive = progressive});
+      const Picture full = read_all(file);
+      Philox random(1, 2, 3, 4);
+      for (int i = 0; i < 200; ++i) {
+        const auto draw = [&](std::int64_t n) {
+          return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
+        };
+        const std::int64_t height = 1 + draw(131), width = 1 + draw(173);
+        const Box box{draw(132 - height), draw(174 - width), height, width};
+        ASSERT_EQ(read(file, box), part_of(full, box.y, box.x, box.height, box.width))
+            << horizontal << vertical << progressive << ": " << box.y << " " << box.x << " "
+            << box.height << " " << box.width;
+      }
+    }
+}
+
+TEST_F(JpegReaderTest, BoxesOfGrayPicturesAndOfThoseWithRestartsAreExact) {
+  const std::string gray = write_jpeg(photograph(90, 120, 1));
+  const std::string restarts = write_jpeg(photograph(90, 120), {.restart = 3});
+  for (const std::string& file : {gray, restarts}) {
+    const Picture full = read_all(file);
+    for (const Box& box : {Box{0, 0, 1, 1}, Box{89, 119, 1, 1}, Box{17, 33, 40, 50}})
+      EXPECT_EQ(read(file, box), part_of(full, box.y, box.x, box.height, box.width));
+  }
+}
+
+// libjpeg guesses the bits that are missing from the blocks around.
+TEST_F(JpegReaderTest, BoxesOfFilesThatLeaveOutTheLastBitsAreExact) {
+  for (const auto& [horizontal, vertical] : {std::pair{2, 2}, std::pair{2, 1}, std::pair{1, 1}}) {
+    const std::string file = write_jpeg(
+        photograph(131, 213), {.horizontal = horizontal, .vertical = vertical, .unrefined = true});
+    const Picture full = read_all(file);
+    EXPECT_EQ(full, decode_plainly(file).picture);
+    Philox random(1, 2, 3, 4);
+    for (int i = 0; i < 200; ++i) {
+      const auto draw = [&](std::int64_t n) {
+        return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
+      };
+      const std::int64_t height = 1 + draw(131), width = 1 + draw(213);
+      const Box box{draw(132 - height), draw(214 - width), height, width};
+      ASSERT_EQ(read(file, box), part_of(full, box.y, box.x, box.height, box.width))
+          << horizontal << vertical << ": " << box.y << " " << box.x << " " << box.height << " "
+          << box.width;
+    }
+  }
+}
+
+/// With its last scan so many times more.
+std::string with_scans(const std::string& file, int more) {
+  const std::size_t last = file.rfind("\xff\xda");
+  const std::string scan = file.substr(last, file.size() - 2 - last);
+  std::string out = file.substr(0, last);
+  for (int i = 0; i <= more; ++i) out += scan;
+  return out + "\xff\xd9";
+}
+
+TEST_F(JpegReaderTest, ScansThatAddNothingAreCounted) {
+  static_assert(jpeg_scans_max(0, false) == 500 && jpeg_scans_max(1'000'000, false) == 500);
+  static_assert(jpeg_scans_max(20'000'000, false) == 107 && jpeg_scans_max(1 << 28, false) == 32);
+  static_assert(jpeg_scans_max(0, true) == 500 && jpeg_scans_max(1'000'000, true) == 268);
+  static_assert(jpeg_scans_max(20'000'000, true) == 18);
+  const std::string progressive = write_jpeg(blank(50, 70), {.progressive = true});
+  const std::string sequential = write_jpeg(blank(50, 70), {.separate_scans = true});
+  for (const std::string& file : {progressive, sequential}) {
+    EXPECT_EQ(error_of(with_scans(file, 480)), "no error");
+    EXPECT_EQ(error_of(with_scans(file, 600)),
+              "the JPEG data cannot be read: more than 500 scans of 70 x 50 pixels");
+  }
+  const std::string large = write_jpeg(blank(4000, 5000), {.progressive = true});
+  EXPECT_EQ(error_of(with_scans(large, 300)),
+            "the JPEG data cannot be read: more than 107 scans of 5000 x 4000 pixels");
+  const std::string codes = write_jpeg(blank(400, 5000), {.progressive = true, .arithmetic = true});
+  EXPECT_EQ(error_of(with_scans(codes, 300)),
+            "the JPEG data cannot be read: more than 134 scans of 5000 x 400 pixels");
+}
+
+/// Decoded by our own Huffman decoder, by libjpeg's, and by its progressive one.
+const JpegOptions kWithRestarts[] = {
+    {.restart = 2}, {.separate_scans = true, .restart = 2}, {.progressive = true, .restart = 2}};
+
+TEST_F(JpegReaderTest, BytesBeforeARestartMarkerArePassedOverWhoeverDecodes) {
+  for (const JpegOptions& options : kWithRestarts) {
+    const std::string file = write_jpeg(photograph(60, 60), options);
+    std::string longer = file;
+    longer.insert(longer.find("\xff\xd1"), "more bytes than a code has, and no marker");
+    EXPECT_EQ(read_all(longer), read_all(file));
+  }
+}
+
+TEST_F(JpegReaderTest, ARestartMarkerThatIsNotTheNextIsDamageWhoeverDecodes) {
+  for (const JpegOptions& options : kWithRestarts) {
+    std::string file = write_jpeg(photograph(60, 60), options);
+    file[file.find("\xff\xd1") + 1] = '\xd5';
+    EXPECT_EQ(error_of(file),
+              "the JPEG data cannot be read: Corrupt JPEG data: found marker 0xd5 instead of RST1");
+  }
+}
+
+TEST_F(JpegReaderTest, ACodeThatDoesNotExistIsDamageWhoeverDecodes) {
+  for (const JpegOptions& options : {JpegOptions{.quality = 100, .horizontal = 1, .vertical = 1},
+                                     {.quality = 100, .separate_scans = true}}) {
+    std::string file = write_jpeg(photograph(90, 90), options);
+    // In the standard tables sixteen bits of one are no code; a stuffed zero follows each 0xff.
+    const std::size_t middle = file.find("\xff\xda") + 1000;
+    for (std::size_t i = middle; i < middle + 32; i += 2) {
+      file[i] = '\xff';
+      file[i + 1] = '\0';
+    }
+    EXPECT_EQ(error_of(file), "the JPEG data cannot be read: Corrupt JPEG data: bad Huffman code");
+  }
+}
+
+TEST_F(JpegReaderTest, CmykBecomesRgbWithAndWithoutAdobesInversion) {
+  Picture ink = blank(16, 16, 4), light = blank(16, 16, 4), rgb = blank(16, 16);
+  for (std::int64_t y = 0; y < 16; ++y)
+    for (std::int64_t x = 0; x < 16; ++x) {
+      const int inks[4] = {200, 50, 0, 30};
+      for (int c = 0; c < 4; ++c) {
+        ink.at(y, x, c) = static_cast<std::uint8_t>(inks[c]);
+        light.at(y, x, c) = static_cast<std::uint8_t>(255 - inks[c]);
+      }
+      for (int c = 0; c < 3; ++c)
+        rgb.at(y, x, c) = static_cast<std::uint8_t>((255 - inks[c]) * (255 - 30) / 255);
+    }
+  EXPECT_LT(mean_difference(read_all(write_jpeg(ink, {.quality = 100})), rgb), 2);
+  for (const bool ycck : {false, true}) {
+    const JpegOptions options{.quality = 100, .adobe_cmyk = true, .ycck = ycck};
+    EXPECT_LT(mean_difference(read_all(write_jpeg(light, options)), rgb), 2) << ycck;
+  }
+}
+
+TEST_F(JpegReaderTest, TheHeaderSaysSizeAndOrientation) {
+  const std::string file = write_jpeg(photograph(20, 30), {.orientation = 6});
+  const ImageHeader header = reader_->open(file).value();
+  EXPECT_EQ(header.height, 20);
+  EXPECT_EQ(header.width, 30);
+  EXPECT_EQ(header.orientation, 6);
+}
+
+TEST_F(JpegReaderTest, SaysThatDataEndsEarlyAndReadsTheNextFile) {
+  const std::string file = write_jpeg(photograph(200, 200));
+  for (const std::size_t size : {std::size_t{4}, std::size_t{300}, file.size() / 2})
+    EXPECT_EQ(error_of(file.substr(0, size)), "the JPEG data ends too early") << size;
+  EXPECT_EQ(error_of(file), "no error");
+  EXPECT_EQ(error_of(file.substr(0, file.size() / 2)), "the JPEG data ends too early");
+  EXPECT_EQ(read_all(file), read_all(file));
+}
+
+TEST_F(JpegReaderTest, SaysThatDataIsDamaged) {
+  std::string file = write_jpeg(photograph(200, 200));
+  for (std::size_t i = file.size() / 2; i < file.size() / 2 + 64; ++i) file[i] = '\xff';
+  EXPECT_TRUE(error_of(file).starts_with("the JPEG data cannot be read: ")) << error_of(file);
+  EXPECT_TRUE(error_of("\xff\xd8\xff no JPEG at all").starts_with("the JPEG data "));
+}
+
+TEST_F(JpegReaderTest, NothingIsLeftOfTheFileBefore) {
+  const std::string file = write_jpeg(photograph(40, 40), {.quality = 30});
+  std::string without = write_jpeg(photograph(40, 40), {.quality = 95});
+  const std::size_t tables = without.find("\xff\xdb");
+  without[tables + 1] = '\xec';  // quantization tables become a segment that is passed over
+  const std::string alone = error_of(without);
+  EXPECT_TRUE(alone.starts_with("the JPEG data cannot be read: Quantization table")) << alone;
+  EXPECT_EQ(error_of(file), "no error");
+  EXPECT_EQ(error_of(without), alone);
+}
+
+TEST_F(JpegReaderTest, RemarksAboutTheFileAreNoDamage) {
+  std::string file = write_jpeg(photograph(40, 40));
+  file.insert(20, 5, '\0');  // after the first segment; libjpeg: extraneous bytes before marker
+  EXPECT_EQ(error_of(file), "no error");
+}
+
+TEST_F(JpegReaderTest, AnyCutOrChangedByteIsAnErrorOrAPicture) {
+  const std::string file = write_jpeg(photograph(33, 47), {.progressive = true, .orientation = 3});
+  expect_damage_is_survived(file);
+}
+
+}  // namespace
+}  // namespace brigade

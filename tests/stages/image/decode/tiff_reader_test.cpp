@@ -1,0 +1,261 @@
+#include <tiffio.h>
+
+#include "stages/image/decode/imgcodecs.h"
+#include "tests/support/pillow_digests.h"
+#include "tests/support/reader_test.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+struct TiffOptions {
+  std::uint16_t photometric = PHOTOMETRIC_RGB;
+  std::uint16_t bits = 8;
+  std::uint16_t samples = 3;
+  bool apart = false;  ///< a plane per sample
+  bool tiled = false;
+  std::uint16_t compression = COMPRESSION_NONE;
+  int alpha = -1;  ///< what the last sample is
+  bool big_endian = false;
+};
+
+constexpr std::int64_t kHeight = 37, kWidth = 45, kTile = 16, kStrip = 5;
+
+/// Both bytes of 16 bits are equal, so that all ways to get to 8 give the same.
+std::uint16_t sample(const TiffOptions& options, std::int64_t y, std::int64_t x, std::int64_t i) {
+  const auto value = mix64(static_cast<std::uint64_t>((y * kWidth + x) * 4 + i));
+  const auto level = static_cast<std::uint16_t>(value % (1U << std::min<int>(options.bits, 8)));
+  return static_cast<std::uint16_t>(options.bits == 16 ? level * 257 : level);
+}
+
+/// Rows [top, top + height) x columns [left, left + width), of one plane or of all samples.
+std::vector<std::uint8_t> block(const TiffOptions& options, std::int64_t top, std::int64_t left,
+                                std::int64_t height, std::int64_t width, int plane) {
+  const std::int64_t samples = options.apart ? 1 : options.samples;
+  const std::int64_t row_bytes = (width * samples * options.bits + 7) / 8;
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(row_bytes * height));
+  for (std::int64_t y = 0; y < height && top + y < kHeight; ++y)
+    for (std::int64_t x = 0; x < width && left + x < kWidth; ++x)
+      for (std::int64_t i = 0; i < samples; ++i) {
+        const auto value = sample(options, top + y, left + x, options.apart ? plane : i);
+        const std::int64_t bit = (x * samples + i) * options.bits;
+        const auto at = static_cast<std::size_t>(y * row_bytes + bit / 8);
+        if (options.bits == 16)
+          out[at] = out[at + 1] = static_cast<std::uint8_t>(value);
+        else
+          out[at] = static_cast<std::uint8_t>(out[at] | value << (8 - options.bits - bit % 8));
+      }
+  return out;
+}
+
+std::string write(const TiffOptions& options) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.tif", "");
+  TIFF* const tiff = TIFFOpen(path.c_str(), options.big_endian ? "wb" : "wl");
+  TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(kHeight));
+  TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(kWidth));
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, options.bits);
+  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, options.samples);
+  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, options.photometric);
+  TIFFSetField(tiff, TIFFTAG_COMPRESSION, options.compression);
+  TIFFSetField(tiff, TIFFTAG_PLANARCONFIG,
+               options.apart ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
+  const auto alpha = static_cast<std::uint16_t>(options.alpha);
+  if (options.alpha >= 0) TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
+  std::vector<std::uint16_t> map;
+  for (int i = 0; i < 3 << options.bits && options.bits <= 8; ++i)
+    map.push_back(static_cast<std::uint16_t>(i % 256 * 257));
+  if (options.photometric == PHOTOMETRIC_PALETTE)
+    TIFFSetField(tiff, TIFFTAG_COLORMAP, map.data(), map.data() + (1 << options.bits),
+                 map.data() + (2 << options.bits));
+  if (options.tiled) {
+    TIFFSetField(tiff, TIFFTAG_TILELENGTH, static_cast<std::uint32_t>(kTile));
+    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, static_cast<std::uint32_t>(kTile));
+  } else {
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, static_cast<std::uint32_t>(kStrip));
+  }
+  std::uint32_t number = 0;
+  for (int plane = 0; plane < (options.apart ? options.samples : 1); ++plane)
+    for (std::int64_t y = 0; y < kHeight; y += options.tiled ? kTile : kStrip) {
+      if (!options.tiled) {
+        auto rows = block(options, y, 0, std::min(kStrip, kHeight - y), kWidth, plane);
+        TIFFWriteEncodedStrip(tiff, number++, rows.data(), static_cast<tmsize_t>(rows.size()));
+        continue;
+      }
+      for (std::int64_t x = 0; x < kWidth; x += kTile) {
+        auto rows = block(options, y, x, kTile, kTile, plane);
+        TIFFWriteEncodedTile(tiff, number++, rows.data(), static_cast<tmsize_t>(rows.size()));
+      }
+    }
+  TIFFClose(tiff);
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Picture expected_of(const TiffOptions& options) {
+  Picture out = blank(kHeight, kWidth);
+  const int most = (1 << options.bits) - 1;
+  for (std::int64_t y = 0; y < kHeight; ++y)
+    for (std::int64_t x = 0; x < kWidth; ++x)
+      for (std::int64_t c = 0; c < 3; ++c) {
+        const bool rgb = options.photometric == PHOTOMETRIC_RGB;
+        const int value = sample(options, y, x, rgb ? c : 0);
+        const int level = value * 255 / most;
+        out.at(y, x, c) = static_cast<std::uint8_t>(
+            options.photometric == PHOTOMETRIC_PALETTE      ? (c << options.bits) + value
+            : options.photometric == PHOTOMETRIC_MINISWHITE ? 255 - level
+                                                            : level);
+      }
+  return out;
+}
+
+std::string name_of(const TiffOptions& options) {
+  const char* const colors[] = {"white0", "black0", "rgb", "palette"};
+  return concat(colors[options.photometric], "_", options.samples, "x", options.bits,
+                options.apart ? "_apart" : "", options.tiled ? "_tiled" : "", "_compression",
+                options.compression, options.alpha >= 0 ? concat("_alpha", options.alpha) : "",
+                options.big_endian ? "_big" : "", ".tif");
+}
+
+std::vector<TiffOptions> all_kinds() {
+  std::vector<TiffOptions> kinds;
+  for (const bool tiled : {false, true}) {
+    for (const std::uint16_t bits : {1, 2, 4, 8, 16})
+      for (const std::uint16_t gray : {PHOTOMETRIC_MINISWHITE, PHOTOMETRIC_MINISBLACK})
+        kinds.push_back({.photometric = gray, .bits = bits, .samples = 1, .tiled = tiled});
+    for (const std::uint16_t bits : {1, 2, 4, 8})
+      kinds.push_back(
+          {.photometric = PHOTOMETRIC_PALETTE, .bits = bits, .samples = 1, .tiled = tiled});
+    for (const std::uint16_t bits : {8, 16})
+      for (const bool apart : {false, true})
+        for (const bool big_endian : {false, true}) {
+          kinds.push_back({.bits = bits, .apart = apart, .tiled = tiled, .big_endian = big_endian});
+          for (const int alpha : {0, 2})
+            kinds.push_back({.bits = bits,
+                             .samples = 4,
+                             .apart = apart,
+                             .tiled = tiled,
+                             .alpha = alpha,
+                             .big_endian = big_endian});
+        }
+    for (const std::uint16_t compression :
+         {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS})
+      kinds.push_back({.tiled = tiled, .compression = compression});
+    kinds.push_back({.photometric = PHOTOMETRIC_MINISWHITE,
+                     .bits = 1,
+                     .samples = 1,
+                     .tiled = tiled,
+                     .compression = COMPRESSION_CCITTFAX4});
+  }
+  return kinds;
+}
+
+/// It does not know a fourth plane that is no alpha; and it takes planes of 16 bits for 8, and
+/// white of 16 bits for black.
+bool read_by_pillow(const TiffOptions& options) {
+  if (options.bits == 16) return !options.apart && options.photometric != PHOTOMETRIC_MINISWHITE;
+  return !options.apart || options.alpha != 0;
+}
+
+class TiffReaderTest : public ReaderTest {
+ protected:
+  TiffReaderTest() : ReaderTest(make_tiff_reader()) {}
+};
+
+TEST_F(TiffReaderTest, EveryKindIsWhatWasWrittenAndWhatPillowReads) {
+  const std::map<std::string, std::string> pillow = pillow_digests();
+  for (const TiffOptions& options : all_kinds()) {
+    SCOPED_TRACE(name_of(options));
+    const std::string file = write(options);
+    if (read_by_pillow(options)) hand_out(name_of(options), file);
+    const Picture found = read_all(file);
+    EXPECT_TRUE(found == expected_of(options));
+    const auto digest = pillow.find(name_of(options));
+    if (read_by_pillow(options)) {
+      EXPECT_EQ(digest_of(found), digest == pillow.end() ? "none" : digest->second);
+    }
+    for (const Box& box : {Box{0, 0, 1, 1}, Box{7, 9, 20, 30}, Box{36, 44, 1, 1}})
+      EXPECT_EQ(read(file, box), part_of(found, box.y, box.x, box.height, box.width));
+  }
+}
+
+TEST_F(TiffReaderTest, SaysWhatIsNotRead) {
+  EXPECT_EQ(error_of(write({.photometric = PHOTOMETRIC_SEPARATED, .samples = 4})),
+            "it is a TIFF file of a kind that is not read (photometric 5, 4 x 8 bits, format 1); "
+            "gray, RGB and palettes of 1 to 16 bits are");
+  EXPECT_TRUE(error_of(write({.photometric = PHOTOMETRIC_MINISBLACK,
+                              .bits = 8,
+                              .samples = 1,
+                              .compression = COMPRESSION_LZMA}))
+                  .starts_with("it is a TIFF file with compression 34925, which is not read; "));
+}
+
+/// A gray picture of `side` x `side` in tiles which all are the same `bytes`, PackBits codes of
+/// black.
+std::string with_one_tile(std::uint32_t side, std::uint32_t tile, std::uint32_t bytes) {
+  std::string file("II*\0\0\0\0\0", 8);
+  const auto add = [&file](std::uint32_t value, int size) {
+    for (int i = 0; i < size; ++i) file += static_cast<char>(value >> 8 * i);
+  };
+  for (std::uint32_t i = 0; i < bytes; i += 2) file.append("\x81\0", 2);
+  const std::uint32_t count = (side / tile) * (side / tile);
+  const auto list_at = static_cast<std::uint32_t>(file.size());
+  for (const std::uint32_t number : {8U, bytes})
+    for (std::uint32_t i = 0; i < count; ++i) add(number, 4);
+  const auto directory_at = static_cast<std::uint32_t>(file.size());
+  for (int i = 0; i < 4; ++i) file[4 + i] = static_cast<char>(directory_at >> 8 * i);
+  const std::uint32_t tags[][2] = {
+      {TIFFTAG_IMAGEWIDTH, side},
+      {TIFFTAG_IMAGELENGTH, side},
+      {TIFFTAG_BITSPERSAMPLE, 8},
+      {TIFFTAG_COMPRESSION, COMPRESSION_PACKBITS},
+      {TIFFTAG_PHOTOMETRIC, 1},
+      {TIFFTAG_TILEWIDTH, tile},
+      {TIFFTAG_TILELENGTH, tile},
+      {TIFFTAG_TILEOFFSETS, count == 1 ? 8 : list_at},
+      {TIFFTAG_TILEBYTECOUNTS, count == 1 ? bytes : list_at + 4 * count}};
+  add(std::size(tags), 2);
+  for (const auto& [tag, value] : tags) {
+    add(tag, 2);
+    add(TIFF_LONG, 2);
+    add(tag >= TIFFTAG_TILEOFFSETS ? count : 1, 4);
+    add(value, 4);
+  }
+  add(0, 4);
+  return file;
+}
+
+TEST_F(TiffReaderTest, TilesMayShareBytesButNotManyTimes) {
+  EXPECT_EQ(read_all(with_one_tile(1024, 16, 100)), blank(1024, 1024));
+  EXPECT_EQ(error_of(with_one_tile(1024, 16, 1 << 20)),
+            "the TIFF data cannot be read: its strips or tiles are the same bytes");
+}
+
+TEST_F(TiffReaderTest, WhatAFileCannotHoldTakesNoMemory) {
+  EXPECT_EQ(error_of(with_one_tile(4096, 4096, 1000)),
+            "the TIFF data ends too early: 1130 bytes cannot hold 4096 x 4096 pixels");
+}
+
+TEST_F(TiffReaderTest, JpegCodesAreBaseline) {
+  std::ifstream in(concat(BRIGADE_SOURCE_DIR, "/tests/golden/images/jpeg.tif"), std::ios::binary);
+  std::string file{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t frame = file.find("\xff\xc0");
+  ASSERT_NE(frame, file.npos);
+  EXPECT_EQ(error_of(file), "no error");
+  for (const char kind : {'\xc2', '\xc9', '\xca'}) {
+    file[frame + 1] = kind;
+    EXPECT_EQ(error_of(file),
+              "it is a TIFF file with progressive or arithmetic JPEG, which is not read");
+  }
+}
+
+TEST_F(TiffReaderTest, AnyCutOrChangedByteIsAnErrorOrAPicture) {
+  const std::string file = write({.tiled = true, .compression = COMPRESSION_LZW});
+  expect_damage_is_survived(file, 97);
+  EXPECT_TRUE(error_of(file.substr(0, 4)).starts_with("the TIFF data cannot be read: "));
+}
+
+}  // namespace
+}  // namespace brigade

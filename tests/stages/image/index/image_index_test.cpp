@@ -1,0 +1,192 @@
+#include "stages/image/index/image_index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "tests/support/message_of.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+class ImageIndexTest : public testing::Test {
+ protected:
+  std::string error_of(const std::string& root) { return message_of(ImageIndex::scan(root)); }
+  /// The bytes are kept until the next call.
+  ImageIndex scan(const std::string& root) {
+    bytes_ = ImageIndex::scan(root).value();
+    file_ = IndexFile::parse(bytes_, IndexKind::image_folder).value();
+    return ImageIndex::of(file_).value();
+  }
+
+  TemporaryFolder folder_;
+  const std::string root_ = folder_.path();
+  std::string bytes_;
+  IndexFile file_;
+};
+
+TEST_F(ImageIndexTest, ClassesAndImagesAreSortedBytewise) {
+  for (const char* name :
+       {"b/2.jpg", "b/10.jpg", "a/x.png", "B/z.bmp", "b/sub/deep/1.jpg", "b/Z.jpg"})
+    folder_.write(name, "");
+  const ImageIndex index = scan(root_);
+  std::vector<std::pair<std::string, std::int64_t>> images;
+  for (std::uint64_t i = 0; i < index.size(); ++i)
+    images.emplace_back(index.path(i), index.at(i)->label);
+  EXPECT_EQ(images, (decltype(images){{"B/z.bmp", 0},
+                                      {"a/x.png", 1},
+                                      {"b/10.jpg", 2},
+                                      {"b/2.jpg", 2},
+                                      {"b/Z.jpg", 2},
+                                      {"b/sub/deep/1.jpg", 2}}));
+  EXPECT_EQ(index.classes(), 3u);
+  EXPECT_EQ(index.class_name(0), "B");
+}
+
+TEST_F(ImageIndexTest, TakesImagesByExtensionInAnyCase) {
+  for (const char* name :
+       {"a.jpg", "a.JPEG", "a.Png", "a.TIFF", "a.tif", "a.webp", "x.y.bmp", "a.ppm", "a.pgm"})
+    EXPECT_TRUE(is_image_name(name)) << name;
+  for (const char* name : {"a.txt", "jpg", "a.jpg.bak", "a.", "", "a.jp", "a.gif"})
+    EXPECT_FALSE(is_image_name(name)) << name;
+}
+
+TEST_F(ImageIndexTest, PassesOverHiddenNamesAndOtherFiles) {
+  for (const char* name : {"a/1.jpg", "a/.2.jpg", "a/notes.txt", ".hidden/1.jpg", "readme.txt"})
+    folder_.write(name, "");
+  folder_.write("9.jpg", "");
+  const ImageIndex index = scan(root_);
+  EXPECT_EQ(index.classes(), 1u);
+  EXPECT_EQ(index.size(), 1u);
+  EXPECT_EQ(ImageIndex::skipped_of(file_),
+            (std::vector<SkippedInputs>{
+                {SkipReason::hidden, 2, "hidden files and folders"},
+                {SkipReason::no_match, 1, "images beside the folders of classes (\"9.jpg\")"},
+                {SkipReason::no_match, 2, "files that are no images (\".txt\")"}}));
+}
+
+TEST_F(ImageIndexTest, FollowsLinksButNotRoundAndRound) {
+  namespace fs = std::filesystem;
+  folder_.write("elsewhere/1.jpg", "");
+  fs::create_directories(folder_.path() / "data");
+  fs::create_directory_symlink("../elsewhere", folder_.path() / "data/a");
+  const ImageIndex index = scan(root_ + "/data");
+  EXPECT_EQ(index.path(0), "a/1.jpg");
+  fs::create_directory_symlink(".", folder_.path() / "elsewhere/again");
+  const std::string error = error_of(root_ + "/data");
+  EXPECT_TRUE(error.starts_with(root_ + "/data/a/again/again")) << error;
+  EXPECT_TRUE(
+      error.ends_with(": more than 32 folders in each other; is there a link that leads back?"))
+      << error;
+}
+
+TEST_F(ImageIndexTest, FilesAndFoldersAreInOneOrderOfPaths) {
+  for (const char* name :
+       {"c/a/1.jpg", "c/a-b.jpg", "c/a.jpg", "c/a0/2.jpg", "c/b.jpg", "c/a/x/3.jpg"})
+    folder_.write(name, "");
+  const ImageIndex index = scan(root_);
+  std::vector<std::string> paths;
+  for (std::uint64_t i = 0; i < index.size(); ++i) paths.push_back(index.path(i));
+  EXPECT_EQ(paths, (std::vector<std::string>{"c/a-b.jpg", "c/a.jpg", "c/a/1.jpg", "c/a/x/3.jpg",
+                                             "c/a0/2.jpg", "c/b.jpg"}));
+  EXPECT_TRUE(std::is_sorted(paths.begin(), paths.end()));
+}
+
+/// As if the folders had been there for long: what changed right before a look may change again
+/// without showing.
+void grow_old(const std::filesystem::path& root) {
+  namespace fs = std::filesystem;
+  const auto then = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const auto& entry : fs::recursive_directory_iterator(root))
+    if (entry.is_directory()) fs::last_write_time(entry.path(), then);
+  fs::last_write_time(root, then);
+}
+
+TEST_F(ImageIndexTest, IsCurrentUntilAFolderChanges) {
+  namespace fs = std::filesystem;
+  for (const char* name : {"a/1.jpg", "a/sub/2.jpg", "b/3.jpg", "a/empty/x.txt"})
+    folder_.write(name, "");
+  grow_old(root_);
+  scan(root_);
+  EXPECT_TRUE(ImageIndex::is_current(file_, root_));
+  folder_.write("a/1.jpg", "rewritten");
+  EXPECT_TRUE(ImageIndex::is_current(file_, root_)) << "the list is the same";
+  EXPECT_FALSE(ImageIndex::is_current(file_, root_ + "/a"));
+  for (const char* change : {"a/4.jpg", "c/5.jpg", "a/sub/6.jpg", "a/empty/7.jpg"}) {
+    folder_.write(change, "");
+    EXPECT_FALSE(ImageIndex::is_current(file_, root_)) << change;
+    grow_old(root_);
+    scan(root_);
+    EXPECT_TRUE(ImageIndex::is_current(file_, root_)) << change;
+  }
+  fs::remove(root_ + "/b/3.jpg");
+  EXPECT_FALSE(ImageIndex::is_current(file_, root_));
+}
+
+TEST_F(ImageIndexTest, AFolderThatChangedJustNowIsLookedAtAgain) {
+  folder_.write("a/1.jpg", "");
+  scan(root_);
+  EXPECT_FALSE(ImageIndex::is_current(file_, root_));
+}
+
+TEST_F(ImageIndexTest, EqualListsHaveEqualFingerprints) {
+  folder_.write("a/1.jpg", "");
+  folder_.write("a/2.jpg", "");
+  scan(root_);
+  const std::uint64_t before = file_.fingerprint();
+  grow_old(root_);
+  scan(root_);
+  EXPECT_EQ(file_.fingerprint(), before);
+  std::filesystem::rename(root_ + "/a/2.jpg", root_ + "/a/3.jpg");
+  scan(root_);
+  EXPECT_NE(file_.fingerprint(), before);
+}
+
+TEST_F(ImageIndexTest, NumbersThatDoNotFitAreErrorsAndNotCrashes) {
+  for (const char* name : {"a/1.jpg", "b/2.jpg", "b/c/3.jpg"}) folder_.write(name, "");
+  scan(root_);
+  int refused = 0;
+  for (std::size_t at = 64; at < bytes_.size(); ++at) {
+    std::string changed = bytes_;
+    changed[at] = static_cast<char>(changed[at] ^ 0xff);
+    seal_index(changed);
+    const auto file = IndexFile::parse(changed, IndexKind::image_folder);
+    const auto index = file ? ImageIndex::of(*file) : Result<ImageIndex>(file.error());
+    if (file) (void)ImageIndex::is_current(*file, root_);
+    bool good = index.ok();
+    for (std::uint64_t i = 0; index && i < index->size(); ++i) good &= index->at(i).ok();
+    refused += !good;
+  }
+  EXPECT_GT(refused, 20);
+}
+
+TEST_F(ImageIndexTest, SaysWhatIsMissing) {
+  EXPECT_EQ(error_of(root_ + "/none"),
+            root_ + "/none: cannot read the folder: No such file or directory");
+  EXPECT_EQ(error_of(folder_.write("file/x", "")),
+            root_ + "/file/x: cannot read the folder: Not a directory");
+  const auto expected = [](const std::string& root) {
+    return "; expected a folder of images per class, " + root + "/CLASS/*.jpg";
+  };
+  std::filesystem::create_directories(folder_.path() / "empty");
+  EXPECT_EQ(error_of(root_ + "/empty"),
+            root_ + "/empty: the folder is empty" + expected(root_ + "/empty"));
+  folder_.write("flat/1.jpg", "");
+  EXPECT_EQ(error_of(root_ + "/flat"),
+            root_ + "/flat: has images, but no folders" + expected(root_ + "/flat"));
+  folder_.write("texts/1.txt", "");
+  EXPECT_EQ(error_of(root_ + "/texts"),
+            root_ + "/texts: has no folders" + expected(root_ + "/texts"));
+  folder_.write("hole/a/1.jpg", "");
+  folder_.write("hole/b/1.txt", "");
+  EXPECT_EQ(error_of(root_ + "/hole"),
+            root_ +
+                "/hole/b: has no images (.jpg .jpeg .png .ppm .pgm .bmp .tif .tiff .webp); "
+                "every folder there is a class: take it away, or fill it");
+}
+
+}  // namespace
+}  // namespace brigade

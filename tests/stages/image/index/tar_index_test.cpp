@@ -1,0 +1,138 @@
+#include "stages/image/index/tar_index.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "tests/support/tar_files.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+namespace fs = std::filesystem;
+
+class TarIndexTest : public testing::Test {
+ protected:
+  TarIndexTest() {
+    shards_.push_back(folder_.write("b.tar", tar_member("1.jpg", "x") + tar_member("1.cls", "4") +
+                                                 tar_member("2.jpg", "xy") +
+                                                 tar_member("2.cls", "5") + tar_end()));
+    shards_.push_back(folder_.write("empty.tar", tar_end()));
+    shards_.push_back(folder_.write("a.tar", tar_member("1.jpg", "xyz") + tar_member("1.cls", "6") +
+                                                 tar_member("1.txt", "words") + tar_end()));
+    grow_old();
+  }
+
+  void grow_old() {
+    for (const std::string& shard : shards_)
+      fs::last_write_time(shard, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+
+  TarIndex scan() {
+    bytes_ = TarIndex::scan(shards_, fields_).value();
+    file_ = IndexFile::parse(bytes_, IndexKind::tar_shards).value();
+    return TarIndex::of(file_, shards_.size(), fields_).value();
+  }
+
+  TemporaryFolder folder_;
+  std::vector<std::string> shards_;
+  TarFields fields_{{"jpg"}, "cls", "", {"txt"}};
+  std::string bytes_;
+  IndexFile file_;
+};
+
+TEST_F(TarIndexTest, SamplesAreNumberedShardAfterShard) {
+  const TarIndex index = scan();
+  ASSERT_EQ(index.size(), 3u);
+  std::string found;
+  for (std::uint64_t i = 0; i < 3; ++i)
+    found += std::to_string(index.shard(i)) + ":" + std::string(index.key(i)) + "=" +
+             std::to_string(index.at(i).label) + " ";
+  EXPECT_EQ(found, "0:1=4 0:2=5 2:1=6 ");
+  EXPECT_EQ(index.extra(0, 0).offset, 0u);
+  EXPECT_EQ(index.extra(2, 0).size, 5u);
+  EXPECT_EQ(TarIndex::shards_of(file_), shards_);
+}
+
+TEST_F(TarIndexTest, IsCurrentForTheSameArchivesAndWishes) {
+  scan();
+  EXPECT_TRUE(TarIndex::is_current(file_, shards_, fields_));
+  TarFields other = fields_;
+  other.extra = {};
+  EXPECT_FALSE(TarIndex::is_current(file_, shards_, other));
+  std::vector<std::string> fewer(shards_.begin(), shards_.end() - 1);
+  EXPECT_FALSE(TarIndex::is_current(file_, fewer, fields_));
+  fs::last_write_time(shards_[1], fs::file_time_type::clock::now());
+  EXPECT_FALSE(TarIndex::is_current(file_, shards_, fields_));
+  scan();
+  EXPECT_FALSE(TarIndex::is_current(file_, shards_, fields_)) << "too recent to be sure";
+  grow_old();
+  scan();
+  EXPECT_TRUE(TarIndex::is_current(file_, shards_, fields_));
+  fs::remove(shards_[0]);
+  EXPECT_FALSE(TarIndex::is_current(file_, shards_, fields_));
+}
+
+TEST_F(TarIndexTest, TheFingerprintDoesNotDependOnWhereTheArchivesAre) {
+  scan();
+  const std::uint64_t before = file_.fingerprint();
+  for (std::string& shard : shards_) {
+    fs::rename(shard, shard + ".moved");
+    shard += ".moved";
+  }
+  scan();
+  EXPECT_EQ(file_.fingerprint(), before);
+  std::swap(shards_[0], shards_[2]);
+  scan();
+  EXPECT_NE(file_.fingerprint(), before);
+}
+
+TEST_F(TarIndexTest, WithoutASampleThereIsNoIndex) {
+  EXPECT_EQ(TarIndex::scan({shards_[1], shards_[1]}, fields_).error().message,
+            shards_[1] + " and 1 more: no samples; expected members such as KEY.jpg and KEY.cls");
+}
+
+TEST_F(TarIndexTest, NumbersThatDoNotFitAreNoCrash) {
+  scan();
+  int refused = 0;
+  for (std::size_t at = 64; at < bytes_.size(); ++at) {
+    std::string changed = bytes_;
+    changed[at] = static_cast<char>(changed[at] ^ 0xff);
+    seal_index(changed);
+    const auto file = IndexFile::parse(changed, IndexKind::tar_shards);
+    if (file) (void)TarIndex::is_current(*file, shards_, fields_);
+    if (file) (void)TarIndex::shards_of(*file);
+    const auto index =
+        file ? TarIndex::of(*file, shards_.size(), fields_) : Result<TarIndex>(file.error());
+    refused += !index;
+    for (std::uint64_t i = 0; index && i < index->size(); ++i) {
+      EXPECT_LE(index->shard(i), shards_.size());
+      EXPECT_LE(index->key(i).size(), bytes_.size());
+      (void)index->extra(i, 0);
+    }
+  }
+  EXPECT_GT(refused, 20);
+}
+
+TEST(TarNames, KeyAndExtensionPartAtTheFirstDotOfTheLastPart) {
+  const auto split = [](std::string_view name) {
+    const TarName parts = split_tar_name(name);
+    return std::string(parts.key) + "|" + parts.extension;
+  };
+  EXPECT_EQ(split("a/b.c/d.seg.PNG"), "a/b.c/d|seg.png");
+  EXPECT_EQ(split("a.b/d"), "a.b/d|");
+  EXPECT_EQ(split("a/.jpg"), "a/.jpg|");
+  EXPECT_EQ(split("a."), "a|");
+}
+
+TEST(TarNames, LabelsAreWholeNumbers) {
+  EXPECT_EQ(parse_label(" 12\n").value(), 12);
+  EXPECT_EQ(parse_label("cat").error().message, "expected a whole number, found \"cat\"");
+  EXPECT_EQ(parse_label("").error().message, "expected a whole number, found nothing");
+}
+
+}  // namespace
+}  // namespace brigade

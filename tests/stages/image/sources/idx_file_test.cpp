@@ -1,0 +1,109 @@
+#include "stages/image/sources/idx_file.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/idx_files.h"
+#include "tests/support/message_of.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+class IdxFileTest : public testing::Test {
+ protected:
+  std::string error_of(const std::string& path) { return message_of(read_idx_file(path)); }
+  /// The error of a file with these bytes, without its path.
+  std::string error_of_bytes(const std::string& bytes) {
+    const std::string path = write_file(folder_ / "file", bytes);
+    const std::string error = error_of(path);
+    EXPECT_TRUE(error.starts_with(path + ": ")) << error;
+    return error.substr(std::min(error.size(), path.size() + 2));
+  }
+
+  TempFolder folder_;
+  const std::string sound_ = idx_header(8, {3, 2, 2}) + counting_bytes(12);
+};
+
+TEST_F(IdxFileTest, ReadsPlainAndGzippedFiles) {
+  for (const auto& path :
+       {write_file(folder_ / "plain", sound_), write_gzip(folder_ / "packed.gz", sound_)}) {
+    const auto data = read_idx_file(path);
+    ASSERT_TRUE(data) << data.error().message;
+    EXPECT_EQ(data->header.dtype, u8);
+    EXPECT_EQ(data->header.shape, (Shape{3, 2, 2}));
+    EXPECT_EQ(data->memory != nullptr, path.ends_with(".gz")) << "plain ones are mapped";
+    for (int i = 0; i < 12; ++i) EXPECT_EQ(data->bytes[static_cast<std::size_t>(i)], i);
+  }
+}
+
+TEST_F(IdxFileTest, SizesAreBigEndianAndUnsigned) {
+  const auto header = parse_idx_header("f", idx_header(0x0d, {0xfffefdfc, 258}));
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->dtype, f32);
+  EXPECT_EQ(header->shape, (Shape{0xfffefdfc, 258}));
+  EXPECT_EQ(header->bytes, 12u);
+}
+
+TEST_F(IdxFileTest, EveryElementCodeIsKnown) {
+  const std::pair<int, DType> codes[] = {{8, u8},   {9, i8},   {11, i16},
+                                         {12, i32}, {13, f32}, {14, f64}};
+  for (auto [code, dtype] : codes)
+    EXPECT_EQ(parse_idx_header("f", idx_header(code, {1}))->dtype, dtype);
+}
+
+TEST_F(IdxFileTest, OtherFilesAreNamedAsSuch) {
+  EXPECT_EQ(
+      error_of_bytes("P5\n28 28\n"),
+      "not an IDX file: it begins with 50 35 0a 32; images begin with 00 00 08 03, labels with "
+      "00 00 08 01");
+  EXPECT_EQ(error_of_bytes(""), "not an IDX file: it has only 0 bytes");
+  EXPECT_EQ(error_of_bytes(std::string("\0\0\x08", 3)), "not an IDX file: it has only 3 bytes");
+  for (int code : {0, 7, 10, 15, 255})
+    EXPECT_TRUE(error_of_bytes(idx_header(code, {1}) + "x").starts_with("not an IDX file"));
+  EXPECT_TRUE(error_of_bytes(idx_header(8, {})).starts_with("not an IDX file"));
+}
+
+TEST_F(IdxFileTest, HeadersThatEndEarlyOrAreTooDeepAreErrors) {
+  EXPECT_EQ(error_of_bytes(sound_.substr(0, 9)), "ends in the middle of its header, after 9 bytes");
+  EXPECT_EQ(error_of_bytes(idx_header(8, {1, 1, 1, 1, 1, 1, 1, 1, 1}) + "x"),
+            "9 dimensions; at most 8 are supported");
+}
+
+TEST_F(IdxFileTest, TheDataMustHaveTheLengthOfItsHeader) {
+  EXPECT_EQ(error_of_bytes(sound_.substr(0, sound_.size() - 1)),
+            "ends after 11 bytes of data; its header says [3, 2, 2], which is 12");
+  EXPECT_EQ(error_of_bytes(sound_ + "x"),
+            "goes on after the 12 bytes of data that its header says: [3, 2, 2]");
+}
+
+TEST_F(IdxFileTest, ALyingHeaderDoesNotAllocate) {
+  EXPECT_EQ(error_of_bytes(idx_header(8, {0xffffffff, 0xffff, 0xffff}) + "x"),
+            "its header says [4294967295, 65535, 65535], but the file has 17 B");
+  EXPECT_EQ(error_of_bytes(idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}) + "x"),
+            "its header says [4294967295, 4294967295, 4294967295], but the file has 17 B");
+}
+
+TEST_F(IdxFileTest, OtherElementsThanBytesAreAnError) {
+  EXPECT_EQ(error_of_bytes(idx_header(0x0d, {1}) + "1234"), "holds f32 elements; expected u8");
+}
+
+TEST_F(IdxFileTest, BrokenGzipDataIsNamed) {
+  const std::string path =
+      write_gzip(folder_ / "packed.gz", idx_header(8, {4096}) + counting_bytes(4096));
+  std::ifstream file(path, std::ios::binary);
+  const std::string packed{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(error_of_bytes(packed.substr(0, packed.size() / 2)),
+            "the gzip data ends early; is the download complete?");
+  std::string flipped = packed;
+  flipped[flipped.size() - 6] = static_cast<char>(flipped[flipped.size() - 6] ^ 1);  // the CRC
+  EXPECT_EQ(error_of_bytes(flipped), "broken gzip data: incorrect data check");
+}
+
+TEST_F(IdxFileTest, MissingFilesAndFoldersSayWhatTheSystemSays) {
+  EXPECT_EQ(error_of(folder_ / "none"), folder_ / "none: cannot open: No such file or directory");
+  EXPECT_EQ(error_of(folder_.path()), folder_.path() + ": cannot read: Is a directory");
+}
+
+}  // namespace
+}  // namespace brigade

@@ -1,0 +1,71 @@
+#pragma once
+
+// Files that are not there: what a FileMetadataReader says about them is written down by the test.
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "pipeline/config/validate/file_metadata_reader.h"
+
+namespace brigade {
+
+class FakeMetadata : public FileMetadataReader {
+ public:
+  FakeMetadata() { folders_["/"] = PathKind::folder; }
+
+  /// A file with this header; the folders above it are there too.
+  FakeMetadata& file(const std::string& path, std::string header) {
+    files_[path] = {std::move(header), 1000};
+    return kind(path, PathKind::file);
+  }
+  FakeMetadata& folder(const std::string& path) { return kind(path, PathKind::folder); }
+  FakeMetadata& kind(const std::string& path, PathKind what) {
+    folders_[path] = what;
+    for (std::size_t at = path.rfind('/'); at != 0 && at != path.npos; at = path.rfind('/', at - 1))
+      folders_[path.substr(0, at)] = PathKind::folder;
+    return *this;
+  }
+  /// Reading it fails.
+  FakeMetadata& broken(const std::string& path, std::string why) {
+    broken_[path] = std::move(why);
+    return kind(path, PathKind::file);
+  }
+
+  PathKind kind(const std::string& path) override {
+    const auto found = folders_.find(path);
+    return found == folders_.end() ? PathKind::missing : found->second;
+  }
+  Result<FileHeader> read(const std::string& path) override {
+    ++reads;
+    if (const auto broken = broken_.find(path); broken != broken_.end())
+      return Error{broken->second};
+    const auto found = files_.find(path);
+    if (found == files_.end()) return Error{"no such file"};
+    return found->second;
+  }
+
+  int reads = 0;
+
+ private:
+  std::map<std::string, PathKind> folders_;
+  std::map<std::string, FileHeader> files_;
+  std::map<std::string, std::string> broken_;
+};
+
+/// The files that the golden graphs name.
+inline FakeMetadata golden_metadata() {
+  FakeMetadata metadata;
+  metadata.folder("/data/photos").folder("/graphs").folder("/home/anna").folder("/tmp");
+  metadata.file("/data/train-images.gz", "28 28 1").file("/data/train-labels.gz", "");
+  metadata.file("/data/test-images.gz", "28 28 1").file("/data/test-labels.gz", "");
+  metadata.file("/data/large-images.gz", "512 512 3").file("/data/text.gz", "hello");
+  metadata.file("/data/a-0.tar", "").file("/data/a-1.tar", "").file("/graphs/b.tar", "");
+  metadata.broken("/data/broken.gz", "damaged gzip data");
+  metadata.kind("/data/secret", PathKind::forbidden);
+  for (const char* plugin : {"jitter", "again", "count", "twice", "empty", "text"})
+    metadata.kind(std::string("/plugins/") + plugin + ".so", PathKind::file);
+  return metadata;
+}
+
+}  // namespace brigade
