@@ -1,6 +1,5 @@
 // Bytes as a JPEG file: an error in one line, or pixels; and where libjpeg alone has nothing to say
-// against it, the same ones to the bit. (At a marker within the data its fast decoder leaves values
-// behind in the block that its careful one then decodes again.)
+// against it, the same ones to the bit.
 
 #include "tests/fuzz/image_reading.h"
 #include "tests/support/plain_jpeg.h"

@@ -102,6 +102,18 @@ TEST(JpegHuffmanTest, LongFilesToo) {
   }
 }
 
+/// libjpeg-turbo's fast decoder gives other pixels then, and says nothing.
+TEST(JpegHuffmanTest, FillingBeforeAByteOfDataChangesNothing) {
+  const std::string file = write_jpeg(noise(90, 61), {.quality = 97});
+  std::string filled = file;
+  for (std::size_t at = file.find("\xff\xda"); (at = filled.find({"\xff\0", 2}, at)) != file.npos;
+       at += 3)
+    filled.insert(at, 1, '\xff');
+  ASSERT_GT(filled.size(), file.size());
+  expect_as_libjpeg(filled, "filling");
+  EXPECT_EQ(decode(filled).picture, decode(file).picture);
+}
+
 TEST(JpegHuffmanTest, ColumnsThatAreCutOffChangeNothing) {
   const Picture picture = photograph(64, 200);
   for (const int restart : {0, 3})
