@@ -23,6 +23,7 @@ std::vector<Scenario> replicas() {
        .about = "2 -> 2, M = 2",
        .stages = edge(2, 2, 2, 2),
        .deaths = 1},
+      {.name = "three_readers_death", .about = "1 -> 3", .stages = edge(1, 3, 2, 2), .deaths = 1},
       {.name = "large_three_readers_death",
        .about = "1 -> 3",
        .stages = edge(1, 3, 3, 3),

@@ -52,6 +52,7 @@ std::vector<Scenario> wait_faults() {
       {.name = "doorbell_after_recheck",
        .stages = edge(1, 1, 2, 3),
        .fault = Fault::kDoorbellAfterRecheck},
+      {.name = "doorbell_after_bit", .stages = edge(1, 1, 2, 3), .fault = Fault::kDoorbellAfterBit},
       {.name = "no_wake", .stages = edge(1, 1, 2, 3), .fault = Fault::kNoWake},
       {.name = "no_wake_with_words",
        .stages = with_words(edge(1, 1, 2, 3), 0),

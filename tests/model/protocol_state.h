@@ -47,9 +47,10 @@ enum class At : uint8_t {
   kAdvanceWord,   // load the word of the task at the watermark
   kAdvanceCas,    // CAS the watermark
   kWakeLoad,      // load waiters
-  kWakeRing,      // doorbell++ of one replica
-  kWaitSet,       // fetch_or my bit into waiters of watermark `index`
+  kWakeClear,     // fetch_and one sleeper's bit out of waiters of watermark `index`
+  kWakeRing,      // doorbell++ of that sleeper
   kWaitDoorbell,  // load my doorbell
+  kWaitSet,       // fetch_or my bit into waiters of watermark `index`
   kSleep,         // futex_wait
   kWaitClear,     // fetch_and my bit
   kEndStore,      // a stream stores end
@@ -93,12 +94,13 @@ struct Replica {
   At at = At::kRepairs;
   Then then = Then::kClaimNext;
   uint8_t flags = 0;
-  uint8_t task = 0;   // the cursor, or the task in flight
-  uint8_t table = 0;  // join: epochs: the input served now
-  uint8_t epoch = 0;  // and its epoch
-  uint8_t index = 0;  // of the loop that the step belongs to
-  uint8_t bits = 0;   // doorbells still to ring
-  uint8_t moved = 0;  // watermarks (counted within the stage) whose sleepers are still to be rung
+  uint8_t task = 0;     // the cursor, or the task in flight
+  uint8_t table = 0;    // join: epochs: the input served now
+  uint8_t epoch = 0;    // and its epoch
+  uint8_t index = 0;    // of the loop that the step belongs to
+  uint8_t bits = 0;     // of sleepers that are still to be rung
+  uint8_t ringing = 0;  // the bit of the one whose bit in waiters has just been cleared
+  uint8_t moved = 0;    // watermarks (counted within the stage) whose sleepers are still to be rung
   uint8_t empty_slots = 0;  // slots of the task in flight that are not FULL
   uint8_t seen = 0;         // the value loaded last: a watermark, a task number or an answer
   uint8_t seen_tag = 0;
@@ -170,7 +172,7 @@ struct State {
   // For the properties only.
   uint8_t poison_deaths = 0;
   uint8_t full[kWatermarksMax] = {};  // FULL slots committed
-  uint8_t unused[2] = {};
+  uint8_t unused[4] = {};
   uint16_t committed[kWatermarksMax] = {};  // numbers committed
 };
 

@@ -27,7 +27,7 @@ bool ReplicaSteps::may(int choice) const {
     if (choice == 1) return first_sample() < stage_.size && last % index_space().lcm != 0;
     return choice == 2 || first_sample() < stage_.size;
   }
-  if (r_.at == At::kWakeRing || r_.at == At::kEndRing) return shared_.may_ring(r_.bits, choice);
+  if (r_.at == At::kWakeClear || r_.at == At::kEndRing) return shared_.may_ring(r_.bits, choice);
   if (choice != 0 || is_gone(r_.at)) return false;
   if (r_.at == At::kSleep) return has(kRung);
   if (r_.at != At::kHeldMemory) return true;
@@ -100,8 +100,10 @@ void ReplicaSteps::run_waiting(int choice) {
   switch (r_.at) {
     case At::kWakeLoad:
       return load_waiters();
+    case At::kWakeClear:
+      return clear_waiter(choice);
     case At::kWakeRing:
-      return ring_one(choice);
+      return ring_sleeper();
     case At::kWaitSet:
       return set_bit();
     case At::kWaitDoorbell:

@@ -92,6 +92,7 @@ class ReplicaSteps {
   // wait_steps.cpp
   bool one_bit() const;
   void must_wait(int watermark);
+  void set_bits();
   void next_bit(At step);
   uint8_t& waiters();
   void set_bit();
@@ -101,7 +102,8 @@ class ReplicaSteps {
   void clear_bit();
   void wake(Then then);
   void load_waiters();
-  void ring_one(int choice);
+  void clear_waiter(int choice);
+  void ring_sleeper();
   void after_wake();
   void leave();
   void store_end();

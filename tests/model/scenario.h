@@ -25,6 +25,7 @@ enum class Fault : uint8_t {
   // wait and wake
   kNoRecheck,             // sleeps without checking again after its bit is set
   kDoorbellAfterRecheck,  // reads the doorbell after checking again
+  kDoorbellAfterBit,      // reads the doorbell after its bit is set, as if no ring cleared the bit
   kNoWake,                // a watermark moves, and nobody is rung
   // repair
   kNoReopen,

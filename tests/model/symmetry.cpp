@@ -58,6 +58,7 @@ uint64_t Protocol::print(const State& state) const {
   for (size_t i = 0; i < order.size(); ++i) {
     sorted.replica[i] = state.replica[order[i]];
     sorted.replica[i].bits = renumber_bits(sorted.replica[i].bits, order);
+    sorted.replica[i].ringing = renumber_bits(sorted.replica[i].ringing, order);
   }
   for (uint8_t& bits : sorted.waiters) bits = renumber_bits(bits, order);
   sorted.supervisor.bits = renumber_bits(sorted.supervisor.bits, order);

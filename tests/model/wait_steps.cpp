@@ -20,8 +20,11 @@ void ReplicaSteps::must_wait(int watermark) {
     return go(has(kDoorbellRead) ? At::kSleep : At::kWaitDoorbell);
   }
   r_.blocked_on = static_cast<uint8_t>(one_bit() ? watermark : 0);
-  next_bit(At::kWaitSet);
+  if (faulty(Fault::kDoorbellAfterRecheck) || faulty(Fault::kDoorbellAfterBit)) return set_bits();
+  go(At::kWaitDoorbell);
 }
+
+void ReplicaSteps::set_bits() { next_bit(At::kWaitSet); }
 
 // Sets or clears the bit on the next of the watermarks this wait depends on; then what comes after.
 void ReplicaSteps::next_bit(At step) {
@@ -30,7 +33,8 @@ void ReplicaSteps::next_bit(At step) {
   const int index = first ? 0 : r_.index + 1;
   const bool none = one_bit() && r_.blocked_on == kNoWatermark;
   if (index < watermarks && !none) return go(step, index);
-  if (step == At::kWaitSet && !faulty(Fault::kDoorbellAfterRecheck)) return go(At::kWaitDoorbell);
+  if (step == At::kWaitSet && faulty(Fault::kNoRecheck)) return go(At::kSleep);
+  if (step == At::kWaitSet && faulty(Fault::kDoorbellAfterBit)) return go(At::kWaitDoorbell);
   if (step == At::kWaitSet) return check_everything_again();
   r_.blocked_on = 0;
   claim_next();
@@ -48,8 +52,9 @@ void ReplicaSteps::set_bit() {
 void ReplicaSteps::read_doorbell() {
   set(kDoorbellRead);
   clear(kRung);
-  if (faulty(Fault::kNoRecheck) || has(kLooksAgain)) return go(At::kSleep);
-  check_everything_again();
+  if (has(kLooksAgain)) return go(At::kSleep);
+  if (faulty(Fault::kDoorbellAfterBit)) return check_everything_again();
+  set_bits();
 }
 
 void ReplicaSteps::check_everything_again() {
@@ -83,16 +88,29 @@ void ReplicaSteps::load_waiters() {
   const int table = __builtin_ctz(r_.moved);
   r_.bits = state_.waiters[graph_.first_watermark(stage_number_) + table];
   r_.moved = static_cast<uint8_t>(r_.moved & ~bit(table));
+  r_.index = static_cast<uint8_t>(table);
   after_wake();
 }
 
-void ReplicaSteps::ring_one(int choice) {
-  shared_.ring_one_of(r_.bits, choice);
+// Whoever clears a sleeper's bit rings it.
+void ReplicaSteps::clear_waiter(int choice) {
+  uint8_t& waiters = state_.waiters[graph_.first_watermark(stage_number_) + r_.index];
+  const uint8_t sleeper = bit(shared_.doorbell_at(r_.bits, choice));
+  const bool mine = (waiters & sleeper) != 0;
+  waiters = static_cast<uint8_t>(waiters & ~sleeper);
+  r_.bits = static_cast<uint8_t>(r_.bits & ~sleeper);
+  if (!mine) return after_wake();
+  r_.ringing = sleeper;
+  go(At::kWakeRing, r_.index);
+}
+
+void ReplicaSteps::ring_sleeper() {
+  shared_.ring(__builtin_ctz(std::exchange(r_.ringing, uint8_t{0})));
   after_wake();
 }
 
 void ReplicaSteps::after_wake() {
-  if (r_.bits != 0) return go(At::kWakeRing);
+  if (r_.bits != 0) return go(At::kWakeClear, r_.index);
   if (r_.moved != 0) return go(At::kWakeLoad);
   switch (std::exchange(r_.then, Then::kClaimNext)) {
     case Then::kClaimNext:
