@@ -15,7 +15,11 @@ Result<void> check_program(const Plan& plan, const RunOptions& options) {
       return Error{concat("stage ", quote(stage.name),
                           " is a program's own (`consumer: application`): start the graph from "
                           "that program, or read it here with `--set stages.",
-                          stage.name, ".consumer=count`")};
+                          stage.name, ".consumer=count",
+                          stage.hold == StagePlanningKeys{}.hold
+                              ? ""
+                              : concat(" --set stages.", stage.name, ".hold=null"),
+                          "`")};
   return {};
 }
 

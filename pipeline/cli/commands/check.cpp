@@ -3,6 +3,7 @@
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
+#include "pipeline/cli/draw/plan_printer.h"
 
 namespace brigade {
 namespace {
@@ -24,8 +25,7 @@ int check(const GraphFiles& graph, const StageTypes& types, std::int64_t) {
   }
   const std::size_t stages = planned.plan->stages.size();
   print_line(concat(join(graph.files, " + "), ": ok: ", stages,
-                    stages == 1 ? " stage, " : " stages, ", planned.plan->replicas,
-                    planned.plan->replicas == 1 ? " process" : " processes"));
+                    stages == 1 ? " stage, " : " stages, ", processes_text(*planned.plan)));
   return 0;
 }
 

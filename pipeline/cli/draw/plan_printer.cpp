@@ -21,12 +21,12 @@ std::string counted(std::uint64_t count, const std::string& noun, const char* pl
 
 std::string head(const Plan& plan, const MachineLimits& limits) {
   int threads = 0;
-  for (const PlanStage& stage : plan.stages) threads += stage.replicas * stage.threads;
+  for (const PlanStage& stage : plan.stages)
+    if (!stage.is_application()) threads += stage.replicas * stage.threads;
   std::string out = plan.name.empty() ? "plan" : concat("plan of ", printable(plan.name));
   if (!plan.file.empty()) out += concat(" (", printable(plan.file), ")");
-  return concat(out, ": ", counted(plan.replicas, "process", "es"), " with ",
-                counted(threads, "thread"), " on ", counted(usable_cores(limits), "core"), ", ",
-                counted(plan.epochs, "epoch"), "\n");
+  return concat(out, ": ", processes_text(plan), " with ", counted(threads, "thread"), " on ",
+                counted(usable_cores(limits), "core"), ", ", counted(plan.epochs, "epoch"), "\n");
 }
 
 /// "256 as a batch" where process() sees batches, "64 one by one, 4 of each".
@@ -50,7 +50,8 @@ std::string stages_table(const Plan& plan) {
                    Align::left});
   table.add({"stage", "type", "from", "processes", "threads", "samples per task", "device"});
   for (const PlanStage& stage : plan.stages)
-    table.add({stage.name, stage.type, source_text(plan, stage), concat(stage.replicas),
+    table.add({stage.name, stage.type, source_text(plan, stage),
+               stage.is_application() ? "the program" : concat(stage.replicas),
                concat(stage.threads), task_text(stage), stage.device});
   return table.text(kIndent);
 }
@@ -173,6 +174,13 @@ std::string epochs_table(const Plan& plan) {
 }
 
 }  // namespace
+
+std::string processes_text(const Plan& plan) {
+  int processes = 0;
+  for (const PlanStage& stage : plan.stages)
+    if (!stage.is_application()) processes += stage.replicas;
+  return counted(processes, "process", "es");
+}
 
 std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room,
                        const std::vector<SourceAudit>& sources) {

@@ -13,6 +13,9 @@
 
 namespace brigade {
 
+/// "4 processes": those that a run starts. A program that reads the graph is there already.
+std::string processes_text(const Plan& plan);
+
 /// `room`: what the run may take, from memory_room(); `sources`: those whose samples are known.
 std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room,
                        const std::vector<SourceAudit>& sources = {});

@@ -174,7 +174,7 @@ constexpr KeySpec kKeyTable[] = {
         .takes("auto, cpu, cuda or cuda:N"),
     row(stage, "cpus", special, "cores that the replicas may run on")
         .of_member<&StageKeys::cpus>()
-        .takes("a list of cores: [0, 1] or 0-3")
+        .takes("a list of cores, 0 to 1023: [0, 1] or 0-3")
         .range(0, kCpuMax)
         .otherwise("all"),
     row(stage, "env", mapping, "environment variables of the replicas")

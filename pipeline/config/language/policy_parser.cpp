@@ -127,8 +127,11 @@ bool parse_cpus(const YamlEntry& entry, const KeySpec& key, SpecReader& read,
     const auto parts = split(entry.value.text, ',');
     for (const std::string_view part : parts) good = good && add_cpus(part, key.maximum, cpus);
   }
-  for (const YamlNode& item : entry.value.items)
-    good = good && item.is_scalar() && add_cpus(item.text, key.maximum, cpus);
+  for (const YamlNode& item : entry.value.items) {
+    if (item.is_scalar() && add_cpus(item.text, key.maximum, cpus)) continue;
+    read.unexpected({entry.key, entry.key_span, item}, key);
+    return false;
+  }
   if (!good || cpus.empty()) {
     read.unexpected(entry, key);
     return false;

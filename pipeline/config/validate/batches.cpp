@@ -41,6 +41,8 @@ void unify(Validation& v, Draft& draft) {
 void need_batch(Validation& v, Draft& draft, std::size_t i, bool others_have) {
   const StageSpec& from = *v.at(draft.stage.sources[i].stage).spec;
   if (draft.spec->sources[i].batch_broken || (from.find("batch") && !from.given("batch"))) return;
+  for (const auto& [name, span] : from.unknown_keys)  // said already
+    if (did_you_mean(name, key_names(KeyScope::stage)) == "batch") return;
   const std::string writer = writer_name(v, draft.stage.sources[i]);
   v.error(draft, draft.spec->sources[i].span,
           others_have

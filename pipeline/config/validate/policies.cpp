@@ -53,7 +53,9 @@ void check_application(Validation& v, const Draft& draft) {
   const bool application = draft.stage.type->contract.application;
   const Span* hold = draft.spec->given("hold");
   if (!application && hold != nullptr)
-    v.error(draft, *hold, "`hold:` is for `consumer: application`");
+    v.error(
+        draft, *hold, "`hold:` is for `consumer: application`",
+        {concat("remove it; on a command line: `--set stages.", draft.stage.name, ".hold=null`")});
   if (!application) return;
   for (const std::string_view key : {"replicas", "assign", "threads", "device", "cpus", "env",
                                      "on_error", "restart", "poison_after", "stall_timeout"}) {
