@@ -100,6 +100,23 @@ def check_example(moved, folder, name, configure):
     example_test.check_example(own if own.is_file() else moved / "bin" / "brigade", copy)
 
 
+def check_project(moved, folder, kind, configure):
+    """What `brigade init stage` and `init program` write compiles and passes its own test."""
+    project = folder / "own" / kind
+    project.parent.mkdir(exist_ok=True)
+    call(moved / "bin" / "brigade", "init", kind, "first_one", "--out", project)
+    printed = call(moved / "bin" / "brigade", "init", kind, f"second_{kind}", cwd=project.parent)
+    if f"-DCMAKE_PREFIX_PATH={moved}\n" not in printed:
+        sys.exit(f"init {kind} does not say where Brigade is: {printed}")
+    call(*configure, f"-DCMAKE_PREFIX_PATH={moved}", "-S", project, "-B", project / "build")
+    call(configure[0], "--build", project / "build")
+    call("ctest", "--test-dir", project / "build", "--no-tests=error")
+    if kind == "stage":
+        printed = call(moved / "bin" / "brigade", "run", project / "first_one.yaml")
+        if "count: samples 20,000," not in printed:
+            sys.exit(f"the graph of init stage: {printed}")
+
+
 def main():
     build, cmake, generator, compiler, *flags = sys.argv[1:]
     configure = [cmake, "-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}",
@@ -113,6 +130,8 @@ def main():
         check_modules(moved, folder)
         for example in ("hello_line", "own_stage", "own_plugin", "own_loop"):
             check_example(moved, folder, example, configure)
+        for kind in ("stage", "program"):
+            check_project(moved, folder, kind, configure)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Reads C++ just well enough for tools/style.py: text without comments and strings, and where
 functions begin and end. Not a parser; made so that what it cannot tell is not reported."""
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ def _blank_keeping_quotes(token: str) -> str:
     return token[0] + _blank(token[1:-1]) + token[-1] if token[0] in "\"'R" else _blank(token)
 
 
+@functools.cache
 def without_comments_and_strings(text: str) -> str:
     """The same text, with comments and the inside of literals replaced by spaces: every line and
     column stays where it was."""
@@ -27,10 +29,11 @@ def without_comments_and_strings(text: str) -> str:
 
 
 def includes(text: str):
-    """(line, path, is quoted) of every #include."""
+    """(line, path, is quoted) of every #include that is no part of a raw string or a comment."""
+    code = without_comments_and_strings(text).splitlines()
     for number, line in enumerate(text.splitlines(), 1):
         match = re.match(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', line)
-        if match:
+        if match and "#" in code[number - 1]:
             yield number, match.group(1) or match.group(2), match.group(1) is not None
 
 

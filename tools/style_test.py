@@ -77,6 +77,7 @@ class Rules(unittest.TestCase):
 
     def test_includes_are_rooted(self):
         self.fires(style.layers, {"base/a.cpp": '#include "text.h"\n'}, "includes are rooted")
+        self.fires(style.layers, {"base/a.cpp": 'auto text = R"(\n#include "text.h"\n)";\n'})
         self.fires(style.layers, {"base/a.cpp": "#include <brigade/other.h>\n"}, "no file")
         example = {"examples/own/a.cpp": '#include "a.h"\n'}
         self.fires(style.layers, example, "an example includes what is installed")

@@ -62,6 +62,16 @@ class Commands(ProgramTest):
         self.assertGreater(text.count("# "), 8, "it is commented")
         self.brigade("check", "mine.yaml")
 
+    def test_init_of_a_project_says_what_it_needs_and_overwrites_nothing(self):
+        self.assertIn("wrote mine/mine_test.cpp\n", self.brigade("init", "stage", "mine").out)
+        self.brigade("check", "mine/mine.yaml", code=2)  # its plugin is not built
+        for words, says in ((("stage",), "expected a name: `brigade init stage NAME`"),
+                            (("stages", "mine"), "expected `stage` or `program` before the name"),
+                            (("program", "My"), "expected a name of small letters"),
+                            (("program", "mine"), "mine is there already")):
+            self.assertIn(says, self.brigade("init", *words, code=2).err)
+        self.assertFalse((self.folder / "mine" / "main.cpp").exists())
+
     def test_init_of_a_folder_of_images_decodes_them(self):
         for kind in ("coat", "shirt"):
             self.brigade("sample", GRAPH, "--stage", "images", "-n", 4, "--out", f"photos/{kind}")

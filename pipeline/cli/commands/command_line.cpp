@@ -17,6 +17,7 @@ constexpr const char* kAbout =
     R"(Feeds training with tensors: stages declared in YAML, a process each, shared memory between.
 
   brigade init DIR                     write a commented graph for a folder of data
+  brigade init stage NAME              begin a stage type of your own; `program`: a loop
   brigade check train.yaml             find every mistake before anything runs
   brigade plan train.yaml              what will run, and what memory it takes
   brigade run train.yaml               run it

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include "pipeline/cli/commands/graph_template.h"
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
+#include "pipeline/cli/commands/project_template.h"
 #include "pipeline/host/module_loader.h"
 
 namespace brigade {
@@ -20,17 +22,22 @@ constexpr const char* kInitExamples = R"(Examples:
   brigade init                                  a graph to try things out with
   brigade init /data/fashion-mnist              one for the data there
   brigade init /data/fashion-mnist --out train.yaml
+  brigade init stage noise                      a stage type of your own, with its test
+  brigade init program trainer                  a program with a loop of its own
 
 It knows folders of IDX files (MNIST) and of images. A file that is there is never overwritten.)";
 
 struct InitArguments {
   std::string folder = ".";
+  std::string name;  // of a stage type or a program
   std::string file;  // to write; empty: the folder's name with .yaml
 };
 
 void declare(Options& options, InitArguments& arguments) {
-  options.text("FOLDER", arguments.folder, "the data (.)");
-  options.text("--out", arguments.file, "file to write (the folder's name with .yaml)", "FILE");
+  options.text("FOLDER", arguments.folder, "the data (.); or `stage`, or `program`, and its name");
+  options.text("NAME", arguments.name, "of the stage type or the program");
+  options.text("--out", arguments.file,
+               "file to write (the folder's name with .yaml), or folder to make (NAME)", "PATH");
 }
 
 // A name of the language: letters, digits, _ and -.
@@ -57,7 +64,51 @@ bool can_train(const StageTypes& types) {
   return type != nullptr && find_module_file(type->module).has_value();
 }
 
+/// Where CMake finds Brigade, or what stands for it.
+std::string install_prefix() {
+  for (const std::string& folder : module_folders()) {
+    for (std::filesystem::path prefix(folder); prefix.has_relative_path();
+         prefix = prefix.parent_path())
+      if (std::filesystem::exists(prefix / "lib/cmake/Brigade/BrigadeConfig.cmake")) return prefix;
+  }
+  return "WHERE_BRIGADE_IS_INSTALLED";
+}
+
+int init_project(const InitArguments& arguments) {
+  const bool stage = arguments.folder == "stage";
+  if (!stage && arguments.folder != "program")
+    return failed(2, concat("expected `stage` or `program` before the name ", quote(arguments.name),
+                            ", found ", quote(arguments.folder)));
+  if (const std::string problem = project_name_problem(arguments.name); !problem.empty())
+    return failed(2, problem);
+  const std::string folder = arguments.file.empty() ? arguments.name : arguments.file;
+  if (mkdir(folder.c_str(), 0777) != 0)
+    return failed(2, errno == EEXIST
+                         ? concat(folder, " is there already; choose another folder with --out")
+                         : error_of_errno(concat("cannot make ", folder)).message);
+  const auto files = stage ? stage_project(arguments.name) : program_project(arguments.name);
+  for (const ProjectFile& file : files) {
+    const std::string path = concat(folder, "/", file.path);
+    if (const auto written = write_new_file(path, file.text); !written)
+      return failed(2, written.error().message);
+    print_line(concat("wrote ", path));
+  }
+  const std::string build = folder + "/build";
+  print_line("build and test it:");
+  print_line(
+      concat("  cmake -S ", folder, " -B ", build, " -DCMAKE_PREFIX_PATH=", install_prefix()));
+  print_line(concat("  cmake --build ", build, " && ctest --test-dir ", build));
+  const std::string graph = concat(folder, "/", arguments.name, ".yaml");
+  print_line(stage ? concat("  brigade run ", graph)
+                   : concat("  ", build, "/", arguments.name, " ", graph));
+  return 0;
+}
+
 int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) {
+  if (!arguments.name.empty()) return init_project(arguments);
+  if ((arguments.folder == "stage" || arguments.folder == "program") &&
+      !std::filesystem::exists(arguments.folder))
+    return failed(2, concat("expected a name: `brigade init ", arguments.folder, " NAME`"));
   const auto data = look_at_folder(arguments.folder);
   if (!data) return failed(2, data.error().message);
   const std::filesystem::path folder(data->folder);
@@ -78,8 +129,9 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
 }  // namespace
 
 Command init_command() {
-  return make_command<InitArguments>("init", "write a commented graph for a folder of data",
-                                     kInitExamples, declare, init);
+  return make_command<InitArguments>(
+      "init", "write a first graph for a folder of data, a stage type, a program", kInitExamples,
+      declare, init);
 }
 
 }  // namespace brigade
