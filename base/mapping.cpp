@@ -47,10 +47,12 @@ Mapping::~Mapping() {
 }
 
 Result<void> Mapping::keep_to_this_process() const {
-  madvise(data_, bytes_, MADV_DONTDUMP);  // best effort: core files stay small
+  keep_out_of_dumps();
   if (madvise(data_, bytes_, MADV_DONTFORK) == 0) return {};
   return error_of_errno("cannot keep shared memory from forked processes");
 }
+
+void Mapping::keep_out_of_dumps() const { madvise(data_, bytes_, MADV_DONTDUMP); }
 
 bool populate_pages(void* data, std::uint64_t bytes) {
   for (;;) {

@@ -43,6 +43,8 @@ class BRIGADE_API Mapping {
 
   /// Out of core dumps, and not in the memory of children that this process forks from now on.
   Result<void> keep_to_this_process() const;
+  /// Best effort: core files stay small.
+  void keep_out_of_dumps() const;
 
  private:
   Mapping(std::byte* data, std::uint64_t bytes);

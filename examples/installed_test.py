@@ -43,7 +43,7 @@ def check_content(moved):
     if str(moved / "bin" / ".." / "lib" / "libbrigade.so") not in call("ldd", program):
         sys.exit(f"the program does not find its own library: {call('ldd', program)}")
     installed = {path.name for path in (moved / "include").rglob("*") if path.is_file()}
-    public = {path.name for path in (SOURCES / "include" / "brigade").iterdir()}
+    public = {path.name for path in (SOURCES / "include").rglob("*") if path.is_file()}
     if installed != public:
         sys.exit(f"installed headers are not those of include/brigade: {installed ^ public}")
     for path in ("share/brigade/README.md", "share/brigade/LICENSE", "share/brigade/NOTICE",

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <brigade/harness_params.h>
-#include <brigade/harness_tensor.h>
+#include <brigade/harness/params.h>
+#include <brigade/harness/tensor.h>
 #include <brigade/stage_types.h>
 #include <brigade/text.h>
 

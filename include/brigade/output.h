@@ -29,7 +29,25 @@
 
 namespace brigade {
 
+class HeldBatch;
 class OutputQueue;
+
+/// One sample of a batch, without the batch dimension. Like what it shows, it is there as long as a
+/// handle on the batch.
+class BRIGADE_API Row {
+ public:
+  /// The tensor of that name, a ragged one in the shape that this sample has; aborts where there is
+  /// none.
+  TensorView operator[](std::string_view name) const;
+  const SampleInfo& info() const;
+
+ private:
+  friend class Batch;
+  Row(const HeldBatch& batch, std::int64_t sample) : batch_(&batch), sample_(sample) {}
+
+  const HeldBatch* batch_;
+  std::int64_t sample_;
+};
 
 /// A handle on one batch; copies share it. Reading is for any number of threads.
 class BRIGADE_API Batch {
@@ -40,6 +58,8 @@ class BRIGADE_API Batch {
   bool has(std::string_view name) const { return record_.has(name); }
   /// All of it, as a stage of the graph sees it: names, single samples.
   const Inputs& record() const { return record_; }
+  /// Sample i (0 .. size() - 1): ragged tensors are read so.
+  Row row(std::int64_t i) const;
 
   std::int64_t size() const { return record_.samples(); }
   /// Where sample i (0 .. size() - 1) comes from: its number, its epoch, its place there, its id.
@@ -48,13 +68,17 @@ class BRIGADE_API Batch {
   /// The port it came through, where the output reads several (`join: epochs`, `merge`).
   std::string_view source() const { return record_.port(); }
 
+  /// Whether the program may write what is under a tensor of this batch, for as long as it holds
+  /// it: nobody else reads it. A store to what it may not write is a SIGSEGV, or seen by others.
+  bool writable(const TensorView& tensor) const;
+  /// A copy in memory of its own, which counts for nothing in `hold:`. Aborts without memory.
+  Batch clone() const;
+
  private:
   friend class OutputQueue;
-  struct Held;
-  Batch(std::shared_ptr<const Held> held, const Frame& frame)
-      : held_(std::move(held)), record_(frame) {}
+  explicit Batch(std::shared_ptr<const HeldBatch> held);
 
-  std::shared_ptr<const Held> held_;
+  std::shared_ptr<const HeldBatch> held_;
   Inputs record_;
 };
 

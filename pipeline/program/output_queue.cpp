@@ -56,7 +56,7 @@ OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
                          std::shared_ptr<ProgramEnds> ends)
     : memory_(std::move(memory)),
       ends_(std::move(ends)),
-      rings_(memory_->segments->slot_rings()),
+      rings_(memory_->views->rings()),
       context_(context_of(*memory_, stage, rings_)),
       queues_(*context_.control, stage, 0),
       counters_(context_) {
@@ -97,7 +97,7 @@ Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const O
     const Inputs record = place.slots.readers[place.queue].inputs();
     context_.counters().epochs.store(record.info(0).epoch, std::memory_order_relaxed);
     return std::optional(
-        Batch(std::make_shared<const Batch::Held>(shared_from_this(), place), record.frame()));
+        Batch(std::make_shared<const Hold>(shared_from_this(), place, record.frame())));
   }
   return std::optional<Batch>();
 }
@@ -205,6 +205,17 @@ std::string OutputQueue::holders() const {
   return concat("output ", quote(stage().name), ": `hold: ", places_.size(),
                 "` is reached, counted from the oldest batch that is held: ", held,
                 "; let go of batches before asking for the next, or raise `hold:`");
+}
+
+/// The sizes of ragged samples are the graph's: who writes a slot reads those of the one before.
+bool OutputQueue::Hold::writable(const std::byte* at) const {
+  for (std::size_t f = 0; f < frame().fields.size(); ++f) {
+    const Field& field = frame().fields[f];
+    const std::byte* const end =
+        field.data + static_cast<std::size_t>(frame().samples) * field.sample_stride;
+    if (is_shape_field(frame(), f) && at >= field.data && at < end) return false;
+  }
+  return queue_->memory_->views->writable(at);
 }
 
 void OutputQueue::give_back(Place& place) {

@@ -26,8 +26,11 @@
 #include <thread>
 
 #include <brigade/output.h>
+#include "base/forked.h"
 #include "pipeline/memory/shared_segments.h"
+#include "pipeline/program/held_batch.h"
 #include "pipeline/program/program_ends.h"
+#include "pipeline/program/program_views.h"
 #include "pipeline/replica/loop_counters.h"
 #include "pipeline/replica/slot_io.h"
 #include "transports/joined_queues.h"
@@ -39,6 +42,7 @@ namespace brigade {
 struct RunMemory {
   PlannedRun run;
   std::unique_ptr<SharedSegments> segments = {};  ///< after `run`, which it goes by
+  std::unique_ptr<ProgramViews> views = {};       ///< of a program with outputs
 };
 
 class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
@@ -60,7 +64,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   const PlanStage& stage() const { return *context_.stage; }
 
  private:
-  friend struct Batch::Held;
+  class Hold;
 
   /// One of the batches that may be held at once.
   struct Place {
@@ -127,15 +131,16 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
 };
 
 /// Keeps a place, and all memory behind it, until it goes.
-struct Batch::Held {
-  std::shared_ptr<OutputQueue> queue;
-  OutputQueue::Place* place;
+class OutputQueue::Hold final : public HeldBatch {
+ public:
+  Hold(std::shared_ptr<OutputQueue> of, Place& at, const Frame& frame)
+      : HeldBatch(frame), queue_(std::move(of)), place_(at) {}
+  ~Hold() override { queue_->give_back(place_); }
+  bool writable(const std::byte* at) const override;
 
-  Held(std::shared_ptr<OutputQueue> of, OutputQueue::Place& at)
-      : queue(std::move(of)), place(&at) {}
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() { queue->give_back(*place); }
+ private:
+  std::shared_ptr<OutputQueue> queue_;
+  Place& place_;
 };
 
 }  // namespace brigade

@@ -142,6 +142,7 @@ Result<void> RunSession::Attempt::open_program() {
   BRIGADE_ASSIGN(program, ProgramEnds::create());
   std::set<int> replicas = program_replicas(plan);
   if (replicas.empty()) return {};
+  BRIGADE_ASSIGN(memory->views, ProgramViews::create(plan, segments()));
   for (const StageNumber s : plan.stages.numbers())
     if (plan.stages[s].is_application())
       outputs.push_back(std::make_shared<OutputQueue>(memory, s, program));

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include <brigade/file_patterns.h>
-#include <brigade/harness_params.h>
+#include <brigade/harness/params.h>
 #include <brigade/text.h>
 
 namespace brigade::testing_support {

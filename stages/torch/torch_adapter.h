@@ -24,6 +24,7 @@
 
 #include <brigade/stage.h>
 #include <brigade/text.h>
+#include <brigade/torch.h>
 
 namespace brigade {
 
@@ -107,39 +108,6 @@ inline Result<at::Device> choose_device(const std::string& wanted, int replica, 
   const at::Device device(wanted);
   if (device.index() < gpus) return device;
   return Error{concat("device ", wanted, ": there are ", gpus, " GPUs, cuda:0 to cuda:", gpus - 1)};
-}
-
-inline at::ScalarType scalar_type(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return at::kBool;
-    case DType::u8:
-      return at::kByte;
-    case DType::i8:
-      return at::kChar;
-    case DType::i16:
-      return at::kShort;
-    case DType::i32:
-      return at::kInt;
-    case DType::i64:
-      return at::kLong;
-    case DType::f16:
-      return at::kHalf;
-    case DType::bf16:
-      return at::kBFloat16;
-    case DType::f32:
-      return at::kFloat;
-    case DType::f64:
-      return at::kDouble;
-  }
-  return at::kByte;
-}
-
-/// The same memory as a tensor; it dies with the view, and must not be written to.
-inline at::Tensor torch_view(const TensorView& view) {
-  const at::IntArrayRef sizes(view.shape().begin(), view.shape().end());
-  return at::from_blob(const_cast<void*>(view.data()), sizes,
-                       at::TensorOptions(scalar_type(view.dtype())));
 }
 
 }  // namespace brigade

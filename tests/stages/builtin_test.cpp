@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <brigade/harness_params.h>
+#include <brigade/harness/params.h>
 
 namespace brigade {
 namespace {

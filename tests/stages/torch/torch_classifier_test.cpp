@@ -48,15 +48,15 @@ Result<std::unique_ptr<StageHarness>> open_classifier(ParamTexts params, Ports i
 }
 
 /// Class 1 is bright on the left, class 0 on the right; some noise from the id.
-struct Batch {
+struct MadeBatch {
   std::vector<HostTensor> tensors;
   std::vector<SampleInfo> infos;
 };
 
-Batch make_batch(std::int64_t slots, std::uint64_t first_id, std::uint32_t epoch = 0) {
+MadeBatch make_batch(std::int64_t slots, std::uint64_t first_id, std::uint32_t epoch = 0) {
   std::vector<std::uint8_t> pixels;
   std::vector<std::int64_t> labels;
-  Batch batch;
+  MadeBatch batch;
   for (std::int64_t slot = 0; slot < slots; ++slot) {
     const std::uint64_t id = first_id + static_cast<std::uint64_t>(slot);
     Philox random(1, 2, 3, id);
@@ -73,7 +73,7 @@ Batch make_batch(std::int64_t slots, std::uint64_t first_id, std::uint32_t epoch
   return batch;
 }
 
-Result<HarnessCall> feed(StageHarness& stage, Batch batch, std::string port = {}) {
+Result<HarnessCall> feed(StageHarness& stage, MadeBatch batch, std::string port = {}) {
   return stage.process_batch(std::move(batch.tensors), std::move(batch.infos), std::move(port));
 }
 
@@ -169,7 +169,7 @@ TEST(TorchClassifierTest, TheLearningRateFallsToZeroAtTheEndOfTheLastEpoch) {
     EXPECT_TRUE(stage->epoch_end(0, "train"));
     const double before = test_loss();
     EXPECT_NE(before, fresh);
-    Batch last = make_batch(32, 0, 2);
+    MadeBatch last = make_batch(32, 0, 2);
     for (SampleInfo& info : last.infos) info.index = 32;
     EXPECT_TRUE(feed(*stage, last, "train"));
     return test_loss() != before;
@@ -225,7 +225,7 @@ TEST(TorchClassifierTest, NeverWritesToItsInput) {
 
 TEST(TorchClassifierTest, ALabelOutOfRangeNamesItsSample) {
   const auto stage = open_classifier({{"classes", "2"}}, one_source()).value();
-  Batch batch = make_batch(4, 100);
+  MadeBatch batch = make_batch(4, 100);
   batch.tensors[1] = host_tensor<std::int64_t>("label", {4}, {0, 1, 2, 0});
   EXPECT_EQ(feed(*stage, batch).error().message,
             "sample 102 has label 2; with classes: 2 labels are 0 to 1");

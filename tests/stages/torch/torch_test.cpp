@@ -1,0 +1,131 @@
+// Batches as tensors of LibTorch. The graphs run in threads of this program.
+
+#include <brigade/torch.h>
+
+#include <ATen/DLConvertor.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include <brigade/dlpack.h>
+#include <brigade/text.h>
+#include "tests/support/program.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+/// 1000 samples of 2 by 3 numbers, 16 at once.
+std::string graph(const std::string& more = "", const std::string& dtype = "i64") {
+  return concat("epochs: 100\n",
+                "stages:\n  numbers: {producer: synthetic, batch: 16, params: {count: 1000, ",
+                "shape: [2, 3], dtype: ", dtype,
+                "}}\n  train: {consumer: application, from: numbers, hold: 2}\n", more);
+}
+const std::string kOther = "  other: {consumer: count, from: numbers}\n";
+
+Batch first_of(const std::unique_ptr<brigade::Run>& run) { return **run->output("train").next(); }
+
+/// Sample i is i everywhere.
+void expect_first(const at::Tensor& tensor) {
+  ASSERT_EQ(tensor.sizes(), (at::IntArrayRef{16, 2, 3}));
+  const at::Tensor wanted = at::arange(16, at::kFloat).reshape({16, 1, 1}).expand({16, 2, 3});
+  EXPECT_TRUE(tensor.to(at::kFloat).equal(wanted)) << tensor;
+}
+
+TEST(ToTorch, IsTheBatchsMemory) {
+  const Program program;
+  for (const char* dtype : {"u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"}) {
+    auto run = program.start(graph("", dtype));
+    const Batch batch = first_of(run);
+    const at::Tensor data = to_torch(batch, "data");
+    EXPECT_EQ(data.data_ptr(), batch["data"].data());
+    expect_first(data);
+  }
+  auto run = program.start(graph("", "bool"));
+  const at::Tensor flags = to_torch(first_of(run), "data");
+  EXPECT_EQ(flags.scalar_type(), at::kBool);
+  EXPECT_EQ(flags.sum().item<std::int64_t>(), 15 * 6);
+}
+
+TEST(ToTorch, KeepsTheBatchWithItsViews) {
+  const Program program;
+  auto run = program.start(graph());
+  Output train = run->output("train");
+  std::vector<at::Tensor> views;
+  for (int i = 0; i < 2; ++i) views.push_back(to_torch(**train.next(), "data").select(0, 1));
+  EXPECT_THAT(train.next().error().message, HasSubstr("`hold: 2` is reached"));
+  std::thread([&views] { views.clear(); }).join();
+  EXPECT_TRUE(train.next().ok());
+}
+
+TEST(ToTorch, OutlivesTheRun) {
+  const Program program;
+  auto run = program.start(graph());
+  at::Tensor data = to_torch(first_of(run), "data");
+  run.reset();
+  expect_first(data);
+  std::thread([&data] { data.reset(); }).join();
+}
+
+TEST(ToTorch, WorksInPlace) {
+  const Program program;
+  auto run = program.start(graph("", "f32"));
+  std::uint64_t batches = 0;
+  for (const Batch& batch : run->output("train")) {  // the ring is used anew many times
+    at::Tensor data = to_torch(batch, "data");
+    ASSERT_EQ(data[0][0][0].item<float>(), static_cast<float>(batch.sample(0).id));
+    data.add_(1000);
+    if (++batches == 500) break;
+  }
+}
+
+TEST(ToTorch, CopiesWhatOthersRead) {
+  const Program program;
+  auto run = program.start(graph(kOther));
+  Output train = run->output("train");
+  const at::Tensor data = to_torch(**train.next(), "data");
+  std::vector<at::Tensor> more;
+  for (int i = 0; i < 5; ++i) more.push_back(to_torch(**train.next(), "data"));  // holds none
+  data.clone().add_(1);
+  expect_first(data);
+}
+
+TEST(ToTorch, GivesRowsOfRaggedTensors) {
+  const Program program;
+  auto run = program.start(
+      "stages:\n  numbers: {producer: synthetic, batch: 8, params: {count: 100, shape: [5], "
+      "vary: true}}\n  train: {consumer: application, from: numbers}\n");
+  for (const Batch& batch : run->output("train")) {
+    const at::Tensor row = to_torch(batch, batch.row(3)["data"]);
+    ASSERT_EQ(row.dim(), 1);
+    EXPECT_EQ(row.size(0), batch.row(3)["data.shape"].as<std::int64_t>()[0]);
+    EXPECT_TRUE(row.eq(static_cast<std::int64_t>(batch.sample(3).id)).all().item<bool>());
+  }
+}
+
+TEST(ToTorch, IsWhatAGradientNeeds) {
+  const Program program;
+  auto run = program.start(graph("", "f32"));
+  const Batch batch = first_of(run);
+  const at::Tensor weight = at::ones({3}).requires_grad_();
+  to_torch(batch, "data").matmul(weight).sum().backward();
+  EXPECT_EQ(weight.grad()[0].item<float>(), 2 * 120.0F);
+}
+
+TEST(Dlpack, IsReadByLibTorch) {
+  const Program program;
+  for (const char* dtype : {"u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"}) {
+    auto run = program.start(graph("", dtype));
+    Batch batch = first_of(run);
+    const at::Tensor data = at::fromDLPack(to_dlpack<DLManagedTensor>(batch, batch["data"]));
+    EXPECT_EQ(data.scalar_type(), scalar_type(*parse_dtype(dtype)));
+    EXPECT_EQ(data.data_ptr(), batch["data"].data());
+    expect_first(data);
+  }
+}
+
+}  // namespace
+}  // namespace brigade
