@@ -19,6 +19,7 @@
 #include <new>
 #include <optional>
 
+#include <brigade/check.h>
 #include <brigade/output.h>
 #include <brigade/tensor.h>
 
@@ -135,13 +136,15 @@ struct Lease {
 
 }  // namespace dlpack
 
-/// A tensor of `batch`, or of a row of it, which is given back by its deleter. ManagedTensor:
+/// A tensor of `batch`, or of a row of it (a ragged one of a row only, else it aborts), which is
+/// given back by its deleter. ManagedTensor:
 /// dlpack::Versioned or dlpack::Managed, or the same of another header. Where the program may not
 /// write (Batch::writable()) a versioned tensor says that it is to be read only; the other, which
 /// cannot say so, is a copy that holds no batch. Any thread; throws std::bad_alloc.
 template <class ManagedTensor = dlpack::Versioned>
 ManagedTensor* to_dlpack(const Batch& batch, const TensorView& tensor) {
   using Lease = dlpack::Lease<ManagedTensor>;
+  BRIGADE_CHECK(batch.dense(tensor), "ragged: take it of batch.row(i)");
   auto lease = std::make_unique<Lease>();
   ManagedTensor& managed = lease->managed;
   const bool writable = batch.writable(tensor);

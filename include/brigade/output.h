@@ -71,6 +71,9 @@ class BRIGADE_API Batch {
   /// Whether the program may write what is under a tensor of this batch, for as long as it holds
   /// it: nobody else reads it. A store to what it may not write is a SIGSEGV, or seen by others.
   bool writable(const TensorView& tensor) const;
+  /// Whether the elements of a tensor follow one another. Those of a ragged one do in each row
+  /// only.
+  bool dense(const TensorView& tensor) const;
   /// A copy in memory of its own, which counts for nothing in `hold:`. Aborts without memory.
   Batch clone() const;
 

@@ -21,7 +21,8 @@
 
 namespace brigade {
 
-/// A graph that runs. Destroying it ends the run at once.
+/// A graph that runs. Destroying it ends the run at once. In a child that the program has forked
+/// calls fail or do nothing, and batches that were held may be read.
 class BRIGADE_API Run {
  public:
   ~Run();
@@ -40,7 +41,7 @@ class BRIGADE_API Run {
   /// there are.
   Output output(std::string_view name);
 
-  /// What `brigade run --summary` writes. Waits.
+  /// What `brigade run --summary` writes. Waits. Empty in a forked child.
   std::string summary_json();
 
  private:

@@ -13,6 +13,7 @@
 
 #include <string_view>
 
+#include <brigade/check.h>
 #include <brigade/output.h>
 #include <brigade/tensor.h>
 
@@ -51,10 +52,12 @@ inline at::Tensor torch_view(const TensorView& view) {
                        at::TensorOptions(scalar_type(view.dtype())));
 }
 
-/// A tensor of `batch`, or of a row of it: the batch's memory, which the tensor co-owns, so that
-/// operations may work in place. Where the program may not write (Batch::writable()) it is a copy,
-/// which holds no batch. Any thread; throws what LibTorch throws.
+/// A tensor of `batch`, or of a row of it (a ragged one of a row only, else it aborts): the batch's
+/// memory, which the tensor co-owns, so that operations may work in place. Where the program may
+/// not write (Batch::writable()) it is a copy, which holds no batch. Any thread; throws what
+/// LibTorch throws.
 inline at::Tensor to_torch(const Batch& batch, const TensorView& tensor) {
+  BRIGADE_CHECK(batch.dense(tensor), "ragged: take it of batch.row(i)");
   if (!batch.writable(tensor)) return torch_view(tensor).clone();
   const at::IntArrayRef sizes(tensor.shape().begin(), tensor.shape().end());
   return at::from_blob(

@@ -92,6 +92,13 @@ bool Batch::writable(const TensorView& tensor) const {
   return held_->writable(at);
 }
 
+bool Batch::dense(const TensorView& tensor) const {
+  for (const Field& field : held_->frame().fields)
+    if (field.ragged && field.data == tensor.data() && field.shape.rank() == tensor.shape().rank())
+      return false;
+  return true;
+}
+
 Batch Batch::clone() const { return Batch(std::make_shared<const CopiedBatch>(held_->frame())); }
 
 }  // namespace brigade

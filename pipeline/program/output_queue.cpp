@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include <brigade/text.h>
@@ -20,6 +22,18 @@ constexpr std::chrono::seconds kReturnsWaitedFor{1};
 constexpr std::int64_t kLookEveryNs = 400'000'000;
 constexpr std::int64_t kStandsStillNs = 900'000'000;
 constexpr std::size_t kHoldersNamed = 4;
+constexpr int kPoison = 0xff;  // of floating point no number, of others -1 or the largest
+
+#ifdef NDEBUG
+constexpr bool kPoisonsUnasked = false;
+#else
+constexpr bool kPoisonsUnasked = true;
+#endif
+
+bool is_to_poison() {
+  const char* const asked = std::getenv(kPoisonVariable);
+  return asked == nullptr ? kPoisonsUnasked : std::string_view(asked) != "0";
+}
 
 ReplicaContext context_of(RunMemory& memory, StageNumber stage, const ByStage<SlotRing>& rings) {
   ReplicaContext context;
@@ -54,7 +68,8 @@ bool is_behind_a_full_ring(const Plan& plan, const std::vector<Lease>& leases, S
 
 OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
                          std::shared_ptr<ProgramEnds> ends)
-    : memory_(std::move(memory)),
+    : poisons_(is_to_poison()),
+      memory_(std::move(memory)),
       ends_(std::move(ends)),
       rings_(memory_->views->rings()),
       context_(context_of(*memory_, stage, rings_)),
@@ -68,6 +83,7 @@ OutputQueue::~OutputQueue() {
 }
 
 Result<std::optional<Batch>> OutputQueue::next(std::uint64_t last_epoch, const Output::Here& at) {
+  if (mark_.in_child()) return Error{concat("output ", quote(stage().name), ": ", kForkedText)};
   if (in_next_.exchange(true))
     return Error{concat("output ", quote(stage().name),
                         ": two threads ask for its next batch; one at a time may")};
@@ -94,6 +110,7 @@ Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const O
       give_back(place);
       continue;
     }
+    place.shown = true;
     const Inputs record = place.slots.readers[place.queue].inputs();
     context_.counters().epochs.store(record.info(0).epoch, std::memory_order_relaxed);
     return std::optional(
@@ -207,6 +224,14 @@ std::string OutputQueue::holders() const {
                 "; let go of batches before asking for the next, or raise `hold:`");
 }
 
+OutputQueue::Hold::~Hold() {
+  if (queue_->mark_.in_child()) {
+    keep_for_ever(std::move(queue_));
+  } else {
+    queue_->give_back(place_);
+  }
+}
+
 /// The sizes of ragged samples are the graph's: who writes a slot reads those of the one before.
 bool OutputQueue::Hold::writable(const std::byte* at) const {
   for (std::size_t f = 0; f < frame().fields.size(); ++f) {
@@ -230,6 +255,7 @@ void OutputQueue::finish_returned() {
     if (finishing_.exchange(true, std::memory_order_acq_rel)) return;
     Place* place = nullptr;
     while (returned_.try_dequeue(place)) {
+      if (std::exchange(place->shown, false) && poisons_) poison(*place);
       finish(*place);
       place->held.store(false, std::memory_order_seq_cst);
       if (!waiting_.load(std::memory_order_seq_cst)) continue;
@@ -243,6 +269,19 @@ void OutputQueue::finish_returned() {
 void OutputQueue::finish(Place& place) {
   if (std::exchange(place.finished, true)) return;
   queues_.finish(place.queue, place.task, place.not_full);
+}
+
+/// Not what others read, and not the sizes of ragged samples: they are the graph's.
+void OutputQueue::poison(Place& place) {
+  const Inputs record = place.slots.readers[place.queue].inputs();
+  const Frame& frame = record.frame();
+  for (std::size_t f = 0; f < frame.fields.size(); ++f) {
+    std::byte* const data = frame.fields[f].data;
+    if (is_shape_field(frame, f) || !memory_->views->writable(data)) continue;
+    for_each_part(frame, f, [data](std::size_t offset, std::size_t bytes) {
+      std::memset(data + offset, kPoison, bytes);
+    });
+  }
 }
 
 /// Waits for the turn to finish.
@@ -266,7 +305,7 @@ void OutputQueue::end() {
 }
 
 void OutputQueue::close() {
-  if (over_ || is_aborting(*context_.control)) return;
+  if (mark_.in_child() || over_ || is_aborting(*context_.control)) return;
   closed_ = true;
   const bool holds = std::any_of(places_.begin(), places_.end(),
                                  [](const Place& place) { return place.held.load(); });

@@ -11,6 +11,9 @@
 // The supervisor rings a program in next() about once a second, so that it sees when nothing moves
 // since the program does not read another output: the call fails, and the run is as it was.
 //
+// In a forked child calls fail, returns do nothing, and nothing is destroyed: its threads are not
+// there, and the graph is the parent's.
+//
 // At the end of the data what is still held counts as finished: nothing is written any more, so the
 // memory stays as it is for as long as somebody holds a batch, also beyond the end of the run.
 
@@ -23,6 +26,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <brigade/output.h>
@@ -36,6 +40,15 @@
 #include "transports/joined_queues.h"
 
 namespace brigade {
+
+/// Fills what a program has returned, so that who still reads it sees: 1 or 0. Without it, builds
+/// for debugging do.
+inline constexpr const char* kPoisonVariable = "BRIGADE_POISON";
+
+/// What calls say in a child that the program has forked.
+inline constexpr std::string_view kForkedText =
+    "this process was forked from the program that started the run: it may read batches that were "
+    "held, and nothing else; start a run of its own here";
 
 /// What a run has in memory, and the plan that says what it means. Outlives the run where a program
 /// still holds batches.
@@ -55,7 +68,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   /// As Output::next(). `last_epoch`: nothing is given beyond it.
   Result<std::optional<Batch>> next(std::uint64_t last_epoch, const Output::Here& at);
   /// Whether next() has found that nothing is left. Of its thread.
-  bool ended() const { return over_; }
+  bool ended() const { return over_ || mark_.in_child(); }
   /// The program reads no more: what is left is finished unread. Once; nobody is in next().
   void close();
   /// Ends the run, for a reason in the program's loop.
@@ -71,6 +84,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
     SlotIo slots;  // what a batch shows lies in one of its readers
     std::atomic<bool> held{false};
     bool finished = true;  // of the task: whoever has the turn
+    bool shown = false;    // it has been handed out: what it shows is a batch
     QueueNumber queue = 0;
     std::uint64_t task = 0;
     SlotCounts not_full;
@@ -92,12 +106,15 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   void give_back(Place& place);
   void finish_returned();
   void finish(Place& place);
+  void poison(Place& place);
   template <class Work>
   void in_turn(Work&& work);
   void end();
   void end_task();
   void drain();
 
+  const ForkMark mark_;
+  const bool poisons_;  // what is returned
   const std::shared_ptr<RunMemory> memory_;
   const std::shared_ptr<ProgramEnds> ends_;
   const ByStage<SlotRing> rings_;
@@ -135,7 +152,7 @@ class OutputQueue::Hold final : public HeldBatch {
  public:
   Hold(std::shared_ptr<OutputQueue> of, Place& at, const Frame& frame)
       : HeldBatch(frame), queue_(std::move(of)), place_(at) {}
-  ~Hold() override { queue_->give_back(place_); }
+  ~Hold() override;
   bool writable(const std::byte* at) const override;
 
  private:

@@ -39,6 +39,7 @@ void ProgramEnds::listen(Listener listener, int readers) {
 }
 
 void ProgramEnds::fail(std::string message) {
+  if (mark_.in_child()) return;
   const std::lock_guard lock(mutex_);
   if (listener_.failed) listener_.failed(std::move(message));
 }

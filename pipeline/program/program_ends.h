@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <brigade/result.h>
+#include "base/forked.h"
 #include "base/owned_fd.h"
 
 namespace brigade {
@@ -31,7 +32,8 @@ class ProgramEnds {
     /// Nobody reads any more of what is still being made: ends the run.
     std::function<void(bool at_once)> unread;
   };
-  /// Until it is given another one. `readers`: outputs, and whoever else reads.
+  /// Until it is given another one, and not in a forked child. `readers`: outputs, and whoever else
+  /// reads.
   void listen(Listener listener, int readers);
   void fail(std::string message);
 
@@ -46,6 +48,7 @@ class ProgramEnds {
  private:
   ProgramEnds() = default;
 
+  const ForkMark mark_;
   OwnedFd event_;
   std::mutex mutex_;
   std::vector<int> done_;

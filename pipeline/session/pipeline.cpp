@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include <brigade/text.h>
+#include "base/forked.h"
 #include "pipeline/config/yaml/source_text.h"
 #include "pipeline/session/console.h"
 #include "pipeline/session/start_run.h"
@@ -14,6 +15,7 @@
 namespace brigade {
 
 struct Run::State {
+  const ForkMark mark;
   std::unique_ptr<Console> console;
   std::optional<StartedRun> run;
 
@@ -26,6 +28,7 @@ struct Run::State {
 
 /// Closes the output when the last handle on it goes.
 struct Output::Handle {
+  ForkMark mark;
   std::shared_ptr<ProgramEnds> program;
   std::shared_ptr<OutputQueue> queue;  // null: it cannot be read
   std::string why_not;
@@ -35,7 +38,12 @@ struct Output::Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
-    if (queue) queue->close();
+    if (!queue) return;
+    if (mark.in_child()) {
+      keep_for_ever(std::move(queue));
+    } else {
+      queue->close();
+    }
   }
 };
 
@@ -72,6 +80,9 @@ std::optional<Batch> Output::next_or_fail(std::uint64_t last_epoch, const Here& 
 }
 
 Output Run::output(std::string_view name) {
+  if (state_->mark.in_child())
+    return Output(std::make_shared<Output::Handle>(state_->run->session->program(), nullptr,
+                                                   std::string(kForkedText)));
   const std::lock_guard lock(state_->mutex);
   const RunSession& session = *state_->run->session;
   auto queue = session.output(name);
@@ -103,9 +114,12 @@ void Run::State::close_the_rest() {
 }
 
 Run::Run() = default;
-Run::~Run() = default;
+Run::~Run() {
+  if (state_ && state_->mark.in_child()) keep_for_ever(std::move(state_));
+}
 
 Result<void> Run::wait() {
+  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
   state_->close_the_rest();
   const RunOutcome& outcome = state_->run->session->wait();
   state_->console->flush();  // before what the program says about it
@@ -113,9 +127,12 @@ Result<void> Run::wait() {
   return Error{outcome.failure};
 }
 
-void Run::stop() { state_->run->session->stop(SIGTERM); }
+void Run::stop() {
+  if (!state_->mark.in_child()) state_->run->session->stop(SIGTERM);
+}
 
 std::string Run::summary_json() {
+  if (state_->mark.in_child()) return {};
   state_->close_the_rest();
   return brigade::summary_json(state_->run->session->wait());
 }

@@ -99,6 +99,8 @@ TEST(Batch, SizesOfRaggedSamplesAreTheGraphs) {
   auto run = program.start(row_graph(true));
   for (const Batch& batch : run->output("train")) {
     EXPECT_TRUE(batch.writable(batch["data"]));
+    EXPECT_FALSE(batch.dense(batch["data"]));
+    EXPECT_TRUE(batch.dense(batch.row(0)["data"]) && batch.dense(batch["data.shape"]));
     EXPECT_TRUE(batch.writable(batch.row(1)["data"]));
     EXPECT_FALSE(batch.writable(batch["data.shape"]));
     EXPECT_FALSE(batch.writable(batch.row(1)["data.shape"]));

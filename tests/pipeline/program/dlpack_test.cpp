@@ -129,5 +129,15 @@ TEST(Dlpack, CopiesWhereItCannotSaySo) {
   managed->deleter(managed);
 }
 
+TEST(DlpackDeathTest, RefusesAllRowsOfARaggedTensor) {
+  const Program program;
+  auto run = program.start(
+      "stages:\n  numbers: {producer: synthetic, batch: 3, params: {count: 9, shape: [5], vary: "
+      "true}}\n"
+      "  train: {consumer: application, from: numbers}\n");
+  const Batch batch = first_batch(run);
+  EXPECT_DEATH(to_dlpack(batch, batch["data"]), "take it of batch.row\\(i\\)");
+}
+
 }  // namespace
 }  // namespace brigade
