@@ -34,6 +34,8 @@ bool is_to_poison() {
   const char* const asked = std::getenv(kPoisonVariable);
   return asked == nullptr ? kPoisonsUnasked : std::string_view(asked) != "0";
 }
+constexpr std::string_view kLetGo =
+    "; let go of batches before asking for the next, or raise `hold:`";
 
 ReplicaContext context_of(RunMemory& memory, StageNumber stage, const ByStage<SlotRing>& rings) {
   ReplicaContext context;
@@ -103,7 +105,7 @@ Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const O
       if (queues_.all_ended()) end();
       break;
     }
-    place.number = next_number_++;
+    place.number = next_number_;
     place.at = at;
     place.taken_ns = monotonic_ns();
     if (!fill(place, found.task)) {
@@ -111,6 +113,7 @@ Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const O
       continue;
     }
     place.shown = true;
+    ++next_number_;  // the window counts what a program sees, no padding
     const Inputs record = place.slots.readers[place.queue].inputs();
     context_.counters().epochs.store(record.info(0).epoch, std::memory_order_relaxed);
     return std::optional(
@@ -164,12 +167,17 @@ std::string OutputQueue::what_is_unread() const {
     if (other.is_application() && lease.standing != Standing::needs_input)
       unread.push_back(quote(other.name));
   }
-  return concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
-                unread.empty() ? standstill_text(*context_.plan, *context_.control, leases)
-                               : concat("what it waits for stands behind batches that the program "
-                                        "has not read from ",
-                                        join(unread, ", ", " and "),
-                                        "; read the outputs in turn, or drop that one"));
+  const std::string held = holders();
+  std::string why = standstill_text(*context_.plan, *context_.control, leases);
+  if (!unread.empty())
+    why = concat("what it waits for stands behind batches that the program has not read from ",
+                 join(unread, ", ", " and "), "; read the outputs in turn, or drop that one");
+  else if (!held.empty())
+    why = concat(
+        "what it waits for needs the memory of what the program holds, with the padding or "
+        "dropped samples behind it: ",
+        held, kLetGo);
+  return concat("output ", quote(stage().name), " gets nothing, and nothing moves: ", why);
 }
 
 /// What a stage would be shown. False: no sample of it is left.
@@ -202,9 +210,12 @@ Result<void> OutputQueue::wait_for(const Place& place) {
   waiting_.store(false, std::memory_order_relaxed);
   counters_.end_wait(Cause::barrier);
   if (freed) return {};
-  return Error{holders()};
+  return Error{concat("output ", quote(stage().name), ": `hold: ", places_.size(),
+                      "` is reached, counted from the oldest batch that is held: ", holders(),
+                      kLetGo)};
 }
 
+/// Where each batch that is held was taken.
 std::string OutputQueue::holders() const {
   std::string held;
   std::size_t named = 0;
@@ -219,9 +230,7 @@ std::string OutputQueue::holders() const {
         concat(named == 1 ? "" : ", ", "batch ", place.number, " (taken at ", place.at.file, ":",
                place.at.line, ", ", format_nanoseconds(monotonic_ns() - place.taken_ns), " ago)");
   }
-  return concat("output ", quote(stage().name), ": `hold: ", places_.size(),
-                "` is reached, counted from the oldest batch that is held: ", held,
-                "; let go of batches before asking for the next, or raise `hold:`");
+  return held;
 }
 
 OutputQueue::Hold::~Hold() {
