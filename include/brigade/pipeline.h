@@ -6,10 +6,11 @@
 //   auto run = brigade::Pipeline::from_file("imagenet.yaml").value().start(app).value();
 //   return run->wait() ? 0 : 1;
 //
-// Legal order: from_file (set | limit)* start, then wait and stop in any order.
+// Legal order: from_file (set | limit | state)* start, then wait, stop and state in any order.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,15 @@ class BRIGADE_API Run {
   /// there are.
   Output output(std::string_view name);
 
+  /// Where each output of the graph stands: at the first batch that it has not given. Batches that
+  /// the program still holds have been given; what waits in the graph's memory has not. Keep it
+  /// with what was learned of those batches, and give it to Pipeline::state(). At most 4 KiB, and a
+  /// line of some 60 bytes for each sample that was skipped or quarantined. Any thread, also when
+  /// the run has ended or failed; an output whose next() another thread is in stands before or
+  /// behind that batch. Error: a graph that cannot be resumed (a stream, `transform: merge`), or
+  /// has no output; a forked child.
+  Result<std::string> state() const;
+
   /// What `brigade run --summary` writes. Waits. Empty in a forked child.
   std::string summary_json();
 
@@ -65,6 +75,11 @@ class BRIGADE_API Pipeline {
   Pipeline& in_process(bool yes = true);
   /// Resumes from the graph's checkpoint, as `brigade run --resume` does.
   Pipeline& resume(bool yes = true);
+  /// Goes on where the run stood that gave this state: what it had given and what is given from
+  /// here on are what one run gives that was never interrupted. Below `repack` the epoch is begun
+  /// again. start() refuses bytes that are damaged, the state of a graph with other samples or
+  /// another order, which it names, and a state beside resume().
+  Pipeline& state(std::string bytes);
   /// Begins anew where a checkpoint is there, and replaces it, as `brigade run --overwrite` does.
   /// Without one of the two such a run is refused.
   Pipeline& overwrite(bool yes = true);
@@ -79,6 +94,7 @@ class BRIGADE_API Pipeline {
   Pipeline() = default;
   std::vector<std::string> files_;
   std::vector<std::string> sets_;
+  std::optional<std::string> state_;
   std::uint64_t limit_ = 0;  // 0: all
   bool in_process_ = false;
   bool resume_ = false;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -11,6 +12,7 @@
 #include "pipeline/checkpoint/checkpoint_files.h"
 #include "pipeline/checkpoint/read_position.h"
 #include "pipeline/checkpoint/resume_numbers.h"
+#include "pipeline/checkpoint/run_state.h"
 #include "pipeline/plan/cache_key.h"
 #include "pipeline/plan/order_fingerprint.h"
 #include "transports/audit.h"
@@ -39,6 +41,37 @@ Result<void> check_order(const PlanStage& stage, const std::string& before,
   return Error{concat("cannot resume from ", stage.position_file,
                       ": the samples or their order would be others: ",
                       contents_difference(before, now), "; undo that, or run without --resume")};
+}
+
+/// What a run that goes on there says of it.
+std::string resumed_text(const Plan& plan, const ByStage<Position>& positions,
+                         std::string_view where) {
+  std::string line = concat(where, ": ", place_text(plan, positions));
+  const std::vector<std::string> forget = stages_that_forget(plan);
+  if (!forget.empty())
+    line += concat("; ", join(forget, ", "), " cannot save what ",
+                   forget.size() == 1 ? "it keeps and begins anew" : "they keep and begin anew");
+  return line;
+}
+
+bool has_application(const Plan& plan) {
+  return std::any_of(plan.stages.begin(), plan.stages.end(),
+                     [](const PlanStage& stage) { return stage.is_application(); });
+}
+
+Result<ByStage<Position>> positions_of(const Plan& plan, RunState state) {
+  ByStage<Position> positions(plan.stages.size());
+  for (auto& [name, position] : state.consumers) {
+    const auto stage =
+        std::find_if(plan.stages.begin(), plan.stages.end(), [&name = name](const PlanStage& one) {
+          return one.name == name && one.kind == StageKind::consumer;
+        });
+    if (stage == plan.stages.end())
+      return Error{concat("it has a position of the consumer ", quote(name),
+                          ", which the graph does not have")};
+    positions[plan.stages.number_of(*stage)] = std::move(position);
+  }
+  return positions;
 }
 
 bool has_consumed(const Plan& plan, const ResumePoint& resume, const Control<SystemPolicy>& control,
@@ -77,9 +110,9 @@ Result<void> refuse_past(const Plan& plan) {
 
 ResumePoint from_the_beginning(const Plan& plan, const StageTypes& types) {
   ResumePoint fresh;
-  if (plan.checkpoint_file.empty()) return fresh;
+  if (plan.checkpoint_file.empty() && !has_application(plan)) return fresh;
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  fresh.run_id = concat(getpid(), "-", now);
+  if (!plan.checkpoint_file.empty()) fresh.run_id = concat(getpid(), "-", now);
   fresh.order = order_fingerprint(
       plan, types, [&](const Plan& of, StageNumber stage) { return cache_key(of, stage, types); });
   return fresh;
@@ -90,7 +123,8 @@ Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh) {
     return Error{
         "--resume needs a place where positions are kept: write `checkpoint: {file: PATH}` at the "
         "top level of the graph, and run it once without --resume"};
-  BRIGADE_TRY(check_resumable(plan));
+  if (const auto resumable = check_resumable(plan); !resumable)
+    return Error{concat(resumable.error().message, "; run without --resume")};
   ByStage<Position> positions(plan.stages.size());
   bool any = false;
   for (const StageNumber s : plan.stages.numbers()) {
@@ -107,16 +141,36 @@ Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh) {
                                             " yet: the run begins at the beginning")};
   auto from = resume_numbers(plan, std::move(fresh), positions);
   if (!from.ok()) return from.error().within(plan.checkpoint_file);
-  std::string line =
-      concat("resumes from ", plan.checkpoint_file, ": ", place_text(plan, positions));
-  const std::vector<std::string> forget = stages_that_forget(plan);
-  if (!forget.empty())
-    line += concat("; ", join(forget, ", "), " cannot save what ",
-                   forget.size() == 1 ? "it keeps and begins anew" : "they keep and begin anew");
-  return Resumed{std::move(*from), std::move(line)};
+  return Resumed{std::move(*from),
+                 resumed_text(plan, positions, concat("resumes from ", plan.checkpoint_file))};
 }
 
-Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past) {
+Result<Resumed> resume_from_state(const Plan& plan, ResumePoint fresh, std::string_view bytes) {
+  const auto refused = [](const Error& why) {
+    return Error{concat("cannot go on from the state given: ", why.message,
+                        "; give Pipeline::state() what Run::state() gave in a run of this graph, "
+                        "or begin without it")};
+  };
+  auto state = state_from_bytes(bytes);
+  if (!state) return refused(state.error());
+  const std::string now = order_in_detail(fresh.order, state->detail);
+  if (state->order != now)
+    return refused(Error{concat("the samples or their order would be others: ",
+                                contents_difference(state->order, now))});
+  if (const auto resumable = check_resumable(plan); !resumable) return refused(resumable.error());
+  const auto positions = positions_of(plan, std::move(*state));
+  if (!positions) return refused(positions.error());
+  auto from = resume_numbers(plan, std::move(fresh), *positions);
+  if (!from) return refused(from.error());
+  return Resumed{std::move(*from), resumed_text(plan, *positions, "goes on from the state given")};
+}
+
+Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past,
+                           const std::optional<std::string>& state) {
+  if (state && (past == Past::resume || !plan.checkpoint_file.empty()))
+    return Error{
+        "a state and a checkpoint both say where the run begins: leave out Pipeline::state(), or "
+        "Pipeline::resume() and `checkpoint:`"};
   RunBegin begin{{from_the_beginning(plan, types), ""}, {}};
   if (!plan.checkpoint_file.empty()) {
     BRIGADE_TRY(check_writable(plan.checkpoint_file));
@@ -125,6 +179,9 @@ Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past)
       return Error{concat("another run writes the checkpoint ", plan.checkpoint_file,
                           "; wait for its end, or name another file: --set checkpoint.file=FILE")};
     begin.lock.emplace(std::move(*lock));
+  }
+  if (state) {
+    BRIGADE_ASSIGN(begin.resumed, resume_from_state(plan, std::move(begin.resumed.from), *state));
   }
   if (past == Past::resume) {
     BRIGADE_ASSIGN(begin.resumed, resume_from_files(plan, std::move(begin.resumed.from)));

@@ -1,11 +1,12 @@
 #pragma once
 
-// Where a run begins: at the beginning, at the positions that its consumers' checkpoints have, or,
-// when a consumer that saves has died, at those and where the others are.
+// Where a run begins: at the beginning, at the positions that its consumers' checkpoints or a
+// program's state have, or, when a consumer that saves has died, at those and where the others are.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <brigade/result.h>
@@ -30,8 +31,8 @@ struct RunBegin {
   std::optional<PathLock> lock;  ///< on the checkpoint: held until the run has ended
 };
 
-/// Of a run without a past: with `checkpoint:`, the id of this command and what defines the order.
-/// `types`: all that the plan names.
+/// Of a run without a past: what defines the order where somebody keeps a position, and with
+/// `checkpoint:` the id of this command. `types`: all that the plan names.
 ResumePoint from_the_beginning(const Plan& plan, const StageTypes& types);
 
 /// Resumes from the files of the plan's checkpoint; the line says from where. Errors, each one line
@@ -39,10 +40,16 @@ ResumePoint from_the_beginning(const Plan& plan, const StageTypes& types);
 /// order than that of the checkpoint, a graph that cannot go on.
 Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh);
 
-/// Of a run with `checkpoint:` or without. Errors: a checkpoint that another run writes, one whose
-/// folder is not writable; those of resume_from_files(); with Past::refuse a file of the checkpoint
-/// that is there, which this run would replace.
-Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past);
+/// Goes on where the run stood that gave this state (Run::state()); the line says where. Errors,
+/// each one line that says what to do: bytes that are no state, one of a graph that has other
+/// samples or another order, a graph that cannot go on.
+Result<Resumed> resume_from_state(const Plan& plan, ResumePoint fresh, std::string_view state);
+
+/// Of a run with `checkpoint:`, a state, or none. Errors: a checkpoint that another run writes, one
+/// whose folder is not writable; those of resume_from_files() and resume_from_state(); both at
+/// once; with Past::refuse a file of the checkpoint that is there, which this run would replace.
+Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past,
+                           const std::optional<std::string>& state = {});
 
 /// For a run that has ended because a consumer that saves died, all its replicas reaped and
 /// repaired; `before`: where that run began; `control`: its words. Consumers that save resume from

@@ -11,6 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kStateVersion = 1;
 constexpr std::size_t kEntriesMax = 2;
 
 Json to_json(const std::vector<StageSample>& samples) {
@@ -80,42 +81,91 @@ Position read_position(const Json& object) {
   return position;
 }
 
+void check_version(const Json& root, const char* key, std::uint64_t expected) {
+  const std::uint64_t version = number(root, key);
+  if (version != expected)
+    throw std::out_of_range(concat("it has version ", version, ", expected ", expected));
+}
+
+Json order_to_json(const std::string& order) {
+  Json lines = Json::array();
+  for (const std::string_view line : split(order, '\n'))
+    if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+std::string read_order(const Json& root) {
+  std::string order;
+  for (const Json& lines : list(root, "order"))
+    for (const std::string_view line : split(lines.get_ref<const std::string&>(), '\n'))
+      if (!line.empty()) order.append(line).append("\n");
+  return order;
+}
+
 PositionFile file_of(const Json& root) {
-  const std::uint64_t version = number(root, "brigade_position");
-  if (version != kVersion)
-    throw std::out_of_range(concat("it has version ", version, ", expected ", kVersion));
+  check_version(root, "brigade_position", kVersion);
   PositionFile file;
   file.stage = root.at("stage").get<std::string>();
-  for (const Json& line : list(root, "order")) file.order += line.get<std::string>() + "\n";
+  file.order = read_order(root);
   for (const Json& entry : list(root, "entries")) file.entries.push_back(read_position(entry));
   if (file.entries.empty() || file.entries.size() > kEntriesMax)
     throw std::out_of_range("it has no entry, or too many");
   return file;
 }
 
-}  // namespace
-
-std::string position_to_json(const PositionFile& file) {
-  Json order = Json::array(), entries = Json::array();
-  for (const std::string_view line : split(file.order, '\n'))
-    if (!line.empty()) order.push_back(line);
-  for (const Position& entry : file.entries) entries.push_back(to_json(entry));
-  const Json root = {{"brigade_position", kVersion},
-                     {"stage", file.stage},
-                     {"entries", entries},
-                     {"order", order}};
-  // Names and parameters may be any bytes.
-  return root.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+RunState state_of(const Json& root) {
+  check_version(root, "brigade_state", kStateVersion);
+  RunState state;
+  const std::uint64_t detail = number(root, "detail");
+  if (detail > static_cast<std::uint64_t>(OrderDetail::graph))
+    throw std::out_of_range("detail is out of range");
+  state.detail = static_cast<OrderDetail>(detail);
+  state.order = read_order(root);
+  for (const Json& one : list(root, "consumers"))
+    state.consumers.push_back({one.at("stage").get<std::string>(), read_position(one)});
+  return state;
 }
 
-Result<PositionFile> position_from_json(std::string_view text) {
+template <class Value>
+Result<Value> read_json(std::string_view text, Value (*read)(const Json&)) {
   const auto json = parse_json<Json>(text);
   if (!json) return Error{concat("it cannot be read: it ", json.error().message)};
   try {
-    return file_of(*json);
+    return read(*json);
   } catch (const std::exception& exception) {
     return Error{concat("it cannot be read: ", exception.what())};
   }
 }
+
+}  // namespace
+
+std::string position_to_json(const PositionFile& file) {
+  Json entries = Json::array();
+  for (const Position& entry : file.entries) entries.push_back(to_json(entry));
+  const Json root = {{"brigade_position", kVersion},
+                     {"stage", file.stage},
+                     {"entries", entries},
+                     {"order", order_to_json(file.order)}};
+  // Names and parameters may be any bytes.
+  return root.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<PositionFile> position_from_json(std::string_view text) { return read_json(text, file_of); }
+
+std::string state_to_json(const RunState& state) {
+  Json consumers = Json::array();
+  for (const auto& [stage, position] : state.consumers) {
+    Json one = {{"stage", stage}};
+    one.update(to_json(position));
+    consumers.push_back(std::move(one));
+  }
+  const Json root = {{"brigade_state", kStateVersion},
+                     {"consumers", consumers},
+                     {"detail", static_cast<std::uint64_t>(state.detail)},
+                     {"order", order_to_json(state.order)}};
+  return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<RunState> state_from_json(std::string_view text) { return read_json(text, state_of); }
 
 }  // namespace brigade

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the consumers of a run stand: what a checkpoint says besides what a stage has saved. As
-// (epoch, index), not as numbers: how many numbers an epoch takes depends on task sizes, which may
-// differ in the resumed run. Plain data, and its JSON.
+// Where the consumers of a run stand: what a checkpoint says besides what a stage has saved, and
+// what a program's state says (run_state.h). As (epoch, index), not as numbers: how many numbers an
+// epoch takes depends on task sizes, which may differ in the resumed run. Plain data, and its JSON.
 //
 // A file of positions has one entry, or two for the moment in which what is saved is replaced: an
 // entry holds if its digest is that of the saved bytes that are there.
@@ -55,9 +55,30 @@ struct PositionFile {
   friend bool operator==(const PositionFile&, const PositionFile&) = default;
 };
 
+/// How much of what defines the order a state says: each fact, or digests of a stage's or of all.
+enum class OrderDetail : std::uint8_t { facts, stages, graph };
+
+struct ConsumerPosition {
+  std::string stage;
+  Position position;
+  friend bool operator==(const ConsumerPosition&, const ConsumerPosition&) = default;
+};
+
+/// Of all consumers of a graph, at one moment of a run.
+struct RunState {
+  OrderDetail detail = OrderDetail::facts;
+  std::string order;  ///< order_fingerprint() of the plan, in this detail
+  std::vector<ConsumerPosition> consumers;
+  friend bool operator==(const RunState&, const RunState&) = default;
+};
+
 /// One line per entry or so; ends with a newline.
 std::string position_to_json(const PositionFile& file);
 /// Error: what is wrong with the text, in one line.
 Result<PositionFile> position_from_json(std::string_view text);
+
+/// One line; ends with a newline.
+std::string state_to_json(const RunState& state);
+Result<RunState> state_from_json(std::string_view text);
 
 }  // namespace brigade

@@ -54,10 +54,10 @@ SamplePosition place_of(const Run& run, IndexSpaceNumber index_space, std::uint6
   return only_padding_left ? SamplePosition{at.epoch + 1, 0} : at;
 }
 
-SamplePosition queue_position(const Run& run, StageNumber stage, QueueNumber queue) {
+SamplePosition queue_position(const Run& run, StageNumber stage, QueueNumber queue,
+                              std::uint64_t level) {
   const IndexSpaceNumber index_space = run.stage(stage).queues[queue].index_space;
   const ResumeQueue& resumed = run.resume.queue(stage, queue);
-  const std::uint64_t level = queue_level(run.control, stage, queue);
   const IndexSpaceEpochs<SystemPolicy> epochs(run.control, index_space);
   if (epochs.have_one_length()) return place_of(run, index_space, std::max(level, resumed.at));
   return {std::max(epochs.passed(level), resumed.epoch), 0};
@@ -77,8 +77,9 @@ void add_sources(const Run& run, Position& position) {
     if (!source.indexed) continue;
     const std::uint64_t samples = length_of(run, source.queues.front().index_space).samples;
     if (samples == 0) continue;
-    const auto& fingerprint = run.control.stages[s].fingerprint->value;
-    position.sources.push_back({source.name, samples, fingerprint.load()});
+    const std::uint64_t found = run.control.stages[s].fingerprint->value.load();
+    position.sources.push_back(
+        {source.name, samples, found != 0 ? found : run.resume.stage(s).fingerprint});
   }
 }
 
@@ -153,14 +154,15 @@ class Skipped {
 }  // namespace
 
 Position read_position(const Plan& plan, const ResumePoint& resume, const Words& control,
-                       StageNumber stage) {
+                       StageNumber stage, const ByQueue<std::uint64_t>& levels) {
   const Run run{plan, resume, control};
   const PlanStage& planned = run.stage(stage);
   Position position;
   position.run = resume.run_id;
   position.samples = resume.stage(stage).samples_before;
   for (const QueueNumber queue : planned.queues.numbers()) {
-    position.queues.push_back(queue_position(run, stage, queue));
+    const std::uint64_t level = levels.empty() ? queue_level(control, stage, queue) : levels[queue];
+    position.queues.push_back(queue_position(run, stage, queue, level));
     position.samples += full_slots(control, stage, queue);
   }
   position.epoch_ends_told = ends_told(control, planned);

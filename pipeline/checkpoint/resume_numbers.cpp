@@ -220,12 +220,11 @@ Result<void> check_resumable(const Plan& plan) {
   for (const PlanStage& stage : plan.stages) {
     if (stage.kind == StageKind::producer && !stage.indexed)
       return Error{concat("the source ", quote(stage.name),
-                          " is a stream: what it gave before cannot be found again; run without "
-                          "--resume")};
+                          " is a stream: what it gave before cannot be found again")};
     if (stage.flat_map_outputs != 0 && stage.queues.size() > 2)
       return Error{concat("stage ", quote(stage.name),
                           " takes samples of several sources as they come, and another run "
-                          "would take them in another order; run without --resume")};
+                          "would take them in another order")};
   }
   return {};
 }

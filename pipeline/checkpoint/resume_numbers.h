@@ -28,7 +28,7 @@ namespace brigade {
 /// Stages that keep state and cannot save it: in a resumed run they begin anew.
 std::vector<std::string> stages_that_forget(const Plan& plan);
 
-/// Whether the run can be resumed at all; the error says why not, and what to do.
+/// Whether a run of it can be resumed at all; the error says why not.
 Result<void> check_resumable(const Plan& plan);
 
 /// `fresh`: of this run, at the beginning. `positions`: a consumer without

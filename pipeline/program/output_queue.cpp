@@ -22,6 +22,8 @@ constexpr std::chrono::seconds kReturnsWaitedFor{1};
 constexpr std::int64_t kLookEveryNs = 400'000'000;
 constexpr std::int64_t kStandsStillNs = 900'000'000;
 constexpr std::size_t kHoldersNamed = 4;
+constexpr std::string_view kLetGo =
+    "; let go of batches before asking for the next, or raise `hold:`";
 constexpr int kPoison = 0xff;  // of floating point no number, of others -1 or the largest
 
 #ifdef NDEBUG
@@ -34,8 +36,6 @@ bool is_to_poison() {
   const char* const asked = std::getenv(kPoisonVariable);
   return asked == nullptr ? kPoisonsUnasked : std::string_view(asked) != "0";
 }
-constexpr std::string_view kLetGo =
-    "; let go of batches before asking for the next, or raise `hold:`";
 
 ReplicaContext context_of(RunMemory& memory, StageNumber stage, const ByStage<SlotRing>& rings) {
   ReplicaContext context;
@@ -76,7 +76,11 @@ OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
       rings_(memory_->views->rings()),
       context_(context_of(*memory_, stage, rings_)),
       queues_(*context_.control, stage, 0),
+      handed_out_(context_.stage->queues.size()),
       counters_(context_) {
+  for (const QueueNumber queue : context_.stage->queues.numbers())
+    handed_out_[static_cast<std::size_t>(queue.value())] =
+        queue_level(*context_.control, stage, queue);
   for (std::uint64_t i = 0; i < context_.stage->hold; ++i) places_.emplace_back(context_);
 }
 
@@ -108,7 +112,10 @@ Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const O
     place.number = next_number_;
     place.at = at;
     place.taken_ns = monotonic_ns();
-    if (!fill(place, found.task)) {
+    const bool given = fill(place, found.task);
+    handed_out_[static_cast<std::size_t>(place.queue.value())].store(
+        (found.task + 1) * queues_.at(place.queue).task_size(), std::memory_order_release);
+    if (!given) {
       give_back(place);
       continue;
     }
@@ -120,6 +127,12 @@ Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const O
         Batch(std::make_shared<const Hold>(shared_from_this(), place, record.frame())));
   }
   return std::optional<Batch>();
+}
+
+ByQueue<std::uint64_t> OutputQueue::handed_out() const {
+  ByQueue<std::uint64_t> levels;
+  for (const auto& level : handed_out_) levels.push_back(level.load(std::memory_order_acquire));
+  return levels;
 }
 
 void OutputQueue::end_task() {

@@ -28,6 +28,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <brigade/output.h>
 #include "base/forked.h"
@@ -69,6 +70,8 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   Result<std::optional<Batch>> next(std::uint64_t last_epoch, const Output::Here& at);
   /// Whether next() has found that nothing is left. Of its thread.
   bool ended() const { return over_ || mark_.in_child(); }
+  /// By task queue: all samples below this number have been given, held or not. Any thread.
+  ByQueue<std::uint64_t> handed_out() const;
   /// The program reads no more: what is left is finished unread. Once; nobody is in next().
   void close();
   /// Ends the run, for a reason in the program's loop.
@@ -121,6 +124,8 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   ReplicaContext context_;
   JoinedQueues<SystemPolicy> queues_;
   std::deque<Place> places_;
+
+  std::vector<std::atomic<std::uint64_t>> handed_out_;  // by task queue
 
   // Of whoever is in next().
   std::atomic<bool> in_next_{false};

@@ -163,7 +163,7 @@ Result<void> Replica::State::check_size() const {
   if (resumed != 0 && resumed != *samples)
     return Error{concat("its source has ", format_samples(*samples), " now and had ",
                         format_count(resumed),
-                        " at the checkpoint; bring them back, or run without --resume")};
+                        " at the checkpoint; bring them back, or begin anew")};
   const std::uint64_t before = context.index_space_of(0).epoch_samples.value.load();
   if (!running() || before == kNever || before == *samples) return {};
   return Error{concat("its source has ", format_samples(*samples), " now and had ",
@@ -176,8 +176,7 @@ Result<void> Replica::State::check_fingerprint(std::uint64_t found) const {
   const std::uint64_t resumed = context.resumed().fingerprint;
   if (resumed != 0 && found != 0 && resumed != found)
     return Error{
-        "its source has other samples now than at the checkpoint; bring them back, or run without "
-        "--resume"};
+        "its source has other samples now than at the checkpoint; bring them back, or begin anew"};
   std::uint64_t first = 0;
   auto& word = context.words().fingerprint->value;
   if (found == 0 || word.compare_exchange_strong(first, found) || first == found) return {};

@@ -131,6 +131,11 @@ void Run::stop() {
   if (!state_->mark.in_child()) state_->run->session->stop(SIGTERM);
 }
 
+Result<std::string> Run::state() const {
+  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
+  return state_->run->session->state();
+}
+
 std::string Run::summary_json() {
   if (state_->mark.in_child()) return {};
   state_->close_the_rest();
@@ -168,6 +173,11 @@ Pipeline& Pipeline::resume(bool yes) {
   return *this;
 }
 
+Pipeline& Pipeline::state(std::string bytes) {
+  state_ = std::move(bytes);
+  return *this;
+}
+
 Pipeline& Pipeline::overwrite(bool yes) {
   overwrite_ = yes;
   return *this;
@@ -192,7 +202,7 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
   Run::State& state = *run->state_;
   BRIGADE_ASSIGN(state.console, Console::create(STDERR_FILENO, quiet_));
   const Past past = resume_ ? Past::resume : overwrite_ ? Past::overwrite : Past::refuse;
-  StartedRun started = start_run(planned, app.types(), past, *state.console, options);
+  StartedRun started = start_run(planned, app.types(), past, *state.console, options, state_);
   if (!started.session) return Error{started.failure};
   state.run.emplace(std::move(started));
   return run;

@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "pipeline/cache/cache_publisher.h"
 #include "pipeline/checkpoint/begin_run.h"
+#include "pipeline/checkpoint/run_state.h"
 #include "pipeline/launch/process_pool.h"
 #include "pipeline/launch/spawner.h"
 #include "pipeline/launch/thread_pool.h"
@@ -298,6 +299,14 @@ std::shared_ptr<OutputQueue> RunSession::output(std::string_view stage) const {
   for (const auto& output : state_->attempt->outputs)
     if (output->stage().name == stage) return output;
   return nullptr;
+}
+
+Result<std::string> RunSession::state() const {
+  const Attempt& attempt = *state_->attempt;
+  ByStage<ByQueue<std::uint64_t>> levels(attempt.plan.stages.size());
+  for (const auto& output : attempt.outputs)
+    levels[attempt.plan.stages.number_of(output->stage())] = output->handed_out();
+  return state_of_run(attempt.plan, attempt.resume, attempt.segments().control(), levels);
 }
 
 const Plan& RunSession::plan() const { return state_->plan; }

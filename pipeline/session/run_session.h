@@ -44,6 +44,9 @@ class RunSession {
   /// Of the application that is called so; null: there is none.
   std::shared_ptr<OutputQueue> output(std::string_view stage) const;
 
+  /// Of a program's run: where it stands, as Run::state(). Any thread.
+  Result<std::string> state() const;
+
   const Plan& plan() const;
   /// Threads of `--in-process` that do not return were left behind: the program must end by _exit.
   bool abandoned() const;

@@ -26,13 +26,14 @@ Result<void> check_program(const Plan& plan, const RunOptions& options) {
 }  // namespace
 
 StartedRun start_run(const PlannedGraph& planned, const StageTypes& program, Past past,
-                     RunOutput& lines, const RunOptions& options) {
+                     RunOutput& lines, const RunOptions& options,
+                     const std::optional<std::string>& state) {
   const Plan& plan = *planned.plan;
   if (auto refused = check_program(plan, options); !refused)
     return {.failure = refused.error().message, .refused = true};
   for (const std::string& warning : plan.warnings) lines.line(LineKind::warning, warning);
   StageTypes types = types_of(program, *planned.loaded.graph);
-  auto begin = begin_run(plan, types, past);
+  auto begin = begin_run(plan, types, past, state);
   if (!begin) return {.failure = begin.error().message, .refused = true};
   Resumed& resumed = begin->resumed;
   if (!resumed.line.empty()) lines.line(LineKind::note, resumed.line);

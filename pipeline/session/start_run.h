@@ -24,8 +24,9 @@ struct StartedRun {
 
 /// Decides where the run resumes from, and starts it. `planned` has a plan. `program`: its stage
 /// types without those of plugins. `lines` outlive the run; they are told of the plan's warnings
-/// and of where the run resumes from.
+/// and of where the run resumes from. `state`: Run::state() of the run that it goes on from.
 StartedRun start_run(const PlannedGraph& planned, const StageTypes& program, Past past,
-                     RunOutput& lines, const RunOptions& options);
+                     RunOutput& lines, const RunOptions& options,
+                     const std::optional<std::string>& state = {});
 
 }  // namespace brigade

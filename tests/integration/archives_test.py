@@ -68,12 +68,12 @@ class ArchivesThatAreResumed(Archives):
         more = [*self.samples(1), (0, "1/picture_99", png(1))]
         self.write_shard("s-1.tar", more)
         self.assertIn("its source has 61 samples now and had 60 at the checkpoint; bring them "
-                      "back, or run without --resume", self.refused())
+                      "back, or begin anew", self.refused())
         other_label = [(9, *sample[1:]) if i == 3 else sample
                        for i, sample in enumerate(self.samples(1))]
         self.write_shard("s-1.tar", other_label)
         self.assertIn("its source has other samples now than at the checkpoint; bring them back, "
-                      "or run without --resume", self.refused())
+                      "or begin anew", self.refused())
         (self.folder / "s-1.tar").write_bytes(before)  # the control
         self.summary(self.yaml, "--resume")
 
