@@ -5,12 +5,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <random>
 #include <set>
 #include <thread>
 
@@ -20,42 +17,14 @@
 #include "pipeline/plan/planner.h"
 #include "pipeline/session/run_session.h"
 #include "stages/builtin.h"
-#include "tests/conformance/plain_tensor.h"
+#include "tests/conformance/hang_timer.h"
 #include "tests/conformance/test_stages.h"
 #include "tests/support/plan_limits.h"
 
 namespace brigade::conformance {
 namespace {
 
-constexpr auto kHangs = std::chrono::seconds(60);        // a run takes less than one
 constexpr auto kFirstCallMax = std::chrono::seconds(5);  // there may be none
-
-/// Ends the program when it lives too long.
-class HangTimer {
- public:
-  explicit HangTimer(std::string what) : thread_([this, what = std::move(what)] { watch(what); }) {}
-  ~HangTimer() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
- private:
-  void watch(const std::string& what) {
-    std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, kHangs, [this] { return over_; })) return;
-    std::fprintf(stderr, "this graph does not come to an end:\n%s\n", what.c_str());
-    std::abort();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool over_ = false;
-  std::thread thread_;
-};
 
 /// Calls `act` once unless it is destroyed before.
 class SoftWatchdog {
@@ -221,100 +190,6 @@ std::uint64_t LineRun::recorded_bytes() const {
     }
   }
   return bytes;
-}
-
-namespace {
-
-/// Lets go of batches in any order, on threads of its own.
-class Returns {
- public:
-  explicit Returns(std::uint64_t seed) {
-    for (std::uint64_t i = 0; i < 2; ++i)
-      threads_.emplace_back([this, i, seed] { let_go(2 * seed + i); });
-  }
-  ~Returns() {
-    over_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-  void add(Batch batch) {
-    const std::lock_guard lock(mutex_);
-    held_.push_back(std::move(batch));
-  }
-
- private:
-  void let_go(std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    for (;;) {
-      std::optional<Batch> one;
-      const bool last = over_;
-      {
-        const std::lock_guard lock(mutex_);
-        if (!held_.empty()) {
-          std::swap(held_[random() % held_.size()], held_.back());
-          one = std::move(held_.back());
-          held_.pop_back();
-        }
-      }
-      if (!one && last) return;
-      if (!one || random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
-
-  std::mutex mutex_;
-  std::vector<Batch> held_;
-  std::atomic<bool> over_{false};
-  std::vector<std::thread> threads_;
-};
-
-Event event_of(const Batch& batch) {
-  Event event;
-  event.port = batch.source();
-  event.epoch = batch.epoch();
-  event.number = batch.sample(0).number;
-  for (std::int64_t i = 0; i < batch.size(); ++i)
-    event.samples.push_back(sample_text(batch.sample(i), read_slot(batch.record(), i)));
-  return event;
-}
-
-}  // namespace
-
-void LineRun::run_as_program(bool in_process, std::uint64_t seed) {
-  const HangTimer watchdog(yaml_);
-  RunOptions options;
-  options.in_process = in_process;
-  options.program = true;
-  auto session =
-      RunSession::start({plan_, from_the_beginning(plan_, types_)}, types_, lines_, options);
-  if (!session.ok()) {
-    outcome_.failure = session.error().message;
-    return;
-  }
-  std::vector<std::thread> loops;
-  for (const PlanStage& stage : plan_.stages) {
-    if (!stage.is_application()) continue;
-    Events& seen = read_[stage.name];
-    loops.emplace_back([&, output = (*session)->output(stage.name)] {
-      Returns returns(seed);
-      for (std::uint64_t epoch = 0; epoch <= plan_.epochs; ++epoch) {
-        for (;;) {
-          auto batch = output->next(epoch, {__FILE__, __LINE__});
-          if (!batch.ok()) continue;  // a thread has not run for a second; a hang is seen
-          if (!*batch) break;
-          seen.push_back(event_of(**batch));
-          returns.add(std::move(**batch));
-        }
-        for (const PlanQueue& queue : stage.queues)
-          if (epoch < index_space_epochs(plan_, queue.index_space))
-            seen.push_back({Event::Kind::epoch_end,
-                            queue.inputs.front().port,
-                            static_cast<std::uint32_t>(epoch),
-                            0,
-                            {}});
-      }
-    });
-  }
-  for (std::thread& loop : loops) loop.join();
-  outcome_ = (*session)->wait();
 }
 
 std::vector<Events> LineRun::records(const Expected& consumer) const {

@@ -4,9 +4,11 @@
 // what `count` reports.
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 
+#include "pipeline/checkpoint/position.h"
 #include "pipeline/supervisor/supervisor.h"
 #include "tests/conformance/disturber.h"
 #include "tests/conformance/plain_loop.h"
@@ -53,6 +55,17 @@ class LineRun {
   /// holds what it may and lets go in any order, on several threads.
   void run_as_program(bool in_process, std::uint64_t seed);
 
+  /// The same, from the state of the part before, if there was one.
+  struct ProgramPart {
+    bool in_process = false;
+    std::uint64_t seed = 0;
+    std::int64_t batches = 0;  ///< of all outputs; then a state is taken; 0: to the end
+    std::function<void(RunState&)> change = {};  ///< of that state
+  };
+  void run_as_program(const ProgramPart& part);
+  /// What these gave of epochs that the next part began again.
+  std::uint64_t given_again() const { return given_again_; }
+
   const ValidGraph& graph() const { return *graph_; }
   const Plan& plan() const { return plan_; }
   const RunOutcome& outcome() const { return outcome_; }
@@ -66,6 +79,7 @@ class LineRun {
 
  private:
   void make_applications(std::uint64_t hold);
+  std::string go_on_from(const std::string& bytes, const ProgramPart& part);
   bool records() const;
   std::uint64_t recorded_bytes() const;
 
@@ -78,6 +92,8 @@ class LineRun {
   RunOutcome outcome_;
   Disturbed disturbed_;
   std::map<std::string, Events> read_;  // by application
+  std::string state_;                   // of the last part
+  std::uint64_t given_again_ = 0;
 };
 
 /// What differs, or what went wrong before; empty when all is as it must be.

@@ -40,6 +40,10 @@ struct Expected {
   std::uint64_t samples() const;
 };
 
+/// Samples that are numbered anew get other numbers in a resumed run: their places in the epoch
+/// stay.
+void forget_numbers(Event& event);
+
 /// FOLDER/STAGE.0, .1, ...: one record per replica.
 std::vector<Events> read_records(const std::string& folder, const std::string& stage, int replicas);
 

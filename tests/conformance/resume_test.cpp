@@ -31,19 +31,6 @@ std::string with_checkpoint(const ShapeOfLine& shape, int replicas, int batch) {
   return "checkpoint: {file: \"${RECORDS}/line.ckpt\"}\n" + yaml;
 }
 
-bool has(const ShapeOfLine& shape, const char* what) {
-  return std::string_view(shape.stages).find(what) != std::string_view::npos;
-}
-
-/// Samples that are numbered anew get other numbers in a resumed run: their places in the
-/// epoch stay.
-void forget_numbers(Event& event) {
-  for (std::string& sample : event.samples) sample = sample.substr(sample.find(" epoch "));
-  if (event.samples.empty()) return;
-  const std::string& first = event.samples.front();
-  event.number = std::stoull(first.substr(first.find(" index ") + 7));
-}
-
 class Parts {
  public:
   Parts(const ShapeOfLine& shape, bool at_once, bool in_process)
@@ -146,15 +133,6 @@ bool one_replica_saves(const ShapeOfLine& shape) {
   return std::string_view(shape.name) == "Epochs";
 }
 
-/// Shapes that can be resumed.
-std::vector<ShapeOfLine> shapes() {
-  std::vector<ShapeOfLine> all;
-  for (const ShapeOfLine& shape : kShapes) all.push_back(shape);
-  for (const ShapeOfLine& shape : kShapesOfUnknownLength)
-    if (!has(shape, "drip") && !has(shape, "transform: merge")) all.push_back(shape);
-  return all;
-}
-
 class Resumed : public testing::TestWithParam<ShapeOfLine> {};
 
 TEST_P(Resumed, AfterRunsThatRanDryGivesEverySampleOnce) {
@@ -184,7 +162,7 @@ TEST_P(Resumed, WithOtherReplicasGivesTheSameSamples) {
       << shape_yaml(GetParam(), 4, 16);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, Resumed, testing::ValuesIn(shapes()),
+INSTANTIATE_TEST_SUITE_P(Lines, Resumed, testing::ValuesIn(shapes_that_resume()),
                          [](const auto& one) { return std::string(one.param.name); });
 
 // --- consumers that stood anywhere

@@ -1,0 +1,245 @@
+// Graphs whose consumers are applications, read by this program.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "pipeline/checkpoint/begin_run.h"
+#include "pipeline/checkpoint/run_state.h"
+#include "pipeline/plan/task_queues.h"
+#include "pipeline/session/run_session.h"
+#include "tests/conformance/hang_timer.h"
+#include "tests/conformance/line_run.h"
+#include "tests/conformance/plain_tensor.h"
+#include "tests/conformance/test_stages.h"
+
+namespace brigade::conformance {
+namespace {
+
+/// Lets go of batches in any order, on threads of its own.
+class Returns {
+ public:
+  explicit Returns(std::uint64_t seed) {
+    for (std::uint64_t i = 0; i < 2; ++i)
+      threads_.emplace_back([this, i, seed] { let_go(2 * seed + i); });
+  }
+  ~Returns() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  void add(Batch batch) {
+    const std::lock_guard lock(mutex_);
+    held_.push_back(std::move(batch));
+  }
+
+ private:
+  void let_go(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (;;) {
+      std::optional<Batch> one;
+      const bool last = over_;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!held_.empty()) {
+          std::swap(held_[random() % held_.size()], held_.back());
+          one = std::move(held_.back());
+          held_.pop_back();
+        }
+      }
+      if (!one && last) return;
+      if (!one || random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<Batch> held_;
+  std::atomic<bool> over_{false};
+  std::vector<std::thread> threads_;
+};
+
+Event event_of(const Batch& batch) {
+  Event event;
+  event.port = batch.source();
+  event.epoch = batch.epoch();
+  event.number = batch.sample(0).number;
+  for (std::int64_t i = 0; i < batch.size(); ++i)
+    event.samples.push_back(sample_text(batch.sample(i), read_slot(batch.record(), i)));
+  return event;
+}
+
+}  // namespace
+
+void LineRun::run_as_program(bool in_process, std::uint64_t seed) {
+  const HangTimer watchdog(yaml_);
+  RunOptions options;
+  options.in_process = in_process;
+  options.program = true;
+  auto session =
+      RunSession::start({plan_, from_the_beginning(plan_, types_)}, types_, lines_, options);
+  if (!session.ok()) {
+    outcome_.failure = session.error().message;
+    return;
+  }
+  std::vector<std::thread> loops;
+  for (const PlanStage& stage : plan_.stages) {
+    if (!stage.is_application()) continue;
+    Events& seen = read_[stage.name];
+    loops.emplace_back([&, output = (*session)->output(stage.name)] {
+      Returns returns(seed);
+      for (std::uint64_t epoch = 0; epoch <= plan_.epochs; ++epoch) {
+        for (;;) {
+          auto batch = output->next(epoch, {__FILE__, __LINE__});
+          if (!batch.ok()) continue;  // a thread has not run for a second; a hang is seen
+          if (!*batch) break;
+          seen.push_back(event_of(**batch));
+          returns.add(std::move(**batch));
+        }
+        for (const PlanQueue& queue : stage.queues)
+          if (epoch < index_space_epochs(plan_, queue.index_space))
+            seen.push_back({Event::Kind::epoch_end,
+                            queue.inputs.front().port,
+                            static_cast<std::uint32_t>(epoch),
+                            0,
+                            {}});
+      }
+    });
+  }
+  for (std::thread& loop : loops) loop.join();
+  outcome_ = (*session)->wait();
+}
+
+namespace {
+
+constexpr std::size_t kListedBytesMax = 80;  // of a state, for a sample in its lists
+
+/// What the program still has of an output when a part of the run ends.
+class Held {
+ public:
+  /// At most `most` of the last `window` batches, any of them.
+  Held(std::uint64_t most, std::uint64_t window, std::uint64_t seed)
+      : most_(most), window_(window), random_(seed) {}
+
+  /// And keeps none from now on.
+  void clear() {
+    most_ = 0;
+    held_.clear();
+  }
+  void add(Batch batch) {
+    held_.emplace_back(given_++, std::move(batch));
+    while (held_.size() > most_)
+      held_.erase(held_.begin() + static_cast<int>(random_() % held_.size()));
+    std::erase_if(held_, [&](const auto& one) { return one.first + window_ <= given_; });
+  }
+
+ private:
+  std::uint64_t most_;
+  const std::uint64_t window_;
+  std::mt19937_64 random_;
+  std::uint64_t given_ = 0;
+  std::vector<std::pair<std::uint64_t, Batch>> held_;
+};
+
+void add_ends(const Plan& plan, const PlanStage& stage, std::uint64_t epoch, Events& seen) {
+  for (const PlanQueue& queue : stage.queues) {
+    const std::string& port = queue.inputs.front().port;
+    const bool known = std::any_of(seen.begin(), seen.end(), [&](const Event& event) {
+      return event.kind == Event::Kind::epoch_end && event.port == port && event.epoch == epoch;
+    });
+    if (!known && epoch < index_space_epochs(plan, queue.index_space))
+      seen.push_back({Event::Kind::epoch_end, port, static_cast<std::uint32_t>(epoch), 0, {}});
+  }
+}
+
+/// Until it has nothing left, or `batches` have been asked for.
+void read_some(OutputQueue& output, const Plan& plan, std::atomic<std::int64_t>& batches,
+               bool to_the_end, Events& seen, Held& held) {
+  for (std::uint64_t epoch = 0; epoch <= plan.epochs; ++epoch) {
+    for (;;) {
+      if (batches.fetch_sub(1) <= 0) return;
+      auto batch = output.next(epoch, {__FILE__, __LINE__});
+      if (!batch.ok() && !to_the_end) return;  // behind another, which is not read any more
+      if (!batch.ok()) held.clear();           // what it waits for may need their memory
+      if (!batch.ok()) continue;
+      if (!*batch) break;
+      seen.push_back(event_of(**batch));
+      held.add(std::move(**batch));
+    }
+    add_ends(plan, output.stage(), epoch, seen);
+  }
+}
+
+}  // namespace
+
+void LineRun::run_as_program(const ProgramPart& part) {
+  const HangTimer watchdog(yaml_);
+  outcome_ = {};
+  ResumePoint resume = from_the_beginning(plan_, types_);
+  if (!state_.empty()) {
+    auto from = resume_from_state(plan_, resume, state_);
+    if (!from.ok()) outcome_.failure = from.error().message;
+    if (!from.ok()) return;
+    resume = std::move(from->from);
+  }
+  RunOptions options;
+  options.in_process = part.in_process;
+  options.program = true;
+  auto session = RunSession::start({plan_, resume}, types_, lines_, options);
+  if (!session.ok()) {
+    outcome_.failure = session.error().message;
+    return;
+  }
+  const bool to_the_end = part.batches == 0;
+  std::atomic<std::int64_t> batches = to_the_end ? INT64_MAX : part.batches;
+  std::mt19937_64 random(part.seed);
+  std::deque<Held> held;  // beyond the end of the run
+  std::vector<std::thread> loops;
+  for (const PlanStage& stage : plan_.stages) {
+    if (!stage.is_application()) continue;
+    held.emplace_back(random() % stage.hold, stage.hold, random());
+    loops.emplace_back([&, &seen = read_[stage.name], &keeps = held.back(),
+                        output = (*session)->output(stage.name)] {
+      read_some(*output, plan_, batches, to_the_end, seen, keeps);
+    });
+  }
+  for (std::thread& loop : loops) loop.join();
+  if (to_the_end) {
+    outcome_ = (*session)->wait();
+    return;
+  }
+  const auto state = (*session)->state();
+  session->reset();
+  outcome_.failure = state.ok() ? go_on_from(*state, part) : state.error().message;
+}
+
+/// What is wrong with the state, or nothing.
+std::string LineRun::go_on_from(const std::string& bytes, const ProgramPart& part) {
+  auto state = state_from_bytes(bytes);
+  if (!state.ok()) return state.error().message;
+  std::size_t most = kStateBytesMax;
+  for (const auto& [name, position] : state->consumers) {
+    most += kListedBytesMax * (position.skipped.size() + position.quarantined.size());
+    const auto read = read_.find(name);
+    if (read == read_.end()) continue;
+    const PlanStage& stage =
+        *std::find_if(plan_.stages.begin(), plan_.stages.end(),
+                      [&](const PlanStage& one) { return one.name == read->first; });
+    for (const QueueNumber queue : stage.queues.numbers()) {
+      const SamplePosition& at = position.queues[queue];
+      const std::string& port = stage.queues[queue].inputs.front().port;
+      if (at.index != 0) continue;
+      given_again_ += std::erase_if(read->second, [&](const Event& event) {
+        return (stage.queues.size() == 1 || event.port == port) && event.epoch >= at.epoch;
+      });
+    }
+  }
+  if (bytes.size() > most) return concat("a state of ", bytes.size(), " bytes");
+  if (part.change) part.change(*state);
+  state_ = part.change ? state_to_bytes(*state) : bytes;
+  return "";
+}
+
+}  // namespace brigade::conformance
