@@ -81,6 +81,8 @@ NO_TEST = {
     "include/brigade/module.h": "tests/pipeline/host/module_loader_test.cpp opens one",
     "include/brigade/plugin.h": "tests/pipeline/host/plugin_loader_test.cpp opens one",
     "include/brigade/stage_types.h": "every test of a stage fills one",
+    "pipeline/config/language/tensors_parser.cpp": "tests/golden/config/values.txt has its texts",
+    "pipeline/program/standstill.cpp": "the tests of output_queue.h and input_queue.h stand still",
     "stages/basic/application.cpp": "tests/pipeline/program reads it",
     "pipeline/cli/main.cpp": "calls the application; tests/integration runs the program",
     **{f"{folder}/{name}.cpp": f"{test}_test.cpp has them together"

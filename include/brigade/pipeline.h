@@ -17,6 +17,7 @@
 
 #include <brigade/app.h>
 #include <brigade/export.h>
+#include <brigade/input.h>
 #include <brigade/output.h>
 #include <brigade/result.h>
 
@@ -29,8 +30,9 @@ class BRIGADE_API Run {
   ~Run();
 
   /// Waits until every stage has ended: until every output that the program has asked for has been
-  /// read to its end or is closed; others are closed here. An error says why the run failed, in one
-  /// line; a run that was stopped and drained is no error. Any thread, any number of times.
+  /// read to its end or is closed, and every such input is closed; others are closed here. An error
+  /// says why the run failed, in one line; a run that was stopped and drained is no error. Any
+  /// thread, any number of times.
   Result<void> wait();
 
   /// Lets the sources finish and drains the line (at most `drain:`); the second call ends the run
@@ -41,6 +43,8 @@ class BRIGADE_API Run {
   /// the graph has none of that name, an output that has ended, and wait() fails with those that
   /// there are.
   Output output(std::string_view name);
+  /// Likewise a `producer: application`.
+  Input input(std::string_view name);
 
   /// Where each output of the graph stands: at the first batch that it has not given. Batches that
   /// the program still holds have been given; what waits in the graph's memory has not. Keep it

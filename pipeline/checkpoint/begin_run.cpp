@@ -56,7 +56,7 @@ std::string resumed_text(const Plan& plan, const ByStage<Position>& positions,
 
 bool has_application(const Plan& plan) {
   return std::any_of(plan.stages.begin(), plan.stages.end(),
-                     [](const PlanStage& stage) { return stage.is_application(); });
+                     [](const PlanStage& stage) { return stage.is_output(); });
 }
 
 Result<ByStage<Position>> positions_of(const Plan& plan, RunState state) {

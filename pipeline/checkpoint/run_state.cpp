@@ -66,9 +66,8 @@ bool fits(RunState state) {
 }
 
 Result<void> check_has_state(const Plan& plan) {
-  const bool has_output =
-      std::any_of(plan.stages.begin(), plan.stages.end(),
-                  [](const PlanStage& stage) { return stage.is_application(); });
+  const bool has_output = std::any_of(plan.stages.begin(), plan.stages.end(),
+                                      [](const PlanStage& stage) { return stage.is_output(); });
   if (!has_output)
     return Error{
         "the graph has no `consumer: application` whose position a program could keep; write "

@@ -127,6 +127,8 @@ struct PlanStage : StageKeys {
   bool is_cache() const { return cache.slots != 0; }
   /// The program that started the graph is its one replica.
   bool is_application() const { return type == kApplicationType; }
+  bool is_output() const { return is_application() && kind == StageKind::consumer; }
+  bool is_input() const { return is_application() && kind == StageKind::producer; }
   /// Task queue 0 writes the ring and reads nothing; the others read the sources.
   bool has_output_queue() const { return flat_map_outputs != 0 || is_cache(); }
   std::uint64_t segment_bytes() const { return ring.bytes + cache.bytes; }

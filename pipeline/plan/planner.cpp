@@ -40,7 +40,7 @@ PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   stage.batched = valid.batched;
   stage.may_drop = valid.type->contract.may_drop;
   stage.stateful = valid.type->contract.stateful;
-  if (valid.type->contract.application) stage.hold = valid.hold;
+  if (stage.is_output()) stage.hold = valid.hold;
   stage.join = valid.join;
   for (const PassedTensor& passed : valid.passed)
     stage.passes.push_back({passed.name, input_of_pass(valid, passed)});
@@ -209,7 +209,7 @@ void finish_queues(const ValidGraph& graph, Plan& plan) {
   for (PlanStage& stage : plan.stages) {
     for (PlanQueue& queue : stage.queues) {
       queue.window = window_of(plan, stage, queue);
-      queue.in_order = stage.replicas == 1 && !stage.is_application();
+      queue.in_order = stage.replicas == 1 && !stage.is_output();
       queue.fixed = stage.flat_map_outputs == 0 && graph.stages[plan.stages.number_of(stage)].fixed;
     }
   }

@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "pipeline/replica/resume_filter.h"
 #include "pipeline/replica/task_loop.h"
-#include "pipeline/stats/leases.h"
 #include "transports/audit.h"
 #include "transports/stop.h"
 
@@ -19,8 +18,6 @@ namespace brigade {
 namespace {
 
 constexpr std::chrono::seconds kReturnsWaitedFor{1};
-constexpr std::int64_t kLookEveryNs = 400'000'000;
-constexpr std::int64_t kStandsStillNs = 900'000'000;
 constexpr std::size_t kHoldersNamed = 4;
 constexpr std::string_view kLetGo =
     "; let go of batches before asking for the next, or raise `hold:`";
@@ -37,35 +34,6 @@ bool is_to_poison() {
   return asked == nullptr ? kPoisonsUnasked : std::string_view(asked) != "0";
 }
 
-ReplicaContext context_of(RunMemory& memory, StageNumber stage, const ByStage<SlotRing>& rings) {
-  ReplicaContext context;
-  context.plan = &memory.run.plan;
-  context.resume = &memory.run.resume;
-  context.stage_index = stage;
-  context.stage = &context.plan->stages[stage];
-  context.control = &memory.segments->control();
-  context.rings = &rings;
-  return context;
-}
-
-/// Whether what a stage waits for stands behind a full ring. A live source with nothing to give is
-/// no reason.
-bool is_behind_a_full_ring(const Plan& plan, const std::vector<Lease>& leases, StageNumber stage) {
-  for (const PlanQueue& queue : plan.stages[stage].queues) {
-    for (const PlanInput& input : queue.inputs) {
-      const auto some = [&](Standing standing) {
-        return std::any_of(leases.begin(), leases.end(), [&](const Lease& lease) {
-          return lease.stage == input.stage && lease.standing == standing;
-        });
-      };
-      if (some(Standing::needs_memory)) return true;
-      if (some(Standing::needs_input) && is_behind_a_full_ring(plan, leases, input.stage))
-        return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
@@ -74,10 +42,11 @@ OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
       memory_(std::move(memory)),
       ends_(std::move(ends)),
       rings_(memory_->views->rings()),
-      context_(context_of(*memory_, stage, rings_)),
+      context_(program_context(*memory_, stage, rings_)),
       queues_(*context_.control, stage, 0),
       handed_out_(context_.stage->queues.size()),
-      counters_(context_) {
+      counters_(context_),
+      standstill_(context_) {
   for (const QueueNumber queue : context_.stage->queues.numbers())
     handed_out_[static_cast<std::size_t>(queue.value())] =
         queue_level(*context_.control, stage, queue);
@@ -93,6 +62,7 @@ Result<std::optional<Batch>> OutputQueue::next(std::uint64_t last_epoch, const O
   if (in_next_.exchange(true))
     return Error{concat("output ", quote(stage().name),
                         ": two threads ask for its next batch; one at a time may")};
+  reader_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   auto taken = take(last_epoch, at);
   in_next_.store(false);
   return taken;
@@ -142,55 +112,24 @@ void OutputQueue::end_task() {
 Attempt<SystemPolicy> OutputQueue::claim(std::uint64_t last_epoch) {
   if (!std::exchange(begun_, true)) wait_for_start(context_);
   queues_.set_last_epoch(last_epoch);
-  looked_ns_ = counters_.now_ns();
-  still_since_ns_ = 0;
+  standstill_.begin(counters_.now_ns());
   return claim_counted(context_, queues_, counters_, 0, [this] {
     const Attempt<SystemPolicy> found = queues_.try_claim();
-    if (found.look != Look::blocked || !stands_still()) return found;
-    stuck_ = what_is_unread();
+    if (found.look != Look::blocked || !standstill_.found()) return found;
+    stuck_ = why_nothing_moves();
     return Attempt<SystemPolicy>{Look::ended};
   });
 }
 
-/// Whether nothing has moved for a while, and everybody waits for somebody.
-bool OutputQueue::stands_still() {
-  const std::int64_t now = monotonic_ns();
-  if (now - looked_ns_ < kLookEveryNs) return false;
-  looked_ns_ = now;
-  std::uint64_t moved = 0;
-  const std::vector<Lease> leases = read_leases(*context_.plan, *context_.control, now);
-  bool waiting = is_behind_a_full_ring(*context_.plan, leases, context_.stage_index);
-  for (const Lease& lease : leases) {
-    const PlanStage& other = context_.plan->stages[lease.stage];
-    for (const QueueNumber queue : other.queues.numbers())
-      moved += queue_level(*context_.control, lease.stage, queue);
-    waiting &= other.is_application() || lease.standing == Standing::needs_memory ||
-               lease.standing == Standing::needs_input;
-  }
-  if (still_since_ns_ == 0 || moved != moved_ || !waiting) still_since_ns_ = now;
-  moved_ = moved;
-  return now - still_since_ns_ >= kStandsStillNs;
-}
-
-std::string OutputQueue::what_is_unread() const {
-  const auto leases = read_leases(*context_.plan, *context_.control, monotonic_ns());
-  std::vector<std::string> unread;
-  for (const Lease& lease : leases) {
-    const PlanStage& other = context_.plan->stages[lease.stage];
-    if (other.is_application() && lease.standing != Standing::needs_input)
-      unread.push_back(quote(other.name));
-  }
-  const std::string held = holders();
-  std::string why = standstill_text(*context_.plan, *context_.control, leases);
-  if (!unread.empty())
-    why = concat("what it waits for stands behind batches that the program has not read from ",
-                 join(unread, ", ", " and "), "; read the outputs in turn, or drop that one");
-  else if (!held.empty())
-    why = concat(
+std::string OutputQueue::why_nothing_moves() const {
+  std::string held = holders();
+  if (!held.empty())
+    held = concat(
         "what it waits for needs the memory of what the program holds, with the padding or "
         "dropped samples behind it: ",
         held, kLetGo);
-  return concat("output ", quote(stage().name), " gets nothing, and nothing moves: ", why);
+  return concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
+                standstill_.text("read the outputs in turn, or drop that one", held));
 }
 
 /// What a stage would be shown. False: no sample of it is left.

@@ -32,10 +32,10 @@
 
 #include <brigade/output.h>
 #include "base/forked.h"
-#include "pipeline/memory/shared_segments.h"
 #include "pipeline/program/held_batch.h"
 #include "pipeline/program/program_ends.h"
-#include "pipeline/program/program_views.h"
+#include "pipeline/program/run_memory.h"
+#include "pipeline/program/standstill.h"
 #include "pipeline/replica/loop_counters.h"
 #include "pipeline/replica/slot_io.h"
 #include "transports/joined_queues.h"
@@ -45,19 +45,6 @@ namespace brigade {
 /// Fills what a program has returned, so that who still reads it sees: 1 or 0. Without it, builds
 /// for debugging do.
 inline constexpr const char* kPoisonVariable = "BRIGADE_POISON";
-
-/// What calls say in a child that the program has forked.
-inline constexpr std::string_view kForkedText =
-    "this process was forked from the program that started the run: it may read batches that were "
-    "held, and nothing else; start a run of its own here";
-
-/// What a run has in memory, and the plan that says what it means. Outlives the run where a program
-/// still holds batches.
-struct RunMemory {
-  PlannedRun run;
-  std::unique_ptr<SharedSegments> segments = {};  ///< after `run`, which it goes by
-  std::unique_ptr<ProgramViews> views = {};       ///< of a program with outputs
-};
 
 class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
  public:
@@ -78,6 +65,8 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   void fail(std::string message) { ends_->fail(std::move(message)); }
 
   const PlanStage& stage() const { return *context_.stage; }
+  /// The thread that was in next() last; none: it has not been read. Any thread.
+  std::thread::id reader() const { return reader_.load(std::memory_order_relaxed); }
 
  private:
   class Hold;
@@ -99,8 +88,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
     explicit Place(const ReplicaContext& context) : slots(context) {}
   };
 
-  bool stands_still();
-  std::string what_is_unread() const;
+  std::string why_nothing_moves() const;
   Attempt<SystemPolicy> claim(std::uint64_t last_epoch);
   Result<std::optional<Batch>> take(std::uint64_t last_epoch, const Output::Here& at);
   Result<void> wait_for(const Place& place);
@@ -129,14 +117,13 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
 
   // Of whoever is in next().
   std::atomic<bool> in_next_{false};
+  std::atomic<std::thread::id> reader_{};
   LoopCounters counters_;
   bool begun_ = false;
   bool over_ = false;
   bool closed_ = false;
   std::uint64_t next_number_ = 0;  // of batches
-  std::uint64_t moved_ = 0;        // sum of all watermarks when it was looked at last
-  std::int64_t looked_ns_ = 0;
-  std::int64_t still_since_ns_ = 0;
+  Standstill standstill_;
   std::string stuck_;          // why the last claim has given up
   std::uint64_t in_work_ = 0;  // FULL slots of the batch given last
 

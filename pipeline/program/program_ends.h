@@ -1,9 +1,10 @@
 #pragma once
 
 // What the program's threads say to the supervisor of the stages that are the program's own: an
-// output has given all that there is, it was closed, or the program's loop cannot go on. Any
-// thread, also after the run has ended: then nobody listens.
+// output has given all that there is, it was closed, the program's loop cannot go on, or an input
+// needs a look at a later time. Any thread, also after the run has ended: then nobody listens.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,11 @@ class ProgramEnds {
   /// Readable when take_done() has something, or wake() was called.
   int fd() const { return event_.get(); }
   void wake();
+  /// Readable when it is time for what an input has asked for.
+  int timer_fd() const { return timer_.get(); }
+  /// Not later than `ns`, on the clock of monotonic_ns(), until take_timer().
+  void wake_at(std::int64_t ns);
+  void take_timer();
   /// By number in the graph, in order.
   std::vector<int> take_done();
   void done(int replica);
@@ -50,7 +56,9 @@ class ProgramEnds {
 
   const ForkMark mark_;
   OwnedFd event_;
+  OwnedFd timer_;
   std::mutex mutex_;
+  std::int64_t wake_at_ns_ = 0;  // 0: not asked
   std::vector<int> done_;
   Listener listener_;
   int readers_ = 0;

@@ -27,12 +27,14 @@ ProgramPool::ProgramPool(std::unique_ptr<WorkerPool> others, std::set<int> repli
 Result<std::unique_ptr<ProgramPool>> ProgramPool::create(std::unique_ptr<WorkerPool> others,
                                                          std::set<int> replicas,
                                                          std::shared_ptr<ProgramEnds> ends,
-                                                         Control<SystemPolicy>& control) {
+                                                         Control<SystemPolicy>& control,
+                                                         std::function<void()> tend) {
   std::unique_ptr<ProgramPool> made(
       new ProgramPool(std::move(others), std::move(replicas), std::move(ends), control));
   made->epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (made->epoll_.get() < 0) return error_of_errno("cannot watch a descriptor (epoll)");
-  for (const int fd : {made->others_->event_fd(), made->ends_->fd()}) {
+  made->tend_ = std::move(tend);
+  for (const int fd : {made->others_->event_fd(), made->ends_->fd(), made->ends_->timer_fd()}) {
     epoll_event event{};
     event.events = EPOLLIN;
     if (epoll_ctl(made->epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
@@ -55,6 +57,8 @@ Result<void> ProgramPool::restart(int replica) {
 }
 
 std::vector<WorkerEvent> ProgramPool::take_events() {
+  ends_->take_timer();
+  if (tend_) tend_();
   std::vector<WorkerEvent> events = others_->take_events();
   const std::vector<int> done = ends_->take_done();
   if (std::exchange(begins_, false))

@@ -4,6 +4,7 @@
 // are ready from the start, and end when the program has had all that they give. The others are
 // another worker pool's.
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -20,11 +21,13 @@ std::set<int> program_replicas(const Plan& plan);
 
 class ProgramPool final : public WorkerPool {
  public:
-  /// `others` starts all but `replicas`; `control` outlives the worker pool.
+  /// `others` starts all but `replicas`; `control` outlives the worker pool. `tend`: what is to be
+  /// done for inputs whenever the supervisor wakes up.
   static Result<std::unique_ptr<ProgramPool>> create(std::unique_ptr<WorkerPool> others,
                                                      std::set<int> replicas,
                                                      std::shared_ptr<ProgramEnds> ends,
-                                                     Control<SystemPolicy>& control);
+                                                     Control<SystemPolicy>& control,
+                                                     std::function<void()> tend = {});
 
   Result<void> start() override;
   Result<void> restart(int replica) override;
@@ -47,6 +50,7 @@ class ProgramPool final : public WorkerPool {
   const std::set<int> replicas_;
   std::shared_ptr<ProgramEnds> ends_;
   Control<SystemPolicy>& control_;
+  std::function<void()> tend_;
   OwnedFd epoll_;
   std::set<int> open_;   // those that have not ended
   bool begins_ = false;  // they are to be told ready

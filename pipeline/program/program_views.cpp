@@ -9,9 +9,8 @@
 namespace brigade {
 
 bool is_read_by_program(const Plan& plan, const PlanStage& stage) {
-  return std::any_of(stage.readers.begin(), stage.readers.end(), [&plan](const auto& reader) {
-    return plan.stages[reader.first].is_application();
-  });
+  return std::any_of(stage.readers.begin(), stage.readers.end(),
+                     [&plan](const auto& reader) { return plan.stages[reader.first].is_output(); });
 }
 
 Result<std::unique_ptr<ProgramViews>> ProgramViews::create(const Plan& plan,

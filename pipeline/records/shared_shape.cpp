@@ -26,7 +26,7 @@ StageShape stage_shape(const PlanStage& stage, const ResumePoint& resume) {
   shape.slots = stage.has_ring ? stage.ring.slots : 0;
   shape.fan_out = stage.fan_out;
   shape.source = stage.kind == StageKind::producer || stage.is_cache();
-  shape.application = stage.is_application();
+  shape.application = stage.is_output();
   if (stage.is_cache()) shape.interleave = Interleave::cache;
   if (stage.join == Join::epochs) shape.interleave = Interleave::epochs;
   if (stage.flat_map_outputs > 0) shape.journal_ports = static_cast<int>(stage.queues.size()) - 1;

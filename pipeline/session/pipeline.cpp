@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <mutex>
 
 #include <brigade/text.h>
+#include "base/clock.h"
 #include "base/forked.h"
 #include "pipeline/config/yaml/source_text.h"
 #include "pipeline/session/console.h"
@@ -20,7 +22,9 @@ struct Run::State {
   std::optional<StartedRun> run;
 
   std::mutex mutex;
-  std::map<std::string, std::weak_ptr<Output::Handle>, std::less<>> outputs;  // asked for
+  // Those asked for.
+  std::map<std::string, std::weak_ptr<Output::Handle>, std::less<>> outputs;
+  std::map<std::string, std::weak_ptr<Input::Handle>, std::less<>> inputs;
   bool closed = false;  // what has not been asked for
 
   void close_the_rest();
@@ -47,12 +51,42 @@ struct Output::Handle {
   }
 };
 
+/// Likewise an input.
+struct Input::Handle {
+  std::shared_ptr<InputQueue> queue;  // null: it cannot be fed
+  std::string why_not;
+  const ForkMark mark;
+
+  Handle(std::shared_ptr<InputQueue> fed, std::string not_fed)
+      : queue(std::move(fed)), why_not(std::move(not_fed)) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() {
+    if (!queue) return;
+    if (mark.in_child()) {
+      keep_for_ever(std::move(queue));
+    } else {
+      queue->let_go();
+    }
+  }
+};
+
 namespace {
+
+std::string no_input(const Plan& plan, std::string_view name) {
+  std::vector<std::string> names;
+  for (const PlanStage& stage : plan.stages)
+    if (stage.is_input()) names.push_back(stage.name);
+  return concat("there is no input ", quote(name), ": ",
+                names.empty() ? "the graph has none; write `producer: application` at a stage "
+                                "that the program feeds"
+                              : concat("the graph has ", join(names, ", ", " and ")));
+}
 
 std::string no_output(const Plan& plan, std::string_view name) {
   std::vector<std::string> names;
   for (const PlanStage& stage : plan.stages)
-    if (stage.is_application()) names.push_back(stage.name);
+    if (stage.is_output()) names.push_back(stage.name);
   return concat("there is no output ", quote(name), ": ",
                 names.empty() ? "the graph has none; write `consumer: application` at a stage "
                                 "whose batches the program reads"
@@ -108,9 +142,63 @@ Output Run::output(std::string_view name) {
 void Run::State::close_the_rest() {
   const std::lock_guard lock(mutex);
   if (std::exchange(closed, true)) return;
-  for (const PlanStage& stage : run->session->plan().stages)
-    if (stage.is_application() && !outputs.contains(stage.name))
+  for (const PlanStage& stage : run->session->plan().stages) {
+    if (stage.is_output() && !outputs.contains(stage.name))
       run->session->output(stage.name)->close();
+    if (stage.is_input() && !inputs.contains(stage.name)) run->session->input(stage.name)->let_go();
+  }
+}
+
+Result<std::optional<Slot>> Input::acquire(Here here) {
+  if (!handle_->queue) return Error{handle_->why_not};
+  return handle_->queue->acquire(InputQueue::kForEver, here);
+}
+
+Result<std::optional<Slot>> Input::try_acquire(Here here) {
+  if (!handle_->queue) return Error{handle_->why_not};
+  return handle_->queue->acquire(0, here);
+}
+
+Result<std::optional<Slot>> Input::acquire_for(std::chrono::nanoseconds timeout, Here here) {
+  if (!handle_->queue) return Error{handle_->why_not};
+  const std::int64_t now = monotonic_ns();
+  const std::int64_t most = InputQueue::kForEver - now;
+  return handle_->queue->acquire(now + std::clamp<std::int64_t>(timeout.count(), 0, most), here);
+}
+
+bool Input::ended() const { return !handle_->queue || handle_->queue->ended(); }
+
+Result<void> Input::end_epoch() {
+  if (!handle_->queue) return Error{handle_->why_not};
+  return handle_->queue->end_epoch();
+}
+
+Result<void> Input::close() {
+  if (!handle_->queue) return Error{handle_->why_not};
+  return handle_->queue->close();
+}
+
+Input Run::input(std::string_view name) {
+  if (state_->mark.in_child())
+    return Input(std::make_shared<Input::Handle>(nullptr, std::string(kForkedText)));
+  const std::lock_guard lock(state_->mutex);
+  const RunSession& session = *state_->run->session;
+  auto queue = session.input(name);
+  const auto [known, first] = state_->inputs.try_emplace(std::string(name));
+  auto handle = known->second.lock();
+  if (handle) return Input(std::move(handle));
+  std::string why_not;
+  if (queue == nullptr) {
+    why_not = no_input(session.plan(), name);
+  } else if (!first || state_->closed) {
+    why_not = concat("input ", quote(name),
+                     state_->closed ? " was closed by wait(): ask for it before"
+                                    : " was closed when the last handle on it went; keep one");
+    queue = nullptr;
+  }
+  handle = std::make_shared<Input::Handle>(std::move(queue), std::move(why_not));
+  known->second = handle;
+  return Input(std::move(handle));
 }
 
 Run::Run() = default;

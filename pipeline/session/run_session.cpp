@@ -86,7 +86,8 @@ struct RunSession::Attempt {
   std::unique_ptr<Prefault> filler;
   std::unique_ptr<CacheFilePublisher> cache_publisher;
   std::shared_ptr<ProgramEnds> program;
-  std::vector<std::shared_ptr<OutputQueue>> outputs;  // by application
+  std::vector<std::shared_ptr<OutputQueue>> outputs;
+  std::vector<std::shared_ptr<InputQueue>> inputs;
 
   Attempt(const Plan& of, ResumePoint from)
       : memory(std::make_shared<RunMemory>(RunMemory{{of, std::move(from)}})),
@@ -145,10 +146,17 @@ Result<void> RunSession::Attempt::open_program() {
   if (replicas.empty()) return {};
   BRIGADE_ASSIGN(memory->views, ProgramViews::create(plan, segments()));
   for (const StageNumber s : plan.stages.numbers())
-    if (plan.stages[s].is_application())
+    if (plan.stages[s].is_output())
       outputs.push_back(std::make_shared<OutputQueue>(memory, s, program));
+  const std::vector<std::shared_ptr<const OutputQueue>> read(outputs.begin(), outputs.end());
+  for (const StageNumber s : plan.stages.numbers())
+    if (plan.stages[s].is_input())
+      inputs.push_back(std::make_shared<InputQueue>(memory, s, program, read));
+  const auto tend = [fed = inputs] {
+    for (const auto& input : fed) input->tend();
+  };
   BRIGADE_ASSIGN(worker_pool, ProgramPool::create(std::move(worker_pool), std::move(replicas),
-                                                  program, segments().control()));
+                                                  program, segments().control(), tend));
   return {};
 }
 
@@ -298,6 +306,12 @@ std::shared_ptr<ProgramEnds> RunSession::program() const { return state_->attemp
 std::shared_ptr<OutputQueue> RunSession::output(std::string_view stage) const {
   for (const auto& output : state_->attempt->outputs)
     if (output->stage().name == stage) return output;
+  return nullptr;
+}
+
+std::shared_ptr<InputQueue> RunSession::input(std::string_view stage) const {
+  for (const auto& input : state_->attempt->inputs)
+    if (input->stage().name == stage) return input;
   return nullptr;
 }
 

@@ -9,6 +9,7 @@
 #include <brigade/result.h>
 #include <brigade/stage_types.h>
 #include "pipeline/plan/resume_point.h"
+#include "pipeline/program/input_queue.h"
 #include "pipeline/program/output_queue.h"
 #include "pipeline/supervisor/run_output.h"
 #include "pipeline/supervisor/supervisor.h"
@@ -41,8 +42,9 @@ class RunSession {
 
   /// What a program's threads say to this run; null where it is no program's.
   std::shared_ptr<ProgramEnds> program() const;
-  /// Of the application that is called so; null: there is none.
+  /// The application that is called so; null: there is none of that kind.
   std::shared_ptr<OutputQueue> output(std::string_view stage) const;
+  std::shared_ptr<InputQueue> input(std::string_view stage) const;
 
   /// Of a program's run: where it stands, as Run::state(). Any thread.
   Result<std::string> state() const;

@@ -10,8 +10,12 @@ namespace {
 
 Result<void> check_program(const Plan& plan, const RunOptions& options) {
   if (options.program) return {};
-  for (const PlanStage& stage : plan.stages)
-    if (stage.is_application())
+  for (const PlanStage& stage : plan.stages) {
+    if (stage.is_input())
+      return Error{concat("stage ", quote(stage.name),
+                          " is fed by a program (`producer: application`): start the graph from "
+                          "that program, or put another producer in its place")};
+    if (stage.is_output())
       return Error{concat("stage ", quote(stage.name),
                           " is a program's own (`consumer: application`): start the graph from "
                           "that program, or read it here with `--set stages.",
@@ -20,6 +24,7 @@ Result<void> check_program(const Plan& plan, const RunOptions& options) {
                               ? ""
                               : concat(" --set stages.", stage.name, ".hold=null"),
                           "`")};
+  }
   return {};
 }
 

@@ -14,9 +14,9 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
   EXPECT_THAT(names, testing::UnorderedElementsAre(
                          "synthetic", "npy", "csv", "lines", "passthrough", "repack", "merge",
-                         "repeat", "cache", "cached", "delay", "count", "application", "idx_images",
-                         "image_folder", "image_list", "tar_shards", "cifar_binary",
-                         "augment_image", "decode_image", "torch_classifier"));
+                         "repeat", "cache", "cached", "delay", "count", "application",
+                         "application", "idx_images", "image_folder", "image_list", "tar_shards",
+                         "cifar_binary", "augment_image", "decode_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

@@ -82,7 +82,16 @@ inline Result<Ports> same_image(const AugmentParams& params, const Ports& in) {
   return Ports{image};
 }
 
+inline void add_application(StageTypes& types) {
+  StageType feeds;
+  feeds.contract =
+      Contract<NoParams>("application", "Takes samples from a program.").producer().erased();
+  feeds.contract.application = true;
+  types.add(std::move(feeds));
+}
+
 inline void add_producers(StageTypes& types) {
+  add_application(types);
   types.add<NoProducer>(Contract<IdxParams>("idx_images", "Reads IDX files.")
                             .producer()
                             .param("images", &IdxParams::images, "IDX file of images")

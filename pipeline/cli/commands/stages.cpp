@@ -79,11 +79,10 @@ int show_stages(const StagesArguments& arguments, const StageTypes& program, std
     print(stage_list(types));
     return 0;
   }
-  if (const StageType* const type = types.find(arguments.name)) {
-    print(stage_description(*type));
-    return 0;
-  }
-  return unknown_type(arguments.name, types);
+  if (types.find(arguments.name) == nullptr) return unknown_type(arguments.name, types);
+  for (const StageType& type : types.all())  // an application reads or feeds
+    if (type.contract.type == arguments.name) print(stage_description(type));
+  return 0;
 }
 
 }  // namespace

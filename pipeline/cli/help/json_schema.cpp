@@ -117,6 +117,15 @@ ordered_json special_value(const KeySpec& key, const StageTypes& types) {
   if (key.name == "consumer") return stage_type_names(types, StageKind::consumer);
   if (key.name == "checkpoint") return reference("checkpoint");
   if (key.name == "every") return {{"type", {"string", "integer"}}};
+  if (key.name == "tensors") {
+    const ordered_json sizes = {{"type", "array"}, {"items", {{"type", {"integer", "string"}}}}};
+    const ordered_json tensor = {
+        {"type", "object"},
+        {"properties", {{"dtype", {{"type", "string"}}}, {"shape", sizes}}},
+        {"required", {"dtype", "shape"}},
+        {"additionalProperties", false}};
+    return {{"type", "object"}, {"additionalProperties", tensor}};
+  }
   if (key.name == "from") {
     const ordered_json source = {{"anyOf", {{{"type", "string"}}, reference("source")}}};
     const ordered_json ports = {{"type", "object"}, {"additionalProperties", source}};

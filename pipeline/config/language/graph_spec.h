@@ -70,10 +70,12 @@ struct StageSpec : StageKeys, StagePlanningKeys {
   Given<Join> join;
   std::optional<std::vector<Marked<std::string>>> keep;
   std::optional<std::vector<Marked<std::string>>> drop;
+  std::optional<Ports> tensors;
   std::vector<GivenKey> keys;
   std::vector<Marked<std::string>> unknown_keys;
-  bool params_broken = false;  ///< `params:` is no mapping: said already
-  bool broken = false;         ///< its kind, types or sources could not be read: said already
+  bool tensors_broken = false;  ///< `tensors:` could not be read: said already
+  bool params_broken = false;   ///< `params:` is no mapping: said already
+  bool broken = false;          ///< its kind, types or sources could not be read: said already
 
   const GivenKey* find(std::string_view wanted) const {
     for (const GivenKey& given : keys)

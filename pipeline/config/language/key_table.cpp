@@ -207,9 +207,9 @@ constexpr KeySpec kKeyTable[] = {
     row(stage, "exec", special, "program that runs the stage")
         .takes("a command: text or a list")
         .not_built(),
-    row(stage, "tensors", mapping, "tensors that the application writes")
-        .of(kProducers)
-        .not_built(),
+    row(stage, "tensors", special, "tensors that the program writes, of an application")
+        .takes("a mapping NAME: {dtype: D, shape: [SIZES]}")
+        .of(kProducers),
     row(stage, "hold", whole,
         "batches that an application has at once, from the oldest that it still holds")
         .of_member<&StagePlanningKeys::hold>()
@@ -274,7 +274,6 @@ constexpr ValueSpec kValues[] = {
     {stall, "then", "warn", "nothing: a call that takes long is not a fault"},
     {stall, "then", "abort",
      "after twice that time aborted with a backtrace, after three times killed"},
-    {stage, "producer", "application", "an embedding program writes the samples", kNotBuilt},
 };
 
 }  // namespace

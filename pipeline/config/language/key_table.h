@@ -114,6 +114,12 @@ const ValueSpec* find_value(KeyScope scope, std::string_view key, std::string_vi
 /// for "rows". Empty where it had none.
 std::string_view renamed_key(KeyScope scope, std::string_view name);
 
+/// Those of a stage that say how its processes are: an application, which is none of the graph's,
+/// has none of them.
+inline constexpr std::string_view kKeysOfProcesses[] = {
+    "replicas", "assign",   "threads", "device",       "cpus",
+    "env",      "on_error", "restart", "poison_after", "stall_timeout"};
+
 /// Names for suggestions, in the order of the table.
 std::vector<std::string_view> key_names(KeyScope scope);
 std::vector<std::string_view> value_names(KeyScope scope, std::string_view key);

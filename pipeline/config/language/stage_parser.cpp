@@ -7,6 +7,7 @@
 #include "pipeline/config/language/source_parser.h"
 #include "pipeline/config/language/spec_parser.h"
 #include "pipeline/config/language/spec_reader.h"
+#include "pipeline/config/language/tensors_parser.h"
 
 namespace brigade {
 
@@ -79,6 +80,11 @@ struct StageParser {
     if (read.is_mapping(entry, key)) stage.params = Marked<YamlNode>{entry.value, entry.key_span};
     stage.params_broken = !entry.value.is_map() && !entry.value.is_null();
   }
+
+  void tensors(const YamlEntry& entry, const KeySpec& key) {
+    stage.tensors = parse_tensors(entry, key, read);
+    stage.tensors_broken = !stage.tensors;
+  }
 };
 
 struct Handler {
@@ -97,6 +103,7 @@ constexpr std::array kHandlers = {
     Handler{"params", [](auto& p, auto& e, auto& k) { p.params(e, k); }},
     Handler{"keep", [](auto& p, auto& e, auto& k) { p.stage.keep = p.read.names(e, k); }},
     Handler{"drop", [](auto& p, auto& e, auto& k) { p.stage.drop = p.read.names(e, k); }},
+    Handler{"tensors", [](auto& p, auto& e, auto& k) { p.tensors(e, k); }},
 };
 
 void parse_key(const YamlEntry& entry, const KeySpec& key, StageParser& parser) {

@@ -1,6 +1,8 @@
 #include "pipeline/config/validate/effective_yaml.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include <brigade/text.h>
@@ -86,6 +88,22 @@ void put_passed(YamlNode& map, const ValidStage& stage) {
   put(map, "keep", std::move(keep));
 }
 
+void put_tensors(YamlNode& map, const ValidStage& stage) {
+  if (!stage.type->contract.application || stage.kind != StageKind::producer) return;
+  YamlNode tensors = YamlNode::map();
+  for (const TensorType& type : stage.outputs.tensors) {
+    YamlNode shape = YamlNode::list();
+    for (const Dim& dim : type.shape)
+      shape.items.push_back(
+          YamlNode::scalar(concat(dim.kind == Dim::Kind::up_to ? "<=" : "", dim.size)));
+    YamlNode tensor = YamlNode::map();
+    put(tensor, "dtype", dtype_name(type.dtype));
+    put(tensor, "shape", std::move(shape));
+    put(tensors, type.name, std::move(tensor));
+  }
+  put(map, "tensors", std::move(tensors));
+}
+
 /// Those whose names begin with `prefix`, without it.
 YamlNode params_node(const ValidStage& stage, std::string_view prefix) {
   YamlNode params = YamlNode::map();
@@ -118,12 +136,19 @@ YamlNode type_node(const ValidStage& stage) {
   return list;
 }
 
+bool is_of_processes(std::string_view key) {
+  return std::find(std::begin(kKeysOfProcesses), std::end(kKeysOfProcesses), key) !=
+         std::end(kKeysOfProcesses);
+}
+
 // Whether a key can be given here, and says more than that.
 bool has_effect(const KeySpec& key, const ValidStage& stage) {
   if (key.name == "drop_last") return stage.batched;
   if (key.name == "chunk") return !stage.batched;
   if (key.name == "assign") return stage.fixed;
-  if (key.name == "hold") return stage.type->contract.application;
+  const bool application = stage.type->contract.application;
+  if (key.name == "hold") return application && stage.kind == StageKind::consumer;
+  if (application && is_of_processes(key.name)) return false;
   return (key.users & key_users(stage)) != 0;
 }
 
@@ -139,6 +164,7 @@ YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
           value_names(key.scope, key.name)[static_cast<std::size_t>(stage.join) - 1]);
     if (key.name == "params") put_params(map, stage);
     if (key.name == "keep") put_passed(map, stage);
+    if (key.name == "tensors") put_tensors(map, stage);
     if (has_effect(key, stage)) put_field<StageKeys, StagePlanningKeys>(map, key, stage);
   }
   return map;

@@ -56,19 +56,25 @@ void check_application(Validation& v, const Draft& draft) {
     v.error(
         draft, *hold, "`hold:` is for `consumer: application`",
         {concat("remove it; on a command line: `--set stages.", draft.stage.name, ".hold=null`")});
+  if (const GivenKey* const tensors = draft.spec->find("tensors");
+      !application && tensors != nullptr && draft.stage.kind == StageKind::producer)
+    v.error(draft, tensors->span, "`tensors:` is for `producer: application`");
   if (!application) return;
-  for (const std::string_view key : {"replicas", "assign", "threads", "device", "cpus", "env",
-                                     "on_error", "restart", "poison_after", "stall_timeout"}) {
+  for (const std::string_view key : kKeysOfProcesses) {
     if (const Span* given = draft.spec->given(key))
       v.error(draft, *given,
               concat("`", key, ":` is for stages that run in processes of their own; an ",
                      "application is the program that starts the graph"));
   }
   if (!v.graph.checkpoint_file) return;
-  v.diagnostics.error(v.graph.checkpoint_file->span,
-                      concat("`checkpoint:` saves what a consumer has learned, and stage ",
-                             quote(draft.spec->name.value), " is a program, which saves its own"),
-                      {"leave `checkpoint:` out"});
+  const bool feeds = draft.stage.kind == StageKind::producer;
+  v.diagnostics.error(
+      v.graph.checkpoint_file->span,
+      feeds ? concat("`checkpoint:` goes on in the middle of the data, and those of stage ",
+                     quote(draft.spec->name.value), " are a program's, which cannot be read again")
+            : concat("`checkpoint:` saves what a consumer has learned, and stage ",
+                     quote(draft.spec->name.value), " is a program, which saves its own"),
+      {"leave `checkpoint:` out"});
 }
 
 void check_sum(Validation& v) {

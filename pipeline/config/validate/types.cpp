@@ -51,13 +51,20 @@ void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::st
                   ".")});
 }
 
+// Of the kind that is asked for, where several have the name: an application reads or feeds.
+const StageType* find_in(const StageTypes& types, const Draft& draft, const std::string& name) {
+  for (const StageType& type : types.all())
+    if (type.contract.type == name && type.contract.kind == *draft.spec->kind) return &type;
+  return types.find(name);
+}
+
 // In the plugin that the stage names; the links of a fused stage may also be the program's.
 const StageType* look_up(const Validation& v, const Draft& draft, const std::string& name) {
   if (draft.plugin != nullptr) {
-    const StageType* type = draft.plugin->find(name);
+    const StageType* type = find_in(*draft.plugin, draft, name);
     if (type != nullptr || !draft.spec->fused) return type;
   }
-  return v.context.types.find(name);
+  return find_in(v.context.types, draft, name);
 }
 
 const StageType* find_type(Validation& v, const Draft& draft, const Marked<std::string>& written) {

@@ -89,6 +89,7 @@ TEST(ConfigsFolder, ShowsEveryKeyAndValueThatIsBuilt) {
   for (const auto& files : config_graphs()) shown.graph(load_config(files, types).tree);
   // A plugin must be built first, and a program, so these lie among the examples.
   shown.graph(load_config({"../examples/own_loop/own_loop.yaml"}, types).tree);
+  shown.graph(load_config({"../examples/feed_and_collect/feed_and_collect.yaml"}, types).tree);
   shown.graph(load_config({"../examples/own_plugin/own_plugin.yaml"}, types).tree);
   for (const KeySpec& key : key_table())
     EXPECT_TRUE(!key.built || shown.has(key.scope, key.name))

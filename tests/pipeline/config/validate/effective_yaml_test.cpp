@@ -84,5 +84,17 @@ TEST(EffectiveYaml, LoadingItGivesTheSameGraph) {
   }
 }
 
+TEST(EffectiveYaml, OfAnApplicationHasNoKeysOfProcesses) {
+  const auto loaded = LoadText()(
+      "stages:\n  tasks: {producer: application, tensors: {x: {dtype: f32, shape: [<=4, 3]}}}\n"
+      "  end: {consumer: count, from: tasks}\n");
+  ASSERT_TRUE(loaded.graph) << loaded.messages();
+  const std::string text = effective_yaml(*loaded.graph);
+  const auto again = LoadText()(text);
+  ASSERT_TRUE(again.graph) << again.messages();
+  EXPECT_EQ(effective_yaml(*again.graph), text);
+  EXPECT_EQ(again.graph->stages[0].outputs, loaded.graph->stages[0].outputs);
+}
+
 }  // namespace
 }  // namespace brigade

@@ -1,0 +1,104 @@
+#include "pipeline/config/language/tensors_parser.h"
+
+#include <charconv>
+#include <cstdint>
+
+#include <brigade/text.h>
+
+namespace brigade {
+
+namespace {
+
+std::optional<Dim> parse_size(const YamlNode& node) {
+  if (!node.is_scalar()) return std::nullopt;
+  const auto bound = strip_prefix(node.text, "<=");
+  const std::string_view text = trim(bound ? *bound : std::string_view(node.text));
+  std::int64_t size = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || size < 1)
+    return std::nullopt;
+  return bound ? up_to(size) : Dim(size);
+}
+
+class TensorParser {
+ public:
+  TensorParser(SpecReader& read, const YamlEntry& entry) : read_(read), entry_(entry) {
+    type.name = entry.key;
+  }
+
+  bool parse() {
+    if (!is_name(entry_.key))
+      return refuse(entry_.key_span, concat(quote(entry_.key), " is no name for a tensor"),
+                    "a name has letters, digits, _ and -, and begins with a letter");
+    if (!entry_.value.is_map())
+      return refuse(entry_.value.span, concat("expected a tensor, found ", describe(entry_.value)),
+                    "a tensor is `NAME: {dtype: f32, shape: [3, 4]}`");
+    const YamlEntry* const dtype = entry_.value.find("dtype");
+    const YamlEntry* const shape = entry_.value.find("shape");
+    for (const YamlEntry& inner : entry_.value.entries)
+      if (&inner != dtype && &inner != shape)
+        return refuse(inner.key_span, concat("unknown key ", quote(inner.key)),
+                      "a tensor has `dtype:` and `shape:`");
+    if (dtype == nullptr || shape == nullptr)
+      return refuse(entry_.key_span,
+                    concat("it does not say its `", dtype == nullptr ? "dtype" : "shape", "`"),
+                    "a tensor is `NAME: {dtype: f32, shape: [3, 4]}`; [] is a scalar");
+    return parse_dtype_of(dtype->value) && parse_shape(shape->value);
+  }
+
+  TensorType type;
+
+ private:
+  bool parse_dtype_of(const YamlNode& node) {
+    const auto dtype = node.is_scalar() ? parse_dtype(node.text) : std::nullopt;
+    if (!dtype)
+      return refuse(node.span, concat("`dtype`: expected a dtype, found ", describe(node)),
+                    "dtypes are bool, u8, i8, i16, i32, i64, f16, bf16, f32 and f64");
+    type.dtype = *dtype;
+    return true;
+  }
+
+  bool parse_shape(const YamlNode& node) {
+    if (!node.is_list()) return refuse_size(node);
+    for (const YamlNode& item : node.items) {
+      const auto size = parse_size(item);
+      if (!size) return refuse_size(item);
+      type.shape.push_back(*size);
+    }
+    return true;
+  }
+
+  bool refuse_size(const YamlNode& node) {
+    return refuse(
+        node.span,
+        concat("`shape`: expected ", node.is_list() ? "a size" : "sizes of one sample", ", found ",
+               describe(node)),
+        "sizes are a list: [3, 4]; [] is a scalar, `<=100` differs from sample to sample");
+  }
+
+  bool refuse(const Span& span, const std::string& message, std::string help) {
+    read_.error(span, concat("`tensors`: ", entry_.key, ": ", message), {std::move(help)});
+    return false;
+  }
+
+  SpecReader& read_;
+  const YamlEntry& entry_;
+};
+
+}  // namespace
+
+std::optional<Ports> parse_tensors(const YamlEntry& entry, const KeySpec& key, SpecReader& read) {
+  if (!entry.value.is_map() || entry.value.entries.empty()) {
+    read.unexpected(entry, key);
+    return std::nullopt;
+  }
+  Ports ports;
+  for (const YamlEntry& tensor : entry.value.entries) {
+    TensorParser parser(read, tensor);
+    if (!parser.parse()) return std::nullopt;
+    ports.tensors.push_back(std::move(parser.type));
+  }
+  return ports;
+}
+
+}  // namespace brigade

@@ -1,0 +1,16 @@
+#pragma once
+
+// `tensors:` of a stage that a program feeds: NAME -> {dtype: D, shape: [SIZES]}, per sample. A
+// size `<=N` differs from sample to sample. Part of the spec parser.
+
+#include <optional>
+
+#include <brigade/types.h>
+#include "pipeline/config/language/spec_reader.h"
+
+namespace brigade {
+
+/// Nothing where one could not be read (said already).
+std::optional<Ports> parse_tensors(const YamlEntry& entry, const KeySpec& key, SpecReader& read);
+
+}  // namespace brigade
