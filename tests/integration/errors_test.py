@@ -31,6 +31,21 @@ class Errors(ProgramTest):
                           "fails at sample "
                           "500, as told (fail_at)")
 
+    def test_a_graph_that_a_program_feeds_or_reads_says_so(self):
+        feeds = ("stages:\n"
+                 "  tasks: {producer: application, tensors: {x: {dtype: f32, shape: [3]}}}\n"
+                 "  end: {consumer: count, from: tasks}\n")
+        reads = ("stages:\n  numbers: {producer: synthetic, batch: 4}\n"
+                 "  train: {consumer: application, from: numbers}\n")
+        for yaml, said in ((feeds, 'stage "tasks" is fed by a program (`producer: application`): '
+                                   "start the graph from that program, or put another producer in "
+                                   "its place"),
+                           (reads, 'stage "train" is a program\'s own (`consumer: application`): '
+                                   "start the graph from that program, or read it here with "
+                                   "`--set stages.train.consumer=count`")):
+            finished = self.run_graph(yaml, "--quiet")
+            self.assertEqual((finished.code, finished.err), (2, f"brigade: error: {said}\n"))
+
 
 if __name__ == "__main__":
     main()
