@@ -124,13 +124,15 @@ INSTANTIATE_TEST_SUITE_P(All, FeedingEnds, testing::Bool(), [](const auto& in_pr
 
 struct FeedingProcesses : Feeding {};
 
+constexpr int kKillsMax = 40;  // where a worker takes long to start, they would be all there is
+
 // Workers die all the time, and the program notices nothing.
 TEST_P(FeedingProcesses, WorkersAreKilledMeanwhile) {
   auto run = start("seed: 1\n" + fed_graph());
   std::atomic<bool> over = false;
   std::atomic<int> killed = 0;
   std::thread killer([&] {
-    for (int i = 0; !over; ++i) {
+    for (int i = 0; !over && killed < kKillsMax; ++i) {
       std::this_thread::sleep_for(milliseconds(15));
       const auto workers = find_workers(getpid());
       const auto found = workers.find(concat("work.", i % 2));
