@@ -75,6 +75,10 @@ target_link_libraries(libbrigade PRIVATE
 target_link_options(libbrigade PRIVATE -Wl,--no-undefined -Wl,--as-needed)
 target_compile_features(libbrigade INTERFACE cxx_std_20)
 add_library(Brigade::brigade ALIAS libbrigade)  # what find_package(Brigade) gives
+add_library(brigade_c INTERFACE)  # without what C++ needs
+target_include_directories(brigade_c INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_link_libraries(brigade_c INTERFACE $<TARGET_FILE:libbrigade>)
+add_library(Brigade::c ALIAS brigade_c)
 
 # The same objects for tests and benchmarks, which also look inside.
 add_library(brigade_core STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:brigade_core_objects>)

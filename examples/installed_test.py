@@ -120,7 +120,7 @@ def check_project(moved, folder, kind, configure):
 def main():
     build, cmake, generator, compiler, *flags = sys.argv[1:]
     configure = [cmake, "-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}",
-                 f"-DCMAKE_CXX_FLAGS={' '.join(flags)}"]
+                 f"-DCMAKE_CXX_FLAGS={' '.join(flags)}", f"-DCMAKE_C_FLAGS={' '.join(flags)}"]
     with tempfile.TemporaryDirectory(prefix="brigade_test_install_") as name:
         folder = pathlib.Path(name).resolve()
         moved = install(pathlib.Path(build), cmake, folder)
@@ -128,7 +128,7 @@ def main():
         if not flags:  # the sanitizers' reports name sources by their paths
             check_paths(moved, pathlib.Path(build))
         check_modules(moved, folder)
-        for example in ("hello_line", "own_stage", "own_plugin", "own_loop"):
+        for example in ("hello_line", "own_stage", "own_plugin", "own_loop", "plain_c"):
             check_example(moved, folder, example, configure)
         for kind in ("stage", "program"):
             check_project(moved, folder, kind, configure)

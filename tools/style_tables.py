@@ -19,6 +19,7 @@ ROOMS = (
     "pipeline/worker", "pipeline/launch", "pipeline/program", "pipeline/supervisor",
     "pipeline/session",
     "pipeline/cli/draw", "pipeline/cli/help", "pipeline/cli/commands", "pipeline/cli",
+    "pipeline/c_api",
     "tests", "bench")
 # Room -> (what it may not include although it is below, but these).
 REFUSED = {
@@ -75,6 +76,7 @@ NO_TEST = {
     "pipeline/config/language/key_reader.cpp": "key_table_test and spec_parser_test read every row",
     "pipeline/config/language/key_printer.cpp": "effective_yaml_test prints every row",
     "pipeline/plan/plan_fields.h": "plan_json_test writes and reads all of it",
+    "include/brigade/c.h": "tests/pipeline/c_api calls all of it",
     "include/brigade/harness.h": "runs the stages of tests/stages",
     "include/brigade/harness/tensor.h": "part of harness.h",
     "stages/api/harness_params.cpp": "part of harness.h",
@@ -84,6 +86,7 @@ NO_TEST = {
     "pipeline/config/language/tensors_parser.cpp": "tests/golden/config/values.txt has its texts",
     "pipeline/program/standstill.cpp": "the tests of output_queue.h and input_queue.h stand still",
     "stages/basic/application.cpp": "tests/pipeline/program reads it",
+    "pipeline/c_api/handles.h": "part of run.cpp and graph.cpp",
     "pipeline/cli/main.cpp": "calls the application; tests/integration runs the program",
     **{f"{folder}/{name}.cpp": f"{test}_test.cpp has them together"
        for folder, test, names in (

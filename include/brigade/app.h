@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <brigade/export.h>
+#include <brigade/result.h>
 #include <brigade/stage_types.h>
 
 namespace brigade {
@@ -26,16 +27,25 @@ class BRIGADE_API App {
   /// `types`: the program's own, found before those that come with Brigade.
   App(int argc, char** argv, const StageTypes& types = {});
 
+  /// For a host that cannot be executed again, such as an interpreter: workers execute `program`, a
+  /// `brigade` of this version. Empty: the one that was installed with this library. They know the
+  /// stage types that come with Brigade, and those of plugins. An error: there is no such program.
+  static Result<App> of_host(std::string program = "");
+
   /// The commands of `brigade` (run, check, plan, ...) with this program's stage types; returns the
   /// exit code.
   int run_command() const;
 
   const StageTypes& types() const { return types_; }
+  /// What workers execute: a path.
+  const std::string& workers() const { return workers_; }
   /// CLOCK_MONOTONIC, nanoseconds, when the program started.
   std::int64_t started_ns() const { return started_ns_; }
 
  private:
+  App();
   std::vector<std::string> arguments_;
+  std::string workers_ = "/proc/self/exe";
   StageTypes types_;
   std::int64_t started_ns_;
 };

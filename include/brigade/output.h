@@ -106,8 +106,13 @@ class BRIGADE_API Output {
   Result<std::optional<Batch>> next_in_epoch(std::uint64_t epoch,
                                              Here here = {__builtin_FILE(), __builtin_LINE()});
 
+  /// An error where there is nothing to read: no such output, or one that was closed. Any thread.
+  Result<void> check() const;
   /// Whether nothing will be given any more. Of the thread that calls next().
   bool ended() const;
+  /// Whether as many batches are held as `hold:` allows, so that next() first waits for one to be
+  /// returned. Of the thread that calls next().
+  bool full() const;
 
   /// What is left of epoch `epoch`, as a range. Epochs that come before it must have been read.
   Batches epoch(std::uint64_t epoch, Here here = {__builtin_FILE(), __builtin_LINE()});

@@ -6,13 +6,15 @@
 //   auto run = brigade::Pipeline::from_file("imagenet.yaml").value().start(app).value();
 //   return run->wait() ? 0 : 1;
 //
-// Legal order: from_file (set | limit | state)* start, then wait, stop and state in any order.
+// Legal order: (from_file | from_text) (set | limit | state)* start, then wait, stop and state in
+// any order.
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <brigade/app.h>
@@ -22,6 +24,8 @@
 #include <brigade/result.h>
 
 namespace brigade {
+
+struct GraphFiles;
 
 /// A graph that runs. Destroying it ends the run at once. In a child that the program has forked
 /// calls fail or do nothing, and batches that were held may be read.
@@ -65,12 +69,28 @@ class BRIGADE_API Run {
   std::unique_ptr<State> state_;
 };
 
+/// What is wrong with a graph, or looks so, and where: as `brigade check` shows it.
+struct GraphDiagnostic {
+  bool is_error = false;     ///< else a warning
+  std::string file = {};     ///< as it was given; "--set" for what was set; empty: no place
+  int line = 0;              ///< from 1; 0: it is about all of `file`
+  int column = 0;            ///< from 1, in characters
+  std::string source = {};   ///< that line of the file
+  std::string message = {};  ///< one line: what was expected and found
+  std::string help = {};     ///< what to do; lines, without the last one's end
+};
+
 class BRIGADE_API Pipeline {
  public:
   /// Files after the first lie over it, key by key. An error names a file that cannot be read.
   static Result<Pipeline> from_file(const std::string& path,
                                     const std::vector<std::string>& more = {});
 
+  /// YAML in hand. Its paths are relative to the working directory; messages call it `name`.
+  static Pipeline from_text(std::string yaml, std::string name = "graph");
+
+  /// YAML in hand that lies over what is there, key by key.
+  Pipeline& add_text(std::string yaml, std::string name = "graph");
   /// As `--set stages.augment.replicas=4` on the command line.
   Pipeline& set(std::string key_and_value);
   /// Only the first `samples` of every indexed producer.
@@ -90,13 +110,20 @@ class BRIGADE_API Pipeline {
   /// Shows warnings and errors only; otherwise progress goes to standard error.
   Pipeline& quiet(bool yes = true);
 
+  /// All mistakes and warnings, in the order of their places; runs nothing.
+  std::vector<GraphDiagnostic> check(const App& app) const;
+  /// What `brigade plan --json` prints. The error holds every mistake, a few lines each.
+  Result<std::string> plan_json(const App& app) const;
+
   /// Checks everything and starts. The error holds every mistake, a few lines each. `app` outlives
   /// the run.
   Result<std::unique_ptr<Run>> start(const App& app) const;
 
  private:
   Pipeline() = default;
+  GraphFiles graph_files() const;
   std::vector<std::string> files_;
+  std::vector<std::pair<std::string, std::string>> texts_;  // name, YAML
   std::vector<std::string> sets_;
   std::optional<std::string> state_;
   std::uint64_t limit_ = 0;  // 0: all

@@ -99,6 +99,18 @@ std::vector<std::string> module_folders() {
   return folders;
 }
 
+Result<std::string> installed_program() {
+  const fs::path folder = core_folder();
+  for (const fs::path& path : {folder / "../bin/brigade", folder / "brigade"}) {
+    std::error_code error;
+    if (!fs::is_directory(path, error) && access(path.c_str(), X_OK) == 0)
+      return path.lexically_normal().string();
+  }
+  return Error{concat("the program brigade was not found: neither in ",
+                      (folder / "../bin").lexically_normal().string(), " nor in ", folder.string(),
+                      "; install it with the library, or name its path")};
+}
+
 std::optional<std::string> find_module_file(const std::string& module) {
   if (module.starts_with('/')) return module;
   for (const std::string& folder : module_folders()) {

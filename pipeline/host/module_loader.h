@@ -24,6 +24,10 @@ inline constexpr const char* kModulePathVariable = "BRIGADE_MODULE_PATH";
 /// Where modules are looked for, in this order.
 std::vector<std::string> module_folders();
 
+/// The path of the program `brigade` that was installed with the core library: in `../bin` of its
+/// folder, or in that.
+Result<std::string> installed_program();
+
 /// The file of a module, without opening it; nothing when it is in none of the folders. A path is
 /// the file itself.
 std::optional<std::string> find_module_file(const std::string& module);

@@ -59,6 +59,10 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   bool ended() const { return over_ || mark_.in_child(); }
   /// By task queue: all samples below this number have been given, held or not. Any thread.
   ByQueue<std::uint64_t> handed_out() const;
+  /// Whether next() has to wait for a batch to be returned. Likewise.
+  bool full() const {
+    return places_[next_number_ % places_.size()].held.load(std::memory_order_acquire);
+  }
   /// The program reads no more: what is left is finished unread. Once; nobody is in next().
   void close();
   /// Ends the run, for a reason in the program's loop.

@@ -21,7 +21,8 @@ LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
                      .metadata = metadata,
                      .environment = process_environment(),
                      .working_directory = process_working_directory(),
-                     .plugins = &plugins});
+                     .plugins = &plugins,
+                     .texts = files.texts});
 }
 
 namespace {
@@ -51,13 +52,12 @@ PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types) {
   result.limits = probe_machine();
   PlanResult planned = plan_graph(*result.loaded.graph, result.limits);
   if (planned.ok()) result.messages += use_files_of_caches(result, types, planned);
-  Diagnostics problems;
   for (const PlanProblem& problem : planned.problems) {
     const std::string about =
         problem.stage.empty() ? "" : concat("stage \"", problem.stage, "\": ");
-    problems.error({problem.mark}, about + problem.message, {problem.help});
+    result.problems.error({problem.mark}, about + problem.message, {problem.help});
   }
-  result.messages += problems.render(result.loaded.source);
+  result.messages += result.problems.render(result.loaded.source);
   if (planned.ok()) result.plan = std::move(planned.plan);
   return result;
 }

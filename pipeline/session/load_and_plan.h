@@ -21,6 +21,7 @@ struct GraphFiles {
   std::vector<std::string> files;
   std::vector<std::string> sets;       ///< KEY=VALUE
   std::optional<std::uint64_t> limit;  ///< samples of every indexed producer
+  std::vector<SourceFile> texts = {};  ///< over the files; relative to the working directory
 };
 
 /// Reads and proves the files, with this process's environment and working directory. `types`
@@ -32,6 +33,7 @@ struct PlannedGraph {
   MachineLimits limits;
   std::optional<Plan> plan;          ///< nothing after mistakes
   std::vector<SourceAudit> sources;  ///< of that plan: those whose samples are known
+  Diagnostics problems;              ///< of planning; those before it are in `loaded`
   std::string messages;  ///< mistakes and warnings for people; ends in a newline unless empty
 };
 

@@ -10,7 +10,9 @@
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/forked.h"
+#include "base/printable.h"
 #include "pipeline/config/yaml/source_text.h"
+#include "pipeline/plan/plan_json.h"
 #include "pipeline/session/console.h"
 #include "pipeline/session/start_run.h"
 
@@ -93,16 +95,40 @@ std::string no_output(const Plan& plan, std::string_view name) {
                               : concat("the graph has ", join(names, ", ", " and ")));
 }
 
+std::vector<GraphDiagnostic> diagnostics_of(const Diagnostics& found, const SourceText& source) {
+  std::vector<GraphDiagnostic> all;
+  for (const Diagnostic* diagnostic : found.sorted()) {
+    const ShownPlace at = shown_place(source, *diagnostic);
+    GraphDiagnostic& shown = all.emplace_back();
+    shown.is_error = diagnostic->severity == Severity::error;
+    shown.file = printable(at.file);
+    shown.line = at.line;
+    shown.column = at.column;
+    if (at.line > 0) shown.source = printable(source.line(diagnostic->span.mark));
+    shown.message = printable(diagnostic->message);
+    for (const std::string& line : diagnostic->help)
+      shown.help += concat(shown.help.empty() ? "" : "\n", printable(line));
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<std::optional<Batch>> Output::next(Here here) { return next_in_epoch(kNever, here); }
 
-Result<std::optional<Batch>> Output::next_in_epoch(std::uint64_t epoch, Here here) {
+Result<void> Output::check() const {
   if (!handle_->queue) return Error{handle_->why_not};
+  return {};
+}
+
+Result<std::optional<Batch>> Output::next_in_epoch(std::uint64_t epoch, Here here) {
+  BRIGADE_TRY(check());
   return handle_->queue->next(epoch, here);
 }
 
 bool Output::ended() const { return !handle_->queue || handle_->queue->ended(); }
+
+bool Output::full() const { return handle_->queue && handle_->queue->full(); }
 
 Output::Iterator Output::begin(Here here) { return {*this, kNever, here}; }
 
@@ -241,6 +267,15 @@ Result<Pipeline> Pipeline::from_file(const std::string& path,
   return pipeline;
 }
 
+Pipeline Pipeline::from_text(std::string yaml, std::string name) {
+  return std::move(Pipeline().add_text(std::move(yaml), std::move(name)));
+}
+
+Pipeline& Pipeline::add_text(std::string yaml, std::string name) {
+  texts_.emplace_back(std::move(name), std::move(yaml));
+  return *this;
+}
+
 Pipeline& Pipeline::set(std::string key_and_value) {
   sets_.push_back(std::move(key_and_value));
   return *this;
@@ -276,10 +311,32 @@ Pipeline& Pipeline::quiet(bool yes) {
   return *this;
 }
 
-Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
+GraphFiles Pipeline::graph_files() const {
   GraphFiles files{files_, sets_, {}};
   if (limit_ != 0) files.limit = limit_;
-  const PlannedGraph planned = plan_files(files, app.types());
+  for (const auto& [name, yaml] : texts_) files.texts.push_back({name, yaml, ""});
+  return files;
+}
+
+std::vector<GraphDiagnostic> Pipeline::check(const App& app) const {
+  const PlannedGraph planned = plan_files(graph_files(), app.types());
+  const SourceText& source = planned.loaded.source;
+  std::vector<GraphDiagnostic> all = diagnostics_of(planned.loaded.diagnostics, source);
+  const std::vector<GraphDiagnostic> planning = diagnostics_of(planned.problems, source);
+  all.insert(all.end(), planning.begin(), planning.end());
+  if (planned.plan)
+    for (const std::string& warning : planned.plan->warnings) all.push_back({.message = warning});
+  return all;
+}
+
+Result<std::string> Pipeline::plan_json(const App& app) const {
+  const PlannedGraph planned = plan_files(graph_files(), app.types());
+  if (!planned.plan) return Error{std::string(trim(planned.messages))};
+  return plan_to_json(*planned.plan);
+}
+
+Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
+  const PlannedGraph planned = plan_files(graph_files(), app.types());
   if (!planned.plan) return Error{std::string(trim(planned.messages))};
   std::unique_ptr<Run> run(new Run());
   run->state_ = std::make_unique<Run::State>();
@@ -287,6 +344,7 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
   options.in_process = in_process_;
   options.program = true;
   options.exec_ns = app.started_ns();
+  options.workers = app.workers();
   Run::State& state = *run->state_;
   BRIGADE_ASSIGN(state.console, Console::create(STDERR_FILENO, quiet_));
   const Past past = resume_ ? Past::resume : overwrite_ ? Past::overwrite : Past::refuse;

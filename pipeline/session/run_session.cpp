@@ -95,7 +95,7 @@ struct RunSession::Attempt {
         resume(memory->run.resume) {}
   SharedSegments& segments() const { return *memory->segments; }
   Result<void> open_program();
-  Result<void> make_worker_pool(const StageTypes& types, bool in_process);
+  Result<void> make_worker_pool(const StageTypes& types, const RunOptions& options);
   RunOutcome supervise(RunOutput& lines);
   void finish_cache_files(RunOutput& lines);
 };
@@ -126,14 +126,15 @@ struct RunSession::State {
   Result<void> go_on();
 };
 
-Result<void> RunSession::Attempt::make_worker_pool(const StageTypes& types, bool in_process) {
-  if (in_process) {
+Result<void> RunSession::Attempt::make_worker_pool(const StageTypes& types,
+                                                   const RunOptions& options) {
+  if (options.in_process) {
     BRIGADE_ASSIGN(auto made, ThreadPool::create(plan, resume, segments(), types));
     threads = made.get();
     worker_pool = std::move(made);
     return {};
   }
-  BRIGADE_ASSIGN(spawner, Spawner::create());
+  BRIGADE_ASSIGN(spawner, Spawner::create(options.workers));
   BRIGADE_ASSIGN(worker_pool,
                  ProcessPool::create(plan, segments(), types, *spawner, own_environment()));
   return {};
@@ -197,7 +198,7 @@ Result<std::unique_ptr<RunSession::Attempt>> RunSession::State::prepare(ResumePo
   BRIGADE_ASSIGN(made->cache_files, create_cache_files(plan, types));
   BRIGADE_ASSIGN(made->memory->segments,
                  SharedSegments::create(made->plan, made->resume, cache_fds(made->cache_files)));
-  BRIGADE_TRY(made->make_worker_pool(types, options.in_process));
+  BRIGADE_TRY(made->make_worker_pool(types, options));
   if (options.program) BRIGADE_TRY(made->open_program());
   QuarantineFile list(options.quarantine_file ? quarantine_file_name(plan.name) : "");
   BRIGADE_ASSIGN(made->disk, DiskWriter::start(plan, made->resume, made->segments().control(),

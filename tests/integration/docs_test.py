@@ -11,6 +11,7 @@ The words behind ``` say what a block is:
                     its own
     yaml = PATH     the file PATH of this repository, word for word
     cpp             compiles behind the page's C++ above it
+    c               compiles as C11, without a warning
     text            is to be looked at
     ANY not run: WHY, and ANY with torch, of a build that has the torch package
 Of commands that are not run, and of those within a sentence, the subcommand and its flags exist;
@@ -183,6 +184,15 @@ class Page:
         self.cpp += [f'#line {block.line} "{self.name}"', block.text()]
         return "compiled"
 
+    def do_c(self, block):
+        status, said = self.ask(COMPILER, "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror",
+                                f"-I{ROOT}/include", "-fsyntax-only", "-x", "c", "-",
+                                text=f'#line {block.line} "{self.name}"\n{block.text()}')
+        error = re.search(rf"^{re.escape(self.name)}:(\d+):.*error: ", said, re.M)
+        if status != 0:
+            self.fail(error[1] if error else block.line, said)
+        return "compiled"
+
     def compile(self):
         status, said = self.ask(COMPILER, "-std=c++20", f"-I{ROOT}/include", "-fsyntax-only", "-x",
                                 "c++", "-", text="\n".join(self.cpp))
@@ -237,6 +247,7 @@ class Controls(unittest.TestCase):
         check_page("page.md", fragment.replace("WHAT", "from"))
         self.found(fragment.replace("WHAT", "form"), 2, ":3:")
         self.found("```yaml = configs/hello.yaml\nstages: {}\n```\n", 2, "configs/hello.yaml")
+        self.found("```c\nint a;\nint *b = a;\n```\n", 3, "makes pointer from integer")
         self.found("```cpp\nint a;\n```\n```cpp\nint b = c;\n```\n", 5, "not declared")
 
 

@@ -7,8 +7,10 @@
 
 #include <brigade/text.h>
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/log.h"
 #include "pipeline/cli/commands/command_line.h"
+#include "pipeline/host/module_loader.h"
 #include "pipeline/supervisor/stop_requests.h"
 #include "pipeline/worker/worker.h"
 #include "stages/builtin.h"
@@ -38,6 +40,21 @@ App::App(int argc, char** argv, const StageTypes& types)
   types_.append(builtin_stage_types());
   if (const char* role = std::getenv(kRoleVariable)) become_worker(role, types_);
   open_standard_descriptors();
+}
+
+App::App() : types_(builtin_stage_types()), started_ns_(monotonic_ns()) {
+  open_standard_descriptors();
+}
+
+Result<App> App::of_host(std::string program) {
+  App app;
+  app.workers_ = std::move(program);
+  if (app.workers_.empty()) {
+    BRIGADE_ASSIGN(app.workers_, installed_program());
+  } else if (access(app.workers_.c_str(), X_OK) != 0) {
+    return error_of_errno(concat("cannot execute ", app.workers_));
+  }
+  return app;
 }
 
 int App::run_command() const { return parse_command_line(arguments_)(types_, started_ns_); }

@@ -74,24 +74,27 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
     if (stage.type->indexed) stage.limit = *options.limit;
 }
 
+void add_texts(LoadedGraph& loaded, std::vector<SourceFile> texts, const LoadOptions& options) {
+  for (SourceFile& text : texts) {
+    auto checked = check_source(std::move(text.text));
+    if (!checked) {
+      loaded.diagnostics.file_error(text.name, checked.error().message);
+      continue;
+    }
+    text.text = std::move(*checked);
+    if (text.folder.empty()) text.folder = options.working_directory;
+    loaded.source.add(std::move(text));
+  }
+}
+
 }  // namespace
 
 std::string LoadedGraph::messages() const { return diagnostics.render(source); }
 
 LoadedGraph load_graph(std::vector<SourceFile> texts, const LoadOptions& options) {
   LoadedGraph loaded;
-  bool whole = true;
-  for (SourceFile& text : texts) {
-    auto checked = check_source(std::move(text.text));
-    whole = whole && checked;
-    if (!checked) {
-      loaded.diagnostics.file_error(text.name, checked.error().message);
-      continue;
-    }
-    text.text = std::move(*checked);
-    loaded.source.add(std::move(text));
-  }
-  if (whole) check(loaded, options);
+  add_texts(loaded, std::move(texts), options);
+  if (loaded.diagnostics.ok()) check(loaded, options);
   return loaded;
 }
 
@@ -107,7 +110,9 @@ LoadedGraph load_graph(const LoadOptions& options) {
       loaded.diagnostics.file_error(path, text.error().message);
     }
   }
-  if (options.files.empty()) loaded.diagnostics.file_error("brigade", "no YAML file was given");
+  add_texts(loaded, options.texts, options);
+  if (options.files.empty() && options.texts.empty())
+    loaded.diagnostics.file_error("brigade", "no YAML file was given");
   if (loaded.diagnostics.ok()) check(loaded, options);
   return loaded;
 }

@@ -36,6 +36,8 @@ struct LoadOptions {
   Environment environment;          ///< for ${NAME}; none: no variables but those of `vars:`
   std::string working_directory;    ///< absolute
   PluginReader* plugins = nullptr;  ///< null: a graph that names one is refused
+  std::vector<SourceFile> texts =
+      {};  ///< laid over the files; without a folder, their paths are relative to the working one
 };
 
 struct LoadedGraph {

@@ -78,14 +78,9 @@ void render_line(std::string& out, std::string_view line, const Span& span) {
 }
 
 std::string place(const SourceText& source, const Diagnostic& diagnostic) {
-  if (!diagnostic.path.empty()) return concat(diagnostic.path, ": ");
-  const SourceMark& mark = diagnostic.span.mark;
-  if (mark.file < 0) return "";
-  const SourceFile& file = source.file(mark.file);
-  if (file.is_setting || mark.line < 1) return concat(file.name, ": ");
-  const auto column = static_cast<std::size_t>(std::max(mark.column, 1) - 1);
-  return concat(file.name, ":", mark.line, ":", characters(source.line(mark).substr(0, column)) + 1,
-                ": ");
+  const ShownPlace at = shown_place(source, diagnostic);
+  if (at.file.empty()) return "";
+  return at.line == 0 ? concat(at.file, ": ") : concat(at.file, ":", at.line, ":", at.column, ": ");
 }
 
 std::string render_one(const SourceText& source, const Diagnostic& diagnostic) {
@@ -121,7 +116,18 @@ void Diagnostics::file_error(std::string path, std::string message) {
   add({Severity::error, {}, std::move(message), {}, std::move(path)});
 }
 
-std::string Diagnostics::render(const SourceText& source) const {
+ShownPlace shown_place(const SourceText& source, const Diagnostic& diagnostic) {
+  if (!diagnostic.path.empty()) return {diagnostic.path};
+  const SourceMark& mark = diagnostic.span.mark;
+  if (mark.file < 0) return {};
+  const SourceFile& file = source.file(mark.file);
+  if (file.is_setting || mark.line < 1) return {file.name};
+  const auto before = static_cast<std::size_t>(std::max(mark.column, 1) - 1);
+  const std::size_t column = characters(source.line(mark).substr(0, before)) + 1;
+  return {file.name, mark.line, static_cast<int>(column)};
+}
+
+std::vector<const Diagnostic*> Diagnostics::sorted() const {
   std::vector<const Diagnostic*> sorted;
   for (const Diagnostic& diagnostic : list_) sorted.push_back(&diagnostic);
   const auto key = [](const Diagnostic* d) {
@@ -129,8 +135,12 @@ std::string Diagnostics::render(const SourceText& source) const {
   };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const auto* a, const auto* b) { return key(a) < key(b); });
+  return sorted;
+}
+
+std::string Diagnostics::render(const SourceText& source) const {
   std::string out;
-  for (const Diagnostic* diagnostic : sorted) out += render_one(source, *diagnostic);
+  for (const Diagnostic* diagnostic : sorted()) out += render_one(source, *diagnostic);
   const std::size_t unseen = errors_ + warnings_ - list_.size();
   if (unseen > 0) out += concat("... and ", unseen, " more\n");
   if (errors_ > 1) out += concat(errors_, " errors\n");

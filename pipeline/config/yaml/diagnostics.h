@@ -31,6 +31,15 @@ struct Diagnostic {
   std::string path;               ///< shown instead of a place, for files that have no lines
 };
 
+/// Where people find it. `column` in characters; line 0: it is about all of `file`, or, where that
+/// is empty, about no file.
+struct ShownPlace {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+ShownPlace shown_place(const SourceText& source, const Diagnostic& diagnostic);
+
 class Diagnostics {
  public:
   void error(const Span& span, std::string message, std::vector<std::string> help = {});
@@ -47,6 +56,8 @@ class Diagnostics {
   std::size_t warnings() const { return warnings_; }
   /// In the order in which they were found.
   const std::vector<Diagnostic>& all() const { return list_; }
+  /// In the order of their places.
+  std::vector<const Diagnostic*> sorted() const;
 
   /// For people: sorted by place, ends with a newline unless there is nothing to say.
   std::string render(const SourceText& source) const;

@@ -34,6 +34,12 @@ StageType type_of(const std::string& name, const std::string& module) {
   return type;
 }
 
+TEST(Loader, FindsTheProgramBesideTheLibrary) {
+  const auto program = installed_program();
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  EXPECT_EQ(*program, BRIGADE_BINARY_DIR "/bin/brigade");
+}
+
 TEST_F(Loading, FindsTheBodiesOfAModule) {
   const auto stage = find_module_body("good", "nothing");
   ASSERT_TRUE(stage.ok()) << stage.error().message;

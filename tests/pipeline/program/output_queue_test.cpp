@@ -197,6 +197,7 @@ TEST_P(Programs, AreToldWhichBatchesTheyHold) {
   Output train = run->output("train");
   std::vector<Batch> held;
   for (int i = 0; i < 3; ++i) held.push_back(std::move(**train.next()));
+  EXPECT_TRUE(train.full());
   const auto refused = train.next();
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message,
@@ -206,6 +207,7 @@ TEST_P(Programs, AreToldWhichBatchesTheyHold) {
   held.erase(held.begin() + 1);  // the window counts from the oldest
   EXPECT_FALSE(train.next().ok());
   held.erase(held.begin());
+  EXPECT_FALSE(train.full());
   EXPECT_TRUE(train.next().ok());  // the run is as it was
 }
 
@@ -219,6 +221,7 @@ TEST_P(Programs, AnErrorOfALoopEndsTheRun) {
 
 TEST_P(Programs, AnOutputThatIsNotThereSaysWhichAre) {
   auto run = start(graph("epochs: 1000\n"));
+  EXPECT_FALSE(run->output("test").check().ok());
   const auto nothing = run->output("test").next();
   ASSERT_FALSE(nothing.ok());
   EXPECT_EQ(nothing.error().message, "there is no output \"test\": the graph has train");

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/support/faulty_stages.h"
@@ -57,6 +59,45 @@ TEST_F(Embedding, MistakesAreTheErrorOfStart) {
 
 TEST_F(Embedding, AFileThatCannotBeReadIsTheErrorOfFromFile) {
   EXPECT_THAT(Pipeline::from_file("/nowhere.yaml").error().message, HasSubstr("/nowhere.yaml"));
+}
+
+TEST_F(Embedding, AGraphCanBeTextInHand) {
+  Pipeline pipeline = Pipeline::from_text(line_yaml("consumer: count"), "mine");
+  pipeline.add_text("epochs: 2", "more").limit(10).quiet();
+  auto run = pipeline.start(app);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(nlohmann::json::parse((*run)->summary_json())["samples"], 20);
+  EXPECT_EQ(nlohmann::json::parse(*pipeline.plan_json(app))["epochs"], 2);
+  EXPECT_TRUE(pipeline.check(app).empty());
+}
+
+TEST_F(Embedding, ATextLiesOverFilesAndIsRelativeToTheWorkingDirectory) {
+  auto pipeline = read(line_yaml("consumer: count"));
+  pipeline->add_text("stages:\n  end: {plugin: nowhere/mine.so}\n", "more");
+  const auto found = pipeline->check(app);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].file, "more");
+  EXPECT_THAT(found[0].message, HasSubstr(std::filesystem::current_path().string() + "/nowhere"));
+}
+
+TEST_F(Embedding, EveryMistakeIsAnEntryWithItsPlace) {
+  const Pipeline pipeline = Pipeline::from_text(line_yaml("consumer: cuont"), "mine");
+  const auto found = pipeline.check(app);
+  ASSERT_EQ(found.size(), 1u) << pipeline.start(app).error().message;
+  EXPECT_TRUE(found[0].is_error);
+  EXPECT_EQ(found[0].file, "mine");
+  EXPECT_EQ(found[0].line, 3);
+  EXPECT_EQ(found[0].column, 34);
+  EXPECT_EQ(found[0].source, "  end: {from: numbers, consumer: cuont}");
+  EXPECT_THAT(found[0].message, HasSubstr("unknown consumer \"cuont\""));
+  EXPECT_THAT(found[0].help, HasSubstr("did you mean \"count\"?"));
+  EXPECT_THAT(pipeline.plan_json(app).error().message, HasSubstr("mine:3:34: error: "));
+}
+
+TEST_F(Embedding, WhatPlanningFindsIsAnEntryToo) {
+  const auto found = read("memory: 1KiB\n" + line_yaml("consumer: count"))->check(app);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].line, 1);
 }
 
 TEST_F(Embedding, ACheckpointIsReplacedOnlyWhenAsked) {

@@ -34,6 +34,17 @@ TEST(App, KnowsWhenTheProgramStarted) {
   EXPECT_LE(app.started_ns(), monotonic_ns());
 }
 
+TEST(App, OfAHostExecutesTheInstalledProgramOrTheOneThatIsNamed) {
+  EXPECT_EQ(make_app({"program"}).workers(), "/proc/self/exe");
+  const auto host = App::of_host();
+  ASSERT_TRUE(host.ok()) << host.error().message;
+  EXPECT_EQ(host->workers(), BRIGADE_BINARY_DIR "/bin/brigade");
+  EXPECT_NE(host->types().find("synthetic"), nullptr);
+  EXPECT_EQ(App::of_host("/bin/true")->workers(), "/bin/true");
+  EXPECT_EQ(App::of_host("/nowhere").error().message,
+            "cannot execute /nowhere: No such file or directory");
+}
+
 TEST(App, RunsCommands) {
   testing::internal::CaptureStdout();
   const int code = make_app({"brigade", "--version"}).run_command();

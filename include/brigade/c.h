@@ -1,0 +1,230 @@
+#pragma once
+
+// Brigade for programs in C, and through it for any language that can call C: what pipeline.h and
+// output.h are for C++. C11; stable: what is here keeps its meaning and its layout, more may be
+// added. docs/C.md has a whole program.
+//
+//   brigade_app_open -> brigade_graph_from_files (brigade_graph_set)* -> brigade_run_start
+//     -> brigade_run_output -> (brigade_output_next, brigade_batch_release)* -> brigade_run_wait
+//
+// Functions return BRIGADE_OK, or why not; brigade_last_error() says it in words. Nothing aborts or
+// throws: NULL where something is needed, or an unknown name, is BRIGADE_ERROR_ARGUMENT. What a
+// call gives through a pointer is left as it was unless the call returns BRIGADE_OK.
+//
+// Handles are any thread's, but one thread at a time is in a call with an app, a graph or an output
+// (of an output this is checked). A run and a batch may be in calls of many threads. Nobody else is
+// in a call with a handle that is closed. Closing NULL does nothing.
+//
+// The first member of a struct is its size, set by the caller: `brigade_tensor t = {.size = sizeof
+// t}`. So a struct can get more members: those that a caller does not know are left away, those
+// that the library does not know must be 0.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BRIGADE_C_API __attribute__((visibility("default")))
+
+typedef int32_t brigade_status;
+enum {
+  BRIGADE_OK = 0,
+  BRIGADE_END = 1,              // no error: nothing is left
+  BRIGADE_ERROR_ARGUMENT = -1,  // of the caller
+  BRIGADE_ERROR_GRAPH = -2,     // mistakes in the YAML; brigade_graph_diagnostic() has each
+  BRIGADE_ERROR_RUN = -3,       // the run could not start, or failed
+  BRIGADE_ERROR_HELD = -4,      // more batches are held than `hold:` allows
+  BRIGADE_ERROR_UNREAD = -5,    // what is waited for stands behind another output's batches
+  BRIGADE_ERROR_BUSY = -6,      // another thread is in a call with this output
+  BRIGADE_ERROR_MEMORY = -7,
+  BRIGADE_ERROR_INTERNAL = -8
+};
+
+// "0.1.0": of the library, which need not be the one that the caller was compiled with.
+BRIGADE_C_API const char* brigade_version(void);
+
+// What the last call of this thread that failed has to say: a line, or several about a graph. Valid
+// until this thread's next call that fails; never NULL.
+BRIGADE_C_API const char* brigade_last_error(void);
+
+// --- which program the stages' processes execute ------------------------------------------------
+
+typedef struct brigade_app brigade_app;
+typedef struct brigade_app_options {
+  size_t size;
+  int32_t argc;  // both as main() has them, or 0 and NULL
+  char** argv;
+  const char* program;  // a path, or NULL
+} brigade_app_options;
+
+// With `argv`: stages run in processes that execute this very program; in those the call does not
+// return, so it is the first in main(). Without: they execute `program`, a `brigade` of the same
+// version, or, where that is NULL, too, the one that was installed with the library. That is for a
+// host that cannot be executed again, such as an interpreter. `options` may be NULL.
+BRIGADE_C_API brigade_status brigade_app_open(const brigade_app_options* options,
+                                              brigade_app** app);
+// Runs that were started with it go on.
+BRIGADE_C_API void brigade_app_close(brigade_app* app);
+
+// --- graphs -------------------------------------------------------------------------------------
+
+typedef struct brigade_graph brigade_graph;
+
+// Files after the first lie over it, key by key.
+BRIGADE_C_API brigade_status brigade_graph_from_files(const char* const* paths, size_t count,
+                                                      brigade_graph** graph);
+// YAML in hand. Its paths are relative to the working directory; messages call it `name`.
+BRIGADE_C_API brigade_status brigade_graph_from_text(const char* yaml, const char* name,
+                                                     brigade_graph** graph);
+// Lies over what is there.
+BRIGADE_C_API brigade_status brigade_graph_add_text(brigade_graph* graph, const char* yaml,
+                                                    const char* name);
+// As `--set stages.augment.replicas=4` on the command line; what is wrong is found later.
+BRIGADE_C_API brigade_status brigade_graph_set(brigade_graph* graph, const char* key_and_value);
+BRIGADE_C_API void brigade_graph_close(brigade_graph* graph);
+
+typedef struct brigade_diagnostic {
+  size_t size;
+  int32_t is_error;     // else a warning
+  int32_t line;         // from 1; 0: about all of `file`, or about no file where that is empty
+  int32_t column;       // from 1, in characters
+  const char* file;     // as it was given; "--set" for what was set
+  const char* source;   // that line of the file
+  const char* message;  // one line: what was expected and found
+  const char* help;     // what to do: lines, or empty
+} brigade_diagnostic;
+
+// Finds all mistakes and warnings, and runs nothing. BRIGADE_ERROR_GRAPH: there are mistakes.
+BRIGADE_C_API brigade_status brigade_graph_check(brigade_graph* graph, const brigade_app* app);
+// What the last brigade_graph_check(), or the last call that said BRIGADE_ERROR_GRAPH, has found,
+// in the order of the places. Its text is valid until the next of these calls.
+BRIGADE_C_API size_t brigade_graph_diagnostics(const brigade_graph* graph);
+BRIGADE_C_API brigade_status brigade_graph_diagnostic(const brigade_graph* graph, size_t i,
+                                                      brigade_diagnostic* diagnostic);
+// What `brigade plan --json` prints; valid until the next call or brigade_graph_close().
+BRIGADE_C_API brigade_status brigade_graph_plan(brigade_graph* graph, const brigade_app* app,
+                                                const char** json);
+
+// --- runs ---------------------------------------------------------------------------------------
+
+typedef struct brigade_run brigade_run;
+enum {
+  BRIGADE_QUIET = 1,       // warnings and errors only; otherwise progress goes to standard error
+  BRIGADE_IN_PROCESS = 2,  // threads of this process instead of processes, for debuggers
+  BRIGADE_RESUME = 4,      // from the graph's checkpoint
+  BRIGADE_OVERWRITE = 8    // begins anew where a checkpoint is there, and replaces it
+};
+typedef struct brigade_run_options {
+  size_t size;
+  uint64_t flags;
+  uint64_t limit;  // only the first samples of every indexed producer; 0: all
+} brigade_run_options;
+
+// Checks everything and starts. `options` may be NULL. The graph may be closed, or started again.
+BRIGADE_C_API brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
+                                               const brigade_run_options* options,
+                                               brigade_run** run);
+// Lets the sources finish and drains the line; the second call ends the run at once.
+BRIGADE_C_API brigade_status brigade_run_stop(brigade_run* run);
+// Until every stage has ended: every output that was asked for has been read to its end or is
+// closed. BRIGADE_ERROR_RUN: why it failed. A run that was stopped and drained is no error.
+BRIGADE_C_API brigade_status brigade_run_wait(brigade_run* run);
+// What `brigade run --summary` writes, valid until brigade_run_close(). Waits.
+BRIGADE_C_API brigade_status brigade_run_summary(brigade_run* run, const char** json);
+// Ends the run at once if it still goes. Outputs and batches stay usable; they give what they have.
+BRIGADE_C_API void brigade_run_close(brigade_run* run);
+
+// --- outputs and batches ------------------------------------------------------------------------
+
+typedef struct brigade_output brigade_output;
+typedef struct brigade_batch brigade_batch;
+
+#define BRIGADE_ANY_EPOCH UINT64_MAX
+
+// The stage of that name, a `consumer: application`. Every call gives a handle on the same output;
+// with the last one that is closed, the output is: what it has not given is read by nobody.
+BRIGADE_C_API brigade_status brigade_run_output(brigade_run* run, const char* name,
+                                                brigade_output** output);
+// The next batch, which is to be released. BRIGADE_END: nothing is left, of the epochs up to
+// `epoch`, or of a run that was stopped or that failed (brigade_run_wait() says which). After
+// BRIGADE_ERROR_HELD and BRIGADE_ERROR_UNREAD (both take a second) the run is as it was. `file` and
+// `line` say where the batch is taken, for messages; `file` may be NULL.
+BRIGADE_C_API brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch,
+                                                    const char* file, int32_t line,
+                                                    brigade_batch** batch);
+#define brigade_output_next(output, batch) \
+  brigade_output_next_at(output, BRIGADE_ANY_EPOCH, __FILE__, __LINE__, batch)
+#define brigade_output_next_in_epoch(output, epoch, batch) \
+  brigade_output_next_at(output, epoch, __FILE__, __LINE__, batch)
+
+// 1: nothing will be given any more. 0: something may be, or another thread is in a call with it.
+BRIGADE_C_API int32_t brigade_output_ended(brigade_output* output);
+// 1: `hold:` batches are held, so that the next call waits for one to be released.
+BRIGADE_C_API int32_t brigade_output_full(brigade_output* output);
+BRIGADE_C_API void brigade_output_close(brigade_output* output);
+
+// A batch has one holder when it is given, and goes back to the graph with the last one, at once
+// and on whatever thread. Nobody writes its memory before, also when the run has ended.
+BRIGADE_C_API void brigade_batch_retain(brigade_batch* batch);
+BRIGADE_C_API void brigade_batch_release(brigade_batch* batch);
+
+typedef struct brigade_batch_info {
+  size_t size;
+  uint64_t samples;
+  uint64_t tensors;
+  uint64_t epoch;
+  uint64_t index;      // of its first sample, in the epoch
+  const char* source;  // the port it came through, where the output reads several; else empty
+} brigade_batch_info;
+BRIGADE_C_API brigade_status brigade_batch_describe(const brigade_batch* batch,
+                                                    brigade_batch_info* info);
+
+typedef struct brigade_sample {
+  size_t size;
+  uint64_t number;  // in the stream through all epochs
+  uint64_t epoch;
+  uint64_t index;  // in its epoch
+  uint64_t id;     // in its source: the same in every epoch
+} brigade_sample;
+BRIGADE_C_API brigade_status brigade_batch_sample(const brigade_batch* batch, uint64_t i,
+                                                  brigade_sample* sample);
+
+typedef int32_t brigade_dtype;
+enum {
+  BRIGADE_BOOL = 0,
+  BRIGADE_U8 = 1,
+  BRIGADE_I8 = 2,
+  BRIGADE_I16 = 3,
+  BRIGADE_I32 = 4,
+  BRIGADE_I64 = 5,
+  BRIGADE_F16 = 6,
+  BRIGADE_BF16 = 7,
+  BRIGADE_F32 = 8,
+  BRIGADE_F64 = 9
+};
+#define BRIGADE_RANK_MAX 8
+#define BRIGADE_RAGGED 1  // sizes are upper bounds; the tensor NAME.shape has those of each sample
+
+// All pointers are valid as long as somebody holds the batch.
+typedef struct brigade_tensor {
+  size_t size;
+  const char* name;
+  const void* data;
+  uint64_t bytes;
+  brigade_dtype dtype;
+  uint32_t element_bytes;
+  uint32_t flags;
+  int32_t rank;  // the batch's dimension, the first one, included
+  int64_t shape[BRIGADE_RANK_MAX];
+  int64_t strides[BRIGADE_RANK_MAX];  // in elements, as DLPack has them
+} brigade_tensor;
+BRIGADE_C_API brigade_status brigade_batch_tensor(const brigade_batch* batch, uint64_t i,
+                                                  brigade_tensor* tensor);
+BRIGADE_C_API brigade_status brigade_batch_find(const brigade_batch* batch, const char* name,
+                                                brigade_tensor* tensor);
+
+#ifdef __cplusplus
+}
+#endif

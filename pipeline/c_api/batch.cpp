@@ -1,0 +1,105 @@
+#include <cstddef>
+
+#include "pipeline/c_api/c_call.h"
+#include "pipeline/c_api/handles.h"
+
+using namespace brigade;
+using namespace brigade::c_api;
+
+static_assert(BRIGADE_RANK_MAX == kRankMax);
+static_assert(BRIGADE_BOOL == static_cast<int>(boolean) && BRIGADE_U8 == static_cast<int>(u8) &&
+              BRIGADE_I8 == static_cast<int>(i8) && BRIGADE_I16 == static_cast<int>(i16) &&
+              BRIGADE_I32 == static_cast<int>(i32) && BRIGADE_I64 == static_cast<int>(i64) &&
+              BRIGADE_F16 == static_cast<int>(f16) && BRIGADE_BF16 == static_cast<int>(bf16) &&
+              BRIGADE_F32 == static_cast<int>(f32) && BRIGADE_F64 == static_cast<int>(f64));
+
+namespace {
+
+brigade_status show(const Field& field, brigade_tensor* tensor) {
+  const TensorView view(field.data, field.dtype, field.shape);
+  brigade_tensor shown{};
+  shown.name = field.name.c_str();
+  shown.data = view.data();
+  shown.bytes = view.bytes();
+  shown.dtype = static_cast<brigade_dtype>(view.dtype());
+  shown.element_bytes = static_cast<std::uint32_t>(dtype_bytes(view.dtype()));
+  shown.flags = field.ragged ? BRIGADE_RAGGED : 0;
+  shown.rank = field.shape.rank();
+  std::int64_t stride = 1;
+  for (int dimension = shown.rank - 1; dimension >= 0; --dimension) {
+    shown.shape[dimension] = field.shape[dimension];
+    shown.strides[dimension] = stride;
+    stride *= field.shape[dimension];
+  }
+  return write_struct(shown, "tensor", tensor);
+}
+
+brigade_status no_tensor(const Frame& frame, std::string_view name) {
+  std::vector<std::string> names;
+  for (const Field& field : frame.fields) names.push_back(field.name);
+  return fail(BRIGADE_ERROR_ARGUMENT, concat("the batch has no tensor ", quote(name), ": it has ",
+                                             join(names, ", ", " and ")));
+}
+
+}  // namespace
+
+void brigade_batch_retain(brigade_batch* batch) {
+  if (batch != nullptr) batch->holders.fetch_add(1, std::memory_order_relaxed);
+}
+
+void brigade_batch_release(brigade_batch* batch) {
+  // Pairs with itself: the last holder sees what all others have read.
+  if (batch != nullptr && batch->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete batch;
+}
+
+brigade_status brigade_batch_describe(const brigade_batch* batch, brigade_batch_info* info) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(batch);
+    const Frame& frame = batch->batch.record().frame();
+    const SampleInfo& first = batch->batch.sample(0);
+    return write_struct({.size = 0,
+                         .samples = static_cast<std::uint64_t>(batch->batch.size()),
+                         .tensors = frame.fields.size(),
+                         .epoch = first.epoch,
+                         .index = first.index,
+                         .source = frame.port.c_str()},
+                        "info", info);
+  });
+}
+
+brigade_status brigade_batch_sample(const brigade_batch* batch, uint64_t i,
+                                    brigade_sample* sample) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(batch);
+    if (i >= static_cast<std::uint64_t>(batch->batch.size()))
+      return fail(BRIGADE_ERROR_ARGUMENT,
+                  concat("there is no sample ", i, " of ", batch->batch.size()));
+    const SampleInfo& of = batch->batch.sample(static_cast<std::int64_t>(i));
+    return write_struct(
+        {.size = 0, .number = of.number, .epoch = of.epoch, .index = of.index, .id = of.id},
+        "sample", sample);
+  });
+}
+
+brigade_status brigade_batch_tensor(const brigade_batch* batch, uint64_t i,
+                                    brigade_tensor* tensor) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(batch);
+    const Frame& frame = batch->batch.record().frame();
+    if (i >= frame.fields.size())
+      return fail(BRIGADE_ERROR_ARGUMENT,
+                  concat("there is no tensor ", i, " of ", frame.fields.size()));
+    return show(frame.fields[i], tensor);
+  });
+}
+
+brigade_status brigade_batch_find(const brigade_batch* batch, const char* name,
+                                  brigade_tensor* tensor) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(batch);
+    BRIGADE_C_NEEDS(name);
+    const Frame& frame = batch->batch.record().frame();
+    const Field* field = frame.find(name);
+    return field == nullptr ? no_tensor(frame, name) : show(*field, tensor);
+  });
+}

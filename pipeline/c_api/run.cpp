@@ -1,0 +1,94 @@
+#include <csignal>
+#include <utility>
+
+#include "pipeline/c_api/c_call.h"
+#include "pipeline/c_api/handles.h"
+
+using namespace brigade;
+using namespace brigade::c_api;
+
+brigade_status brigade_run_stop(brigade_run* run) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(run);
+    run->run->stop();
+    return BRIGADE_OK;
+  });
+}
+
+brigade_status brigade_run_wait(brigade_run* run) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(run);
+    const auto ended = run->run->wait();
+    return ended ? BRIGADE_OK : fail(BRIGADE_ERROR_RUN, ended.error().message);
+  });
+}
+
+brigade_status brigade_run_summary(brigade_run* run, const char** json) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(run);
+    BRIGADE_C_NEEDS(json);
+    std::string summary = run->run->summary_json();
+    const std::lock_guard lock(run->mutex);
+    if (!run->summary) run->summary = std::move(summary);
+    *json = run->summary->c_str();
+    return BRIGADE_OK;
+  });
+}
+
+void brigade_run_close(brigade_run* run) { delete run; }
+
+brigade_status brigade_run_output(brigade_run* run, const char* name, brigade_output** output) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(run);
+    BRIGADE_C_NEEDS(name);
+    BRIGADE_C_NEEDS(output);
+    auto made = std::make_unique<brigade_output>();
+    const std::lock_guard lock(run->mutex);
+    std::weak_ptr<SharedOutput>& known = run->outputs[name];
+    made->shared = known.lock();
+    if (made->shared == nullptr) {
+      Output opened = run->run->output(name);
+      if (const auto readable = opened.check(); !readable)
+        return fail(BRIGADE_ERROR_ARGUMENT, readable.error().message);
+      made->shared = std::make_shared<SharedOutput>(std::move(opened));
+      known = made->shared;
+    }
+    *output = made.release();
+    return BRIGADE_OK;
+  });
+}
+
+brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, const char* file,
+                                      int32_t line, brigade_batch** batch) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(output);
+    BRIGADE_C_NEEDS(batch);
+    SharedOutput& shared = *output->shared;
+    const OutputCall call(shared);
+    if (!call.is_mine())
+      return fail(BRIGADE_ERROR_BUSY,
+                  "another thread asks this output for its next batch; one at a time may");
+    const auto& place = *shared.places.emplace(file == nullptr ? "?" : file).first;
+    auto next = shared.output.next_in_epoch(epoch, {place.c_str(), line});
+    if (!next)
+      return fail(shared.output.full() ? BRIGADE_ERROR_HELD : BRIGADE_ERROR_UNREAD,
+                  next.error().message);
+    if (!*next) return BRIGADE_END;
+    *batch = new brigade_batch{std::move(**next)};
+    return BRIGADE_OK;
+  });
+}
+
+int32_t brigade_output_ended(brigade_output* output) {
+  if (output == nullptr) return 1;
+  const OutputCall call(*output->shared);
+  return call.is_mine() && output->shared->output.ended();
+}
+
+int32_t brigade_output_full(brigade_output* output) {
+  if (output == nullptr) return 0;
+  const OutputCall call(*output->shared);
+  return call.is_mine() && output->shared->output.full();
+}
+
+void brigade_output_close(brigade_output* output) { delete output; }
