@@ -205,18 +205,21 @@ enum {
   BRIGADE_F64 = 9
 };
 #define BRIGADE_RANK_MAX 8
-#define BRIGADE_RAGGED 1  // sizes are upper bounds; the tensor NAME.shape has those of each sample
+enum {
+  BRIGADE_RAGGED = 1,   // sizes are upper bounds: brigade_batch_row() has those of each sample
+  BRIGADE_WRITABLE = 2  // nobody else reads it: its holder may write
+};
 
 // All pointers are valid as long as somebody holds the batch.
 typedef struct brigade_tensor {
   size_t size;
   const char* name;
-  const void* data;
+  void* data;  // only to be read, unless BRIGADE_WRITABLE
   uint64_t bytes;
   brigade_dtype dtype;
   uint32_t element_bytes;
   uint32_t flags;
-  int32_t rank;  // the batch's dimension, the first one, included
+  int32_t rank;  // the batch's dimension, the first one, included; of a row without it
   int64_t shape[BRIGADE_RANK_MAX];
   int64_t strides[BRIGADE_RANK_MAX];  // in elements, as DLPack has them
 } brigade_tensor;
@@ -224,6 +227,9 @@ BRIGADE_C_API brigade_status brigade_batch_tensor(const brigade_batch* batch, ui
                                                   brigade_tensor* tensor);
 BRIGADE_C_API brigade_status brigade_batch_find(const brigade_batch* batch, const char* name,
                                                 brigade_tensor* tensor);
+// Of sample `i`, a ragged tensor in its real shape.
+BRIGADE_C_API brigade_status brigade_batch_row(const brigade_batch* batch, uint64_t i,
+                                               const char* name, brigade_tensor* tensor);
 
 #ifdef __cplusplus
 }

@@ -15,23 +15,29 @@ static_assert(BRIGADE_BOOL == static_cast<int>(boolean) && BRIGADE_U8 == static_
 
 namespace {
 
-brigade_status show(const Field& field, brigade_tensor* tensor) {
-  const TensorView view(field.data, field.dtype, field.shape);
+/// `view` is of the batch's field, or of one sample of it, whose shape is its own.
+brigade_status show(const Batch& batch, const Field& field, const TensorView& view, bool ragged,
+                    brigade_tensor* tensor) {
   brigade_tensor shown{};
   shown.name = field.name.c_str();
-  shown.data = view.data();
+  shown.data = const_cast<void*>(view.data());
   shown.bytes = view.bytes();
   shown.dtype = static_cast<brigade_dtype>(view.dtype());
   shown.element_bytes = static_cast<std::uint32_t>(dtype_bytes(view.dtype()));
-  shown.flags = field.ragged ? BRIGADE_RAGGED : 0;
-  shown.rank = field.shape.rank();
+  if (ragged) shown.flags |= BRIGADE_RAGGED;
+  if (batch.writable(view)) shown.flags |= BRIGADE_WRITABLE;
+  shown.rank = view.shape().rank();
   std::int64_t stride = 1;
   for (int dimension = shown.rank - 1; dimension >= 0; --dimension) {
-    shown.shape[dimension] = field.shape[dimension];
+    shown.shape[dimension] = view.shape()[dimension];
     shown.strides[dimension] = stride;
-    stride *= field.shape[dimension];
+    stride *= view.shape()[dimension];
   }
   return write_struct(shown, "tensor", tensor);
+}
+
+brigade_status show(const Batch& batch, const Field& field, brigade_tensor* tensor) {
+  return show(batch, field, {field.data, field.dtype, field.shape}, field.ragged, tensor);
 }
 
 brigade_status no_tensor(const Frame& frame, std::string_view name) {
@@ -39,6 +45,14 @@ brigade_status no_tensor(const Frame& frame, std::string_view name) {
   for (const Field& field : frame.fields) names.push_back(field.name);
   return fail(BRIGADE_ERROR_ARGUMENT, concat("the batch has no tensor ", quote(name), ": it has ",
                                              join(names, ", ", " and ")));
+}
+
+bool has_sample(const brigade_batch& batch, std::uint64_t i) {
+  return i < static_cast<std::uint64_t>(batch.batch.size());
+}
+
+brigade_status no_sample(const brigade_batch& batch, std::uint64_t i) {
+  return fail(BRIGADE_ERROR_ARGUMENT, concat("there is no sample ", i, " of ", batch.batch.size()));
 }
 
 }  // namespace
@@ -71,9 +85,7 @@ brigade_status brigade_batch_sample(const brigade_batch* batch, uint64_t i,
                                     brigade_sample* sample) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(batch);
-    if (i >= static_cast<std::uint64_t>(batch->batch.size()))
-      return fail(BRIGADE_ERROR_ARGUMENT,
-                  concat("there is no sample ", i, " of ", batch->batch.size()));
+    if (!has_sample(*batch, i)) return no_sample(*batch, i);
     const SampleInfo& of = batch->batch.sample(static_cast<std::int64_t>(i));
     return write_struct(
         {.size = 0, .number = of.number, .epoch = of.epoch, .index = of.index, .id = of.id},
@@ -89,7 +101,7 @@ brigade_status brigade_batch_tensor(const brigade_batch* batch, uint64_t i,
     if (i >= frame.fields.size())
       return fail(BRIGADE_ERROR_ARGUMENT,
                   concat("there is no tensor ", i, " of ", frame.fields.size()));
-    return show(frame.fields[i], tensor);
+    return show(batch->batch, frame.fields[i], tensor);
   });
 }
 
@@ -100,6 +112,20 @@ brigade_status brigade_batch_find(const brigade_batch* batch, const char* name,
     BRIGADE_C_NEEDS(name);
     const Frame& frame = batch->batch.record().frame();
     const Field* field = frame.find(name);
-    return field == nullptr ? no_tensor(frame, name) : show(*field, tensor);
+    return field == nullptr ? no_tensor(frame, name) : show(batch->batch, *field, tensor);
+  });
+}
+
+brigade_status brigade_batch_row(const brigade_batch* batch, uint64_t i, const char* name,
+                                 brigade_tensor* tensor) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(batch);
+    BRIGADE_C_NEEDS(name);
+    if (!has_sample(*batch, i)) return no_sample(*batch, i);
+    const Frame& frame = batch->batch.record().frame();
+    const Field* field = frame.find(name);
+    if (field == nullptr) return no_tensor(frame, name);
+    const Row row = batch->batch.row(static_cast<std::int64_t>(i));
+    return show(batch->batch, *field, row[name], false, tensor);
   });
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -68,7 +69,7 @@ TEST_P(CBatches, AreToldWhichBatchesTheyHold) {
   brigade_batch* refused = nullptr;
   EXPECT_EQ(brigade_output_next(opened.train, &refused), BRIGADE_ERROR_HELD);
   EXPECT_EQ(refused, nullptr);
-  EXPECT_THAT(last_error(), AllOf(HasSubstr("`hold: 2` is reached"), HasSubstr("batch_test.cpp:")));
+  EXPECT_THAT(last_error(), AllOf(HasSubstr("`hold: 2` is reached"), HasSubstr("c_program.h:")));
   brigade_batch_release(held[0]);
   EXPECT_EQ(brigade_output_full(opened.train), 0);
   brigade_batch_release(opened.take());  // the run is as it was
@@ -85,6 +86,50 @@ TEST_P(CBatches, KeepBatchesBeyondTheEndOfTheRun) {
   }
   EXPECT_EQ(values(kept), before);
   brigade_batch_release(kept);
+}
+
+TEST_P(CBatches, HaveRaggedRowsInTheirOwnShapes) {
+  const Opened opened(
+      "stages:\n"
+      "  numbers: {producer: synthetic, params: {count: 40, shape: [5, 2], vary: true}, batch: 8}\n"
+      "  train: {consumer: application, from: numbers}\n",
+      GetParam());
+  brigade_batch* const batch = opened.take();
+  std::set<std::int64_t> sizes;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    brigade_tensor row{}, shape{};
+    row.size = shape.size = sizeof row;
+    ASSERT_EQ(brigade_batch_row(batch, i, "data", &row), BRIGADE_OK) << last_error();
+    ASSERT_EQ(brigade_batch_row(batch, i, "data.shape", &shape), BRIGADE_OK) << last_error();
+    EXPECT_EQ(row.rank, 2);
+    EXPECT_EQ(row.shape[0], static_cast<const std::int64_t*>(shape.data)[0]);
+    EXPECT_EQ(row.bytes, static_cast<std::uint64_t>(row.shape[0]) * 2 * 8);
+    EXPECT_EQ(row.flags & BRIGADE_RAGGED, 0u);
+    sizes.insert(row.shape[0]);
+  }
+  EXPECT_GT(sizes.size(), 1u);
+  brigade_tensor data{};
+  data.size = sizeof data;
+  ASSERT_EQ(brigade_batch_find(batch, "data", &data), BRIGADE_OK);
+  EXPECT_EQ(data.flags & BRIGADE_RAGGED, unsigned{BRIGADE_RAGGED});
+  EXPECT_EQ(data.shape[1], 5);
+  EXPECT_EQ(brigade_batch_row(batch, 8, "data", &data), BRIGADE_ERROR_ARGUMENT);
+  brigade_batch_release(batch);
+}
+
+TEST_P(CBatches, MayBeWrittenWhereNobodyElseReads) {
+  const auto flags = [](const Opened& opened) {
+    brigade_batch* const batch = opened.take();
+    brigade_tensor data{};
+    data.size = sizeof data;
+    EXPECT_EQ(brigade_batch_find(batch, "data", &data), BRIGADE_OK);
+    if (data.flags & BRIGADE_WRITABLE) *static_cast<std::int64_t*>(data.data) = 1;
+    brigade_batch_release(batch);
+    return data.flags;
+  };
+  EXPECT_EQ(flags(Opened(graph_yaml(), GetParam())), unsigned{BRIGADE_WRITABLE});
+  const std::string counted = "  end: {consumer: count, from: work}\n";
+  EXPECT_EQ(flags(Opened(graph_yaml("", counted), GetParam())), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, CBatches, testing::Values(0, BRIGADE_IN_PROCESS),

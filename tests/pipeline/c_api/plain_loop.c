@@ -9,7 +9,7 @@ _Static_assert(BRIGADE_END == 1 && BRIGADE_ERROR_ARGUMENT == -1 && BRIGADE_ERROR
                    BRIGADE_ERROR_MEMORY == -7 && BRIGADE_ERROR_INTERNAL == -8,
                "codes");
 _Static_assert(BRIGADE_QUIET == 1 && BRIGADE_IN_PROCESS == 2 && BRIGADE_RESUME == 4 &&
-                   BRIGADE_OVERWRITE == 8 && BRIGADE_RAGGED == 1,
+                   BRIGADE_OVERWRITE == 8 && BRIGADE_RAGGED == 1 && BRIGADE_WRITABLE == 2,
                "flags");
 _Static_assert(BRIGADE_BOOL == 0 && BRIGADE_U8 == 1 && BRIGADE_I8 == 2 && BRIGADE_I16 == 3 &&
                    BRIGADE_I32 == 4 && BRIGADE_I64 == 5 && BRIGADE_F16 == 6 && BRIGADE_BF16 == 7 &&

@@ -90,6 +90,7 @@ TEST_P(CPrograms, OneThreadAtATimeIsInNext) {
     while (!over) {
       brigade_batch* batch = nullptr;
       if (brigade_output_next(opened.train, &batch) == BRIGADE_OK) brigade_batch_release(batch);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
   brigade_status status = BRIGADE_OK;
