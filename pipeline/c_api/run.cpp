@@ -7,6 +7,16 @@
 using namespace brigade;
 using namespace brigade::c_api;
 
+namespace {
+
+/// Why the next batch was refused.
+brigade_status why_not(const Output& output) {
+  if (output.ended()) return BRIGADE_ERROR_RUN;  // in a forked child
+  return output.full() ? BRIGADE_ERROR_HELD : BRIGADE_ERROR_UNREAD;
+}
+
+}  // namespace
+
 brigade_status brigade_run_stop(brigade_run* run) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(run);
@@ -70,9 +80,7 @@ brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, co
                   "another thread asks this output for its next batch; one at a time may");
     const auto& place = *shared.places.emplace(file == nullptr ? "?" : file).first;
     auto next = shared.output.next_in_epoch(epoch, {place.c_str(), line});
-    if (!next)
-      return fail(shared.output.full() ? BRIGADE_ERROR_HELD : BRIGADE_ERROR_UNREAD,
-                  next.error().message);
+    if (!next) return fail(why_not(shared.output), next.error().message);
     if (!*next) return BRIGADE_END;
     *batch = new brigade_batch{std::move(**next)};
     return BRIGADE_OK;
