@@ -3,10 +3,10 @@
 #include <optional>
 #include <string_view>
 
-#include <brigade/file_patterns.h>
 #include <brigade/text.h>
 #include "pipeline/config/validate/graph_parts.h"
 #include "pipeline/plan/caches.h"
+#include "stages/api/file_patterns.h"
 #include "stages/detail/fused_stage.h"
 
 namespace brigade {

@@ -1,4 +1,4 @@
-#include <brigade/file_patterns.h>
+#include "stages/api/file_patterns.h"
 
 #include <glob.h>
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include <brigade/file_patterns.h>
 #include <brigade/harness/params.h>
 #include <brigade/text.h>
+#include "stages/api/file_patterns.h"
 
 namespace brigade::testing_support {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include <brigade/file_patterns.h>
 #include "pipeline/config/validate/load_graph.h"
+#include "stages/api/file_patterns.h"
 #include "tests/support/fake_metadata.h"
 #include "tests/support/idx_files.h"
 

@@ -2,8 +2,8 @@
 #include <exception>
 #include <filesystem>
 
-#include <brigade/file_patterns.h>
 #include "pipeline/config/validate/draft.h"
+#include "stages/api/file_patterns.h"
 #include "stages/detail/fused_stage.h"
 
 namespace brigade {

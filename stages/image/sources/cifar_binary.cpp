@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <utility>
 
-#include <brigade/file_patterns.h>
 #include <brigade/text.h>
+#include "stages/api/file_patterns.h"
 #include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
 #include "stages/image/image_stages.h"

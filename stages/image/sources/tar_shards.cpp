@@ -12,9 +12,9 @@
 #include <limits>
 #include <utility>
 
-#include <brigade/file_patterns.h>
 #include <brigade/text.h>
 #include "base/io.h"
+#include "stages/api/file_patterns.h"
 #include "stages/image/image_stages.h"
 #include "stages/image/index/image_index.h"
 #include "stages/image/index/json_field.h"

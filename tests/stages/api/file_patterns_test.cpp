@@ -1,4 +1,4 @@
-#include <brigade/file_patterns.h>
+#include "stages/api/file_patterns.h"
 #include <brigade/path_stamp.h>
 
 #include <gmock/gmock.h>
