@@ -109,6 +109,9 @@ TEST_P(ForkingPrograms, WhatAChildLetsGoOfStaysHeld) {
 }
 
 TEST_P(ForkingPrograms, AChildMayExitAsPrograms) {
+#ifdef __SANITIZE_ADDRESS__
+  if (GetParam()) GTEST_SKIP() << "what threads had that the child lacks counts as leaked at exit";
+#endif
   start();
   std::optional<Batch> held = train_->next().value();
   const int status = in_child([] { std::exit(7); });  // its static destructors run
