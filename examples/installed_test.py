@@ -8,6 +8,7 @@ Needs no network; writes into a temporary folder only.
 
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -117,6 +118,11 @@ def check_project(moved, folder, kind, configure):
             sys.exit(f"the graph of init stage: {printed}")
 
 
+def torch_folder(build):
+    """Of the LibTorch that Brigade was built with."""
+    return re.search(r"^Torch_DIR:PATH=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)[1]
+
+
 def main():
     build, cmake, generator, compiler, *flags = sys.argv[1:]
     configure = [cmake, "-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}",
@@ -128,7 +134,11 @@ def main():
         if not flags:  # the sanitizers' reports name sources by their paths
             check_paths(moved, pathlib.Path(build))
         check_modules(moved, folder)
-        for example in ("hello_line", "own_stage", "own_plugin", "own_loop", "plain_c"):
+        examples = ["hello_line", "own_stage", "own_plugin", "own_loop", "plain_c"]
+        if (moved / "lib" / "brigade" / "brigade_torch.so").is_file():
+            configure += [f"-DTorch_DIR={torch_folder(pathlib.Path(build))}"]
+            examples.append("train_own_model")
+        for example in examples:
             check_example(moved, folder, example, configure)
         for kind in ("stage", "program"):
             check_project(moved, folder, kind, configure)
