@@ -83,6 +83,9 @@ BRIGADE_C_API brigade_status brigade_graph_add_text(brigade_graph* graph, const 
                                                     const char* name);
 // As `--set stages.augment.replicas=4` on the command line; what is wrong is found later.
 BRIGADE_C_API brigade_status brigade_graph_set(brigade_graph* graph, const char* key_and_value);
+// Goes on where the run stood that gave this state; checked when the run is started.
+BRIGADE_C_API brigade_status brigade_graph_set_state(brigade_graph* graph, const void* state,
+                                                     size_t bytes);
 BRIGADE_C_API void brigade_graph_close(brigade_graph* graph);
 
 typedef struct brigade_diagnostic {
@@ -131,6 +134,10 @@ BRIGADE_C_API brigade_status brigade_run_stop(brigade_run* run);
 // Until every stage has ended: every output that was asked for has been read to its end or is
 // closed. BRIGADE_ERROR_RUN: why it failed. A run that was stopped and drained is no error.
 BRIGADE_C_API brigade_status brigade_run_wait(brigade_run* run);
+// What to keep beside what was learned of the batches that have been given, held or not, for
+// brigade_graph_set_state(). Some KiB; valid until the next call of this with the run, by one
+// thread at a time.
+BRIGADE_C_API brigade_status brigade_run_state(brigade_run* run, const void** state, size_t* bytes);
 // What `brigade run --summary` writes, valid until brigade_run_close(). Waits.
 BRIGADE_C_API brigade_status brigade_run_summary(brigade_run* run, const char** json);
 // Ends the run at once if it still goes. Outputs and batches stay usable; they give what they have.

@@ -83,6 +83,15 @@ brigade_status brigade_graph_set(brigade_graph* graph, const char* key_and_value
   });
 }
 
+brigade_status brigade_graph_set_state(brigade_graph* graph, const void* state, size_t bytes) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(graph);
+    BRIGADE_C_NEEDS(state);
+    graph->pipeline.state(std::string(static_cast<const char*>(state), bytes));
+    return BRIGADE_OK;
+  });
+}
+
 void brigade_graph_close(brigade_graph* graph) { delete graph; }
 
 brigade_status brigade_graph_check(brigade_graph* graph, const brigade_app* app) {

@@ -60,6 +60,7 @@ struct brigade_run {
   std::mutex mutex = {};
   std::map<std::string, std::weak_ptr<brigade::c_api::SharedOutput>, std::less<>> outputs = {};
   std::optional<std::string> summary = {};
+  std::string state = {};
 };
 
 struct brigade_output {

@@ -33,6 +33,20 @@ brigade_status brigade_run_wait(brigade_run* run) {
   });
 }
 
+brigade_status brigade_run_state(brigade_run* run, const void** state, size_t* bytes) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(run);
+    BRIGADE_C_NEEDS(state);
+    BRIGADE_C_NEEDS(bytes);
+    auto taken = run->run->state();
+    if (!taken) return fail(BRIGADE_ERROR_RUN, taken.error().message);
+    run->state = std::move(*taken);
+    *state = run->state.data();
+    *bytes = run->state.size();
+    return BRIGADE_OK;
+  });
+}
+
 brigade_status brigade_run_summary(brigade_run* run, const char** json) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(run);

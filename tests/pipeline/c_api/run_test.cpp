@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -46,6 +48,36 @@ TEST_P(CPrograms, ReadAnEpochAtATime) {
     }
     EXPECT_EQ(batches, 63u);
   }
+}
+
+TEST_P(CPrograms, KeepTheirStateForAnotherRun) {
+  const std::string yaml = graph_yaml("epochs: 2\n");
+  const Opened whole(yaml, GetParam());
+  Opened begun(yaml, GetParam());
+  for (int i = 0; i < 70; ++i) {
+    brigade_batch_release(whole.take());
+    brigade_batch_release(begun.take());
+  }
+  const void* state = nullptr;
+  std::size_t bytes = 0;
+  ASSERT_EQ(brigade_run_state(begun.run, &state, &bytes), BRIGADE_OK) << last_error();
+  ASSERT_EQ(brigade_graph_set_state(begun.graph, state, bytes), BRIGADE_OK);
+  const brigade_run_options options{sizeof options, BRIGADE_QUIET | GetParam(), 0};
+  brigade_run* run = nullptr;
+  ASSERT_EQ(brigade_run_start(begun.graph, this_program, &options, &run), BRIGADE_OK)
+      << last_error();
+  brigade_output_close(std::exchange(begun.train, nullptr));
+  ASSERT_EQ(brigade_run_output(run, "train", &begun.train), BRIGADE_OK) << last_error();
+  brigade_run_close(std::exchange(begun.run, run));
+  for (int i = 70; i < 2 * 63; ++i) {
+    brigade_batch* const expected = whole.take();
+    brigade_batch* const resumed = begun.take();
+    EXPECT_EQ(values(resumed), values(expected));
+    brigade_batch_release(expected);
+    brigade_batch_release(resumed);
+  }
+  brigade_batch* batch = nullptr;
+  EXPECT_EQ(brigade_output_next(begun.train, &batch), BRIGADE_END);
 }
 
 TEST_P(CPrograms, RunTwoGraphsAtOnce) {
