@@ -152,6 +152,9 @@ TEST_P(ForkingPrograms, AChildWaitsForNoThreadThatItLacks) {
 }
 
 TEST_P(ForkingPrograms, AChildMayStartARunOfItsOwn) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer allows no threads in the child of a program that has some";
+#endif
   start();
   std::optional<Batch> held = train_->next().value();
   const int status = in_child([&] {
