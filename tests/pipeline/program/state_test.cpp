@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <optional>
+#include <thread>
+
+#include <nlohmann/json.hpp>
 
 #include <brigade/pipeline.h>
 #include <brigade/text.h>
@@ -193,6 +197,55 @@ TEST_P(States, CountOnWhatWasSkipped) {
     read(train, kAll);
     EXPECT_FALSE(run->wait().ok()) << given;
   }
+}
+
+TEST_P(States, NameWhatIsInQuarantine) {
+  if (GetParam()) GTEST_SKIP() << "a crash of a thread ends the program";
+  const std::string yaml =
+      delayed("epochs: 2\n", "params: {crash_at: [50]}, on_error: {skip: 2}, poison_after: 2");
+  const auto restarts = [](brigade::Run& run) {
+    const auto summary = nlohmann::json::parse(run.summary_json());
+    for (const auto& stage : summary["stages"])
+      if (stage["name"] == "work") return stage["restarts"].get<int>();
+    return -1;
+  };
+  const std::vector<std::string> all = whole(yaml);
+  auto run = start(yaml);
+  Output train = run->output("train");
+  std::vector<std::string> seen = read(train, 7);  // an epoch
+  const std::string state = state_of(*run);
+  EXPECT_THAT(state, HasSubstr(R"("quarantined":[{"stage":"work")"));
+  for (const bool known : {true, false}) {
+    run = start(yaml, known ? std::optional(state) : std::nullopt);
+    train = run->output("train");
+    const std::vector<std::string> rest = read(train, kAll);
+    if (known) seen.insert(seen.end(), rest.begin(), rest.end());
+    EXPECT_TRUE(run->wait().ok());
+    EXPECT_EQ(restarts(*run) == 0, known);
+  }
+  EXPECT_EQ(seen, all);
+}
+
+TEST_P(States, AreGivenByRunsThatWereStopped) {
+  const std::string yaml =
+      "epochs: 200\n"
+      "stages:\n"
+      "  left: {producer: synthetic, params: {count: 50}, shuffle: true}\n"
+      "  right: {producer: synthetic, params: {count: 20}}\n"
+      "  train: {consumer: application, join: epochs,\n"
+      "          from: [{stage: left, batch: 16}, {stage: right, batch: 16}]}\n";
+  const std::vector<std::string> all = whole(yaml);
+  auto run = start(yaml);
+  Output train = run->output("train");
+  std::vector<std::string> seen = read(train, 9);
+  run->stop();
+  for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
+  EXPECT_TRUE(run->wait().ok());
+  const std::string state = state_of(*run);
+  run = start(yaml, state);
+  train = run->output("train");
+  for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
+  EXPECT_EQ(seen, all);
 }
 
 TEST_P(States, BelowRepackBeginTheirEpochAgain) {
