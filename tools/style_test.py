@@ -93,7 +93,7 @@ class Rules(unittest.TestCase):
             self.assertTrue(users, library)
         self.fires(style.libraries, {"base/a.cpp": "#include <yaml-cpp/yaml.h>\n"}, "yaml-cpp")
         self.fires(style.libraries, {"pipeline/replica/a.cpp": "#include <torch/torch.h>\n"},
-                   "LibTorch belongs into stages/torch/")
+                   "LibTorch belongs into include/brigade/torch.h, stages/torch/")
         self.fires(style.libraries, {"base/a.cpp": "#include <gtest/gtest.h>\n"}, "GoogleTest")
         self.fires(style.libraries, {"stages/torch/a.cpp": "#include <torch/torch.h>\n",
                                      "tests/stages/torch/a_test.cpp": "#include <torch/torch.h>\n"})
