@@ -134,7 +134,8 @@ def main():
         if not flags:  # the sanitizers' reports name sources by their paths
             check_paths(moved, pathlib.Path(build))
         check_modules(moved, folder)
-        examples = ["hello_line", "own_stage", "own_plugin", "own_loop", "plain_c"]
+        examples = ["hello_line", "own_stage", "own_plugin", "own_loop", "feed_and_collect",
+                    "plain_c"]
         if (moved / "lib" / "brigade" / "brigade_torch.so").is_file():
             configure += [f"-DTorch_DIR={torch_folder(pathlib.Path(build))}"]
             examples.append("train_own_model")
