@@ -11,7 +11,17 @@
 
 #include <ATen/ATen.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <brigade/check.h>
 #include <brigade/output.h>
@@ -67,6 +77,83 @@ inline at::Tensor to_torch(const Batch& batch, const TensorView& tensor) {
 /// [size(), ...]
 inline at::Tensor to_torch(const Batch& batch, std::string_view name) {
   return to_torch(batch, batch[name]);
+}
+
+/// What code that was written for LibTorch's DataLoader iterates over; only the line that makes the
+/// loader changes:
+///
+///   auto loader = brigade::make_data_loader<torch::data::Example<>>(run->output("train"), "image",
+///                                                                   "label");
+///   for (auto& example : *loader) step(example.data, example.target);
+///
+/// Each loop over it is the next epoch (what is left of it, after a loop that was left early); with
+/// none left it is empty. Tensors are those of to_torch(); `hold:` counts batches of which a tensor
+/// is held. Throws std::runtime_error where next() fails. One thread at a time.
+template <class Example>
+class DataLoader {
+ public:
+  DataLoader(Output output, std::vector<std::string> names)
+      : output_(std::move(output)), names_(std::move(names)) {}
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Example;
+    using difference_type = std::ptrdiff_t;
+    using pointer = Example*;
+    using reference = Example&;
+
+    Iterator() = default;  ///< the end
+    explicit Iterator(DataLoader& loader) : loader_(&loader) { take(loader.output_.next()); }
+    Example& operator*() { return *example_; }
+    Example* operator->() { return &*example_; }
+    Iterator& operator++() {
+      example_.reset();  // before the next batch is asked for
+      take(loader_->output_.next_in_epoch(epoch_));
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const Iterator& a, const Iterator& b) {
+      return a.example_.has_value() == b.example_.has_value();
+    }
+
+   private:
+    void take(Result<std::optional<Batch>> next) {
+      if (!next) throw std::runtime_error(next.error().message);
+      if (!*next) return;
+      const Batch& batch = **next;
+      epoch_ = batch.epoch();
+      example_ = loader_->example(batch, std::make_index_sequence<kTensors>());
+    }
+
+    DataLoader* loader_ = nullptr;
+    std::uint64_t epoch_ = 0;
+    std::optional<Example> example_;
+  };
+  Iterator begin() { return Iterator(*this); }
+  Iterator end() { return {}; }
+
+  /// An example of the tensors of one name, or of two.
+  static constexpr std::size_t kTensors =
+      std::is_constructible_v<Example, at::Tensor, at::Tensor> ? 2 : 1;
+
+ private:
+  template <std::size_t... I>
+  Example example(const Batch& batch, std::index_sequence<I...>) const {
+    return Example(to_torch(batch, names_[I])...);
+  }
+
+  Output output_;
+  std::vector<std::string> names_;
+};
+
+/// `names`: of the data and of the target; of the data alone where an Example has no target.
+template <class Example, class... Names>
+std::unique_ptr<DataLoader<Example>> make_data_loader(Output output, const Names&... names) {
+  static_assert(sizeof...(Names) == DataLoader<Example>::kTensors,
+                "name as many tensors as an example has");
+  return std::make_unique<DataLoader<Example>>(std::move(output),
+                                               std::vector<std::string>{std::string(names)...});
 }
 
 }  // namespace brigade

@@ -265,7 +265,7 @@ void OutputQueue::end() {
   ends_->done(context_.number());
 }
 
-void OutputQueue::close() {
+void OutputQueue::let_go() {
   if (mark_.in_child() || over_ || is_aborting(*context_.control)) return;
   closed_ = true;
   const bool holds = std::any_of(places_.begin(), places_.end(),

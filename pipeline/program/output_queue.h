@@ -64,7 +64,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
     return places_[next_number_ % places_.size()].held.load(std::memory_order_acquire);
   }
   /// The program reads no more: what is left is finished unread. Once; nobody is in next().
-  void close();
+  void let_go();
   /// Ends the run, for a reason in the program's loop.
   void fail(std::string message) { ends_->fail(std::move(message)); }
 

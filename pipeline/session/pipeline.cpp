@@ -18,52 +18,21 @@
 
 namespace brigade {
 
-struct Run::State {
+namespace {
+
+/// What an output and an input are to a program, until the last handle on it goes.
+template <class Queue>
+struct Opened {
   const ForkMark mark;
-  std::unique_ptr<Console> console;
-  std::optional<StartedRun> run;
-
-  std::mutex mutex;
-  // Those asked for.
-  std::map<std::string, std::weak_ptr<Output::Handle>, std::less<>> outputs;
-  std::map<std::string, std::weak_ptr<Input::Handle>, std::less<>> inputs;
-  bool closed = false;  // what has not been asked for
-
-  void close_the_rest();
-};
-
-/// Closes the output when the last handle on it goes.
-struct Output::Handle {
-  ForkMark mark;
   std::shared_ptr<ProgramEnds> program;
-  std::shared_ptr<OutputQueue> queue;  // null: it cannot be read
+  std::shared_ptr<Queue> queue;  // null: it cannot be used
   std::string why_not;
 
-  Handle(std::shared_ptr<ProgramEnds> of, std::shared_ptr<OutputQueue> read, std::string not_read)
-      : program(std::move(of)), queue(std::move(read)), why_not(std::move(not_read)) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (!queue) return;
-    if (mark.in_child()) {
-      keep_for_ever(std::move(queue));
-    } else {
-      queue->close();
-    }
-  }
-};
-
-/// Likewise an input.
-struct Input::Handle {
-  std::shared_ptr<InputQueue> queue;  // null: it cannot be fed
-  std::string why_not;
-  const ForkMark mark;
-
-  Handle(std::shared_ptr<InputQueue> fed, std::string not_fed)
-      : queue(std::move(fed)), why_not(std::move(not_fed)) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
+  Opened(std::shared_ptr<ProgramEnds> of, std::shared_ptr<Queue> opened, std::string why_not_used)
+      : program(std::move(of)), queue(std::move(opened)), why_not(std::move(why_not_used)) {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() {
     if (!queue) return;
     if (mark.in_child()) {
       keep_for_ever(std::move(queue));
@@ -71,28 +40,57 @@ struct Input::Handle {
       queue->let_go();
     }
   }
+  Result<void> check() const {
+    if (!queue) return Error{why_not};
+    return {};
+  }
+};
+
+}  // namespace
+
+struct Output::Handle : Opened<OutputQueue> {
+  using Opened::Opened;
+};
+struct Input::Handle : Opened<InputQueue> {
+  using Opened::Opened;
+};
+
+struct Run::State {
+  template <class Handle>
+  using Handles = std::map<std::string, std::weak_ptr<Handle>, std::less<>>;
+
+  const ForkMark mark;
+  std::unique_ptr<Console> console;
+  std::optional<StartedRun> run;
+
+  std::mutex mutex;
+  // Those asked for.
+  Handles<Output::Handle> outputs;
+  Handles<Input::Handle> inputs;
+  bool closed = false;  // what has not been asked for
+
+  void close_the_rest();
+  template <class Handle, class Queue>
+  std::shared_ptr<Handle> open(Handles<Handle>& handles, std::string_view what,
+                               std::string_view name, Queue queue_of);
 };
 
 namespace {
 
-std::string no_input(const Plan& plan, std::string_view name) {
+/// `what`: an input or an output.
+std::string none_of_that_name(const Plan& plan, std::string_view what, std::string_view name) {
+  const bool output = what == "output";
   std::vector<std::string> names;
   for (const PlanStage& stage : plan.stages)
-    if (stage.is_input()) names.push_back(stage.name);
-  return concat("there is no input ", quote(name), ": ",
-                names.empty() ? "the graph has none; write `producer: application` at a stage "
-                                "that the program feeds"
-                              : concat("the graph has ", join(names, ", ", " and ")));
-}
-
-std::string no_output(const Plan& plan, std::string_view name) {
-  std::vector<std::string> names;
-  for (const PlanStage& stage : plan.stages)
-    if (stage.is_output()) names.push_back(stage.name);
-  return concat("there is no output ", quote(name), ": ",
-                names.empty() ? "the graph has none; write `consumer: application` at a stage "
-                                "whose batches the program reads"
-                              : concat("the graph has ", join(names, ", ", " and ")));
+    if (output ? stage.is_output() : stage.is_input()) names.push_back(stage.name);
+  const std::string_view way_out =
+      output
+          ? "the graph has none; write `consumer: application` at a stage whose batches the "
+            "program reads"
+          : "the graph has none; write `producer: application` at a stage that the program feeds";
+  return concat(
+      "there is no ", what, " ", quote(name), ": ",
+      names.empty() ? std::string(way_out) : concat("the graph has ", join(names, ", ", " and ")));
 }
 
 std::vector<GraphDiagnostic> diagnostics_of(const Diagnostics& found, const SourceText& source) {
@@ -116,10 +114,7 @@ std::vector<GraphDiagnostic> diagnostics_of(const Diagnostics& found, const Sour
 
 Result<std::optional<Batch>> Output::next(Here here) { return next_in_epoch(kNever, here); }
 
-Result<void> Output::check() const {
-  if (!handle_->queue) return Error{handle_->why_not};
-  return {};
-}
+Result<void> Output::check() const { return handle_->check(); }
 
 Result<std::optional<Batch>> Output::next_in_epoch(std::uint64_t epoch, Here here) {
   BRIGADE_TRY(check());
@@ -139,30 +134,41 @@ std::optional<Batch> Output::next_or_fail(std::uint64_t last_epoch, const Here& 
   return std::nullopt;
 }
 
-Output Run::output(std::string_view name) {
-  if (state_->mark.in_child())
-    return Output(std::make_shared<Output::Handle>(state_->run->session->program(), nullptr,
-                                                   std::string(kForkedText)));
-  const std::lock_guard lock(state_->mutex);
-  const RunSession& session = *state_->run->session;
-  auto queue = session.output(name);
-  const auto [known, first] = state_->outputs.try_emplace(std::string(name));
+/// The handle that there is, or a first one: of what `queue_of` finds in the session.
+template <class Handle, class Queue>
+std::shared_ptr<Handle> Run::State::open(Handles<Handle>& handles, std::string_view what,
+                                         std::string_view name, Queue queue_of) {
+  const RunSession& session = *run->session;
+  if (mark.in_child())
+    return std::make_shared<Handle>(session.program(), nullptr, std::string(kForkedText));
+  const std::lock_guard lock(mutex);
+  const auto [known, first] = handles.try_emplace(std::string(name));
   auto handle = known->second.lock();
-  if (handle) return Output(std::move(handle));
+  if (handle) return handle;
+  auto queue = queue_of(session, name);
   std::string why_not;
   if (queue == nullptr) {
-    why_not = no_output(session.plan(), name);
-  } else if (!first || state_->closed) {
-    why_not = concat("output ", quote(name),
-                     state_->closed ? " was closed by wait(): ask for it before"
-                                    : " was closed when the last handle on it went; keep one for "
-                                      "further loops");
+    why_not = none_of_that_name(session.plan(), what, name);
+  } else if (!first || closed) {
+    why_not = concat(what, " ", quote(name),
+                     closed ? " was closed by wait(): ask for it before"
+                            : " was closed when the last handle on it went; keep one for further "
+                              "loops");
     queue = nullptr;
   }
-  handle =
-      std::make_shared<Output::Handle>(session.program(), std::move(queue), std::move(why_not));
+  handle = std::make_shared<Handle>(session.program(), std::move(queue), std::move(why_not));
   known->second = handle;
-  return Output(std::move(handle));
+  return handle;
+}
+
+Output Run::output(std::string_view name) {
+  return Output(state_->open(state_->outputs, "output", name,
+                             [](const RunSession& of, auto n) { return of.output(n); }));
+}
+
+Input Run::input(std::string_view name) {
+  return Input(state_->open(state_->inputs, "input", name,
+                            [](const RunSession& of, auto n) { return of.input(n); }));
 }
 
 void Run::State::close_the_rest() {
@@ -170,23 +176,23 @@ void Run::State::close_the_rest() {
   if (std::exchange(closed, true)) return;
   for (const PlanStage& stage : run->session->plan().stages) {
     if (stage.is_output() && !outputs.contains(stage.name))
-      run->session->output(stage.name)->close();
+      run->session->output(stage.name)->let_go();
     if (stage.is_input() && !inputs.contains(stage.name)) run->session->input(stage.name)->let_go();
   }
 }
 
 Result<std::optional<Slot>> Input::acquire(Here here) {
-  if (!handle_->queue) return Error{handle_->why_not};
+  BRIGADE_TRY(handle_->check());
   return handle_->queue->acquire(InputQueue::kForEver, here);
 }
 
 Result<std::optional<Slot>> Input::try_acquire(Here here) {
-  if (!handle_->queue) return Error{handle_->why_not};
+  BRIGADE_TRY(handle_->check());
   return handle_->queue->acquire(0, here);
 }
 
 Result<std::optional<Slot>> Input::acquire_for(std::chrono::nanoseconds timeout, Here here) {
-  if (!handle_->queue) return Error{handle_->why_not};
+  BRIGADE_TRY(handle_->check());
   const std::int64_t now = monotonic_ns();
   const std::int64_t most = InputQueue::kForEver - now;
   return handle_->queue->acquire(now + std::clamp<std::int64_t>(timeout.count(), 0, most), here);
@@ -195,36 +201,13 @@ Result<std::optional<Slot>> Input::acquire_for(std::chrono::nanoseconds timeout,
 bool Input::ended() const { return !handle_->queue || handle_->queue->ended(); }
 
 Result<void> Input::end_epoch() {
-  if (!handle_->queue) return Error{handle_->why_not};
+  BRIGADE_TRY(handle_->check());
   return handle_->queue->end_epoch();
 }
 
 Result<void> Input::close() {
-  if (!handle_->queue) return Error{handle_->why_not};
+  BRIGADE_TRY(handle_->check());
   return handle_->queue->close();
-}
-
-Input Run::input(std::string_view name) {
-  if (state_->mark.in_child())
-    return Input(std::make_shared<Input::Handle>(nullptr, std::string(kForkedText)));
-  const std::lock_guard lock(state_->mutex);
-  const RunSession& session = *state_->run->session;
-  auto queue = session.input(name);
-  const auto [known, first] = state_->inputs.try_emplace(std::string(name));
-  auto handle = known->second.lock();
-  if (handle) return Input(std::move(handle));
-  std::string why_not;
-  if (queue == nullptr) {
-    why_not = no_input(session.plan(), name);
-  } else if (!first || state_->closed) {
-    why_not = concat("input ", quote(name),
-                     state_->closed ? " was closed by wait(): ask for it before"
-                                    : " was closed when the last handle on it went; keep one");
-    queue = nullptr;
-  }
-  handle = std::make_shared<Input::Handle>(std::move(queue), std::move(why_not));
-  known->second = handle;
-  return Input(std::move(handle));
 }
 
 Run::Run() = default;

@@ -5,7 +5,9 @@
 #include <ATen/DLConvertor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/data/example.h>
 
+#include <stdexcept>
 #include <thread>
 
 #include <brigade/dlpack.h>
@@ -113,6 +115,38 @@ TEST(ToTorch, IsWhatAGradientNeeds) {
   const at::Tensor weight = at::ones({3}).requires_grad_();
   to_torch(batch, "data").matmul(weight).sum().backward();
   EXPECT_EQ(weight.grad()[0].item<float>(), 2 * 120.0F);
+}
+
+TEST(ToTorch, IsWhatALoopOverADataLoaderTakes) {
+  const Program program;
+  auto run = program.start(graph("", "i64"));
+  auto loader = make_data_loader<torch::data::TensorExample>(run->output("train"), "data");
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    std::int64_t samples = 0, first = 0;
+    for (auto& example : *loader) {
+      if (samples == 0) first = example.data[0][0][0].item<std::int64_t>();
+      samples += example.data.size(0);
+      if (epoch == 1) break;  // the next loop gives what is left of it
+    }
+    EXPECT_EQ(first, epoch == 2 ? 16 : 0);
+    EXPECT_EQ(samples, epoch == 0 ? 1000 : epoch == 1 ? 16 : 984);
+  }
+}
+
+TEST(ToTorch, IsDataAndTargetOfAnExample) {
+  const Program program;
+  auto run = program.start(graph("", "f32"));
+  auto loader = make_data_loader<torch::data::Example<>>(run->output("train"), "data", "data");
+  std::vector<torch::data::Example<>> kept;
+  const auto keep_all = [&] {
+    for (auto& example : *loader) kept.push_back(example);
+  };
+  EXPECT_THROW(keep_all(), std::runtime_error);  // of `hold: 2`
+  ASSERT_EQ(kept.size(), 2U);
+  expect_first(kept[0].data);
+  EXPECT_TRUE(kept[0].target.is_alias_of(kept[0].data) || kept[0].target.equal(kept[0].data));
+  kept.clear();
+  EXPECT_NO_THROW(EXPECT_EQ(loader->begin()->data.size(0), 16));
 }
 
 TEST(Dlpack, IsReadByLibTorch) {
