@@ -36,8 +36,9 @@ std::string parts_difference(const LineRun& line, bool numbers_anew) {
 }
 
 std::uint64_t expected_calls(const LineRun& line) {
+  const PlainLoop plain(line.graph(), line.plan());
   std::uint64_t sum = 0;
-  for (const Expected& consumer : PlainLoop(line.graph(), line.plan()).consumers())
+  for (const Expected& consumer : plain.consumers())
     if (consumer.recorded) sum += consumer.calls.size();
   return sum;
 }
