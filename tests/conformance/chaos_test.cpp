@@ -50,14 +50,19 @@ struct Total {
 
 using Disturb = std::function<Disturbance(const Plan& plan, std::uint64_t seed)>;
 
+/// `hold`: of the applications that stand in the place of consumers that record; 0: of none.
 std::string disturbed(const std::string& yaml, std::uint64_t seed, const Disturb& disturb,
-                      Total& total) {
+                      Total& total, std::uint64_t hold = 0) {
   LineRun line;
-  const std::string mistakes = line.prepare(yaml);
+  const std::string mistakes = line.prepare(yaml, hold);
   if (!mistakes.empty()) return "the graph is not valid: " + mistakes;
   const PlainLoop plain(line.graph(), line.plan());
   const Disturbance disturbance = disturb(line.plan(), seed);
-  line.run(disturbance);
+  if (hold > 0) {
+    line.run_as_program(false, seed, disturbance);
+  } else {
+    line.run(disturbance);
+  }
   total.add(line.disturbed());
   const std::string wrong = line.difference_to(plain, disturbance.consumers);
   if (wrong.empty()) return "";
@@ -66,12 +71,14 @@ std::string disturbed(const std::string& yaml, std::uint64_t seed, const Disturb
 }
 
 /// One run of every shape.
-void disturb_all_shapes(std::uint64_t round, const Disturb& disturb, Total& total) {
+void disturb_all_shapes(std::uint64_t round, const Disturb& disturb, Total& total,
+                        std::uint64_t hold_max = 0) {
   const auto try_shape = [&](const ShapeOfLine& shape) {
     const int replicas = round % 2 == 0 ? 2 : 1 + static_cast<int>(round % 4);
     const int batch = round % 3 == 0 ? 7 : 16;
     const std::uint64_t seed = 1000 * round + static_cast<std::uint64_t>(total.runs);
-    ASSERT_EQ(disturbed(shape_yaml(shape, replicas, batch), seed, disturb, total), "")
+    const std::uint64_t hold = hold_max == 0 ? 0 : 1 + seed % hold_max;
+    ASSERT_EQ(disturbed(shape_yaml(shape, replicas, batch), seed, disturb, total, hold), "")
         << shape.name;
   };
   for (const ShapeOfLine& shape : kShapes) {
@@ -84,8 +91,9 @@ void disturb_all_shapes(std::uint64_t round, const Disturb& disturb, Total& tota
   }
 }
 
-/// Rounds over all shapes until there were enough kills.
-void kill_many(bool consumers, int wanted) {
+/// Rounds over all shapes until there were enough kills. `hold_max`: of programs that read; 0:
+/// none.
+void kill_many(bool consumers, int wanted, std::uint64_t hold_max = 0) {
   Total total;
   const auto disturb = [&](const Plan&, std::uint64_t seed) {
     Disturbance disturbance;
@@ -96,7 +104,7 @@ void kill_many(bool consumers, int wanted) {
   };
   for (std::uint64_t round = 0; total.done.kills < wanted; ++round) {
     const int before = total.done.kills;
-    disturb_all_shapes(round, disturb, total);
+    disturb_all_shapes(round, disturb, total, hold_max);
     if (testing::Test::HasFatalFailure()) return;
     ASSERT_GT(total.done.kills, before) << "nobody could be killed";
   }
@@ -108,6 +116,11 @@ TEST(Chaos, NothingIsLostOrRepeatedWhenProducersAndTransformsAreKilled) {
 }
 
 TEST(Chaos, NothingIsLostWhenConsumersAreKilledToo) { kill_many(true, kKills); }
+
+TEST(Chaos, AProgramReadsTheSameWhileWorkersAreKilled) {
+  constexpr std::uint64_t kHoldMax = 5;
+  kill_many(false, kKills, kHoldMax);
+}
 
 // --- with every worker late, or standing still, at a point of its own, and repairs late, too
 

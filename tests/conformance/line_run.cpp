@@ -106,9 +106,12 @@ void LineRun::run(bool in_process) {
   }
 }
 
-void LineRun::run(const Disturbance& disturbance) {
-  std::set<std::string> spared;  // nobody could do their work again
+/// Whom a disturbed run does not kill: nobody could do their work again. All others are started
+/// again as often as it takes.
+std::set<std::string> LineRun::spared_of(const Disturbance& disturbance) {
+  std::set<std::string> spared;
   for (PlanStage& stage : plan_.stages) {
+    if (stage.is_application()) continue;
     stage.restart = {RestartSpec::Policy::on_failure, 0, 1 << 30, 1'000'000'000, false};
     if (disturbance.degrade) stage.restart = {RestartSpec::Policy::never, 0, 1, 1, true};
     const bool stream = stage.kind == StageKind::producer && !stage.indexed;
@@ -116,6 +119,11 @@ void LineRun::run(const Disturbance& disturbance) {
     if (stream || (consumer && (!disturbance.consumers || stage.type == "count")))
       spared.insert(stage.name);
   }
+  return spared;
+}
+
+void LineRun::run(const Disturbance& disturbance) {
+  const std::set<std::string> spared = spared_of(disturbance);
   const Faults faults(disturbance);
   RunOptions options;
   options.repair_rules = disturbance.rules;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "pipeline/checkpoint/position.h"
@@ -52,8 +53,8 @@ class LineRun {
   };
   void run(const Part& part);
   /// After prepare(), of a graph whose consumers are applications: read by this program, which
-  /// holds what it may and lets go in any order, on several threads.
-  void run_as_program(bool in_process, std::uint64_t seed);
+  /// holds what it may and lets go in any order, on several threads. `disturbance`: of processes.
+  void run_as_program(bool in_process, std::uint64_t seed, const Disturbance& disturbance = {});
 
   /// The same, from the state of the part before, if there was one.
   struct ProgramPart {
@@ -79,6 +80,7 @@ class LineRun {
 
  private:
   void make_applications(std::uint64_t hold);
+  std::set<std::string> spared_of(const Disturbance& disturbance);
   std::string go_on_from(const std::string& bytes, const ProgramPart& part);
   bool records() const;
   std::uint64_t recorded_bytes() const;

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "pipeline/checkpoint/begin_run.h"
@@ -73,8 +75,10 @@ Event event_of(const Batch& batch) {
 
 }  // namespace
 
-void LineRun::run_as_program(bool in_process, std::uint64_t seed) {
+void LineRun::run_as_program(bool in_process, std::uint64_t seed, const Disturbance& disturbance) {
   const HangTimer watchdog(yaml_);
+  std::set<std::string> spared;
+  if (disturbance.kills > 0) spared = spared_of(disturbance);
   RunOptions options;
   options.in_process = in_process;
   options.program = true;
@@ -84,17 +88,20 @@ void LineRun::run_as_program(bool in_process, std::uint64_t seed) {
     outcome_.failure = session.error().message;
     return;
   }
+  std::atomic<bool> at_work{false};
+  std::optional<Disturber> disturber;
+  if (disturbance.kills > 0) disturber.emplace(disturbance, spared, [&] { return at_work.load(); });
   std::vector<std::thread> loops;
   for (const PlanStage& stage : plan_.stages) {
     if (!stage.is_application()) continue;
-    Events& seen = read_[stage.name];
-    loops.emplace_back([&, output = (*session)->output(stage.name)] {
+    loops.emplace_back([&, &seen = read_[stage.name], output = (*session)->output(stage.name)] {
       Returns returns(seed);
       for (std::uint64_t epoch = 0; epoch <= plan_.epochs; ++epoch) {
         for (;;) {
           auto batch = output->next(epoch, {__FILE__, __LINE__});
           if (!batch.ok()) continue;  // a thread has not run for a second; a hang is seen
           if (!*batch) break;
+          at_work = true;
           seen.push_back(event_of(**batch));
           returns.add(std::move(**batch));
         }
@@ -110,6 +117,7 @@ void LineRun::run_as_program(bool in_process, std::uint64_t seed) {
   }
   for (std::thread& loop : loops) loop.join();
   outcome_ = (*session)->wait();
+  if (disturber) disturbed_ = disturber->stop();
 }
 
 namespace {
