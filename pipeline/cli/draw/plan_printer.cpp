@@ -159,6 +159,27 @@ std::string samples_text(const std::vector<SourceAudit>& sources) {
   return concat("\nsamples per epoch\n", table.text(kIndent));
 }
 
+/// What a program may do with the batches of its outputs.
+std::string outputs_text(const Plan& plan) {
+  TextTable table({Align::left, Align::left});
+  bool any = false;
+  for (const PlanStage& stage : plan.stages) {
+    if (!stage.is_output()) continue;
+    for (const PlanQueue& queue : stage.queues)
+      for (const PlanInput& input : queue.inputs) {
+        const PlanStage& writer = plan.stages[input.stage];
+        any = true;
+        table.add(
+            {stage.name, writer.readers.size() == 1
+                             ? concat("may write what it holds of ", writer.name)
+                             : concat("only reads what it holds of ", writer.name,
+                                      ", which others read, too: tensors of LibTorch are copies")});
+      }
+  }
+  if (!any) return "";
+  return concat("\noutputs of the program\n", table.text(kIndent));
+}
+
 std::string epochs_table(const Plan& plan) {
   TextTable table({Align::left, Align::left});
   for (const PlanIndexSpace& index_space : plan.index_spaces) {
@@ -191,7 +212,7 @@ std::string print_plan(const Plan& plan, const MachineLimits& limits, const Memo
     if (stage.has_ring) out += ring_text(plan, stage);
   out += samples_text(sources);
   out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),
-                private_text(plan), files_text(plan));
+                private_text(plan), files_text(plan), outputs_text(plan));
   if (!plan.warnings.empty()) out += "\n";
   for (const std::string& warning : plan.warnings)
     out += concat("warning: ", printable(warning), "\n");

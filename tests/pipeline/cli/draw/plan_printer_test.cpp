@@ -1,5 +1,6 @@
 #include "pipeline/cli/draw/plan_printer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "pipeline/plan/planner.h"
@@ -50,6 +51,21 @@ TEST(PlanPrinter, ShowsAStageThatNumbersAnew) {
   graph.type_of("all").contract.numbering = Numbering::flat_map;
   graph.consumer("count", {"all"});
   expect_golden("plan/anew.txt", printed(graph));
+}
+
+TEST(PlanPrinter, SaysWhatAProgramMayDoWithItsBatches) {
+  for (const bool alone : {true, false}) {
+    GraphBuilder graph("program");
+    graph.producer("numbers", {{"x", u8, {784}}});
+    graph.consumer("train", {"numbers"});
+    graph.type_of("train").contract.type = kApplicationType;
+    if (!alone) graph.consumer("count", {"numbers"});
+    EXPECT_THAT(printed(graph),
+                testing::HasSubstr(
+                    alone ? "outputs of the program\n  train  may write what it holds of numbers\n"
+                          : "\n  train  only reads what it holds of numbers, which others read, "
+                            "too: tensors of LibTorch are copies\n"));
+  }
 }
 
 TEST(PlanPrinter, ShowsACacheInAFile) {
