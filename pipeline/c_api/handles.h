@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <brigade/pipeline.h>
@@ -30,6 +31,8 @@ namespace brigade::c_api {
 
 /// An output, which is closed when the last handle on it is.
 struct SharedOutput {
+  explicit SharedOutput(Output opened) : output(std::move(opened)) {}
+
   Output output;
   std::atomic<bool> in_call{false};
   std::unordered_set<std::string> places = {};  // file names of callers; of whoever is in a call
