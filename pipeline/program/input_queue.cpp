@@ -21,9 +21,11 @@ constexpr std::size_t kHoldersNamed = 4;
 }  // namespace
 
 InputQueue::InputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
-                       std::shared_ptr<ProgramEnds> ends)
+                       std::shared_ptr<ProgramEnds> ends,
+                       std::vector<std::shared_ptr<const OutputQueue>> outputs)
     : memory_(std::move(memory)),
       ends_(std::move(ends)),
+      outputs_(std::move(outputs)),
       rings_(memory_->segments->slot_rings()),
       context_(program_context(*memory_, stage, rings_)),
       index_space_(context_.stage->queues.front().index_space),
@@ -34,7 +36,7 @@ InputQueue::InputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
       stream_ends_(*context_.control, stage, multiple_, false),
       pads_(*context_.plan, *context_.stage, *context_.rings, stage),
       counters_(context_),
-      standstill_(context_, memory_->readers) {}
+      standstill_(context_) {}
 
 Result<void> InputQueue::check_process() const {
   if (!mark_.in_child()) return {};
@@ -286,9 +288,19 @@ std::string InputQueue::why_it_never_comes(const Attempt<SystemPolicy>& found) {
     return now - waits_since_ns_ < kSlotsWaitedForNs ? "" : holders();
   }
   waits_since_ns_ = 0;
-  if (!standstill_.found()) return "";
+  if (!standstill_.found() || !only_this_thread_reads()) return "";
   return concat("input ", quote(stage().name), " has no room, and nothing moves: ",
                 standstill_.text("read it in between, or in a thread of its own"));
+}
+
+/// Another thread that has read an output may be at work on its batch.
+bool InputQueue::only_this_thread_reads() const {
+  const std::vector<std::string> unread = standstill_.unread();
+  return std::all_of(outputs_.begin(), outputs_.end(), [&](const auto& output) {
+    const std::thread::id reader = output->reader();
+    return std::find(unread.begin(), unread.end(), output->stage().name) == unread.end() ||
+           reader == std::thread::id() || reader == std::this_thread::get_id();
+  });
 }
 
 std::string InputQueue::holders() const {

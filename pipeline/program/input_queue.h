@@ -24,8 +24,10 @@
 
 #include <brigade/input.h>
 #include "base/forked.h"
+#include "pipeline/program/output_queue.h"
 #include "pipeline/program/program_ends.h"
 #include "pipeline/program/run_memory.h"
+#include "pipeline/program/standstill.h"
 #include "pipeline/records/record_codec.h"
 #include "pipeline/replica/epoch_notifier.h"
 #include "pipeline/replica/loop_counters.h"
@@ -37,9 +39,10 @@ namespace brigade {
 
 class InputQueue : public std::enable_shared_from_this<InputQueue> {
  public:
-  /// `stage`: an input, of the plan's stages.
+  /// `stage`: an input, of the plan's stages. `outputs`: those of the same program.
   InputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
-             std::shared_ptr<ProgramEnds> ends);
+             std::shared_ptr<ProgramEnds> ends,
+             std::vector<std::shared_ptr<const OutputQueue>> outputs);
 
   static constexpr std::int64_t kForEver = INT64_MAX;
   /// As Input::acquire(). `until_ns`: on the clock of monotonic_ns(); 0: no wait.
@@ -85,6 +88,7 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
   std::uint64_t epochs() const { return index_space_epochs(*context_.plan, index_space_); }
   std::string why_it_never_comes(const Attempt<SystemPolicy>& found);
   std::string holders() const;
+  bool only_this_thread_reads() const;
 
   Result<std::optional<Slot>> take(std::int64_t until_ns, const Input::Here& at);
   Result<void> commit(Place& place) const;
@@ -94,6 +98,7 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
 
   const std::shared_ptr<RunMemory> memory_;
   const std::shared_ptr<ProgramEnds> ends_;
+  const std::vector<std::shared_ptr<const OutputQueue>> outputs_;
   const ByStage<SlotRing> rings_;
   const ReplicaContext context_;
   const ForkMark mark_;

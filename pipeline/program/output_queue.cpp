@@ -46,7 +46,7 @@ OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
       queues_(*context_.control, stage, 0),
       handed_out_(context_.stage->queues.size()),
       counters_(context_),
-      standstill_(context_, memory_->readers) {
+      standstill_(context_) {
   for (const QueueNumber queue : context_.stage->queues.numbers())
     handed_out_[static_cast<std::size_t>(queue.value())] =
         queue_level(*context_.control, stage, queue);
@@ -62,7 +62,7 @@ Result<std::optional<Batch>> OutputQueue::next(std::uint64_t last_epoch, const O
   if (in_next_.exchange(true))
     return Error{concat("output ", quote(stage().name),
                         ": two threads ask for its next batch; one at a time may")};
-  memory_->readers.asks(context_.stage_index);
+  reader_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   auto taken = take(last_epoch, at);
   in_next_.store(false);
   return taken;
@@ -128,10 +128,8 @@ std::string OutputQueue::why_nothing_moves() const {
         "what it waits for needs the memory of what the program holds, with the padding or "
         "dropped samples behind it: ",
         held, kLetGo);
-  return concat(
-      "output ", quote(stage().name), " gets nothing, and nothing moves: ",
-      standstill_.text("read the outputs in turn, each in a thread of its own, or drop that one",
-                       held));
+  return concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
+                standstill_.text("read the outputs in turn, or drop that one", held));
 }
 
 /// What a stage would be shown. False: no sample of it is left.

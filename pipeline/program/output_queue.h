@@ -35,6 +35,7 @@
 #include "pipeline/program/held_batch.h"
 #include "pipeline/program/program_ends.h"
 #include "pipeline/program/run_memory.h"
+#include "pipeline/program/standstill.h"
 #include "pipeline/replica/loop_counters.h"
 #include "pipeline/replica/slot_io.h"
 #include "transports/joined_queues.h"
@@ -68,6 +69,8 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   void fail(std::string message) { ends_->fail(std::move(message)); }
 
   const PlanStage& stage() const { return *context_.stage; }
+  /// The thread that was in next() last; none: it has not been read. Any thread.
+  std::thread::id reader() const { return reader_.load(std::memory_order_relaxed); }
 
  private:
   class Hold;
@@ -118,6 +121,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
 
   // Of whoever is in next().
   std::atomic<bool> in_next_{false};
+  std::atomic<std::thread::id> reader_{};
   LoopCounters counters_;
   bool begun_ = false;
   bool over_ = false;

@@ -7,7 +7,6 @@
 
 #include "pipeline/memory/shared_segments.h"
 #include "pipeline/program/program_views.h"
-#include "pipeline/program/standstill.h"
 #include "pipeline/replica/replica_context.h"
 
 namespace brigade {
@@ -23,7 +22,6 @@ struct RunMemory {
   PlannedRun run;
   std::unique_ptr<SharedSegments> segments = {};  ///< after `run`, which it goes by
   std::unique_ptr<ProgramViews> views = {};       ///< of a program with outputs
-  OutputReaders readers{run.plan.stages.size()};
 };
 
 /// Of the one replica of a stage that is the program's. `rings` outlive it.

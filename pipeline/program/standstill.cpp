@@ -55,28 +55,25 @@ bool Standstill::found() {
   }
   if (still_since_ns_ == 0 || moved != moved_ || !waiting) still_since_ns_ = now;
   moved_ = moved;
-  if (now - still_since_ns_ < kStandsStillNs) return false;
-  const std::vector<StageNumber> outputs = unread();
-  return std::all_of(outputs.begin(), outputs.end(),
-                     [this](StageNumber output) { return readers_.only_this_thread(output); });
+  return now - still_since_ns_ >= kStandsStillNs;
 }
 
-std::vector<StageNumber> Standstill::unread() const {
-  std::vector<StageNumber> outputs;
-  for (const Lease& lease : read_leases(*context_.plan, *context_.control, monotonic_ns()))
-    if (context_.plan->stages[lease.stage].is_output() && lease.standing != Standing::needs_input)
-      outputs.push_back(lease.stage);
-  return outputs;
+std::vector<std::string> Standstill::unread() const {
+  std::vector<std::string> names;
+  for (const Lease& lease : read_leases(*context_.plan, *context_.control, monotonic_ns())) {
+    const PlanStage& other = context_.plan->stages[lease.stage];
+    if (other.is_output() && lease.standing != Standing::needs_input) names.push_back(other.name);
+  }
+  return names;
 }
 
 std::string Standstill::text(std::string_view what_to_do, std::string otherwise) const {
-  std::vector<std::string> names;
-  for (const StageNumber output : unread())
-    names.push_back(quote(context_.plan->stages[output].name));
+  std::vector<std::string> names = unread();
   if (names.empty() && !otherwise.empty()) return otherwise;
   if (names.empty())
     return standstill_text(*context_.plan, *context_.control,
                            read_leases(*context_.plan, *context_.control, monotonic_ns()));
+  for (std::string& name : names) name = quote(name);
   return concat("what it waits for stands behind batches that the program has not read from ",
                 join(names, ", ", " and "), "; ", what_to_do);
 }

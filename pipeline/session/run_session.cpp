@@ -149,9 +149,10 @@ Result<void> RunSession::Attempt::open_program() {
   for (const StageNumber s : plan.stages.numbers())
     if (plan.stages[s].is_output())
       outputs.push_back(std::make_shared<OutputQueue>(memory, s, program));
+  const std::vector<std::shared_ptr<const OutputQueue>> read(outputs.begin(), outputs.end());
   for (const StageNumber s : plan.stages.numbers())
     if (plan.stages[s].is_input())
-      inputs.push_back(std::make_shared<InputQueue>(memory, s, program));
+      inputs.push_back(std::make_shared<InputQueue>(memory, s, program, read));
   const auto tend = [fed = inputs] {
     for (const auto& input : fed) input->tend();
   };

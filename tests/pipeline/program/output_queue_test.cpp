@@ -324,24 +324,6 @@ TEST_P(Programs, AnOutputBehindAnotherThatIsNotReadSaysSo) {
   EXPECT_TRUE(train.next().ok());
 }
 
-// Negative control of the one before: another thread may take its time over a batch.
-TEST_P(Programs, AnOutputBehindOneThatAnotherThreadReadsWaits) {
-  auto run = start(graph("epochs: 20\n", "  test: {consumer: application, from: work}\n"));
-  std::thread slow([test = run->output("test")]() mutable {
-    bool first = true;
-    for (const Batch& batch : test) {
-      if (std::exchange(first, false) && batch.size() > 0)
-        std::this_thread::sleep_for(std::chrono::milliseconds(2500));
-    }
-  });
-  std::int64_t samples = 0;
-  for (const Batch& batch : run->output("train")) samples += batch.size();
-  slow.join();
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
-  EXPECT_EQ(samples, 20 * 1000);
-}
-
 TEST_P(Programs, ALiveSourceMayPauseBesideAnOutputThatIsNotRead) {
   const std::string fifo = folder_.path() / "live";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
