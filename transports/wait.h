@@ -17,14 +17,24 @@ struct DoNothing {
   void operator()() const {}
 };
 
+/// Until the doorbell is rung.
+template <class P>
+struct SleepUntilRung {
+  template <class Word>
+  void operator()(Word& rings, std::uint32_t seen) const {
+    P::sleep(rings, seen);
+  }
+};
+
 /// Calls `attempt()` until it claims or ends, sleeping in between. `spins`: looks before that, with
 /// growing pauses; 0 when runnable threads are as many as cores. `before_sleep()` is called once,
 /// when those have found nothing. `also`: the other watermarks that can unblock an attempt which
 /// looks at several task queues (it can name only one); the sleeper's bit is set on all.
-template <class P, class TryClaim, class BeforeSleep = DoNothing>
+/// `sleep(word, seen)`: as P::sleep(), which may return early.
+template <class P, class TryClaim, class BeforeSleep = DoNothing, class Sleep = SleepUntilRung<P>>
 Attempt<P> claim_or_wait(const Control<P>& control, int replica, int spins, TryClaim&& attempt,
-                         BeforeSleep&& before_sleep = {},
-                         std::span<Watermark<P>* const> also = {}) {
+                         BeforeSleep&& before_sleep = {}, std::span<Watermark<P>* const> also = {},
+                         Sleep&& sleep = {}) {
   Attempt<P> found = attempt();
   for (int i = 0; i < spins && found.look == Look::blocked; ++i) {
     for (int pause = 0; pause <= std::min(i, kSpinPausesMax); ++pause) P::relax();
@@ -50,7 +60,7 @@ Attempt<P> claim_or_wait(const Control<P>& control, int replica, int spins, TryC
     // Less may do now than what was said: an end was lowered, or a task is open again.
     if (found.look == Look::blocked && watched(found.blocked_on) && found.until >= until) {
       P::point(FaultPoint::wait_before_sleep);
-      P::sleep(doorbell.rings, rings);
+      sleep(doorbell.rings, rings);
       found = attempt();
     }
     P::point(FaultPoint::wait_before_clear);

@@ -39,7 +39,8 @@ enum {
   BRIGADE_ERROR_UNREAD = -5,    // what is waited for stands behind another output's batches
   BRIGADE_ERROR_BUSY = -6,      // another thread is in a call with this output
   BRIGADE_ERROR_MEMORY = -7,
-  BRIGADE_ERROR_INTERNAL = -8
+  BRIGADE_ERROR_INTERNAL = -8,
+  BRIGADE_ERROR_INTERRUPTED = -9  // brigade_run_options.interrupted has said so
 };
 
 // "0.1.0": of the library, which need not be the one that the caller was compiled with.
@@ -123,6 +124,12 @@ typedef struct brigade_run_options {
   size_t size;
   uint64_t flags;
   uint64_t limit;  // only the first samples of every indexed producer; 0: all
+  // May be NULL. Asked by calls that wait (for a batch, for room, for the end of the run), on their
+  // own thread, whenever a signal has ended its sleep and about every 100 ms; never where nothing
+  // has to be waited for. Not 0: the call returns BRIGADE_ERROR_INTERRUPTED, and everything is as
+  // it was before it. It must not call this run.
+  int32_t (*interrupted)(void* context);
+  void* interrupted_context;
 } brigade_run_options;
 
 // Checks everything and starts. `options` may be NULL. The graph may be closed, or started again.

@@ -10,6 +10,7 @@
 // any order.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -109,6 +110,12 @@ class BRIGADE_API Pipeline {
   Pipeline& overwrite(bool yes = true);
   /// Shows warnings and errors only; otherwise progress goes to standard error.
   Pipeline& quiet(bool yes = true);
+  /// Lets the program come back from calls that wait: next(), acquire(), Run::wait() and
+  /// summary_json() ask this on their own thread, whenever a signal has ended its sleep and about
+  /// every 100 ms that they wait; not where nothing has to be waited for. Yes: the call fails (a
+  /// summary is empty), and everything is as it was before; a range ends the run, as with any
+  /// error. It must not throw, nor call this run.
+  Pipeline& interrupted(std::function<bool()> asked);
 
   /// All mistakes and warnings, in the order of their places; runs nothing.
   std::vector<GraphDiagnostic> check(const App& app) const;
@@ -131,6 +138,7 @@ class BRIGADE_API Pipeline {
   bool resume_ = false;
   bool overwrite_ = false;
   bool quiet_ = false;
+  std::function<bool()> interrupted_;
 };
 
 }  // namespace brigade

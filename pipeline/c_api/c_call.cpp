@@ -38,6 +38,11 @@ brigade_status is_null(const char* argument) noexcept {
   }
 }
 
+bool& was_interrupted() noexcept {
+  thread_local bool interrupted = false;
+  return interrupted;
+}
+
 brigade_status check_size(std::size_t size, const char* name) {
   if (size >= sizeof(std::size_t) && size <= kStructBytesMax) return BRIGADE_OK;
   return fail(BRIGADE_ERROR_ARGUMENT, concat("the size of ", name, " is ", size,

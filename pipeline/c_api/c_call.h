@@ -25,6 +25,9 @@ brigade_status fail(brigade_status status, std::string_view message) noexcept;
 /// An argument that must not be NULL is.
 brigade_status is_null(const char* argument) noexcept;
 
+/// Of this thread's call: whether brigade_run_options.interrupted has ended its wait.
+bool& was_interrupted() noexcept;
+
 template <class Call>
 brigade_status guarded(const Call& call) {
   try {

@@ -163,6 +163,11 @@ brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
         .resume(asked(BRIGADE_RESUME))
         .overwrite(asked(BRIGADE_OVERWRITE));
     if (known.limit != 0) pipeline.limit(known.limit);
+    if (known.interrupted != nullptr)
+      pipeline.interrupted([asked = known.interrupted, context = known.interrupted_context] {
+        // Behind the call, which may have been in a wait of another run.
+        return was_interrupted() = asked(context) != 0;
+      });
     auto started = pipeline.start(*app->app);
     if (started) {
       *run = new brigade_run{app->app, std::move(*started)};

@@ -11,6 +11,7 @@ namespace {
 
 /// Why the next batch was refused.
 brigade_status why_not(const Output& output) {
+  if (was_interrupted()) return BRIGADE_ERROR_INTERRUPTED;
   if (output.ended()) return BRIGADE_ERROR_RUN;  // in a forked child
   return output.full() ? BRIGADE_ERROR_HELD : BRIGADE_ERROR_UNREAD;
 }
@@ -28,8 +29,11 @@ brigade_status brigade_run_stop(brigade_run* run) {
 brigade_status brigade_run_wait(brigade_run* run) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(run);
+    was_interrupted() = false;
     const auto ended = run->run->wait();
-    return ended ? BRIGADE_OK : fail(BRIGADE_ERROR_RUN, ended.error().message);
+    if (ended) return BRIGADE_OK;
+    return fail(was_interrupted() ? BRIGADE_ERROR_INTERRUPTED : BRIGADE_ERROR_RUN,
+                ended.error().message);
   });
 }
 
@@ -51,7 +55,10 @@ brigade_status brigade_run_summary(brigade_run* run, const char** json) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(run);
     BRIGADE_C_NEEDS(json);
+    was_interrupted() = false;
     std::string summary = run->run->summary_json();
+    if (was_interrupted())
+      return fail(BRIGADE_ERROR_INTERRUPTED, "the wait for the end of the run was interrupted");
     const std::lock_guard lock(run->mutex);
     if (!run->summary) run->summary = std::move(summary);
     *json = run->summary->c_str();
@@ -93,6 +100,7 @@ brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, co
       return fail(BRIGADE_ERROR_BUSY,
                   "another thread asks this output for its next batch; one at a time may");
     const auto& place = *shared.places.emplace(file == nullptr ? "?" : file).first;
+    was_interrupted() = false;
     auto next = shared.output.next_in_epoch(epoch, {place.c_str(), line});
     if (!next) return fail(why_not(shared.output), next.error().message);
     if (!*next) return BRIGADE_END;

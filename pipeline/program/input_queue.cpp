@@ -70,7 +70,9 @@ Result<std::optional<Slot>> InputQueue::take(std::int64_t until_ns, const Input:
   Cause cause = Cause::memory;
   bool closed = false;
   bool waits = false;
+  InterruptibleSleep sleep(ends_->interrupted());
   const auto attempt = [&]() -> Attempt<SystemPolicy> {
+    if (sleep.interrupted()) return {Look::ended};
     const std::lock_guard lock(mutex_);
     closed = closed_;
     if (closed) return {Look::ended};
@@ -93,12 +95,15 @@ Result<std::optional<Slot>> InputQueue::take(std::int64_t until_ns, const Input:
     if (until_ns != kForEver) ends_->wake_at(until_ns);
   };
   if (attempt().look == Look::blocked) {
-    claim_or_wait<SystemPolicy>(*context_.control, context_.number(), 0, attempt, begin_wait);
+    claim_or_wait<SystemPolicy>(*context_.control, context_.number(), 0, attempt, begin_wait, {},
+                                sleep);
     const std::lock_guard lock(mutex_);
     counters_.end_wait(cause);
     acquire_until_ns_ = kForEver;
     waits_since_ns_ = 0;
   }
+  if (sleep.interrupted())
+    return Error{concat("input ", quote(stage().name), ": the wait for room was interrupted")};
   if (closed) return closed_before();
   if (!stuck.empty()) return Error{std::move(stuck)};
   if (place == nullptr) return std::optional<Slot>();

@@ -1,7 +1,6 @@
 #include "pipeline/program/output_queue.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -17,7 +16,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::chrono::seconds kReturnsWaitedFor{1};
+constexpr std::int64_t kReturnsWaitedForNs = 1'000'000'000;
 constexpr std::size_t kHoldersNamed = 4;
 constexpr std::string_view kLetGo =
     "; let go of batches before asking for the next, or raise `hold:`";
@@ -70,10 +69,12 @@ Result<std::optional<Batch>> OutputQueue::next(std::uint64_t last_epoch, const O
 
 Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const Output::Here& at) {
   end_task();
+  InterruptibleSleep sleep(ends_->interrupted());
   while (!over_) {
     Place& place = places_[next_number_ % places_.size()];
-    BRIGADE_TRY(wait_for(place));
-    const Attempt<SystemPolicy> found = claim(last_epoch);
+    BRIGADE_TRY(wait_for(place, sleep));
+    const Attempt<SystemPolicy> found = claim(last_epoch, sleep);
+    if (sleep.interrupted()) return interrupted();
     if (!stuck_.empty()) return Error{std::exchange(stuck_, "")};
     if (found.look == Look::ended) {
       if (queues_.all_ended()) end();
@@ -109,16 +110,30 @@ void OutputQueue::end_task() {
   if (in_work_ > 0) counters_.end_task(std::exchange(in_work_, 0));
 }
 
-Attempt<SystemPolicy> OutputQueue::claim(std::uint64_t last_epoch) {
-  if (!std::exchange(begun_, true)) wait_for_start(context_);
+/// Ended, too, where the program has interrupted `sleep`.
+Attempt<SystemPolicy> OutputQueue::claim(std::uint64_t last_epoch, InterruptibleSleep& sleep) {
+  auto& rings = context_.control->doorbells[context_.number()].rings;
+  while (!begun_) {
+    const std::uint32_t seen = rings.load(std::memory_order_seq_cst);
+    begun_ = has_started(context_);
+    if (!begun_) sleep(rings, seen);
+    if (sleep.interrupted()) return {Look::ended};
+  }
   queues_.set_last_epoch(last_epoch);
   standstill_.begin(counters_.now_ns());
-  return claim_counted(context_, queues_, counters_, 0, [this] {
+  const auto attempt = [&]() -> Attempt<SystemPolicy> {
+    if (sleep.interrupted()) return {Look::ended};
     const Attempt<SystemPolicy> found = queues_.try_claim();
     if (found.look != Look::blocked || !standstill_.found()) return found;
     stuck_ = why_nothing_moves();
-    return Attempt<SystemPolicy>{Look::ended};
-  });
+    return {Look::ended};
+  };
+  return claim_counted(context_, queues_, counters_, 0, attempt, sleep);
+}
+
+Error OutputQueue::interrupted() const {
+  return Error{
+      concat("output ", quote(stage().name), ": the wait for its next batch was interrupted")};
 }
 
 std::string OutputQueue::why_nothing_moves() const {
@@ -152,16 +167,22 @@ bool OutputQueue::fill(Place& place, std::uint64_t task) {
   return true;
 }
 
-Result<void> OutputQueue::wait_for(const Place& place) {
+Result<void> OutputQueue::wait_for(const Place& place, InterruptibleSleep& sleep) {
   if (!place.held.load(std::memory_order_acquire)) return {};
-  std::unique_lock lock(mutex_);
   // Either who returns it sees this, or the look below sees that it has been returned.
   waiting_.store(true, std::memory_order_seq_cst);
-  const bool freed = freed_.wait_for(
-      lock, kReturnsWaitedFor, [&place] { return !place.held.load(std::memory_order_seq_cst); });
+  const std::int64_t until = monotonic_ns() + kReturnsWaitedForNs;
+  bool held = true;
+  while (held && !sleep.interrupted()) {
+    const std::uint32_t seen = freed_.load(std::memory_order_seq_cst);
+    held = place.held.load(std::memory_order_seq_cst);
+    if (!held || monotonic_ns() >= until) break;
+    sleep.until(freed_, seen, until);
+  }
   waiting_.store(false, std::memory_order_relaxed);
   counters_.end_wait(Cause::barrier);
-  if (freed) return {};
+  if (sleep.interrupted()) return interrupted();
+  if (!held) return {};
   return Error{concat("output ", quote(stage().name), ": `hold: ", places_.size(),
                       "` is reached, counted from the oldest batch that is held: ", holders(),
                       kLetGo)};
@@ -220,8 +241,8 @@ void OutputQueue::finish_returned() {
       finish(*place);
       place->held.store(false, std::memory_order_seq_cst);
       if (!waiting_.load(std::memory_order_seq_cst)) continue;
-      const std::lock_guard lock(mutex_);
-      freed_.notify_all();
+      freed_.fetch_add(1, std::memory_order_seq_cst);
+      SystemPolicy::wake(freed_);
     }
     finishing_.exchange(false, std::memory_order_acq_rel);
   } while (returned_.size_approx() != 0);
@@ -280,8 +301,10 @@ void OutputQueue::let_go() {
 void OutputQueue::drain() {
   end_task();
   Place unread(context_);
+  const Interrupted nobody;
+  InterruptibleSleep sleep(nobody);
   for (;;) {
-    const Attempt<SystemPolicy> found = claim(kNever);
+    const Attempt<SystemPolicy> found = claim(kNever, sleep);
     if (!std::exchange(stuck_, "").empty()) continue;  // for the program's other outputs to say
     if (found.look == Look::ended) return end();
     fill(unread, found.task);

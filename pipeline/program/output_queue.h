@@ -20,11 +20,9 @@
 #include <concurrentqueue/concurrentqueue.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -93,9 +91,10 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   };
 
   std::string why_nothing_moves() const;
-  Attempt<SystemPolicy> claim(std::uint64_t last_epoch);
+  Attempt<SystemPolicy> claim(std::uint64_t last_epoch, InterruptibleSleep& sleep);
+  Error interrupted() const;
   Result<std::optional<Batch>> take(std::uint64_t last_epoch, const Output::Here& at);
-  Result<void> wait_for(const Place& place);
+  Result<void> wait_for(const Place& place, InterruptibleSleep& sleep);
   std::string holders() const;
   bool fill(Place& place, std::uint64_t task);
   void give_back(Place& place);
@@ -136,8 +135,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   std::atomic<bool> finishing_{false};
 
   // Who waits for a place.
-  std::mutex mutex_;
-  std::condition_variable freed_;
+  std::atomic<std::uint32_t> freed_{0};  // counts
   std::atomic<bool> waiting_{false};
 
   std::thread drain_;

@@ -11,8 +11,8 @@
 
 namespace brigade {
 
-Result<std::shared_ptr<ProgramEnds>> ProgramEnds::create() {
-  std::shared_ptr<ProgramEnds> made(new ProgramEnds());
+Result<std::shared_ptr<ProgramEnds>> ProgramEnds::create(Interrupted interrupted) {
+  std::shared_ptr<ProgramEnds> made(new ProgramEnds(std::move(interrupted)));
   made->event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   made->timer_.reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (made->event_.get() < 0 || made->timer_.get() < 0)

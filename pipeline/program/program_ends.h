@@ -2,24 +2,29 @@
 
 // What the program's threads say to the supervisor of the stages that are the program's own: an
 // output has given all that there is, it was closed, the program's loop cannot go on, or an input
-// needs a look at a later time. Any thread, also after the run has ended: then nobody listens.
+// needs a look at a later time. Any thread, also after the run has ended: then nobody listens. And
+// what they ask the program while they wait.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <brigade/result.h>
 #include "base/forked.h"
 #include "base/owned_fd.h"
+#include "pipeline/program/interruptible_sleep.h"
 
 namespace brigade {
 
 class ProgramEnds {
  public:
-  static Result<std::shared_ptr<ProgramEnds>> create();
+  static Result<std::shared_ptr<ProgramEnds>> create(Interrupted interrupted = {});
+
+  const Interrupted& interrupted() const { return interrupted_; }
 
   /// Readable when take_done() has something, or wake() was called.
   int fd() const { return event_.get(); }
@@ -52,9 +57,10 @@ class ProgramEnds {
   void closed(Closing how);
 
  private:
-  ProgramEnds() = default;
+  explicit ProgramEnds(Interrupted interrupted) : interrupted_(std::move(interrupted)) {}
 
   const ForkMark mark_;
+  const Interrupted interrupted_;
   OwnedFd event_;
   OwnedFd timer_;
   std::mutex mutex_;

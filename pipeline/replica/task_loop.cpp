@@ -61,13 +61,16 @@ Result<void> TaskLoop::do_task(std::uint64_t task) {
   return {};
 }
 
+bool has_started(const ReplicaContext& context) {
+  return context.control->phase->value.load(std::memory_order_seq_cst) !=
+         static_cast<std::uint64_t>(Phase::starting);
+}
+
 void wait_for_start(const ReplicaContext& context) {
   auto& doorbell = context.control->doorbells[context.number()].rings;
   for (;;) {
     const std::uint32_t rings = doorbell.load(std::memory_order_seq_cst);
-    if (context.control->phase->value.load(std::memory_order_seq_cst) !=
-        static_cast<std::uint64_t>(Phase::starting))
-      return;
+    if (has_started(context)) return;
     SystemPolicy::sleep(doorbell, rings);
   }
 }

@@ -44,11 +44,12 @@ class TaskLoop {
 };
 
 /// Claims a task or waits for one, and counts for what. `try_claim`: that of `queues`, and whatever
-/// else may end the wait.
-template <class TryClaim>
+/// else may end the wait. `sleep`: as claim_or_wait() has it.
+template <class TryClaim, class Sleep = SleepUntilRung<SystemPolicy>>
 Attempt<SystemPolicy> claim_counted(const ReplicaContext& context,
                                     const JoinedQueues<SystemPolicy>& queues,
-                                    LoopCounters& counters, int spins, TryClaim&& try_claim) {
+                                    LoopCounters& counters, int spins, TryClaim&& try_claim,
+                                    Sleep&& sleep = {}) {
   Attempt<SystemPolicy> found = try_claim();
   if (found.look == Look::claimed) return found;
   Cause cause = found.cause;
@@ -59,12 +60,14 @@ Attempt<SystemPolicy> claim_counted(const ReplicaContext& context,
   };
   const auto before_sleep = [&] { counters.begin_wait(cause); };
   found = claim_or_wait(*context.control, context.number(), spins, attempt, before_sleep,
-                        queues.watched());
+                        queues.watched(), sleep);
   counters.end_wait(cause);
   return found;
 }
 
-/// Sleeps until the graph has left Phase::starting. Whoever changes the phase must ring.
+/// Whether the graph has left Phase::starting. Whoever changes the phase rings.
+bool has_started(const ReplicaContext& context);
+/// Sleeps until then.
 void wait_for_start(const ReplicaContext& context);
 
 }  // namespace brigade

@@ -218,10 +218,11 @@ Run::~Run() {
 Result<void> Run::wait() {
   if (state_->mark.in_child()) return Error{std::string(kForkedText)};
   state_->close_the_rest();
-  const RunOutcome& outcome = state_->run->session->wait();
+  const RunOutcome* const outcome = state_->run->session->wait_unless_interrupted();
+  if (outcome == nullptr) return Error{"the wait for the end of the run was interrupted"};
   state_->console->flush();  // before what the program says about it
-  if (outcome.failure.empty()) return {};
-  return Error{outcome.failure};
+  if (outcome->failure.empty()) return {};
+  return Error{outcome->failure};
 }
 
 void Run::stop() {
@@ -236,7 +237,8 @@ Result<std::string> Run::state() const {
 std::string Run::summary_json() {
   if (state_->mark.in_child()) return {};
   state_->close_the_rest();
-  return brigade::summary_json(state_->run->session->wait());
+  const RunOutcome* const outcome = state_->run->session->wait_unless_interrupted();
+  return outcome == nullptr ? "" : brigade::summary_json(*outcome);
 }
 
 Result<Pipeline> Pipeline::from_file(const std::string& path,
@@ -294,6 +296,11 @@ Pipeline& Pipeline::quiet(bool yes) {
   return *this;
 }
 
+Pipeline& Pipeline::interrupted(std::function<bool()> asked) {
+  interrupted_ = std::move(asked);
+  return *this;
+}
+
 GraphFiles Pipeline::graph_files() const {
   GraphFiles files{files_, sets_, {}};
   if (limit_ != 0) files.limit = limit_;
@@ -326,6 +333,7 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
   RunOptions options;
   options.in_process = in_process_;
   options.program = true;
+  options.interrupted = interrupted_;
   options.exec_ns = app.started_ns();
   options.workers = app.workers();
   Run::State& state = *run->state_;

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <mutex>
 #include <new>
 #include <set>
 #include <thread>
@@ -94,7 +96,7 @@ struct RunSession::Attempt {
         plan(memory->run.plan),
         resume(memory->run.resume) {}
   SharedSegments& segments() const { return *memory->segments; }
-  Result<void> open_program();
+  Result<void> open_program(const Interrupted& interrupted);
   Result<void> make_worker_pool(const StageTypes& types, const RunOptions& options);
   RunOutcome supervise(RunOutput& lines);
   void finish_cache_files(RunOutput& lines);
@@ -116,8 +118,10 @@ struct RunSession::State {
   RecoveryTallies tallies;
   std::unique_ptr<StopRequests> stops;
   std::unique_ptr<Attempt> attempt;
+  std::mutex joining;
   std::thread thread;
   RunOutcome outcome;
+  std::atomic<std::uint32_t> over{0};  // 1: `outcome` is there
 
   Result<std::unique_ptr<Attempt>> prepare(ResumePoint from);
   void listen(Attempt& attempt);
@@ -141,8 +145,8 @@ Result<void> RunSession::Attempt::make_worker_pool(const StageTypes& types,
 }
 
 /// What of the graph is the program's own.
-Result<void> RunSession::Attempt::open_program() {
-  BRIGADE_ASSIGN(program, ProgramEnds::create());
+Result<void> RunSession::Attempt::open_program(const Interrupted& interrupted) {
+  BRIGADE_ASSIGN(program, ProgramEnds::create(interrupted));
   std::set<int> replicas = program_replicas(plan);
   if (replicas.empty()) return {};
   BRIGADE_ASSIGN(memory->views, ProgramViews::create(plan, segments()));
@@ -199,7 +203,7 @@ Result<std::unique_ptr<RunSession::Attempt>> RunSession::State::prepare(ResumePo
   BRIGADE_ASSIGN(made->memory->segments,
                  SharedSegments::create(made->plan, made->resume, cache_fds(made->cache_files)));
   BRIGADE_TRY(made->make_worker_pool(types, options));
-  if (options.program) BRIGADE_TRY(made->open_program());
+  if (options.program) BRIGADE_TRY(made->open_program(options.interrupted));
   QuarantineFile list(options.quarantine_file ? quarantine_file_name(plan.name) : "");
   BRIGADE_ASSIGN(made->disk, DiskWriter::start(plan, made->resume, made->segments().control(),
                                                std::move(list), lines));
@@ -280,7 +284,11 @@ Result<std::unique_ptr<RunSession>> RunSession::start(PlannedRun run, StageTypes
                "--in-process: a thread per replica; `restart:`, `cpus:`, `env:` and `exec:` are "
                "ignored");
   BRIGADE_ASSIGN(state.attempt, state.prepare(std::move(run.resume)));
-  BRIGADE_ASSIGN(state.thread, start_thread([&state] { state.outcome = state.run(); }));
+  BRIGADE_ASSIGN(state.thread, start_thread([&state] {
+                   state.outcome = state.run();
+                   state.over.store(1, std::memory_order_release);  // pairs with the waiters' loads
+                   SystemPolicy::wake(state.over);
+                 }));
   return session;
 }
 
@@ -296,8 +304,19 @@ RunSession::~RunSession() {
 }
 
 const RunOutcome& RunSession::wait() {
+  const std::lock_guard lock(state_->joining);
   if (state_->thread.joinable()) state_->thread.join();
   return state_->outcome;
+}
+
+const RunOutcome* RunSession::wait_unless_interrupted() {
+  InterruptibleSleep sleep(state_->options.interrupted);
+  while (state_->over.load(std::memory_order_acquire) == 0) {
+    if (sleep.interrupted()) return nullptr;
+    sleep(state_->over, 0);
+  }
+  SystemPolicy::wake(state_->over);  // the next of those who wait: each wakes one
+  return &wait();
 }
 
 void RunSession::stop(int signal) { state_->stops->ask(signal); }

@@ -24,6 +24,7 @@ struct RunOptions {
   bool program = false;                    ///< a program's own: its stages may be the program's
   bool quarantine_file = false;            ///< lists what is quarantined, in the working directory
   RepairRules repair_rules;                ///< all of them, except in tests of the tests
+  Interrupted interrupted;                 ///< asked where a program's thread waits
 };
 
 class RunSession {
@@ -35,8 +36,10 @@ class RunSession {
   /// Ends the run at once if it is still going.
   ~RunSession();
 
-  /// Waits for the end; the same answer every time.
+  /// Waits for the end; the same answer every time. Any thread.
   const RunOutcome& wait();
+  /// Likewise, and null where RunOptions::interrupted says so first.
+  const RunOutcome* wait_unless_interrupted();
 
   /// Any thread. As if the signal had arrived: the first drains the line, the second ends it.
   void stop(int signal);

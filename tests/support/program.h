@@ -29,6 +29,7 @@ class Program {
     return Pipeline::from_file(folder_.write("graph.yaml", yaml))->start(app_).error().message;
   }
   const TemporaryFolder& folder() const { return folder_; }
+  const App& app() const { return app_; }
 
  private:
   TemporaryFolder folder_;

@@ -45,7 +45,7 @@ TEST(CBadUse, MissingArgumentsAreNamed) {
   refused(brigade_batch_sample(batch, 0, &sample), "the size of sample is 0");
   sample.size = sizeof sample;
   refused(brigade_batch_sample(batch, 16, &sample), "there is no sample 16 of 16");
-  brigade_run_options options{sizeof options, 1u << 20, 0};
+  brigade_run_options options = run_options(1u << 20);
   brigade_run* run = nullptr;
   refused(brigade_run_start(opened.graph, this_program, &options, &run), "unknown flags");
   options.size = 1 << 20;
@@ -88,7 +88,8 @@ TEST(CVersions, ACallerMayKnowFewerMembersOrMore) {
   struct {
     brigade_run_options known;
     std::uint64_t more;
-  } options{{sizeof options, BRIGADE_QUIET | BRIGADE_IN_PROCESS, 0}, 1};
+  } options{run_options(BRIGADE_IN_PROCESS), 1};
+  options.known.size = sizeof options;
   brigade_run* run = nullptr;
   EXPECT_EQ(brigade_run_start(opened.graph, this_program, &options.known, &run),
             BRIGADE_ERROR_ARGUMENT);

@@ -25,6 +25,14 @@ inline std::string graph_yaml(const std::string& top = "", const std::string& en
 
 inline std::string last_error() { return brigade_last_error(); }
 
+inline brigade_run_options run_options(std::uint64_t flags, std::uint64_t limit = 0) {
+  brigade_run_options options{};
+  options.size = sizeof options;
+  options.flags = BRIGADE_QUIET | flags;
+  options.limit = limit;
+  return options;
+}
+
 /// A run of a graph and its output `train`.
 struct Opened {
   brigade_graph* graph = nullptr;
@@ -32,8 +40,10 @@ struct Opened {
   brigade_output* train = nullptr;
 
   explicit Opened(const std::string& yaml, std::uint64_t flags = 0,
-                  const brigade_app* app = this_program) {
-    const brigade_run_options options{sizeof options, BRIGADE_QUIET | flags, 0};
+                  const brigade_app* app = this_program)
+      : Opened(yaml, run_options(flags), app) {}
+  Opened(const std::string& yaml, const brigade_run_options& options,
+         const brigade_app* app = this_program) {
     EXPECT_EQ(brigade_graph_from_text(yaml.c_str(), "test", &graph), BRIGADE_OK);
     EXPECT_EQ(brigade_run_start(graph, app, &options, &run), BRIGADE_OK) << last_error();
     EXPECT_EQ(brigade_run_output(run, "train", &train), BRIGADE_OK) << last_error();

@@ -121,7 +121,7 @@ TEST_F(CGraphs, WhatIsSetLiesOverFilesAndText) {
   EXPECT_EQ(plan["seed"], 5);
   EXPECT_EQ(brigade_graph_check(graph, this_program), BRIGADE_OK);
 
-  const brigade_run_options options{sizeof options, BRIGADE_QUIET | BRIGADE_IN_PROCESS, 20};
+  const brigade_run_options options = run_options(BRIGADE_IN_PROCESS, 20);
   brigade_run* run = nullptr;
   ASSERT_EQ(brigade_run_start(graph, this_program, &options, &run), BRIGADE_OK) << last_error();
   brigade_output* train = nullptr;

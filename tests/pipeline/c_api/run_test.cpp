@@ -62,7 +62,7 @@ TEST_P(CPrograms, KeepTheirStateForAnotherRun) {
   std::size_t bytes = 0;
   ASSERT_EQ(brigade_run_state(begun.run, &state, &bytes), BRIGADE_OK) << last_error();
   ASSERT_EQ(brigade_graph_set_state(begun.graph, state, bytes), BRIGADE_OK);
-  const brigade_run_options options{sizeof options, BRIGADE_QUIET | GetParam(), 0};
+  const brigade_run_options options = run_options(GetParam());
   brigade_run* run = nullptr;
   ASSERT_EQ(brigade_run_start(begun.graph, this_program, &options, &run), BRIGADE_OK)
       << last_error();

@@ -1,0 +1,36 @@
+#pragma once
+
+// How a thread of the program sleeps in a call that waits: whenever a signal has ended its sleep,
+// and about every 100 ms, it asks the program whether the call is to come back (an interpreter runs
+// the handlers of its signals there). One for each call, of its thread.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+namespace brigade {
+
+/// Asked on the thread that waits; yes: its call fails, and everything is as it was before.
+using Interrupted = std::function<bool()>;
+
+inline constexpr std::int64_t kInterruptedAskedEveryNs = 100'000'000;
+
+class InterruptibleSleep {
+ public:
+  /// `asked` outlives it; empty: nothing interrupts.
+  explicit InterruptibleSleep(const Interrupted& asked) : asked_(asked) {}
+
+  /// As SystemPolicy::sleep(); not at all once the answer was yes.
+  void operator()(std::atomic<std::uint32_t>& word, std::uint32_t expected);
+  /// At most until `until_ns`, on the clock of monotonic_ns().
+  void until(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t until_ns);
+
+  bool interrupted() const { return interrupted_; }
+
+ private:
+  const Interrupted& asked_;
+  std::int64_t ask_at_ns_ = 0;  // 0: it has not slept yet
+  bool interrupted_ = false;
+};
+
+}  // namespace brigade
