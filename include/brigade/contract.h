@@ -177,10 +177,6 @@ class Contract {
     erased_.saves = true;
     return *this;
   }
-  Contract& registers_host_memory() {
-    erased_.registers_host_memory = true;
-    return *this;
-  }
   Contract& reports(std::string name, Combine combine, std::string help, bool progress = false) {
     erased_.reports.push_back({std::move(name), combine, progress, std::move(help)});
     return *this;

@@ -40,7 +40,7 @@ constexpr std::uint64_t plugin_layout_hash() {
        {sizeof(StageTypes), sizeof(StageType), sizeof(StageContract), sizeof(ParamSpec),
         sizeof(ParamValue), sizeof(InputPaths), sizeof(InputFiles), sizeof(TextMap),
         sizeof(TensorPattern), sizeof(TensorType), sizeof(Dim), sizeof(FileMetadata),
-        sizeof(ReportSpec), sizeof(Result<Ports>), std::size_t{1} /* version */}) {
+        sizeof(ReportSpec), sizeof(Result<Ports>), std::size_t{2} /* version */}) {
     hash = (hash ^ size) * 1099511628211ull;
   }
   return hash;

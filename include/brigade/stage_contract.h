@@ -77,11 +77,10 @@ struct StageContract {
   /// open() has taken; unset: it does not say. `private_bytes_by`: the parameter that decides.
   std::function<std::uint64_t(const void* params)> private_bytes;
   std::string private_bytes_by;
-  bool cache = false;                  ///< keeps the samples of one epoch, and is a source of them
-  bool stateful = false;               ///< keeps state between calls, beyond caches
-  bool saves = false;                  ///< can save that state, and resume from it
-  bool application = false;            ///< its replica is the program that starts the graph
-  bool registers_host_memory = false;  ///< needs a writable mapping of its input rings
+  bool cache = false;        ///< keeps the samples of one epoch, and is a source of them
+  bool stateful = false;     ///< keeps state between calls, beyond caches
+  bool saves = false;        ///< can save that state, and resume from it
+  bool application = false;  ///< its replica is the program that starts the graph
 
   const char* params_type = "";  ///< typeid name of the parameter struct
   std::function<std::shared_ptr<void>()> make_params;

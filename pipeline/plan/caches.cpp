@@ -110,8 +110,7 @@ void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
     PlanRing& cache = stage.cache;
     cache.slots = std::max<std::uint64_t>(known != 0 ? known : valid.samples, 1);
     cache.tensors = ring_tensors(valid.outputs);
-    cache.sparse = std::any_of(cache.tensors.begin(), cache.tensors.end(),
-                               [](const PlanTensor& tensor) { return tensor.type.ragged(); });
+    cache.sparse = has_ragged(cache.tensors);
     lay_out_ring(cache);
     cache.terms = {{"cached", cache.slots}};
   }

@@ -167,16 +167,6 @@ void warn_of_ring(const ValidStage& stage, const RingSlots& ring, Plan& plan) {
                                    "its readers' do not fit each other"));
 }
 
-/// Whether pages of ragged slots may come and go: a device that has registered a ring keeps them.
-bool is_sparse(const ValidGraph& graph, const PlanStage& stage) {
-  const auto registers = [&](const auto& reader) {
-    return graph.stages[reader.first].type->contract.registers_host_memory;
-  };
-  const auto ragged = [](const PlanTensor& tensor) { return tensor.type.ragged(); };
-  return std::any_of(stage.ring.tensors.begin(), stage.ring.tensors.end(), ragged) &&
-         std::none_of(stage.readers.begin(), stage.readers.end(), registers);
-}
-
 void make_rings(const ValidGraph& graph, Plan& plan) {
   const ByStage<std::uint64_t> ways = ways_down(plan);
   for (const StageNumber s : plan.stages.numbers()) {
@@ -189,7 +179,7 @@ void make_rings(const ValidGraph& graph, Plan& plan) {
     warn_of_ring(graph.stages[s], ring, plan);
     stage.ring.slots = ring.slots;
     stage.ring.terms = std::move(ring.terms);
-    stage.ring.sparse = is_sparse(graph, stage);
+    stage.ring.sparse = has_ragged(stage.ring.tensors);
     lay_out_ring(stage.ring);
   }
 }

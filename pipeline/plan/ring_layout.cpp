@@ -52,6 +52,11 @@ std::vector<PlanTensor> ring_tensors(const Ports& outputs) {
   return tensors;
 }
 
+bool has_ragged(const std::vector<PlanTensor>& tensors) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const PlanTensor& tensor) { return tensor.type.ragged(); });
+}
+
 std::uint64_t ring_slot_bytes(const std::vector<PlanTensor>& tensors) {
   std::uint64_t bytes = kSlotHeaderBytes;
   for (const PlanTensor& tensor : tensors) bytes = add_saturating(bytes, tensor.slot_stride);

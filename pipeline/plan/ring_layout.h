@@ -18,6 +18,9 @@ inline constexpr std::uint64_t kRaggedSlotAlignment = 64;
 /// The arrays of one ring without places, in order; NAME.shape follows its ragged tensor.
 std::vector<PlanTensor> ring_tensors(const Ports& outputs);
 
+/// Whether pages of such a ring come and go with what lies in it.
+bool has_ragged(const std::vector<PlanTensor>& tensors);
+
 /// Bytes of one sample, upper bound where ragged.
 std::uint64_t tensor_bytes(const TensorType& type);
 

@@ -59,10 +59,9 @@ bool StageContract::names(std::string_view tensor) const {
 
 // A canonical text of the contract, hashed. Help texts and examples may change freely.
 std::uint64_t StageContract::hash() const {
-  std::string text =
-      concat(quote(type), static_cast<int>(kind), static_cast<int>(takes), rest_passes,
-             several_inputs, may_drop, static_cast<int>(numbering), stateful, saves, cache,
-             registers_host_memory, quote(params_type), '\n');
+  std::string text = concat(quote(type), static_cast<int>(kind), static_cast<int>(takes),
+                            rest_passes, several_inputs, may_drop, static_cast<int>(numbering),
+                            stateful, saves, cache, quote(params_type), '\n');
   for (const ParamSpec& param : params) append_param(text, param);
   for (const TensorPattern& input : inputs) text += concat("input ", input.text(), '\n');
   for (const auto& group : one_of) {

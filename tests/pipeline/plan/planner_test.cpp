@@ -173,16 +173,6 @@ TEST(Planner, RaggedRingsAreSparseAndPlannedAsExpected) {
   EXPECT_LT(plan.memory_bytes, plan.stages[0].ring.bytes);
 }
 
-TEST(Planner, ARingThatADeviceRegistersKeepsAllItsPages) {
-  GraphBuilder graph;
-  graph.producer("files", {{"encoded", u8, {up_to(1 << 20, 100'000)}}});
-  graph.consumer("c", {"files"});
-  graph.type_of("c").contract.registers_host_memory = true;
-  const PlanRing ring = plan_graph(graph.build(), small_machine()).plan.stages[0].ring;
-  EXPECT_FALSE(ring.sparse);
-  EXPECT_EQ(ring.expected_bytes, ring.bytes);
-}
-
 TEST(Planner, FixedTasksPadAnEpochToWholeRounds) {
   GraphBuilder graph;
   graph.producer("a", kPicture).batch = 64;

@@ -129,7 +129,6 @@ TEST(ContractHashTest, SeesEveryThingAGraphDependsOn) {
       flip().flat_map([](const FlipParams&) { return 2u; }).erased(),
       flip().stateful().erased(),
       flip().several_inputs().erased(),
-      flip().registers_host_memory().erased(),
       flip().input("mask", {u8}, {any_size}, "").erased(),
       flip().input("mask", {i8}, {any_size}, "").erased(),
       flip().one_of({{"mask", {}, true, {}, ""}}).erased(),
