@@ -137,11 +137,12 @@ class Contract {
   Contract& flat_map(Fn most) {
     return renumbers(Numbering::flat_map, most);
   }
-  /// Of a producer: `fn(const P&, const FileMetadata&)`, an optional: how many samples it has.
+  /// Of a producer: `fn(const P&, const FileMetadata&)` says how many samples it has, as a number
+  /// or a SampleCount (optional: nothing where that is not known).
   template <class Fn>
   Contract& counts(Fn fn) {
     erased_.samples = [fn](const void* params,
-                           const FileMetadata& metadata) -> std::optional<std::uint64_t> {
+                           const FileMetadata& metadata) -> std::optional<SampleCount> {
       return fn(*static_cast<const P*>(params), metadata);
     };
     return *this;

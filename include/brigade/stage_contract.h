@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <brigade/params.h>
+#include <brigade/skipped_inputs.h>
 #include <brigade/types.h>
 
 namespace brigade {
@@ -38,6 +39,17 @@ enum class Combine : std::uint8_t {
   mean,          ///< weighted by the replicas' samples
   exclusive_or,  ///< of 64-bit integers
   only           ///< of one replica only; null with several
+};
+
+/// What a producer has, as far as parameters and headers of files tell.
+struct SampleCount {
+  std::uint64_t samples = 0;
+  std::vector<SkippedInputs> skipped;  ///< what SkipsInputs will say, where that is known, too
+
+  SampleCount(std::uint64_t count) : samples(count) {}  // NOLINT: implicit
+  SampleCount(std::uint64_t count, std::vector<SkippedInputs> beside)
+      : samples(count), skipped(std::move(beside)) {}
+  friend bool operator==(const SampleCount&, const SampleCount&) = default;
 };
 
 struct ReportSpec {
@@ -69,7 +81,7 @@ struct StageContract {
   /// k of `expand` and `flat_map` for these parameters; unset for one_to_one.
   std::function<Result<std::uint64_t>(const void* params)> outputs_per_input;
   /// Samples of a producer, or room of a cache; unset, or nothing: these do not tell.
-  std::function<std::optional<std::uint64_t>(const void* params, const FileMetadata& metadata)>
+  std::function<std::optional<SampleCount>(const void* params, const FileMetadata& metadata)>
       samples;
   /// Whether outputs depend on random draws with these parameters; unset: they do not.
   std::function<bool(const void* params)> draws;

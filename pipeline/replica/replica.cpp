@@ -144,9 +144,7 @@ Result<void> Replica::State::count_skipped(std::uint64_t found) {
   BRIGADE_ASSIGN(const auto by_source, guarded([&]() -> Result<std::vector<SkippedInputs>> {
                    return source->skipped();
                  }));
-  for (const SkippedInputs& one : by_source)
-    if (one.count > 0 && skipped.size() < kSkipReasonsMax)
-      skipped.push_back({one.why, one.count, one.text.substr(0, kSkipTextBytesMax)});
+  add_skipped(skipped, by_source);
   return {};
 }
 

@@ -34,7 +34,10 @@ std::string use_files_of_caches(PlannedGraph& graph, const StageTypes& types, Pl
   CacheReuse use = reuse_cache_files(loaded, planned.plan, all_types);
   if (use.any && use.problems.empty()) planned = plan_graph(use.graph, graph.limits);
   planned.problems.insert(planned.problems.end(), use.problems.begin(), use.problems.end());
-  if (planned.ok()) graph.sources = known_sources(use.graph, planned.plan);
+  if (planned.ok()) {
+    graph.sources = planned_sources(use.graph, planned.plan);
+    graph.consumers = consumer_epochs(use.graph, planned.plan);
+  }
   for (std::string& warning : use.warnings) planned.plan.warnings.push_back(std::move(warning));
   std::string notes;
   for (const std::string& note : use.notes)

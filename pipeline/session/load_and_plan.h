@@ -10,6 +10,7 @@
 
 #include <brigade/stage_types.h>
 #include "pipeline/config/validate/load_graph.h"
+#include "pipeline/plan/consumer_epochs.h"
 #include "pipeline/plan/machine_limits.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/stats/source_audit.h"
@@ -31,9 +32,10 @@ LoadedGraph load_files(const GraphFiles& files, const StageTypes& types);
 struct PlannedGraph {
   LoadedGraph loaded;
   MachineLimits limits;
-  std::optional<Plan> plan;          ///< nothing after mistakes
-  std::vector<SourceAudit> sources;  ///< of that plan: those whose samples are known
-  Diagnostics problems;              ///< of planning; those before it are in `loaded`
+  std::optional<Plan> plan;              ///< nothing after mistakes
+  std::vector<SourceAudit> sources;      ///< of that plan
+  std::vector<ConsumerEpoch> consumers;  ///< of that plan
+  Diagnostics problems;                  ///< of planning; those before it are in `loaded`
   std::string messages;  ///< mistakes and warnings for people; ends in a newline unless empty
 };
 

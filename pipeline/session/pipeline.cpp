@@ -12,9 +12,9 @@
 #include "base/forked.h"
 #include "base/printable.h"
 #include "pipeline/config/yaml/source_text.h"
-#include "pipeline/plan/plan_json.h"
 #include "pipeline/session/console.h"
 #include "pipeline/session/start_run.h"
+#include "pipeline/stats/plan_report.h"
 
 namespace brigade {
 
@@ -322,7 +322,7 @@ std::vector<GraphDiagnostic> Pipeline::check(const App& app) const {
 Result<std::string> Pipeline::plan_json(const App& app) const {
   const PlannedGraph planned = plan_files(graph_files(), app.types());
   if (!planned.plan) return Error{std::string(trim(planned.messages))};
-  return plan_to_json(*planned.plan);
+  return plan_report(*planned.plan, planned.sources, planned.consumers);
 }
 
 Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pipeline/plan/consumer_epochs.h"
 #include "pipeline/stats/counters.h"
 #include "transports/audit.h"
 #include "transports/epochs.h"
@@ -76,7 +77,7 @@ std::uint64_t expected_samples(const Plan& plan, const ResumePoint& resume, cons
     const auto& words = *control.index_spaces[queue.index_space];
     const std::uint64_t samples = words.epoch_samples.value.load(std::memory_order_acquire);
     if (samples == kNever) return 0;
-    const std::uint64_t whole = stage.drop_last ? samples / queue.task * queue.task : samples;
+    const std::uint64_t whole = stage.drop_last ? in_whole_batches(stage, queue, samples) : samples;
     sum += whole * index_space_epochs(plan, queue.index_space);
     const std::uint64_t period = words.epoch_period.value.load(std::memory_order_acquire);
     const std::uint64_t at = resume.queue(s, l).at;

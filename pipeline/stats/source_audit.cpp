@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <brigade/text.h>
+#include "base/printable.h"
 #include "pipeline/plan/caches.h"
 
 namespace brigade {
@@ -30,22 +31,29 @@ std::vector<SkippedInputs> left_out(std::uint64_t found, std::uint64_t limited, 
   return out;
 }
 
-std::vector<SourceAudit> known_sources(const ValidGraph& graph, const Plan& plan) {
-  std::vector<SourceAudit> known;
+void add_skipped(std::vector<SkippedInputs>& all, const std::vector<SkippedInputs>& by_source) {
+  for (const SkippedInputs& one : by_source)
+    if (one.count > 0 && all.size() < kSkipReasonsMax)
+      all.push_back({one.why, one.count, printable(one.text.substr(0, kSkipTextBytesMax))});
+}
+
+std::vector<SourceAudit> planned_sources(const ValidGraph& graph, const Plan& plan) {
+  std::vector<SourceAudit> sources;
   for (const StageNumber s : plan.stages.numbers()) {
     const ValidStage& stage = graph.stages[s];
+    const bool cache = plan.stages[s].is_cache();
+    if (!cache && !stage.sources.empty()) continue;
+    SourceAudit& audit = sources.emplace_back(SourceAudit{stage.name, {}, {}});
     const std::uint64_t gives = samples_of(graph, plan, s);
     if (gives == 0) continue;
-    if (plan.stages[s].is_cache()) {
-      const std::uint64_t found = samples_of(graph, plan, stage.sources.front().stage);
-      known.push_back({stage.name, gives, left_out(found, gives, gives, {})});
-    } else if (stage.sources.empty()) {
-      const std::uint64_t limited =
-          stage.limit == 0 ? stage.samples : std::min(stage.samples, stage.limit);
-      known.push_back({stage.name, gives, left_out(stage.samples, limited, gives, plan.shard)});
-    }
+    audit.gives = gives;
+    const std::uint64_t found =
+        cache ? samples_of(graph, plan, stage.sources.front().stage) : stage.samples;
+    const std::uint64_t limited = stage.limit == 0 ? found : std::min(found, stage.limit);
+    audit.skipped = left_out(found, limited, gives, cache ? Shard() : plan.shard);
+    add_skipped(audit.skipped, stage.skipped);
   }
-  return known;
+  return sources;
 }
 
 std::optional<std::uint64_t> found_by(const SourceAudit& audit) {

@@ -16,7 +16,7 @@ namespace brigade {
 
 struct SourceAudit {
   std::string name;                    ///< of the stage
-  std::optional<std::uint64_t> gives;  ///< per epoch; nothing: a stream, whose length nobody knows
+  std::optional<std::uint64_t> gives;  ///< per epoch; nothing: that is not known
   std::vector<SkippedInputs> skipped;
   friend bool operator==(const SourceAudit&, const SourceAudit&) = default;
 };
@@ -25,11 +25,14 @@ struct SourceAudit {
 std::vector<SkippedInputs> left_out(std::uint64_t found, std::uint64_t limited, std::uint64_t given,
                                     const Shard& shard);
 
-/// The sources and caches whose number of samples is known before the run, with what the graph
-/// leaves out of them; what a source itself skips, it says when it is opened.
-std::vector<SourceAudit> known_sources(const ValidGraph& graph, const Plan& plan);
+/// Adds what a source says that it skips itself: foreign text is made printable, much of it cut.
+void add_skipped(std::vector<SkippedInputs>& all, const std::vector<SkippedInputs>& by_source);
 
-/// Nothing of a stream.
+/// The sources and caches of a plan as far as they are known before the run: those that give
+/// nothing here say it when they are opened.
+std::vector<SourceAudit> planned_sources(const ValidGraph& graph, const Plan& plan);
+
+/// Nothing where it is not known.
 std::optional<std::uint64_t> found_by(const SourceAudit& audit);
 
 /// "source train: found 40, gives 10, skipped 30: 30 keys without an image".

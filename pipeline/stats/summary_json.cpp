@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/stats/source_json.h"
 #include "pipeline/stats/summary.h"
 
 namespace brigade {
@@ -18,22 +19,6 @@ ordered_json stage_json(const StageFigures& stage) {
           {"wait_out", seconds(stage.wait_out_ns)},
           {"restarts", stage.restarts},
           {"skipped", stage.skipped}};
-}
-
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-ordered_json source_json(const SourceAudit& audit) {
-  ordered_json skipped = ordered_json::array();
-  for (const SkippedInputs& one : audit.skipped)
-    skipped.push_back(
-        {{"count", one.count}, {"why", skip_reason_name(one.why)}, {"text", one.text}});
-  return {{"name", audit.name},
-          {"found", or_null(found_by(audit))},
-          {"gives", or_null(audit.gives)},
-          {"skipped", skipped}};
 }
 
 ordered_json edge_json(const NamedEdgeAudit& edge) {

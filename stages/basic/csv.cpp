@@ -93,8 +93,7 @@ Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
   return out;
 }
 
-std::optional<std::uint64_t> csv_file_samples(const CsvParams& params,
-                                              const FileMetadata& metadata) {
+std::optional<SampleCount> csv_file_samples(const CsvParams& params, const FileMetadata& metadata) {
   return csv_samples(metadata.find("file"), params.separator, params.header);
 }
 

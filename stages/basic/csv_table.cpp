@@ -106,15 +106,15 @@ std::string_view CsvRecords::text(std::uint64_t record) const {
   return text_.substr(at, csv_record_end(text_, at, separator_).value_or(text_.size()) - at);
 }
 
-std::optional<std::uint64_t> csv_samples(const FileHeader* file_header,
-                                         const std::string& separator, bool header) {
+std::optional<SampleCount> csv_samples(const FileHeader* file_header, const std::string& separator,
+                                       bool header) {
   if (file_header == nullptr || file_header->header.size() != file_header->file_bytes)
     return std::nullopt;
   const auto character = csv_separator(separator);
   if (!character) return std::nullopt;
   const auto records = CsvRecords::find("", file_header->header, *character, header);
   if (!records) return std::nullopt;
-  return records->size();
+  return SampleCount(records->size(), records->skipped());
 }
 
 }  // namespace brigade

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <brigade/result.h>
-#include <brigade/skipped_inputs.h>
+#include <brigade/stage_contract.h>
 #include <brigade/types.h>
 
 namespace brigade {
@@ -27,9 +27,9 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
 Result<std::size_t> csv_find_column(const std::string& path, const std::vector<std::string>& names,
                                     const std::string& name, bool header);
 
-/// How many records a table has, where the fact is all of it; nothing of a longer one.
-std::optional<std::uint64_t> csv_samples(const FileHeader* file_header,
-                                         const std::string& separator, bool header);
+/// How many records a table has, where the header is all of it; nothing of a longer one.
+std::optional<SampleCount> csv_samples(const FileHeader* file_header, const std::string& separator,
+                                       bool header);
 
 /// Where the records lie: the place of every eighth is kept, a byte a record.
 class CsvRecords {

@@ -14,6 +14,7 @@
 #include "pipeline/checkpoint/begin_run.h"
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/host/file_metadata.h"
+#include "pipeline/plan/consumer_epochs.h"
 #include "pipeline/plan/planner.h"
 #include "pipeline/session/run_session.h"
 #include "stages/builtin.h"
@@ -250,11 +251,50 @@ std::string audit_difference(const std::vector<ExpectedEdge>& expected,
   return "";
 }
 
+namespace {
+
+/// What the plan says of epochs, where it does, is what the plain loop gives, beside what fails.
+std::string difference_of_epochs(const ValidGraph& graph, const Plan& plan,
+                                 const PlainLoop& plain) {
+  const std::vector<ConsumerEpoch> known = consumer_epochs(graph, plan);
+  const bool some_fail = std::any_of(plan.stages.begin(), plan.stages.end(),
+                                     [](const PlanStage& stage) { return stage.skips_max > 0; });
+  for (const Expected& consumer : plain.consumers()) {
+    std::optional<std::uint64_t> samples = 0;
+    std::optional<std::uint64_t> batches = 0;
+    for (const ConsumerEpoch& one : known) {
+      if (one.stage != consumer.stage) continue;
+      const auto at = std::find(consumer.ports.begin(), consumer.ports.end(), one.port);
+      const auto port = static_cast<std::size_t>(at - consumer.ports.begin());
+      const std::uint64_t epochs =
+          port < consumer.ends.size() ? consumer.ends[port] : consumer.epochs;
+      samples =
+          one.samples && samples ? std::optional(*samples + *one.samples * epochs) : std::nullopt;
+      batches =
+          one.batches && batches ? std::optional(*batches + *one.batches * epochs) : std::nullopt;
+    }
+    const auto agree = [&](std::uint64_t planned, std::uint64_t given) {
+      return some_fail ? planned >= given : planned == given;
+    };
+    if (samples && !agree(*samples, consumer.samples()))
+      return concat("the plan gives ", quote(consumer.stage), " ", *samples,
+                    " samples, the plain loop ", consumer.samples());
+    if (batches && !agree(*batches, consumer.calls.size()))
+      return concat("the plan gives ", quote(consumer.stage), " ", *batches,
+                    " batches, the plain loop ", consumer.calls.size());
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string differs_from_plain_loop(const std::string& yaml, bool in_process) {
   LineRun line;
   const std::string mistakes = line.prepare(yaml);
   if (!mistakes.empty()) return "the graph is not valid: " + mistakes;
   const PlainLoop plain(line.graph(), line.plan());
+  const std::string other = difference_of_epochs(line.graph(), line.plan(), plain);
+  if (!other.empty()) return other;
   line.run(in_process);
   return line.difference_to(plain);
 }

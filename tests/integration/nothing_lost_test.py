@@ -3,6 +3,7 @@
 archives that are no samples, a checkpoint that is there."""
 
 import io
+import json
 import os
 import subprocess
 import tarfile
@@ -22,6 +23,11 @@ def archive(path, members):
 class Sources(ProgramTest):
     LISTING = ("stages:\n  files: {producer: tar_shards, params: {shards: s.tar}}\n"
                "  count: {consumer: count, from: files}\n")
+
+    def planned(self, yaml, *options):
+        return subprocess.run(
+            [brigade_program.PROGRAM, "plan", yaml, "--limit", "4", *options],
+            cwd=self.folder, capture_output=True, text=True, timeout=60, check=True).stdout
 
     def test_standard_input_is_refused_since_a_worker_has_none(self):
         text = ("stages:\n  text: {producer: lines, params: {file: pipe}}\n"
@@ -68,6 +74,26 @@ class Sources(ProgramTest):
                 {"count": 6, "why": "limit", "text": "behind `limit:`"},
                 {"count": 30, "why": "no_match",
                  "text": 'keys with neither an image nor a label (".image.jpg .label.cls")'}]}])
+        # The plan says the same, once the index tells.
+        archive_time = os.stat(self.folder / "s.tar").st_mtime - 3600
+        os.utime(self.folder / "s.tar", (archive_time, archive_time))
+        for indexed in (False, True):
+            text = self.LISTING.replace("s.tar", "s.tar, index: s.index")
+            yaml = self.write("plan.yaml", text)
+            shown = self.planned(yaml)
+            report = json.loads(self.planned(yaml, "--json"))
+            if indexed:
+                self.assertIn("samples per epoch\n  files  4 of 40: 6 behind `limit:`, 30 keys",
+                              shown)
+                self.assertEqual(report["sources"], summary["sources"])
+                self.assertEqual(report["consumers"], [
+                    {"name": "count", "from": "files", "samples": 4, "batches": None}])
+            else:
+                self.assertNotIn("samples per epoch", shown)
+                self.assertEqual(report["sources"], [
+                    {"name": "files", "found": None, "gives": None, "skipped": []}])
+                self.assertIsNone(report["consumers"][0]["samples"])
+                self.assertEqual(self.run_graph(text, "--quiet").code, 0)
         # The control: nothing is skipped, and nothing is said.
         archive(self.folder / "s.tar", members[:20])
         whole = self.run_graph(self.LISTING)

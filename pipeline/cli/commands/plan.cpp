@@ -3,7 +3,7 @@
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/config/validate/effective_yaml.h"
-#include "pipeline/plan/plan_json.h"
+#include "pipeline/stats/plan_report.h"
 
 namespace brigade {
 
@@ -40,12 +40,13 @@ int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int6
   if (!planned.plan) return 2;
   const ValidGraph& graph = *planned.loaded.graph;
   if (arguments.json) {
-    print(plan_to_json(*planned.plan) + "\n");
+    print(plan_report(*planned.plan, planned.sources, planned.consumers) + "\n");
   } else if (arguments.yaml) {
     print(effective_yaml(as_planned(graph, *planned.plan)));
   } else {
     print(print_plan(*planned.plan, planned.limits,
-                     memory_room(planned.limits, graph.memory_bytes_max), planned.sources));
+                     memory_room(planned.limits, graph.memory_bytes_max), planned.sources,
+                     planned.consumers));
   }
   return 0;
 }

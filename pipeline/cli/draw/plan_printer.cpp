@@ -1,5 +1,7 @@
 #include "pipeline/cli/draw/plan_printer.h"
 
+#include <algorithm>
+
 #include <brigade/text.h>
 #include "base/printable.h"
 #include "base/text_table.h"
@@ -145,18 +147,28 @@ std::string private_text(const Plan& plan) {
   return concat("\nprivate memory, at most\n", table.text(kIndent));
 }
 
-/// "100 of 330: 230 behind `limit:`".
-std::string samples_text(const std::vector<SourceAudit>& sources) {
-  if (sources.empty()) return "";
+/// "100 of 330: 230 behind `limit:`", "100 in 2 batches".
+std::string samples_text(const std::vector<SourceAudit>& sources,
+                         const std::vector<ConsumerEpoch>& consumers) {
   TextTable table({Align::left, Align::left});
   for (const SourceAudit& source : sources) {
-    std::string given = format_count(source.gives.value_or(0));
+    if (!source.gives) continue;
+    std::string given = format_count(*source.gives);
     if (!source.skipped.empty())
       given +=
           concat(" of ", format_count(found_by(source).value_or(0)), ": ", skipped_text(source));
     table.add({source.name, given});
   }
-  return concat("\nsamples per epoch\n", table.text(kIndent));
+  for (const ConsumerEpoch& consumer : consumers) {
+    if (!consumer.batches) continue;
+    const auto same = [&](const ConsumerEpoch& other) { return other.stage == consumer.stage; };
+    const bool alone = std::count_if(consumers.begin(), consumers.end(), same) == 1;
+    table.add({alone ? consumer.stage : concat(consumer.stage, ", of ", consumer.port),
+               concat(format_count(*consumer.samples), " in ",
+                      counted(*consumer.batches, "batch", "es"))});
+  }
+  const std::string text = table.text(kIndent);
+  return text.empty() ? "" : concat("\nsamples per epoch\n", text);
 }
 
 /// What a program may do with the batches of its outputs.
@@ -204,13 +216,14 @@ std::string processes_text(const Plan& plan) {
 }
 
 std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room,
-                       const std::vector<SourceAudit>& sources) {
+                       const std::vector<SourceAudit>& sources,
+                       const std::vector<ConsumerEpoch>& consumers) {
   std::string out = head(plan, limits);
   out +=
       concat("\nstages\n", stages_table(plan), "\ncores\n", cores_table(plan, limits), "\nslots\n");
   for (const PlanStage& stage : plan.stages)
     if (stage.has_ring) out += ring_text(plan, stage);
-  out += samples_text(sources);
+  out += samples_text(sources, consumers);
   out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),
                 private_text(plan), files_text(plan), outputs_text(plan));
   if (!plan.warnings.empty()) out += "\n";

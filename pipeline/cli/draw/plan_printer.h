@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/plan/consumer_epochs.h"
 #include "pipeline/plan/machine_limits.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/stats/source_audit.h"
@@ -16,8 +17,10 @@ namespace brigade {
 /// "4 processes": those that a run starts. A program that reads the graph is there already.
 std::string processes_text(const Plan& plan);
 
-/// `room`: what the run may take, from memory_room(); `sources`: those whose samples are known.
+/// `room`: what the run may take, from memory_room(); of sources and consumers those are shown
+/// whose samples are known.
 std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room,
-                       const std::vector<SourceAudit>& sources = {});
+                       const std::vector<SourceAudit>& sources = {},
+                       const std::vector<ConsumerEpoch>& consumers = {});
 
 }  // namespace brigade

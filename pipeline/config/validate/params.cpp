@@ -324,7 +324,10 @@ void count_samples(const Validation& v, Draft& draft) {
   if (!contract.samples) return;
   draft.metadata.stamp = [&v](const std::string& path) { return v.context.metadata.stamp(path); };
   try {
-    draft.stage.samples = contract.samples(draft.stage.params.get(), draft.metadata).value_or(0);
+    auto count = contract.samples(draft.stage.params.get(), draft.metadata);
+    if (!count) return;
+    draft.stage.samples = count->samples;
+    draft.stage.skipped = std::move(count->skipped);
   } catch (const std::exception&) {  // a user's own code: then it is not known
   }
 }

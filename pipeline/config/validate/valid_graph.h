@@ -61,6 +61,7 @@ struct ValidStage : StageKeys, StagePlanningKeys {
   /// k where the type is a flat_map (Numbering::expand, Numbering::flat_map).
   std::uint64_t outputs_per_input = 1;
   std::uint64_t samples = 0;  ///< of a producer, or room asked for by a cache; 0: not known
+  std::vector<SkippedInputs> skipped;  ///< by the source itself, beside these
 };
 
 /// What of KeyUsers (key_table.h) the stage is; without a type, all that its kind may be.

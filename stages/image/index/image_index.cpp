@@ -154,16 +154,10 @@ bool ImageIndex::is_current(std::string_view made_from, const std::string& root,
   return any;
 }
 
-std::optional<std::uint64_t> ImageIndex::size_of(const IndexStart& start) {
+std::optional<SampleCount> ImageIndex::size_of(const IndexStart& start) {
   if (start.section_bytes.size() != kSections) return std::nullopt;
-  return start.section_bytes[kBegins] / sizeof(std::uint32_t);
-}
-
-std::vector<SkippedInputs> ImageIndex::skipped_of(const IndexFile& file) {
-  std::string_view rest = file.made_from();
-  take_part(rest);
-  take_number(rest);
-  return take_skipped(rest).value_or(std::vector<SkippedInputs>());
+  return SampleCount(start.section_bytes[kBegins] / sizeof(std::uint32_t),
+                     skipped_of(start.made_from));
 }
 
 Result<ImageIndex> ImageIndex::of(const IndexFile& file) {

@@ -15,7 +15,7 @@
 
 #include <brigade/path_stamp.h>
 #include <brigade/result.h>
-#include <brigade/skipped_inputs.h>
+#include <brigade/stage_contract.h>
 #include "stages/image/index/index_file.h"
 
 namespace brigade {
@@ -53,10 +53,8 @@ class ImageIndex {
     return is_current(file.made_from(), root, stamp_of);
   }
   static bool is_current(std::string_view made_from, const std::string& root, const StampOf& stamp);
-  /// What lies there and is no image of a class.
-  static std::vector<SkippedInputs> skipped_of(const IndexFile& file);
-  /// What of() will find, by the sections' sizes alone.
-  static std::optional<std::uint64_t> size_of(const IndexStart& start);
+  /// What of() will find, by the sections' sizes alone, and what lies beside it.
+  static std::optional<SampleCount> size_of(const IndexStart& start);
 
   ImageIndex() = default;
   /// An error, to be read after the file's name, where the parts do not fit each other.

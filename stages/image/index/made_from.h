@@ -72,6 +72,13 @@ inline std::optional<std::vector<SkippedInputs>> take_skipped(std::string_view& 
   return all;
 }
 
+/// Of all of made_from: a text and the time of the look stand before it.
+inline std::vector<SkippedInputs> skipped_of(std::string_view made_from) {
+  take_part(made_from);
+  take_number(made_from);
+  return take_skipped(made_from).value_or(std::vector<SkippedInputs>());
+}
+
 /// Now, by the clock of files' times.
 inline std::int64_t file_clock_ns() {
   timespec now{};

@@ -128,9 +128,10 @@ bool TarIndex::is_current(std::string_view made_from, const std::vector<std::str
   return rest.empty();
 }
 
-std::optional<std::uint64_t> TarIndex::size_of(const IndexStart& start) {
+std::optional<SampleCount> TarIndex::size_of(const IndexStart& start) {
   if (start.section_bytes.size() < kExtras) return std::nullopt;
-  return start.section_bytes[kSamples] / sizeof(TarSample);
+  return SampleCount(start.section_bytes[kSamples] / sizeof(TarSample),
+                     skipped_of(start.made_from));
 }
 
 std::vector<std::string> TarIndex::shards_of(const IndexFile& file) {
@@ -145,13 +146,6 @@ std::vector<std::string> TarIndex::shards_of(const IndexFile& file) {
     take_number(rest);
   }
   return shards;
-}
-
-std::vector<SkippedInputs> TarIndex::skipped_of(const IndexFile& file) {
-  std::string_view rest = file.made_from();
-  take_part(rest);
-  take_number(rest);
-  return take_skipped(rest).value_or(std::vector<SkippedInputs>());
 }
 
 Result<TarIndex> TarIndex::of(const IndexFile& file, std::size_t shards, const TarFields& fields) {

@@ -19,7 +19,7 @@
 
 #include <brigade/path_stamp.h>
 #include <brigade/result.h>
-#include <brigade/skipped_inputs.h>
+#include <brigade/stage_contract.h>
 #include "stages/image/index/index_file.h"
 
 namespace brigade {
@@ -61,8 +61,6 @@ class TarIndex {
 
   /// The archives that an index was made from, in their order.
   static std::vector<std::string> shards_of(const IndexFile& file);
-  /// What lies in them and is no sample.
-  static std::vector<SkippedInputs> skipped_of(const IndexFile& file);
 
   /// Whether these archives have the sizes and times that they had, and the same was wanted.
   static bool is_current(const IndexFile& file, const std::vector<std::string>& shards,
@@ -71,8 +69,8 @@ class TarIndex {
   }
   static bool is_current(std::string_view made_from, const std::vector<std::string>& shards,
                          const TarFields& fields, const StampOf& stamp);
-  /// What of() will find, by the sections' sizes alone.
-  static std::optional<std::uint64_t> size_of(const IndexStart& start);
+  /// What of() will find, by the sections' sizes alone, and what lies beside it.
+  static std::optional<SampleCount> size_of(const IndexStart& start);
 
   TarIndex() = default;
   /// `shards`: how many archives. An error, to be read after the file's name, where the parts do

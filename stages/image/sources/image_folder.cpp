@@ -3,6 +3,7 @@
 #include <brigade/text.h>
 #include "stages/image/image_stages.h"
 #include "stages/image/index/image_index.h"
+#include "stages/image/index/made_from.h"
 #include "stages/image/index/saved_index.h"
 #include "stages/image/sources/read_ahead.h"
 
@@ -22,8 +23,8 @@ std::string root_of(const ImageFolderParams& params) {
 }
 
 /// Where the index that was kept still holds.
-std::optional<std::uint64_t> image_folder_samples(const ImageFolderParams& params,
-                                                  const FileMetadata& metadata) {
+std::optional<SampleCount> image_folder_samples(const ImageFolderParams& params,
+                                                const FileMetadata& metadata) {
   const FileHeader* const file_header = metadata.find("index");
   if (file_header == nullptr || !metadata.stamp) return std::nullopt;
   const auto start =
@@ -77,7 +78,7 @@ class ImageFolder : public Producer, public SkipsInputs {
 
   Result<std::uint64_t> size() override { return index_.size(); }
   std::vector<SkippedInputs> skipped() const override {
-    return ImageIndex::skipped_of(saved_.get());
+    return skipped_of(saved_.get().made_from());
   }
   std::uint64_t fingerprint() override { return saved_.get().fingerprint(); }
 

@@ -61,8 +61,8 @@ Result<Layout> layout_of(const ImageListParams& params, std::string_view head) {
   return out;
 }
 
-std::optional<std::uint64_t> image_list_samples(const ImageListParams& params,
-                                                const FileMetadata& metadata) {
+std::optional<SampleCount> image_list_samples(const ImageListParams& params,
+                                              const FileMetadata& metadata) {
   return csv_samples(metadata.find("file"), params.separator, params.header);
 }
 

@@ -18,6 +18,7 @@
 #include "stages/image/image_stages.h"
 #include "stages/image/index/image_index.h"
 #include "stages/image/index/json_field.h"
+#include "stages/image/index/made_from.h"
 #include "stages/image/index/saved_index.h"
 #include "stages/image/index/tar_index.h"
 #include "stages/image/sources/read_ahead.h"
@@ -87,8 +88,8 @@ Result<Ports> tar_shards_outputs(const TarShardsParams& params, const Ports&) {
 
 /// Where the index that was kept still holds, of archives that are all named: what a wildcard
 /// stands for now, only a look at the folder can say.
-std::optional<std::uint64_t> tar_shards_samples(const TarShardsParams& params,
-                                                const FileMetadata& metadata) {
+std::optional<SampleCount> tar_shards_samples(const TarShardsParams& params,
+                                              const FileMetadata& metadata) {
   const FileHeader* const file_header = metadata.find("index");
   const auto fields = fields_of(params);
   const auto shards = expand_all_braces(params.shards.patterns);
@@ -192,7 +193,9 @@ class TarShards : public Producer, public SkipsInputs {
   }
 
   Result<std::uint64_t> size() override { return index_.size(); }
-  std::vector<SkippedInputs> skipped() const override { return TarIndex::skipped_of(saved_.get()); }
+  std::vector<SkippedInputs> skipped() const override {
+    return skipped_of(saved_.get().made_from());
+  }
   std::uint64_t fingerprint() override { return saved_.get().fingerprint(); }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {

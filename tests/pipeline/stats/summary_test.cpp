@@ -131,7 +131,7 @@ TEST(SourceAudit, TheGraphLeavesOutWhatIsBehindLimitsAndForOtherRanks) {
   EXPECT_EQ(left_out(100, 11, 4, {1, 3, Uneven::pad}), (std::vector<SkippedInputs>{limit, most}));
 }
 
-TEST(SourceAudit, WhatIsKnownBeforeTheRunIsTheSourcesAndCachesWithNumbers) {
+TEST(SourceAudit, SourcesAndCachesThatTellAreKnownBeforeTheRun) {
   const Ports slot{{"x", u8, {4}}};
   GraphBuilder graph("known");
   graph.producer("told", slot).samples = 100;
@@ -146,8 +146,27 @@ TEST(SourceAudit, WhatIsKnownBeforeTheRunIsTheSourcesAndCachesWithNumbers) {
   graph.consumer("other", {"untold"});
   const SkippedInputs above{SkipReason::limit, 60, "behind `limit:`"};
   const SkippedInputs below{SkipReason::limit, 50, "behind `limit:`"};
-  EXPECT_EQ(known_sources(graph.build(), plan_of(graph)),
-            (std::vector<SourceAudit>{{"told", 40, {above}}, {"kept", 30, {below}}}));
+  EXPECT_EQ(
+      planned_sources(graph.build(), plan_of(graph)),
+      (std::vector<SourceAudit>{{"told", 40, {above}}, {"kept", 30, {below}}, {"untold", {}, {}}}));
+}
+
+TEST(SourceAudit, WhatTheSourceSkipsStandsBehindWhatTheGraphLeavesOut) {
+  GraphBuilder graph("known");
+  ValidStage& told = graph.producer("told", {{"x", u8, {4}}});
+  told.samples = 100;
+  told.limit = 40;
+  told.skipped = {kKeys,
+                  {SkipReason::hidden, 0, "hidden files"},
+                  {SkipReason::no_match, 2, "\x1b[2J" + std::string(kSkipTextBytesMax, 'x')}};
+  graph.consumer("end", {"told"});
+  const std::string cut = "\\x1b[2J" + std::string(kSkipTextBytesMax - 4, 'x');
+  EXPECT_EQ(
+      planned_sources(graph.build(), plan_of(graph)),
+      (std::vector<SourceAudit>{
+          {"told",
+           40,
+           {{SkipReason::limit, 60, "behind `limit:`"}, kKeys, {SkipReason::no_match, 2, cut}}}}));
 }
 
 TEST(SourceAudit, AStreamHasNoNumbers) {

@@ -59,11 +59,12 @@ TEST_F(CsvTest, TheFingerprintIsThatOfTheText) {
   EXPECT_NE(fingerprint(kTable + "tulip,1,1,1\n"), first);
 }
 
-TEST_F(CsvTest, ItsContractCountsTheRecordsOfASmallTable) {
+TEST_F(CsvTest, ItsContractCountsTheRecordsAndBlankLinesOfASmallTable) {
   const StageContract& contract = types_.all()[0].contract;
   const ParamTexts texts{{"file", folder_.write("t.csv", kTable)}, {"columns", "{w: width}"}};
   const auto params = make_params(contract, texts).value();
-  EXPECT_EQ(contract.samples(params.get(), read_metadata(contract, texts)), 2u);
+  EXPECT_EQ(contract.samples(params.get(), read_metadata(contract, texts)),
+            SampleCount(2, {{SkipReason::blank, 1, "blank lines"}}));
 }
 
 TEST_F(CsvTest, ColumnsBecomeTensors) {
@@ -226,8 +227,9 @@ TEST(CsvTable, RecordsAreFoundByNumber) {
 TEST(CsvSamples, AreThoseOfATableThatIsAllThere) {
   const std::string text = "a;b\n1;2\n\n\"x\ny\";3\n";
   const FileHeader all{text, text.size()};
-  EXPECT_EQ(csv_samples(&all, ";", true), 2u);
-  EXPECT_EQ(csv_samples(&all, ";", false), 3u);
+  const std::vector<SkippedInputs> blank{{SkipReason::blank, 1, "blank lines"}};
+  EXPECT_EQ(csv_samples(&all, ";", true), SampleCount(2, blank));
+  EXPECT_EQ(csv_samples(&all, ";", false), SampleCount(3, blank));
   EXPECT_EQ(csv_samples(&all, "", true), std::nullopt);
   const FileHeader beginning{text, text.size() + 1};
   EXPECT_EQ(csv_samples(&beginning, ";", true), std::nullopt);

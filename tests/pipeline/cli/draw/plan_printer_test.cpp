@@ -16,7 +16,7 @@ std::string printed(GraphBuilder graph, const MachineLimits& limits = small_mach
   const PlanResult result = plan_graph(valid, limits);
   EXPECT_TRUE(result.ok()) << result.problems.front().message;
   return print_plan(result.plan, limits, memory_room(limits, graph.graph().memory_bytes_max),
-                    known_sources(valid, result.plan));
+                    planned_sources(valid, result.plan), consumer_epochs(valid, result.plan));
 }
 
 TEST(PlanPrinter, ShowsTheThinnestLine) {
@@ -77,6 +77,21 @@ TEST(PlanPrinter, ShowsACacheInAFile) {
   graph.stage("kept").param_values = {{"file", ParamValue::scalar("/data/kept.cache")}};
   graph.consumer("count", {"kept"});
   expect_golden("plan/cache_file.txt", printed(graph));
+}
+
+TEST(PlanPrinter, ShowsWhatAnEpochOfSourcesAndOfBatchesHas) {
+  GraphBuilder graph("epoch");
+  ValidStage& files = graph.producer("files", {{"x", u8, {784}}});
+  files.samples = 1000;
+  files.skipped = {{SkipReason::no_match, 30, "keys with neither an image nor a label"}};
+  ValidStage& train = graph.consumer("train", {"files"});
+  train.batched = true;
+  train.sources[0].batch = 128;
+  EXPECT_THAT(printed(graph),
+              testing::HasSubstr("\nsamples per epoch\n"
+                                 "  files  1,000 of 1,030: 30 keys with neither an image nor a "
+                                 "label\n"
+                                 "  train  1,000 in 8 batches\n\n"));
 }
 
 TEST(PlanPrinter, ShowsACacheInMemory) {

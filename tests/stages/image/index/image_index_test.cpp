@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "stages/image/index/made_from.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temporary_folder.h"
 
@@ -61,7 +62,7 @@ TEST_F(ImageIndexTest, PassesOverHiddenNamesAndOtherFiles) {
   const ImageIndex index = scan(root_);
   EXPECT_EQ(index.classes(), 1u);
   EXPECT_EQ(index.size(), 1u);
-  EXPECT_EQ(ImageIndex::skipped_of(file_),
+  EXPECT_EQ(skipped_of(file_.made_from()),
             (std::vector<SkippedInputs>{
                 {SkipReason::hidden, 2, "hidden files and folders"},
                 {SkipReason::no_match, 1, "images beside the folders of classes (\"9.jpg\")"},

@@ -70,7 +70,7 @@ TEST_F(TarShardsTest, GivesPlacesLabelsKeysAndOtherMembers) {
   EXPECT_NE(stage->producer().fingerprint(), 0u);
 }
 
-TEST_F(TarShardsTest, SaysWhatItDropsAlsoOfAnIndexThatHolds) {
+TEST_F(TarShardsTest, SaysWhatItDropsAlsoOfAnIndexThatHoldsAndInItsContract) {
   folder_.write("s-1.tar", tar_member("b.image.jpg", "x") + tar_member("b.label.cls", "1") +
                                tar_member("c.image.jpg", "x") + tar_end());
   const std::vector<SkippedInputs> expected{
@@ -83,6 +83,11 @@ TEST_F(TarShardsTest, SaysWhatItDropsAlsoOfAnIndexThatHolds) {
     EXPECT_EQ(*stage->producer().size(), 1u);
     EXPECT_EQ(dynamic_cast<const SkipsInputs&>(stage->producer()).skipped(), expected);
   }
+  const StageContract& contract = types_.all()[0].contract;
+  const ParamTexts texts{{"index", index}, {"shards", shards_}};
+  EXPECT_EQ(
+      contract.samples(make_params(contract, texts).value().get(), read_metadata(contract, texts)),
+      SampleCount(1, expected));
 }
 
 TEST_F(TarShardsTest, NamesSamplesByArchiveAndMember) {

@@ -1,0 +1,19 @@
+#pragma once
+
+// What `brigade plan --json` prints: the plan, and what is known of an epoch before the run.
+// Reading it as a plan (plan_json.h) gives the plan. Pure function.
+
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/consumer_epochs.h"
+#include "pipeline/stats/source_audit.h"
+
+namespace brigade {
+
+/// Beside the plan's own fields "sources", as in a summary, and "consumers", with the samples and
+/// batches of an epoch; null: not known before the run.
+std::string plan_report(const Plan& plan, const std::vector<SourceAudit>& sources,
+                        const std::vector<ConsumerEpoch>& consumers);
+
+}  // namespace brigade

@@ -1,0 +1,35 @@
+#include "pipeline/stats/plan_report.h"
+#include "pipeline/stats/source_json.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/plan/plan_json.h"
+#include "tests/support/small_plan.h"
+
+namespace brigade {
+namespace {
+
+using nlohmann::ordered_json;
+
+TEST(PlanReport, IsThePlanWithWhatIsKnownOfAnEpoch) {
+  GraphBuilder graph("known");
+  graph.producer("images", {{"x", u8, {4}}}).samples = 100;
+  graph.consumer("train", {"images"});
+  const Plan plan = plan_of(graph);
+  const std::string text = plan_report(
+      plan,
+      {{"images", 40, {{SkipReason::no_match, 30, "keys without an image"}}}, {"live", {}, {}}},
+      {{"train", "images", 40, 3}, {"watch", "live", {}, {}}});
+  EXPECT_EQ(plan_to_json(plan_from_json(text).value()), plan_to_json(plan));
+  const ordered_json report = ordered_json::parse(text);
+  EXPECT_EQ(report["sources"], ordered_json::parse(R"([
+      {"name": "images", "found": 70, "gives": 40,
+       "skipped": [{"count": 30, "why": "no_match", "text": "keys without an image"}]},
+      {"name": "live", "found": null, "gives": null, "skipped": []}])"));
+  EXPECT_EQ(report["consumers"], ordered_json::parse(R"([
+      {"name": "train", "from": "images", "samples": 40, "batches": 3},
+      {"name": "watch", "from": "live", "samples": null, "batches": null}])"));
+}
+
+}  // namespace
+}  // namespace brigade
