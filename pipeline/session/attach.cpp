@@ -31,6 +31,31 @@ std::optional<RunningGraph> graph_of(pid_t pid) {
   return graph;
 }
 
+/// 0 where it has ended.
+pid_t parent_of(pid_t pid) {
+  std::ifstream status(concat("/proc/", pid, "/status"));
+  pid_t parent = 0;
+  for (std::string line; std::getline(status, line);)
+    if (const auto number = strip_prefix(line, "PPid:\t"))
+      std::from_chars(number->data(), number->data() + number->size(), parent);
+  return parent;
+}
+
+bool same_memory(const std::string& a, const std::string& b) {
+  struct stat one, other;
+  return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+/// A worker that is just being started, or a child that a program forked: it has its descriptors
+/// from a supervisor.
+bool holds_its_parents(const RunningGraph& graph, const std::vector<RunningGraph>& all) {
+  const pid_t parent = parent_of(graph.pid);
+  return std::any_of(all.begin(), all.end(), [&](const RunningGraph& other) {
+    return other.pid == parent && same_memory(graph.control, other.control);
+  });
+}
+
 /// The user that a process acts as.
 Result<uid_t> user_of(pid_t pid) {
   struct stat status;
@@ -70,7 +95,10 @@ std::vector<RunningGraph> find_running_graphs() {
   }
   std::sort(graphs.begin(), graphs.end(),
             [](const RunningGraph& a, const RunningGraph& b) { return a.pid < b.pid; });
-  return graphs;
+  std::vector<RunningGraph> supervised;
+  for (const RunningGraph& graph : graphs)
+    if (!holds_its_parents(graph, graphs)) supervised.push_back(graph);
+  return supervised;
 }
 
 bool has_ended(const RunningGraph& graph) {

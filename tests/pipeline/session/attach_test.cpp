@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include <brigade/text.h>
 #include "pipeline/plan/plan_json.h"
@@ -39,6 +41,38 @@ TEST(RunningGraphs, AreFoundByTheSegmentTheirSupervisorHolds) {
   EXPECT_EQ((*found)->plan(), plan);
   segments->control().index_spaces[0]->end.value = 128;
   EXPECT_EQ((*found)->control().index_spaces[0]->end.value, 128u);
+}
+
+// As a worker does until it has mapped them.
+TEST(RunningGraphs, AChildThatHoldsTheSameMemoryIsNoGraph) {
+  const auto pids = [](const std::vector<RunningGraph>& graphs) {
+    std::vector<pid_t> all;
+    for (const RunningGraph& graph : graphs) all.push_back(graph.pid);
+    return all;
+  };
+  for (const bool its_own : {false, true}) {
+    auto segments = SharedSegments::create(small_plan(), {}).value();
+    int ready[2];
+    ASSERT_EQ(pipe2(ready, O_CLOEXEC), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      if (its_own) {  // the control: then it is one
+        segments.reset();
+        segments = SharedSegments::create(small_plan(), {}).value();
+      }
+      (void)!write(ready[1], "", 1);
+      pause();
+    }
+    char byte;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    const std::vector<pid_t> found = pids(find_running_graphs());
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    close(ready[0]);
+    close(ready[1]);
+    EXPECT_THAT(found, testing::Contains(getpid()));
+    EXPECT_EQ(std::count(found.begin(), found.end(), child), its_own ? 1 : 0);
+  }
 }
 
 TEST(RunningGraphs, OneThatHasEndedIsAnError) {
