@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import cpp_source
 from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
-                          NAMES_MAX, NO_LIBRARY, NO_TEST, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED,
-                          TEXT_SUFFIXES, WORDS)
+                          LINES_MAX_OF, NAMES_MAX, NO_LIBRARY, NO_TEST, REFUSED, ROOMS,
+                          SKIPPED_FOLDERS, TESTED, TEXT_SUFFIXES, WORDS)
 
 # --- the repository ---------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ def load(root: pathlib.Path):
 
 def sizes(sources, _root):
     for source in sources:
-        limit = LINES_MAX.get(source.suffix)
+        limit = LINES_MAX_OF.get(source.path, LINES_MAX.get(source.suffix))
         if limit and len(source.lines) > limit:
             yield Problem(source.path, len(source.lines), "size",
                           f"{len(source.lines)} lines, at most {limit}: is there a second concept?")

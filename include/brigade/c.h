@@ -84,6 +84,12 @@ BRIGADE_C_API brigade_status brigade_graph_add_text(brigade_graph* graph, const 
                                                     const char* name);
 // As `--set stages.augment.replicas=4` on the command line; what is wrong is found later.
 BRIGADE_C_API brigade_status brigade_graph_set(brigade_graph* graph, const char* key_and_value);
+// The program reads these stages, whatever the graph was written for: what is not above one of them
+// is left out, a consumer of another type becomes an output of the program, a producer or transform
+// gets one; brigade_run_output() knows each by the name given here. The graph's checkpoint is left
+// out, too. The last call holds; names are looked at when the graph is checked or started.
+BRIGADE_C_API brigade_status brigade_graph_read(brigade_graph* graph, const char* const* stages,
+                                                size_t count);
 // Goes on where the run stood that gave this state; checked when the run is started.
 BRIGADE_C_API brigade_status brigade_graph_set_state(brigade_graph* graph, const void* state,
                                                      size_t bytes);
@@ -130,6 +136,8 @@ typedef struct brigade_run_options {
   // it was before it. It must not call this run.
   int32_t (*interrupted)(void* context);
   void* interrupted_context;
+  int64_t
+      log_descriptor;  // where lines go; 0: standard error. Who does not read it holds up nothing
 } brigade_run_options;
 
 // Checks everything and starts. `options` may be NULL. The graph may be closed, or started again.
@@ -145,6 +153,11 @@ BRIGADE_C_API brigade_status brigade_run_wait(brigade_run* run);
 // brigade_graph_set_state(). Some KiB; valid until the next call of this with the run, by one
 // thread at a time.
 BRIGADE_C_API brigade_status brigade_run_state(brigade_run* run, const void** state, size_t* bytes);
+// The same at the beginning of an epoch, counted from 0, where an output has not come so far: what
+// is left of the epochs before it is never given. BRIGADE_ERROR_RUN, too, where an output has given
+// no batch yet.
+BRIGADE_C_API brigade_status brigade_run_state_at_epoch(brigade_run* run, uint64_t epoch,
+                                                        const void** state, size_t* bytes);
 // What `brigade run --summary` writes, valid until brigade_run_close(). Waits.
 BRIGADE_C_API brigade_status brigade_run_summary(brigade_run* run, const char** json);
 // Ends the run at once if it still goes. Outputs and batches stay usable; they give what they have.

@@ -59,6 +59,10 @@ class BRIGADE_API Run {
   /// behind that batch. Error: a graph that cannot be resumed (a stream, `transform: merge`), or
   /// has no output; a forked child.
   Result<std::string> state() const;
+  /// The same at the beginning of an epoch, counted from 0, where an output has not come so far:
+  /// what is left of the epochs before it is never given. Error, too: an output that has not given
+  /// a batch, so that how long its epochs are may not be known yet.
+  Result<std::string> state_at_epoch(std::uint64_t epoch) const;
 
   /// What `brigade run --summary` writes. Waits. Empty in a forked child.
   std::string summary_json();
@@ -96,6 +100,11 @@ class BRIGADE_API Pipeline {
   Pipeline& set(std::string key_and_value);
   /// Only the first `samples` of every indexed producer.
   Pipeline& limit(std::uint64_t samples);
+  /// The program reads these stages, whatever the graph was written for: what is not above one of
+  /// them is left out, a consumer of another type becomes a `consumer: application`, a producer or
+  /// transform gets one; Run::output() knows each by the name given here. The graph's checkpoint is
+  /// left out, too. So a program can read any graph as it is. The last call holds.
+  Pipeline& read(std::vector<std::string> stages);
   /// Threads of this process instead of processes, for debuggers.
   Pipeline& in_process(bool yes = true);
   /// Resumes from the graph's checkpoint, as `brigade run --resume` does.
@@ -110,6 +119,9 @@ class BRIGADE_API Pipeline {
   Pipeline& overwrite(bool yes = true);
   /// Shows warnings and errors only; otherwise progress goes to standard error.
   Pipeline& quiet(bool yes = true);
+  /// Where lines go instead: a descriptor, which start() copies. What its reader does not take in
+  /// time is dropped and counted; it holds up nothing.
+  Pipeline& log_to(int descriptor);
   /// Lets the program come back from calls that wait: next(), acquire(), Run::wait() and
   /// summary_json() ask this on their own thread, whenever a signal has ended its sleep and about
   /// every 100 ms that they wait; not where nothing has to be waited for. Yes: the call fails (a
@@ -132,12 +144,14 @@ class BRIGADE_API Pipeline {
   std::vector<std::string> files_;
   std::vector<std::pair<std::string, std::string>> texts_;  // name, YAML
   std::vector<std::string> sets_;
+  std::optional<std::vector<std::string>> read_;
   std::optional<std::string> state_;
   std::uint64_t limit_ = 0;  // 0: all
   bool in_process_ = false;
   bool resume_ = false;
   bool overwrite_ = false;
   bool quiet_ = false;
+  int log_descriptor_ = 2;
   std::function<bool()> interrupted_;
 };
 

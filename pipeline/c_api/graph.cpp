@@ -1,3 +1,5 @@
+#include <fcntl.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -83,6 +85,17 @@ brigade_status brigade_graph_set(brigade_graph* graph, const char* key_and_value
   });
 }
 
+brigade_status brigade_graph_read(brigade_graph* graph, const char* const* stages, size_t count) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(graph);
+    BRIGADE_C_NEEDS(stages);
+    if (count == 0) return fail(BRIGADE_ERROR_ARGUMENT, "no stage is given that the program reads");
+    if (std::find(stages, stages + count, nullptr) != stages + count) return is_null("a stage");
+    graph->pipeline.read({stages, stages + count});
+    return BRIGADE_OK;
+  });
+}
+
 brigade_status brigade_graph_set_state(brigade_graph* graph, const void* state, size_t bytes) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(graph);
@@ -163,6 +176,12 @@ brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
         .resume(asked(BRIGADE_RESUME))
         .overwrite(asked(BRIGADE_OVERWRITE));
     if (known.limit != 0) pipeline.limit(known.limit);
+    if (known.log_descriptor != 0) {
+      if (known.log_descriptor < 0 || fcntl(static_cast<int>(known.log_descriptor), F_GETFD) < 0)
+        return fail(BRIGADE_ERROR_ARGUMENT,
+                    concat("log_descriptor is ", known.log_descriptor, ", which is not open"));
+      pipeline.log_to(static_cast<int>(known.log_descriptor));
+    }
     if (known.interrupted != nullptr)
       pipeline.interrupted([asked = known.interrupted, context = known.interrupted_context] {
         // Behind the call, which may have been in a wait of another run.

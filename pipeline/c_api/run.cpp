@@ -38,11 +38,16 @@ brigade_status brigade_run_wait(brigade_run* run) {
 }
 
 brigade_status brigade_run_state(brigade_run* run, const void** state, size_t* bytes) {
+  return brigade_run_state_at_epoch(run, 0, state, bytes);
+}
+
+brigade_status brigade_run_state_at_epoch(brigade_run* run, uint64_t epoch, const void** state,
+                                          size_t* bytes) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(run);
     BRIGADE_C_NEEDS(state);
     BRIGADE_C_NEEDS(bytes);
-    auto taken = run->run->state();
+    auto taken = run->run->state_at_epoch(epoch);
     if (!taken) return fail(BRIGADE_ERROR_RUN, taken.error().message);
     run->state = std::move(*taken);
     *state = run->state.data();

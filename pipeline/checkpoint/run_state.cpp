@@ -77,6 +77,15 @@ Result<void> check_has_state(const Plan& plan) {
   return {};
 }
 
+Result<void> begin_at_epoch(const PlanStage& stage, std::uint64_t epoch, Position& position) {
+  if (position.sources.empty())
+    return Error{concat("how long the epochs of ", quote(stage.name),
+                        " are is not known before it has given a batch: take the state then")};
+  for (SamplePosition& at : position.queues)
+    if (at.epoch < epoch) at = {epoch, 0};
+  return {};
+}
+
 }  // namespace
 
 std::string order_in_detail(const std::string& order, OrderDetail detail) {
@@ -93,7 +102,8 @@ std::string order_in_detail(const std::string& order, OrderDetail detail) {
 
 Result<std::string> state_of_run(const Plan& plan, const ResumePoint& resume,
                                  const Control<SystemPolicy>& control,
-                                 const ByStage<ByQueue<std::uint64_t>>& levels) {
+                                 const ByStage<ByQueue<std::uint64_t>>& levels,
+                                 std::uint64_t first_epoch) {
   BRIGADE_TRY(check_has_state(plan));
   RunState state;
   for (const StageNumber s : plan.stages.numbers()) {
@@ -101,6 +111,8 @@ Result<std::string> state_of_run(const Plan& plan, const ResumePoint& resume,
     Position position = read_position(plan, resume, control, s, levels[s]);
     position.run.clear();  // of no checkpoint
     position.samples = 0;  // whoever goes on is another command
+    if (plan.stages[s].is_output() && first_epoch != 0)
+      BRIGADE_TRY(begin_at_epoch(plan.stages[s], first_epoch, position));
     add_once(std::move(position), plan.stages[s], state);
   }
   for (const OrderDetail detail : {OrderDetail::facts, OrderDetail::stages, OrderDetail::graph}) {

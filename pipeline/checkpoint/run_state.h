@@ -24,11 +24,13 @@ namespace brigade {
 /// much detail as fits.
 inline constexpr std::size_t kStateBytesMax = 4096;
 
-/// `levels`: by application, where its task queues stand. While the run goes on: any thread.
-/// Errors: the graph has no application, or cannot be resumed.
+/// `levels`: by application, where its task queues stand; those that have not come to `first_epoch`
+/// are put at its beginning. While the run goes on: any thread. Errors: the graph has no
+/// application, or cannot be resumed; an epoch's beginning where its length is not known yet.
 Result<std::string> state_of_run(const Plan& plan, const ResumePoint& resume,
                                  const Control<SystemPolicy>& control,
-                                 const ByStage<ByQueue<std::uint64_t>>& levels);
+                                 const ByStage<ByQueue<std::uint64_t>>& levels,
+                                 std::uint64_t first_epoch = 0);
 
 std::string state_to_bytes(const RunState& state);
 /// Error: what is wrong with the bytes, in one line.

@@ -22,7 +22,8 @@ LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
                      .environment = process_environment(),
                      .working_directory = process_working_directory(),
                      .plugins = &plugins,
-                     .texts = files.texts});
+                     .texts = files.texts,
+                     .read = files.read});
 }
 
 namespace {

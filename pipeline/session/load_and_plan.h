@@ -23,6 +23,7 @@ struct GraphFiles {
   std::vector<std::string> sets;       ///< KEY=VALUE
   std::optional<std::uint64_t> limit;  ///< samples of every indexed producer
   std::vector<SourceFile> texts = {};  ///< over the files; relative to the working directory
+  std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph
 };
 
 /// Reads and proves the files, with this process's environment and working directory. `types`

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/forked.h"
 #include "base/printable.h"
+#include "pipeline/config/language/program_reads.h"
 #include "pipeline/config/yaml/source_text.h"
 #include "pipeline/session/console.h"
 #include "pipeline/session/start_run.h"
@@ -162,7 +163,10 @@ std::shared_ptr<Handle> Run::State::open(Handles<Handle>& handles, std::string_v
 }
 
 Output Run::output(std::string_view name) {
-  return Output(state_->open(state_->outputs, "output", name,
+  const RunSession& session = *state_->run->session;
+  const std::string beneath = output_of(std::string(name));  // of Pipeline::read()
+  const bool is_read = session.output(name) == nullptr && session.output(beneath) != nullptr;
+  return Output(state_->open(state_->outputs, "output", is_read ? beneath : name,
                              [](const RunSession& of, auto n) { return of.output(n); }));
 }
 
@@ -234,6 +238,11 @@ Result<std::string> Run::state() const {
   return state_->run->session->state();
 }
 
+Result<std::string> Run::state_at_epoch(std::uint64_t epoch) const {
+  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
+  return state_->run->session->state(epoch);
+}
+
 std::string Run::summary_json() {
   if (state_->mark.in_child()) return {};
   state_->close_the_rest();
@@ -271,6 +280,11 @@ Pipeline& Pipeline::limit(std::uint64_t samples) {
   return *this;
 }
 
+Pipeline& Pipeline::read(std::vector<std::string> stages) {
+  read_ = std::move(stages);
+  return *this;
+}
+
 Pipeline& Pipeline::in_process(bool yes) {
   in_process_ = yes;
   return *this;
@@ -296,6 +310,11 @@ Pipeline& Pipeline::quiet(bool yes) {
   return *this;
 }
 
+Pipeline& Pipeline::log_to(int descriptor) {
+  log_descriptor_ = descriptor;
+  return *this;
+}
+
 Pipeline& Pipeline::interrupted(std::function<bool()> asked) {
   interrupted_ = std::move(asked);
   return *this;
@@ -304,6 +323,7 @@ Pipeline& Pipeline::interrupted(std::function<bool()> asked) {
 GraphFiles Pipeline::graph_files() const {
   GraphFiles files{files_, sets_, {}};
   if (limit_ != 0) files.limit = limit_;
+  files.read = read_;
   for (const auto& [name, yaml] : texts_) files.texts.push_back({name, yaml, ""});
   return files;
 }
@@ -337,7 +357,7 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
   options.exec_ns = app.started_ns();
   options.workers = app.workers();
   Run::State& state = *run->state_;
-  BRIGADE_ASSIGN(state.console, Console::create(STDERR_FILENO, quiet_));
+  BRIGADE_ASSIGN(state.console, Console::create(log_descriptor_, quiet_));
   const Past past = resume_ ? Past::resume : overwrite_ ? Past::overwrite : Past::refuse;
   StartedRun started = start_run(planned, app.types(), past, *state.console, options, state_);
   if (!started.session) return Error{started.failure};

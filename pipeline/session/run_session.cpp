@@ -335,12 +335,13 @@ std::shared_ptr<InputQueue> RunSession::input(std::string_view stage) const {
   return nullptr;
 }
 
-Result<std::string> RunSession::state() const {
+Result<std::string> RunSession::state(std::uint64_t first_epoch) const {
   const Attempt& attempt = *state_->attempt;
   ByStage<ByQueue<std::uint64_t>> levels(attempt.plan.stages.size());
   for (const auto& output : attempt.outputs)
     levels[attempt.plan.stages.number_of(output->stage())] = output->handed_out();
-  return state_of_run(attempt.plan, attempt.resume, attempt.segments().control(), levels);
+  return state_of_run(attempt.plan, attempt.resume, attempt.segments().control(), levels,
+                      first_epoch);
 }
 
 const Plan& RunSession::plan() const { return state_->plan; }

@@ -50,8 +50,8 @@ class RunSession {
   std::shared_ptr<OutputQueue> output(std::string_view stage) const;
   std::shared_ptr<InputQueue> input(std::string_view stage) const;
 
-  /// Of a program's run: where it stands, as Run::state(). Any thread.
-  Result<std::string> state() const;
+  /// Of a program's run: where it stands, as Run::state_at_epoch(). Any thread.
+  Result<std::string> state(std::uint64_t first_epoch = 0) const;
 
   const Plan& plan() const;
   /// Threads of `--in-process` that do not return were left behind: the program must end by _exit.

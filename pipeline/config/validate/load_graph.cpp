@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "pipeline/config/language/program_reads.h"
 #include "pipeline/config/language/shard.h"
 #include "pipeline/config/language/spec_parser.h"
 #include "pipeline/config/validate/validate.h"
@@ -61,7 +62,8 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
   if (!read_texts(loaded)) return;
   add_settings(loaded, options);
   expand_variables(loaded.tree, options.environment, loaded.source, loaded.diagnostics);
-  const GraphSpec spec = parse_graph(loaded.tree, loaded.diagnostics);
+  GraphSpec spec = parse_graph(loaded.tree, loaded.diagnostics);
+  if (options.read) spec = read_by_program(std::move(spec), *options.read, loaded.diagnostics);
   loaded.graph = validate_graph(
       spec,
       {loaded.source, options.types, options.metadata, options.working_directory, options.plugins},

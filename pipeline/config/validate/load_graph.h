@@ -38,6 +38,7 @@ struct LoadOptions {
   PluginReader* plugins = nullptr;  ///< null: a graph that names one is refused
   std::vector<SourceFile> texts =
       {};  ///< laid over the files; without a folder, their paths are relative to the working one
+  std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph
 };
 
 struct LoadedGraph {

@@ -3,6 +3,7 @@
 #include <brigade/c.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -50,34 +51,72 @@ TEST_P(CPrograms, ReadAnEpochAtATime) {
   }
 }
 
-TEST_P(CPrograms, KeepTheirStateForAnotherRun) {
-  const std::string yaml = graph_yaml("epochs: 2\n");
-  const Opened whole(yaml, GetParam());
-  Opened begun(yaml, GetParam());
-  for (int i = 0; i < 70; ++i) {
-    brigade_batch_release(whole.take());
-    brigade_batch_release(begun.take());
-  }
+/// Another run goes on where `begun` has come to, or with a later epoch.
+void go_on(Opened& begun, std::uint64_t flags, std::uint64_t epoch) {
   const void* state = nullptr;
   std::size_t bytes = 0;
-  ASSERT_EQ(brigade_run_state(begun.run, &state, &bytes), BRIGADE_OK) << last_error();
+  ASSERT_EQ(brigade_run_state_at_epoch(begun.run, epoch, &state, &bytes), BRIGADE_OK)
+      << last_error();
   ASSERT_EQ(brigade_graph_set_state(begun.graph, state, bytes), BRIGADE_OK);
-  const brigade_run_options options = run_options(GetParam());
+  const brigade_run_options options = run_options(flags);
   brigade_run* run = nullptr;
   ASSERT_EQ(brigade_run_start(begun.graph, this_program, &options, &run), BRIGADE_OK)
       << last_error();
   brigade_output_close(std::exchange(begun.train, nullptr));
   ASSERT_EQ(brigade_run_output(run, "train", &begun.train), BRIGADE_OK) << last_error();
   brigade_run_close(std::exchange(begun.run, run));
-  for (int i = 70; i < 2 * 63; ++i) {
-    brigade_batch* const expected = whole.take();
-    brigade_batch* const resumed = begun.take();
-    EXPECT_EQ(values(resumed), values(expected));
-    brigade_batch_release(expected);
-    brigade_batch_release(resumed);
+}
+
+struct GoesOn {
+  int taken;
+  std::uint64_t epoch;
+  int from;
+};
+
+TEST_P(CPrograms, KeepTheirStateForAnotherRun) {
+  const std::string yaml = graph_yaml("epochs: 3\n");
+  // Within an epoch; in the next one, without the rest of the first; in one that it is in already.
+  for (const auto& [taken, epoch, from] :
+       {GoesOn{70, 0, 70}, {40, 1, 63}, {70, 1, 70}, {70, 2, 126}}) {
+    const Opened whole(yaml, GetParam());
+    Opened begun(yaml, GetParam());
+    for (int i = 0; i < from; ++i) brigade_batch_release(whole.take());
+    for (int i = 0; i < taken; ++i) brigade_batch_release(begun.take());
+    go_on(begun, GetParam(), epoch);
+    for (int i = from; i < 3 * 63; ++i) {
+      brigade_batch* const expected = whole.take();
+      brigade_batch* const resumed = begun.take();
+      EXPECT_EQ(values(resumed), values(expected));
+      brigade_batch_release(expected);
+      brigade_batch_release(resumed);
+    }
+    brigade_batch* batch = nullptr;
+    EXPECT_EQ(brigade_output_next(begun.train, &batch), BRIGADE_END);
   }
-  brigade_batch* batch = nullptr;
-  EXPECT_EQ(brigade_output_next(begun.train, &batch), BRIGADE_END);
+}
+
+TEST_P(CPrograms, ReadTheLinesOfARunThemselves) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  {
+    brigade_run_options options{};
+    options.size = sizeof options;
+    options.flags = GetParam();
+    options.log_descriptor = ends[1];
+    const Opened opened(graph_yaml("epochs: 1\n"), options);
+    close(ends[1]);
+    options.log_descriptor = 1'000'000;
+    brigade_run* none = nullptr;
+    EXPECT_EQ(brigade_run_start(opened.graph, this_program, &options, &none),
+              BRIGADE_ERROR_ARGUMENT);
+    EXPECT_THAT(last_error(), HasSubstr("log_descriptor is 1000000, which is not open"));
+    brigade_run_stop(opened.run);
+  }
+  std::string text;
+  char bytes[4096];
+  for (ssize_t got; (got = read(ends[0], bytes, sizeof bytes)) > 0;) text.append(bytes, got);
+  close(ends[0]);
+  EXPECT_THAT(text, HasSubstr("brigade: "));  // and the end of the file: nobody else has it
 }
 
 TEST_P(CPrograms, RunTwoGraphsAtOnce) {

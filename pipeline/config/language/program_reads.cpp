@@ -1,0 +1,116 @@
+#include "pipeline/config/language/program_reads.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <brigade/text.h>
+
+namespace brigade {
+namespace {
+
+constexpr std::string_view kApplication = "application";
+/// Of the keys of a consumer, those that an application has, too.
+constexpr std::string_view kKept[] = {"consumer", "from", "join", "drop_last", "hold"};
+
+bool is_application(const StageSpec& stage) {
+  return stage.kind == StageKind::consumer && stage.types.size() == 1 &&
+         stage.types.front().name.value == kApplication;
+}
+
+const StageSpec* find_stage(const GraphSpec& graph, std::string_view name) {
+  const auto found =
+      std::find_if(graph.stages.begin(), graph.stages.end(),
+                   [name](const StageSpec& stage) { return stage.name.value == name; });
+  return found == graph.stages.end() ? nullptr : &*found;
+}
+
+/// In place of a consumer of another type.
+StageSpec as_application(const StageSpec& stage) {
+  StageSpec output;
+  output.name = stage.name;
+  output.kind = StageKind::consumer;
+  output.types.push_back({{std::string(kApplication), stage.types.front().name.span}, {}});
+  output.sources = stage.sources;
+  output.from = stage.from;
+  output.join = stage.join;
+  output.drop_last = stage.drop_last;
+  output.hold = stage.hold;
+  std::copy_if(stage.keys.begin(), stage.keys.end(), std::back_inserter(output.keys),
+               [](const GivenKey& given) {
+                 return std::find(std::begin(kKept), std::end(kKept), given.key->name) !=
+                        std::end(kKept);
+               });
+  output.broken = stage.broken;
+  return output;
+}
+
+/// The size of batches that one of its readers asks for: of a stage that says none itself.
+Given<std::uint64_t> batch_of_readers(const GraphSpec& graph, const StageSpec& stage) {
+  if (stage.find("batch") != nullptr) return {};
+  for (const StageSpec& reader : graph.stages)
+    for (const SourceSpec& source : reader.sources)
+      if (source.stage == stage.name.value && source.batch) return source.batch;
+  return {};
+}
+
+StageSpec beneath(const GraphSpec& graph, const StageSpec& stage) {
+  StageSpec output;
+  output.name = {output_of(stage.name.value), stage.name.span};
+  output.kind = StageKind::consumer;
+  output.types.push_back({{std::string(kApplication), stage.name.span}, {}});
+  SourceSpec source;
+  source.span = stage.name.span;
+  source.stage = stage.name.value;
+  source.batch = batch_of_readers(graph, stage);
+  output.sources.push_back(std::move(source));
+  output.from = stage.name.span;
+  return output;
+}
+
+/// It and all that it reads.
+void keep_above(const GraphSpec& graph, const StageSpec& stage, std::set<std::string>& kept) {
+  if (!kept.insert(stage.name.value).second) return;
+  for (const SourceSpec& source : stage.sources)
+    if (const StageSpec* above = find_stage(graph, source.stage)) keep_above(graph, *above, kept);
+}
+
+void no_such_stage(const GraphSpec& graph, const std::string& name, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const StageSpec& stage : graph.stages) names.push_back(stage.name.value);
+  diagnostics.error(
+      graph.stages_span,
+      concat("the program reads ", quote(name), ", and there is no stage of that name"),
+      {concat("the graph has ", join(names, ", "))});
+}
+
+}  // namespace
+
+std::string output_of(const std::string& stage) { return stage + "_output"; }
+
+GraphSpec read_by_program(GraphSpec graph, const std::vector<std::string>& stages,
+                          Diagnostics& diagnostics) {
+  std::set<std::string> kept;
+  std::vector<StageSpec> beneath_others;
+  for (const std::string& name : stages) {
+    const StageSpec* stage = find_stage(graph, name);
+    if (stage == nullptr) {
+      no_such_stage(graph, name, diagnostics);
+      continue;
+    }
+    keep_above(graph, *stage, kept);
+    if (stage->kind != StageKind::consumer) beneath_others.push_back(beneath(graph, *stage));
+  }
+  std::erase_if(graph.stages,
+                [&](const StageSpec& stage) { return !kept.contains(stage.name.value); });
+  for (StageSpec& stage : graph.stages)
+    if (stage.kind == StageKind::consumer && !stage.types.empty() && !is_application(stage))
+      stage = as_application(stage);
+  for (StageSpec& output : beneath_others)
+    if (find_stage(graph, output.name.value) == nullptr) graph.stages.push_back(std::move(output));
+  graph.checkpoint_file.reset();
+  graph.checkpoint_every.reset();
+  return graph;
+}
+
+}  // namespace brigade

@@ -1,0 +1,23 @@
+#pragma once
+
+// A graph of which a program reads some stages, whatever else it was written for
+// (Pipeline::read()).
+
+#include <string>
+#include <vector>
+
+#include "pipeline/config/language/graph_spec.h"
+#include "pipeline/config/yaml/diagnostics.h"
+
+namespace brigade {
+
+/// The output through which a program reads a producer or a transform: "augment_output".
+std::string output_of(const std::string& stage);
+
+/// What is above `stages` remains, and no checkpoint. A consumer of another type becomes a
+/// `consumer: application` that reads the same; beneath a producer or a transform comes one, named
+/// output_of(it). A name that the graph does not have is an error that lists those it has.
+GraphSpec read_by_program(GraphSpec graph, const std::vector<std::string>& stages,
+                          Diagnostics& diagnostics);
+
+}  // namespace brigade
