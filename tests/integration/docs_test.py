@@ -12,12 +12,14 @@ The words behind ``` say what a block is:
     yaml = PATH     the file PATH of this repository, word for word
     cpp             compiles behind the page's C++ above it
     c               compiles as C11, without a warning
+    python          runs, behind the page's Python above it
     text            is to be looked at
     ANY not run: WHY, and ANY with torch, of a build that has the torch package
 Of commands that are not run, and of those within a sentence, the subcommand and its flags exist;
 links lead to files and headings that are there.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -31,6 +33,13 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM, COMPILER = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 TORCH = PROGRAM.parent.parent / "lib" / "brigade" / "brigade_torch.so"
+PYTHON, PACKAGE = "/usr/bin/python3", PROGRAM.parent.parent / "python"
+RUN_BLOCKS = """
+import json, sys
+names = {"__name__": "__main__"}
+for text in json.load(sys.stdin):
+    exec(compile(text, sys.argv[1], "exec"), names)
+"""
 SECONDS_MAX = 120
 sys.path.append(str(ROOT / "examples"))
 from example_test import matches  # noqa: E402, the folder is not a package
@@ -71,7 +80,8 @@ def split(page):
 
 class Page:
     def __init__(self, name, text, folder):
-        self.name, self.cpp, self.counts, self.not_run = name, [], {}, []
+        self.name, self.cpp, self.python = name, [], []
+        self.counts, self.not_run = {}, []
         self.blocks, self.prose = split(text)
         for source in ("configs", "examples"):
             shutil.copytree(ROOT / source, folder / source)
@@ -105,6 +115,8 @@ class Page:
                 self.counts[what] = self.counts.get(what, 0) + 1
         if self.cpp:
             self.compile()
+        if self.python:
+            self.run_python()
         for number, line in enumerate(self.prose, 1):
             for command in re.findall(r"`((?:brigade|\./dev) [^`]+)`", line):
                 self.check_words(number, command)
@@ -193,6 +205,21 @@ class Page:
             self.fail(error[1] if error else block.line, said)
         return "compiled"
 
+    def do_python(self, block):
+        if not (PACKAGE / "brigade" / "_brigade.abi3.so").exists():
+            self.not_run.append(f"{block.line}, python: this build has no Python package")
+            return "shown"
+        self.python.append(block.at_its_line())
+        return "run"
+
+    def run_python(self):
+        self.environment["PYTHONPATH"] = str(PACKAGE)
+        status, said = self.ask(PYTHON, "-B", "-c", RUN_BLOCKS, self.name,
+                                text=json.dumps(self.python))
+        places = re.findall(rf'"{re.escape(self.name)}", line (\d+)', said)
+        if status != 0:
+            self.fail(places[-1] if places else 1, said)
+
     def compile(self):
         status, said = self.ask(COMPILER, "-std=c++20", f"-I{ROOT}/include", "-fsyntax-only", "-x",
                                 "c++", "-", text="\n".join(self.cpp))
@@ -248,6 +275,8 @@ class Controls(unittest.TestCase):
         self.found(fragment.replace("WHAT", "form"), 2, ":3:")
         self.found("```yaml = configs/hello.yaml\nstages: {}\n```\n", 2, "configs/hello.yaml")
         self.found("```c\nint a;\nint *b = a;\n```\n", 3, "makes pointer from integer")
+        if (PACKAGE / "brigade" / "_brigade.abi3.so").exists():
+            self.found("```python\na = 1\n```\n```python\nimport brigade\nb = c\n```\n", 6, "'c'")
         self.found("```cpp\nint a;\n```\n```cpp\nint b = c;\n```\n", 5, "not declared")
 
 

@@ -1,0 +1,33 @@
+"""Brigade feeds training: a graph in YAML runs in processes, a program reads its batches.
+
+>>> import brigade
+>>> with brigade.Loader(brigade.examples.NUMBERS, tensors="numpy") as loader:
+...     for batch in loader:                    # one epoch
+...         print(batch["data"].shape, batch.ids)
+(4, 2) [0, 1, 2, 3]
+(4, 2) [4, 5, 6, 7]
+(4, 2) [8, 9, 10, 11]
+"""
+
+__version__ = "0.1.0"
+
+try:
+    from . import _brigade
+except ImportError as error:
+    raise ImportError(f"brigade {__version__}: its library does not fit or is missing; install the "
+                      f"package again ({error})") from error
+
+if not __version__ == _brigade.VERSION == _brigade.version():
+    raise ImportError(f"this is the package brigade {__version__}, its module is of "
+                      f"{_brigade.VERSION} and found libbrigade {_brigade.version()}: install "
+                      "the package again, and look at LD_LIBRARY_PATH and LD_PRELOAD")
+
+from . import examples
+from ._batch import Batch, Row
+from ._brigade import Tensor
+from ._errors import (BusyError, Diagnostic, Error, GraphError, HeldError, RunError, UnreadError)
+from ._loader import Loader
+from ._run import Output, Run, open  # noqa: A004
+
+__all__ = ["Batch", "BusyError", "Diagnostic", "Error", "GraphError", "HeldError", "Loader",
+           "Output", "Row", "Run", "RunError", "Tensor", "UnreadError", "examples", "open"]

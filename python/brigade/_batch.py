@@ -1,0 +1,273 @@
+"""Batches, and whose tensors they hold."""
+
+import sys
+from collections.abc import Mapping
+
+KINDS = ("torch", "numpy", "dlpack")
+
+
+def kind_of_tensors(asked=None):
+    """torch where it is imported, else numpy where it is installed, else dlpack."""
+    if asked is not None:
+        if asked not in KINDS:
+            raise ValueError(f"tensors={asked!r}: expected one of {', '.join(KINDS)}")
+        return asked
+    if sys.modules.get("torch") is not None:
+        return "torch"
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return "dlpack"
+    return "numpy"
+
+
+def _to_torch(tensor):
+    import torch
+    from torch.utils.dlpack import from_dlpack
+    made = from_dlpack(tensor._bytes_capsule())
+    return made.view(torch.bool) if tensor.dtype == "bool" else made
+
+
+def _to_numpy(tensor):
+    import numpy
+    if tensor.dtype != "bfloat16":
+        return numpy.asarray(tensor)
+    raise TypeError(f"tensor {tensor.name}: NumPy has no bfloat16; import torch, or read it with "
+                    'tensors="dlpack"')
+
+
+CONVERTERS = {"torch": _to_torch, "numpy": _to_numpy, "dlpack": lambda tensor: tensor}
+
+
+def _copy_of(tensor):
+    """In memory of its own."""
+    if hasattr(tensor, "clone"):
+        return tensor.clone()
+    if isinstance(tensor, list):
+        return [_copy_of(one) for one in tensor]
+    return tensor.copy() if hasattr(tensor, "copy") else bytes(tensor)
+
+
+class _Named(Mapping):
+    """Tensors by name, as attributes, and in their order as a tuple has them."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def __iter__(self):
+        return iter(self.values())
+
+    def __len__(self):
+        return len(self.keys())
+
+    def __contains__(self, name):
+        return name in self.keys()
+
+    def values(self):
+        return [self[name] for name in self.keys()]
+
+    def items(self):
+        return [(name, self[name]) for name in self.keys()]
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.keys()]
+
+
+class Batch(_Named):
+    """Some samples: each tensor `[size, ...]`, in the memory of the graph.
+
+    The memory goes back to the graph when the batch and all that was made of its tensors are gone;
+    nobody writes it before. `clone()` is a copy that holds up nothing.
+
+    >>> import brigade
+    >>> loader = brigade.Loader(brigade.examples.NUMBERS, tensors="numpy")
+    >>> batch = next(iter(loader))
+    >>> batch["data"].shape, batch.data is batch["data"], batch.size, batch.ids[:2]
+    ((4, 2), True, 4, [0, 1])
+    >>> (data,) = batch
+    >>> loader.close()
+    """
+
+    __slots__ = ("_raw", "_kind", "_tensors", "_about")
+
+    def __init__(self, raw, kind):
+        self._raw, self._kind, self._tensors, self._about = raw, kind, {}, None
+
+    def _describe(self):
+        if self._about is None:
+            self._about = self._raw.describe()
+        return self._about
+
+    @property
+    def size(self):
+        """Samples in it."""
+        return self._describe()[0]
+
+    @property
+    def epoch(self):
+        return self._describe()[1]
+
+    @property
+    def index(self):
+        """Of its first sample, in the epoch."""
+        return self._describe()[2]
+
+    @property
+    def source(self):
+        """The port it came through, where the output reads several; else empty."""
+        return self._describe()[3]
+
+    @property
+    def ids(self):
+        """Of its samples, in their source: the same in every epoch."""
+        return self._raw.ids()
+
+    def keys(self):
+        return self._raw.names()
+
+    def __getitem__(self, name):
+        try:
+            return self._tensors[name]
+        except KeyError:
+            pass
+        if isinstance(name, int):
+            name = self.keys()[name]
+        made = self._tensors[name] = self._make(name)
+        return made
+
+    def _make(self, name):
+        tensor = self.tensor(name)
+        convert = CONVERTERS[self._kind]
+        if isinstance(self._raw, _Kept):
+            return tensor
+        if tensor.ragged:
+            return [convert(self._raw.row(i, name)) for i in range(self.size)]
+        return convert(tensor)
+
+    def tensor(self, name):
+        """The `brigade.Tensor`, which has DLPack and the buffer protocol."""
+        try:
+            return self._raw.tensor(name)
+        except ValueError as error:
+            raise KeyError(str(error)) from None
+
+    def row(self, i):
+        """One sample: `batch.row(0)["boxes"]` has its real shape, also where it is ragged."""
+        if not -self.size <= i < self.size:
+            raise IndexError(f"there is no sample {i} of {self.size}")
+        return Row(self, i % self.size)
+
+    def to(self, device):
+        """Its tensors on a device, as `torch.Tensor.to` has it, in a batch that holds nothing of
+        the graph unless they stay where they are. The copy is done when this returns."""
+        if self._kind != "torch":
+            raise TypeError(f'batch.to(): these are tensors of {self._kind}; import torch before '
+                            'the first batch, or give tensors="torch"')
+        moved = {}
+        for name, value in self.items():
+            moved[name] = ([one.to(device) for one in value] if isinstance(value, list)
+                           else value.to(device))
+        return self._with(moved)
+
+    def clone(self):
+        """A copy in memory of its own, which counts for nothing in `hold=`."""
+        return self._with({name: _copy_of(value) for name, value in self.items()})
+
+    def _with(self, tensors):
+        samples = [self._raw.sample(i) for i in range(self.size)]
+        return Batch(_Kept(tuple(self.keys()), self._describe(), samples, tensors), self._kind)
+
+    def __reduce__(self):
+        kept = self if isinstance(self._raw, _Kept) else self.clone()
+        return _restored, (kept._raw.names(), kept._raw.describe(), kept._raw.samples,
+                           kept._raw.tensors, self._kind)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self.clone()
+
+    def __repr__(self):
+        shapes = ", ".join(_shown(self.tensor(name), name) for name in self.keys())
+        return f"Batch({shapes}; epoch {self.epoch}, index {self.index})"
+
+
+def _shown(tensor, name):
+    if isinstance(tensor, list):
+        return f"{name}: {len(tensor)} ragged"
+    dtype = str(getattr(tensor, "dtype", "")).removeprefix("torch.")
+    return f"{name}: {dtype}{list(getattr(tensor, 'shape', ()))}"
+
+
+class _Kept:
+    """What Batch asks of the C module's batch, for tensors in memory of their own."""
+
+    __slots__ = ("_names", "_about", "samples", "tensors")
+
+    def __init__(self, names, about, samples, tensors):
+        self._names, self._about, self.samples, self.tensors = names, about, samples, tensors
+
+    def names(self):
+        return self._names
+
+    def describe(self):
+        return self._about
+
+    def sample(self, i):
+        return self.samples[i]
+
+    def ids(self):
+        return [sample[3] for sample in self.samples]
+
+    def tensor(self, name):
+        if name not in self.tensors:
+            raise ValueError(f"the batch has no tensor {name!r}: it has {', '.join(self._names)}")
+        return self.tensors[name]
+
+
+def _restored(names, about, samples, tensors, kind):
+    return Batch(_Kept(names, about, samples, tensors), kind)
+
+
+class Row(_Named):
+    """One sample of a batch, whose memory it shares."""
+
+    __slots__ = ("_batch", "_i")
+
+    def __init__(self, batch, i):
+        self._batch, self._i = batch, i
+
+    @property
+    def id(self):
+        """In its source: the same in every epoch."""
+        return self._batch._raw.sample(self._i)[3]
+
+    @property
+    def epoch(self):
+        return self._batch._raw.sample(self._i)[1]
+
+    @property
+    def index(self):
+        """In its epoch."""
+        return self._batch._raw.sample(self._i)[2]
+
+    def keys(self):
+        return self._batch.keys()
+
+    def __getitem__(self, name):
+        batch = self._batch
+        if isinstance(batch._raw, _Kept):
+            return batch[name][self._i]
+        batch.tensor(name)  # names what there is
+        return CONVERTERS[batch._kind](batch._raw.row(self._i, name))

@@ -1,0 +1,80 @@
+"""What calls raise."""
+
+import dataclasses
+
+
+class Error(RuntimeError):
+    """Of everything that Brigade raises."""
+
+
+class RunError(Error):
+    """The run could not start, or failed."""
+
+
+class HeldError(Error):
+    """More batches are held than `hold=` allows; says where each was taken. The run goes on."""
+
+
+class UnreadError(Error):
+    """What comes next stands behind batches that another output has not given."""
+
+
+class BusyError(Error):
+    """Another thread is waiting for this output's next batch."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnostic:
+    """A mistake in a graph, or a warning, with its place."""
+
+    is_error: bool
+    file: str  #: as it was given; "--set" for what was set; empty: no place
+    line: int  #: from 1; 0: it is about all of `file`
+    column: int  #: from 1, in characters
+    source: str  #: that line of the file
+    message: str  #: what was expected and found
+    help: str  #: what to do, or empty
+
+    def __str__(self):
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+        kind = "error" if self.is_error else "warning"
+        lines = [f"{place}: {kind}: {self.message}" if place else f"{kind}: {self.message}"]
+        if self.source:
+            lines += ["  | " + self.source, "  | " + " " * (self.column - 1) + "^"]
+        lines += ["  = " + line for line in self.help.splitlines()]
+        return "\n".join(lines)
+
+
+class GraphError(Error, ValueError):
+    """Mistakes in a graph: `diagnostics` has each with its place.
+
+    >>> import brigade
+    >>> try:
+    ...     brigade.Loader("stages: {a: {producer: synthetik}, b: {consumer: count, from: a}}")
+    ... except brigade.GraphError as error:
+    ...     print(error.diagnostics[0].message)
+    stage "a": unknown producer "synthetik"
+    """
+
+    def __init__(self, message, diagnostics=()):
+        super().__init__(message, list(diagnostics))
+        self.message = message
+        self.diagnostics = list(diagnostics)
+
+    def __str__(self):
+        errors = [str(one) for one in self.diagnostics if one.is_error]
+        if not errors:
+            return self.message
+        return "\n\n".join([f"{len(errors)} mistake{'s'[:len(errors) > 1]} in the graph", *errors])
+
+
+_EXCEPTIONS = {-1: ValueError, -2: GraphError, -3: RunError, -4: HeldError, -5: UnreadError,
+               -6: BusyError, -7: MemoryError, -9: KeyboardInterrupt}
+
+
+def exception_of(status, message, diagnostics):
+    """For the C module: of a status of c.h."""
+    kind = _EXCEPTIONS.get(status, Error)
+    if kind is GraphError:
+        return GraphError(message, [Diagnostic(*one) for one in diagnostics or ()])
+    return kind(message)

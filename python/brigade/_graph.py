@@ -1,0 +1,67 @@
+"""Graphs: from a path, YAML text or a dict."""
+
+import json
+import os
+import pathlib
+import re
+
+from . import _brigade
+
+_app = None
+
+
+def app():
+    """Of this process: its workers execute the `brigade` that came with the library."""
+    global _app
+    if _app is None:
+        _app = _brigade.App(os.environ.get("BRIGADE_PROGRAM") or None)
+    return _app
+
+
+def _is_text(graph):
+    return isinstance(graph, str) and ("\n" in graph or re.match(r"\s*[{%]|[\w.]+:(\s|$)", graph))
+
+
+def read(graph, set=None):  # noqa: A002, as the command line has it
+    """A _brigade.Graph of a path, several paths (later ones lie over the first), YAML or a dict."""
+    if isinstance(graph, dict):
+        made = _brigade.Graph((), json.dumps(graph, default=_plain, indent=1), "dict")
+    elif _is_text(graph):
+        made = _brigade.Graph((), graph, "text")
+    elif isinstance(graph, (str, os.PathLike)):
+        made = _brigade.Graph((os.fsencode(graph),))
+    else:
+        made = _brigade.Graph(tuple(os.fsencode(path) for path in graph))
+    for key_and_value in settings(set):
+        made.set(key_and_value)
+    return made
+
+
+def settings(values):
+    """As --set: of {"stages.decode.replicas": 4}, or lines in hand.
+
+    >>> settings({"epochs": 3, "vars.data": "/data", "stages.a.shuffle": True})
+    ['epochs=3', 'vars.data=/data', 'stages.a.shuffle=true']
+    """
+    if values is None:
+        return []
+    if not isinstance(values, dict):
+        return [str(line) for line in values]
+    return [f"{key}={_yaml_of(value)}" for key, value in values.items()]
+
+
+def _yaml_of(value):
+    if isinstance(value, pathlib.PurePath):
+        value = str(value)
+    if isinstance(value, str) and re.fullmatch(r"[\w./@+-]+", value):
+        return value
+    return json.dumps(value, default=_plain)
+
+
+def _plain(value):
+    """What JSON does not know: paths, and NumPy's numbers."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"a graph cannot hold {value!r}, a {type(value).__name__}")

@@ -1,0 +1,194 @@
+"""The loop that training programs have."""
+
+import json
+
+from . import _graph
+from ._batch import kind_of_tensors
+from ._run import Run
+
+_STATE_VERSION = 1
+_EPOCHS_MAX = 65_536  # that every graph can have
+
+
+class Loader:
+    """One output of a graph, an epoch at a time: what a loop over a DataLoader becomes.
+
+    `graph`: a path, several of them (later ones lie over the first), YAML, or a dict. `output`: the
+    stage whose batches are read; it may be left away where the graph has one
+    `consumer: application`. `set`: as `--set`, {"vars.data": "/data"}. `epochs`: how many there are
+    at most (65,536); the graph's own `epochs:` does not count.
+    `hold`: how many batches the program may have at once. `limit`: only the first samples of every
+    producer. `tensors`: "torch", "numpy" or "dlpack"; unless given, torch where it is imported,
+    else NumPy where it is installed. `in_process`: threads instead of processes, for debuggers.
+
+    Mistakes in the graph are a `GraphError` of this call; processes start with the first iter().
+
+    >>> import brigade
+    >>> with brigade.Loader(brigade.examples.NUMBERS, tensors="numpy") as loader:
+    ...     for epoch in range(2):
+    ...         print(epoch, len(loader), [batch.size for batch in loader])
+    0 3 [4, 4, 4]
+    1 3 [4, 4, 4]
+
+    An iter() begins the next epoch, also where the one before was left early: the rest of that one
+    is not made. One thread at a time iterates.
+    """
+
+    def __init__(self, graph, output=None, *, set=None, epochs=None,  # noqa: A002
+                 hold=None, limit=0, tensors=None, in_process=False, progress=False):
+        if epochs is not None and epochs < 1:
+            raise ValueError(f"epochs={epochs}: expected at least 1")
+        self._graph = _graph.read(graph, set)
+        self._epochs = epochs
+        self._options = {"kind": kind_of_tensors(tensors), "limit": limit,
+                         "in_process": in_process}
+        self._progress = progress
+        self._output_name = output if output is not None else self._only_output()
+        self._graph.read(self._output_name)
+        self._graph.set(f"epochs={epochs or _EPOCHS_MAX}")
+        if hold is not None:
+            self._graph.set(f"stages.{self._output_name}.hold={hold}")
+        self._plan = json.loads(self._graph.plan(_graph.app()))
+        self._run = self._iterator = self._state = self._stats = None
+        self._epoch = 0  # that the next iter() reads, or goes on with
+        self._closed = False
+
+    def _only_output(self):
+        plan = json.loads(self._graph.plan(_graph.app()))
+        consumers = [one["name"] for one in plan["stages"] if one["kind"] == "consumer"]
+        programs = [one["name"] for one in plan["stages"] if one["type"] == "application" and
+                    one["kind"] == "consumer"]
+        names = programs or consumers
+        if len(names) == 1:
+            return names[0]
+        others = ", ".join(names or [one["name"] for one in plan["stages"]])
+        raise ValueError(f'say which stage to read, as output="NAME": the graph has {others}')
+
+    # --- iteration --------------------------------------------------------------------------------
+
+    def __iter__(self):
+        """Of the next epoch; of what is left of one after load_state_dict()."""
+        self._check_open()
+        if self._iterator is not None:
+            self._leave(self._iterator)
+        if self._epochs is not None and self._epoch >= self._epochs:
+            return iter(())
+        if self._run is None:
+            self._start()
+        self._iterator = _Epoch(self, self._run.output(self._output_name), self._epoch)
+        return self._with_bar(self._iterator) if self._progress else self._iterator
+
+    def __len__(self):
+        """Batches of an epoch. TypeError where only the run finds out."""
+        names = (self._output_name, self._output_name + "_output")
+        batches = [one["batches"] for one in self._plan["consumers"] if one["name"] in names]
+        if batches and None not in batches:
+            return sum(batches)
+        raise TypeError(f"how many batches of {self._output_name} an epoch has is not known before "
+                        "it has been read: a stage above makes or drops samples as it goes")
+
+    def _with_bar(self, iterator):
+        from tqdm.auto import tqdm
+        try:
+            total = len(self)
+        except TypeError:
+            total = None
+        return iter(tqdm(iterator, total=total, desc=f"epoch {self._epoch}"))
+
+    def _leave(self, iterator):
+        """An epoch that was not read to its end; the next one begins where it begins."""
+        self._iterator = None
+        if not iterator._given:
+            return
+        self._epoch = iterator._epoch + 1
+        if self._epoch < (self._epochs or _EPOCHS_MAX):
+            self._state = self._run.state(self._epoch)
+        self._end_run()
+
+    def _start(self):
+        if self._state is not None:
+            self._graph.set_state(self._state)
+        self._run = Run(self._graph, **self._options)
+
+    def _finished(self, iterator):
+        if self._iterator is iterator:
+            self._iterator = None
+            self._epoch = iterator._epoch + 1
+
+    # --- positions --------------------------------------------------------------------------------
+
+    def state_dict(self):
+        """Behind the last batch that was given, as torchdata has it: for load_state_dict() of a
+        loader of the same graph, which goes on with exactly what was not given yet."""
+        self._check_open()
+        if self._run is None:
+            self._start()
+        return {"version": _STATE_VERSION, "epoch": self._epoch, "state": self._run.state()}
+
+    def load_state_dict(self, state):
+        """The next iter() goes on there. What does not fit the graph is an error of that call."""
+        self._check_open()
+        if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
+            raise ValueError("load_state_dict(): expected what state_dict() of a brigade.Loader "
+                             f"gave, found {str(state)[:60]}")
+        self._end_run()
+        self._iterator = None
+        self._state, self._epoch = state["state"], state["epoch"]
+
+    # --- the rest ---------------------------------------------------------------------------------
+
+    def plan(self):
+        """What `brigade plan --json` prints."""
+        return self._plan
+
+    def stats(self):
+        """What `brigade run --summary` writes: of the last run that has ended, or empty."""
+        if self._run is not None:
+            return self._run.stats()
+        return self._stats or {}
+
+    def close(self):
+        """Ends the run and its processes. Batches that are held stay as they are."""
+        self._closed = True
+        self._end_run()
+
+    def _end_run(self):
+        run, self._run = self._run, None
+        if run is not None:
+            run.close()
+            self._stats = run.stats()
+
+    def _check_open(self):
+        if self._closed:
+            raise ValueError("the loader is closed")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _Epoch:
+    """An iterator over an epoch."""
+
+    __slots__ = ("_loader", "_output", "_epoch", "_given")
+
+    def __init__(self, loader, output, epoch):
+        self._loader, self._output, self._epoch, self._given = loader, output, epoch, False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._loader is None:
+            raise StopIteration
+        if self._loader._iterator is not self:
+            raise RuntimeError("this iterator is of an epoch that a later iter() has ended")
+        batch = self._output._next(self._epoch, 2)
+        if batch is None:
+            self._loader._finished(self)
+            self._loader = None
+            raise StopIteration
+        self._given = True
+        return batch

@@ -1,0 +1,186 @@
+"""A graph that runs, and what a program reads of it."""
+
+import atexit
+import gc
+import json
+import sys
+import weakref
+
+from . import _brigade, _graph
+from ._batch import Batch, kind_of_tensors
+from ._errors import Error, HeldError
+from ._log import LogPipe
+
+_open_runs = weakref.WeakSet()
+ANY_EPOCH = -1
+
+
+@atexit.register
+def _close_all():
+    """Workers end with the interpreter, also where threads still read."""
+    for run in list(_open_runs):
+        run.close()
+
+
+def _place(depth):
+    """Where the program asked: the first frame outside this package and progress bars."""
+    frame = sys._getframe(depth)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(("brigade.", "tqdm")):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+class Run:
+    """Several outputs of one run: of `brigade.open()`.
+
+    >>> import brigade
+    >>> with brigade.open(brigade.examples.NUMBERS, epochs=1, tensors="numpy") as run:
+    ...     [batch.size for batch in run["train"]]
+    [4, 4, 4]
+    """
+
+    def __init__(self, graph, kind, limit=0, in_process=False):
+        self._kind = kind
+        self._outputs = {}
+        self._summary = None
+        self._log = LogPipe()
+        try:
+            self._run = graph.start(_graph.app(), _brigade.BRIGADE_IN_PROCESS if in_process else 0,
+                                    limit, self._log.writes)
+        finally:
+            self._log.started()
+        _open_runs.add(self)
+
+    def output(self, name):
+        """The output of that name; every call gives the same one."""
+        if name not in self._outputs:
+            self._outputs[name] = Output(self, self._run.output(name), self._kind)
+        return self._outputs[name]
+
+    __getitem__ = output
+
+    def wait(self):
+        """Until every stage has ended; raises RunError with why the run failed."""
+        self._run.wait()
+
+    def stop(self):
+        """Lets the sources finish and drains the line; the second call ends the run at once."""
+        self._run.stop()
+
+    def state(self, epoch=0):
+        """Where the outputs stand, or at the beginning of a later epoch, whatever is left of those
+        before it: bytes for `brigade.open(..., state=)`."""
+        return self._run.state(epoch)
+
+    def stats(self):
+        """What `brigade run --summary` writes, once the run has been closed; else empty."""
+        return json.loads(self._summary) if self._summary else {}
+
+    def close(self):
+        """Ends the run at once. Batches that are held stay as they are."""
+        if self._run is None:
+            return
+        run, self._run = self._run, None
+        _open_runs.discard(self)
+        for output in self._outputs.values():
+            output._output.close()
+        run.stop()  # the second one ends it at once
+        run.stop()
+        try:
+            self._summary = run.summary()
+        except Error:
+            pass  # in a forked child
+        run.close()
+        self._log.join()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if kind is None and self._run is not None and self._all_ended():
+                self.wait()
+        finally:
+            self.close()
+
+    def _all_ended(self):
+        return all(output._output.ended() for output in self._outputs.values())
+
+    def _raise_if_failed(self):
+        """At the end of an output. A failure ends all of them; wait() says it."""
+        if self._run is not None and self._all_ended():
+            self._run.wait()
+
+
+class Output:
+    """A `consumer: application` of a run. Iterating reads all epochs that are left."""
+
+    def __init__(self, run, output, kind):
+        self._run, self._output, self._kind = run, output, kind
+
+    def next(self, epoch=ANY_EPOCH):
+        """The next batch; None at the end, of the epochs up to `epoch` where that is given."""
+        return self._next(epoch, 2)
+
+    def _next(self, epoch, depth):
+        file, line = _place(depth + 1)
+        try:
+            raw = self._output.next(epoch, file, line)
+        except HeldError as error:
+            gc.collect()  # cycles may hold some
+            if self._output.full():
+                raise error.with_traceback(None) from None
+            raw = self._output.next(epoch, file, line)
+        if raw is not None:
+            return Batch(raw, self._kind)
+        if self._output.ended():
+            self._run._raise_if_failed()
+        return None
+
+    def epoch(self, epoch):
+        """Iterates over what is left of that epoch."""
+        return Epoch(self, epoch)
+
+    def __iter__(self):
+        return Epoch(self, ANY_EPOCH)
+
+    def full(self):
+        """Whether as many batches are held as `hold:` allows: the next call waits for one."""
+        return self._output.full()
+
+    def ended(self):
+        return self._output.ended()
+
+    def close(self):
+        """Gives up what was not read."""
+        self._output.close()
+
+
+class Epoch:
+    """An iterator."""
+
+    __slots__ = ("_output", "_epoch")
+
+    def __init__(self, output, epoch):
+        self._output, self._epoch = output, epoch
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        batch = self._output._next(self._epoch, 2)
+        if batch is None:
+            raise StopIteration
+        return batch
+
+
+def open(graph, *, set=None, epochs=None, state=None, limit=0,  # noqa: A001, A002
+         tensors=None, in_process=False):
+    """Starts a graph whose outputs are read side by side: a `Run`. Options are `Loader`'s; `epochs`
+    is the graph's own unless given, `state` is what Run.state() gave."""
+    made = _graph.read(graph, set)
+    if epochs is not None:
+        made.set(f"epochs={epochs}")
+    if state is not None:
+        made.set_state(state)
+    return Run(made, kind_of_tensors(tensors), limit, in_process)

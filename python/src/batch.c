@@ -1,0 +1,272 @@
+// Batches and their tensors: the memory of the graph, as a buffer of Python's or through DLPack.
+
+#include "module.h"
+
+static PyTypeObject* batch_type;
+static PyTypeObject* tensor_type;
+
+// --- Tensor --------------------------------------------------------------------------------------
+
+// Of Python's buffers, and what the dtype is called. NumPy has no bf16, and buffers none.
+static const struct {
+  const char* format;
+  const char* name;
+} dtypes[] = {
+    [BRIGADE_BOOL] = {"?", "bool"},   [BRIGADE_U8] = {"B", "uint8"},
+    [BRIGADE_I8] = {"b", "int8"},     [BRIGADE_I16] = {"h", "int16"},
+    [BRIGADE_I32] = {"i", "int32"},   [BRIGADE_I64] = {"l", "int64"},
+    [BRIGADE_F16] = {"e", "float16"}, [BRIGADE_BF16] = {NULL, "bfloat16"},
+    [BRIGADE_F32] = {"f", "float32"}, [BRIGADE_F64] = {"d", "float64"},
+};
+_Static_assert(sizeof(long) == 8, "`l` is 64 bits");
+
+static int known(brigade_dtype dtype) {
+  return dtype >= 0 && (size_t)dtype < sizeof dtypes / sizeof *dtypes;
+}
+
+PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor) {
+  if (!known(tensor->dtype)) {
+    PyErr_Format(PyExc_TypeError, "tensor %s: dtype %d is unknown to this package", tensor->name,
+                 (int)tensor->dtype);
+    return NULL;
+  }
+  Tensor* self = (Tensor*)PyType_GenericAlloc(tensor_type, 0);
+  if (self == NULL) return NULL;
+  brigade_batch_retain(batch);
+  self->batch = batch;
+  self->tensor = *tensor;
+  self->contiguous = 1;
+  int64_t packed = 1;
+  for (int d = tensor->rank - 1; d >= 0; --d) {
+    self->shape[d] = (Py_ssize_t)tensor->shape[d];
+    self->strides[d] = (Py_ssize_t)(tensor->strides[d] * (int64_t)tensor->element_bytes);
+    if (tensor->shape[d] > 1 && tensor->strides[d] != packed) self->contiguous = 0;
+    packed *= tensor->shape[d];
+  }
+  return (PyObject*)self;
+}
+
+static void tensor_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  brigade_batch_release(((Tensor*)object)->batch);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+static const char* why_no_buffer(const Tensor* self, int flags) {
+  if (dtypes[self->tensor.dtype].format == NULL) return "buffers have no bfloat16: take DLPack";
+  if (self->tensor.flags & BRIGADE_RAGGED) return "it is ragged: take it of batch.row(i)";
+  if ((flags & PyBUF_WRITABLE) && !(self->tensor.flags & BRIGADE_WRITABLE))
+    return "other stages read it, too: make a copy to write";
+  const int plain = (flags & PyBUF_STRIDES) != PyBUF_STRIDES ||
+                    (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
+                    (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
+  if (plain && !self->contiguous) return "its rows are not contiguous";
+  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && self->tensor.rank > 1)
+    return "it is in the order of C, not of Fortran";
+  return NULL;
+}
+
+static int tensor_buffer(PyObject* object, Py_buffer* view, int flags) {
+  Tensor* self = (Tensor*)object;
+  const char* why = why_no_buffer(self, flags);
+  if (why != NULL) {
+    view->obj = NULL;
+    PyErr_Format(PyExc_BufferError, "tensor %s: %s", self->tensor.name, why);
+    return -1;
+  }
+  view->obj = Py_NewRef(object);
+  view->buf = self->tensor.data;
+  view->len = (Py_ssize_t)self->tensor.bytes;
+  view->readonly = !(self->tensor.flags & BRIGADE_WRITABLE);
+  view->itemsize = (Py_ssize_t)self->tensor.element_bytes;
+  view->format = flags & PyBUF_FORMAT ? (char*)dtypes[self->tensor.dtype].format : NULL;
+  view->ndim = self->tensor.rank;
+  view->shape = flags & PyBUF_ND ? self->shape : NULL;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL;
+  view->suboffsets = NULL;
+  view->internal = NULL;
+  return 0;
+}
+
+static PyObject* tensor_name(PyObject* self, void* none) {
+  (void)none;
+  return text_of(((Tensor*)self)->tensor.name);
+}
+
+static PyObject* tensor_dtype(PyObject* self, void* none) {
+  (void)none;
+  return text_of(dtypes[((Tensor*)self)->tensor.dtype].name);
+}
+
+static PyObject* tensor_shape(PyObject* object, void* none) {
+  (void)none;
+  const Tensor* self = (Tensor*)object;
+  PyObject* shape = PyTuple_New(self->tensor.rank);
+  for (int d = 0; shape != NULL && d < self->tensor.rank; ++d)
+    PyTuple_SetItem(shape, d, PyLong_FromSsize_t(self->shape[d]));
+  return shape;
+}
+
+static PyObject* tensor_nbytes(PyObject* self, void* none) {
+  (void)none;
+  return PyLong_FromUnsignedLongLong(((Tensor*)self)->tensor.bytes);
+}
+
+static PyObject* tensor_flag(PyObject* self, void* flag) {
+  return PyBool_FromLong(((Tensor*)self)->tensor.flags & *(const uint32_t*)flag);
+}
+
+static const uint32_t writable = BRIGADE_WRITABLE;
+static const uint32_t ragged = BRIGADE_RAGGED;
+
+static PyGetSetDef tensor_properties[] = {
+    {"name", tensor_name, NULL, "As the graph calls it.", NULL},
+    {"dtype", tensor_dtype, NULL, "'float32', ...", NULL},
+    {"shape", tensor_shape, NULL, "The batch's dimension first.", NULL},
+    {"nbytes", tensor_nbytes, NULL, NULL, NULL},
+    {"writable", tensor_flag, NULL, "Whether nobody else reads it.", (void*)&writable},
+    {"ragged", tensor_flag, NULL, "Whether samples have sizes of their own.", (void*)&ragged},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef tensor_methods[] = {
+    {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS,
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n\n"
+     "As the array API says. What may not be written is read-only in a versioned capsule, and a\n"
+     "copy in one without a version."},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, "(1, 0): the CPU."},
+    {"_bytes_capsule", tensor_bytes_capsule, METH_NOARGS,
+     "Without a version and of uint8 where it is bool, which some readers do not know."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot tensor_slots[] = {
+    {Py_tp_dealloc, tensor_dealloc},
+    {Py_bf_getbuffer, tensor_buffer},
+    {Py_tp_getset, tensor_properties},
+    {Py_tp_methods, tensor_methods},
+    {Py_tp_doc,
+     "A tensor in the graph's own memory, which lives as long as anybody holds a part of it.\n\n"
+     "`memoryview`, `numpy.asarray` and whatever reads DLPack take it without a copy."},
+    {0, NULL},
+};
+static PyType_Spec tensor_spec = {"brigade.Tensor", sizeof(Tensor), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  tensor_slots};
+
+// --- Batch ---------------------------------------------------------------------------------------
+
+PyObject* batch_of(brigade_batch* batch) {
+  Batch* self = (Batch*)PyType_GenericAlloc(batch_type, 0);
+  if (self == NULL)
+    brigade_batch_release(batch);
+  else
+    self->batch = batch;
+  return (PyObject*)self;
+}
+
+static void batch_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  brigade_batch_release(((Batch*)object)->batch);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+static PyObject* found(brigade_batch* batch, brigade_status status, const brigade_tensor* tensor) {
+  return status ? raise_status(status, NULL) : tensor_of(batch, tensor);
+}
+
+static PyObject* batch_tensor(PyObject* object, PyObject* argument) {
+  brigade_batch* batch = ((Batch*)object)->batch;
+  const char* name = PyUnicode_AsUTF8AndSize(argument, NULL);
+  if (name == NULL) return NULL;
+  brigade_tensor tensor = {.size = sizeof tensor};
+  return found(batch, brigade_batch_find(batch, name, &tensor), &tensor);
+}
+
+static PyObject* batch_row(PyObject* object, PyObject* arguments) {
+  brigade_batch* batch = ((Batch*)object)->batch;
+  unsigned long long i = 0;
+  const char* name = NULL;
+  if (!PyArg_ParseTuple(arguments, "Ks", &i, &name)) return NULL;
+  brigade_tensor tensor = {.size = sizeof tensor};
+  return found(batch, brigade_batch_row(batch, i, name, &tensor), &tensor);
+}
+
+static PyObject* batch_names(PyObject* object, PyObject* none) {
+  (void)none;
+  const brigade_batch* batch = ((Batch*)object)->batch;
+  brigade_batch_info info = {.size = sizeof info};
+  brigade_status status = brigade_batch_describe(batch, &info);
+  if (status) return raise_status(status, NULL);
+  PyObject* names = PyTuple_New((Py_ssize_t)info.tensors);
+  for (uint64_t i = 0; names != NULL && i < info.tensors; ++i) {
+    brigade_tensor tensor = {.size = sizeof tensor};
+    status = brigade_batch_tensor(batch, i, &tensor);
+    PyObject* name = status ? raise_status(status, NULL) : text_of(tensor.name);
+    if (name == NULL || PyTuple_SetItem(names, (Py_ssize_t)i, name)) Py_CLEAR(names);
+  }
+  return names;
+}
+
+static PyObject* batch_describe(PyObject* object, PyObject* none) {
+  (void)none;
+  brigade_batch_info info = {.size = sizeof info};
+  brigade_status status = brigade_batch_describe(((Batch*)object)->batch, &info);
+  if (status) return raise_status(status, NULL);
+  return Py_BuildValue("(KKKN)", (unsigned long long)info.samples, (unsigned long long)info.epoch,
+                       (unsigned long long)info.index, text_of(info.source));
+}
+
+static PyObject* batch_ids(PyObject* object, PyObject* none) {
+  (void)none;
+  const brigade_batch* batch = ((Batch*)object)->batch;
+  brigade_batch_info info = {.size = sizeof info};
+  brigade_status status = brigade_batch_describe(batch, &info);
+  if (status) return raise_status(status, NULL);
+  PyObject* ids = PyList_New((Py_ssize_t)info.samples);
+  for (uint64_t i = 0; ids != NULL && i < info.samples; ++i) {
+    brigade_sample sample = {.size = sizeof sample};
+    status = brigade_batch_sample(batch, i, &sample);
+    PyObject* id = status ? raise_status(status, NULL) : PyLong_FromUnsignedLongLong(sample.id);
+    if (id == NULL || PyList_SetItem(ids, (Py_ssize_t)i, id)) Py_CLEAR(ids);
+  }
+  return ids;
+}
+
+static PyObject* batch_sample(PyObject* object, PyObject* argument) {
+  const unsigned long long i = PyLong_AsUnsignedLongLong(argument);
+  if (PyErr_Occurred()) return NULL;
+  brigade_sample sample = {.size = sizeof sample};
+  brigade_status status = brigade_batch_sample(((Batch*)object)->batch, i, &sample);
+  if (status) return raise_status(status, NULL);
+  return Py_BuildValue("(KKKK)", (unsigned long long)sample.number,
+                       (unsigned long long)sample.epoch, (unsigned long long)sample.index,
+                       (unsigned long long)sample.id);
+}
+
+static PyMethodDef batch_methods[] = {
+    {"tensor", batch_tensor, METH_O, "tensor(name): a Tensor."},
+    {"row", batch_row, METH_VARARGS, "row(i, name): of one sample, in its real shape."},
+    {"names", batch_names, METH_NOARGS, "Of its tensors, in their order."},
+    {"describe", batch_describe, METH_NOARGS, "(samples, epoch, index, source)."},
+    {"ids", batch_ids, METH_NOARGS, "Of its samples, in their source."},
+    {"sample", batch_sample, METH_O, "sample(i): (number, epoch, index, id)."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot batch_slots[] = {
+    {Py_tp_dealloc, batch_dealloc},
+    {Py_tp_methods, batch_methods},
+    {Py_tp_doc, "A batch that is held."},
+    {0, NULL},
+};
+static PyType_Spec batch_spec = {"brigade._brigade.Batch", sizeof(Batch), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 batch_slots};
+
+int add_batch_types(PyObject* module) {
+  batch_type = add_type(module, &batch_spec);
+  tensor_type = add_type(module, &tensor_spec);
+  return batch_type == NULL || tensor_type == NULL ? -1 : 0;
+}

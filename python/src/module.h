@@ -1,0 +1,59 @@
+#pragma once
+
+// The C module behind the package `brigade`: c.h as Python objects, and nothing beside it. The
+// package's own modules make of it what users see. One stable ABI for all CPythons from 3.11 on.
+//
+// Every call of c.h that can wait releases the GIL. A handle that is closed while other threads are
+// in calls with it is closed by the last of them (`Uses`). What others hold of a batch (a capsule's
+// tensor, whose deleter may run on any thread) holds the batch itself and no Python object.
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <brigade/c.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef struct {
+  int calls;   // that are in progress; read and written with the GIL
+  int closed;  // by close(); the last call that is in progress takes the handle away
+} Uses;
+
+typedef struct {
+  PyObject_HEAD brigade_batch* batch;
+} Batch;
+
+typedef struct {
+  PyObject_HEAD brigade_batch* batch;  // retained
+  brigade_tensor tensor;
+  Py_ssize_t shape[BRIGADE_RANK_MAX];
+  Py_ssize_t strides[BRIGADE_RANK_MAX];  // in bytes
+  int contiguous;
+} Tensor;
+
+/// Sets the exception that belongs to a status (brigade._errors.exception_of) and gives NULL.
+/// `diagnostics`: a list, or NULL.
+PyObject* raise_status(brigade_status status, PyObject* diagnostics);
+PyObject* raise_closed(const char* what);
+
+/// Text of the library, whatever bytes a file's name has.
+PyObject* text_of(const char* text);
+
+PyObject* batch_of(brigade_batch* batch);  // takes the holder that the batch was given with
+PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor);
+
+PyObject* tensor_dlpack(PyObject* self, PyObject* arguments, PyObject* keywords);
+PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);
+PyObject* tensor_bytes_capsule(PyObject* self, PyObject* none);
+
+int add_graph_types(PyObject* module);
+int add_run_types(PyObject* module);
+int add_batch_types(PyObject* module);
+PyTypeObject* add_type(PyObject* module, PyType_Spec* spec);
+
+brigade_app* app_handle(PyObject* app);  // NULL: an exception is set
+/// A Run; what came of it is in `status`, which is for the caller to raise.
+PyObject* run_started(brigade_graph* graph, brigade_app* app, uint64_t flags, uint64_t limit,
+                      int64_t log, brigade_status* status);
+
+#pragma GCC visibility pop

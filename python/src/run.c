@@ -1,0 +1,286 @@
+// Runs and their outputs.
+
+#define _GNU_SOURCE  // syscall()
+#include "module.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// --- Run -----------------------------------------------------------------------------------------
+
+typedef struct {
+  PyObject_HEAD brigade_run* run;
+  Uses uses;
+} Run;
+
+static PyTypeObject* run_type;
+static PyTypeObject* output_type;
+
+// Called about every 100 ms while a call waits: Ctrl-C and other signals, whose handlers Python
+// runs on its main thread alone. On the others, which may outlive the interpreter, it takes no GIL.
+static int32_t handle_signals(void* context) {
+  (void)context;
+  if (syscall(SYS_gettid) != getpid()) return 0;
+  const PyGILState_STATE held = PyGILState_Ensure();
+  const int raised = PyErr_CheckSignals();
+  PyGILState_Release(held);
+  return raised;
+}
+
+PyObject* run_started(brigade_graph* graph, brigade_app* app, uint64_t flags, uint64_t limit,
+                      int64_t log, brigade_status* status) {
+  Run* self = (Run*)PyType_GenericAlloc(run_type, 0);
+  if (self == NULL) {
+    *status = BRIGADE_ERROR_MEMORY;
+    return NULL;
+  }
+  brigade_run_options options = {.size = sizeof options,
+                                 .flags = flags,
+                                 .limit = limit,
+                                 .interrupted = handle_signals,
+                                 .log_descriptor = log};
+  Py_BEGIN_ALLOW_THREADS;
+  *status = brigade_run_start(graph, app, &options, &self->run);
+  Py_END_ALLOW_THREADS;
+  return (PyObject*)self;
+}
+
+static void close_run(Run* self) {
+  brigade_run* run = self->run;
+  self->run = NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  brigade_run_close(run);
+  Py_END_ALLOW_THREADS;
+}
+
+static brigade_run* enter_run(Run* self) {
+  if (self->uses.closed) {
+    raise_closed("run");
+    return NULL;
+  }
+  ++self->uses.calls;
+  return self->run;
+}
+
+static void leave_run(Run* self) {
+  if (--self->uses.calls == 0 && self->uses.closed) close_run(self);
+}
+
+static PyObject* run_stop(PyObject* object, PyObject* none) {
+  (void)none;
+  Run* self = (Run*)object;
+  brigade_run* run = enter_run(self);
+  if (run == NULL) return NULL;
+  brigade_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = brigade_run_stop(run);
+  Py_END_ALLOW_THREADS;
+  PyObject* result = status ? raise_status(status, NULL) : Py_NewRef(Py_None);
+  leave_run(self);
+  return result;
+}
+
+static PyObject* run_wait(PyObject* object, PyObject* none) {
+  (void)none;
+  Run* self = (Run*)object;
+  brigade_run* run = enter_run(self);
+  if (run == NULL) return NULL;
+  brigade_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = brigade_run_wait(run);
+  Py_END_ALLOW_THREADS;
+  PyObject* result = status ? raise_status(status, NULL) : Py_NewRef(Py_None);
+  leave_run(self);
+  return result;
+}
+
+// state(epoch): of 0, where the outputs stand.
+static PyObject* run_state(PyObject* object, PyObject* argument) {
+  Run* self = (Run*)object;
+  const unsigned long long epoch = PyLong_AsUnsignedLongLong(argument);
+  brigade_run* run = PyErr_Occurred() ? NULL : enter_run(self);
+  if (run == NULL) return NULL;
+  const void* state = NULL;
+  size_t bytes = 0;
+  // With the GIL: the bytes are valid until another thread asks. It waits for nothing.
+  brigade_status status = brigade_run_state_at_epoch(run, epoch, &state, &bytes);
+  PyObject* result =
+      status ? raise_status(status, NULL) : PyBytes_FromStringAndSize(state, (Py_ssize_t)bytes);
+  leave_run(self);
+  return result;
+}
+
+static PyObject* run_summary(PyObject* object, PyObject* none) {
+  (void)none;
+  Run* self = (Run*)object;
+  brigade_run* run = enter_run(self);
+  if (run == NULL) return NULL;
+  brigade_status status;
+  const char* json = NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  status = brigade_run_summary(run, &json);
+  Py_END_ALLOW_THREADS;
+  PyObject* result = status ? raise_status(status, NULL) : text_of(json);
+  leave_run(self);
+  return result;
+}
+
+// Calls of other threads are ended and awaited by themselves.
+static PyObject* run_close(PyObject* object, PyObject* none) {
+  (void)none;
+  Run* self = (Run*)object;
+  if (self->uses.closed) Py_RETURN_NONE;
+  self->uses.closed = 1;
+  if (self->uses.calls > 0) {
+    brigade_run_stop(self->run);  // the second stop ends the run at once
+    brigade_run_stop(self->run);
+  } else {
+    close_run(self);
+  }
+  Py_RETURN_NONE;
+}
+
+static void run_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  Run* self = (Run*)object;
+  if (self->run != NULL) close_run(self);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+// --- Output --------------------------------------------------------------------------------------
+
+typedef struct {
+  PyObject_HEAD brigade_output* output;
+  Uses uses;
+} Output;
+
+static PyObject* run_output(PyObject* object, PyObject* argument) {
+  Run* self = (Run*)object;
+  const char* name = PyUnicode_AsUTF8AndSize(argument, NULL);
+  brigade_run* run = name == NULL ? NULL : enter_run(self);
+  if (run == NULL) return NULL;
+  Output* output = (Output*)PyType_GenericAlloc(output_type, 0);
+  brigade_status status =
+      output == NULL ? BRIGADE_OK : brigade_run_output(run, name, &output->output);
+  if (status) {
+    Py_CLEAR(output);
+    raise_status(status, NULL);
+  }
+  leave_run(self);
+  return (PyObject*)output;
+}
+
+static void close_output(Output* self) {
+  brigade_output* output = self->output;
+  self->output = NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  brigade_output_close(output);
+  Py_END_ALLOW_THREADS;
+}
+
+static void leave_output(Output* self) {
+  if (--self->uses.calls == 0 && self->uses.closed) close_output(self);
+}
+
+// next(epoch, file, line): a Batch, or None at the end. Epoch -1: whichever comes.
+static PyObject* output_next(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
+  Output* self = (Output*)object;
+  if (count != 3) {
+    PyErr_SetString(PyExc_TypeError, "next(epoch, file, line)");
+    return NULL;
+  }
+  const long long epoch = PyLong_AsLongLong(arguments[0]);
+  const char* file = PyUnicode_AsUTF8AndSize(arguments[1], NULL);
+  const long line = PyLong_AsLong(arguments[2]);
+  if (PyErr_Occurred()) return NULL;
+  if (self->uses.closed) return raise_closed("output");
+  ++self->uses.calls;
+  brigade_batch* batch = NULL;
+  brigade_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = brigade_output_next_at(self->output, epoch < 0 ? BRIGADE_ANY_EPOCH : (uint64_t)epoch,
+                                  file, (int32_t)line, &batch);
+  Py_END_ALLOW_THREADS;
+  PyObject* result = NULL;
+  if (status == BRIGADE_OK)
+    result = batch_of(batch);
+  else if (status == BRIGADE_END)
+    result = Py_NewRef(Py_None);
+  else
+    raise_status(status, NULL);
+  leave_output(self);
+  return result;
+}
+
+static PyObject* output_ended(PyObject* object, PyObject* none) {
+  (void)none;
+  Output* self = (Output*)object;
+  return PyBool_FromLong(self->uses.closed || brigade_output_ended(self->output));
+}
+
+static PyObject* output_full(PyObject* object, PyObject* none) {
+  (void)none;
+  Output* self = (Output*)object;
+  return PyBool_FromLong(!self->uses.closed && brigade_output_full(self->output));
+}
+
+static PyObject* output_close(PyObject* object, PyObject* none) {
+  (void)none;
+  Output* self = (Output*)object;
+  if (self->uses.closed) Py_RETURN_NONE;
+  self->uses.closed = 1;
+  if (self->uses.calls == 0) close_output(self);
+  Py_RETURN_NONE;
+}
+
+static void output_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  Output* self = (Output*)object;
+  if (self->output != NULL) close_output(self);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+static PyMethodDef run_methods[] = {
+    {"output", run_output, METH_O, "A handle on the output of that name."},
+    {"stop", run_stop, METH_NOARGS, "Drains; the second call ends the run at once."},
+    {"wait", run_wait, METH_NOARGS, "Until every stage has ended."},
+    {"state", run_state, METH_O,
+     "state(epoch): where the outputs stand, or at the beginning of a later epoch; bytes."},
+    {"summary", run_summary, METH_NOARGS, "JSON; waits."},
+    {"close", run_close, METH_NOARGS, "Ends the run at once."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot run_slots[] = {
+    {Py_tp_dealloc, run_dealloc},
+    {Py_tp_methods, run_methods},
+    {Py_tp_doc, "A graph that runs; of Graph.start()."},
+    {0, NULL},
+};
+static PyType_Spec run_spec = {"brigade._brigade.Run", sizeof(Run), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, run_slots};
+
+static PyMethodDef output_methods[] = {
+    {"next", (PyCFunction)(void (*)(void))output_next, METH_FASTCALL,
+     "next(epoch, file, line): a Batch, or None at the end; epoch -1: whichever comes."},
+    {"ended", output_ended, METH_NOARGS, "Whether nothing will be given any more."},
+    {"full", output_full, METH_NOARGS, "Whether as many batches are held as `hold:` allows."},
+    {"close", output_close, METH_NOARGS, "Gives up what was not read."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot output_slots[] = {
+    {Py_tp_dealloc, output_dealloc},
+    {Py_tp_methods, output_methods},
+    {Py_tp_doc, "What a program reads of a run."},
+    {0, NULL},
+};
+static PyType_Spec output_spec = {"brigade._brigade.Output", sizeof(Output), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  output_slots};
+
+int add_run_types(PyObject* module) {
+  run_type = add_type(module, &run_spec);
+  output_type = add_type(module, &output_spec);
+  return run_type == NULL || output_type == NULL ? -1 : 0;
+}

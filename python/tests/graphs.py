@@ -1,0 +1,51 @@
+"""Graphs that tests of the package read, and what they see of them."""
+
+import copy
+import logging
+import pathlib
+
+import brigade
+
+logging.getLogger("brigade").propagate = False  # what tests cause on purpose
+logging.getLogger("brigade").addHandler(logging.NullHandler())
+
+SAMPLES, BATCH = 1000, 64
+EPOCH = [BATCH] * 15 + [40]
+GRAPH = {
+    "seed": 3,
+    "stages": {
+        "numbers": {"producer": "synthetic", "shuffle": True,
+                    "params": {"count": SAMPLES, "shape": [3], "dtype": "f32"}},
+        "work": {"transform": "delay", "from": "numbers", "replicas": 2, "batch": BATCH},
+        "train": {"consumer": "application", "from": "work"},
+    },
+}
+
+
+def graph(**stages):
+    made = copy.deepcopy(GRAPH)
+    for name, keys in stages.items():
+        made["stages"].setdefault(name, {}).update(keys)
+    return made
+
+
+def seen(batch):
+    """All that a training loop would see of it."""
+    return batch.epoch, batch.index, batch.ids, bytes(batch.tensor("data"))
+
+
+def open_loader(*arguments, **options):
+    return brigade.Loader(*arguments, **{"tensors": "dlpack", **options})
+
+
+def whole(epochs, **options):
+    with open_loader(graph(), **options) as loader:
+        return [[seen(batch) for batch in loader] for _ in range(epochs)]
+
+
+def workers():
+    """Processes that were started here."""
+    found = set()
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        found |= {int(pid) for pid in (task / "children").read_text().split()}
+    return found

@@ -1,0 +1,222 @@
+"""Loops over a brigade.Loader, as users write them."""
+
+import gc
+import os
+import pickle
+import threading
+import time
+import unittest
+
+import brigade
+from graphs import BATCH, EPOCH, SAMPLES, graph, open_loader, seen, whole
+
+
+class Epochs(unittest.TestCase):
+    def test_each_iter_is_an_epoch(self):
+        epochs = whole(3)
+        for number, epoch in enumerate(epochs):
+            self.assertEqual([len(ids) for _, _, ids, _ in epoch], EPOCH)
+            self.assertEqual({one[0] for one in epoch}, {number})
+            self.assertEqual(sorted(i for one in epoch for i in one[2]), list(range(SAMPLES)))
+        self.assertNotEqual(epochs[0][0][2], epochs[1][0][2], "shuffled anew")
+
+    def test_one_left_early_ends_there(self):
+        epochs = whole(4)
+        with open_loader(graph()) as loader:
+            first = next(iter(loader))
+            self.assertEqual(seen(first), epochs[0][0])
+            for count, batch in enumerate(loader):
+                if count == 4:
+                    break
+            self.assertEqual(seen(batch), epochs[1][4])
+            iter(loader)  # gave nothing: the next one is of the same epoch
+            self.assertEqual([seen(one) for one in loader], epochs[2])
+            self.assertEqual([seen(one) for one in loader], epochs[3])
+
+    def test_an_iterator_ends_with_the_next(self):
+        with open_loader(graph()) as loader:
+            old = iter(loader)
+            next(old)
+            new = iter(loader)
+            next(new)
+            with self.assertRaisesRegex(RuntimeError, "a later iter\\(\\) has ended"):
+                next(old)
+
+    def test_epochs_of_the_graph_do_not_count(self):
+        with open_loader({**graph(), "epochs": 1}) as loader:
+            self.assertEqual([sum(batch.size for batch in loader) for _ in range(3)], [SAMPLES] * 3)
+        with open_loader(graph(), epochs=2) as loader:
+            self.assertEqual([sum(batch.size for batch in loader) for _ in range(3)],
+                             [SAMPLES, SAMPLES, 0])
+
+    def test_have_a_length(self):
+        with open_loader(graph()) as loader:
+            self.assertEqual(len(loader), len(EPOCH))
+        with open_loader(graph(train={"drop_last": True})) as loader:
+            self.assertEqual(len(loader), sum(1 for _ in loader))
+
+    def test_any_stage_is_read(self):
+        for graph_of in (graph(), graph(train={"consumer": "count"})):
+            for stage in ("numbers", "work", "train"):
+                with open_loader(graph_of, stage, set={"stages.numbers.batch": BATCH}) as loader:
+                    self.assertEqual([batch.size for batch in loader], EPOCH, stage)
+
+
+class Positions(unittest.TestCase):
+    def test_nothing_is_given_twice_or_never(self):
+        for many in (0, 1, 5, 16, 17, 20):
+            with open_loader(graph()) as loader:
+                epochs, held = [[], []], []
+                for epoch in range(2):
+                    for batch in loader:
+                        if sum(map(len, epochs)) == many:
+                            break
+                        epochs[epoch].append(seen(batch))
+                        held = [*held[-2:], batch]
+                        state = loader.state_dict()
+                    if sum(map(len, epochs)) == many:
+                        break
+                if many == 0:
+                    continue
+            with open_loader(graph()) as loader:
+                loader.load_state_dict(pickle.loads(pickle.dumps(state)))
+                for epoch in range(state["epoch"], 2):
+                    epochs[epoch] += [seen(batch) for batch in loader]
+            self.assertEqual(epochs, whole(2), many)
+
+    def test_before_the_first_batch(self):
+        with open_loader(graph()) as loader:
+            state = loader.state_dict()
+            loader.load_state_dict(state)
+            self.assertEqual([seen(one) for one in loader], whole(1)[0])
+
+    def test_of_another_graph(self):
+        with open_loader(graph()) as loader:
+            next(iter(loader))
+            state = loader.state_dict()
+        with open_loader(graph(numbers={"shuffle": False})) as loader:
+            loader.load_state_dict(state)
+            with self.assertRaisesRegex(brigade.RunError, "numbers.shuffle"):
+                iter(loader)
+            with self.assertRaisesRegex(ValueError, "expected what state_dict"):
+                loader.load_state_dict({"epoch": 1})
+
+
+class Holding(unittest.TestCase):
+    def test_too_many_says_where_they_were_taken(self):
+        with open_loader(graph(), hold=3) as loader:
+            batches = []
+            with self.assertRaises(brigade.HeldError) as caught:
+                for batch in loader:
+                    batches.append(batch)
+            self.assertEqual(len(batches), 3)
+            self.assertIn(f"{os.path.basename(__file__)}:", str(caught.exception))
+            batches.clear()
+            del batch
+            self.assertEqual(sum(one.size for one in loader), SAMPLES)
+
+    def test_cycles_are_collected(self):
+        with open_loader(graph(), hold=2) as loader:
+            gc.disable()
+            try:
+                for batch in loader:
+                    cycle = [batch.tensor("data")]
+                    cycle.append(cycle)
+                    del cycle, batch
+            finally:
+                gc.enable()
+
+    def test_batches_outlive_the_loader(self):
+        with open_loader(graph()) as loader:
+            batch = next(iter(loader))
+            before = seen(batch)
+        view = memoryview(batch.tensor("data"))
+        del loader, batch
+        gc.collect()
+        self.assertEqual(bytes(view), before[3])
+
+    def test_copies_hold_nothing(self):
+        with brigade.Loader(graph(), tensors="numpy") as loader:
+            copies = [batch.clone() for batch in loader]
+            again = pickle.loads(pickle.dumps(copies[3]))
+            self.assertEqual(again.ids, copies[3].ids)
+            self.assertTrue((again["data"] == copies[3].data).all())
+            self.assertEqual(len(copies), len(EPOCH))
+
+
+class BadUse(unittest.TestCase):
+    def refused(self, kind, pattern, *arguments, **options):
+        with self.assertRaisesRegex(kind, pattern) as caught:
+            open_loader(*arguments, **options)
+        return caught.exception
+
+    def test_of_graphs(self):
+        error = self.refused(brigade.GraphError, "unknown transform",
+                             graph(work={"transform": "delya"}, train={"form": "work"}))
+        self.assertEqual(len([one for one in error.diagnostics if one.is_error]), 2)
+        self.assertIn('did you mean "delay"?', str(error))
+        self.refused(brigade.GraphError, "no such file", "/nowhere/train.yaml")
+        self.refused(brigade.GraphError, "no stage of that name", graph(), "trian")
+        two = graph(test={"consumer": "application", "from": "work"})
+        self.refused(ValueError, 'output="NAME": the graph has train, test', two)
+        self.refused(brigade.GraphError, "hold", graph(), hold=0)
+        self.refused(ValueError, "expected one of torch, numpy, dlpack", graph(), tensors="jax")
+
+    def test_of_batches(self):
+        with open_loader(graph()) as loader:
+            batch = next(iter(loader))
+            with self.assertRaisesRegex(KeyError, "image"):
+                batch["image"]
+            with self.assertRaises(AttributeError):
+                batch.image
+            with self.assertRaisesRegex(TypeError, "import torch"):
+                batch.to("cuda")
+            with self.assertRaises(IndexError):
+                batch.row(64)
+        with self.assertRaisesRegex(ValueError, "closed"):
+            iter(loader)
+
+    def test_a_run_that_fails_is_an_error_of_the_loop(self):
+        failing = graph(work={"params": {"fail_at": [500]}})
+        with open_loader(failing) as loader, self.assertRaisesRegex(brigade.RunError, "sample 500"):
+            for _ in loader:
+                pass
+
+    def test_two_threads(self):
+        slow = graph(work={"params": {"ms": 20}})
+        with open_loader(slow) as loader:
+            iterator = iter(loader)
+            other = threading.Thread(target=lambda: list(iterator), daemon=True)
+            other.start()
+            time.sleep(0.3)
+            with self.assertRaisesRegex(brigade.BusyError, "another thread"):
+                next(iterator)
+            loader.close()
+            other.join(10)
+            self.assertFalse(other.is_alive())
+
+
+class Runs(unittest.TestCase):
+    def test_several_outputs(self):
+        two = {**graph(test={"consumer": "application", "from": {"stage": "work", "batch": 100}}),
+               "epochs": 2}
+        with brigade.open(two, tensors="dlpack") as run:
+            train, test = run["train"], run["test"]
+            epochs = []
+            for epoch in range(2):
+                readers = [iter(train.epoch(epoch)), iter(test.epoch(epoch))]
+                sizes = [0, 0]
+                while readers:
+                    for reader in list(readers):
+                        batch = next(reader, None)
+                        if batch is None:
+                            readers.remove(reader)
+                        else:
+                            sizes[batch.tensor("data").shape[0] > BATCH] += batch.size
+                epochs.append(sum(sizes))
+        self.assertEqual(epochs, [2 * SAMPLES] * 2)
+        self.assertTrue(run.stats())
+
+
+if __name__ == "__main__":
+    unittest.main()

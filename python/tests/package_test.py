@@ -1,0 +1,121 @@
+"""Docstrings' examples, and tensors of other packages."""
+
+import doctest
+import importlib
+import pathlib
+import pkgutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import brigade
+from graphs import BATCH, SAMPLES, graph
+
+
+class Docstrings(unittest.TestCase):
+    def test_examples_do_what_they_say(self):
+        tried = 0
+        for module in [brigade, *(importlib.import_module(f"brigade.{one.name}")
+                                  for one in pkgutil.iter_modules(brigade.__path__)
+                                  if one.name not in ("__main__", "_brigade"))]:
+            result = doctest.testmod(module)
+            self.assertEqual(result.failed, 0, module.__name__)
+            tried += result.attempted
+        self.assertGreater(tried, 10)
+
+
+def loader(**options):
+    return brigade.Loader(graph(), **options)
+
+
+class NumPy(unittest.TestCase):
+    def setUp(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("NumPy is not installed (python3-numpy)")
+        self.numpy = numpy
+
+    def test_arrays_are_the_memory_of_the_graph(self):
+        with loader(tensors="numpy") as batches:
+            batch = next(iter(batches))
+            array = batch["data"]
+            self.assertEqual(array.shape, (BATCH, 3))
+            self.assertEqual(array.dtype, self.numpy.float32)
+            self.assertEqual(array[:, 0].astype(int).tolist(), batch.ids)
+            array += 1  # the only reader may
+            self.assertEqual(memoryview(batch.tensor("data"))[0, 0], array[0, 0])
+            self.assertTrue((batch.row(2)["data"] == array[2]).all())
+
+    def test_what_others_read_is_read_only(self):
+        shared = graph(other={"consumer": "count", "from": "work"})
+        with brigade.open(shared, tensors="numpy") as run:
+            for batch in run["train"]:
+                self.assertFalse(batch["data"].flags.writeable)
+                self.assertFalse(self.numpy.from_dlpack(batch.tensor("data")).flags.writeable)
+
+    def test_ragged_tensors_are_lists(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "lines.txt")
+            path.write_text("one\nthree\n")
+            text = {"stages": {"text": {"producer": "lines", "params": {"file": path}, "batch": 2}}}
+            with brigade.Loader(text, "text", tensors="numpy") as batches:
+                batch = next(iter(batches))
+                name = batch.keys()[0]
+                self.assertEqual([bytes(one) for one in batch[name]], [b"one", b"three"])
+                self.assertEqual(bytes(batch.row(1)[name]), b"three")
+                with self.assertRaisesRegex(BufferError, "batch.row"):
+                    memoryview(batch.tensor(name))
+
+
+class Torch(unittest.TestCase):
+    def setUp(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not installed (python3-torch)")
+        self.torch = torch
+
+    def test_tensors_are_the_memory_of_the_graph(self):
+        with loader() as batches:
+            batch = next(iter(batches))
+            self.assertIsInstance(batch["data"], self.torch.Tensor)
+            self.assertEqual(batch["data"][:, 0].long().tolist(), batch.ids)
+            batch["data"].mul_(2)
+            self.assertEqual(memoryview(batch.tensor("data"))[1, 0], 2 * batch.ids[1])
+            moved = batch.to("cpu")
+            self.assertTrue((moved["data"] == batch["data"]).all())
+
+    def test_autograd_keeps_what_it_needs(self):
+        weight = self.torch.ones(3, 1, requires_grad=True)
+        total = 0
+        with loader(tensors="torch") as batches:
+            for batch in batches:
+                loss = (batch["data"] @ weight).sum()
+                total += sum(batch.ids)
+                del batch
+                loss.backward()
+        self.assertEqual(weight.grad[0].item(), total)
+        self.assertEqual(total, SAMPLES * (SAMPLES - 1) // 2)
+
+    def test_what_others_read_is_a_copy(self):
+        shared = graph(other={"consumer": "application", "from": "work"})
+        with brigade.open(shared, tensors="torch") as run:
+            one, other = next(iter(run["train"])), next(iter(run["other"]))
+            one["data"].zero_()
+            self.assertEqual(other["data"][:, 0].long().tolist(), other.ids)
+
+
+class Alone(unittest.TestCase):
+    def test_without_numpy_and_torch(self):
+        code = ("import sys; sys.modules['numpy'] = sys.modules['torch'] = None\n"
+                "import brigade\n"
+                "batch = next(iter(brigade.Loader(brigade.examples.NUMBERS)))\n"
+                "print(type(batch['data']).__name__, memoryview(batch['data']).tolist()[3])\n")
+        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((out.stdout, out.stderr), ("Tensor [3.0, 3.0]\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

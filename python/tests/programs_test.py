@@ -1,0 +1,179 @@
+"""What programs leave behind, however they end, and what they survive."""
+
+import gc
+import logging
+import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+
+import brigade
+from graphs import EPOCH, GRAPH, SAMPLES, graph, open_loader, seen, whole, workers
+
+
+class Ends(unittest.TestCase):
+    """What is left when a program ends, however it does."""
+
+    def ends(self, code, *, kill=None, status=0):
+        program = textwrap.dedent("""\
+            import os, signal, sys, threading, time
+            import brigade
+            GRAPH = %r
+            """ % GRAPH) + textwrap.dedent(code)
+        with tempfile.NamedTemporaryFile("r") as told:
+            child = subprocess.Popen([sys.executable, "-c", program, told.name],
+                                     stderr=subprocess.PIPE, text=True)
+            if kill is not None:
+                while not told.read():
+                    self.assertIsNone(child.poll())
+                    time.sleep(0.01)
+                time.sleep(0.2)
+                child.send_signal(kill)
+            _, error = child.communicate(timeout=30)
+            self.assertEqual(child.returncode, status, error)
+            told.seek(0)
+            pids = [int(pid) for pid in told.read().split()]
+        self.assertTrue(pids)
+        until = time.monotonic() + 2
+        while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual([pid for pid in pids if os.path.exists(f"/proc/{pid}")], [])
+        return error
+
+    TELL = """
+        def tell():
+            pids = " ".join(open(f"/proc/self/task/{task}/children").read()
+                            for task in os.listdir("/proc/self/task"))
+            open(sys.argv[1], "w").write(pids)
+        """
+
+    def test_at_the_end_of_the_interpreter(self):
+        self.assertEqual(self.ends(self.TELL + """
+        loader = brigade.Loader(GRAPH, tensors="dlpack")
+        held = [next(iter(loader))]
+        tell()
+        """), "")
+
+    def test_with_threads_that_still_read(self):
+        self.assertEqual(self.ends(self.TELL + """
+        GRAPH["stages"]["work"]["params"] = {"ms": 50}
+        loader = brigade.Loader(GRAPH, tensors="dlpack")
+        def read():
+            try:
+                for batch in loader: pass
+            except (ValueError, brigade.Error): pass
+        threading.Thread(target=read, daemon=True).start()
+        time.sleep(0.5)
+        tell()
+        """), "")
+
+    def test_by_an_exception(self):
+        self.assertIn("ZeroDivisionError", self.ends(self.TELL + """
+        for batch in brigade.Loader(GRAPH, tensors="dlpack"):
+            tell()
+            1 / 0
+        """, status=1))
+
+    SLEEP = TELL + """
+        GRAPH["stages"]["work"]["params"] = {"ms": 60000}
+        loader = brigade.Loader(GRAPH, tensors="dlpack")
+        iterator = iter(loader)
+        time.sleep(0.2)
+        tell()
+        next(iterator)
+        """
+
+    def test_by_ctrl_c_while_it_waits(self):
+        error = self.ends(self.SLEEP, kill=signal.SIGINT, status=-signal.SIGINT)
+        self.assertIn("KeyboardInterrupt", error)
+
+    def test_by_a_signal_that_nobody_catches(self):
+        self.ends(self.SLEEP, kill=signal.SIGKILL, status=-signal.SIGKILL)
+
+    def test_a_child_that_is_forked_harms_nobody(self):
+        with open_loader(graph(), hold=32) as loader:
+            iterator = iter(loader)
+            batches = [next(iterator)]
+            pool = multiprocessing.get_context("fork").Pool(2)
+            self.assertEqual(pool.map(abs, [-1, -2, -3]), [1, 2, 3])
+            pid = os.fork()
+            if pid == 0:
+                status = 1
+                try:
+                    batches.clear()
+                    next(iterator)
+                except brigade.Error:
+                    status = 0
+                finally:
+                    os._exit(status)
+            self.assertEqual(os.waitpid(pid, 0)[1], 0)
+            pool.terminate()
+            batches += iterator
+            self.assertEqual(len(batches), len(EPOCH))
+
+
+class Robustness(unittest.TestCase):
+    def test_workers_that_are_killed_cost_nothing(self):
+        slow = graph(work={"params": {"ms": 0.5}, "poison_after": 100,
+                           "restart": {"backoff": "1ms", "burst": 1000, "within": "50ms"}})
+        killed = 0
+        with open_loader(slow) as loader:
+            over = threading.Event()
+
+            def kill():
+                nonlocal killed
+                while not over.wait(0.05):
+                    for pid in workers():
+                        with open(f"/proc/{pid}/cmdline", "rb") as line:
+                            if b"work" in line.read():
+                                os.kill(pid, signal.SIGKILL)
+                                killed += 1
+                                break
+
+            killer = threading.Thread(target=kill)
+            killer.start()
+            epochs = [[seen(batch) for batch in loader] for _ in range(3)]
+            over.set()
+            killer.join()
+        self.assertEqual(epochs, whole(3))
+        self.assertGreater(killed, 3)
+
+    def test_nothing_grows(self):
+        def once():
+            with open_loader(graph()) as loader:
+                for _ in loader:
+                    break
+
+        def figures():
+            gc.collect()
+            pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+            return (len(os.listdir("/proc/self/fd")), len(workers()), threading.active_count(),
+                    pages * 4096)
+
+        for _ in range(10):
+            once()
+        before = figures()
+        cycles = int(os.environ.get("BRIGADE_CYCLES", "50"))
+        for _ in range(cycles):
+            once()
+        after = figures()
+        self.assertEqual(after[:3], before[:3])
+        self.assertLess(after[3] - before[3], 8 << 20)
+
+    def test_lines_go_to_logging(self):
+        with self.assertLogs("brigade", logging.INFO) as caught:
+            failing = {"params": {"fail_at": [7]}, "on_error": {"skip": 1}}
+            with open_loader(graph(work=failing)) as one:
+                self.assertEqual(sum(batch.size for batch in one), SAMPLES - 1)
+        self.assertIn("sample 7", "\n".join(caught.output))
+
+
+if __name__ == "__main__":
+    unittest.main()
