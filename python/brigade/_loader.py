@@ -1,9 +1,11 @@
 """The loop that training programs have."""
 
+import gc
 import json
 
 from . import _graph
 from ._batch import kind_of_tensors
+from ._errors import RunError
 from ._run import Run
 
 _STATE_VERSION = 1
@@ -49,9 +51,15 @@ class Loader:
         if hold is not None:
             self._graph.set(f"stages.{self._output_name}.hold={hold}")
         self._plan = json.loads(self._graph.plan(_graph.app()))
+        self._hold = next(one["hold"] for one in self._plan["stages"]
+                          if one["name"] in self._names())
         self._run = self._iterator = self._state = self._stats = None
         self._epoch = 0  # that the next iter() reads, or goes on with
         self._closed = False
+
+    def _names(self):
+        """Of the output, in the plan."""
+        return self._output_name + "_output", self._output_name
 
     def _only_output(self):
         plan = json.loads(self._graph.plan(_graph.app()))
@@ -80,8 +88,8 @@ class Loader:
 
     def __len__(self):
         """Batches of an epoch. TypeError where only the run finds out."""
-        names = (self._output_name, self._output_name + "_output")
-        batches = [one["batches"] for one in self._plan["consumers"] if one["name"] in names]
+        batches = [one["batches"] for one in self._plan["consumers"]
+                   if one["name"] in self._names()]
         if batches and None not in batches:
             return sum(batches)
         raise TypeError(f"how many batches of {self._output_name} an epoch has is not known before "
@@ -109,6 +117,17 @@ class Loader:
         if self._state is not None:
             self._graph.set_state(self._state)
         self._run = Run(self._graph, **self._options)
+
+    def _leave_old_batches(self):
+        """Goes on in another run: a program that still holds batches of an earlier epoch (the last
+        one is in a variable of the loop before, say) would otherwise have none of this one."""
+        try:
+            self._state = self._run.state()
+        except RunError:
+            return None  # of a stream
+        self._end_run()
+        self._start()
+        return self._run.output(self._output_name)
 
     def _finished(self, iterator):
         if self._iterator is iterator:
@@ -175,7 +194,7 @@ class _Epoch:
     __slots__ = ("_loader", "_output", "_epoch", "_given")
 
     def __init__(self, loader, output, epoch):
-        self._loader, self._output, self._epoch, self._given = loader, output, epoch, False
+        self._loader, self._output, self._epoch, self._given = loader, output, epoch, 0
 
     def __iter__(self):
         return self
@@ -185,10 +204,14 @@ class _Epoch:
             raise StopIteration
         if self._loader._iterator is not self:
             raise RuntimeError("this iterator is of an epoch that a later iter() has ended")
+        if 0 < self._given < self._loader._hold and self._output.full():
+            gc.collect()  # cycles may hold some
+            if self._output.full():
+                self._output = self._loader._leave_old_batches() or self._output
         batch = self._output._next(self._epoch, 2)
         if batch is None:
             self._loader._finished(self)
             self._loader = None
             raise StopIteration
-        self._given = True
+        self._given += 1
         return batch

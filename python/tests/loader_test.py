@@ -115,6 +115,18 @@ class Holding(unittest.TestCase):
             del batch
             self.assertEqual(sum(one.size for one in loader), SAMPLES)
 
+    def test_those_of_earlier_epochs_hold_up_nothing(self):
+        epochs = whole(4)
+        with open_loader(graph()) as loader:
+            for first in loader:
+                pass
+            for second in loader:
+                third = second.tensor("data")
+            self.assertEqual([seen(batch) for batch in loader], epochs[2])
+            self.assertEqual([seen(batch) for batch in loader], epochs[3])
+            self.assertEqual(seen(first), epochs[0][-1])
+            self.assertEqual(bytes(third), epochs[1][-1][3])
+
     def test_cycles_are_collected(self):
         with open_loader(graph(), hold=2) as loader:
             gc.disable()
