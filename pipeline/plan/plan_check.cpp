@@ -5,6 +5,7 @@
 
 #include <brigade/text.h>
 #include "base/arithmetic.h"
+#include "pipeline/config/language/spec_reader.h"
 #include "pipeline/plan/ring_layout.h"
 
 namespace brigade {
@@ -186,6 +187,8 @@ Result<void> check_numbers(const Plan& plan) {
 }  // namespace
 
 Result<void> check_plan(const Plan& plan) {
+  for (const StageNumber s : plan.stages.numbers())
+    if (!is_name(plan.stages[s].name)) return Error{"a stage has a name that no graph can give it"};
   for (const StageNumber s : plan.stages.numbers())
     if (auto checked = check_stage(plan, s); !checked)
       return checked.error().within(concat("stage ", quote(plan.stages[s].name)));

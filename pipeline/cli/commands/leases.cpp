@@ -26,6 +26,8 @@ void declare(Options& options, LeasesArguments& arguments) {
   options.number("PID", arguments.pid, 1, 1u << 30, "the process of one graph (all)");
 }
 
+constexpr std::size_t kNameShownBytes = 200;  // of a graph that may be anybody's
+
 std::string text_of(const RunningGraph& graph, AttachedSegments& segments) {
   const Plan& plan = segments.plan();
   std::vector<Lease> leases = read_leases(plan, segments.control(), monotonic_ns());
@@ -35,8 +37,9 @@ std::string text_of(const RunningGraph& graph, AttachedSegments& segments) {
     const auto worker = workers.find(concat(stage.name, ".", lease.replica));
     if (worker != workers.end()) lease.process = worker->second;
   }
-  return concat(printable(plan.name.empty() ? plan.file : plan.name), " (process ", graph.pid,
-                ")\n", leases_text(plan, segments.control(), leases));
+  const std::string_view name = plan.name.empty() ? plan.file : plan.name;
+  return concat(printable(name.substr(0, kNameShownBytes)), " (process ", graph.pid, ")\n",
+                leases_text(plan, segments.control(), leases));
 }
 
 int show(const LeasesArguments& arguments, const StageTypes&, std::int64_t) {

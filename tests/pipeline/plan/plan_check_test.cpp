@@ -41,6 +41,8 @@ TEST_P(CheckPlanRefuses, ADamagedPlan) {
 }
 
 const Damage kDamages[] = {
+    {"name_with_a_control_character", [](Plan& plan) { plan.stages[1].name = "\x1b[2J"; }},
+    {"name_of_a_megabyte", [](Plan& plan) { plan.stages[1].name.assign(1 << 20, 'a'); }},
     {"zero_task", [](Plan& p) { p.stages[0].queues[0].task = 0; }},
     {"numbers_a_foreign_index_space", [](Plan& p) { p.index_spaces[0].sources = {2}; }},
     {"free_without_a_queue", [](Plan& p) { p.stages[1].flat_map_outputs = 1; }},
