@@ -37,7 +37,8 @@ def checksum(printed):
 
 def check_example(program, folder):
     graph = f"{folder.name}.yaml"
-    reads = "consumer: application" in (folder / graph).read_text()
+    yaml = (folder / graph).read_text()
+    reads = "consumer: application" in yaml
     printed = run(program, *([graph] if reads else ["run", graph]), cwd=folder)
     expected = (folder / "expected.txt").read_text()
     if not matches(expected, printed):
@@ -46,8 +47,9 @@ def check_example(program, folder):
         print(f"{folder.name}: ok")
         return
     # What every README says: the same samples, however many processes share the work.
-    middle = "work" if "\n  work:" in (folder / graph).read_text() else "noisy"
-    for more in (["--set", f"stages.{middle}.replicas=5"], ["--in-process"]):
+    middle = "work" if "\n  work:" in yaml else "noisy"
+    threads = [] if "exec:" in yaml else [["--in-process"]]  # a thread executes nothing
+    for more in (["--set", f"stages.{middle}.replicas=5"], *threads):
         if checksum(run(program, "run", graph, *more, cwd=folder)) != checksum(printed):
             sys.exit(f"{folder.name}: another checksum with {more}")
     run(program, "check", graph, cwd=folder)

@@ -135,7 +135,7 @@ def main():
             check_paths(moved, pathlib.Path(build))
         check_modules(moved, folder)
         examples = ["hello_line", "own_stage", "own_plugin", "own_loop", "feed_and_collect",
-                    "two_graphs", "plain_c"]
+                    "two_graphs", "plain_c", "exec_stage"]
         if (moved / "lib" / "brigade" / "brigade_torch.so").is_file():
             configure += [f"-DTorch_DIR={torch_folder(pathlib.Path(build))}"]
             examples.append("train_own_model")

@@ -5,7 +5,7 @@ LINES_MAX_OF = {"include/brigade/c.h": 400}  # one header is the whole promise t
 COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
 
-NAMES_MAX = 25  # of a folder of the product: a.h, a.cpp and a.cu are one name
+NAMES_MAX = 26  # of a folder of the product: a.h, a.cpp and a.cu are one name
 
 # The rooms, in the order of the data. A file includes its own room and those above it in this
 # list, less what REFUSED says.
@@ -82,6 +82,11 @@ NO_TEST = {
     "pipeline/config/language/key_printer.cpp": "effective_yaml_test prints every row",
     "pipeline/plan/plan_fields.h": "plan_json_test writes and reads all of it",
     "include/brigade/c.h": "tests/pipeline/c_api calls all of it",
+    "include/brigade/worker.h": "tests/conformance/exec_host.cpp calls it, and exec_test.py",
+    "pipeline/c_api/show_tensor.h": "part of batch.cpp and worker.cpp",
+    "pipeline/c_api/worker.cpp": "tests/conformance/exec_host.cpp calls it, and exec_test.py",
+    "pipeline/worker/exec_worker.cpp": "behind pipeline/c_api/worker.cpp",
+    "stages/detail/exec_stage.cpp": "tests/pipeline/config/validate/exec_test.cpp names its types",
     "include/brigade/harness.h": "runs the stages of tests/stages",
     "include/brigade/harness/tensor.h": "part of harness.h",
     "stages/api/harness_params.cpp": "part of harness.h",

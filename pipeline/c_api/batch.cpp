@@ -2,6 +2,7 @@
 
 #include "pipeline/c_api/c_call.h"
 #include "pipeline/c_api/handles.h"
+#include "pipeline/c_api/show_tensor.h"
 
 using namespace brigade;
 using namespace brigade::c_api;
@@ -18,22 +19,9 @@ namespace {
 /// `view` is of the batch's field, or of one sample of it, whose shape is its own.
 brigade_status show(const Batch& batch, const Field& field, const TensorView& view, bool ragged,
                     brigade_tensor* tensor) {
-  brigade_tensor shown{};
-  shown.name = field.name.c_str();
-  shown.data = const_cast<void*>(view.data());
-  shown.bytes = view.bytes();
-  shown.dtype = static_cast<brigade_dtype>(view.dtype());
-  shown.element_bytes = static_cast<std::uint32_t>(dtype_bytes(view.dtype()));
-  if (ragged) shown.flags |= BRIGADE_RAGGED;
-  if (batch.writable(view)) shown.flags |= BRIGADE_WRITABLE;
-  shown.rank = view.shape().rank();
-  std::int64_t stride = 1;
-  for (int dimension = shown.rank - 1; dimension >= 0; --dimension) {
-    shown.shape[dimension] = view.shape()[dimension];
-    shown.strides[dimension] = stride;
-    stride *= view.shape()[dimension];
-  }
-  return write_struct(shown, "tensor", tensor);
+  std::uint32_t flags = ragged ? BRIGADE_RAGGED : 0;
+  if (batch.writable(view)) flags |= BRIGADE_WRITABLE;
+  return write_struct(show_tensor(field, view.data(), view.shape(), flags), "tensor", tensor);
 }
 
 brigade_status show(const Batch& batch, const Field& field, brigade_tensor* tensor) {

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <brigade/text.h>
 #include "base/io.h"
@@ -62,6 +64,19 @@ PathKind FileMetadataProbe::kind(const std::string& path) {
   }
   if (S_ISREG(status.st_mode)) return PathKind::file;
   return S_ISDIR(status.st_mode) ? PathKind::folder : PathKind::other;
+}
+
+bool FileMetadataProbe::may_execute(const std::string& path) {
+  return access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<std::string> FileMetadataProbe::find_program(const std::string& name) {
+  const char* const folders = std::getenv("PATH");
+  for (const std::string_view folder : split(folders != nullptr ? folders : "", ':')) {
+    std::string path = concat(folder, "/", name);
+    if (folder.starts_with('/') && kind(path) == PathKind::file && may_execute(path)) return path;
+  }
+  return std::nullopt;
 }
 
 Result<FileHeader> FileMetadataProbe::read(const std::string& path) {

@@ -11,6 +11,8 @@ class FileMetadataProbe final : public FileMetadataReader {
  public:
   PathKind kind(const std::string& path) override;
   Result<FileHeader> read(const std::string& path) override;
+  bool may_execute(const std::string& path) override;
+  std::optional<std::string> find_program(const std::string& name) override;
   std::optional<PathStamp> stamp(const std::string& path) override { return stamp_of(path); }
 };
 

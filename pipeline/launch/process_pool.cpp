@@ -233,6 +233,8 @@ Result<void> ProcessPool::begin_start(int number) {
     if (grant.cache_fd >= 0) request.keep.push_back(grant.cache_fd);
   }
   request.output = starting.output.get();
+  request.command = stage.exec;
+  request.folder = stage.exec_folder;
   request.cpus = stage.cpus;
   starting_ = std::move(starting);
   runner_.start(std::move(request));

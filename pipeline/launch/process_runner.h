@@ -13,9 +13,11 @@
 
 namespace brigade {
 
-/// One process to start; it runs this program again.
+/// One process to start; it runs this program again, or another one.
 struct SpawnRequest {
   std::string title;                     ///< argv[0], what `ps` shows
+  std::vector<std::string> command;      ///< another program: its path, its arguments; no title
+  std::string folder;                    ///< its working directory; empty: this process's
   std::vector<std::string> environment;  ///< NAME=value, complete
   std::vector<int> keep;  ///< descriptors it inherits under their numbers; no other but 0, 1, 2
   int output = -1;        ///< becomes its standard output and error

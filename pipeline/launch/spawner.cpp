@@ -44,10 +44,11 @@ namespace {
 constexpr std::size_t kChildStackBytes = 64 << 10;
 
 // What a call failed with, in the child that borrows our memory.
-enum class Step { none, death_signal, standard_streams, keep, cpus, exec };
+enum class Step { none, death_signal, standard_streams, keep, cpus, folder, exec };
 
 struct ChildPlan {
   const char* program = nullptr;
+  const char* folder = nullptr;
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
   const int* keep = nullptr;
@@ -101,11 +102,12 @@ BRIGADE_IN_CHILD int become_worker(void* argument) {
   if (plan.limit_cpus && sched_setaffinity(0, sizeof plan.cpus, &plan.cpus) != 0) {
     give_up(plan, Step::cpus);
   }
+  if (plan.folder != nullptr && chdir(plan.folder) != 0) give_up(plan, Step::folder);
   execve(plan.program, plan.arguments, plan.environment);
   give_up(plan, Step::exec);
 }
 
-std::string step_text(Step step) {
+std::string step_text(Step step, const SpawnRequest& request) {
   switch (step) {
     case Step::death_signal:
       return "cannot tie a worker's life to the supervisor's";
@@ -115,10 +117,13 @@ std::string step_text(Step step) {
       return "cannot hand a descriptor to a worker";
     case Step::cpus:
       return "cannot bind a worker to its `cpus:`";
+    case Step::folder:
+      return concat("cannot go to the folder ", request.folder);
     case Step::none:
     case Step::exec:
       break;
   }
+  if (!request.command.empty()) return concat("cannot execute ", request.command.front());
   return "cannot execute this program again through /proc/self/exe (is /proc mounted?)";
 }
 
@@ -129,8 +134,10 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return list;
 }
 
-Error cannot_start(const std::string& what, int error) {
+Error cannot_start(const std::string& what, int error, bool script = false) {
   Error cannot = error_of_errno(what, error);
+  if (script && (error == ENOEXEC || error == ENOENT))
+    cannot.message += "; does a script say in its first line what runs it (`#!/usr/bin/python3`)?";
   if (error == EAGAIN)
     cannot.message +=
         "; raise the limit on processes (`ulimit -u`, the cgroup's pids.max) or on address "
@@ -144,11 +151,13 @@ void collect(pid_t pid) {
 
 Result<RunningProcess> start_here(const std::string& program, const SpawnRequest& request,
                                   int null_fd, std::byte* stack_end) {
-  const std::vector<std::string> titles = {request.title};
-  const std::vector<char*> arguments = pointers(titles);
+  const bool own = request.command.empty();
+  const auto words = own ? std::vector<std::string>{request.title} : request.command;
+  const std::vector<char*> arguments = pointers(words);
   const std::vector<char*> environment = pointers(request.environment);
   ChildPlan plan;
-  plan.program = program.c_str();
+  plan.program = own ? program.c_str() : words.front().c_str();
+  plan.folder = request.folder.empty() ? nullptr : request.folder.c_str();
   plan.arguments = arguments.data();
   plan.environment = environment.data();
   plan.keep = request.keep.data();
@@ -167,7 +176,7 @@ Result<RunningProcess> start_here(const std::string& program, const SpawnRequest
   if (plan.failed != Step::none) {
     if (pidfd >= 0) close(pidfd);
     collect(pid);
-    return cannot_start(step_text(plan.failed), plan.error);
+    return cannot_start(step_text(plan.failed, request), plan.error, !own);
   }
   if (pidfd < 0) {  // a kernel that does not know CLONE_PIDFD ignores it
     ::kill(pid, SIGKILL);

@@ -1,9 +1,10 @@
 #pragma once
 
-// Starts workers: this program again, in a process of its own that dies with the supervisor. The
-// kernel sends the death signal when the starting *thread* ends, so one thread starts all workers
-// and outlives them; a Spawner must be destroyed only after every process has been reaped. That
-// thread also waits for vfork and exec, so that whoever asks for a process need not.
+// Starts workers: this program again, or the program of `exec:`, in a process of its own that dies
+// with the supervisor. The kernel sends the death signal when the starting *thread* ends, so one
+// thread starts all workers and outlives them; a Spawner must be destroyed only after every process
+// has been reaped. That thread also waits for vfork and exec, so that whoever asks for a process
+// need not.
 //
 // A child that borrows the supervisor's memory (as by vfork, on a stack of its own), then system
 // calls only, then exec: whatever the child needs has been prepared before. The kernel gives the

@@ -55,6 +55,7 @@ class Contents {
     StageType fused;
     const StageType* const type = find_type_or_fused(types_, stage.type, fused);
     if (type != nullptr) add_type(stage, *type);
+    if (stage.is_exec()) add_program(stage);
     for (const auto& [name, value] : stage.params) {
       const std::string key = concat("params.", name);
       add(stage.name, key, param_text(value));
@@ -79,6 +80,16 @@ class Contents {
         add(stage.name, concat(key, ".", name, ".file"),
             stamp_(is_wildcard(name) ? folder_of_wildcard(name) : name));
     }
+  }
+
+  // The files among its words too: of an interpreter, the script.
+  void add_program(const PlanStage& stage) {
+    for (const std::string& word : stage.exec) {
+      add(stage.name, "exec", quote(word));
+      const std::string path = word.starts_with('/') ? word : concat(stage.exec_folder, "/", word);
+      add(stage.name, concat("exec.", word, ".file"), stamp_(path));
+    }
+    add(stage.name, "count", stage.count);
   }
 
   // Of a plugin, or a module of the program, the library too.

@@ -86,6 +86,7 @@ class OrderText {
     StageType fused;
     const StageType* const type = find_type_or_fused(types_, stage.type, fused);
     if (type != nullptr) add(stage.name, "contract", type->contract.hash());
+    if (stage.is_exec()) add(stage.name, "count", stage.count);
     for (const auto& [name, value] : stage.params) {
       const ParamSpec* const spec = type == nullptr ? nullptr : type->contract.find_param(name);
       if (spec != nullptr && is_place(spec->type)) continue;

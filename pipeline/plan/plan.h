@@ -82,7 +82,10 @@ struct PlanStage : StageKeys {
   std::string name;
   std::string type;
   StageKind kind = StageKind::transform;
-  std::vector<std::pair<std::string, ParamValue>> params;  ///< canonical, paths absolute
+  /// Canonical, paths absolute. Of a program (`exec:`): each a text, which is JSON.
+  std::vector<std::pair<std::string, ParamValue>> params;
+  std::vector<std::string> exec;  ///< the program's absolute path, its arguments; none: a type
+  std::string exec_folder;        ///< the working directory of that program
   int replicas = 1;
   int first_replica = 0;  ///< number in the graph of this stage's replica 0
   int threads = 1;
@@ -124,6 +127,8 @@ struct PlanStage : StageKeys {
   std::string position_file;  ///< of every consumer
   friend bool operator==(const PlanStage&, const PlanStage&) = default;
 
+  /// A program of any language is each of its replicas.
+  bool is_exec() const { return !exec.empty(); }
   bool is_cache() const { return cache.slots != 0; }
   /// The program that started the graph is its one replica.
   bool is_application() const { return type == kApplicationType; }

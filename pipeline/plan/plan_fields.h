@@ -98,6 +98,8 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("type", stage.type);
   visit("kind", stage.kind);
   visit("params", stage.params);
+  visit("exec", stage.exec);
+  visit("exec_folder", stage.exec_folder);
   plan_fields(visit, static_cast<StageKeys&>(stage));
   visit("replicas", stage.replicas);
   visit("first_replica", stage.first_replica);

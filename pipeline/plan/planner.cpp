@@ -36,6 +36,8 @@ PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
   stage.type = valid.type->contract.type;
   stage.kind = valid.kind;
   stage.params = valid.param_values;
+  stage.exec = valid.exec;
+  stage.exec_folder = valid.exec_folder;
   stage.indexed = valid.type->indexed || valid.type->contract.cache;
   stage.batched = valid.batched;
   stage.may_drop = valid.type->contract.may_drop;

@@ -37,6 +37,7 @@ struct OpenedSource {
 
 Result<std::shared_ptr<void>> make_params(const StageContract& contract, const PlanStage& plan) {
   std::shared_ptr<void> params = contract.make_params();
+  if (plan.is_exec()) return params;  // they are its program's
   for (const auto& [name, value] : plan.params) {
     const ParamSpec* spec = contract.find_param(name);
     if (spec == nullptr) {
@@ -95,6 +96,8 @@ struct Replica::State {
   std::optional<EpochNotifier> epoch_ends;
   std::optional<CheckpointSaver> checkpoints;
   std::unique_ptr<Work> work;
+  CallWork* calls = nullptr;  // the work, where its calls can be made one by one
+  std::optional<TaskLoop> loop;
 
   Result<void> open_stage();
   Result<void> open_producer();
@@ -104,6 +107,11 @@ struct Replica::State {
   bool running() const;
   Result<std::shared_ptr<Producer>> open_source(const PlanStage& source) const;
   void prepare_loop();
+  void begin_loop();
+  void set_work(std::unique_ptr<CallWork> made) {
+    calls = made.get();
+    work = std::move(made);
+  }
 };
 
 Result<void> Replica::State::open_stage() {
@@ -212,8 +220,8 @@ void Replica::State::prepare_loop() {
     return;
   }
   if (stage) {
-    work = context.stage->batched ? make_batch_work(context, *stage)
-                                  : make_sample_work(context, *stage);
+    set_work(context.stage->batched ? make_batch_work(context, *stage)
+                                    : make_sample_work(context, *stage));
     return;
   }
   const IndexSpaceNumber index_space = context.stage->queues.front().index_space;
@@ -225,7 +233,14 @@ void Replica::State::prepare_loop() {
   // same.
   set_epoch(*context.control, index_space, *samples, period);
   context.index_space_of(0).source_samples.value.store(source_samples, std::memory_order_release);
-  work = make_producer_work(context, *producer, source_sampler(context, *context.stage));
+  set_work(make_producer_work(context, *producer, source_sampler(context, *context.stage)));
+}
+
+void Replica::State::begin_loop() {
+  epoch_ends.emplace(context, *queues, stage.get());
+  if (context.stage->saves) checkpoints.emplace(context, *stage);
+  loop.emplace(context, *queues, *epoch_ends, *work, setup.spins,
+               checkpoints ? &*checkpoints : nullptr);
 }
 
 Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {
@@ -284,11 +299,22 @@ Result<void> Replica::run() {
   if (is_aborting(*state.context.control)) return {};
   if (state.context.stage->flat_map_outputs > 0)
     return ReindexLoop(state.context, *state.stage, state.setup.spins).run();
-  state.epoch_ends.emplace(state.context, *state.queues, state.stage.get());
-  if (state.context.stage->saves) state.checkpoints.emplace(state.context, *state.stage);
-  return TaskLoop(state.context, *state.queues, *state.epoch_ends, *state.work, state.setup.spins,
-                  state.checkpoints ? &*state.checkpoints : nullptr)
-      .run();
+  state.begin_loop();
+  return state.loop->run();
+}
+
+Result<std::optional<Call>> Replica::next_call() {
+  State& state = *state_;
+  if (!state.loop) {
+    if (state.context.stage->kind == StageKind::consumer) wait_for_start(state.context);
+    if (is_aborting(*state.context.control)) return std::optional<Call>();
+    state.begin_loop();
+  }
+  return state.loop->next_call(*state.calls);
+}
+
+Result<void> Replica::settle(Result<Next> answer) {
+  return state_->loop->settle(*state_->calls, answer);
 }
 
 Result<void> Replica::close() {

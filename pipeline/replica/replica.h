@@ -5,10 +5,11 @@
 // a worker process and as a thread of `--in-process`; it knows neither. Call order, from one
 // thread:
 //
-//   open source_size? run close
+//   open source_size? (run | (next_call settle)* next_call) close
 //
-// run() of a consumer waits for Phase::running first. Errors name the sample by number and, where
-// the producer can describe it, by source.
+// The second way is for whoever makes the calls of the user's class: process() and read() of what
+// the setup makes are never called. The first call of a consumer waits for Phase::running. Errors
+// name the sample by number and, where the producer can describe it, by source.
 
 #include <cstdint>
 #include <functional>
@@ -21,6 +22,7 @@
 #include <brigade/stage_types.h>
 #include "pipeline/plan/resume_point.h"
 #include "pipeline/replica/run_reporter.h"
+#include "pipeline/replica/work.h"
 #include "transports/layout.h"
 #include "transports/slot_ring.h"
 
@@ -58,6 +60,10 @@ class Replica {
   /// What an indexed source has found and does not give: by itself, for `limit`, to other ranks.
   const std::vector<SkippedInputs>& skipped() const;
   Result<void> run();
+  /// The next record; none: all that there is has been done. Of no stream, cache or flat_map.
+  Result<std::optional<Call>> next_call();
+  /// The answer to that call. An error ends the run.
+  Result<void> settle(Result<Next> answer);
   Result<void> close();
 
  private:

@@ -15,6 +15,15 @@ TaskLoop::TaskLoop(const ReplicaContext& context, JoinedQueues<SystemPolicy>& qu
 
 Result<void> TaskLoop::run() {
   for (;;) {
+    BRIGADE_ASSIGN(const bool claimed, claim_next());
+    if (!claimed) return {};
+    BRIGADE_TRY(do_task());
+  }
+}
+
+/// False: the task queues have ended.
+Result<bool> TaskLoop::claim_next() {
+  for (;;) {
     BRIGADE_TRY(between_tasks());
     BRIGADE_ASSIGN(const bool ready, work_->ready());
     if (!ready) {
@@ -24,9 +33,36 @@ Result<void> TaskLoop::run() {
     const Attempt<SystemPolicy> found = claim();
     // Again: another replica may have finished an epoch since, and the task is beyond it.
     BRIGADE_TRY(between_tasks());
-    if (found.look == Look::ended) return checkpoints_ ? checkpoints_->finish() : Result<void>();
-    BRIGADE_TRY(do_task(found.task));
+    task_ = found.task;
+    if (found.look != Look::ended) return true;
+    if (checkpoints_) BRIGADE_TRY(checkpoints_->finish());
+    return false;
   }
+}
+
+Result<std::optional<Call>> TaskLoop::next_call(CallWork& work) {
+  while (!in_task_) {
+    BRIGADE_ASSIGN(const bool claimed, claim_next());
+    if (!claimed) return std::optional<Call>();
+    BRIGADE_TRY(work.begin(queues_->queue(), begin_task()));
+    BRIGADE_ASSIGN(in_task_, advance(work));
+  }
+  return std::optional(work.turn());
+}
+
+Result<void> TaskLoop::settle(CallWork& work, Result<Next>& answer) {
+  BRIGADE_TRY(work.settle(answer));
+  // Nobody is in a call: whoever dies now does so for another reason.
+  context_.replica_words().in_flight.value.store(kNever, std::memory_order_relaxed);
+  BRIGADE_ASSIGN(in_task_, advance(work));
+  return {};
+}
+
+/// Whether a call of the task is left; if not, it is finished.
+Result<bool> TaskLoop::advance(CallWork& work) {
+  BRIGADE_ASSIGN(const bool due, work.advance());
+  if (!due) finish_task(work.done());
+  return due;
 }
 
 Result<void> TaskLoop::between_tasks() {
@@ -45,19 +81,28 @@ Attempt<SystemPolicy> TaskLoop::claim() {
                        [this] { return queues_->try_claim(); });
 }
 
-Result<void> TaskLoop::do_task(std::uint64_t task) {
+/// Its first sample.
+std::uint64_t TaskLoop::begin_task() {
   SystemPolicy::point(FaultPoint::work_start);
   counters_.begin_task();
-  const QueueNumber queue = queues_->queue();
-  const Result<TaskDone> done = work_->work(queue, task * queues_->at(queue).task_size());
+  return task_ * queues_->at(queues_->queue()).task_size();
+}
+
+void TaskLoop::finish_task(const TaskDone& done) {
+  publish_streamed_stores();
+  queues_->finish(task_, done.not_full);
+  counters_.end_task(done.full);
+}
+
+Result<void> TaskLoop::do_task() {
+  const std::uint64_t first = begin_task();
+  const Result<TaskDone> done = work_->work(queues_->queue(), first);
   if (!done.ok()) return done.error();
   if (done->nothing) {
     counters_.end_wait(Cause::input);
     return {};
   }
-  publish_streamed_stores();
-  queues_->finish(task, done->not_full);
-  counters_.end_task(done->full);
+  finish_task(*done);
   return {};
 }
 

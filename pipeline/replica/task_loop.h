@@ -7,6 +7,7 @@
 // One replica's; one thread.
 
 #include <cstdint>
+#include <optional>
 
 #include <brigade/result.h>
 #include "pipeline/replica/checkpoint_saver.h"
@@ -28,11 +29,21 @@ class TaskLoop {
   /// An error ends the run; the task in flight stays claimed.
   Result<void> run();
 
+  /// The same, where somebody else makes the calls of `work`, which is this loop's, and asks for
+  /// one after the other: (next_call settle)* next_call. A task is finished with its last call. No
+  /// call: all have been made, of all tasks.
+  Result<std::optional<Call>> next_call(CallWork& work);
+  Result<void> settle(CallWork& work, Result<Next>& answer);
+
  private:
   Result<void> between_tasks();
   void rest();
   Attempt<SystemPolicy> claim();
-  Result<void> do_task(std::uint64_t task);
+  Result<bool> claim_next();
+  std::uint64_t begin_task();
+  void finish_task(const TaskDone& done);
+  Result<void> do_task();
+  Result<bool> advance(CallWork& work);
 
   ReplicaContext context_;
   LoopCounters counters_;
@@ -41,6 +52,8 @@ class TaskLoop {
   Work* work_;
   int spins_;
   CheckpointSaver* checkpoints_;
+  std::uint64_t task_ = 0;  // that is claimed
+  bool in_task_ = false;    // call by call: a call of it is due
 };
 
 /// Claims a task or waits for one, and counts for what. `try_claim`: that of `queues`, and whatever

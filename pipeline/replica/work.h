@@ -40,16 +40,41 @@ class Work {
   virtual Result<TaskDone> work(QueueNumber queue, std::uint64_t first) = 0;
 };
 
-std::unique_ptr<Work> make_producer_work(const ReplicaContext& context, Producer& producer,
-                                         const Sampler& sampler);
+/// A record that a call of the user's class is about.
+struct Call {
+  const Frame* in = nullptr;            ///< null: a producer's
+  Frame* out = nullptr;                 ///< null: a consumer's
+  std::span<const SampleInfo> samples;  ///< of the record, one each; none in an empty batch
+};
+
+/// The same work call by call, for whoever does not wait in process() or read(), but asks for the
+/// next record (TaskLoop::next_call()). A task is
+///
+///   begin (advance turn settle)* advance done
+///
+/// and work() takes the same steps.
+class CallWork : public Work {
+ public:
+  virtual Result<void> begin(QueueNumber queue, std::uint64_t first) = 0;
+  /// To the next record that needs a call; false: none of this task does.
+  virtual Result<bool> advance() = 0;
+  /// Shows that record; its samples are in flight from now on. It is valid until settle().
+  virtual Call turn() = 0;
+  /// What the call has answered. An error ends the run.
+  virtual Result<void> settle(Result<Next>& answer) = 0;
+  virtual TaskDone done() = 0;
+};
+
+std::unique_ptr<CallWork> make_producer_work(const ReplicaContext& context, Producer& producer,
+                                             const Sampler& sampler);
 /// Of a producer that is a stream; one replica, in order.
 std::unique_ptr<Work> make_stream_work(const ReplicaContext& context, Stage& stage);
 /// Of one of several replicas of such a producer.
 std::unique_ptr<Work> make_shared_stream_work(const ReplicaContext& context, Stage& stage);
 /// Of a cache. Task queue 1 keeps samples, task queue 0 gives them.
 std::unique_ptr<Work> make_cache_work(const ReplicaContext& context);
-std::unique_ptr<Work> make_sample_work(const ReplicaContext& context, Stage& stage);
-std::unique_ptr<Work> make_batch_work(const ReplicaContext& context, Stage& stage);
+std::unique_ptr<CallWork> make_sample_work(const ReplicaContext& context, Stage& stage);
+std::unique_ptr<CallWork> make_batch_work(const ReplicaContext& context, Stage& stage);
 
 /// Messages of users' libraries may be empty, or have a backtrace below their first line.
 std::string first_line(std::string_view what);

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "pipeline/replica/quarantine.h"
 #include "pipeline/replica/resume_filter.h"
 #include "pipeline/replica/slot_io.h"
@@ -5,7 +7,7 @@
 namespace brigade {
 namespace {
 
-class BatchWork final : public Work {
+class BatchWork final : public CallWork {
  public:
   BatchWork(const ReplicaContext& context, Stage& stage)
       : context_(context),
@@ -17,50 +19,69 @@ class BatchWork final : public Work {
         fixed_(context.stage->queues.front().fixed) {}
 
   Result<TaskDone> work(QueueNumber queue, std::uint64_t first) override {
+    BRIGADE_TRY(begin(queue, first));
+    if (!due_) return done();
+    const Call call = turn();
+    Outputs none(no_outputs_);
+    Outputs out = call.out != nullptr ? Outputs(*call.out) : none;
+    Result<Next> answer =
+        guarded([&]() -> Result<Next> { return stage_->process(Inputs(*call.in), out); });
+    BRIGADE_TRY(settle(answer));
+    return done();
+  }
+
+  Result<void> begin(QueueNumber queue, std::uint64_t first) override {
     RecordReader& reader = slots_.begin(queue, first);
     SlotStates& states = reader.states();
     const ResumeQueue& resumed = context_.resumed(queue);
     const std::uint64_t before = filter_resumed(resumed, first, reader.headers(), states);
     BRIGADE_ASSIGN(const std::uint64_t quarantined,
                    quarantine_.skip(queue, reader.headers(), states));
-    TaskDone done{
-        states.full,
-        {states.pads, states.empty_slots - before - quarantined, 0, quarantined, 0, before}};
+    done_ = {states.full,
+             {states.pads, states.empty_slots - before - quarantined, 0, quarantined, 0, before}};
     const bool skipped = context_.stage->drop_last && is_short(queue, first, states);
-    if (skipped) skip(states, done);
+    if (skipped) skip(states, done_);
     if (slots_.writer) slots_.writer->pass_on(reader.headers(), states);
     const bool had_it = was_consumed(resumed, first, reader.headers()[0]);
-    if (states.full == 0 && (skipped || had_it || !fixed_)) return done;
+    due_ = states.full > 0 || (!skipped && !had_it && fixed_);
+    reader_ = &reader;
+    queue_ = queue;
+    first_ = first;
+    return {};
+  }
 
-    in_flight_->store(SampleAddress{queue, first + states.first_full}.word(),
+  Result<bool> advance() override { return std::exchange(due_, false); }
+
+  Call turn() override {
+    const SlotStates& states = reader_->states();
+    in_flight_->store(SampleAddress{queue_, first_ + states.first_full}.word(),
                       std::memory_order_relaxed);
-    const Result<Next> answer = call(reader, states);
-    if (!emitted(answer)) [[unlikely]] {
-      BRIGADE_TRY(settle_call(answer, context_, queue, reader.samples(), errors_));
-      done.full = 0;
-      done.not_full.empty_slots += states.full;
-      if (slots_.writer) make_empty_slots(*slots_.writer, states);
+    reader_->select_full();
+    if (!slots_.writer) return {&reader_->inputs().frame(), nullptr, reader_->samples()};
+    slots_.writer->select_full(states);
+    return {&reader_->inputs().frame(), &slots_.writer->outputs().frame(), reader_->samples()};
+  }
+
+  Result<void> settle(Result<Next>& answer) override {
+    const SlotStates& states = reader_->states();
+    if (slots_.writer) slots_.writer->check_shapes(answer);
+    if (emitted(answer)) [[likely]] {
+      if (slots_.writer) slots_.writer->commit_full(states);
+      return {};
     }
+    BRIGADE_TRY(settle_call(answer, context_, queue_, reader_->samples(), errors_));
+    done_.full = 0;
+    done_.not_full.empty_slots += states.full;
+    if (slots_.writer) make_empty_slots(*slots_.writer, states);
+    return {};
+  }
+
+  TaskDone done() override {
     in_flight_->store(kNever, std::memory_order_relaxed);
-    return done;
+    return done_;
   }
 
  private:
-  Result<Next> call(RecordReader& reader, const SlotStates& states) {
-    reader.select_full();
-    const Inputs in = reader.inputs();
-    if (!slots_.writer) {
-      Outputs none(no_outputs_);
-      return guarded([&]() -> Result<Next> { return stage_->process(in, none); });
-    }
-    slots_.writer->select_full(states);
-    Outputs out = slots_.writer->outputs();
-    Result<Next> answer = guarded([&]() -> Result<Next> { return stage_->process(in, out); });
-    slots_.writer->check_shapes(answer);
-    if (emitted(answer)) slots_.writer->commit_full(states);
-    return answer;
-  }
-
   /// Under `assign: fixed` the tasks of a round are short together, so that counts stay equal.
   bool is_short(QueueNumber queue, std::uint64_t first, const SlotStates& states) const {
     if (!fixed_ || context_.stage->replicas == 1) return states.pads > 0;
@@ -95,11 +116,17 @@ class BatchWork final : public Work {
   Frame no_outputs_;
   SystemPolicy::Atomic<std::uint64_t>* in_flight_;
   bool fixed_;  // then batches without a sample are delivered too
+  // Of the task.
+  RecordReader* reader_ = nullptr;
+  QueueNumber queue_ = 0;
+  std::uint64_t first_ = 0;
+  TaskDone done_;
+  bool due_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Work> make_batch_work(const ReplicaContext& context, Stage& stage) {
+std::unique_ptr<CallWork> make_batch_work(const ReplicaContext& context, Stage& stage) {
   return std::make_unique<BatchWork>(context, stage);
 }
 

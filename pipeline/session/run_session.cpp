@@ -70,6 +70,15 @@ RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) 
   return last;
 }
 
+/// A thread cannot execute one.
+Result<void> check_no_program(const Plan& plan) {
+  for (const PlanStage& stage : plan.stages)
+    if (stage.is_exec())
+      return Error{concat("stage ", quote(stage.name), " is a program (`exec:`), which needs a ",
+                          "process: nothing can run it in a thread of this one")};
+  return {};
+}
+
 }  // namespace
 
 // What one run takes from the machine; a run resumed from a checkpoint has several, one after
@@ -133,6 +142,7 @@ struct RunSession::State {
 Result<void> RunSession::Attempt::make_worker_pool(const StageTypes& types,
                                                    const RunOptions& options) {
   if (options.in_process) {
+    BRIGADE_TRY(check_no_program(plan));
     BRIGADE_ASSIGN(auto made, ThreadPool::create(plan, resume, segments(), types));
     threads = made.get();
     worker_pool = std::move(made);
@@ -281,8 +291,7 @@ Result<std::unique_ptr<RunSession>> RunSession::start(PlannedRun run, StageTypes
   BRIGADE_ASSIGN(state.stops, StopRequests::create(options.handle_signals));
   if (options.in_process)
     lines.line(LineKind::note,
-               "--in-process: a thread per replica; `restart:`, `cpus:`, `env:` and `exec:` are "
-               "ignored");
+               "--in-process: a thread per replica; `restart:`, `cpus:` and `env:` are ignored");
   BRIGADE_ASSIGN(state.attempt, state.prepare(std::move(run.resume)));
   BRIGADE_ASSIGN(state.thread, start_thread([&state] {
                    state.outcome = state.run();

@@ -77,6 +77,10 @@ std::string failure_text(const FailureReport& death) {
   if (!death.message.empty()) return concat(text, " failed: ", death.message);
   text += concat(" ", ending_text(death.ending), ending_hint(death.ending, death.lack_of_memory));
   if (death.ending.clean()) text += " before its work was done";
+  if (death.ending.clean() && death.is_exec)
+    text +=
+        " (a program of `exec:` calls brigade_worker_next() until it says BRIGADE_END, and then"
+        " brigade_worker_close())";
   if (death.sample) text += sample_text(*death.sample);
   return text + last_output(death.last_lines);
 }

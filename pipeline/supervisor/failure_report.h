@@ -31,8 +31,9 @@ std::optional<InFlightSample> in_flight_sample(const Plan& plan, const StartBarr
 
 struct FailureReport {
   std::string stage;
-  int replica = 0;  ///< of the stage
-  pid_t pid = 0;    ///< 0: a thread
+  int replica = 0;       ///< of the stage
+  pid_t pid = 0;         ///< 0: a thread
+  bool is_exec = false;  ///< its program is the user's own
   Ending ending;
   bool lack_of_memory = false;  ///< the kernel killed it for that
   std::string message;          ///< of its own; empty: it could not say

@@ -83,7 +83,9 @@ Recovery::Decision Recovery::decide(const DeadReplica& dead, const Ending& endin
   const PlanStage& stage = plan_.stages[dead.stage];
   const RestartSpec& spec = stage.restart;
   // A stage that could not even open will not the next time; being killed is not its doing.
-  if (!dead.was_ready && is_own_fault(ending)) return {What::fail, 0, text + " while it opened"};
+  if (!dead.was_ready && is_own_fault(ending))
+    return {What::fail, 0,
+            text + (stage.is_exec() ? "; it has not asked for a task" : " while it opened")};
 
   const RestartBudget::Decision budget = tallies_.budgets[dead.number].died(ending, now_ns);
   const std::vector<std::string> forget = stages_that_forget(plan_);

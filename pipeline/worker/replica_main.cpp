@@ -14,6 +14,11 @@ Result<void> run_replica(Replica& replica, int number, ReportSink& sink,
                          ThrottledReporter& reporter) {
   sink.send({number, Ready{replica.source_size(), replica.skipped()}});
   BRIGADE_TRY(replica.run());
+  return end_replica(replica, number, sink, reporter);
+}
+
+Result<void> end_replica(Replica& replica, int number, ReportSink& sink,
+                         ThrottledReporter& reporter) {
   BRIGADE_TRY(replica.close());
   reporter.flush();
   sink.send({number, Done{}});

@@ -19,6 +19,10 @@ namespace brigade {
 /// Calls `work`; an error or an exception of any type is reported. True: `work` returned without.
 bool replica_main(int number, ReportSink& sink, const std::function<Result<void>()>& work);
 
+/// The end of one whose work is done.
+Result<void> end_replica(Replica& replica, int number, ReportSink& sink,
+                         ThrottledReporter& reporter);
+
 /// One that has opened: reports Ready, runs, closes and reports Done. `number`: of the replica in
 /// the graph.
 Result<void> run_replica(Replica& replica, int number, ReportSink& sink,

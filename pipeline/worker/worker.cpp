@@ -21,6 +21,7 @@
 #include "pipeline/worker/forked_children.h"
 #include "pipeline/worker/replica_main.h"
 #include "pipeline/worker/throttled_reporter.h"
+#include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
 #include "transports/fault_points.h"
 
@@ -96,6 +97,10 @@ Result<StageTypes> known_types(const WorkerRole& role, const StageTypes& program
 
 // What the supervisor has planned with must be what is here.
 Result<void> check_type(const WorkerRole& role, const StageType* type, const std::string& name) {
+  if (type == nullptr && name == kExecType)
+    return Error{
+        "`exec:` has executed a `brigade`, or a program that makes an App: one that "
+        "attaches itself is wanted (brigade/worker.h)"};
   if (type == nullptr) {
     return Error{
         concat("this program has no stage type \"", name, "\"; add it before the App is made")};
@@ -140,9 +145,7 @@ Result<void> check_role(const WorkerRole& role, const Plan& plan) {
 }
 
 Result<void> attach_and_work(const WorkerRole& role, const StageTypes& types, ReportSink& sink) {
-  BRIGADE_ASSIGN(auto segments, AttachedSegments::attach(OwnedFd(role.control_fd),
-                                                         OwnedFd(role.plan_fd), role.rings));
-  BRIGADE_TRY(check_role(role, segments->plan()));
+  BRIGADE_ASSIGN(auto segments, attach_role(role));
   auto worked = work(role, *segments, types, sink);
   // What the stage and its libraries left running must not find its memory gone.
   static_cast<void>(segments.release());
@@ -150,6 +153,23 @@ Result<void> attach_and_work(const WorkerRole& role, const StageTypes& types, Re
 }
 
 }  // namespace
+
+Result<std::unique_ptr<AttachedSegments>> attach_role(const WorkerRole& role) {
+  BRIGADE_ASSIGN(auto segments, AttachedSegments::attach(OwnedFd(role.control_fd),
+                                                         OwnedFd(role.plan_fd), role.rings));
+  BRIGADE_TRY(check_role(role, segments->plan()));
+  return segments;
+}
+
+void begin_worker(const WorkerRole& role) {
+  prctl(PR_SET_NAME, role.name.c_str());  // 15 characters of it
+  std::signal(SIGXFSZ, SIG_IGN);          // too large a file is an error of who writes it
+  // Its group is in the background: to read from the terminal is an error, and does not stop it.
+  for (const int signal : {SIGTTIN, SIGTTOU}) std::signal(signal, SIG_IGN);
+  end_forked_children_with_this_process();
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);    // its lines arrive as they are written
+  fcntl(role.report_fd, F_SETFD, FD_CLOEXEC);  // not for programs that the stage starts
+}
 
 Result<void> arm_worker_fault(std::string_view text, std::string_view stage, int replica) {
   const std::string mine = concat(stage, ".", replica, "=");
@@ -166,15 +186,9 @@ Result<void> arm_worker_fault(std::string_view text, std::string_view stage, int
 
 void run_worker(const WorkerRole& role, const StageTypes& types) {
   if (getppid() != role.supervisor) _exit(0);  // it ended before it could tell us
-  prctl(PR_SET_NAME, role.name.c_str());       // 15 characters of it
-  std::signal(SIGXFSZ, SIG_IGN);               // too large a file is an error of who writes it
-  // Its group is in the background: to read from the terminal is an error, and does not stop it.
-  for (const int signal : {SIGTTIN, SIGTTOU}) std::signal(signal, SIG_IGN);
-  end_forked_children_with_this_process();
+  begin_worker(role);
   install_crash_handler();
   set_log_sink(&log_in_worker);
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);    // its lines arrive as they are written
-  fcntl(role.report_fd, F_SETFD, FD_CLOEXEC);  // not for programs that the stage starts
   PipeSink sink(role.report_fd);
   replica_main(role.number, sink, [&] { return attach_and_work(role, types, sink); });
   leave(1);

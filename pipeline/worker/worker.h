@@ -8,7 +8,10 @@
 //
 // or, at any point, report Failed and _exit(1).
 
+#include <memory>
+
 #include <brigade/stage_types.h>
+#include "pipeline/memory/shared_segments.h"
 #include "pipeline/worker/messages.h"
 
 namespace brigade {
@@ -19,6 +22,11 @@ inline constexpr const char* kFaultVariable = "BRIGADE_FAULT";
 
 /// Never returns. `types`: of the program this worker is started from.
 [[noreturn]] void run_worker(const WorkerRole& role, const StageTypes& types);
+
+/// What every worker does first: it dies with the supervisor, and so do its children.
+void begin_worker(const WorkerRole& role);
+/// Maps what the role grants, and checks it against the plan.
+Result<std::unique_ptr<AttachedSegments>> attach_role(const WorkerRole& role);
 
 /// Arms the fault that BRIGADE_FAULT="STAGE.REPLICA=POINT:N:kill" (transports/fault_points.h) names
 /// when it is this replica's; several are separated by commas. For tests.

@@ -78,6 +78,10 @@ std::vector<Disturber::Worker> Disturber::find_workers() const {
     std::ifstream file(concat("/proc/", pid, "/cmdline"));
     std::string title;
     std::getline(file, title, '\0');
+    if (std::string option; std::getline(file, option, '\0') && option == "--exec-host") {
+      std::getline(file, title, '\0');
+      title = concat("brigade: ", title, ".0");
+    }
     const auto name = strip_prefix(title, "brigade: ");
     if (!name || (!disturbance_.victim.empty() && *name != disturbance_.victim)) continue;
     found.push_back({pid, spared_.contains(std::string(name->substr(0, name->rfind('.'))))});

@@ -12,6 +12,7 @@
 #include "pipeline/checkpoint/position.h"
 #include "pipeline/supervisor/supervisor.h"
 #include "tests/conformance/disturber.h"
+#include "tests/conformance/exec_host.h"
 #include "tests/conformance/plain_loop.h"
 #include "tests/support/keeping_lines.h"
 #include "tests/support/temporary_folder.h"
@@ -36,6 +37,8 @@ class LineRun {
   /// Loads and plans; what is wrong with it, or nothing. `hold`: in the place of each `record`
   /// stands an application that holds so many batches.
   std::string prepare(const std::string& yaml, std::uint64_t hold = 0);
+  /// After prepare(): what can be is a program of `exec:` (exec_host.h); how many.
+  int make_programs(bool wrong) { return conformance::make_programs(plan_, wrong); }
   /// After prepare(). Ends the program, naming the graph, when a run hangs.
   void run(bool in_process);
   /// After prepare(), as processes; every stage is started again as often as it takes.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the C ABI of libbrigade.so (include/brigade/c.h) with what has been promised:
+"""Compares the C ABI of libbrigade.so (include/brigade/c.h, worker.h) with what has been promised:
 tests/golden/c_abi/libbrigade.xml, which abidw has written.
 
     c_abi_test.py LIBRARY
@@ -20,7 +20,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROMISED = ROOT / "tests" / "golden" / "c_abi" / "libbrigade.xml"
-HEADER = ROOT / "include" / "brigade" / "c.h"
+HEADERS = [ROOT / "include" / "brigade" / name for name in ("c.h", "worker.h")]
 LIBRARY = pathlib.Path(sys.argv[1]).resolve()
 # The functions of the header with their types; what a handle points to is nobody's business.
 ONLY_C = r"""
@@ -31,7 +31,7 @@ ONLY_C = r"""
   symbol_name_regexp = .*
   drop = true
 [suppress_type]
-  source_location_not_regexp = .*(c|handles)\.h$
+  source_location_not_regexp = .*(c|worker|handles)\.h$
   drop = true
 """
 WRITES = ("--drop-private-types", "--exported-interfaces-only", "--no-architecture",
@@ -43,7 +43,7 @@ SKIPPED = 77
 def write_abi(folder):
     (folder / "only_c").write_text(ONLY_C)
     path = folder / "libbrigade.xml"
-    subprocess.run(["abidw", *WRITES, "--headers-dir", HEADER.parent, "--suppressions",
+    subprocess.run(["abidw", *WRITES, "--headers-dir", HEADERS[0].parent, "--suppressions",
                     folder / "only_c", "--out-file", path, LIBRARY], check=True)
     return path
 
@@ -82,7 +82,8 @@ added: then UPDATE_GOLDEN=1 makes this test write {PROMISED.relative_to(ROOT)}. 
 taken back, or gets another name.""")
 
     def test_what_the_header_declares_is_exported_and_nothing_else(self):
-        declared = re.findall(r"BRIGADE_C_API\s[^;(]*?\b(brigade_\w+)\(", HEADER.read_text())
+        text = "".join(header.read_text() for header in HEADERS)
+        declared = re.findall(r"BRIGADE_C_API\s[^;(]*?\b(brigade_\w+)\(", text)
         self.assertGreater(len(declared), 20)
         self.assertEqual(sorted(declared), sorted(exported()))
         self.assertLessEqual(set(exported().values()), {"BRIGADE_C_1"})

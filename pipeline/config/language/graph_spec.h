@@ -50,6 +50,12 @@ struct TypeSpec {
   std::optional<YamlNode> params;  ///< a fused stage's own
 };
 
+/// The program of `exec:`, as written, and its arguments.
+struct ExecSpec {
+  Marked<PathSpec> program;
+  std::vector<std::string> arguments;
+};
+
 /// A key that stands in the text, of those that the table has.
 struct GivenKey {
   const KeySpec* key = nullptr;
@@ -61,7 +67,8 @@ struct GivenKey {
 struct StageSpec : StageKeys, StagePlanningKeys {
   Marked<std::string> name;
   std::optional<StageKind> kind;  ///< nothing when the text does not say it
-  std::vector<TypeSpec> types;
+  std::vector<TypeSpec> types;    ///< of `exec:` one, which is called so
+  std::optional<ExecSpec> exec;
   std::optional<Span> fused;  ///< of the list that `transform:` gave
   Given<PathSpec> plugin;
   Given<YamlNode> params;

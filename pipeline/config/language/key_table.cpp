@@ -204,12 +204,17 @@ constexpr KeySpec kKeyTable[] = {
     row(stage, "random", name, "stages that share it draw the same random numbers")
         .of_member<&StageKeys::random>()
         .otherwise("the stage's name"),
-    row(stage, "exec", special, "program that runs the stage")
-        .takes("a command: text or a list")
-        .not_built(),
-    row(stage, "tensors", special, "tensors that the program writes, of an application")
+    row(stage, "exec", special, "program that runs the stage, in place of a stage type")
+        .takes("a program or a list [PROGRAM, ARGUMENT, ...]"),
+    row(stage, "tensors", special, "tensors that a program writes, of an application or by `exec:`")
         .takes("a mapping NAME: {dtype: D, shape: [SIZES]}")
-        .of(kProducers),
+        .of(kWriters),
+    row(stage, "count", whole, "samples of a source that `exec:` runs")
+        .of_member<&StageKeys::count>()
+        .range(1, kNumbersMax)
+        .otherwise("nothing: write it")
+        .counts("samples")
+        .of(kIndexedProducers),
     row(stage, "hold", whole,
         "batches that an application has at once, from the oldest that it still holds")
         .of_member<&StagePlanningKeys::hold>()

@@ -68,6 +68,7 @@ struct CheckpointEvery {
 struct StageKeys {
   bool shuffle = false;     ///< of indexed sources
   std::uint64_t limit = 0;  ///< 0: all
+  std::uint64_t count = 0;  ///< samples of a source that is a program (`exec:`)
   bool drop_last = false;
   std::string device = "cpu";
   std::vector<int> cpus;  ///< none: all

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -62,6 +63,38 @@ struct StageParser {
     stage.broken = true;
   }
 
+  // [PROGRAM, ARGUMENT, ...]
+  void exec(const YamlEntry& entry, const KeySpec& key) {
+    const YamlNode* const program =
+        entry.value.is_list() && !entry.value.items.empty() ? &entry.value.items[0] : &entry.value;
+    const bool texts = std::all_of(entry.value.items.begin(), entry.value.items.end(),
+                                   [](const YamlNode& item) { return item.is_scalar(); });
+    stage.types.push_back({{std::string(key.name), entry.key_span}, std::nullopt});
+    if (!texts || !program->is_scalar() || program->text.empty()) {
+      stage.broken = true;
+      return read.unexpected(entry, key, {"`exec: [python3, stage.py]`: each is a text"});
+    }
+    stage.exec.emplace();
+    stage.exec->program = {{program->text, program->origin}, program->span};
+    for (std::size_t i = 1; i < entry.value.items.size(); ++i)
+      stage.exec->arguments.push_back(entry.value.items[i].text);
+  }
+
+  // A program reads what `from:` says, and writes what `tensors:` says.
+  void exec_kind(const YamlNode& node) {
+    if (stage.kind || stage.plugin) {
+      read.error(stage.types.front().name.span,
+                 concat("says both `exec:` and `",
+                        stage.kind ? stage_kind_name(*stage.kind) : "plugin", ":`"),
+                 {"`exec:` stands in place of a stage type"});
+      stage.broken = true;
+    }
+    if (stage.kind) return;
+    stage.kind = node.find("from") == nullptr      ? StageKind::producer
+                 : node.find("tensors") == nullptr ? StageKind::consumer
+                                                   : StageKind::transform;
+  }
+
   void from(const YamlEntry& entry) {
     stage.from = entry.key_span;
     auto sources = parse_sources(entry, read);
@@ -104,6 +137,7 @@ constexpr std::array kHandlers = {
     Handler{"keep", [](auto& p, auto& e, auto& k) { p.stage.keep = p.read.names(e, k); }},
     Handler{"drop", [](auto& p, auto& e, auto& k) { p.stage.drop = p.read.names(e, k); }},
     Handler{"tensors", [](auto& p, auto& e, auto& k) { p.tensors(e, k); }},
+    Handler{"exec", [](auto& p, auto& e, auto& k) { p.exec(e, k); }},
 };
 
 void parse_key(const YamlEntry& entry, const KeySpec& key, StageParser& parser) {
@@ -129,6 +163,8 @@ void parse_keys(const YamlNode& node, StageParser& parser) {
   if (stage.fused && stage.params)
     parser.read.error(stage.params->span, "`params` stands beside a list of stage types",
                       {"write them at their type: `transform: [a, {b: {size: 8}}]`"});
+  if (const YamlEntry* const exec = node.find("exec"); exec && !exec->value.is_null())
+    return parser.exec_kind(node);
   if (stage.kind || node.find("producer") || node.find("transform") || node.find("consumer"))
     return;
   stage.broken = true;

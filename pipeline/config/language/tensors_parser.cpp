@@ -88,7 +88,7 @@ class TensorParser {
 }  // namespace
 
 std::optional<Ports> parse_tensors(const YamlEntry& entry, const KeySpec& key, SpecReader& read) {
-  if (!entry.value.is_map() || entry.value.entries.empty()) {
+  if (!entry.value.is_map()) {
     read.unexpected(entry, key);
     return std::nullopt;
   }

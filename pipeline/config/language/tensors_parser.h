@@ -1,7 +1,7 @@
 #pragma once
 
-// `tensors:` of a stage that a program feeds: NAME -> {dtype: D, shape: [SIZES]}, per sample. A
-// size `<=N` differs from sample to sample. Part of the spec parser.
+// `tensors:` of a stage whose samples a program writes: NAME -> {dtype: D, shape: [SIZES]}, per
+// sample. A size `<=N` differs from sample to sample. Part of the spec parser.
 
 #include <optional>
 

@@ -64,6 +64,9 @@ std::string absolute_path(const Validation& validation, const std::string& path,
 /// A mark as the graph carries it: settings have no file.
 SourceMark graph_mark(const Validation& validation, const Span& span);
 
+void validate_exec(Validation& validation, Draft& draft);  ///< the program of `exec:`; its type
+bool take_exec_params(Draft& draft);                       ///< its parameters, as JSON
+
 void validate_plugins(Validation& validation);   ///< the files that plugin: names
 void validate_types(Validation& validation);     ///< stage types, keys that the kind has
 void validate_sources(Validation& validation);   ///< names in from:, joins, stages nobody reads

@@ -8,6 +8,7 @@
 #include <brigade/text.h>
 #include "base/units.h"
 #include "pipeline/config/language/key_printer.h"
+#include "pipeline/config/validate/exec_params.h"
 #include "pipeline/config/yaml/yaml_writer.h"
 #include "stages/detail/fused_stage.h"
 
@@ -89,9 +90,12 @@ void put_passed(YamlNode& map, const ValidStage& stage) {
 }
 
 void put_tensors(YamlNode& map, const ValidStage& stage) {
-  if (!stage.type->contract.application || stage.kind != StageKind::producer) return;
+  const bool program = stage.type->contract.application || !stage.exec.empty();
+  if (!program || stage.kind == StageKind::consumer) return;
   YamlNode tensors = YamlNode::map();
-  for (const TensorType& type : stage.outputs.tensors) {
+  const auto own = stage.outputs.tensors.size() - stage.passed.size();
+  for (std::size_t i = 0; i < own; ++i) {
+    const TensorType& type = stage.outputs.tensors[i];
     YamlNode shape = YamlNode::list();
     for (const Dim& dim : type.shape)
       shape.items.push_back(
@@ -109,7 +113,8 @@ YamlNode params_node(const ValidStage& stage, std::string_view prefix) {
   YamlNode params = YamlNode::map();
   for (const auto& [full, value] : stage.param_values) {
     const auto name = strip_prefix(full, prefix);
-    if (name && value.kind != ParamValue::Kind::null)
+    if (!stage.exec.empty()) put(params, full, exec_param_node(value.text));
+    if (stage.exec.empty() && name && value.kind != ParamValue::Kind::null)
       put(params, std::string(*name), param_node(value));
   }
   return params;
@@ -119,6 +124,13 @@ void put_params(YamlNode& map, const ValidStage& stage) {
   if (stage.fused) return;  // they stand at their types
   YamlNode params = params_node(stage, "");
   if (!params.entries.empty()) put(map, "params", std::move(params));
+}
+
+YamlNode exec_node(const ValidStage& stage) {
+  YamlNode list = YamlNode::list();
+  for (const std::string& word : stage.exec)
+    list.items.push_back(YamlNode::scalar(quote_dollars(word)));
+  return list;
 }
 
 YamlNode type_node(const ValidStage& stage) {
@@ -147,6 +159,7 @@ bool has_effect(const KeySpec& key, const ValidStage& stage) {
   if (key.name == "chunk") return !stage.batched;
   if (key.name == "assign") return stage.fixed;
   const bool application = stage.type->contract.application;
+  if (key.name == "count") return stage.count != 0;
   if (key.name == "hold") return application && stage.kind == StageKind::consumer;
   if (application && is_of_processes(key.name)) return false;
   return (key.users & key_users(stage)) != 0;
@@ -156,7 +169,9 @@ YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
   YamlNode map = YamlNode::map();
   for (const KeySpec& key : key_table()) {
     if (key.scope != KeyScope::stage) continue;
-    if (key.name == stage_kind_name(stage.kind)) put(map, key.name, type_node(stage));
+    const bool exec = !stage.exec.empty();
+    if (key.name == stage_kind_name(stage.kind) && !exec) put(map, key.name, type_node(stage));
+    if (key.name == "exec" && exec) put(map, key.name, exec_node(stage));
     if (key.name == "plugin" && !stage.plugin.empty()) put(map, key.name, stage.plugin);
     if (key.name == "from") put_sources(map, graph, stage);
     if (key.name == "join" && stage.join != Join::single)

@@ -34,6 +34,11 @@ class FileMetadataReader {
   /// "damaged gzip data"), without the path.
   virtual Result<FileHeader> read(const std::string& path) = 0;
 
+  /// Whether the user may execute the file at an absolute path.
+  virtual bool may_execute(const std::string& path) { return kind(path) == PathKind::file; }
+  /// The absolute path of a program, by its name alone, as PATH has it.
+  virtual std::optional<std::string> find_program(const std::string&) { return std::nullopt; }
+
   /// Size and time of change of what lies at an absolute path.
   virtual std::optional<PathStamp> stamp(const std::string&) { return std::nullopt; }
 };

@@ -339,6 +339,11 @@ void validate_params(Validation& v) {
     if (!draft.has_type) continue;
     const StageContract& contract = draft.stage.type->contract;
     draft.stage.params = contract.make_params();
+    if (draft.spec->exec) {
+      draft.has_params = take_exec_params(draft);
+      draft.stage.samples = draft.stage.count;
+      continue;
+    }
     draft.has_params = draft.spec->fused ? check_fused_params(v, draft) : check_params(v, draft);
     if (draft.has_params) draft.has_params = count_outputs(v, draft);
     if (draft.has_params) count_samples(v, draft);

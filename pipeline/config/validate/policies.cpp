@@ -56,9 +56,15 @@ void check_application(Validation& v, const Draft& draft) {
     v.error(
         draft, *hold, "`hold:` is for `consumer: application`",
         {concat("remove it; on a command line: `--set stages.", draft.stage.name, ".hold=null`")});
-  if (const GivenKey* const tensors = draft.spec->find("tensors");
-      !application && tensors != nullptr && draft.stage.kind == StageKind::producer)
-    v.error(draft, tensors->span, "`tensors:` is for `producer: application`");
+  const GivenKey* const tensors = draft.spec->find("tensors");
+  if (!application && !draft.spec->exec && tensors != nullptr &&
+      draft.stage.kind != StageKind::consumer)
+    v.error(draft, tensors->span, "`tensors:` is for `producer: application` and `exec:`");
+  const Span* const count = draft.spec->given("count");
+  const bool counted = draft.stage.kind == StageKind::producer || draft.stage.type->contract.cache;
+  if (count != nullptr && !draft.spec->exec && counted)
+    v.error(draft, *count, "`count:` is for `exec:`",
+            {"samples of a stage type are counted by itself; `limit:` takes fewer"});
   if (!application) return;
   for (const std::string_view key : kKeysOfProcesses) {
     if (const Span* given = draft.spec->given(key))

@@ -207,7 +207,12 @@ class PortCheck {
 
   // A contract may be a user's own code.
   Result<Ports> call_contract(const Ports& in) const {
-    if (draft_.spec->tensors && contract_.application) return *draft_.spec->tensors;
+    const bool program = contract_.application || draft_.spec->exec;
+    if (draft_.spec->tensors && program) return *draft_.spec->tensors;
+    if (draft_.spec->exec && draft_.stage.kind == StageKind::producer)
+      return Error{
+          "it does not say what the program writes: write `tensors: {NAME: {dtype: f32, shape: "
+          "[3, 4]}}`"};
     try {
       return contract_.outputs(draft_.stage.params.get(), in, draft_.metadata);
     } catch (const std::exception& failure) {

@@ -2,6 +2,7 @@
 
 #include "pipeline/config/language/key_table.h"
 #include "pipeline/config/validate/draft.h"
+#include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
 
 namespace brigade {
@@ -45,6 +46,9 @@ void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::st
       return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
                      {concat("it is in a plugin that another stage names: write `plugin: ",
                              plugin.file, "`")});
+  if (name == kExecType)
+    return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
+                   {"of a program write `exec: [PROGRAM, ARGUMENT, ...]` in place of this line"});
   const auto meant = similar_type(v, *draft.spec->kind, name);
   v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
           {concat(meant ? concat("did you mean \"", *meant, "\"?  ") : std::string(), all_types(v),
@@ -112,6 +116,7 @@ void resolve_type(Validation& v, Draft& draft) {
   if (spec.kind) draft.stage.kind = *spec.kind;
   if (!spec.kind || spec.broken || plugin_is_missing(draft)) return;
   if (spec.fused) return resolve_fused(v, draft);
+  if (spec.exec) return validate_exec(v, draft);
   if (spec.types.size() != 1) return;
   draft.stage.type = find_type(v, draft, spec.types.front().name);
   draft.has_type = draft.stage.type != nullptr;

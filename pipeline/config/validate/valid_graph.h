@@ -50,8 +50,10 @@ struct ValidStage : StageKeys, StagePlanningKeys {
   StageKind kind = StageKind::transform;
   const StageType* type = nullptr;
   std::shared_ptr<const StageType> fused;  ///< owns `type` where it is a fused stage
-  std::string plugin;                      ///< file with the type; empty: the program has it
-  std::shared_ptr<void> params;            ///< the contract's struct
+  std::vector<std::string> exec;  ///< of `exec:`: the program's absolute path, its arguments
+  std::string exec_folder;        ///< absolute: what its relative paths are relative to
+  std::string plugin;             ///< file with the type; empty: the program has it
+  std::shared_ptr<void> params;   ///< the contract's struct
   std::vector<std::pair<std::string, ParamValue>> param_values;  ///< canonical, all of them
   std::vector<ValidSource> sources;
   Join join = Join::single;

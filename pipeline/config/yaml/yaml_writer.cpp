@@ -43,13 +43,17 @@ std::string scalar(std::string_view text) {
   return needs_quotes(text) ? escaped(text) : std::string(text);
 }
 
+std::string scalar(const YamlNode& node) {
+  return node.quoted ? escaped(node.text) : scalar(node.text);
+}
+
 std::string flow(const YamlNode& node) {
   std::vector<std::string> parts;
   switch (node.kind) {
     case YamlNode::Kind::null:
       return "null";
     case YamlNode::Kind::scalar:
-      return scalar(node.text);
+      return scalar(node);
     case YamlNode::Kind::list:
       for (const YamlNode& item : node.items) parts.push_back(flow(item));
       return concat("[", join(parts, ", "), "]");

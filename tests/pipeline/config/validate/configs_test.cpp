@@ -91,6 +91,7 @@ TEST(ConfigsFolder, ShowsEveryKeyAndValueThatIsBuilt) {
   shown.graph(load_config({"../examples/own_loop/own_loop.yaml"}, types).tree);
   shown.graph(load_config({"../examples/feed_and_collect/feed_and_collect.yaml"}, types).tree);
   shown.graph(load_config({"../examples/own_plugin/own_plugin.yaml"}, types).tree);
+  shown.graph(load_config({"../examples/exec_stage/exec_stage.yaml"}, types).tree);
   for (const KeySpec& key : key_table())
     EXPECT_TRUE(!key.built || shown.has(key.scope, key.name))
         << "no graph in configs/ has the key " << key_path(key) << " " << scope_text(key.scope);

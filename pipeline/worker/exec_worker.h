@@ -1,0 +1,64 @@
+#pragma once
+
+// A replica whose body is a program of any language (`exec:`): that program's process attaches
+// itself, asks for its records one by one and settles each. What run_worker() is for a replica
+// whose body is called. Behind brigade/worker.h.
+//
+//   attach (next settle)* next close
+//
+// One thread; report(), log() and fail() any. Errors of next() and settle() end the run, and the
+// supervisor has been told.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "pipeline/replica/replica.h"
+#include "pipeline/worker/messages.h"
+#include "pipeline/worker/throttled_reporter.h"
+
+namespace brigade {
+
+class ExecWorker {
+ public:
+  /// The role that the environment of this process holds; it is taken out of there. Once a process.
+  static Result<std::unique_ptr<ExecWorker>> attach();
+  ~ExecWorker();
+
+  const PlanStage& stage() const { return plan().stages[role_.stage]; }
+  const Plan& plan() const { return segments_->plan(); }
+  int replica() const { return role_.replica; }
+  std::string params_json() const;  ///< an object
+
+  /// The first call says that the replica is ready. Nothing: all records are done.
+  Result<std::optional<Call>> next();
+  Result<void> settle(Result<Next> answer);
+  /// Says that the replica is done; only then may the process end.
+  Result<void> close();
+
+  ThrottledReporter& reporter() { return reporter_; }
+  /// Ends the run; the first message counts.
+  void fail(std::string_view message);
+
+ private:
+  explicit ExecWorker(WorkerRole role);
+  Result<void> open();
+  /// Of a call that ends the run.
+  Error failed(const Error& error);
+
+  const WorkerRole role_;
+  PipeSink sink_;
+  const SystemClock clock_;
+  ThrottledReporter reporter_;
+  std::unique_ptr<AttachedSegments> segments_;
+  std::optional<Replica> replica_;
+  std::atomic<bool> has_failed_{false};
+  bool ready_ = false;
+  bool ended_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace brigade

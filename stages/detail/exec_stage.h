@@ -1,0 +1,28 @@
+#pragma once
+
+// The type of a stage that a program of any language is (`exec:`). It is in no list: what it reads,
+// what it writes and what its parameters are, the YAML says. Its body is a process that attaches
+// itself (include/brigade/worker.h) and asks for its records, so that nobody calls process() or
+// read() of what stands for it in its replica.
+//
+// Pure functions, any thread.
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include <brigade/stage_types.h>
+
+namespace brigade {
+
+/// Of all such stages, for messages and in plans.
+inline constexpr std::string_view kExecType = "exec";
+
+/// Never goes. A producer of these is an indexed source.
+BRIGADE_API const StageType& exec_type(StageKind kind);
+
+/// What stands for the program in its replica. `samples`: of a source.
+std::unique_ptr<Stage> make_exec_stage();
+std::unique_ptr<Producer> make_exec_source(std::uint64_t samples);
+
+}  // namespace brigade
