@@ -25,8 +25,8 @@ extern "C" {
 
 typedef struct brigade_worker brigade_worker;
 
-// BRIGADE_ERROR_ARGUMENT: this process was not started by `exec:`, or has attached already.
-// BRIGADE_ERROR_RUN: the library is of another version than the run, say.
+// BRIGADE_ERROR_RUN: this process was not started by `exec:`, or has attached already, or its
+// library is of another version than the run's.
 BRIGADE_C_API brigade_status brigade_worker_attach(brigade_worker** worker);
 
 enum { BRIGADE_PRODUCER = 0, BRIGADE_TRANSFORM = 1, BRIGADE_CONSUMER = 2 };

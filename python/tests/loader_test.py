@@ -3,6 +3,7 @@
 import gc
 import os
 import pickle
+import sys
 import threading
 import time
 import unittest
@@ -231,4 +232,4 @@ class Runs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])
