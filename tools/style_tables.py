@@ -83,7 +83,8 @@ NO_TEST = {
     "pipeline/plan/plan_fields.h": "plan_json_test writes and reads all of it",
     "include/brigade/c.h": "tests/pipeline/c_api calls all of it",
     "include/brigade/worker.h": "tests/conformance/exec_host.cpp calls it, and exec_test.py",
-    "pipeline/c_api/show_tensor.h": "part of batch.cpp and worker.cpp",
+    "pipeline/c_api/show_tensor.h": "part of batch.cpp, input.cpp and worker.cpp",
+    "pipeline/c_api/shared_end.h": "part of run.cpp and input.cpp",
     "pipeline/c_api/worker.cpp": "tests/conformance/exec_host.cpp calls it, and exec_test.py",
     "pipeline/worker/exec_worker.cpp": "behind pipeline/c_api/worker.cpp",
     "stages/detail/exec_stage.cpp": "tests/pipeline/config/validate/exec_test.cpp names its types",
@@ -96,7 +97,7 @@ NO_TEST = {
     "pipeline/config/language/tensors_parser.cpp": "tests/golden/config/values.txt has its texts",
     "pipeline/program/standstill.cpp": "the tests of output_queue.h and input_queue.h stand still",
     "stages/basic/application.cpp": "tests/pipeline/program reads it",
-    "pipeline/c_api/handles.h": "part of run.cpp and graph.cpp",
+    "pipeline/c_api/handles.h": "part of run.cpp, input.cpp and graph.cpp",
     "pipeline/cli/main.cpp": "calls the application; tests/integration runs the program",
     **{f"{folder}/{name}.cpp": f"{test}_test.cpp has them together"
        for folder, test, names in (

@@ -7,13 +7,18 @@
 //   brigade_app_open -> brigade_graph_from_files (brigade_graph_set)* -> brigade_run_start
 //     -> brigade_run_output -> (brigade_output_next, brigade_batch_release)* -> brigade_run_wait
 //
+// and, as input.h for C++, for programs that feed a graph:
+//
+//   brigade_run_input -> (brigade_input_acquire, brigade_slot_find, brigade_slot_submit)*
+//     -> brigade_input_close
+//
 // Functions return BRIGADE_OK, or why not; brigade_last_error() says it in words. Nothing aborts or
 // throws: NULL where something is needed, or an unknown name, is BRIGADE_ERROR_ARGUMENT. What a
 // call gives through a pointer is left as it was unless the call returns BRIGADE_OK.
 //
-// Handles are any thread's, but one thread at a time is in a call with an app, a graph or an output
-// (of an output this is checked). A run and a batch may be in calls of many threads. Nobody else is
-// in a call with a handle that is closed. Closing NULL does nothing.
+// Handles are any thread's, but one thread at a time is in a call with an app, a graph, an output,
+// an input or a slot (of outputs and inputs this is checked). A run and a batch may be in calls of
+// many threads. Nobody else is in a call with a handle that is closed. Closing NULL does nothing.
 //
 // The first member of a struct is its size, set by the caller: `brigade_tensor t = {.size = sizeof
 // t}`. So a struct can get more members: those that a caller does not know are left away, those
@@ -31,13 +36,14 @@ extern "C" {
 typedef int32_t brigade_status;
 enum {
   BRIGADE_OK = 0,
-  BRIGADE_END = 1,              // no error: nothing is left
+  BRIGADE_END = 1,              // no error: nothing is left, or nothing more is taken
+  BRIGADE_TIMEOUT = 2,          // no error: there was no room in that time
   BRIGADE_ERROR_ARGUMENT = -1,  // of the caller
   BRIGADE_ERROR_GRAPH = -2,     // mistakes in the YAML; brigade_graph_diagnostic() has each
   BRIGADE_ERROR_RUN = -3,       // the run could not start, or failed
-  BRIGADE_ERROR_HELD = -4,      // more batches are held than `hold:` allows
+  BRIGADE_ERROR_HELD = -4,      // more batches are held than `hold:` allows, or slots than `chunk:`
   BRIGADE_ERROR_UNREAD = -5,    // what is waited for stands behind another output's batches
-  BRIGADE_ERROR_BUSY = -6,      // another thread is in a call with this output
+  BRIGADE_ERROR_BUSY = -6,      // another thread is in a call with this output, or input
   BRIGADE_ERROR_MEMORY = -7,
   BRIGADE_ERROR_INTERNAL = -8,
   BRIGADE_ERROR_INTERRUPTED = -9  // brigade_run_options.interrupted has said so
@@ -257,6 +263,63 @@ BRIGADE_C_API brigade_status brigade_batch_find(const brigade_batch* batch, cons
 // Of sample `i`, a ragged tensor in its real shape.
 BRIGADE_C_API brigade_status brigade_batch_row(const brigade_batch* batch, uint64_t i,
                                                const char* name, brigade_tensor* tensor);
+
+// --- inputs and slots ---------------------------------------------------------------------------
+
+typedef struct brigade_input brigade_input;
+typedef struct brigade_slot brigade_slot;
+
+#define BRIGADE_FOR_EVER UINT64_MAX
+
+// The stage of that name, a `producer: application`. Every call gives a handle on the same input;
+// with the last one that is closed, the input is: no more samples come, but for slots that are
+// held.
+BRIGADE_C_API brigade_status brigade_run_input(brigade_run* run, const char* name,
+                                               brigade_input** input);
+// The next slot, one sample in the graph's own memory, which is to be submitted or dropped. Waits
+// for room for at most `timeout_ns`: 0 does not wait, BRIGADE_FOR_EVER as long as it takes.
+// BRIGADE_TIMEOUT: there was none. BRIGADE_END: the run was stopped or has failed
+// (brigade_run_wait() says which). BRIGADE_ERROR_ARGUMENT: the last epoch was ended. After
+// BRIGADE_ERROR_HELD (the slots of a whole task are held: `chunk:` says how many that is) and
+// BRIGADE_ERROR_UNREAD (the graph is full of what this program has not read) the run is as it was;
+// both take a second. `file` and `line` say where the slot is taken, for messages.
+BRIGADE_C_API brigade_status brigade_input_acquire_at(brigade_input* input, uint64_t timeout_ns,
+                                                      const char* file, int32_t line,
+                                                      brigade_slot** slot);
+#define brigade_input_acquire(input, timeout_ns, slot) \
+  brigade_input_acquire_at(input, timeout_ns, __FILE__, __LINE__, slot)
+
+// No more samples in this epoch; the slot acquired next is the first of the next. After the last of
+// `epochs:` nothing more is taken.
+BRIGADE_C_API brigade_status brigade_input_end_epoch(brigade_input* input);
+// 1: the run takes no more. Any number of threads.
+BRIGADE_C_API int32_t brigade_input_ended(const brigade_input* input);
+BRIGADE_C_API void brigade_input_close(brigade_input* input);
+
+// Samples go on in the order in which their slots were acquired. Slots are usable, and are settled,
+// when their input is closed and when the run has ended or is closed. A call with one that was
+// submitted or dropped is BRIGADE_ERROR_ARGUMENT while its input is open, until it is given again.
+
+// What the sample is called below; its `id` is its `index`.
+BRIGADE_C_API brigade_status brigade_slot_sample(const brigade_slot* slot, brigade_sample* sample);
+// How many tensors there are; 0 where there is no sample to write.
+BRIGADE_C_API size_t brigade_slot_tensors(const brigade_slot* slot);
+// To be written, all of it: what stood there before is left. Of one sample, without the batch's
+// dimension; a BRIGADE_RAGGED one has its upper bounds until it was resized.
+BRIGADE_C_API brigade_status brigade_slot_tensor(brigade_slot* slot, uint64_t i,
+                                                 brigade_tensor* tensor);
+BRIGADE_C_API brigade_status brigade_slot_find(brigade_slot* slot, const char* name,
+                                               brigade_tensor* tensor);
+// Of a ragged tensor, its shape for this sample, at most its bounds: `sizes` has its `rank`
+// numbers. What brigade_slot_find() has told before is then another shape's.
+BRIGADE_C_API brigade_status brigade_slot_resize(brigade_slot* slot, const char* name,
+                                                 const int64_t* sizes, int32_t rank);
+// Gives the sample to the graph, and takes the slot if it returns BRIGADE_OK. Otherwise the slot is
+// still to be dropped. BRIGADE_ERROR_ARGUMENT: a ragged tensor has a shape that `tensors:` does not
+// allow, which can be mended. BRIGADE_ERROR_RUN: the run was ended at once.
+BRIGADE_C_API brigade_status brigade_slot_submit(brigade_slot* slot);
+// Takes the slot; its sample is a dropped one. NULL does nothing.
+BRIGADE_C_API void brigade_slot_drop(brigade_slot* slot);
 
 #ifdef __cplusplus
 }

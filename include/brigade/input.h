@@ -43,6 +43,10 @@ class BRIGADE_API Slot {
   /// The tensor of that name, as `tensors:` has it, without a batch dimension; aborts where there
   /// is none. What stood there before is left: the program writes all of it.
   TensorSlot operator[](std::string_view name);
+  /// All of it, as a stage that makes such samples has it: names, tensors.
+  Outputs record();
+  /// Whether it has no sample to write: it was submitted, or moved from.
+  bool empty() const { return held_ == nullptr; }
   /// What the sample is called below: its number, its epoch, its place there.
   const SampleInfo& sample() const;
 
@@ -80,8 +84,13 @@ class BRIGADE_API Input {
   Result<std::optional<Slot>> acquire_for(std::chrono::nanoseconds timeout,
                                           Here here = {__builtin_FILE(), __builtin_LINE()});
 
+  /// An error where nothing can be given: no such input, or one that was closed. Any thread.
+  Result<void> check() const;
   /// Whether the run takes no more. Any thread.
   bool ended() const;
+  /// Whether the slots of a whole task have been given and some are held, so that acquire() first
+  /// waits for those to come back. Any thread.
+  bool full() const;
 
   /// No more samples in this epoch; the next one acquired is the first of the next. After the last
   /// of `epochs:` that is close(). An error: it is closed.

@@ -6,16 +6,16 @@
 #include <brigade/c.h>
 
 #include <atomic>
-#include <map>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include <brigade/pipeline.h>
+#include "base/forked.h"
+#include "pipeline/c_api/shared_end.h"
 
 struct brigade_app {
   std::shared_ptr<const brigade::App> app;  // also of the runs that it has started
@@ -27,47 +27,41 @@ struct brigade_graph {
   std::string plan = {};
 };
 
-namespace brigade::c_api {
-
-/// An output, which is closed when the last handle on it is.
-struct SharedOutput {
-  explicit SharedOutput(Output opened) : output(std::move(opened)) {}
-
-  Output output;
-  std::atomic<bool> in_call{false};
-  std::unordered_set<std::string> places = {};  // file names of callers; of whoever is in a call
-};
-
-/// The one call with an output that may be under way.
-class OutputCall {
- public:
-  explicit OutputCall(SharedOutput& output)
-      : output_(output), mine_(!output.in_call.exchange(true)) {}
-  OutputCall(const OutputCall&) = delete;
-  OutputCall& operator=(const OutputCall&) = delete;
-  ~OutputCall() {
-    if (mine_) output_.in_call.store(false);
-  }
-  bool is_mine() const { return mine_; }
-
- private:
-  SharedOutput& output_;
-  const bool mine_;
-};
-
-}  // namespace brigade::c_api
-
 struct brigade_run {
   std::shared_ptr<const brigade::App> app;
   std::unique_ptr<brigade::Run> run;
-  std::mutex mutex = {};
-  std::map<std::string, std::weak_ptr<brigade::c_api::SharedOutput>, std::less<>> outputs = {};
+  brigade::c_api::SharedEnds<brigade::Output> outputs = {};
+  brigade::c_api::SharedEnds<brigade::Input> inputs = {};
+  std::mutex mutex = {};  // of the summary
   std::optional<std::string> summary = {};
   std::string state = {};
 };
 
 struct brigade_output {
-  std::shared_ptr<brigade::c_api::SharedOutput> shared;
+  std::shared_ptr<brigade::c_api::SharedEnd<brigade::Output>> shared;
+};
+
+namespace brigade::c_api {
+struct SlotPool;
+}
+
+struct brigade_slot {
+  std::optional<brigade::Slot> slot;               // nothing: it was submitted or dropped
+  std::shared_ptr<brigade::c_api::SlotPool> pool;  // as long as it is held
+};
+
+/// What the slots of an input handle lie in, as long as the handle or one of them is held. A slot
+/// that came back is given again later than others, so that a call with it is an error meanwhile.
+struct brigade::c_api::SlotPool {
+  const ForkMark mark = {};
+  std::mutex mutex = {};  // of all that follows
+  std::deque<brigade_slot> slots = {};
+  std::deque<brigade_slot*> free = {};  // who has waited longest is first
+};
+
+struct brigade_input {
+  std::shared_ptr<brigade::c_api::SharedEnd<brigade::Input>> shared;
+  std::shared_ptr<brigade::c_api::SlotPool> pool;
 };
 
 struct brigade_batch {

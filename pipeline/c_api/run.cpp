@@ -78,18 +78,9 @@ brigade_status brigade_run_output(brigade_run* run, const char* name, brigade_ou
     BRIGADE_C_NEEDS(run);
     BRIGADE_C_NEEDS(name);
     BRIGADE_C_NEEDS(output);
-    auto made = std::make_unique<brigade_output>();
-    const std::lock_guard lock(run->mutex);
-    std::weak_ptr<SharedOutput>& known = run->outputs[name];
-    made->shared = known.lock();
-    if (made->shared == nullptr) {
-      Output opened = run->run->output(name);
-      if (const auto readable = opened.check(); !readable)
-        return fail(BRIGADE_ERROR_ARGUMENT, readable.error().message);
-      made->shared = std::make_shared<SharedOutput>(std::move(opened));
-      known = made->shared;
-    }
-    *output = made.release();
+    auto shared = run->outputs.get(name, [&] { return run->run->output(name); });
+    if (!shared) return fail(BRIGADE_ERROR_ARGUMENT, shared.error().message);
+    *output = new brigade_output{std::move(*shared)};
     return BRIGADE_OK;
   });
 }
@@ -99,15 +90,14 @@ brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, co
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(output);
     BRIGADE_C_NEEDS(batch);
-    SharedOutput& shared = *output->shared;
-    const OutputCall call(shared);
+    SharedEnd<Output>& shared = *output->shared;
+    const OneCall call(shared.in_call);
     if (!call.is_mine())
       return fail(BRIGADE_ERROR_BUSY,
                   "another thread asks this output for its next batch; one at a time may");
-    const auto& place = *shared.places.emplace(file == nullptr ? "?" : file).first;
     was_interrupted() = false;
-    auto next = shared.output.next_in_epoch(epoch, {place.c_str(), line});
-    if (!next) return fail(why_not(shared.output), next.error().message);
+    auto next = shared.end.next_in_epoch(epoch, {shared.place(file), line});
+    if (!next) return fail(why_not(shared.end), next.error().message);
     if (!*next) return BRIGADE_END;
     *batch = new brigade_batch{std::move(**next)};
     return BRIGADE_OK;
@@ -116,14 +106,14 @@ brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, co
 
 int32_t brigade_output_ended(brigade_output* output) {
   if (output == nullptr) return 1;
-  const OutputCall call(*output->shared);
-  return call.is_mine() && output->shared->output.ended();
+  const OneCall call(output->shared->in_call);
+  return call.is_mine() && output->shared->end.ended();
 }
 
 int32_t brigade_output_full(brigade_output* output) {
   if (output == nullptr) return 0;
-  const OutputCall call(*output->shared);
-  return call.is_mine() && output->shared->output.full();
+  const OneCall call(output->shared->in_call);
+  return call.is_mine() && output->shared->end.full();
 }
 
 void brigade_output_close(brigade_output* output) { delete output; }

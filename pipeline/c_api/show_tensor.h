@@ -1,10 +1,11 @@
 #pragma once
 
-// A tensor as the C ABI shows it: brigade_tensor of c.h. Any thread.
+// A tensor as the C ABI shows it, brigade_tensor of c.h, and gives it another shape. Any thread.
 
 #include <brigade/c.h>
 
 #include <brigade/record.h>
+#include "pipeline/c_api/c_call.h"
 
 namespace brigade::c_api {
 
@@ -26,6 +27,19 @@ inline brigade_tensor show_tensor(const Field& field, const void* data, const Sh
     stride *= shape[dimension];
   }
   return shown;
+}
+
+/// Of a ragged one that the caller writes; `sizes` has `rank` numbers.
+inline brigade_status resize_tensor(const TensorSlot& tensor, const std::int64_t* sizes,
+                                    std::int32_t rank) {
+  if (rank != 0) BRIGADE_C_NEEDS(sizes);
+  if (rank < 0 || rank > kRankMax)
+    return fail(BRIGADE_ERROR_ARGUMENT, concat("rank ", rank, " is not in 0 .. ", kRankMax));
+  Shape shape;
+  for (std::int32_t i = 0; i < rank; ++i) shape.push_back(sizes[i]);
+  TensorSlot resized = tensor;
+  const auto fits = resized.resize(shape);
+  return fits ? BRIGADE_OK : fail(BRIGADE_ERROR_ARGUMENT, fits.error().message);
 }
 
 }  // namespace brigade::c_api

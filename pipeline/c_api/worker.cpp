@@ -191,16 +191,10 @@ brigade_status brigade_worker_resize(brigade_worker* worker, const char* name, c
   return c_api::guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(worker);
     BRIGADE_C_NEEDS(name);
-    if (rank != 0) BRIGADE_C_NEEDS(sizes);
     if (!worker->task) return no_task();
     Frame* const frame = worker->task->out;
     if (frame == nullptr || frame->find(name) == nullptr) return no_tensor(frame, name, true);
-    if (rank < 0 || rank > kRankMax)
-      return fail(BRIGADE_ERROR_ARGUMENT, concat("rank ", rank, " is not in 0 .. ", kRankMax));
-    Shape shape;
-    for (int i = 0; i < rank; ++i) shape.push_back(sizes[i]);
-    const auto resized = Outputs(*frame)[name].resize(shape);
-    return resized ? BRIGADE_OK : fail(BRIGADE_ERROR_ARGUMENT, resized.error().message);
+    return resize_tensor(Outputs(*frame)[name], sizes, rank);
   });
 }
 

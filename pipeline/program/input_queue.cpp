@@ -43,10 +43,23 @@ Result<void> InputQueue::check_process() const {
   return Error{concat("input ", quote(stage().name), ": ", kForkedText)};
 }
 
+Result<void> InputQueue::check() const {
+  BRIGADE_TRY(check_process());
+  const std::lock_guard lock(mutex_);
+  if (closed_) return closed_before();
+  return {};
+}
+
 bool InputQueue::ended() const {
   if (mark_.in_child()) return true;
   const std::lock_guard lock(mutex_);
   return over_ || stream_ends_.stop() != Stop::none;
+}
+
+bool InputQueue::full() const {
+  if (mark_.in_child()) return false;
+  const std::lock_guard lock(mutex_);
+  return handed_ == task_ && held_ > 0;
 }
 
 Error InputQueue::closed_before() const {
@@ -345,9 +358,11 @@ Slot::~Slot() {
   }
 }
 
-TensorSlot Slot::operator[](std::string_view name) {
+TensorSlot Slot::operator[](std::string_view name) { return record()[name]; }
+
+Outputs Slot::record() {
   BRIGADE_CHECK(held_ != nullptr, "the slot was submitted");
-  return held_->place->writer.outputs()[name];
+  return held_->place->writer.outputs();
 }
 
 const SampleInfo& Slot::sample() const {

@@ -47,7 +47,10 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
   static constexpr std::int64_t kForEver = INT64_MAX;
   /// As Input::acquire(). `until_ns`: on the clock of monotonic_ns(); 0: no wait.
   Result<std::optional<Slot>> acquire(std::int64_t until_ns, const Input::Here& at);
+  /// These three: as Input has them.
+  Result<void> check() const;
   bool ended() const;
+  bool full() const;
   Result<void> end_epoch();
   Result<void> close();
   /// The last handle on it has gone: closes it, unless it is.

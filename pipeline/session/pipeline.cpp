@@ -202,7 +202,14 @@ Result<std::optional<Slot>> Input::acquire_for(std::chrono::nanoseconds timeout,
   return handle_->queue->acquire(now + std::clamp<std::int64_t>(timeout.count(), 0, most), here);
 }
 
+Result<void> Input::check() const {
+  BRIGADE_TRY(handle_->check());
+  return handle_->queue->check();
+}
+
 bool Input::ended() const { return !handle_->queue || handle_->queue->ended(); }
+
+bool Input::full() const { return handle_->queue && handle_->queue->full(); }
 
 Result<void> Input::end_epoch() {
   BRIGADE_TRY(handle_->check());

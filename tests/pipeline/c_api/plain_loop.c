@@ -3,10 +3,11 @@
 #include <string.h>
 
 /* Numbers are promised as functions are. */
-_Static_assert(BRIGADE_END == 1 && BRIGADE_ERROR_ARGUMENT == -1 && BRIGADE_ERROR_GRAPH == -2 &&
-                   BRIGADE_ERROR_RUN == -3 && BRIGADE_ERROR_HELD == -4 &&
-                   BRIGADE_ERROR_UNREAD == -5 && BRIGADE_ERROR_BUSY == -6 &&
-                   BRIGADE_ERROR_MEMORY == -7 && BRIGADE_ERROR_INTERNAL == -8,
+_Static_assert(BRIGADE_END == 1 && BRIGADE_TIMEOUT == 2 && BRIGADE_ERROR_ARGUMENT == -1 &&
+                   BRIGADE_ERROR_GRAPH == -2 && BRIGADE_ERROR_RUN == -3 &&
+                   BRIGADE_ERROR_HELD == -4 && BRIGADE_ERROR_UNREAD == -5 &&
+                   BRIGADE_ERROR_BUSY == -6 && BRIGADE_ERROR_MEMORY == -7 &&
+                   BRIGADE_ERROR_INTERNAL == -8 && BRIGADE_ERROR_INTERRUPTED == -9,
                "codes");
 _Static_assert(BRIGADE_QUIET == 1 && BRIGADE_IN_PROCESS == 2 && BRIGADE_RESUME == 4 &&
                    BRIGADE_OVERWRITE == 8 && BRIGADE_RAGGED == 1 && BRIGADE_WRITABLE == 2,
