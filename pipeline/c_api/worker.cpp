@@ -102,7 +102,7 @@ brigade_status brigade_worker_attach(brigade_worker** worker) {
     BRIGADE_C_NEEDS(worker);
     auto attached = ExecWorker::attach();
     if (!attached) return fail(BRIGADE_ERROR_RUN, attached.error().message);
-    auto made = std::make_unique<brigade_worker>(std::move(*attached));
+    std::unique_ptr<brigade_worker> made(new brigade_worker{std::move(*attached)});
     made->params = made->worker->params_json();
     *worker = made.release();
     return BRIGADE_OK;
