@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import cpp_source
 from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
-                          LINES_MAX_OF, NAMES_MAX, NO_LIBRARY, NO_TEST, REFUSED, ROOMS,
-                          SKIPPED_FOLDERS, TESTED, TEXT_SUFFIXES, WORDS)
+                          LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST, REFUSED,
+                          ROOMS, SKIPPED_FOLDERS, TESTED, TEXT_SUFFIXES, WORDS)
 
 # --- the repository ---------------------------------------------------------------------------
 
@@ -95,9 +95,10 @@ def names_of_folders(sources, _root):
             folder, _, name = source.path.rpartition("/")
             folders.setdefault(folder, set()).add(name.rpartition(".")[0])
     for folder, names in folders.items():
-        if len(names) > NAMES_MAX:
-            yield Problem(folder, 1, "size", f"{len(names)} names, at most {NAMES_MAX}: which of "
-                          "them are a room of their own?")
+        limit = NAMES_MAX_OF.get(folder, NAMES_MAX)
+        if len(names) > limit:
+            yield Problem(folder, 1, "size", f"{len(names)} names, at most {limit}: which of them "
+                          "are a room of their own?")
 
 
 def room_of(path: str):

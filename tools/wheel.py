@@ -89,7 +89,7 @@ def main():
     if not (build / "python" / "brigade" / "_brigade.abi3.so").exists():
         sys.exit("wheel: the Python package is not built: it needs python3-dev")
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="brigade_wheel_") as folder:
+    with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
         tree = pathlib.Path(folder, "tree")
         tree.mkdir()
         wheel = (out if plain else pathlib.Path(folder)) / f"brigade-{version()}-{TAG}.whl"

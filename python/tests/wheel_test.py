@@ -28,7 +28,7 @@ class Wheel(unittest.TestCase):
         return done.stdout
 
     def test_runs_where_nothing_else_is(self):
-        with tempfile.TemporaryDirectory(prefix="brigade_wheel_") as folder:
+        with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
             subprocess.run([sys.executable, WHEEL, BUILD, folder, "--plain"], check=True)
             (wheel,) = pathlib.Path(folder).glob("*.whl")
             subprocess.run([sys.executable, "-m", "venv", f"{folder}/venv"], check=True)
