@@ -53,7 +53,7 @@ class Loader:
         self._plan = json.loads(self._graph.plan(_graph.app()))
         self._hold = next(one["hold"] for one in self._plan["stages"]
                           if one["name"] in self._names())
-        self._run = self._iterator = self._state = self._stats = None
+        self._run = self._reading = self._state = self._stats = None
         self._epoch = 0  # that the next iter() reads, or goes on with
         self._closed = False
 
@@ -77,14 +77,15 @@ class Loader:
     def __iter__(self):
         """Of the next epoch; of what is left of one after load_state_dict()."""
         self._check_open()
-        if self._iterator is not None:
-            self._leave(self._iterator)
+        if self._reading is not None:
+            self._leave(self._reading)
         if self._epochs is not None and self._epoch >= self._epochs:
             return iter(())
         if self._run is None:
             self._start()
-        self._iterator = _Epoch(self, self._run.output(self._output_name), self._epoch)
-        return self._with_bar(self._iterator) if self._progress else self._iterator
+        self._reading = _Reading(self._epoch)
+        iterator = _Epoch(self, self._run.output(self._output_name), self._reading)
+        return self._with_bar(iterator) if self._progress else iterator
 
     def __len__(self):
         """Batches of an epoch. TypeError where only the run finds out."""
@@ -103,12 +104,12 @@ class Loader:
             total = None
         return iter(tqdm(iterator, total=total, desc=f"epoch {self._epoch}"))
 
-    def _leave(self, iterator):
+    def _leave(self, reading):
         """An epoch that was not read to its end; the next one begins where it begins."""
-        self._iterator = None
-        if not iterator._given:
+        self._reading = None
+        if not reading.given:
             return
-        self._epoch = iterator._epoch + 1
+        self._epoch = reading.epoch + 1
         if self._epoch < (self._epochs or _EPOCHS_MAX):
             self._state = self._run.state(self._epoch)
         self._end_run()
@@ -129,10 +130,10 @@ class Loader:
         self._start()
         return self._run.output(self._output_name)
 
-    def _finished(self, iterator):
-        if self._iterator is iterator:
-            self._iterator = None
-            self._epoch = iterator._epoch + 1
+    def _finished(self, reading):
+        if self._reading is reading:
+            self._reading = None
+            self._epoch = reading.epoch + 1
 
     # --- positions --------------------------------------------------------------------------------
 
@@ -151,7 +152,7 @@ class Loader:
             raise ValueError("load_state_dict(): expected what state_dict() of a brigade.Loader "
                              f"gave, found {str(state)[:60]}")
         self._end_run()
-        self._iterator = None
+        self._reading = None
         self._state, self._epoch = state["state"], state["epoch"]
 
     # --- the rest ---------------------------------------------------------------------------------
@@ -188,13 +189,23 @@ class Loader:
         self.close()
 
 
+class _Reading:
+    """How far an epoch has been read. Loader and iterator share it, and the iterator holds its
+    loader: so none of them waits for the garbage collector."""
+
+    __slots__ = ("epoch", "given")
+
+    def __init__(self, epoch):
+        self.epoch, self.given = epoch, 0
+
+
 class _Epoch:
     """An iterator over an epoch."""
 
-    __slots__ = ("_loader", "_output", "_epoch", "_given")
+    __slots__ = ("_loader", "_output", "_reading")
 
-    def __init__(self, loader, output, epoch):
-        self._loader, self._output, self._epoch, self._given = loader, output, epoch, 0
+    def __init__(self, loader, output, reading):
+        self._loader, self._output, self._reading = loader, output, reading
 
     def __iter__(self):
         return self
@@ -202,16 +213,17 @@ class _Epoch:
     def __next__(self):
         if self._loader is None:
             raise StopIteration
-        if self._loader._iterator is not self:
+        reading = self._reading
+        if self._loader._reading is not reading:
             raise RuntimeError("this iterator is of an epoch that a later iter() has ended")
-        if 0 < self._given < self._loader._hold and self._output.full():
+        if 0 < reading.given < self._loader._hold and self._output.full():
             gc.collect()  # cycles may hold some
             if self._output.full():
                 self._output = self._loader._leave_old_batches() or self._output
-        batch = self._output._next(self._epoch, 2)
+        batch = self._output._next(reading.epoch, 2)
         if batch is None:
-            self._loader._finished(self)
+            self._loader._finished(reading)
             self._loader = None
             raise StopIteration
-        self._given += 1
+        reading.given += 1
         return batch

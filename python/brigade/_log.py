@@ -5,6 +5,7 @@ import os
 import threading
 
 logger = logging.getLogger("brigade")
+_END = "\0"  # a line that no run writes: its text is printable
 _LEVELS = {"error: ": logging.ERROR, "warning: ": logging.WARNING}
 
 
@@ -13,22 +14,23 @@ class LogPipe:
     have their levels there, all else is INFO, which Python shows only where it is configured to."""
 
     def __init__(self):
-        self._reads, self.writes = os.pipe()
-        self._thread = threading.Thread(target=self._read, name="brigade-log", daemon=True)
+        reads, self.writes = os.pipe()
+        self._thread = threading.Thread(target=_read, args=(reads,), name="brigade-log",
+                                        daemon=True)
         self._thread.start()
 
-    def _read(self):
-        with os.fdopen(self._reads, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                _log(line.rstrip("\n"))
-
-    def started(self):
-        """The run has its copy: when that one is closed, there are no more lines."""
-        os.close(self.writes)
-
-    def join(self):
-        """Until the last line of a run that is closed has been logged."""
+    def close(self):
+        """Of a run that is closed: its last line has been logged when this returns. It does not
+        wait for the end of the pipe, which a child that was forked meanwhile has open, too."""
+        with os.fdopen(self.writes, "w") as end:
+            end.write(_END + "\n")
         self._thread.join(timeout=1)
+
+
+def _read(descriptor):
+    with os.fdopen(descriptor, encoding="utf-8", errors="replace") as lines:
+        for line in iter(lines.readline, _END + "\n"):
+            _log(line.rstrip("\n"))
 
 
 def _log(line):

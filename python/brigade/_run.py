@@ -41,21 +41,22 @@ class Run:
 
     def __init__(self, graph, kind, limit=0, in_process=False):
         self._kind = kind
-        self._outputs = {}
-        self._summary = None
+        self._outputs = {}  # of the C module: an Output holds its run, which holds none
+        self._summary = self._run = None
         self._log = LogPipe()
         try:
             self._run = graph.start(_graph.app(), _brigade.BRIGADE_IN_PROCESS if in_process else 0,
                                     limit, self._log.writes)
-        finally:
-            self._log.started()
+        except BaseException:
+            self._log.close()
+            raise
         _open_runs.add(self)
 
     def output(self, name):
-        """The output of that name; every call gives the same one."""
+        """The output of that name: every call gives a handle on the same one."""
         if name not in self._outputs:
-            self._outputs[name] = Output(self, self._run.output(name), self._kind)
-        return self._outputs[name]
+            self._outputs[name] = self._run.output(name)
+        return Output(self, self._outputs[name], self._kind)
 
     __getitem__ = output
 
@@ -83,7 +84,7 @@ class Run:
         run, self._run = self._run, None
         _open_runs.discard(self)
         for output in self._outputs.values():
-            output._output.close()
+            output.close()
         run.stop()  # the second one ends it at once
         run.stop()
         try:
@@ -91,7 +92,10 @@ class Run:
         except Error:
             pass  # in a forked child
         run.close()
-        self._log.join()
+        self._log.close()
+
+    def __del__(self):  # dropped without close(): its processes go at once, too
+        self.close()
 
     def __enter__(self):
         return self
@@ -104,12 +108,13 @@ class Run:
             self.close()
 
     def _all_ended(self):
-        return all(output._output.ended() for output in self._outputs.values())
+        return all(output.ended() for output in self._outputs.values())
 
     def _raise_if_failed(self):
         """At the end of an output. A failure ends all of them; wait() says it."""
-        if self._run is not None and self._all_ended():
-            self._run.wait()
+        run = self._run  # close() may come from another thread
+        if run is not None and self._all_ended():
+            run.wait()
 
 
 class Output:
