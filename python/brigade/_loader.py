@@ -51,15 +51,11 @@ class Loader:
         if hold is not None:
             self._graph.set(f"stages.{self._output_name}.hold={hold}")
         self._plan = json.loads(self._graph.plan(_graph.app()))
-        self._hold = next(one["hold"] for one in self._plan["stages"]
-                          if one["name"] in self._names())
+        # What is read is all that the graph is cut to, so it has one consumer.
+        self._hold = next(one["hold"] for one in self._plan["stages"] if one["kind"] == "consumer")
         self._run = self._reading = self._state = self._stats = None
         self._epoch = 0  # that the next iter() reads, or goes on with
         self._closed = False
-
-    def _names(self):
-        """Of the output, in the plan."""
-        return self._output_name + "_output", self._output_name
 
     def _only_output(self):
         plan = json.loads(self._graph.plan(_graph.app()))
@@ -89,8 +85,7 @@ class Loader:
 
     def __len__(self):
         """Batches of an epoch. TypeError where only the run finds out."""
-        batches = [one["batches"] for one in self._plan["consumers"]
-                   if one["name"] in self._names()]
+        batches = [one["batches"] for one in self._plan["consumers"]]
         if batches and None not in batches:
             return sum(batches)
         raise TypeError(f"how many batches of {self._output_name} an epoch has is not known before "

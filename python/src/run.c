@@ -66,32 +66,27 @@ static void leave_run(Run* self) {
   if (--self->uses.calls == 0 && self->uses.closed) close_run(self);
 }
 
-static PyObject* run_stop(PyObject* object, PyObject* none) {
-  (void)none;
+static PyObject* call_run(PyObject* object, brigade_status (*call)(brigade_run*)) {
   Run* self = (Run*)object;
   brigade_run* run = enter_run(self);
   if (run == NULL) return NULL;
   brigade_status status;
   Py_BEGIN_ALLOW_THREADS;
-  status = brigade_run_stop(run);
+  status = call(run);
   Py_END_ALLOW_THREADS;
   PyObject* result = status ? raise_status(status, NULL) : Py_NewRef(Py_None);
   leave_run(self);
   return result;
 }
 
+static PyObject* run_stop(PyObject* object, PyObject* none) {
+  (void)none;
+  return call_run(object, brigade_run_stop);
+}
+
 static PyObject* run_wait(PyObject* object, PyObject* none) {
   (void)none;
-  Run* self = (Run*)object;
-  brigade_run* run = enter_run(self);
-  if (run == NULL) return NULL;
-  brigade_status status;
-  Py_BEGIN_ALLOW_THREADS;
-  status = brigade_run_wait(run);
-  Py_END_ALLOW_THREADS;
-  PyObject* result = status ? raise_status(status, NULL) : Py_NewRef(Py_None);
-  leave_run(self);
-  return result;
+  return call_run(object, brigade_run_wait);
 }
 
 // state(epoch): of 0, where the outputs stand.
