@@ -14,6 +14,7 @@
 #include "pipeline/supervisor/stop_requests.h"
 #include "pipeline/worker/worker.h"
 #include "stages/builtin.h"
+#include "transports/policy.h"
 
 namespace brigade {
 namespace {
@@ -24,6 +25,10 @@ std::int64_t exec_time_ns() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return monotonic_ns() - (used.tv_sec * 1'000'000'000 + used.tv_nsec);
 }
+
+// A run registers too (shared_segments.cpp), and later than here: the kernel takes 0.01 ms from a
+// process of one thread, and makes one of several wait for all processors (13 ms).
+void join_barriers_early() { (void)SystemPolicy::join_barriers(); }
 
 [[noreturn]] void become_worker(const char* text, const StageTypes& types) {
   const auto role = parse_role(text);
@@ -39,10 +44,12 @@ App::App(int argc, char** argv, const StageTypes& types)
     : arguments_(argv, argv + argc), types_(types), started_ns_(exec_time_ns()) {
   types_.append(builtin_stage_types());
   if (const char* role = std::getenv(kRoleVariable)) become_worker(role, types_);
+  join_barriers_early();
   open_standard_descriptors();
 }
 
 App::App() : types_(builtin_stage_types()), started_ns_(monotonic_ns()) {
+  join_barriers_early();
   open_standard_descriptors();
 }
 
