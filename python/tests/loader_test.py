@@ -105,7 +105,7 @@ class Positions(unittest.TestCase):
 
 class Holding(unittest.TestCase):
     def test_too_many_says_where_they_were_taken(self):
-        with open_loader(graph(), hold=3) as loader:
+        with open_loader(graph(), "work", hold=3) as loader:
             batches = []
             with self.assertRaises(brigade.HeldError) as caught:
                 for batch in loader:

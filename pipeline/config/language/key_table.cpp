@@ -216,11 +216,10 @@ constexpr KeySpec kKeyTable[] = {
         .counts("samples")
         .of(kIndexedProducers),
     row(stage, "hold", whole,
-        "batches that an application has at once, from the oldest that it still holds")
+        "batches that a program which reads it has at once, from the oldest that it still holds")
         .of_member<&StagePlanningKeys::hold>()
         .range(1, kHoldMax)
-        .counts("batches")
-        .of(kConsumers),
+        .counts("batches"),
     row(stage, "shared", names, "those of the graph's shared tensors that its replicas map")
         .not_built(),
 

@@ -18,7 +18,7 @@ bool is_application(const StageSpec& stage) {
          stage.types.front().name.value == kApplication;
 }
 
-const StageSpec* find_stage(const GraphSpec& graph, std::string_view name) {
+auto find_stage(auto& graph, std::string_view name) {
   const auto found =
       std::find_if(graph.stages.begin(), graph.stages.end(),
                    [name](const StageSpec& stage) { return stage.name.value == name; });
@@ -54,8 +54,15 @@ Given<std::uint64_t> batch_of_readers(const GraphSpec& graph, const StageSpec& s
   return {};
 }
 
-StageSpec beneath(const GraphSpec& graph, const StageSpec& stage) {
+/// Takes the stage's `hold:`, which is about its reader.
+StageSpec beneath(const GraphSpec& graph, StageSpec& stage) {
   StageSpec output;
+  output.hold = stage.hold;
+  std::erase_if(stage.keys, [&](const GivenKey& given) {
+    const bool taken = given.key->name == "hold";
+    if (taken) output.keys.push_back(given);
+    return taken;
+  });
   output.name = {output_of(stage.name.value), stage.name.span};
   output.kind = StageKind::consumer;
   output.types.push_back({{std::string(kApplication), stage.name.span}, {}});
@@ -93,7 +100,7 @@ GraphSpec read_by_program(GraphSpec graph, const std::vector<std::string>& stage
   std::set<std::string> kept;
   std::vector<StageSpec> beneath_others;
   for (const std::string& name : stages) {
-    const StageSpec* stage = find_stage(graph, name);
+    StageSpec* stage = find_stage(graph, name);
     if (stage == nullptr) {
       no_such_stage(graph, name, diagnostics);
       continue;

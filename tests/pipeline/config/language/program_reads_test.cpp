@@ -19,7 +19,7 @@ class ProgramReads : public ReadsYaml {
     const GraphSpec graph = parse_graph(read("checkpoint: {file: m.pt}\n"
                                              "stages:\n"
                                              "  a: {producer: p}\n"
-                                             "  b: {producer: p}\n"
+                                             "  b: {producer: p, hold: 9}\n"
                                              "  t: {transform: [x, y], from: [a, b], join: zip}\n"
                                              "  end: {consumer: c, from: {stage: t, batch: 3}, "
                                              "replicas: 2, drop_last: true, params: {q: 1}}\n"
@@ -58,6 +58,10 @@ TEST_F(ProgramReads, OtherStagesGetAnOutput) {
               ElementsAre("a: p()", "b: p()", "t: x(ab)", "b_output: application(b)",
                           "t_output: application(t)"));
   EXPECT_EQ(left_.stages.back().sources.at(0).batch->value, 3u) << "as its reader had it";
+  const StageSpec& b_output = left_.stages.at(3);
+  EXPECT_EQ(b_output.hold, 9u);
+  EXPECT_NE(b_output.find("hold"), nullptr);
+  EXPECT_EQ(left_.stages.at(1).find("hold"), nullptr) << "which is a producer";
 }
 
 TEST_F(ProgramReads, ANameThatIsNotThereIsAnError) {
