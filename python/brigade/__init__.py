@@ -26,8 +26,10 @@ from . import examples
 from ._batch import Batch, Row
 from ._brigade import Tensor
 from ._errors import (BusyError, Diagnostic, Error, GraphError, HeldError, RunError, UnreadError)
+from ._input import Input, Slot
 from ._loader import Loader
 from ._run import Output, Run, open  # noqa: A004
 
-__all__ = ["Batch", "BusyError", "Diagnostic", "Error", "GraphError", "HeldError", "Loader",
-           "Output", "Row", "Run", "RunError", "Tensor", "UnreadError", "examples", "open"]
+__all__ = ["Batch", "BusyError", "Diagnostic", "Error", "GraphError", "HeldError", "Input",
+           "Loader", "Output", "Row", "Run", "RunError", "Slot", "Tensor", "UnreadError",
+           "examples", "open"]

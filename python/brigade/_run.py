@@ -3,13 +3,14 @@
 import atexit
 import gc
 import json
-import sys
 import weakref
 
 from . import _brigade, _graph
 from ._batch import Batch, kind_of_tensors
 from ._errors import Error, HeldError
+from ._input import Input
 from ._log import LogPipe
+from ._place import place_of_caller
 
 _open_runs = weakref.WeakSet()
 ANY_EPOCH = -1
@@ -20,14 +21,6 @@ def _close_all():
     """Workers end with the interpreter, also where threads still read."""
     for run in list(_open_runs):
         run.close()
-
-
-def _place(depth):
-    """Where the program asked: the first frame outside this package and progress bars."""
-    frame = sys._getframe(depth)
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith(("brigade.", "tqdm")):
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
 
 
 class Run:
@@ -55,23 +48,33 @@ class Run:
     def output(self, name):
         """The output of that name: every call gives a handle on the same one."""
         if name not in self._outputs:
-            self._outputs[name] = self._run.output(name)
+            self._outputs[name] = self._open().output(name)
         return Output(self, self._outputs[name], self._kind)
 
     __getitem__ = output
 
+    def input(self, name):
+        """The input of that name, a `producer: application`: every call gives a handle on the same
+        one. It is closed by close(), and with the last handle."""
+        return Input(self._open().input(name), self._kind)
+
+    def _open(self):
+        if self._run is None:
+            raise ValueError("the run is closed")
+        return self._run
+
     def wait(self):
         """Until every stage has ended; raises RunError with why the run failed."""
-        self._run.wait()
+        self._open().wait()
 
     def stop(self):
         """Lets the sources finish and drains the line; the second call ends the run at once."""
-        self._run.stop()
+        self._open().stop()
 
     def state(self, epoch=0):
         """Where the outputs stand, or at the beginning of a later epoch, whatever is left of those
         before it: bytes for `brigade.open(..., state=)`."""
-        return self._run.state(epoch)
+        return self._open().state(epoch)
 
     def stats(self):
         """What `brigade run --summary` writes, once the run has been closed; else empty."""
@@ -128,7 +131,7 @@ class Output:
         return self._next(epoch, 2)
 
     def _next(self, epoch, depth):
-        file, line = _place(depth + 1)
+        file, line = place_of_caller(depth + 1)
         try:
             raw = self._output.next(epoch, file, line)
         except HeldError as error:

@@ -6,3 +6,11 @@ stages:
   numbers: {producer: synthetic, params: {count: 12, shape: [2], dtype: f32}, batch: 4}
   train: {consumer: application, from: numbers}
 """
+
+SQUARES = """\
+# A program gives samples of two numbers, and gets them back in batches of two.
+stages:
+  tasks: {producer: application, tensors: {x: {dtype: f32, shape: [2]}}}
+  work: {transform: passthrough, from: tasks, batch: 2}
+  results: {consumer: application, from: work}
+"""

@@ -20,6 +20,9 @@ static const struct {
 };
 _Static_assert(sizeof(long) == 8, "`l` is 64 bits");
 
+const char* dtype_format(brigade_dtype dtype) { return dtypes[dtype].format; }
+const char* dtype_name(brigade_dtype dtype) { return dtypes[dtype].name; }
+
 static int known(brigade_dtype dtype) {
   return dtype >= 0 && (size_t)dtype < sizeof dtypes / sizeof *dtypes;
 }

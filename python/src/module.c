@@ -64,7 +64,8 @@ static int fill(PyObject* module) {
   if (PyModule_AddStringConstant(module, "VERSION", BRIGADE_PACKAGE_VERSION)) return -1;
   if (PyModule_AddIntMacro(module, BRIGADE_QUIET)) return -1;
   if (PyModule_AddIntMacro(module, BRIGADE_IN_PROCESS)) return -1;
-  return add_graph_types(module) || add_run_types(module) || add_batch_types(module);
+  return add_graph_types(module) || add_run_types(module) || add_batch_types(module) ||
+         add_input_types(module);
 }
 
 PyMODINIT_FUNC PyInit__brigade(void) {

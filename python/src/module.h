@@ -39,6 +39,10 @@ PyObject* raise_closed(const char* what);
 /// Text of the library, whatever bytes a file's name has.
 PyObject* text_of(const char* text);
 
+/// Of Python's buffers; NULL of bfloat16, which they do not have. `dtype` is one that exists.
+const char* dtype_format(brigade_dtype dtype);
+const char* dtype_name(brigade_dtype dtype);
+
 PyObject* batch_of(brigade_batch* batch);  // takes the holder that the batch was given with
 PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor);
 
@@ -46,9 +50,15 @@ PyObject* tensor_dlpack(PyObject* self, PyObject* arguments, PyObject* keywords)
 PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);
 PyObject* tensor_bytes_capsule(PyObject* self, PyObject* none);
 
+/// Of a Run; NULL: it is closed, and an exception is set. Every one that is entered is left.
+brigade_run* enter_run(PyObject* run);
+void leave_run(PyObject* run);
+PyObject* run_input(PyObject* run, PyObject* name);
+
 int add_graph_types(PyObject* module);
 int add_run_types(PyObject* module);
 int add_batch_types(PyObject* module);
+int add_input_types(PyObject* module);
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec);
 
 brigade_app* app_handle(PyObject* app);  // NULL: an exception is set

@@ -53,7 +53,8 @@ static void close_run(Run* self) {
   Py_END_ALLOW_THREADS;
 }
 
-static brigade_run* enter_run(Run* self) {
+brigade_run* enter_run(PyObject* object) {
+  Run* self = (Run*)object;
   if (self->uses.closed) {
     raise_closed("run");
     return NULL;
@@ -62,20 +63,20 @@ static brigade_run* enter_run(Run* self) {
   return self->run;
 }
 
-static void leave_run(Run* self) {
+void leave_run(PyObject* object) {
+  Run* self = (Run*)object;
   if (--self->uses.calls == 0 && self->uses.closed) close_run(self);
 }
 
 static PyObject* call_run(PyObject* object, brigade_status (*call)(brigade_run*)) {
-  Run* self = (Run*)object;
-  brigade_run* run = enter_run(self);
+  brigade_run* run = enter_run(object);
   if (run == NULL) return NULL;
   brigade_status status;
   Py_BEGIN_ALLOW_THREADS;
   status = call(run);
   Py_END_ALLOW_THREADS;
   PyObject* result = status ? raise_status(status, NULL) : Py_NewRef(Py_None);
-  leave_run(self);
+  leave_run(object);
   return result;
 }
 
@@ -91,9 +92,8 @@ static PyObject* run_wait(PyObject* object, PyObject* none) {
 
 // state(epoch): of 0, where the outputs stand.
 static PyObject* run_state(PyObject* object, PyObject* argument) {
-  Run* self = (Run*)object;
   const unsigned long long epoch = PyLong_AsUnsignedLongLong(argument);
-  brigade_run* run = PyErr_Occurred() ? NULL : enter_run(self);
+  brigade_run* run = PyErr_Occurred() ? NULL : enter_run(object);
   if (run == NULL) return NULL;
   const void* state = NULL;
   size_t bytes = 0;
@@ -101,14 +101,13 @@ static PyObject* run_state(PyObject* object, PyObject* argument) {
   brigade_status status = brigade_run_state_at_epoch(run, epoch, &state, &bytes);
   PyObject* result =
       status ? raise_status(status, NULL) : PyBytes_FromStringAndSize(state, (Py_ssize_t)bytes);
-  leave_run(self);
+  leave_run(object);
   return result;
 }
 
 static PyObject* run_summary(PyObject* object, PyObject* none) {
   (void)none;
-  Run* self = (Run*)object;
-  brigade_run* run = enter_run(self);
+  brigade_run* run = enter_run(object);
   if (run == NULL) return NULL;
   brigade_status status;
   const char* json = NULL;
@@ -116,7 +115,7 @@ static PyObject* run_summary(PyObject* object, PyObject* none) {
   status = brigade_run_summary(run, &json);
   Py_END_ALLOW_THREADS;
   PyObject* result = status ? raise_status(status, NULL) : text_of(json);
-  leave_run(self);
+  leave_run(object);
   return result;
 }
 
@@ -151,9 +150,8 @@ typedef struct {
 } Output;
 
 static PyObject* run_output(PyObject* object, PyObject* argument) {
-  Run* self = (Run*)object;
   const char* name = PyUnicode_AsUTF8AndSize(argument, NULL);
-  brigade_run* run = name == NULL ? NULL : enter_run(self);
+  brigade_run* run = name == NULL ? NULL : enter_run(object);
   if (run == NULL) return NULL;
   Output* output = (Output*)PyType_GenericAlloc(output_type, 0);
   brigade_status status =
@@ -162,7 +160,7 @@ static PyObject* run_output(PyObject* object, PyObject* argument) {
     Py_CLEAR(output);
     raise_status(status, NULL);
   }
-  leave_run(self);
+  leave_run(object);
   return (PyObject*)output;
 }
 
@@ -239,6 +237,7 @@ static void output_dealloc(PyObject* object) {
 
 static PyMethodDef run_methods[] = {
     {"output", run_output, METH_O, "A handle on the output of that name."},
+    {"input", run_input, METH_O, "A handle on the input of that name."},
     {"stop", run_stop, METH_NOARGS, "Drains; the second call ends the run at once."},
     {"wait", run_wait, METH_NOARGS, "Until every stage has ended."},
     {"state", run_state, METH_O,

@@ -1,0 +1,166 @@
+"""What a program feeds of a run."""
+
+from ._place import place_of_caller
+
+
+class Input:
+    """A `producer: application` of a run: of `Run.input()`.
+
+    >>> import brigade
+    >>> with brigade.open(brigade.examples.SQUARES, tensors="numpy") as run:
+    ...     tasks = run.input("tasks")
+    ...     for i in range(4):
+    ...         slot = tasks.acquire()
+    ...         slot["x"] = [i, i * i]
+    ...         slot.submit()
+    ...     tasks.close()
+    ...     [batch["x"].tolist() for batch in run["results"]]
+    [[[0.0, 0.0], [1.0, 1.0]], [[2.0, 4.0], [3.0, 9.0]]]
+
+    One thread at a time acquires, and it may be another one than reads the outputs.
+    """
+
+    __slots__ = ("_input", "_kind")
+
+    def __init__(self, handle, kind):
+        self._input, self._kind = handle, kind
+
+    def acquire(self, timeout=None):
+        """The next slot, one sample. Waits while the graph has no room, at most `timeout` seconds
+        where that is given. None when the run takes no more (it was stopped or has failed;
+        `Run.wait()` says which), or when there was no room in that time (`ended()` is False then).
+
+        HeldError: the slots of a whole task are held (`chunk:`). UnreadError: the graph is full of
+        what this thread has not read. Both leave the run as it was."""
+        if timeout is not None and timeout < 0:
+            raise ValueError(f"timeout={timeout}: expected seconds, or None to wait as long as it "
+                             "takes")
+        file, line = place_of_caller(2)
+        raw = self._input.acquire(-1 if timeout is None else timeout, file, line)
+        return None if raw is None else Slot(raw, self._kind)
+
+    def end_epoch(self):
+        """What is acquired next is the first sample of the next of the graph's `epochs:`."""
+        self._input.end_epoch()
+
+    def ended(self):
+        """Whether the run takes no more."""
+        return self._input.ended()
+
+    def close(self):
+        """No more samples. Slots that are held may still be submitted."""
+        self._input.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Slot:
+    """Room for one sample in the graph's own memory. One that goes without submit() is a dropped
+    sample.
+
+    `slot["x"]` is the tensor to write, as an array of NumPy (of torch where the run has its
+    tensors; a memoryview where NumPy is absent): `slot["x"][...] = values`. `slot["x"] = values`
+    copies, and gives a ragged tensor the shape of what is copied. No array of a slot may be left
+    when it is submitted: that memory is the graph's then.
+    """
+
+    __slots__ = ("_raw", "_kind")
+
+    def __init__(self, raw, kind):
+        self._raw, self._kind = raw, kind
+
+    def keys(self):
+        return self._raw.names()
+
+    def __getitem__(self, name):
+        return _array(self._tensor(name), self._kind)
+
+    def __setitem__(self, name, values):
+        tensor = self._tensor(name)
+        view = memoryview(tensor)
+        made = _values(values, tensor.dtype)
+        if tensor.ragged and tuple(made.shape) != view.shape:
+            self.resize(name, made.shape)
+            view = memoryview(self._tensor(name))
+        elif tuple(made.shape) != view.shape:
+            raise ValueError(f"tensor {name} is of shape {list(view.shape)}, found "
+                             f"{list(made.shape)}")
+        if view.nbytes:
+            view.cast("B")[:] = memoryview(made).cast("B")
+
+    def resize(self, name, shape):
+        """Of a ragged tensor: its shape for this sample, at most its bounds. Arrays of it that
+        were taken before are of another shape."""
+        self._raw.resize(name, tuple(int(size) for size in shape))
+
+    @property
+    def index(self):
+        """Of the sample, in its epoch."""
+        return self._raw.sample()[2]
+
+    @property
+    def epoch(self):
+        return self._raw.sample()[1]
+
+    def submit(self):
+        """Gives the sample to the graph. BufferError: an array of it is still there. ValueError:
+        a ragged tensor has a shape that `tensors:` does not allow. RunError: the run has ended."""
+        self._raw.submit()
+
+    def drop(self):
+        """Its sample is a dropped one."""
+        self._raw.drop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        """Submits; drops after an exception."""
+        if self._raw.held:
+            self.drop() if kind else self.submit()
+
+    def _tensor(self, name):
+        try:
+            return self._raw.tensor(name)
+        except ValueError as error:
+            if self._raw.held:
+                raise KeyError(str(error)) from None
+            raise
+
+
+def _array(tensor, kind):
+    try:
+        import numpy
+    except ImportError:
+        return memoryview(tensor)
+    made = numpy.asarray(tensor)
+    if kind != "torch":
+        return made
+    import torch
+    made = torch.from_numpy(made)
+    return made.view(torch.bfloat16) if tensor.dtype == "bfloat16" else made
+
+
+def _values(values, dtype):
+    """Contiguous, of that dtype, as a buffer with a shape."""
+    if hasattr(values, "detach"):  # of torch
+        import torch
+        values = values.detach().to("cpu", getattr(torch, dtype)).contiguous()
+        return (values.view(torch.int16) if dtype == "bfloat16" else values).numpy()
+    try:
+        import numpy
+    except ImportError:
+        made = memoryview(values)
+        if dtype != "uint8":
+            raise TypeError(f"values of {dtype} are copied by NumPy, which is not installed: write "
+                            "to slot[name], a memoryview") from None
+        return made
+    if dtype == "bfloat16":
+        raise TypeError("NumPy has no bfloat16: give a tensor of torch")
+    if isinstance(values, (bytes, bytearray, memoryview)):
+        return memoryview(values)
+    return numpy.ascontiguousarray(values, dtype).reshape(numpy.shape(values))
