@@ -43,7 +43,7 @@ REFUSED = {
     "pipeline/cli": (("stages",), ("stages/api", "stages/detail", "stages/builtin.h")),
     # What Python needs goes through the C ABI.
     "python/src": (("include/brigade", "base", "transports", "stages", "pipeline"),
-                   ("include/brigade/c.h",)),
+                   ("include/brigade/c.h", "include/brigade/worker.h")),
     # Tests' helpers are below benchmarks.
     "bench": (("tests",), ("tests/support",)),
     "tests": (("bench",), ()),

@@ -24,12 +24,13 @@ if not __version__ == _brigade.VERSION == _brigade.version():
 
 from . import examples
 from ._batch import Batch, Row
-from ._brigade import Tensor
+from ._brigade import Sample, Task, Tensor
 from ._errors import (BusyError, Diagnostic, Error, GraphError, HeldError, RunError, UnreadError)
 from ._input import Input, Slot
 from ._loader import Loader
 from ._run import Output, Run, open  # noqa: A004
+from ._worker import Worker, attach
 
 __all__ = ["Batch", "BusyError", "Diagnostic", "Error", "GraphError", "HeldError", "Input",
-           "Loader", "Output", "Row", "Run", "RunError", "Slot", "Tensor", "UnreadError",
-           "examples", "open"]
+           "Loader", "Output", "Row", "Run", "RunError", "Sample", "Slot", "Task", "Tensor",
+           "UnreadError", "Worker", "attach", "examples", "open"]

@@ -27,7 +27,7 @@ static int known(brigade_dtype dtype) {
   return dtype >= 0 && (size_t)dtype < sizeof dtypes / sizeof *dtypes;
 }
 
-PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor) {
+static Tensor* new_tensor(const brigade_tensor* tensor) {
   if (!known(tensor->dtype)) {
     PyErr_Format(PyExc_TypeError, "tensor %s: dtype %d is unknown to this package", tensor->name,
                  (int)tensor->dtype);
@@ -35,8 +35,6 @@ PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor) {
   }
   Tensor* self = (Tensor*)PyType_GenericAlloc(tensor_type, 0);
   if (self == NULL) return NULL;
-  brigade_batch_retain(batch);
-  self->batch = batch;
   self->tensor = *tensor;
   self->contiguous = 1;
   int64_t packed = 1;
@@ -46,21 +44,46 @@ PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor) {
     if (tensor->shape[d] > 1 && tensor->strides[d] != packed) self->contiguous = 0;
     packed *= tensor->shape[d];
   }
+  return self;
+}
+
+PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor) {
+  Tensor* self = new_tensor(tensor);
+  if (self == NULL) return NULL;
+  brigade_batch_retain(batch);
+  self->batch = batch;
   return (PyObject*)self;
+}
+
+PyObject* tensor_of_task(Task* task, const brigade_tensor* tensor) {
+  Tensor* self = new_tensor(tensor);
+  if (self == NULL) return NULL;
+  self->task = (Task*)Py_NewRef((PyObject*)task);
+  self->name = text_of(tensor->name);
+  self->tensor.name = self->name == NULL ? NULL : PyUnicode_AsUTF8AndSize(self->name, NULL);
+  if (self->tensor.name != NULL) return (PyObject*)self;
+  Py_DECREF((PyObject*)self);
+  return NULL;
 }
 
 static void tensor_dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  brigade_batch_release(((Tensor*)object)->batch);
+  Tensor* self = (Tensor*)object;
+  brigade_batch_release(self->batch);
+  Py_XDECREF((PyObject*)self->task);
+  Py_XDECREF(self->name);
   PyObject_Free(object);
   Py_DECREF(type);
 }
 
 static const char* why_no_buffer(const Tensor* self, int flags) {
   if (dtypes[self->tensor.dtype].format == NULL) return "buffers have no bfloat16: take DLPack";
-  if (self->tensor.flags & BRIGADE_RAGGED) return "it is ragged: take it of batch.row(i)";
+  if (self->task != NULL && task_lends(self->task) != NULL) return task_lends(self->task);
+  if (self->task == NULL && (self->tensor.flags & BRIGADE_RAGGED))
+    return "it is ragged: take it of batch.row(i)";
   if ((flags & PyBUF_WRITABLE) && !(self->tensor.flags & BRIGADE_WRITABLE))
-    return "other stages read it, too: make a copy to write";
+    return self->task == NULL ? "other stages read it, too: make a copy to write"
+                              : "it is an input: make a copy to write";
   const int plain = (flags & PyBUF_STRIDES) != PyBUF_STRIDES ||
                     (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
                     (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
@@ -78,6 +101,7 @@ static int tensor_buffer(PyObject* object, Py_buffer* view, int flags) {
     PyErr_Format(PyExc_BufferError, "tensor %s: %s", self->tensor.name, why);
     return -1;
   }
+  if (self->task != NULL) task_count(self->task, 1);
   view->obj = Py_NewRef(object);
   view->buf = self->tensor.data;
   view->len = (Py_ssize_t)self->tensor.bytes;
@@ -90,6 +114,11 @@ static int tensor_buffer(PyObject* object, Py_buffer* view, int flags) {
   view->suboffsets = NULL;
   view->internal = NULL;
   return 0;
+}
+
+static void tensor_buffer_end(PyObject* object, Py_buffer* view) {
+  (void)view;
+  if (((Tensor*)object)->task != NULL) task_count(((Tensor*)object)->task, -1);
 }
 
 static PyObject* tensor_name(PyObject* self, void* none) {
@@ -147,6 +176,7 @@ static PyMethodDef tensor_methods[] = {
 static PyType_Slot tensor_slots[] = {
     {Py_tp_dealloc, tensor_dealloc},
     {Py_bf_getbuffer, tensor_buffer},
+    {Py_bf_releasebuffer, tensor_buffer_end},
     {Py_tp_getset, tensor_properties},
     {Py_tp_methods, tensor_methods},
     {Py_tp_doc,

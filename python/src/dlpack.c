@@ -159,6 +159,13 @@ static PyObject* refuse(const Tensor* self, const char* why) {
   return NULL;
 }
 
+static const char* no_capsule(const Tensor* self) {
+  if (self->task != NULL && task_lends(self->task) != NULL) return task_lends(self->task);
+  if (!(self->tensor.flags & BRIGADE_RAGGED)) return NULL;
+  return self->task != NULL ? "it is ragged: take it as a buffer, with NumPy for instance"
+                            : "it is ragged: take it of batch.row(i)";
+}
+
 // The major number of (major, minor); 0 of None.
 static long major_of(PyObject* max_version) {
   if (max_version == Py_None) return 0;
@@ -194,8 +201,7 @@ PyObject* tensor_dlpack(PyObject* object, PyObject* arguments, PyObject* keyword
   if (PyErr_Occurred()) return NULL;
   if (elsewhere) return refuse(self, "it is in the memory of the CPU: take it there, and copy it");
   if (stream != Py_None) return refuse(self, "the CPU has no streams: expected None");
-  if (self->tensor.flags & BRIGADE_RAGGED)
-    return refuse(self, "it is ragged: take it of batch.row(i)");
+  if (no_capsule(self) != NULL) return refuse(self, no_capsule(self));
   if (major >= 1) return versioned_capsule(self, asked == 1);
   const int may_write = (self->tensor.flags & BRIGADE_WRITABLE) != 0;
   if (asked == 0 && !may_write)
@@ -206,8 +212,7 @@ PyObject* tensor_dlpack(PyObject* object, PyObject* arguments, PyObject* keyword
 PyObject* tensor_bytes_capsule(PyObject* object, PyObject* none) {
   (void)none;
   Tensor* self = (Tensor*)object;
-  if (self->tensor.flags & BRIGADE_RAGGED)
-    return refuse(self, "it is ragged: take it of batch.row(i)");
+  if (no_capsule(self) != NULL) return refuse(self, no_capsule(self));
   return managed_capsule(self, !(self->tensor.flags & BRIGADE_WRITABLE), 1);
 }
 

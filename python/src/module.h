@@ -1,7 +1,8 @@
 #pragma once
 
-// The C module behind the package `brigade`: c.h as Python objects, and nothing beside it. The
-// package's own modules make of it what users see. One stable ABI for all CPythons from 3.11 on.
+// The C module behind the package `brigade`: c.h and worker.h as Python objects, and nothing beside
+// them. The package's own modules make of it what users see. One stable ABI for all CPythons
+// from 3.11 on.
 //
 // Every call of c.h that can wait releases the GIL. A handle that is closed while other threads are
 // in calls with it is closed by the last of them (`Uses`). What others hold of a batch (a capsule's
@@ -11,6 +12,7 @@
 #include <Python.h>
 
 #include <brigade/c.h>
+#include <brigade/worker.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -24,7 +26,18 @@ typedef struct {
 } Batch;
 
 typedef struct {
-  PyObject_HEAD brigade_batch* batch;  // retained
+  PyObject_HEAD brigade_worker* worker;
+  Uses uses;
+  int busy;  // a call is in progress that one thread at a time makes
+  int forks;
+} Worker;
+
+typedef struct Task Task;
+
+typedef struct {
+  PyObject_HEAD brigade_batch* batch;  // retained; NULL: of a task
+  Task* task;
+  PyObject* name;  // of a task's, whose library forgets it
   brigade_tensor tensor;
   Py_ssize_t shape[BRIGADE_RANK_MAX];
   Py_ssize_t strides[BRIGADE_RANK_MAX];  // in bytes
@@ -45,6 +58,11 @@ const char* dtype_name(brigade_dtype dtype);
 
 PyObject* batch_of(brigade_batch* batch);  // takes the holder that the batch was given with
 PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor);
+PyObject* tensor_of_task(Task* task, const brigade_tensor* tensor);
+
+PyObject* task_of(Worker* worker, const brigade_task* given);
+const char* task_lends(const Task* task);  // NULL: it does; else why it does not any more
+void task_count(Task* task, int views);    // that begin, or, below 0, end
 
 PyObject* tensor_dlpack(PyObject* self, PyObject* arguments, PyObject* keywords);
 PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);
@@ -55,10 +73,19 @@ brigade_run* enter_run(PyObject* run);
 void leave_run(PyObject* run);
 PyObject* run_input(PyObject* run, PyObject* name);
 
+/// Around a call with it; the second pair keeps other threads' calls of that pair away, and raises
+/// what the call's status says. NULL: an exception is set, and nothing is to be left.
+brigade_worker* enter_worker(Worker* self);
+void leave_worker(Worker* self);
+brigade_worker* enter_alone(Worker* self);
+PyObject* leave_alone(Worker* self, brigade_status status, PyObject* result);
+
 int add_graph_types(PyObject* module);
 int add_run_types(PyObject* module);
 int add_batch_types(PyObject* module);
 int add_input_types(PyObject* module);
+int add_worker_types(PyObject* module);
+int add_task_types(PyObject* module);
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec);
 
 brigade_app* app_handle(PyObject* app);  // NULL: an exception is set

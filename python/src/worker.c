@@ -1,0 +1,202 @@
+// worker.h: this process as a replica of a stage.
+
+#include <pthread.h>
+
+#include "module.h"
+
+static PyTypeObject* worker_type;
+
+static int forks;  // of this process and its parents: a child is no replica
+static void count_fork(void) { ++forks; }
+
+static void close_worker(Worker* self) {
+  brigade_worker* worker = self->worker;
+  self->worker = NULL;
+  if (self->forks != forks) return;
+  Py_BEGIN_ALLOW_THREADS;
+  brigade_worker_close(worker);
+  Py_END_ALLOW_THREADS;
+}
+
+brigade_worker* enter_worker(Worker* self) {
+  if (self->uses.closed) {
+    raise_closed("worker");
+    return NULL;
+  }
+  if (self->forks != forks) {
+    PyErr_SetString(PyExc_RuntimeError, "the replica is this process's parent");
+    return NULL;
+  }
+  ++self->uses.calls;
+  return self->worker;
+}
+
+void leave_worker(Worker* self) {
+  if (--self->uses.calls == 0 && self->uses.closed) close_worker(self);
+}
+
+brigade_worker* enter_alone(Worker* self) {
+  if (self->busy) {
+    PyErr_SetString(PyExc_RuntimeError, "another thread is in a call with the worker");
+    return NULL;
+  }
+  brigade_worker* worker = enter_worker(self);
+  self->busy = worker != NULL;
+  return worker;
+}
+
+PyObject* leave_alone(Worker* self, brigade_status status, PyObject* result) {
+  self->busy = 0;
+  leave_worker(self);
+  if (status < 0) {
+    Py_XDECREF(result);
+    return raise_status(status, NULL);
+  }
+  return result;
+}
+
+static PyObject* attach(PyObject* module, PyObject* none) {
+  (void)module;
+  (void)none;
+  Worker* self = (Worker*)PyType_GenericAlloc(worker_type, 0);
+  if (self == NULL) return NULL;
+  self->forks = forks;
+  brigade_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = brigade_worker_attach(&self->worker);
+  Py_END_ALLOW_THREADS;
+  if (!status) return (PyObject*)self;
+  Py_DECREF((PyObject*)self);
+  return raise_status(status, NULL);
+}
+
+static PyObject* worker_next(PyObject* object, PyObject* none) {
+  (void)none;
+  Worker* self = (Worker*)object;
+  brigade_worker* worker = enter_alone(self);
+  if (worker == NULL) return NULL;
+  brigade_task task = {.size = sizeof task};
+  brigade_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = brigade_worker_next(worker, &task);
+  Py_END_ALLOW_THREADS;
+  PyObject* result = status == BRIGADE_OK    ? task_of(self, &task)
+                     : status == BRIGADE_END ? Py_NewRef(Py_None)
+                                             : NULL;
+  return leave_alone(self, status, result);
+}
+
+static PyObject* worker_describe(PyObject* object, PyObject* none) {
+  (void)none;
+  Worker* self = (Worker*)object;
+  brigade_worker* worker = enter_worker(self);
+  if (worker == NULL) return NULL;
+  brigade_worker_info info = {.size = sizeof info};
+  const brigade_status status = brigade_worker_describe(worker, &info);
+  PyObject* result = NULL;
+  if (status)
+    raise_status(status, NULL);
+  else
+    result = Py_BuildValue(
+        "{s:N,s:N,s:N,s:i,s:i,s:i,s:i,s:N,s:K,s:K}", "stage", text_of(info.stage), "params",
+        text_of(info.params), "device", text_of(info.device), "kind", (int)info.kind, "replica",
+        (int)info.replica, "replicas", (int)info.replicas, "threads", (int)info.threads, "batched",
+        PyBool_FromLong(info.batched), "samples_max", (unsigned long long)info.samples_max, "seed",
+        (unsigned long long)info.seed);
+  leave_worker(self);
+  return result;
+}
+
+static PyObject* said(Worker* self, brigade_status status) {
+  PyObject* result = status ? raise_status(status, NULL) : Py_NewRef(Py_None);
+  leave_worker(self);
+  return result;
+}
+
+// Counts stay whole numbers.
+static PyObject* worker_report(PyObject* object, PyObject* arguments) {
+  Worker* self = (Worker*)object;
+  const char* name = NULL;
+  PyObject* value = NULL;
+  if (!PyArg_ParseTuple(arguments, "sO", &name, &value)) return NULL;
+  const int whole = PyLong_Check(value);
+  const unsigned long long count = whole ? PyLong_AsUnsignedLongLong(value) : 0;
+  const double number = whole ? 0 : PyFloat_AsDouble(value);
+  brigade_worker* worker = PyErr_Occurred() ? NULL : enter_worker(self);
+  if (worker == NULL) return NULL;
+  brigade_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = whole ? brigade_worker_report_count(worker, name, count)
+                 : brigade_worker_report(worker, name, number);
+  Py_END_ALLOW_THREADS;
+  return said(self, status);
+}
+
+static PyObject* say(PyObject* object, PyObject* argument,
+                     brigade_status (*how)(brigade_worker*, const char*)) {
+  Worker* self = (Worker*)object;
+  const char* text = PyUnicode_AsUTF8AndSize(argument, NULL);
+  brigade_worker* worker = text == NULL ? NULL : enter_worker(self);
+  if (worker == NULL) return NULL;
+  brigade_status status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = how(worker, text);
+  Py_END_ALLOW_THREADS;
+  return said(self, status);
+}
+
+static PyObject* worker_log(PyObject* self, PyObject* line) {
+  return say(self, line, brigade_worker_log);
+}
+
+static PyObject* worker_fail(PyObject* self, PyObject* why) {
+  return say(self, why, brigade_worker_fail);
+}
+
+static PyObject* worker_close(PyObject* object, PyObject* none) {
+  (void)none;
+  Worker* self = (Worker*)object;
+  if (self->uses.closed) Py_RETURN_NONE;
+  self->uses.closed = 1;
+  if (self->uses.calls == 0) close_worker(self);
+  Py_RETURN_NONE;
+}
+
+static void worker_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  Worker* self = (Worker*)object;
+  if (self->worker != NULL) close_worker(self);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+static PyMethodDef worker_methods[] = {
+    {"describe", worker_describe, METH_NOARGS, "A dict; `params` is JSON."},
+    {"next", worker_next, METH_NOARGS, "The next Task, or None at the end; waits."},
+    {"report", worker_report, METH_VARARGS, "report(name, value): a count, or a float."},
+    {"log", worker_log, METH_O, "log(line)."},
+    {"fail", worker_fail, METH_O, "fail(why): the run ends."},
+    {"close", worker_close, METH_NOARGS, "At the end; before it the replica counts as dead."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot worker_slots[] = {
+    {Py_tp_dealloc, worker_dealloc},
+    {Py_tp_methods, worker_methods},
+    {Py_tp_doc, "This process as a replica; of attach()."},
+    {0, NULL},
+};
+static PyType_Spec worker_spec = {"brigade._brigade.Worker", sizeof(Worker), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  worker_slots};
+
+static PyMethodDef functions[] = {
+    {"attach", attach, METH_NOARGS, "Once, in the process that `exec:` has started: a Worker."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_worker_types(PyObject* module) {
+  worker_type = add_type(module, &worker_spec);
+  if (worker_type == NULL || add_task_types(module)) return -1;
+  pthread_atfork(NULL, NULL, count_fork);
+  return PyModule_AddFunctions(module, functions);
+}
