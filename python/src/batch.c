@@ -76,12 +76,17 @@ static void tensor_dealloc(PyObject* object) {
   Py_DECREF(type);
 }
 
+static int is_writable(const Tensor* self) { return (self->tensor.flags & BRIGADE_WRITABLE) != 0; }
+
 static const char* why_no_buffer(const Tensor* self, int flags) {
-  if (dtypes[self->tensor.dtype].format == NULL) return "buffers have no bfloat16: take DLPack";
-  if (self->task != NULL && task_lends(self->task) != NULL) return task_lends(self->task);
-  if (self->task == NULL && (self->tensor.flags & BRIGADE_RAGGED))
+  if (self->task != NULL) {
+    if (task_lends(self->task) != NULL) return task_lends(self->task);
+  } else if (dtypes[self->tensor.dtype].format == NULL) {
+    return "buffers have no bfloat16: take DLPack";
+  } else if (self->tensor.flags & BRIGADE_RAGGED) {
     return "it is ragged: take it of batch.row(i)";
-  if ((flags & PyBUF_WRITABLE) && !(self->tensor.flags & BRIGADE_WRITABLE))
+  }
+  if ((flags & PyBUF_WRITABLE) && !is_writable(self))
     return self->task == NULL ? "other stages read it, too: make a copy to write"
                               : "it is an input: make a copy to write";
   const int plain = (flags & PyBUF_STRIDES) != PyBUF_STRIDES ||
@@ -101,24 +106,26 @@ static int tensor_buffer(PyObject* object, Py_buffer* view, int flags) {
     PyErr_Format(PyExc_BufferError, "tensor %s: %s", self->tensor.name, why);
     return -1;
   }
-  if (self->task != NULL) task_count(self->task, 1);
   view->obj = Py_NewRef(object);
   view->buf = self->tensor.data;
   view->len = (Py_ssize_t)self->tensor.bytes;
-  view->readonly = !(self->tensor.flags & BRIGADE_WRITABLE);
+  view->readonly = !is_writable(self);
   view->itemsize = (Py_ssize_t)self->tensor.element_bytes;
-  view->format = flags & PyBUF_FORMAT ? (char*)dtypes[self->tensor.dtype].format : NULL;
+  const char* format = dtypes[self->tensor.dtype].format;  // of a task bfloat16 is its 16 bits
+  view->format = flags & PyBUF_FORMAT ? (char*)(format == NULL ? "h" : format) : NULL;
   view->ndim = self->tensor.rank;
   view->shape = flags & PyBUF_ND ? self->shape : NULL;
   view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL;
   view->suboffsets = NULL;
   view->internal = NULL;
+  if (self->task != NULL) task_count(self->task, is_writable(self), 1);
   return 0;
 }
 
 static void tensor_buffer_end(PyObject* object, Py_buffer* view) {
   (void)view;
-  if (((Tensor*)object)->task != NULL) task_count(((Tensor*)object)->task, -1);
+  const Tensor* self = (Tensor*)object;
+  if (self->task != NULL) task_count(self->task, is_writable(self), -1);
 }
 
 static PyObject* tensor_name(PyObject* self, void* none) {

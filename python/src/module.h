@@ -61,8 +61,8 @@ PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor);
 PyObject* tensor_of_task(Task* task, const brigade_tensor* tensor);
 
 PyObject* task_of(Worker* worker, const brigade_task* given);
-const char* task_lends(const Task* task);  // NULL: it does; else why it does not any more
-void task_count(Task* task, int views);    // that begin, or, below 0, end
+const char* task_lends(const Task* task);            // NULL: it does; else why it does not any more
+void task_count(Task* task, int output, int views);  // that begin, or, below 0, end
 
 PyObject* tensor_dlpack(PyObject* self, PyObject* arguments, PyObject* keywords);
 PyObject* tensor_dlpack_device(PyObject* self, PyObject* none);

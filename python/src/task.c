@@ -14,7 +14,7 @@ struct Task {
   uint64_t samples;
   uint64_t inputs;
   uint64_t outputs;
-  Py_ssize_t views;
+  Py_ssize_t views[2];  // of inputs, of outputs
   int settled;
 };
 
@@ -30,7 +30,7 @@ const char* task_lends(const Task* task) {
   return task->settled ? "its task is settled: take what you need of it before, as a copy" : NULL;
 }
 
-void task_count(Task* task, int views) { task->views += views; }
+void task_count(Task* task, int output, int views) { task->views[output] += views; }
 
 PyObject* task_of(Worker* worker, const brigade_task* given) {
   Task* self = (Task*)PyType_GenericAlloc(task_type, 0);
@@ -184,7 +184,13 @@ static PyObject* settle(Task* self, brigade_status (*how)(brigade_worker*), cons
 
 static PyObject* task_finish(PyObject* self, PyObject* none) {
   (void)none;
-  return settle((Task*)self, brigade_worker_finish, NULL);
+  const Py_ssize_t views = ((Task*)self)->views[1];
+  if (views == 0) return settle((Task*)self, brigade_worker_finish, NULL);
+  PyErr_Format(PyExc_BufferError,
+               "%zd array%s of the task's outputs %s still there: `del` what holds it, so that "
+               "nobody writes what is another sample's then",
+               views, views == 1 ? "" : "s", views == 1 ? "is" : "are");
+  return NULL;
 }
 
 static PyObject* task_drop(PyObject* self, PyObject* none) {
@@ -209,7 +215,7 @@ static PyObject* task_source(PyObject* self, void* none) {
 
 static PyObject* task_views(PyObject* self, void* none) {
   (void)none;
-  return PyLong_FromSsize_t(((Task*)self)->views);
+  return PyLong_FromSsize_t(((Task*)self)->views[0] + ((Task*)self)->views[1]);
 }
 
 static PyObject* task_settled(PyObject* self, void* none) {
@@ -234,7 +240,7 @@ static PyMethodDef task_methods[] = {
      "resize(name, sizes): of a ragged output; what output() gave before is another shape's."},
     {"random", task_random, METH_VARARGS,
      "random(i=0, count=1): the first words of the random numbers of sample i."},
-    {"finish", task_finish, METH_NOARGS, "Its outputs are written."},
+    {"finish", task_finish, METH_NOARGS, "Its outputs are written, and no array of them is left."},
     {"drop", task_drop, METH_NOARGS, "Its samples have no output."},
     {"error", task_error, METH_O, "error(why): its samples have failed."},
     {NULL, NULL, 0, NULL},

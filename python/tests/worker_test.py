@@ -63,8 +63,7 @@ class Programs(unittest.TestCase):
     with worker:
         for task in worker:
             values = memoryview(task.input("data"))
-            total = memoryview(task.output(0))
-            total[()] = sum(values) + task.random(0, 2)[1] % 7
+            memoryview(task.output(0))[()] = sum(values) + task.random(0, 2)[1] % 7
             task.finish()
     """
 
@@ -141,6 +140,10 @@ class Programs(unittest.TestCase):
                         view.release()
                         assert task.views == 0
                         refused(worker.next)
+                        view = memoryview(kept[2])
+                        refused(task.finish)
+                        assert not task.settled
+                        view.release()
                     task.finish()
                     assert task.settled
                     if task is kept[0]:
@@ -154,6 +157,8 @@ class Programs(unittest.TestCase):
                   "as a copy"
         self.assertEqual(self.lines(graph(script)), [
             "ValueError: the last task is not settled: finish it, drop it, or say its error",
+            "BufferError: 1 array of the task's outputs is still there: `del` what holds it, so "
+            "that nobody writes what is another sample's then",
             settled.format("data"), settled.format("sum"), "ValueError: the task is settled",
             "ValueError: the task is settled"])
 
