@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <optional>
+#include <semaphore>
 #include <thread>
 #include <utility>
 
@@ -204,7 +205,9 @@ struct Spawner::Thread {
   std::string program;
   OwnedFd null_fd;
   std::mutex mutex;
-  std::condition_variable changed;
+  // Of a request, and of the end. A condition variable's wait() would ask for the libstdc++ of
+  // GCC 12, and wheels run with older ones.
+  std::counting_semaphore<2> told{0};
   std::optional<SpawnRequest> request;
   std::optional<Result<RunningProcess>> answer;
   OwnedFd answered;  // an eventfd
@@ -220,9 +223,9 @@ struct Spawner::Thread {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, nullptr);
     pthread_setname_np(pthread_self(), "spawner");
-    std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [&] { return over || request.has_value(); });
+      told.acquire();
+      std::unique_lock lock(mutex);
       if (over) return;
       const SpawnRequest asked = *std::exchange(request, std::nullopt);
       lock.unlock();
@@ -255,7 +258,7 @@ Spawner::~Spawner() {
       const std::lock_guard lock(thread_->mutex);
       thread_->over = true;
     }
-    thread_->changed.notify_all();
+    thread_->told.release();
     thread_->thread.join();
   }
 }
@@ -266,7 +269,7 @@ void Spawner::start(SpawnRequest request) {
     BRIGADE_CHECK(!thread_->request && !thread_->answer, "a start is under way");
     thread_->request = std::move(request);
   }
-  thread_->changed.notify_all();
+  thread_->told.release();
 }
 
 int Spawner::started_fd() const { return thread_->answered.get(); }

@@ -5,7 +5,6 @@
 // killed, so ending everybody makes every claim say "ended"; a thread that is still inside a stage
 // after kAbandonAfterNs is given up.
 
-#include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>

@@ -4,13 +4,16 @@
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 BUILD = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path("build/release")
 WHEEL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "wheel.py"
+NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}  # of manylinux_2_34
 LOOP = """
 import pathlib, sys
 import brigade
@@ -26,6 +29,23 @@ class Wheel(unittest.TestCase):
                               env={"PATH": f"{folder}/venv/bin", "HOME": str(folder)})
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
+
+    def test_old_systems_have_what_it_asks_for(self):
+        with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
+            subprocess.run([sys.executable, WHEEL, BUILD, folder, "--plain"], check=True)
+            (wheel,) = pathlib.Path(folder).glob("*.whl")
+            zipfile.ZipFile(wheel).extractall(folder)
+            asked = {}
+            for file in (path for path in pathlib.Path(folder).rglob("*")
+                         if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"):
+                said = subprocess.run(["objdump", "-p", file], check=True, capture_output=True,
+                                      text=True).stdout
+                for library, version in re.findall(r"\b(GLIBC|GLIBCXX|CXXABI)_([0-9.]+)", said):
+                    asked.setdefault(library, set()).add((file.name, version))
+            self.assertEqual(asked.keys(), NEWEST.keys())
+            for library, versions in asked.items():
+                for name, version in versions:
+                    self.assertLessEqual(tuple(map(int, version.split("."))), NEWEST[library], name)
 
     def test_runs_where_nothing_else_is(self):
         with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
