@@ -6,10 +6,12 @@ import json
 from . import _graph
 from ._batch import kind_of_tensors
 from ._errors import RunError
+from ._log import logger
 from ._run import Run
 
 _STATE_VERSION = 1
 _EPOCHS_MAX = 65_536  # that every graph can have
+_TEXT = ("utf-8", "surrogateescape")  # any bytes, there and back
 
 
 class Loader:
@@ -22,6 +24,7 @@ class Loader:
     `hold`: how many batches the program may have at once. `limit`: only the first samples of every
     producer. `tensors`: "torch", "numpy" or "dlpack"; unless given, torch where it is imported,
     else NumPy where it is installed. `in_process`: threads instead of processes, for debuggers.
+    `progress`: a bar of tqdm's for each epoch, where tqdm is installed.
 
     Mistakes in the graph are a `GraphError` of this call; processes start with the first iter().
 
@@ -92,7 +95,12 @@ class Loader:
                         "it has been read: a stage above makes or drops samples as it goes")
 
     def _with_bar(self, iterator):
-        from tqdm.auto import tqdm
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            logger.warning("progress=True shows no bar: tqdm is not installed (pip install tqdm)")
+            self._progress = False  # said once
+            return iterator
         try:
             total = len(self)
         except TypeError:
@@ -134,11 +142,13 @@ class Loader:
 
     def state_dict(self):
         """Behind the last batch that was given, as torchdata has it: for load_state_dict() of a
-        loader of the same graph, which goes on with exactly what was not given yet."""
+        loader of the same graph, which goes on with exactly what was not given yet. Numbers and
+        text, for pickle and for JSON."""
         self._check_open()
         if self._run is None:
             self._start()
-        return {"version": _STATE_VERSION, "epoch": self._epoch, "state": self._run.state()}
+        return {"version": _STATE_VERSION, "epoch": self._epoch,
+                "state": self._run.state().decode(*_TEXT)}
 
     def load_state_dict(self, state):
         """The next iter() goes on there. What does not fit the graph is an error of that call."""
@@ -148,7 +158,8 @@ class Loader:
                              f"gave, found {str(state)[:60]}")
         self._end_run()
         self._reading = None
-        self._state, self._epoch = state["state"], state["epoch"]
+        where, self._epoch = state["state"], state["epoch"]
+        self._state = where if isinstance(where, bytes) else where.encode(*_TEXT)
 
     # --- the rest ---------------------------------------------------------------------------------
 

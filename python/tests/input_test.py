@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import sys
 import threading
 import unittest
 
@@ -245,4 +246,4 @@ def _floats(count):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

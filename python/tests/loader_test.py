@@ -1,12 +1,18 @@
 """Loops over a brigade.Loader, as users write them."""
 
+import contextlib
 import gc
+import io
+import json
 import os
+import pathlib
 import pickle
 import sys
+import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 import brigade
 from graphs import BATCH, EPOCH, SAMPLES, graph, open_loader, seen, whole
@@ -84,6 +90,21 @@ class Positions(unittest.TestCase):
                 for epoch in range(state["epoch"], 2):
                     epochs[epoch] += [seen(batch) for batch in loader]
             self.assertEqual(epochs, whole(2), many)
+
+    def test_are_numbers_and_text(self):
+        path = "/nowhere/\udce9.bin"  # no text of UTF-8
+        with tempfile.TemporaryDirectory() as folder, open_loader(graph()) as loader:
+            next(iter(loader))
+            state = loader.state_dict()
+            pathlib.Path(folder, "state.json").write_text(json.dumps(state))
+            read = json.loads(pathlib.Path(folder, "state.json").read_text())
+            self.assertEqual(read, state)
+            odd = {**state, "state": path}
+            loader.load_state_dict(json.loads(json.dumps(odd)))
+            self.assertEqual(loader._state, os.fsencode(path))
+            for given in (read, {**state, "state": state["state"].encode()}):  # as it was before
+                loader.load_state_dict(given)
+                self.assertEqual([seen(one) for one in loader], whole(1)[0][1:])
 
     def test_before_the_first_batch(self):
         with open_loader(graph()) as loader:
@@ -207,6 +228,43 @@ class BadUse(unittest.TestCase):
             loader.close()
             other.join(10)
             self.assertFalse(other.is_alive())
+
+
+class Progress(unittest.TestCase):
+    """What a terminal or a notebook shows with progress=True."""
+
+    def shown(self, **options):
+        with contextlib.redirect_stderr(io.StringIO()) as shown, \
+                open_loader(graph(), progress=True, **options) as loader:
+            sizes = [[batch.size for batch in loader] for _ in range(2)]
+            for batch in loader:
+                break
+        self.assertEqual(sizes, [EPOCH] * 2)
+        return shown.getvalue()
+
+    def test_is_a_bar_for_each_epoch(self):
+        try:
+            import tqdm  # noqa: F401
+        except ImportError:
+            self.skipTest("tqdm is not installed (python3-tqdm)")
+        shown = self.shown()
+        for epoch in range(3):
+            self.assertIn(f"epoch {epoch}: ", shown)
+        self.assertEqual(shown.count("16/16"), 2)
+
+    def test_of_many_held_batches_names_the_program(self):
+        with contextlib.redirect_stderr(io.StringIO()), \
+                open_loader(graph(), progress=True, hold=2) as loader:
+            with self.assertRaises(brigade.HeldError) as caught:
+                held = list(loader)  # noqa: F841
+        self.assertIn(f"{os.path.basename(__file__)}:", str(caught.exception))
+
+    def test_without_tqdm_is_a_line(self):
+        with mock.patch.dict(sys.modules, {"tqdm": None, "tqdm.auto": None}), \
+                self.assertLogs("brigade", "WARNING") as caught:
+            self.assertEqual(self.shown(), "")
+        self.assertEqual(len(caught.output), 1)
+        self.assertIn("pip install tqdm", caught.output[0])
 
 
 class Runs(unittest.TestCase):

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pathlib
 import pkgutil
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,63 @@ class Alone(unittest.TestCase):
                 "print(type(batch['data']).__name__, memoryview(batch['data']).tolist()[3])\n")
         out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         self.assertEqual((out.stdout, out.stderr), ("Tensor [3.0, 3.0]\n", ""))
+
+
+class Versions(unittest.TestCase):
+    """Package, module and library are of one version, or importing says which is not."""
+
+    PACKAGE = pathlib.Path(brigade.__file__).parent
+
+    def said_by_import(self, folder, **environment):
+        code = ("try:\n    import brigade\nexcept ImportError as error:\n    print(error)\n"
+                "else:\n    print('fits', brigade.__file__)\n")
+        return subprocess.run([sys.executable, "-B", "-P", "-c", code], check=True, text=True,
+                              env={"PYTHONPATH": str(folder), **environment},
+                              stdout=subprocess.PIPE).stdout
+
+    def copied(self, folder, version):
+        """The package, as if it were of that version; module and library stay what they are."""
+        made = pathlib.Path(folder, "brigade")
+        made.mkdir()
+        for file in self.PACKAGE.iterdir():
+            (made / file.name).symlink_to(file.resolve())
+        text = (made / "__init__.py").read_text()
+        (made / "__init__.py").unlink()
+        (made / "__init__.py").write_text(
+            text.replace(f'"{brigade.__version__}"', f'"{version}"'))
+        return folder
+
+    def test_of_the_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("fits", self.said_by_import(self.copied(folder, brigade.__version__)))
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.said_by_import(self.copied(folder, "9.8.7"))
+            self.assertRegex(said, f"package brigade 9.8.7, its module is of {brigade.__version__} "
+                             f"and found libbrigade {brigade.__version__}: install the package")
+
+    def test_of_the_library(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler to make another library with")
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder, "other.so")
+            subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-", "-o", other], text=True,
+                           input='const char* brigade_version(void) { return "0.0.9"; }',
+                           check=True)
+            said = self.said_by_import(self.PACKAGE.parent, LD_PRELOAD=str(other))
+        self.assertRegex(said, "found libbrigade 0.0.9: .*look at LD_LIBRARY_PATH and LD_PRELOAD")
+
+    def test_of_a_library_that_is_gone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.copied(folder, brigade.__version__)
+            module = pathlib.Path(folder, "brigade", "_brigade.abi3.so")
+            content = module.read_bytes()
+            module.unlink()
+            module.write_bytes(content)  # which looks for native/lib beside itself
+            pathlib.Path(folder, "brigade", "native").unlink()
+            said = self.said_by_import(folder)
+        self.assertRegex(said, "its library does not fit or is missing; install the package again "
+                         r"\(libbrigade.so")
 
 
 if __name__ == "__main__":
