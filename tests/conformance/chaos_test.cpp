@@ -50,15 +50,21 @@ struct Total {
 
 using Disturb = std::function<Disturbance(const Plan& plan, std::uint64_t seed)>;
 
-/// `hold`: of the applications that stand in the place of consumers that record; 0: of none.
+/// What of a graph is this program's own.
+struct Applications {
+  std::uint64_t hold = 0;  ///< in the place of consumers that record, and may hold so much; 0: none
+  std::set<std::string> inputs = {};  ///< in the place of these producers
+};
+
 std::string disturbed(const std::string& yaml, std::uint64_t seed, const Disturb& disturb,
-                      Total& total, std::uint64_t hold = 0) {
+                      Total& total, const Applications& applications = {}) {
+  const auto& [hold, inputs] = applications;
   LineRun line;
-  const std::string mistakes = line.prepare(yaml, hold);
+  const std::string mistakes = line.prepare(yaml, hold, inputs);
   if (!mistakes.empty()) return "the graph is not valid: " + mistakes;
-  const PlainLoop plain(line.graph(), line.plan());
+  const PlainLoop plain(line.graph(), line.plan(), line.feeds());
   const Disturbance disturbance = disturb(line.plan(), seed);
-  if (hold > 0) {
+  if (hold > 0 || !inputs.empty()) {
     line.run_as_program(false, seed, disturbance);
   } else {
     line.run(disturbance);
@@ -70,16 +76,31 @@ std::string disturbed(const std::string& yaml, std::uint64_t seed, const Disturb
                 quote(disturbance.repairs), yaml);
 }
 
+/// What may be this program's own: outputs hold at most so much (0: none are), and of the choices
+/// of inputs each comes in its round; a shape without inputs is left out.
+struct Programs {
+  std::uint64_t hold_max = 0;
+  bool feeds = false;
+};
+
 /// One run of every shape.
 void disturb_all_shapes(std::uint64_t round, const Disturb& disturb, Total& total,
-                        std::uint64_t hold_max = 0) {
+                        const Programs& programs = {}) {
   const auto try_shape = [&](const ShapeOfLine& shape) {
     const int replicas = round % 2 == 0 ? 2 : 1 + static_cast<int>(round % 4);
     const int batch = round % 3 == 0 ? 7 : 16;
     const std::uint64_t seed = 1000 * round + static_cast<std::uint64_t>(total.runs);
-    const std::uint64_t hold = hold_max == 0 ? 0 : 1 + seed % hold_max;
-    ASSERT_EQ(disturbed(shape_yaml(shape, replicas, batch), seed, disturb, total, hold), "")
-        << shape.name;
+    const std::string yaml = shape_yaml(shape, replicas, batch);
+    Applications own;
+    if (programs.hold_max > 0) own.hold = 1 + seed % programs.hold_max;
+    if (programs.feeds) {
+      const auto choices = choices_of_inputs(yaml);
+      if (choices.empty()) return;
+      own.inputs = choices[round % choices.size()];
+      if (round % 2 == 0) own.hold = 0;
+    }
+    ASSERT_EQ(disturbed(yaml, seed, disturb, total, own), "")
+        << shape.name << ", inputs " << testing::PrintToString(own.inputs);
   };
   for (const ShapeOfLine& shape : kShapes) {
     try_shape(shape);
@@ -91,9 +112,8 @@ void disturb_all_shapes(std::uint64_t round, const Disturb& disturb, Total& tota
   }
 }
 
-/// Rounds over all shapes until there were enough kills. `hold_max`: of programs that read; 0:
-/// none.
-void kill_many(bool consumers, int wanted, std::uint64_t hold_max = 0) {
+/// Rounds over all shapes until there were enough kills.
+void kill_many(bool consumers, int wanted, const Programs& programs = {}) {
   Total total;
   const auto disturb = [&](const Plan&, std::uint64_t seed) {
     Disturbance disturbance;
@@ -104,7 +124,7 @@ void kill_many(bool consumers, int wanted, std::uint64_t hold_max = 0) {
   };
   for (std::uint64_t round = 0; total.done.kills < wanted; ++round) {
     const int before = total.done.kills;
-    disturb_all_shapes(round, disturb, total, hold_max);
+    disturb_all_shapes(round, disturb, total, programs);
     if (testing::Test::HasFatalFailure()) return;
     ASSERT_GT(total.done.kills, before) << "nobody could be killed";
   }
@@ -117,9 +137,12 @@ TEST(Chaos, NothingIsLostOrRepeatedWhenProducersAndTransformsAreKilled) {
 
 TEST(Chaos, NothingIsLostWhenConsumersAreKilledToo) { kill_many(true, kKills); }
 
-TEST(Chaos, AProgramReadsTheSameWhileWorkersAreKilled) {
-  constexpr std::uint64_t kHoldMax = 5;
-  kill_many(false, kKills, kHoldMax);
+constexpr std::uint64_t kHoldMax = 5;
+
+TEST(Chaos, AProgramReadsTheSameWhileWorkersAreKilled) { kill_many(false, kKills, {kHoldMax}); }
+
+TEST(Chaos, AProgramFeedsTheSameWhileWorkersAreKilled) {
+  kill_many(false, kKills, {kHoldMax, true});
 }
 
 // --- with every worker late, or standing still, at a point of its own, and repairs late, too

@@ -25,6 +25,7 @@
 namespace brigade::conformance {
 namespace {
 
+constexpr std::int64_t kNeverNs = 3'600'000'000'000;
 constexpr auto kFirstCallMax = std::chrono::seconds(5);  // there may be none
 
 /// Calls `act` once unless it is destroyed before.
@@ -55,7 +56,7 @@ class SoftWatchdog {
 
 LineRun::LineRun() : types_(conformance_stage_types().append(builtin_stage_types())) {}
 
-std::string LineRun::prepare(const std::string& yaml, std::uint64_t hold) {
+std::string LineRun::load(const std::string& yaml) {
   yaml_ = yaml;
   FileMetadataProbe metadata;
   const std::string records = folder_.path().string();
@@ -73,10 +74,23 @@ std::string LineRun::prepare(const std::string& yaml, std::uint64_t hold) {
                   .working_directory = "/"});
   if (!loaded.graph) return loaded.messages();
   graph_ = std::move(loaded.graph);
+  return "";
+}
+
+std::string LineRun::prepare(const std::string& yaml, std::uint64_t hold,
+                             const std::set<std::string>& inputs) {
+  std::string mistakes = load(yaml);
+  if (mistakes.empty() && !inputs.empty()) {
+    feeds_ = feeds_of(*graph_, inputs);
+    mistakes = load(with_inputs(yaml, *graph_, inputs));
+  }
+  if (!mistakes.empty()) return mistakes;
   if (hold > 0) make_applications(hold);
   PlanResult planned = plan_graph(*graph_, small_machine());
   for (const PlanProblem& problem : planned.problems) return problem.message;
   plan_ = std::move(planned.plan);
+  for (PlanStage& stage : plan_.stages)  // batches are closed by their samples alone
+    if (stage.is_input()) stage.max_wait_ns = kNeverNs;
   return "";
 }
 
@@ -287,6 +301,20 @@ std::string difference_of_epochs(const ValidGraph& graph, const Plan& plan,
 }
 
 }  // namespace
+
+std::vector<std::set<std::string>> choices_of_inputs(const std::string& yaml) {
+  LineRun line;
+  std::vector<std::set<std::string>> choices;
+  if (!line.prepare(yaml).empty()) return choices;
+  const std::vector<std::string> producers = producers_of(line.graph());
+  for (std::size_t chosen = 1; chosen < std::size_t{1} << producers.size(); ++chosen) {
+    std::set<std::string> inputs;
+    for (std::size_t i = 0; i < producers.size(); ++i)
+      if ((chosen >> i & 1) != 0) inputs.insert(producers[i]);
+    if (LineRun().prepare(yaml, 0, inputs).empty()) choices.push_back(std::move(inputs));
+  }
+  return choices;
+}
 
 std::string differs_from_plain_loop(const std::string& yaml, bool in_process) {
   LineRun line;

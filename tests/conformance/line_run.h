@@ -13,6 +13,7 @@
 #include "pipeline/supervisor/supervisor.h"
 #include "tests/conformance/disturber.h"
 #include "tests/conformance/exec_host.h"
+#include "tests/conformance/feeds.h"
 #include "tests/conformance/plain_loop.h"
 #include "tests/support/keeping_lines.h"
 #include "tests/support/temporary_folder.h"
@@ -36,7 +37,9 @@ class LineRun {
 
   /// Loads and plans; what is wrong with it, or nothing. `hold`: in the place of each `record`
   /// stands an application that holds so many batches.
-  std::string prepare(const std::string& yaml, std::uint64_t hold = 0);
+  /// `inputs`: producers in whose place an application stands, which this program feeds.
+  std::string prepare(const std::string& yaml, std::uint64_t hold = 0,
+                      const std::set<std::string>& inputs = {});
   /// After prepare(): what can be is a program of `exec:` (exec_host.h); how many.
   int make_programs(bool wrong) { return conformance::make_programs(plan_, wrong); }
   /// After prepare(). Ends the program, naming the graph, when a run hangs.
@@ -55,8 +58,9 @@ class LineRun {
     bool in_process = false;
   };
   void run(const Part& part);
-  /// After prepare(), of a graph whose consumers are applications: read by this program, which
-  /// holds what it may and lets go in any order, on several threads. `disturbance`: of processes.
+  /// After prepare(), of a graph whose consumers or producers are applications: read by this
+  /// program, which holds what it may and lets go in any order, on several threads, and fed by it,
+  /// slots submitted likewise. `disturbance`: of processes.
   void run_as_program(bool in_process, std::uint64_t seed, const Disturbance& disturbance = {});
 
   /// The same, from the state of the part before, if there was one.
@@ -72,6 +76,8 @@ class LineRun {
 
   const ValidGraph& graph() const { return *graph_; }
   const Plan& plan() const { return plan_; }
+  /// What the program gives to its inputs: the plain loop's, too, unless it is changed in between.
+  Feeds& feeds() { return feeds_; }
   const RunOutcome& outcome() const { return outcome_; }
   std::vector<Events> records(const Expected& consumer) const;
   /// What a consumer reported under this name; 0: nothing, or several replicas cannot say.
@@ -82,6 +88,7 @@ class LineRun {
   std::string difference_to(const PlainLoop& plain, bool repeats = false) const;
 
  private:
+  std::string load(const std::string& yaml);
   void make_applications(std::uint64_t hold);
   std::set<std::string> spared_of(const Disturbance& disturbance);
   std::string go_on_from(const std::string& bytes, const ProgramPart& part);
@@ -94,12 +101,16 @@ class LineRun {
   KeepingLines lines_;
   std::optional<ValidGraph> graph_;
   Plan plan_;
+  Feeds feeds_;
   RunOutcome outcome_;
   Disturbed disturbed_;
   std::map<std::string, Events> read_;  // by application
   std::string state_;                   // of the last part
   std::uint64_t given_again_ = 0;
 };
+
+/// Every choice of producers in whose place an application may stand.
+std::vector<std::set<std::string>> choices_of_inputs(const std::string& yaml);
 
 /// What differs, or what went wrong before; empty when all is as it must be.
 std::string differs_from_plain_loop(const std::string& yaml, bool in_process);

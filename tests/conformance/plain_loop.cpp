@@ -16,7 +16,7 @@ std::uint64_t count_there(const auto& stream) {
 
 }  // namespace
 
-PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan)
+PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan, const Feeds& feeds)
     : graph_(graph),
       plan_(plan),
       streams_(graph.stages.size()),
@@ -24,7 +24,8 @@ PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan)
   for (const StageNumber s : graph.stages.numbers()) {
     BRIGADE_CHECK(graph.stages[s].name == plan.stages[s].name, graph.stages[s].name);
     if (graph.stages[s].sources.empty()) {
-      streams_[s] = produce(s);
+      const auto given = feeds.find(graph.stages[s].name);
+      streams_[s] = given == feeds.end() ? produce(s) : fed(given->second);
       give_numbers(s);
       continue;
     }
@@ -70,6 +71,19 @@ PlainLoop::Stream PlainLoop::produce(StageNumber stage) const {
       sample.info = {0, index, id, epoch};
       sample.tensors = drips ? drop_of(epoch, index)
                              : PlainTensors{{"data", synthetic(producer, graph_.seed, id)}};
+    }
+  }
+  return stream;
+}
+
+/// What a program gives: the place in an epoch is the id.
+PlainLoop::Stream PlainLoop::fed(const Feed& feed) {
+  Stream stream;
+  for (std::uint32_t epoch = 0; epoch < feed.size(); ++epoch) {
+    for (std::uint64_t index = 0; index < feed[epoch].size(); ++index) {
+      const auto& given = feed[epoch][index];
+      stream.push_back(
+          {{0, index, index, epoch}, given.has_value(), given.value_or(PlainTensors{})});
     }
   }
   return stream;

@@ -3,8 +3,9 @@
 // The same graph computed by simple loops, one sample after the other, without slots, tasks,
 // threads or processes: what every consumer must see and what every edge's audit must say. It knows
 // `synthetic`, `passthrough`, `repeat`, `cache`, `delay`, `count` and the types of test_stages.h,
-// and of the plan takes only the multiple to which epochs are padded (which sample numbers show)
-// and, for `assign: fixed`, the task of stages that take samples.
+// application producers (what a program gives them is handed in), and of the plan takes only the
+// multiple to which epochs are padded (which sample numbers show) and, for `assign: fixed`, the
+// task of stages that take samples.
 //
 //   const PlainLoop plain(graph, plan);
 //   difference(plain.consumers()[0], records)
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "pipeline/plan/plan.h"
+#include "tests/conformance/feeds.h"
 #include "tests/conformance/plain_tensor.h"
 #include "tests/conformance/record.h"
 
@@ -27,8 +29,8 @@ struct ExpectedEdge {
 
 class PlainLoop {
  public:
-  /// Both outlive it; `plan` is the plan of `graph`.
-  PlainLoop(const ValidGraph& graph, const Plan& plan);
+  /// Both outlive it; `plan` is the plan of `graph`. `feeds`: of its inputs.
+  PlainLoop(const ValidGraph& graph, const Plan& plan, const Feeds& feeds = {});
 
   const std::vector<Expected>& consumers() const { return consumers_; }
   /// In the order of the run's audit.
@@ -50,6 +52,7 @@ class PlainLoop {
   };
 
   Stream produce(StageNumber stage) const;
+  static Stream fed(const Feed& feed);
   std::vector<Queue> queues_of(StageNumber stage) const;
   Sample joined(StageNumber stage, const Queue& queue, std::size_t position) const;
   void drop_short(StageNumber stage, Queue& queue) const;

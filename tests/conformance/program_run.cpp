@@ -1,10 +1,9 @@
-// Graphs whose consumers are applications, read by this program.
+// Graphs whose consumers or producers are applications, read and fed by this program.
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <set>
@@ -16,52 +15,12 @@
 #include "pipeline/session/run_session.h"
 #include "tests/conformance/hang_timer.h"
 #include "tests/conformance/line_run.h"
+#include "tests/conformance/on_threads.h"
 #include "tests/conformance/plain_tensor.h"
 #include "tests/conformance/test_stages.h"
 
 namespace brigade::conformance {
 namespace {
-
-/// Lets go of batches in any order, on threads of its own.
-class Returns {
- public:
-  explicit Returns(std::uint64_t seed) {
-    for (std::uint64_t i = 0; i < 2; ++i)
-      threads_.emplace_back([this, i, seed] { let_go(2 * seed + i); });
-  }
-  ~Returns() {
-    over_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-  void add(Batch batch) {
-    const std::lock_guard lock(mutex_);
-    held_.push_back(std::move(batch));
-  }
-
- private:
-  void let_go(std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    for (;;) {
-      std::optional<Batch> one;
-      const bool last = over_;
-      {
-        const std::lock_guard lock(mutex_);
-        if (!held_.empty()) {
-          std::swap(held_[random() % held_.size()], held_.back());
-          one = std::move(held_.back());
-          held_.pop_back();
-        }
-      }
-      if (!one && last) return;
-      if (!one || random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
-
-  std::mutex mutex_;
-  std::vector<Batch> held_;
-  std::atomic<bool> over_{false};
-  std::vector<std::thread> threads_;
-};
 
 Event event_of(const Batch& batch) {
   Event event;
@@ -90,12 +49,16 @@ void LineRun::run_as_program(bool in_process, std::uint64_t seed, const Disturba
   }
   std::atomic<bool> at_work{false};
   std::optional<Disturber> disturber;
-  if (disturbance.kills > 0) disturber.emplace(disturbance, spared, [&] { return at_work.load(); });
+  if (disturbance.kills > 0)
+    disturber.emplace(disturbance, spared, [&] { return at_work || recorded_bytes() > 0; });
   std::vector<std::thread> loops;
+  for (const auto& [name, feed] : feeds_)
+    loops.emplace_back(
+        [seed, &feed, input = (*session)->input(name)] { give_all(*input, feed, seed); });
   for (const PlanStage& stage : plan_.stages) {
-    if (!stage.is_application()) continue;
+    if (!stage.is_output()) continue;
     loops.emplace_back([&, &seen = read_[stage.name], output = (*session)->output(stage.name)] {
-      Returns returns(seed);
+      OnThreads<Batch> returns(seed);
       for (std::uint64_t epoch = 0; epoch <= plan_.epochs; ++epoch) {
         for (;;) {
           auto batch = output->next(epoch, {__FILE__, __LINE__});
@@ -206,7 +169,7 @@ void LineRun::run_as_program(const ProgramPart& part) {
   std::deque<Held> held;  // beyond the end of the run
   std::vector<std::thread> loops;
   for (const PlanStage& stage : plan_.stages) {
-    if (!stage.is_application()) continue;
+    if (!stage.is_output()) continue;
     held.emplace_back(random() % stage.hold, stage.hold, random());
     loops.emplace_back([&, &seen = read_[stage.name], &keeps = held.back(),
                         output = (*session)->output(stage.name)] {

@@ -30,8 +30,6 @@ PlainTensors read_slot(const Inputs& in, std::int64_t slot) {
   return tensors;
 }
 
-namespace {
-
 Result<void> write_slot(const PlainTensors& tensors, Outputs& out, std::int64_t i) {
   Outputs sample = out.sample(i);
   for (const auto& [name, tensor] : tensors) {
@@ -46,6 +44,8 @@ Result<void> write_slot(const PlainTensors& tensors, Outputs& out, std::int64_t 
   }
   return {};
 }
+
+namespace {
 
 struct NoParams {};
 

@@ -21,5 +21,6 @@ StageTypes conformance_stage_types();
 
 /// One slot of a record, whatever its form: batches carry the real shapes in NAME.shape.
 PlainTensors read_slot(const Inputs& in, std::int64_t slot);
+Result<void> write_slot(const PlainTensors& tensors, Outputs& out, std::int64_t slot);
 
 }  // namespace brigade::conformance

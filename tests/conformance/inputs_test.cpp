@@ -1,0 +1,118 @@
+// Every shape of line with inputs in the place of producers, all that may be one and each choice of
+// them, fed by this program on several threads: consumers see what the plain loop says, which is
+// given the same samples.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "tests/conformance/line_run.h"
+#include "tests/conformance/shapes.h"
+#include "tests/conformance/shapes_of_unknown_length.h"
+
+namespace brigade::conformance {
+namespace {
+
+constexpr int kReplicas = 2;
+constexpr std::uint64_t kHold = 3;
+constexpr std::size_t kSample = 12;  // that no shape filters out
+
+std::vector<ShapeOfLine> all_shapes() {
+  std::vector<ShapeOfLine> all(std::begin(kShapes), std::end(kShapes));
+  all.insert(all.end(), std::begin(kShapesOfUnknownLength), std::end(kShapesOfUnknownLength));
+  return all;
+}
+
+std::vector<ShapeOfLine> shapes_with_inputs() {
+  std::vector<ShapeOfLine> all;
+  for (const ShapeOfLine& shape : all_shapes())
+    if (!choices_of_inputs(shape_yaml(shape, kReplicas, 7)).empty()) all.push_back(shape);
+  return all;
+}
+
+class EveryShapeOfInputs : public testing::TestWithParam<ShapeOfLine> {
+ protected:
+  /// Consumers are outputs of the same program where `hold` is not 0.
+  static std::string difference(int batch, const std::set<std::string>& inputs, bool in_process,
+                                std::uint64_t hold) {
+    LineRun line;
+    const std::string yaml = shape_yaml(GetParam(), kReplicas, batch);
+    if (const std::string failed = line.prepare(yaml, hold, inputs); !failed.empty()) return failed;
+    const PlainLoop plain(line.graph(), line.plan(), line.feeds());
+    line.run_as_program(in_process, static_cast<std::uint64_t>(batch) + hold);
+    return line.difference_to(plain);
+  }
+};
+
+TEST_P(EveryShapeOfInputs, GivesWhatThePlainLoopGives) {
+  for (const int batch : {1, 7, 64}) {
+    for (const auto& inputs : choices_of_inputs(shape_yaml(GetParam(), kReplicas, batch))) {
+      for (const bool in_process : {true, false}) {
+        if (kThreadsOnly && !in_process && batch != 7) continue;
+        for (const std::uint64_t hold : {std::uint64_t{0}, kHold}) {
+          if (batch != 7 && (hold == 0) == (batch == 1)) continue;
+          EXPECT_EQ(difference(batch, inputs, in_process, hold), "")
+              << "batch " << batch << ", inputs " << testing::PrintToString(inputs)
+              << (in_process ? ", threads" : ", processes") << ", hold " << hold;
+        }
+      }
+    }
+  }
+}
+
+/// What `change` makes of what the program gives, behind the plain loop's back, is noticed.
+void expect_noticed(const ShapeOfLine& shape, void (*change)(std::optional<PlainTensors>& sample)) {
+  const std::string yaml = shape_yaml(shape, kReplicas, 7);
+  for (const auto& inputs : choices_of_inputs(yaml)) {
+    LineRun line;
+    ASSERT_EQ(line.prepare(yaml, kHold, inputs), "");
+    const PlainLoop plain(line.graph(), line.plan(), line.feeds());
+    Feed& feed = line.feeds().begin()->second;
+    auto& epoch = feed.front().size() > kSample ? feed.front() : feed.back();
+    change(epoch.at(std::min(kSample, epoch.size() - 1)));
+    line.run_as_program(true, 1);
+    EXPECT_NE(line.difference_to(plain), "") << testing::PrintToString(inputs);
+  }
+}
+
+TEST_P(EveryShapeOfInputs, WithAWrongByteDoesNot) {
+  if (!has(GetParam(), "record")) GTEST_SKIP() << "nobody writes down what there is";
+  expect_noticed(GetParam(), [](auto& sample) { sample->front().second.bytes.front() ^= 1; });
+}
+
+TEST_P(EveryShapeOfInputs, WithASampleLessDoesNot) {
+  expect_noticed(GetParam(), [](auto& sample) { sample.reset(); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Lines, EveryShapeOfInputs, testing::ValuesIn(shapes_with_inputs()),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+/// So that the suite above cannot become smaller without a word. An input is a stream: what cannot
+/// lie below one is refused, and says why.
+TEST(ShapesOfInputs, AreAllButThoseThatCannotLieBelowAStream) {
+  const std::string zipped = "a stream cannot be zipped with another source";
+  const std::string kept = "a cache keeps samples by their index in the source";
+  const std::map<std::string, std::string> refused = {
+      {"Zip", zipped}, {"EmptySlotsInZips", zipped},         {"ZipOfSeveralOfEach", zipped},
+      {"Cache", kept}, {"CacheOfEmptySlotsAndRagged", kept}, {"CacheInEpochs", kept},
+  };
+  std::size_t choices = 0;
+  std::map<std::string, std::string> found;
+  for (const ShapeOfLine& shape : all_shapes()) {
+    const std::string yaml = shape_yaml(shape, kReplicas, 7);
+    const std::size_t some = choices_of_inputs(yaml).size();
+    choices += some;
+    if (some > 0) continue;
+    LineRun original;
+    ASSERT_EQ(original.prepare(yaml), "");
+    const auto all = producers_of(original.graph());
+    found[shape.name] = LineRun().prepare(yaml, 0, {all.begin(), all.end()});
+  }
+  ASSERT_EQ(found.size(), refused.size()) << testing::PrintToString(found);
+  for (const auto& [shape, why] : refused) EXPECT_THAT(found[shape], testing::StartsWith(why));
+  EXPECT_EQ(choices, 45u);
+}
+
+}  // namespace
+}  // namespace brigade::conformance
