@@ -14,8 +14,9 @@ namespace brigade {
 namespace {
 
 Error cannot_map(std::uint64_t bytes) {
-  return Error{concat("cannot map ", bytes, " bytes (", errno_text(),
-                      "); is the address space limited (`ulimit -v`)?")};
+  const bool no_room = errno == ENOMEM;
+  return Error{concat("cannot map ", bytes, " bytes (", errno_text(), ")",
+                      no_room ? "; is the address space limited (`ulimit -v`)?" : "")};
 }
 
 }  // namespace

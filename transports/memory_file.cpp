@@ -77,6 +77,7 @@ Result<OwnedFd> open_foreign_memory(const std::string& path, uid_t owner) {
     return Error{"expected memory of the user " + std::to_string(owner) +
                  " who runs it, found that of " + std::to_string(status.st_uid)};
   }
+  if (status.st_size == 0) return Error{"expected memory that holds something, found none"};
   const std::string again = "/proc/self/fd/" + std::to_string(handle.get());
   OwnedFd fd(open(again.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (fd.get() < 0) return error_of_errno("cannot open it");

@@ -16,6 +16,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kProgram = "brigade";  // and its workers, whose parent it is
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> pids;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    pid_t pid = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (parsed.ec == std::errc{} && parsed.ptr == name.data() + name.size()) pids.push_back(pid);
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+/// What the kernel calls it: the first bytes of its program's file name.
+std::string name_of(pid_t pid) {
+  std::ifstream file(concat("/proc/", pid, "/comm"));
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
 std::optional<RunningGraph> graph_of(pid_t pid) {
   RunningGraph graph{pid, "", ""};
   std::error_code error;
@@ -84,21 +108,26 @@ std::map<std::string, pid_t> find_workers(pid_t supervisor) {
 
 std::vector<RunningGraph> find_running_graphs() {
   std::vector<RunningGraph> graphs;
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    pid_t pid = 0;
-    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size()) continue;
+  for (const pid_t pid : all_processes())
     if (auto graph = graph_of(pid)) graphs.push_back(std::move(*graph));
-  }
-  std::sort(graphs.begin(), graphs.end(),
-            [](const RunningGraph& a, const RunningGraph& b) { return a.pid < b.pid; });
   std::vector<RunningGraph> supervised;
   for (const RunningGraph& graph : graphs)
     if (!holds_its_parents(graph, graphs)) supervised.push_back(graph);
   return supervised;
+}
+
+bool is_closed(pid_t pid) {
+  std::error_code error;
+  fs::directory_iterator(concat("/proc/", pid, "/fd"), error);
+  return error == std::errc::permission_denied;
+}
+
+std::vector<pid_t> find_closed_programs() {
+  std::vector<pid_t> programs;
+  for (const pid_t pid : all_processes())
+    if (name_of(pid) == kProgram && name_of(parent_of(pid)) != kProgram && is_closed(pid))
+      programs.push_back(pid);
+  return programs;
 }
 
 bool has_ended(const RunningGraph& graph) {

@@ -26,6 +26,12 @@ struct RunningGraph {
 /// In the order of their pids.
 std::vector<RunningGraph> find_running_graphs();
 
+/// Programs called brigade that are other users': what they run, only those users see, and root.
+std::vector<pid_t> find_closed_programs();
+
+/// Whether this user may look for what a process runs. One that has ended hides nothing.
+bool is_closed(pid_t pid);
+
 /// The workers of this supervisor: their names ("decode.1") and pids. Without those that are just
 /// being started, and empty where the kernel does not list a process's children.
 std::map<std::string, pid_t> find_workers(pid_t supervisor);

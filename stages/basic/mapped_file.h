@@ -3,6 +3,7 @@
 // A whole file as read-only memory: nothing is read before it is looked at, and the pages are the
 // system's cache, shared by all processes that map the file.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,12 +16,17 @@ class MappedFile {
  public:
   /// Maps a regular file. Errors begin with the path. An empty file has no bytes.
   static Result<MappedFile> open(const std::string& path);
+  /// One that is believed, as Brigade's own: not another user's (foreign_owner()).
+  static Result<MappedFile> open_own(const std::string& path);
 
   std::string_view bytes() const {
     return {reinterpret_cast<const char*>(mapping_.data()), mapping_.bytes()};
   }
 
  private:
+  enum class Whose : std::uint8_t { anybodys, ours };
+  static Result<MappedFile> open(const std::string& path, Whose whose);
+
   Mapping mapping_;
 };
 

@@ -2,12 +2,20 @@
 """What other users of the machine plant where a run writes, and what the names of downloaded files
 hold: nothing is written through it, nothing waits for it, and no line is forged with it."""
 
+import fcntl
 import json
 import os
+import pathlib
 import re
+import signal
+import subprocess
+import tarfile
 import unittest
 
-from brigade_program import ProgramTest, Running, main
+import brigade_program
+from brigade_program import (ENDLESS, ENDLESS_WORKERS, ProgramTest, Running, main, wait_until,
+                             workers_of)
+from idx_files import images, labels
 
 NOBODY = 65534
 PRECIOUS = "precious\n"
@@ -18,27 +26,75 @@ FORGED = b"a\n2026-01-31T23:59:59.123Z error forged\r\x1b[2J\xc2\x9b2J\x9b2J\xe2
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def crashing(name="planted"):
-    """Skips sample 7, which it lists."""
-    return f"""
-name: {name}
-stages:
-  numbers: {{producer: synthetic, params: {{count: 100, shape: [4]}}}}
-  slow: {{transform: delay, from: numbers, on_error: {{skip: 2}}, params: {{crash_at: [7]}}}}
-  end: {{consumer: count, from: slow}}
-"""
+def become(user):
+    os.umask(0 if user else 0o022)
+    os.setgid(user)
+    os.setuid(user)
 
 
-def saving(more=""):
-    return f"""
-name: saving
-checkpoint: {{file: state, every: 20}}
-stages:
-  numbers: {{producer: synthetic, params: {{count: 100, shape: [4]}}}}
-  kept: {{transform: cache, from: numbers, params: {{file: kept.cache}}}}
-  end: {{consumer: count, from: kept}}
-{more}
-"""
+def as_nobody(act, user=NOBODY):
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            become(user)
+            act()
+            code = 0
+        finally:
+            os._exit(code)
+    if os.waitpid(child, 0)[1] != 0:
+        raise AssertionError(f"user {user} cannot do that")
+
+
+def can_be_run_by_nobody():
+    return subprocess.run([str(brigade_program.PROGRAM), "--version"], check=False,
+                          capture_output=True, preexec_fn=lambda: become(NOBODY)).returncode == 0
+
+
+def graph(head, *stages):
+    return head + "\nstages:\n" + "".join(f"  {stage}\n" for stage in stages)
+
+
+NUMBERS = "numbers: {producer: synthetic, params: {count: 20, shape: [4]}}"
+SAVING = graph("checkpoint: {file: state}", NUMBERS, "end: {consumer: count, from: numbers}")
+CACHING = graph("", NUMBERS, "kept: {transform: cache, from: numbers, params: {file: kept}}",
+                "end: {consumer: count, from: kept}")
+FOLDER = graph("", "files: {producer: image_folder, params: {root: images, index: list}}",
+               "end: {consumer: count, from: files}")
+SHARDS = graph("", "files: {producer: tar_shards, params: {shards: a.tar, label: none, index: "
+               "list}}", "end: {consumer: count, from: files}")
+SKIPPING = graph("name: g", NUMBERS, "slow: {transform: delay, from: numbers, on_error: {skip: 2}, "
+                 "params: {crash_at: [7]}}", "end: {consumer: count, from: slow}")
+MARKING = graph("", NUMBERS, "slow: {transform: delay, from: numbers, params: {crash_once_at: [7], "
+                "crash_marker: marker}}", "end: {consumer: count, from: slow}")
+TRAINING = graph("checkpoint: {file: model}", "images: {producer: idx_images, batch: 8, params: "
+                 "{images: images.idx, labels: labels.idx}}", "train: {consumer: torch_classifier, "
+                 "from: {train: images}, params: {model: small_cnn, loss_file: losses}}")
+SAMPLE = "sample --stage numbers -n 1 --out look"
+# What is planted, by whom else: a hard link only root may make (fs.protected_hardlinks).
+KINDS = ("link", "pipe", "file", "hard link", "folder")
+# Every place that is written: the path; whose parameter names it; the graph and the command; the
+# kinds that are refused there and left as they are, where the others are replaced; the exit code
+# then.
+PLACES = (
+    ("state.position", "", SAVING, "run --overwrite", ("folder",), 1),
+    ("state.lock", "", SAVING, "run --overwrite", KINDS, 2),
+    ("kept", "cache", CACHING, "run", KINDS, 2),
+    ("kept.lock", "", CACHING, "run", KINDS, 1),
+    ("list", "image_folder", FOLDER, "run", KINDS, 1),
+    ("list", "tar_shards", SHARDS, "run", KINDS, 1),
+    ("list.lock", "", FOLDER, "run", KINDS, 1),
+    ("g.quarantine.jsonl", "", SKIPPING, "run", KINDS, 0),
+    ("marker", "delay", MARKING, "run", KINDS, 1),
+    ("model", "", TRAINING, "run --overwrite", ("folder",), 2),
+    ("losses", "torch_classifier", TRAINING, "run --overwrite", KINDS, 1),
+    ("out", "", SAVING, "run --overwrite --log out", KINDS, 2),
+    ("out", "", SAVING, "run --overwrite --summary out", ("link", "pipe", "folder"), 2),
+    ("look/samples.tsv", "", SAVING, SAMPLE, ("folder",), 1),
+    ("look/000000_data.npy", "", SAVING, SAMPLE, ("folder",), 1),
+    ("new.yaml", "", "", "init . --out new.yaml", KINDS, 2))
+REFUSED = re.compile("a symbolic link|nobody reads it|another user|several names|something else|"
+                     "regular file|is no (cache|index)|(Is|is) a (directory|folder)|there already")
 
 
 @unittest.skipUnless(os.geteuid() == 0, "not root: there is no other user to be")
@@ -47,101 +103,202 @@ class PlantedFiles(ProgramTest):
         super().setUp()
         os.chmod(self.folder, 0o1777)
         self.precious = self.write("precious", PRECIOUS)
+        for name in ("images/a", "look"):
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "look").chmod(0o1777)
+        for name, content in (("images/a/1.jpg", b"no picture"), ("images.idx", images(16, 8, 8)),
+                              ("labels.idx", labels(16))):
+            (self.folder / name).write_bytes(content)
+        with tarfile.open(self.folder / "a.tar", "w") as tar:
+            tar.add(self.folder / "images/a/1.jpg", "1.jpg")
 
     def plant(self, kind, name):
-        """As nobody does it; a hard link only root may make (fs.protected_hardlinks)."""
-        path, precious = self.folder / name, self.folder / "precious"
-        act = {"link": lambda: os.symlink("precious", path), "pipe": lambda: os.mkfifo(path, 0o666),
-               "file": path.touch, "hard link": lambda: os.link(precious, path)}[kind]
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                os.umask(0)
-                if kind != "hard link":
-                    os.setgid(NOBODY)
-                    os.setuid(NOBODY)
-                act()
-                code = 0
-            finally:
-                os._exit(code)
-        self.assertEqual(os.waitpid(child, 0)[1], 0, f"nobody cannot plant a {kind}")
+        path = self.folder / name
+        act = {"link": lambda: path.symlink_to(self.precious),
+               "pipe": lambda: os.mkfifo(path, 0o666), "file": path.touch,
+               "hard link": lambda: os.link(self.precious, path),
+               "folder": path.mkdir}[kind]
+        as_nobody(act, user=0 if kind == "hard link" else NOBODY)
 
-    def check_precious(self):
-        self.assertEqual(self.precious.read_text(), PRECIOUS)
+    def what_is(self, name):
+        there = (self.folder / name).lstat()
+        return there.st_uid, there.st_mode, there.st_nlink, there.st_ino
 
-    def test_the_list_of_what_is_quarantined(self):
-        path = self.folder / "planted.quarantine.jsonl"
-        for kind, said in (("link", "found a symbolic link"), ("pipe", "nobody reads it"),
-                           ("file", "it belongs to another user"),
-                           ("hard link", "it has several names")):
-            with self.subTest(kind=kind):
-                self.plant(kind, path.name)
-                finished = self.run_graph(crashing())
-                self.assertEqual(finished.code, 0, finished.err)
-                self.assertIn(f"cannot write {path.name}: ", finished.err)
-                self.assertIn(said, finished.err)
-                self.check_precious()
-                path.unlink()
-        self.assertEqual(self.run_graph(crashing()).code, 0)  # the control
-        self.assertEqual(json.loads(path.read_text())["id"], 7)
-        self.assertEqual(path.stat().st_mode & 0o7777, 0o644)
+    def clear(self, *names):
+        for path in (self.folder / name for name in names):
+            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink(True)
 
-    def test_what_is_written_whole(self):
-        names = ("state.position", "kept.cache")
+    def command(self, text, graph):
+        command, *arguments = text.split()
+        files = [self.write("graph.yaml", graph)] if graph else []
+        self.runs.append(Running([command, *files, *arguments], cwd=self.folder,
+                                 environment={"TMPDIR": str(self.temporary)}))
+        return self.runs[-1].finish()
+
+    def places(self):
+        torch = (brigade_program.PROGRAM.parent.parent / "lib/brigade/brigade_torch.so").exists()
+        return [place for place in PLACES if torch or place[2] != TRAINING]
+
+    def test_they_are_refused_or_replaced_wherever_a_run_writes(self):
+        for name, _, yaml, command, refused, code in self.places():
+            for kind in (*KINDS, "nothing"):  # the control
+                with self.subTest(name=name, kind=kind, command=command):
+                    if kind != "nothing":
+                        self.plant(kind, name)
+                    planted = kind in refused and self.what_is(name)
+                    finished = self.command(command, yaml)
+                    said = [line for line in finished.err.splitlines() if REFUSED.search(line)]
+                    self.assertEqual(finished.code, code if planted else 0, finished.err)
+                    self.assertEqual(len(said), 1 if planted else 0, finished.err)
+                    self.assertEqual(self.precious.read_text(), PRECIOUS)
+                    if planted:
+                        self.assertIn(name, said[0])
+                        self.assertEqual(self.what_is(name), planted)
+                    elif not name.endswith(".lock"):
+                        self.assertEqual(self.what_is(name)[:3], (0, 0o100644, 1))
+                self.clear("model.position", *(name for name, *_ in PLACES))
+
+    def test_no_parameter_that_writes_is_forgotten(self):
+        def said(*arguments):
+            self.runs.append(Running(["stages", *arguments]))
+            return " ".join(self.runs[-1].finish().out.split())
+
+        writing = {name for name in re.findall(r"(\w+) [A-Z]", said())
+                   if "the path of a file to write" in said(name)}
+        self.assertEqual(writing, {parameter for _, parameter, *_ in PLACES if parameter})
+
+    def test_names_that_nobody_should_guess_are_not_used(self):
+        names = ("state.position", "kept", "list")
         for kind in ("link", "pipe", "file"):
-            with self.subTest(kind=kind):
-                for name in names:
+            for name, yaml in zip(names, (SAVING, CACHING, FOLDER)):
+                with self.subTest(kind=kind, name=name):
                     self.plant(kind, name + ".tmp")
-                finished = self.run_graph(saving(), "--overwrite")
-                self.assertEqual(finished.code, 0, finished.err)
-                self.check_precious()
-                for name in names:
-                    made = (self.folder / name).lstat()
-                    self.assertEqual((made.st_uid, made.st_mode), (0, 0o100644), name)
-                    (self.folder / name).unlink()
-                    (self.folder / (name + ".tmp")).unlink()
-
-    def test_the_lock_of_a_cache(self):
-        for kind, said in (("link", "found a symbolic link"), ("file", "belongs to another user"),
-                           ("pipe", "cannot write")):
-            with self.subTest(kind=kind):
-                self.plant(kind, "kept.cache.lock")
-                finished = self.run_graph(saving())
-                self.assertEqual(finished.code, 1, finished.err)
-                self.assertIn(said, finished.err)
-                self.check_precious()
-                (self.folder / "kept.cache.lock").unlink()
+                    self.assertEqual(self.command("run --overwrite", yaml).code, 0)
+                    self.assertEqual(self.precious.read_text(), PRECIOUS)
+                    self.clear(name, name + ".tmp")
 
     def test_what_is_believed_is_ours(self):
-        self.assertEqual(self.run_graph(saving()).code, 0)
-        for name, arguments in (("state.position", ("--resume",)), ("kept.cache", ())):
+        for name, yaml, command, code in (("state.position", SAVING, "run --resume", 2),
+                                          ("kept", CACHING, "run", 2), ("list", FOLDER, "run", 1)):
             with self.subTest(name=name):
-                path = self.folder / name
-                os.chown(path, NOBODY, NOBODY)
-                finished = self.run_graph(saving(), *arguments)
-                self.assertEqual(finished.code, 2, finished.err)
+                self.assertEqual(self.command("run", yaml).code, 0)
+                os.chown(self.folder / name, NOBODY, NOBODY)
+                finished = self.command(command, yaml)
+                self.assertEqual(finished.code, code, finished.err)
                 self.assertIn("it belongs to another user", finished.err)
-                os.chown(path, 0, 0)
-        self.assertEqual(self.run_graph(saving(), "--resume").code, 0)  # the control
+                os.chown(self.folder / name, 0, 0)
+                self.assertEqual(self.command(command, yaml).code, 0)  # the control
 
-    def test_a_log_and_a_summary(self):
+    def test_what_people_name_may_be_a_link_of_theirs_or_a_device(self):
         for option in ("--log", "--summary"):
-            for kind in ("link", "pipe"):
-                with self.subTest(option=option, kind=kind):
-                    self.plant(kind, "out")
-                    finished = self.run_graph(crashing(), option, "out")
-                    self.assertEqual(finished.code, 2, finished.err)
-                    self.assertIn("cannot write out: ", finished.err)
-                    self.check_precious()
-                    (self.folder / "out").unlink()
             for path in ("/dev/null", "own"):
                 (self.folder / "target").write_text("")
                 (self.folder / "own").unlink(missing_ok=True)
                 os.symlink("target", self.folder / "own")
-                self.assertEqual(self.run_graph(crashing(), option, path).code, 0)
+                self.assertEqual(self.run_graph(SKIPPING, option, path).code, 0)
                 self.assertTrue(os.path.islink(self.folder / "own"))
                 self.assertEqual((self.folder / "target").read_text() != "", path == "own")
+
+
+MEMORY_OF_A_RUN = ("brigade-control", "brigade-plan")
+F_ADD_SEALS, F_SEAL_SHRINK = 1033, 2
+
+
+@unittest.skipUnless(os.geteuid() == 0, "not root: there is no other user to be")
+class Leases(ProgramTest):
+    def show(self, *arguments, user=0):
+        self.runs.append(Running(["leases", *arguments], prepare=lambda: become(user)))
+        return self.runs[-1].finish()
+
+    def endless(self, user):
+        """A run of this user, with its workers."""
+        os.chmod(self.folder, 0o755)
+        os.chmod(self.temporary, 0o777)
+        run = self.start_and_wait_for_workers(ENDLESS, ENDLESS_WORKERS,
+                                              prepare=lambda: become(user))
+        wait_until(lambda: self.is_at_work(run), "replicas at work")
+        return run
+
+    def end_all(self):
+        for run in self.runs:
+            if not run.ended():
+                run.process.kill()
+                run.finish()
+
+    def test_a_user_sees_the_own_runs_and_is_told_of_others(self):
+        if not can_be_run_by_nobody():
+            self.skipTest(f"nobody may not run {brigade_program.PROGRAM}")
+        foreign, own = self.endless(0), self.endless(NOBODY)
+        shown = self.show(user=NOBODY)
+        self.assertIn(f"(process {own.pid})\n", shown.out)
+        self.assertRegex(shown.out, rf"(?m)^slow\.1 +{workers_of(own.pid)['slow.1']} ")
+        theirs = "|".join(map(str, [foreign.pid, *workers_of(foreign.pid).values()]))
+        self.assertEqual(re.findall(rf"(?m)^.*\b(?:{theirs})\b.*$", shown.out),
+                         [f"left out: process {foreign.pid}, the brigade of another user"])
+        one = self.show(foreign.pid, user=NOBODY)
+        self.assertEqual((one.code, one.err), (1, f"brigade: error: process {foreign.pid} belongs "
+                                               "to another user: only that user and root may look "
+                                               "into it\n"))
+        everything = self.show(user=0).out  # the control
+        self.assertIn(f"(process {foreign.pid})\n", everything)
+        self.assertNotIn(f"left out: process {foreign.pid}", everything)
+        self.end_all()
+
+    def hold(self, control, plan, seals):
+        """A process of nobody that holds memory called as that of a run is."""
+        ready, told = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                become(NOBODY)
+                for name, content in zip(MEMORY_OF_A_RUN, (control, plan)):
+                    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+                    os.write(fd, content)
+                    fcntl.fcntl(fd, F_ADD_SEALS, seals)
+                os.write(told, b".")
+                signal.pause()
+            finally:
+                os._exit(1)
+        self.assertEqual(os.read(ready, 1), b".")
+        os.close(ready)
+        os.close(told)
+        return child
+
+    def test_root_is_not_led_astray_by_memory_of_others(self):
+        child = self.hold(b"", b"", 0)
+        try:
+            os.listdir(f"/proc/{child}/fd")
+        except PermissionError:
+            self.skipTest("root may not look into processes here (CAP_SYS_PTRACE)")
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        run = self.endless(0)
+        descriptors = [f"/proc/{run.pid}/fd/{fd}" for fd in os.listdir(f"/proc/{run.pid}/fd")]
+        control, plan = (next(pathlib.Path(path).read_bytes() for path in descriptors
+                              if f"memfd:{name}" in os.readlink(path)) for name in MEMORY_OF_A_RUN)
+        for what, (memory, document, seals), says in (
+                ("nothing", (b"", plan, F_SEAL_SHRINK), "expected memory that holds something"),
+                ("no seal", (control, plan, 0), "expected memory that cannot shrink"),
+                ("another thing", (bytes(len(control)), plan, F_SEAL_SHRINK), "not a control"),
+                ("too little", (control[:4096], plan, F_SEAL_SHRINK), "has .* bytes"),
+                ("no plan", (control, b"[" * 100_000, F_SEAL_SHRINK), "nested deeper"),
+                ("all of it", (control, plan, F_SEAL_SHRINK), None)):  # the control
+            with self.subTest(what=what):
+                child = self.hold(memory, document, seals)
+                shown, everything = self.show(child), self.show()
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                self.assertIn(f"(process {run.pid})\n", everything.out)  # whatever others hold
+                if says is None:
+                    self.assertEqual((shown.code, shown.err), (0, ""))
+                    self.assertIn(f"(process {child})\n", shown.out)
+                    continue
+                self.assertEqual(shown.code, 1)
+                self.assertRegex(shown.err, rf"\Abrigade: error: cannot look into the graph of "
+                                 rf"process {child}: .*{says}.*\n\Z")
+                self.assertNotIn("ulimit", shown.err)
+        self.end_all()
 
 
 class ForeignText(ProgramTest):

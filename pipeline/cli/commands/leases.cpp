@@ -43,7 +43,11 @@ std::string text_of(const RunningGraph& graph, AttachedSegments& segments) {
 }
 
 int show(const LeasesArguments& arguments, const StageTypes&, std::int64_t) {
-  return show_leases(find_running_graphs(), static_cast<pid_t>(arguments.pid));
+  const int code = show_leases(find_running_graphs(), static_cast<pid_t>(arguments.pid));
+  if (arguments.pid != 0) return code;
+  for (const pid_t pid : find_closed_programs())
+    print_line(concat("left out: process ", pid, ", the brigade of another user"));
+  return code;
 }
 
 }  // namespace
@@ -61,6 +65,9 @@ int show_leases(const std::vector<RunningGraph>& graphs, pid_t pid) {
     }
   }
   if (shown > 0 || code != 0) return code;
+  if (pid != 0 && is_closed(pid))
+    return failed(1, concat("process ", pid, " belongs to another user: only that user and root ",
+                            "may look into it"));
   if (pid != 0)
     return failed(1,
                   concat("process ", pid, " runs no graph; `brigade leases` shows all that run"));

@@ -23,7 +23,7 @@ Error cannot_write(const Error& why) {
 Result<void> check_replaceable(const IndexSource& source) {
   std::error_code error;
   if (!std::filesystem::exists(source.file, error)) return {};
-  BRIGADE_ASSIGN(const MappedFile there, MappedFile::open(source.file));
+  BRIGADE_ASSIGN(const MappedFile there, MappedFile::open_own(source.file));
   if (there.bytes().empty()) return {};
   if (auto replaceable = may_replace_index(there.bytes(), source.kind); !replaceable)
     return Error{concat(source.file, ": ", replaceable.error().message,
@@ -43,7 +43,7 @@ Result<SavedIndex> SavedIndex::in_memory(const IndexSource& source) {
 
 Result<SavedIndex> SavedIndex::map(const IndexSource& source) {
   SavedIndex out;
-  BRIGADE_ASSIGN(out.file_, MappedFile::open(source.file));
+  BRIGADE_ASSIGN(out.file_, MappedFile::open_own(source.file));
   const std::string_view bytes = out.file_.bytes();
   BRIGADE_ASSIGN(out.index_, IndexFile::parse(bytes, source.kind));
   // The checksum has looked at every page; those that are needed come back one by one.

@@ -19,6 +19,7 @@
 namespace brigade {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 std::vector<RunningGraph> of_this_process() {
@@ -92,6 +93,13 @@ TEST(RunningGraphs, ASegmentOfAnotherProgramIsRefused) {
       MemoryFile::create_holding("brigade-plan", run_to_json(small_plan(), {})).value();
   const MemoryFile control = MemoryFile::create("brigade-control", 4096).value();
   EXPECT_THAT(refusal(control, plan), HasSubstr("not a control segment of Brigade"));
+}
+
+TEST(RunningGraphs, EmptyMemoryIsRefused) {
+  const MemoryFile plan =
+      MemoryFile::create_holding("brigade-plan", run_to_json(small_plan(), {})).value();
+  EXPECT_THAT(refusal(MemoryFile::create_holding("brigade-control", "").value(), plan),
+              EndsWith(": expected memory that holds something, found none"));
 }
 
 TEST(RunningGraphs, APlanThatWouldTakeAllMemoryIsRefused) {

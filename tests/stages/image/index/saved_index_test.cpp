@@ -12,7 +12,7 @@
 #include <thread>
 
 #include <brigade/harness.h>
-#include "tests/support/temporary_folder.h"
+#include "tests/support/other_user.h"
 
 namespace brigade {
 namespace {
@@ -112,6 +112,19 @@ TEST_F(SavedIndexTest, WhatIsSomethingElseIsNotOverwritten) {
   EXPECT_EQ(made_, 0);
   source_.file = folder_.path();
   EXPECT_EQ(open(), folder_.path().string() + ": expected a regular file");
+}
+
+// It would say which files are read, and could change it under whoever has mapped it.
+TEST_F(SavedIndexTest, OneOfAnotherUserIsNotBelieved) {
+  if (!testing_support::may_become_another_user()) GTEST_SKIP() << "not root";
+  open();
+  ASSERT_EQ(chown(source_.file.c_str(), testing_support::kOtherUser, 0), 0);
+  EXPECT_EQ(open(), "first");  // not where everybody may make files
+  chmod(folder_.path().c_str(), 01777);
+  EXPECT_EQ(open(), source_.file +
+                        ": it belongs to another user (65534), in a folder where everybody may "
+                        "make files; name a file elsewhere");
+  EXPECT_EQ(made_, 1);
 }
 
 TEST_F(SavedIndexTest, ErrorsOfMakingLeaveNothingBehind) {
