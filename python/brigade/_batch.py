@@ -71,9 +71,11 @@ class _Named(Mapping):
         return name in self.keys()
 
     def values(self):
+        """The tensors, in their order."""
         return [self[name] for name in self.keys()]
 
     def items(self):
+        """Names and tensors."""
         return [(name, self[name]) for name in self.keys()]
 
     __eq__ = object.__eq__
@@ -115,6 +117,7 @@ class Batch(_Named):
 
     @property
     def epoch(self):
+        """From 0."""
         return self._describe()[1]
 
     @property
@@ -133,6 +136,7 @@ class Batch(_Named):
         return self._raw.ids()
 
     def keys(self):
+        """Names of the tensors."""
         return self._raw.names()
 
     def __getitem__(self, name):
@@ -255,6 +259,7 @@ class Row(_Named):
 
     @property
     def epoch(self):
+        """From 0."""
         return self._batch._raw.sample(self._i)[1]
 
     @property
@@ -263,6 +268,7 @@ class Row(_Named):
         return self._batch._raw.sample(self._i)[2]
 
     def keys(self):
+        """Names of the tensors."""
         return self._batch.keys()
 
     def __getitem__(self, name):

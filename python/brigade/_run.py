@@ -157,6 +157,7 @@ class Output:
         return self._output.full()
 
     def ended(self):
+        """Whether the run gives it no more."""
         return self._output.ended()
 
     def close(self):
