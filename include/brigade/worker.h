@@ -11,6 +11,10 @@
 // and started again at any time, as every worker: what it does may depend on its parameters and
 // its samples, and on nothing that an earlier process knew. docs/STAGES.md has an example.
 //
+// A program that opens the library itself, and is not linked with it, finds its absolute path in
+// the environment: BRIGADE_LIBRARY is the file that runs the graph. (Not set where a program that
+// has Brigade linked into it does.)
+//
 // One thread at a time, but for report, log and fail, which are any thread's. A status below 0 of
 // next and finish ends the run; the supervisor has the reason.
 

@@ -29,6 +29,14 @@ inline brigade_tensor show_tensor(const Field& field, const void* data, const Sh
   return shown;
 }
 
+/// Of a batch: slots of a ragged tensor may have room between them.
+inline brigade_tensor show_batch_tensor(const Field& field, std::uint32_t flags) {
+  brigade_tensor shown = show_tensor(field, field.data, field.shape, flags);
+  if (shown.rank > 0)
+    shown.strides[0] = static_cast<std::int64_t>(field.sample_stride / shown.element_bytes);
+  return shown;
+}
+
 /// Of a ragged one that the caller writes; `sizes` has `rank` numbers.
 inline brigade_status resize_tensor(const TensorSlot& tensor, const std::int64_t* sizes,
                                     std::int32_t rank) {

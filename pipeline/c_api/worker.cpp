@@ -12,6 +12,7 @@
 #include "pipeline/c_api/show_tensor.h"
 #include "pipeline/replica/work.h"
 #include "pipeline/worker/exec_worker.h"
+#include "stages/builtin.h"
 
 using namespace brigade;
 using namespace brigade::c_api;
@@ -37,11 +38,9 @@ std::uint64_t count(const Frame* frame) { return frame == nullptr ? 0 : frame->f
 brigade_status show(const Frame* frame, const Field* field, bool writable, brigade_tensor* tensor) {
   std::uint32_t flags = writable ? BRIGADE_WRITABLE : 0;
   if (field->ragged && (writable || frame->batched)) flags |= BRIGADE_RAGGED;
-  brigade_tensor shown = show_tensor(*field, field->data, field->shape, flags);
-  // Slots of a ragged tensor may have room between them.
-  if (frame->batched && shown.rank > 0)
-    shown.strides[0] = static_cast<std::int64_t>(field->sample_stride / shown.element_bytes);
-  return write_struct(shown, "tensor", tensor);
+  return write_struct(frame->batched ? show_batch_tensor(*field, flags)
+                                     : show_tensor(*field, field->data, field->shape, flags),
+                      "tensor", tensor);
 }
 
 /// One side of the task, which may have none.
@@ -100,7 +99,7 @@ brigade_status no_sample(const Call& task, std::uint64_t i) {
 brigade_status brigade_worker_attach(brigade_worker** worker) {
   return c_api::guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(worker);
-    auto attached = ExecWorker::attach();
+    auto attached = ExecWorker::attach(builtin_stage_types());
     if (!attached) return fail(BRIGADE_ERROR_RUN, attached.error().message);
     std::unique_ptr<brigade_worker> made(new brigade_worker{std::move(*attached)});
     made->params = made->worker->params_json();

@@ -17,13 +17,15 @@ namespace fs = std::filesystem;
 
 std::string file_name(const std::string& module) { return concat("brigade_", module, ".so"); }
 
-// The folder of the file that holds this code: libbrigade.so, or a program that links the core.
-fs::path core_folder() {
+// The file that holds this code: libbrigade.so, or a program that links the core.
+fs::path core_file() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&module_folders), &info) == 0) return {};
   std::error_code error;
-  return fs::canonical(info.dli_fname, error).parent_path();
+  return fs::canonical(info.dli_fname, error);
 }
+
+fs::path core_folder() { return core_file().parent_path(); }
 
 fs::path program_folder() {
   std::error_code error;
@@ -97,6 +99,12 @@ std::vector<std::string> module_folders() {
   add_folder(folders, core_folder() / "../lib/brigade");
   add_folder(folders, program_folder() / "../lib/brigade");
   return folders;
+}
+
+std::string core_library() {
+  const fs::path core = core_file();
+  std::error_code error;
+  return core == fs::read_symlink("/proc/self/exe", error) ? "" : core.string();
 }
 
 Result<std::string> installed_program() {

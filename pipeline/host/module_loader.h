@@ -24,6 +24,10 @@ inline constexpr const char* kModulePathVariable = "BRIGADE_MODULE_PATH";
 /// Where modules are looked for, in this order.
 std::vector<std::string> module_folders();
 
+/// The absolute path of libbrigade.so, in which this code is; empty: the program has the core in
+/// it.
+std::string core_library();
+
 /// The path of the program `brigade` that was installed with the core library: in `../bin` of its
 /// folder, or in that.
 Result<std::string> installed_program();

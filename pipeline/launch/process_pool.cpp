@@ -12,6 +12,7 @@
 
 #include <brigade/text.h>
 #include "base/io.h"
+#include "pipeline/host/module_loader.h"
 #include "pipeline/host/plugin_loader.h"
 #include "pipeline/launch/symbolize.h"
 #include "pipeline/launch/worker_environment.h"
@@ -226,7 +227,8 @@ Result<void> ProcessPool::begin_start(int number) {
   const WorkerRole role = make_role(number, starting.reports.get());
   SpawnRequest request;
   request.title = concat("brigade: ", role.name);
-  request.environment = worker_environment(environment_, stage, print_role(role), worker.restarted);
+  request.environment =
+      worker_environment(environment_, stage, print_role(role), worker.restarted, core_library());
   request.keep = {role.control_fd, role.plan_fd, role.report_fd};
   for (const RingGrant& grant : role.rings) {
     request.keep.push_back(grant.fd);

@@ -43,7 +43,7 @@ void keep_recurring_faults(std::vector<std::string>& environment) {
 
 std::vector<std::string> worker_environment(const std::vector<std::string>& base,
                                             const PlanStage& stage, const std::string& role,
-                                            bool again) {
+                                            bool again, const std::string& library) {
   std::vector<std::string> environment = base;
   for (const char* name :
        {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"}) {
@@ -53,6 +53,7 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& base
   const LocalRuns runs = local_runs([&base](const std::string& name) { return find(base, name); });
   if (runs.rank && !find(base, "LOCAL_RANK"))
     set_variable(environment, "LOCAL_RANK", concat(*runs.rank));
+  if (stage.is_exec() && !library.empty()) set_variable(environment, kLibraryVariable, library);
   for (const auto& [name, value] : stage.env) set_variable(environment, name, value);
   set_variable(environment, kRoleVariable, role);
   if (again) keep_recurring_faults(environment);

@@ -9,12 +9,16 @@
 
 namespace brigade {
 
+/// Of programs of `exec:`.
+inline constexpr const char* kLibraryVariable = "BRIGADE_LIBRARY";
+
 /// What a replica's process starts with: `base`, thread counts for the libraries, LOCAL_RANK where
 /// a launcher has said it by another name, its role, and the stage's `env:`, which wins. `again`:
 /// in the place of one that has ended; a fault that a test wants happens once, unless it says that
-/// it comes again.
+/// it comes again. `library`: the file of Brigade's library that runs the graph, which a program of
+/// `exec:` loads; empty: there is none, or it is not known.
 std::vector<std::string> worker_environment(const std::vector<std::string>& base,
                                             const PlanStage& stage, const std::string& role,
-                                            bool again);
+                                            bool again, const std::string& library = "");
 
 }  // namespace brigade

@@ -49,6 +49,8 @@ Supervisor::Supervisor(const SupervisorSetup& setup)
 
 RunOutcome Supervisor::run() {
   next_progress_ns_ = setup_.clock.now_ns() + setup_.lines.progress_every_ns();
+  next_look_ns_ = setup_.clock.now_ns() + watchdog_.every_ns();
+  for (const int number : workers_.numbers()) watchdog_.starts(number, setup_.clock.now_ns());
   if (auto started = setup_.worker_pool.start(); !started)
     end(RunEnd::failed, started.error().message);
   while (setup_.worker_pool.running() > 0 || restarts_pending()) {
@@ -78,7 +80,7 @@ int Supervisor::timeout_ms() const {
   if (setup_.lines.progress_every_ns() > 0) next = next_progress_ns_;
   if (state_ == State::stopping) next = std::min(next, now + kAcknowledgeEveryNs);
   if (state_ == State::stopping || state_ == State::draining) next = std::min(next, deadline_ns_);
-  if (state_ != State::opening && state_ != State::ending) next = std::min(next, next_look_ns_);
+  if (state_ != State::ending) next = std::min(next, next_look_ns_);
   for (const Worker& worker : workers_) {
     if (worker.restart_ns) next = std::min(next, *worker.restart_ns);
   }
@@ -148,7 +150,7 @@ void Supervisor::step_stop() {
 
 void Supervisor::look_for_stalls() {
   const std::int64_t now = setup_.clock.now_ns();
-  if (state_ == State::opening || state_ == State::ending || now < next_look_ns_) return;
+  if (state_ == State::ending || now < next_look_ns_) return;
   next_look_ns_ = now + watchdog_.every_ns();
   for (const PlanStage& stage : setup_.plan.stages)  // a program looks whether anything moves
     if (stage.is_application()) ring(setup_.control.doorbells[stage.first_replica]);
@@ -168,6 +170,7 @@ void Supervisor::on_event(const WorkerEvent& event) {
 
 void Supervisor::on(int number, const Ready& ready) {
   workers_[number].ready = true;
+  watchdog_.ready(number);
   if (state_ != State::opening) return;
   barrier_.ready(number, ready.source_size);
   sources_.ready(number, ready.source_size, ready.skipped);
@@ -282,6 +285,7 @@ void Supervisor::restart_due() {
     worker.restarted = true;
     worker.last_lines.clear();
     live_counters(setup_.control, number).restarts.fetch_add(1);
+    watchdog_.starts(number, now);
     if (auto started = setup_.worker_pool.restart(number); !started)
       on(number, NotStarted{started.error().message});
   }

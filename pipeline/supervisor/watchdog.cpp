@@ -35,6 +35,12 @@ std::string Watchdog::name(const Lease& lease) const {
   return replica_name(plan_.stages[lease.stage].name, lease.replica);
 }
 
+void Watchdog::starts(int number, std::int64_t now_ns) {
+  seen_[number].since_ns = now_ns;
+  seen_[number].said = 0;
+  seen_[number].opens = true;
+}
+
 std::vector<Watchdog::Finding> Watchdog::look(
     std::int64_t now_ns, const std::function<ProcessCondition(int)>& condition) {
   std::vector<Finding> findings;
@@ -42,6 +48,10 @@ std::vector<Watchdog::Finding> Watchdog::look(
   for (const Lease& lease : leases) {
     if (plan_.stages[lease.stage].is_application()) continue;
     Seen& seen = seen_[lease.number];
+    if (seen.opens) {
+      look_at_opening(lease, now_ns, condition(lease.number), findings);
+      continue;
+    }
     const ReplicaCounters& counters = live_counters(control_, lease.number);
     const std::uint64_t task = counters.since_ns.load(std::memory_order_relaxed);
     const std::uint64_t at = lease.sample ? lease.sample->word() : kNever;
@@ -53,6 +63,27 @@ std::vector<Watchdog::Finding> Watchdog::look(
   }
   look_at_graph(leases, now_ns, findings);
   return findings;
+}
+
+/// What stands in the shared words is its predecessor's.
+void Watchdog::look_at_opening(const Lease& lease, std::int64_t now_ns, ProcessCondition condition,
+                               std::vector<Finding>& findings) {
+  Seen& seen = seen_[lease.number];
+  const PlanStage& stage = plan_.stages[lease.stage];
+  if (condition == ProcessCondition::gone) return;
+  if (condition != ProcessCondition::runs)
+    return look_at_halted(lease, seen, now_ns, condition, findings);
+  const std::int64_t stood = now_ns - seen.since_ns;
+  if (seen.said > 0 || stood < stage.stall.after_ns) return;
+  ++seen.said;
+  const std::string time = concat(format_nanoseconds(stood), " (`stall_timeout:`)");
+  std::string text =
+      concat(name(lease), " has been opening for ", time, ", and others wait for it");
+  if (stage.is_exec())
+    text = concat(name(lease), " has not asked for a task for ", time,
+                  ", and others wait for it: its program calls brigade_worker_attach(), loads what "
+                  "it needs, and calls brigade_worker_next()");
+  findings.push_back({Finding::Act::say, lease.number, std::move(text)});
 }
 
 void Watchdog::look_at(const Lease& lease, std::int64_t now_ns, ProcessCondition condition,

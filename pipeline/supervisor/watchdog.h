@@ -3,7 +3,8 @@
 // Hanging is not dying: a call that does not return is said, and only where `stall_timeout:` asks
 // for it its process is ended, first with a backtrace. What counts is one in-flight sample (or
 // batch) for all that time: waiting for input or memory is no stall. A process that somebody has
-// stopped, or looks at with a debugger, is left alone.
+// stopped, or looks at with a debugger, is left alone. A replica that does not get ready is said,
+// and waited for: what it loads may take as long as it likes.
 //
 // Beside that, a graph in which everybody waits for somebody else is named: it should not be
 // possible, and if it is, these lines say where. One thread.
@@ -28,6 +29,10 @@ class Watchdog {
   /// Nanoseconds between looks.
   std::int64_t every_ns() const { return every_ns_; }
 
+  /// Replica n's process is started, or started again: it opens what it needs, until it is ready.
+  void starts(int number, std::int64_t now_ns);
+  void ready(int number) { seen_[number].opens = false; }
+
   struct Finding {
     enum class Act { say, abort, kill } act = Act::say;
     int number = -1;  ///< of the replica, in the graph; -1: the graph as a whole
@@ -45,7 +50,10 @@ class Watchdog {
     std::int64_t since_ns = 0;
     int said = 0;  // steps taken
     bool halted = false;
+    bool opens = false;  // since then
   };
+  void look_at_opening(const Lease& lease, std::int64_t now_ns, ProcessCondition condition,
+                       std::vector<Finding>& findings);
   void look_at(const Lease& lease, std::int64_t now_ns, ProcessCondition condition,
                std::vector<Finding>& findings);
   void look_at_halted(const Lease& lease, Seen& seen, std::int64_t now_ns,

@@ -35,18 +35,21 @@ Result<WorkerRole> take_role() {
 
 }  // namespace
 
-ExecWorker::ExecWorker(WorkerRole role)
-    : role_(std::move(role)), sink_(role_.report_fd), reporter_(role_.number, sink_, clock_) {}
+ExecWorker::ExecWorker(WorkerRole role, StageTypes types)
+    : role_(std::move(role)),
+      sink_(role_.report_fd),
+      reporter_(role_.number, sink_, clock_),
+      sources_(std::move(types), role_.source_libraries) {}
 
 // What the program left running must not find its memory gone.
 ExecWorker::~ExecWorker() {
   if (segments_) static_cast<void>(segments_.release());
 }
 
-Result<std::unique_ptr<ExecWorker>> ExecWorker::attach() {
+Result<std::unique_ptr<ExecWorker>> ExecWorker::attach(StageTypes types) {
   BRIGADE_ASSIGN(WorkerRole role, take_role());
   begin_worker(role);
-  std::unique_ptr<ExecWorker> worker(new ExecWorker(std::move(role)));
+  std::unique_ptr<ExecWorker> worker(new ExecWorker(std::move(role), std::move(types)));
   if (const auto opened = worker->open(); !opened) return worker->failed(opened.error());
   return worker;
 }
@@ -70,6 +73,7 @@ Result<void> ExecWorker::open() {
   setup.make_producer = [count = of.count] {
     return Result<std::unique_ptr<Producer>>(make_exec_source(count));
   };
+  sources_.name_samples(setup);
   setup.reporter = &reporter_;
   setup.spins = role_.spins;
   replica_.emplace(std::move(setup));

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "pipeline/replica/replica.h"
 #include "pipeline/worker/messages.h"
+#include "pipeline/worker/source_types.h"
 #include "pipeline/worker/throttled_reporter.h"
 
 namespace brigade {
@@ -25,7 +26,8 @@ namespace brigade {
 class ExecWorker {
  public:
   /// The role that the environment of this process holds; it is taken out of there. Once a process.
-  static Result<std::unique_ptr<ExecWorker>> attach();
+  /// `types`: those of sources, which name samples that have failed.
+  static Result<std::unique_ptr<ExecWorker>> attach(StageTypes types);
   ~ExecWorker();
 
   const PlanStage& stage() const { return plan().stages[role_.stage]; }
@@ -44,7 +46,7 @@ class ExecWorker {
   void fail(std::string_view message);
 
  private:
-  explicit ExecWorker(WorkerRole role);
+  ExecWorker(WorkerRole role, StageTypes types);
   Result<void> open();
   /// Of a call that ends the run.
   Error failed(const Error& error);
@@ -53,6 +55,7 @@ class ExecWorker {
   PipeSink sink_;
   const SystemClock clock_;
   ThrottledReporter reporter_;
+  SourceTypes sources_;
   std::unique_ptr<AttachedSegments> segments_;
   std::optional<Replica> replica_;
   std::atomic<bool> has_failed_{false};

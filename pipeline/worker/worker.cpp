@@ -20,6 +20,7 @@
 #include "pipeline/worker/crash_handler.h"
 #include "pipeline/worker/forked_children.h"
 #include "pipeline/worker/replica_main.h"
+#include "pipeline/worker/source_types.h"
 #include "pipeline/worker/throttled_reporter.h"
 #include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
@@ -44,25 +45,6 @@ void log_in_worker(LogLevel level, std::string_view message) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-/// The types of the program and of the plugins of the sources, which are opened when a sample must
-/// be named.
-class SourceTypes {
- public:
-  SourceTypes(const StageTypes& program, const std::vector<std::string>& libraries)
-      : types_(program), libraries_(libraries) {}
-
-  const StageType* find(const std::string& type) {
-    for (const std::string& library : std::exchange(libraries_, {})) {
-      if (auto opened = open_plugin(library)) types_.append(*opened);
-    }
-    return types_.find(type);
-  }
-
- private:
-  StageTypes types_;
-  std::vector<std::string> libraries_;
-};
-
 ReplicaSetup make_setup(const WorkerRole& role, AttachedSegments& segments, const StageType& type,
                         SourceTypes& sources, RunReporter& reporter) {
   ReplicaSetup setup;
@@ -75,8 +57,7 @@ ReplicaSetup make_setup(const WorkerRole& role, AttachedSegments& segments, cons
   setup.type = &type;
   setup.make_stage = body_maker(type, segments.plan().stages[role.stage]);
   setup.make_producer = producer_maker(type);
-  setup.find_type = [&sources](const PlanStage& source) { return sources.find(source.type); };
-  setup.make_source = [](const StageType& source) { return producer_maker(source)(); };
+  sources.name_samples(setup);
   setup.reporter = &reporter;
   setup.spins = role.spins;
   return setup;

@@ -21,7 +21,7 @@ def library():
 
 
 def words(behaviour):
-    return f"[{PYTHON}, {SCRIPT}, {library()}, {behaviour}]"
+    return f"[{PYTHON}, {SCRIPT}, {behaviour}]"
 
 
 def graph(behaviour, *, count=200, replicas=1, more="", batch=0, epochs=1,
@@ -117,6 +117,16 @@ stages:
                          r'^stage "work" replica 0 failed: sample \d+ \(.*id 3.*\): '
                          r"this one is bad$")
 
+    def test_a_bad_sample_has_the_name_that_its_source_gives_it(self):
+        self.write("rows.csv", "data\n" + "".join(f"{i}.5\n" for i in range(20)))
+        yaml = graph("fail", more="    params: {at: [3]}")
+        begin, end = yaml.index("    producer: synthetic"), yaml.index("  work:")
+        yaml = (yaml[:begin] + "    producer: csv\n"
+                "    params: {file: rows.csv, columns: {data: [data]}}\n" + yaml[end:])
+        self.assertRegex(self.failure(yaml),
+                         r'^stage "work" replica 0 failed: sample \d+ \(.*rows\.csv.*5.*\): '
+                         r"this one is bad$")
+
     def test_is_killed_repaired_and_started_again(self):
         marks = self.folder / "marks"
         marks.mkdir()
@@ -174,7 +184,7 @@ stages:
                          '`tensors: {NAME: {dtype: f32, shape: [3, 4]}}`')
 
     def test_relative_paths_are_those_of_the_file(self):
-        script = self.write("here.sh", f'#!/bin/sh\nexec {PYTHON} {SCRIPT} {library()} "$1"\n')
+        script = self.write("here.sh", f'#!/bin/sh\nexec {PYTHON} {SCRIPT} "$1"\n')
         script.chmod(0o755)
         path = self.write("graph.yaml", graph("", command="[./here.sh, double]"))
         self.runs.append(Running(["run", path, "--quiet"], cwd="/"))
@@ -214,6 +224,17 @@ stages:
         self.assertRegex(self.failure(graph("double"), "--in-process"),
                          r'stage "work" is a program \(`exec:`\), which needs a process')
 
+    def test_a_program_that_never_asks_for_a_task_is_named(self):
+        run = self.start(graph("", command="[/bin/sleep, 1000]", more="    stall_timeout: 300ms"))
+        said = next(line for line in run.process.stderr if "has not asked" in line)
+        self.assertRegex(
+            said, r'stage "work" replica 0 has not asked for a task for .* '
+            r"\(`stall_timeout:`\), and others wait for it: its program calls "
+            r"brigade_worker_attach\(\), loads what it needs, and calls brigade_worker_next\(\)$")
+        self.assertFalse(run.ended())
+        run.process.send_signal(signal.SIGINT)
+        self.assertNotIn("has not asked", run.finish().err)  # once
+
     def test_attaches_once(self):
         finished = self.run_graph(graph("twice"))
         self.assertEqual(finished.code, 0, finished.err)
@@ -223,7 +244,8 @@ stages:
     def test_nothing_attaches_outside_a_run(self):
         environment = dict(os.environ)
         environment.pop("BRIGADE_WORKER", None)
-        done = subprocess.run([PYTHON, SCRIPT, library(), "double"], env=environment,
+        environment["BRIGADE_LIBRARY"] = str(library())
+        done = subprocess.run([PYTHON, SCRIPT, "double"], env=environment,
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("there is nothing to attach to", done.stderr)

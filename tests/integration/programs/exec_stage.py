@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """A stage of the tests of `exec:`: Python's own ctypes, and no other library.
 
-    exec_stage.py LIBRARY BEHAVIOUR
+    exec_stage.py BEHAVIOUR
 
-The behaviours: of a transform (`double`, ...), of a source (`count`), of a consumer (`sum`), and
-what such a program may do wrong.
+BRIGADE_LIBRARY, which the run sets, is the library. The behaviours: of a transform (`double`, ...),
+of a source (`count`), of a consumer (`sum`), and what such a program may do wrong.
 """
 
 import ctypes
@@ -187,7 +187,7 @@ def change_layout():
 
 
 def main():
-    library, behaviour = sys.argv[1:3]
+    library, behaviour = os.environ["BRIGADE_LIBRARY"], sys.argv[1]
     if behaviour == "never_attaches":
         print("I am no stage")
         return

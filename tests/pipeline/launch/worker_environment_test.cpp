@@ -39,6 +39,23 @@ TEST(WorkerEnvironment, LocalRankIsToldByTheNameThatLibrariesKnow) {
               Not(Contains(testing::HasSubstr("LOCAL_RANK"))));
 }
 
+TEST(WorkerEnvironment, AProgramIsToldWhichLibraryRunsTheGraph) {
+  PlanStage stage;
+  const std::vector<std::string> base = {"BRIGADE_LIBRARY=/of/another/run.so"};
+  const std::string library = "/usr/lib/libbrigade.so.0";
+  EXPECT_THAT(worker_environment(base, stage, "{}", false, library), Contains(base.front()));
+  stage.type = "exec";
+  stage.exec = {"/bin/true"};
+  EXPECT_THAT(worker_environment(base, stage, "{}", false, library),
+              Contains("BRIGADE_LIBRARY=/usr/lib/libbrigade.so.0"));
+  EXPECT_THAT(worker_environment(base, stage, "{}", false, library), Not(Contains(base.front())));
+  EXPECT_THAT(worker_environment({"A=1"}, stage, "{}", false),
+              Not(Contains(testing::HasSubstr("BRIGADE_LIBRARY"))));
+  stage.env = {{"BRIGADE_LIBRARY", "/mine.so"}};
+  EXPECT_THAT(worker_environment(base, stage, "{}", false, library),
+              Contains("BRIGADE_LIBRARY=/mine.so"));
+}
+
 TEST(WorkerEnvironment, OnlyAFaultThatComesAgainIsHandedToASuccessor) {
   const std::string faults =
       "BRIGADE_FAULT=sink.0=work.start:1:kill,sink.1=claim.start:3+:delay,"

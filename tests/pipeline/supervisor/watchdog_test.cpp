@@ -102,6 +102,36 @@ TEST_F(WatchdogTest, OnlyWhereItIsAskedForTheProcessIsEnded) {
   EXPECT_THAT(found[2].text, HasSubstr("does not move for it; killed"));
 }
 
+TEST_F(WatchdogTest, AReplicaThatDoesNotGetReadyIsSaidOnceAndLeftAlone) {
+  start(true);
+  for (int r = 0; r < 3; ++r) watch->starts(r, 100 * kSecondNs);
+  stand(2, Waiting::no, 7);  // by its predecessor
+  watch->ready(0);
+  watch->ready(1);
+  EXPECT_TRUE(until(109).empty());
+  const auto found = until(300);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].act, Act::say);
+  EXPECT_EQ(found[0].number, 2);
+  EXPECT_EQ(found[0].text,
+            "stage \"sink\" replica 1 has been opening for 10.0 s (`stall_timeout:`), and others "
+            "wait for it");
+  watch->ready(2);
+  EXPECT_EQ(until(315).size(), 1u) << "from now on its calls are looked at";
+}
+
+TEST_F(WatchdogTest, AProgramThatNeverAsksForATaskIsToldWhatToCall) {
+  start();
+  plan.stages[1].type = "exec";
+  plan.stages[1].exec = {"/bin/sleep", "1000"};
+  watch->starts(1, 100 * kSecondNs);
+  EXPECT_THAT(until(112).at(0).text,
+              HasSubstr("stage \"sink\" replica 0 has not asked for a task for 10.0 s "
+                        "(`stall_timeout:`), and others wait for it: its program calls "
+                        "brigade_worker_attach(), loads what it needs, and calls "
+                        "brigade_worker_next()"));
+}
+
 TEST_F(WatchdogTest, AStoppedProcessIsLeftAloneAndItsTimeDoesNotCount) {
   start(true);
   stand(1, Waiting::no, 7);

@@ -1,0 +1,41 @@
+#pragma once
+
+// The stage types that a worker looks up where a sample has failed, to name it as its source does:
+// those of the program, and of the plugins of the sources, which are opened then. One thread.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <brigade/stage_types.h>
+#include "pipeline/host/module_loader.h"
+#include "pipeline/host/plugin_loader.h"
+#include "pipeline/replica/replica.h"
+
+namespace brigade {
+
+class SourceTypes {
+ public:
+  /// `libraries`: files of plugins; one that cannot be opened gives no names.
+  SourceTypes(StageTypes program, std::vector<std::string> libraries)
+      : types_(std::move(program)), libraries_(std::move(libraries)) {}
+
+  /// This outlives the replica.
+  void name_samples(ReplicaSetup& setup) {
+    setup.find_type = [this](const PlanStage& source) { return find(source.type); };
+    setup.make_source = [](const StageType& source) { return producer_maker(source)(); };
+  }
+
+ private:
+  const StageType* find(const std::string& type) {
+    for (const std::string& library : std::exchange(libraries_, {})) {
+      if (auto opened = open_plugin(library)) types_.append(*opened);
+    }
+    return types_.find(type);
+  }
+
+  StageTypes types_;
+  std::vector<std::string> libraries_;
+};
+
+}  // namespace brigade

@@ -1,0 +1,25 @@
+#include "pipeline/worker/source_types.h"
+
+#include <gtest/gtest.h>
+
+#include "stages/builtin.h"
+
+namespace brigade {
+namespace {
+
+TEST(SourceTypes, KnowThoseOfTheProgramAndTriesPluginsOnce) {
+  SourceTypes types(builtin_stage_types(), {"/no/such/plugin.so"});
+  ReplicaSetup setup;
+  types.name_samples(setup);
+  PlanStage source;
+  source.type = "csv";
+  const StageType* const found = setup.find_type(source);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->contract.type, "csv");
+  EXPECT_TRUE(setup.make_source(*found).ok());
+  source.type = "of_the_plugin";
+  EXPECT_EQ(setup.find_type(source), nullptr);
+}
+
+}  // namespace
+}  // namespace brigade
