@@ -254,7 +254,9 @@ typedef struct brigade_tensor {
   uint32_t flags;
   int32_t rank;  // the batch's dimension, the first one, included; of a row without it
   int64_t shape[BRIGADE_RANK_MAX];
-  int64_t strides[BRIGADE_RANK_MAX];  // in elements, as DLPack has them
+  // In elements, as DLPack has them. Between samples of a ragged one there may be room, so that
+  // `bytes` are those of its elements.
+  int64_t strides[BRIGADE_RANK_MAX];
 } brigade_tensor;
 BRIGADE_C_API brigade_status brigade_batch_tensor(const brigade_batch* batch, uint64_t i,
                                                   brigade_tensor* tensor);

@@ -51,8 +51,9 @@ class BRIGADE_API Slot {
   const SampleInfo& sample() const;
 
   /// Gives the sample to the graph; afterwards the slot is empty. An error leaves the slot as it
-  /// is: a ragged tensor has a shape that `tensors:` does not allow, it was submitted before, or
-  /// the run was ended at once (Run::wait() says why).
+  /// is: a ragged tensor has a shape that `tensors:` does not allow, it was submitted before,
+  /// BRIGADE_POISON is set and the program has written beside a tensor, or the run was ended at
+  /// once (Run::wait() says why).
   Result<void> submit();
 
  private:

@@ -126,7 +126,8 @@ class BRIGADE_API Pipeline {
   /// summary_json() ask this on their own thread, whenever a signal has ended its sleep and about
   /// every 100 ms that they wait; not where nothing has to be waited for. Yes: the call fails (a
   /// summary is empty), and everything is as it was before; a range ends the run, as with any
-  /// error. It must not throw, nor call this run.
+  /// error. wait() and summary_json() ask once before they close what was never asked for, which
+  /// stays closed where the answer is yes later. It must not throw, nor call this run.
   Pipeline& interrupted(std::function<bool()> asked);
 
   /// All mistakes and warnings, in the order of their places; runs nothing.

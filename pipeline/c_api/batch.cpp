@@ -16,16 +16,14 @@ static_assert(BRIGADE_BOOL == static_cast<int>(boolean) && BRIGADE_U8 == static_
 
 namespace {
 
-/// `view` is of the batch's field, or of one sample of it, whose shape is its own.
-brigade_status show(const Batch& batch, const Field& field, const TensorView& view, bool ragged,
-                    brigade_tensor* tensor) {
-  std::uint32_t flags = ragged ? BRIGADE_RAGGED : 0;
-  if (batch.writable(view)) flags |= BRIGADE_WRITABLE;
-  return write_struct(show_tensor(field, view.data(), view.shape(), flags), "tensor", tensor);
+std::uint32_t access(const Batch& batch, const TensorView& view) {
+  return batch.writable(view) ? BRIGADE_WRITABLE : 0;
 }
 
 brigade_status show(const Batch& batch, const Field& field, brigade_tensor* tensor) {
-  return show(batch, field, {field.data, field.dtype, field.shape}, field.ragged, tensor);
+  const std::uint32_t flags =
+      (field.ragged ? BRIGADE_RAGGED : 0) | access(batch, {field.data, field.dtype, field.shape});
+  return write_struct(show_batch_tensor(field, flags), "tensor", tensor);
 }
 
 brigade_status no_tensor(const Frame& frame, std::string_view name) {
@@ -114,6 +112,8 @@ brigade_status brigade_batch_row(const brigade_batch* batch, uint64_t i, const c
     const Field* field = frame.find(name);
     if (field == nullptr) return no_tensor(frame, name);
     const Row row = batch->batch.row(static_cast<std::int64_t>(i));
-    return show(batch->batch, *field, row[name], false, tensor);
+    const TensorView view = row[name];
+    return write_struct(show_tensor(*field, view.data(), view.shape(), access(batch->batch, view)),
+                        "tensor", tensor);
   });
 }

@@ -5,6 +5,7 @@
 #include "pipeline/c_api/c_call.h"
 #include "pipeline/c_api/handles.h"
 #include "pipeline/c_api/show_tensor.h"
+#include "pipeline/program/refusal.h"
 #include "pipeline/program/run_memory.h"
 
 using namespace brigade;
@@ -16,8 +17,9 @@ namespace {
 brigade_status why_not(const brigade_input& input) {
   if (was_interrupted()) return BRIGADE_ERROR_INTERRUPTED;
   if (input.pool->mark.in_child()) return BRIGADE_ERROR_RUN;
-  if (!input.shared->end.check()) return BRIGADE_ERROR_ARGUMENT;
-  return input.shared->end.full() ? BRIGADE_ERROR_HELD : BRIGADE_ERROR_UNREAD;
+  if (last_refusal() == Refusal::held) return BRIGADE_ERROR_HELD;
+  if (last_refusal() == Refusal::unread) return BRIGADE_ERROR_UNREAD;
+  return BRIGADE_ERROR_ARGUMENT;  // it was closed
 }
 
 brigade_status is_busy() {
@@ -102,6 +104,7 @@ brigade_status brigade_input_acquire_at(brigade_input* input, uint64_t timeout_n
     const OneCall call(shared.in_call);
     if (!call.is_mine()) return is_busy();
     was_interrupted() = false;
+    last_refusal() = Refusal::other;
     auto taken = acquire(shared.end, timeout_ns, {shared.place(file), line});
     if (!taken) return fail(why_not(*input), taken.error().message);
     if (!*taken)
@@ -117,6 +120,7 @@ brigade_status brigade_input_end_epoch(brigade_input* input) {
     const OneCall call(input->shared->in_call);
     if (!call.is_mine()) return is_busy();
     was_interrupted() = false;
+    last_refusal() = Refusal::other;
     const auto ended = input->shared->end.end_epoch();
     return ended ? BRIGADE_OK : fail(why_not(*input), ended.error().message);
   });

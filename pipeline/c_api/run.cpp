@@ -3,6 +3,7 @@
 
 #include "pipeline/c_api/c_call.h"
 #include "pipeline/c_api/handles.h"
+#include "pipeline/program/refusal.h"
 
 using namespace brigade;
 using namespace brigade::c_api;
@@ -10,10 +11,11 @@ using namespace brigade::c_api;
 namespace {
 
 /// Why the next batch was refused.
-brigade_status why_not(const Output& output) {
+brigade_status why_not() {
   if (was_interrupted()) return BRIGADE_ERROR_INTERRUPTED;
-  if (output.ended()) return BRIGADE_ERROR_RUN;  // in a forked child
-  return output.full() ? BRIGADE_ERROR_HELD : BRIGADE_ERROR_UNREAD;
+  if (last_refusal() == Refusal::held) return BRIGADE_ERROR_HELD;
+  if (last_refusal() == Refusal::unread) return BRIGADE_ERROR_UNREAD;
+  return BRIGADE_ERROR_RUN;  // in a forked child
 }
 
 }  // namespace
@@ -96,8 +98,9 @@ brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, co
       return fail(BRIGADE_ERROR_BUSY,
                   "another thread asks this output for its next batch; one at a time may");
     was_interrupted() = false;
+    last_refusal() = Refusal::other;
     auto next = shared.end.next_in_epoch(epoch, {shared.place(file), line});
-    if (!next) return fail(why_not(shared.end), next.error().message);
+    if (!next) return fail(why_not(), next.error().message);
     if (!*next) return BRIGADE_END;
     *batch = new brigade_batch{std::move(**next)};
     return BRIGADE_OK;

@@ -7,6 +7,7 @@
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/units.h"
+#include "pipeline/program/refusal.h"
 #include "pipeline/replica/poll_backoff.h"
 #include "pipeline/replica/streamed_stores.h"
 #include "transports/stop.h"
@@ -177,10 +178,11 @@ void InputQueue::finish_task() {
 InputQueue::Place& InputQueue::hand_out(const Input::Here& at) {
   auto found =
       std::find_if(places_.begin(), places_.end(), [](const Place& place) { return !place.held; });
-  if (found == places_.end()) found = places_.emplace(places_.end(), context_);
+  if (found == places_.end()) found = places_.emplace(places_.end(), context_, guards_);
   Place& place = *found;
   place.writer.begin(first_);
   place.writer.select(handed_);
+  if (place.guard) place.guard->begin(place.writer.outputs().frame());
   place.slot = handed_;
   place.sample = {first_ + handed_, position_.index, position_.index, position_.epoch};
   place.held = true;
@@ -192,11 +194,23 @@ InputQueue::Place& InputQueue::hand_out(const Input::Here& at) {
   return place;
 }
 
+Result<void> InputQueue::copy_guarded(Place& place) const {
+  const Frame& frame = place.writer.outputs().frame();
+  const std::string beside = place.guard->beside(frame);
+  if (!beside.empty())
+    return Error{concat("input ", quote(stage().name), ": sample ", place.sample.index,
+                        " (taken at ", place.at.file, ":", place.at.line, ") was written ", beside,
+                        ": see that the program writes no more than its shape")};
+  place.guard->end(frame);
+  return {};
+}
+
 Result<void> InputQueue::commit(Place& place) const {
   BRIGADE_TRY(check_process());
   Result<Next> answer = Next::emit;
   place.writer.check_shapes(answer);
   if (!answer) return answer.error().within(concat("input ", quote(stage().name)));
+  if (place.guard) BRIGADE_TRY(copy_guarded(place));
   place.writer.commit(place.slot);
   publish_streamed_stores();
   return {};
@@ -303,10 +317,13 @@ std::string InputQueue::why_it_never_comes(const Attempt<SystemPolicy>& found) {
   if (found.cause == Cause::barrier) {
     const std::int64_t now = monotonic_ns();
     if (waits_since_ns_ == 0) waits_since_ns_ = now;
-    return now - waits_since_ns_ < kSlotsWaitedForNs ? "" : holders();
+    if (now - waits_since_ns_ < kSlotsWaitedForNs) return "";
+    last_refusal() = Refusal::held;
+    return holders();
   }
   waits_since_ns_ = 0;
   if (!standstill_.found() || !only_this_thread_reads()) return "";
+  last_refusal() = Refusal::unread;
   return concat("input ", quote(stage().name), " has no room, and nothing moves: ",
                 standstill_.text("read it in between, or in a thread of its own"));
 }

@@ -19,11 +19,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <brigade/input.h>
 #include "base/forked.h"
+#include "pipeline/program/guarded_slot.h"
 #include "pipeline/program/output_queue.h"
 #include "pipeline/program/program_ends.h"
 #include "pipeline/program/run_memory.h"
@@ -67,15 +69,18 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
   /// A slot that is held.
   struct Place {
     RecordWriter writer;
-    std::uint64_t slot = 0;  // of the task
+    std::optional<GuardedSlot> guard;  // with BRIGADE_POISON
+    std::uint64_t slot = 0;            // of the task
     SampleInfo sample;
     bool held = false;
     // Where it was taken, for messages.
     Input::Here at;
     std::int64_t taken_ns = 0;
 
-    explicit Place(const ReplicaContext& context)
-        : writer(*context.plan, *context.stage, *context.rings, context.stage_index) {}
+    Place(const ReplicaContext& context, bool guarded)
+        : writer(*context.plan, *context.stage, *context.rings, context.stage_index) {
+      if (guarded) guard.emplace();
+    }
   };
 
   // With the mutex.
@@ -95,10 +100,12 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
 
   Result<std::optional<Slot>> take(std::int64_t until_ns, const Input::Here& at);
   Result<void> commit(Place& place) const;
+  Result<void> copy_guarded(Place& place) const;
   Result<void> settle(Place& place, SlotState state);
   Error closed_before() const;
   Result<void> check_process() const;
 
+  const bool guards_ = is_to_poison();
   const std::shared_ptr<RunMemory> memory_;
   const std::shared_ptr<ProgramEnds> ends_;
   const std::vector<std::shared_ptr<const OutputQueue>> outputs_;

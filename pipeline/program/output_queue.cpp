@@ -8,6 +8,7 @@
 #include <brigade/text.h>
 #include "base/thread.h"
 #include "base/units.h"
+#include "pipeline/program/refusal.h"
 #include "pipeline/replica/resume_filter.h"
 #include "pipeline/replica/task_loop.h"
 #include "transports/audit.h"
@@ -28,12 +29,12 @@ constexpr bool kPoisonsUnasked = false;
 constexpr bool kPoisonsUnasked = true;
 #endif
 
+}  // namespace
+
 bool is_to_poison() {
   const char* const asked = std::getenv(kPoisonVariable);
   return asked == nullptr ? kPoisonsUnasked : std::string_view(asked) != "0";
 }
-
-}  // namespace
 
 OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
                          std::shared_ptr<ProgramEnds> ends)
@@ -143,6 +144,7 @@ std::string OutputQueue::why_nothing_moves() const {
         "what it waits for needs the memory of what the program holds, with the padding or "
         "dropped samples behind it: ",
         held, kLetGo);
+  last_refusal() = !held.empty() && standstill_.unread().empty() ? Refusal::held : Refusal::unread;
   return concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
                 standstill_.text("read the outputs in turn, or drop that one", held));
 }
@@ -183,6 +185,7 @@ Result<void> OutputQueue::wait_for(const Place& place, InterruptibleSleep& sleep
   counters_.end_wait(Cause::barrier);
   if (sleep.interrupted()) return interrupted();
   if (!held) return {};
+  last_refusal() = Refusal::held;
   return Error{concat("output ", quote(stage().name), ": `hold: ", places_.size(),
                       "` is reached, counted from the oldest batch that is held: ", holders(),
                       kLetGo)};

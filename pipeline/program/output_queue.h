@@ -43,6 +43,8 @@ namespace brigade {
 /// Fills what a program has returned, so that who still reads it sees: 1 or 0. Without it, builds
 /// for debugging do.
 inline constexpr const char* kPoisonVariable = "BRIGADE_POISON";
+/// Whether the environment, or without a word of it the build, asks for it.
+bool is_to_poison();
 
 class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
  public:

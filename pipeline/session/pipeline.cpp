@@ -71,6 +71,8 @@ struct Run::State {
   bool closed = false;  // what has not been asked for
 
   void close_the_rest();
+  /// Null: the program says that the wait for it was interrupted.
+  const RunOutcome* wait();
   template <class Handle, class Queue>
   std::shared_ptr<Handle> open(Handles<Handle>& handles, std::string_view what,
                                std::string_view name, Queue queue_of);
@@ -185,6 +187,13 @@ void Run::State::close_the_rest() {
   }
 }
 
+/// What is closed stays so: a program that has been interrupted before is told so first.
+const RunOutcome* Run::State::wait() {
+  if (run->session->is_interrupted()) return nullptr;
+  close_the_rest();
+  return run->session->wait_unless_interrupted();
+}
+
 Result<std::optional<Slot>> Input::acquire(Here here) {
   BRIGADE_TRY(handle_->check());
   return handle_->queue->acquire(InputQueue::kForEver, here);
@@ -228,8 +237,7 @@ Run::~Run() {
 
 Result<void> Run::wait() {
   if (state_->mark.in_child()) return Error{std::string(kForkedText)};
-  state_->close_the_rest();
-  const RunOutcome* const outcome = state_->run->session->wait_unless_interrupted();
+  const RunOutcome* const outcome = state_->wait();
   if (outcome == nullptr) return Error{"the wait for the end of the run was interrupted"};
   state_->console->flush();  // before what the program says about it
   if (outcome->failure.empty()) return {};
@@ -252,8 +260,7 @@ Result<std::string> Run::state_at_epoch(std::uint64_t epoch) const {
 
 std::string Run::summary_json() {
   if (state_->mark.in_child()) return {};
-  state_->close_the_rest();
-  const RunOutcome* const outcome = state_->run->session->wait_unless_interrupted();
+  const RunOutcome* const outcome = state_->wait();
   return outcome == nullptr ? "" : brigade::summary_json(*outcome);
 }
 

@@ -328,6 +328,11 @@ const RunOutcome* RunSession::wait_unless_interrupted() {
   return &wait();
 }
 
+bool RunSession::is_interrupted() const {
+  const Interrupted& asked = state_->options.interrupted;
+  return asked && state_->over.load(std::memory_order_acquire) == 0 && asked();
+}
+
 void RunSession::stop(int signal) { state_->stops->ask(signal); }
 
 std::shared_ptr<ProgramEnds> RunSession::program() const { return state_->attempt->program; }

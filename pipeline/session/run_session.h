@@ -40,6 +40,8 @@ class RunSession {
   const RunOutcome& wait();
   /// Likewise, and null where RunOptions::interrupted says so first.
   const RunOutcome* wait_unless_interrupted();
+  /// Asks that, unless the run is over.
+  bool is_interrupted() const;
 
   /// Any thread. As if the signal had arrived: the first drains the line, the second ends it.
   void stop(int signal);

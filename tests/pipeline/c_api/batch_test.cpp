@@ -113,6 +113,15 @@ TEST_P(CBatches, HaveRaggedRowsInTheirOwnShapes) {
   ASSERT_EQ(brigade_batch_find(batch, "data", &data), BRIGADE_OK);
   EXPECT_EQ(data.flags & BRIGADE_RAGGED, unsigned{BRIGADE_RAGGED});
   EXPECT_EQ(data.shape[1], 5);
+  const auto* const first = static_cast<const std::byte*>(data.data);
+  for (std::uint64_t i = 0; i < 8; ++i) {  // with the room that is between them
+    brigade_tensor row{};
+    row.size = sizeof row;
+    ASSERT_EQ(brigade_batch_row(batch, i, "data", &row), BRIGADE_OK);
+    const std::int64_t elements = static_cast<std::int64_t>(i) * data.strides[0];
+    EXPECT_EQ(row.data, first + elements * data.element_bytes);
+  }
+  EXPECT_GT(data.strides[0], 5 * 2);
   EXPECT_EQ(brigade_batch_row(batch, 8, "data", &data), BRIGADE_ERROR_ARGUMENT);
   brigade_batch_release(batch);
 }

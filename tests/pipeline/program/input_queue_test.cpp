@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <brigade/text.h>
+#include "pipeline/program/refusal.h"
 #include "tests/pipeline/program/feeding.h"
 
 namespace brigade {
@@ -186,6 +187,7 @@ TEST_P(Feeding, AnInputBehindAnOutputThatIsNotReadSaysSo) {
                       HasSubstr("has not read from \"results\"; read it in between")));
     break;
   }
+  EXPECT_EQ(last_refusal(), Refusal::unread);
   EXPECT_TRUE(results.next().ok());  // and it goes on
   EXPECT_TRUE(results.next().ok());
   EXPECT_TRUE(tasks.acquire().ok());
@@ -228,6 +230,8 @@ TEST_P(Feeding, AreToldWhichSlotsTheyHold) {
   });
   EXPECT_TRUE(tasks.acquire()->has_value());
   later.join();
+  EXPECT_FALSE(tasks.full());
+  EXPECT_EQ(last_refusal(), Refusal::held) << "whatever has come back since";
 }
 
 TEST_P(Feeding, EpochsEndWhereTheProgramSaysSo) {

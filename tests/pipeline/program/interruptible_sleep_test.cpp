@@ -85,6 +85,21 @@ TEST_P(Interruptions, EndTheWaitForRoom) {
   EXPECT_TRUE(run->wait().ok());
 }
 
+TEST_P(Interruptions, WaitClosesNothingWhereTheAnswerIsYesAtOnce) {
+  auto run = start(fed_graph());
+  EXPECT_THAT(run->wait().error().message, HasSubstr("was interrupted"));
+  EXPECT_EQ(run->summary_json(), "");
+  yes_ = false;
+  Input tasks = run->input("tasks");
+  Output results = run->output("results");
+  std::thread reader([&] { EXPECT_EQ(all_values(results), up_to(20)); });
+  give_all(tasks, 0, 20);
+  EXPECT_TRUE(tasks.close().ok());
+  reader.join();
+  yes_ = true;
+  while (!run->wait().ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Interruptions, testing::Bool(), [](const auto& in_process) {
   return in_process.param ? "Threads" : "Processes";
 });

@@ -19,6 +19,7 @@
 
 #include <brigade/pipeline.h>
 #include <brigade/text.h>
+#include "pipeline/program/refusal.h"
 #include "tests/support/faulty_stages.h"
 #include "tests/support/temporary_folder.h"
 
@@ -208,6 +209,7 @@ TEST_P(Programs, AreToldWhichBatchesTheyHold) {
   EXPECT_FALSE(train.next().ok());
   held.erase(held.begin());
   EXPECT_FALSE(train.full());
+  EXPECT_EQ(last_refusal(), Refusal::held) << "whatever has come back since";
   EXPECT_TRUE(train.next().ok());  // the run is as it was
 }
 
@@ -320,6 +322,7 @@ TEST_P(Programs, AnOutputBehindAnotherThatIsNotReadSaysSo) {
                       HasSubstr("has not read from \"test\"; read the outputs in turn")));
     break;
   }
+  EXPECT_EQ(last_refusal(), Refusal::unread);
   while (test.next()->value().sample(0).epoch == 0) continue;  // and it goes on
   EXPECT_TRUE(train.next().ok());
 }
