@@ -27,6 +27,9 @@ endif()
 if(BRIGADE_SANITIZE)
   add_compile_options(-fsanitize=${BRIGADE_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BRIGADE_SANITIZE})
+  # Where a program lies at a fixed place, the descriptions of its checks need not be relocated at
+  # each start: 36 MB of relocations, two fifths of the time that the kernel needs to start it.
+  add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
   if(BRIGADE_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=all)
   endif()

@@ -37,12 +37,14 @@ TEST_P(EveryShapeOfPrograms, GivesWhatThePlainLoopGives) {
 }
 
 TEST_P(EveryShapeOfPrograms, WithAWrongByteDoesNot) {
+  if (kThreadsOnly) GTEST_SKIP() << "whether it is noticed, no sanitizer changes";
   if (std::string(GetParam().stages).find("record") == std::string::npos)
     GTEST_SKIP() << "nobody writes down what there is";
   EXPECT_NE(difference(7, true), "");
 }
 
 TEST_P(EveryShapeOfPrograms, GivesItWhileTheyAreKilled) {
+  if (kThreadsOnly) GTEST_SKIP() << "the sanitizers see deaths in integration.exec";
   int kills = 0;
   Disturbance disturbance;
   disturbance.kills = 12;
