@@ -6,7 +6,7 @@ import json
 import os
 import signal
 
-from brigade_program import ProgramTest, Running, main, sanitizer, wait_until
+from brigade_program import ProgramTest, main, sanitizer, wait_until
 
 OFTEN = "{policy: on_failure, backoff: 0ms, burst: 1000000}"
 POINTS = ("claim.start", "claim.before_cas", "claim.after_cas", "work.start", "finish.start",
@@ -115,20 +115,6 @@ stages:
         samples = {stage["name"]: stage["samples"] for stage in summary["stages"]}
         self.assertEqual(samples, {"numbers": 330, "work": 330, "m": 990, "below": 990, "end": 990})
 
-    def test_what_the_limit_of_a_cache_leaves_is_said(self):
-        yaml = graph(cache()).replace("cache, from", "cache, limit: 100, from")
-        path = self.folder / "summary.json"
-        finished = self.run_graph(yaml, "--summary", path)
-        self.assertIn("source m: found 330, gives 100, skipped 230: 230 behind `limit:`\n",
-                      finished.err)
-        gives = [(source["name"], source["found"], source["gives"])
-                 for source in json.loads(path.read_text())["sources"]]
-        self.assertEqual(gives, [("numbers", 330, 330), ("m", 330, 100)])
-        self.runs.append(Running(["plan", self.write("graph.yaml", yaml)]))
-        self.assertIn("\n  numbers  330\n  m        100 of 330: 230 behind `limit:`\n",
-                      self.runs[-1].finish().out)
-        self.assertNotIn("source m:", self.run_graph(graph(cache())).err)
-
     def test_a_cache_in_a_file_survives_kills_at_every_step(self):
         expected = self.end_of(graph(cache(2)))
         for replicas in (2, 1):
@@ -152,24 +138,6 @@ stages:
             self.assertEqual(finished.errors(), [])
             for edge in json.loads(path.read_text())["edges"]:
                 self.assertEqual(edge["leaked"], 0, edge)
-
-    def test_a_source_that_has_more_than_there_is_room_for_is_named(self):
-        table = self.folder / "table.csv"
-        # Above 64 KiB, so that its records are not counted before the run.
-        table.write_text("x,text\n" + f"1,{'t' * 2000}\n" * 50)
-        yaml = f"""
-stages:
-  table: {{producer: csv, params: {{file: {table}, columns: {{x: x}}}}}}
-  kept: {{transform: cache, from: table, params: {{samples: ROOM}}}}
-  end: {{consumer: count, from: kept}}
-"""
-        self.assertEqual(self.end_of(yaml.replace("ROOM", "50"))["samples"], 50)
-        self.assertEqual(self.end_of(yaml.replace("ROOM", "70"))["samples"], 50)
-        finished = self.run_graph(yaml.replace("ROOM", "49"))
-        self.assertEqual(finished.code, 1)
-        self.assertIn('the cache "kept" has room for 49 samples, but its source has 50 samples',
-                      finished.err)
-
 
 if __name__ == "__main__":
     main()

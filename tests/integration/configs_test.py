@@ -66,22 +66,6 @@ class Configs(ProgramTest):
                 ran += 1
         self.assertGreaterEqual(ran, 8)
 
-    def test_every_graph_runs_as_threads(self):
-        for files in graphs_to_run():
-            with self.subTest(" ".join(file.name for file in files)):
-                self.check_audit(self.run_files(files, "--limit", LIMIT, "--in-process"))
-
-    def test_readers_with_batches_of_their_own_get_the_same_samples(self):
-        results = self.run_files([CONFIGS / "broadcast.yaml"])["results"]
-        self.assertEqual(results["large"]["checksum"], results["small"]["checksum"])
-        self.assertLess(results["large"]["batches"], results["small"]["batches"])
-
-    def test_samples_that_fail_are_skipped_and_the_others_arrive(self):
-        summary = self.run_files([CONFIGS / "on_error.yaml"], "--limit", LIMIT)
-        skipped = {stage["name"]: stage["skipped"] for stage in summary["stages"]}
-        self.assertEqual((skipped["picky"], skipped["generous"]), (2, 1))
-        self.assertEqual(summary["results"]["count_picky"]["samples"], LIMIT - 2)
-
     def test_stages_with_one_random_stream_draw_the_same_numbers(self):
         graph = (CONFIGS / "shared_random.yaml").read_text()
         for random, same in (("cut", True), ("other", False)):

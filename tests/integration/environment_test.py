@@ -8,7 +8,7 @@ import time
 import unittest
 
 import brigade_program
-from brigade_program import ProgramTest, line, main, wait_until, workers_of
+from brigade_program import ProgramTest, line, main, workers_of
 from idx_files import images, labels
 
 CAN_MOUNT = subprocess.run(["unshare", "--mount", "true"], capture_output=True,
@@ -25,20 +25,6 @@ class Environment(ProgramTest):
              str(brigade_program.PROGRAM), "run", str(path)],
             capture_output=True, text=True, check=False, timeout=100)
         self.assertEqual(done.returncode, 0, done.stderr)
-
-    def test_a_working_directory_that_cannot_be_written(self):
-        yaml = """
-name: unwritable
-stages:
-  numbers: {producer: synthetic, params: {count: 1000, shape: [4]}}
-  slow: {transform: delay, from: numbers, on_error: {skip: 2}, params: {crash_at: [7]}}
-  end: {consumer: count, from: slow}
-"""
-        finished = self.run_graph(yaml, cwd="/proc")  # not even root can make a file there
-        self.assertEqual(finished.code, 0, finished.err)
-        self.assertIn("warning: the list of samples in quarantine: cannot write "
-                      "unwritable.quarantine.jsonl", finished.err)
-        self.assertIn("it has ended its worker 2 times", finished.err)
 
     def write_files(self, count):
         for name, content in (("images", images(count)), ("labels", labels(count))):
@@ -71,18 +57,6 @@ stages:
         self.assertEqual(finished.code, 1)
         self.assertEqual(len(finished.errors()), 1, finished.err)
         self.assertIn("images.idx", finished.errors()[0])
-
-    def test_leases_shows_a_running_graph(self):
-        run = self.start_and_wait_for_workers(line(count=1_000_000, ms=0.2), 4)
-        wait_until(lambda: "works" in self.leases(run), "a replica at work")
-        shown = self.leases(run)
-        for word in ("numbers.0", "slow.0", "slow.1", "end.0", "stands at"):
-            self.assertIn(word, shown)
-        for name, pid in workers_of(run.pid).items():
-            self.assertRegex(shown, rf"(?m)^{name} +{pid} ")
-        os.kill(run.pid, signal.SIGTERM)
-        self.assertEqual(run.finish().code, 143)
-
 
 class Stalls(ProgramTest):
     def hanging(self, stall, count=100):

@@ -8,8 +8,7 @@ import random
 import signal
 import time
 
-from brigade_program import (ProgramTest, alive, leftovers, line, main, stands_still, wait_until,
-                             workers_of)
+from brigade_program import (ProgramTest, alive, leftovers, line, main, wait_until, workers_of)
 
 SEED = 20260131
 OFTEN = "{policy: on_failure, backoff: 0ms, burst: 1000000}"
@@ -123,64 +122,6 @@ stages:
                 yaml, environment={"BRIGADE_FAULT": f"{name}=work.start:9:kill"})["samples"]
             self.assertGreaterEqual(samples, 10_000)  # all that the other one has
             self.assertLess(samples, 20_000)
-
-    def test_a_stop_after_a_death_drains(self):
-        run = self.start_and_wait_for_samples(
-            line(count=1_000_000, ms=0.2, restart=OFTEN), 4, "end")
-        for name in ("numbers.0", "slow.0"):
-            os.kill(workers_of(run.pid)[name], signal.SIGKILL)
-        os.kill(run.pid, signal.SIGINT)
-        finished = run.finish()
-        self.assertEqual(finished.code, 130, finished.err)
-        self.assertEqual(finished.errors(), [])
-
-    def test_sigstop_kills_nobody_and_loses_nothing(self):
-        _, expected = self.results(line(count=20_000))
-        for name, point in (("numbers.0", "work.start:9"), ("slow.1", "claim.after_cas:1")):
-            summary = self.folder / "summary.json"
-            run = self.start_and_wait_for_workers(
-                line(count=20_000, ms=0.1), 4, "--summary", str(summary),
-                environment={"BRIGADE_FAULT": f"{name}={point}:stop"})
-            pid = workers_of(run.pid)[name]
-            wait_until(lambda still=pid: stands_still(still), "a worker that stands still")
-            time.sleep(3)
-            self.assertFalse(run.ended())
-            os.kill(pid, signal.SIGCONT)
-            finished = run.finish()
-            self.assertEqual(finished.code, 0, finished.err)
-            self.assertNotIn("was killed", finished.err)
-            self.assert_whole(json.loads(summary.read_text()), expected)
-
-
-class Poison(ProgramTest):
-    def test_a_sample_that_kills_twice_is_skipped_in_every_epoch(self):
-        summary = self.folder / "summary.json"
-        finished = self.run_graph(crashing("{crash_at: [77]}", "on_error: {skip: 3}"), "--summary",
-                                  str(summary))
-        self.assertEqual(finished.code, 0, finished.err)
-        edges = {edge["to"]: edge for edge in json.loads(summary.read_text())["edges"]}
-        self.assertEqual(edges["slow"]["quarantined"], 2)  # once per epoch
-        self.assertEqual(edges["slow"]["dropped"], 0)
-        self.assertEqual(edges["end"]["delivered"], 3998)
-        self.assertEqual(finished.err.count("was killed by SIGABRT"), 2)
-        self.assertIn('"sample 77"): it has ended its worker 2 times', finished.err)
-        listed = [json.loads(entry) for entry in
-                  (self.folder / "crashing.quarantine.jsonl").read_text().splitlines()]
-        self.assertEqual([(entry["stage"], entry["id"], entry["epoch"], entry["source"])
-                          for entry in listed],
-                         [("slow", 77, 0, "sample 77"), ("slow", 77, 1, "sample 77")])
-
-    def test_under_stop_it_ends_the_run_by_name(self):
-        finished = self.run_graph(crashing("{crash_at: [77]}"))
-        self.assertEqual(finished.code, 1)
-        self.assertIn("`on_error: {skip: N}` would go on without it", finished.errors()[0])
-        self.assertIn('id 77 of epoch 0: "sample 77"', finished.errors()[0])
-
-    def test_control_a_single_death_is_no_poison(self):
-        finished = self.run_graph(crashing("{crash_once_at: [77]}"))
-        self.assertEqual(finished.code, 0, finished.err)
-        self.assertFalse((self.folder / "crashing.quarantine.jsonl").exists())
-
 
 if __name__ == "__main__":
     main()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Resumed runs: after a stop, after the whole run was killed, after a consumer that saves was
-killed. Together they are the run that nobody disturbed, bit by bit; and what does not fit is
-refused with the difference."""
+killed. Together they are the run that nobody disturbed, bit by bit."""
 
 import json
 import os
@@ -191,30 +190,6 @@ class FarIntoTheData(ResumeTest):
             "a checkpoint behind the position")
         run.process.send_signal(signal.SIGINT)
         self.assertEqual(run.finish().code, 130)
-
-
-class WhatIsRefused(ResumeTest):
-    def setUp(self):
-        super().setUp()
-        run = self.start(self.graph, "--quiet", *SLOWLY)
-        self.wait_for_progress(run)
-        run.process.send_signal(signal.SIGINT)
-        self.assertEqual(run.finish().code, 130)
-
-    def refused(self, *options, code=2):
-        before = {path.name: path.read_bytes() for path in self.folder.glob("line.ckpt*")}
-        finished = self.run_graph(self.graph, "--quiet", "--resume", *options)
-        self.assertEqual(finished.code, code, finished.err)
-        self.assertEqual(len(finished.errors()), 1, finished.err)
-        after = {path.name: path.read_bytes() for path in self.folder.glob("line.ckpt*")}
-        self.assertEqual(after, before, "the checkpoint was touched")
-        return finished.errors()[0].removeprefix("brigade: error: ")
-
-    def test_half_a_position(self):
-        text = self.position.read_bytes()
-        self.position.write_bytes(text[:len(text) // 2])
-        self.assertRegex(self.refused(), f"^{self.position}: it cannot be read: .*; delete it to "
-                                         "begin anew, or run without --resume$")
 
 
 class Training(training_test.TorchTest):

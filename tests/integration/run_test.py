@@ -49,8 +49,20 @@ stages:
         end, _, failure = ended(run.finish(), 143)
         self.assertEqual((end, failure), ("stopped", None))
 
-    def test_limit_takes_the_first_samples(self):
-        self.assertEqual(self.summary(line(), "--limit", 10)["samples"], 10)
+    def test_a_graph_that_a_program_feeds_or_reads_says_so(self):
+        feeds = ("stages:\n"
+                 "  tasks: {producer: application, tensors: {x: {dtype: f32, shape: [3]}}}\n"
+                 "  end: {consumer: count, from: tasks}\n")
+        reads = ("stages:\n  numbers: {producer: synthetic, batch: 4}\n"
+                 "  train: {consumer: application, from: numbers}\n")
+        for yaml, said in ((feeds, 'stage "tasks" is fed by a program (`producer: application`): '
+                                   "start the graph from that program, or put another producer in "
+                                   "its place"),
+                           (reads, 'stage "train" is a program\'s own (`consumer: application`): '
+                                   "start the graph from that program, or read it here with "
+                                   "`--set stages.train.consumer=count`")):
+            finished = self.run_graph(yaml, "--quiet")
+            self.assertEqual((finished.code, finished.err), (2, f"brigade: error: {said}\n"))
 
     def test_the_number_of_descriptors_stays_the_same(self):
         yaml = line(count=100_000, epochs=1000, ms=0.2,

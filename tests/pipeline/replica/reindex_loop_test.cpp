@@ -35,7 +35,6 @@ class FlatMapStage : public testing::Test {
     free.outputs_per_input = most;
     free.on_error = on_error_;
     graph_.type_of("free").contract.numbering = Numbering::flat_map;
-    graph_.type_of("free").contract.may_drop = may_drop_;
     ValidStage& sink = graph_.consumer("sink", {"free"});
     sink.batched = true;
     sink.sources[0].batch = 8;
@@ -102,7 +101,6 @@ class FlatMapStage : public testing::Test {
 
   mutable GraphBuilder graph_;
   std::function<void(const Plan&, ResumePoint&)> past_;
-  bool may_drop_ = false;
   OnError on_error_;
   std::unique_ptr<RunLine> run_;
   Log log_;
@@ -110,18 +108,6 @@ class FlatMapStage : public testing::Test {
 };
 
 using Sizes = std::vector<std::size_t>;
-
-TEST_F(FlatMapStage, ARepackMakesFullBatchesOfWhatAFilterLeft) {
-  build();
-  run();
-  for (const std::uint32_t epoch : {0u, 1u}) EXPECT_EQ(seen(epoch), filtered(epoch));
-  EXPECT_EQ(batches(), Sizes(20, 8));  // 80 of 100 are left
-  EXPECT_EQ(flat_map_ends_, (std::vector<std::uint32_t>{0, 1}));
-  const EdgeAudit before = run_->audit("filter", "free", 1);
-  EXPECT_EQ(before.delivered, 160u);
-  EXPECT_EQ(before.dropped, 0u);
-  EXPECT_EQ(run_->audit("free", "sink").produced, 160u);
-}
 
 // Of a resumed run: its source begins with epoch 0 for others, its own reader with epoch 2.
 TEST_F(FlatMapStage, EpochsBeforeTheOneItBeginsWithAreDropped) {
@@ -147,30 +133,6 @@ TEST_F(FlatMapStage, EpochsBeforeTheOneItBeginsWithAreDropped) {
   const EdgeAudit before = run_->audit("filter", "free", 1);
   EXPECT_EQ(before.produced, 160u);
   EXPECT_EQ(before.delivered, 160u);
-}
-
-TEST_F(FlatMapStage, EachInputMayHaveNoneToSeveralOutputs) {
-  may_drop_ = true;
-  build(2, false, 3);
-  flat_map_by([](const Inputs& in, Outputs& out) -> Result<Next> {
-    const std::int64_t value = in["value"].as<std::int64_t>()[0];
-    EXPECT_EQ(out.samples(), 3);
-    for (std::int64_t i = 0; i < value % 4; ++i)
-      out.sample(i)["value"].as<std::int64_t>()[0] = value * 10 + i;
-    out.emit_samples(value % 4);
-    return Next::emit;
-  });
-  run();
-  for (const std::uint32_t epoch : {0u, 1u}) {
-    std::vector<std::int64_t> expected;
-    for (const std::int64_t value : filtered(epoch))
-      for (std::int64_t i = 0; i < value % 4; ++i) expected.push_back(value * 10 + i);
-    EXPECT_EQ(seen(epoch), expected);
-  }
-  for (const support::Event& event : log_.events[0])
-    for (std::size_t slot = 0; slot < event.samples.size(); ++slot)
-      EXPECT_EQ(event.samples[slot].id,
-                static_cast<std::uint64_t>(event.values[slot] / 10 * 3 + event.values[slot] % 10));
 }
 
 TEST_F(FlatMapStage, MoreOrFewerOutputsThanTheContractAllowsShowInTheAudits) {

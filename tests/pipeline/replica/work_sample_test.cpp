@@ -18,7 +18,6 @@ class FirstTask : public testing::Test {
     graph_ = support::number_graph(line);
     graph_.type_of("mix").contract.may_drop = may_drop;
     graph_.stage("mix").on_error = policy;
-    graph_.stage("mix").drop_last = drop_last_;
     graph_.stage("sink").on_error = policy;
     run_.emplace(graph_);
     set_end(run_->control(), 0, 50, 64, 1);
@@ -29,7 +28,6 @@ class FirstTask : public testing::Test {
   }
   SlotState state(std::uint64_t number) { return run_->ring("mix").headers(number)->state; }
 
-  bool drop_last_ = false;
   GraphBuilder graph_;
   std::optional<support::RunLine> run_;
   std::unique_ptr<support::LambdaStage> stage_;
@@ -69,37 +67,6 @@ TEST_F(SampleTask, EachFullSlotIsOneCall) {
   EXPECT_EQ(state(50), SlotState::pad);
 }
 
-TEST_F(SampleTask, DroppedAndSkippedSamplesAreEmptySlots) {
-  plan({true, 5, 0}, true);
-  const auto done = work("mix", [&](const Inputs& in, Outputs&) -> Result<Next> {
-    if (in.info().id == 3) return Next::drop;
-    if (in.info().id == 4) throw std::runtime_error("bad");
-    return Next::emit;
-  });
-  ASSERT_TRUE(done.ok()) << done.error().message;
-  EXPECT_EQ(done->full, 48u);
-  EXPECT_EQ(done->not_full.empty_slots, 2u);
-  EXPECT_EQ(state(3), SlotState::empty);
-  EXPECT_EQ(state(4), SlotState::empty);
-  EXPECT_EQ(run_->reporter.lines(),
-            std::vector<std::string>{"skipped sample 4 (id 4 of epoch 0): bad"});
-}
-
-TEST_F(SampleTask, EmptySlotsArePassedOnWithoutACall) {
-  plan();
-  run_->ring("numbers").headers(7)->state = SlotState::empty;
-  std::uint64_t calls = 0;
-  const auto done = work("mix", [&](const Inputs& in, Outputs&) -> Result<Next> {
-    ++calls;
-    EXPECT_NE(in.info().id, 7u);
-    return Next::emit;
-  });
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(calls, 49u);
-  EXPECT_EQ(done->not_full.empty_slots, 1u);
-  EXPECT_EQ(state(7), SlotState::empty);
-}
-
 TEST_F(SampleTask, ConsumersSkipToo) {
   plan({true, 1, 0});
   const auto mixed =
@@ -118,31 +85,15 @@ TEST_F(SampleTask, ConsumersSkipToo) {
 /// `mix` works on it as one batch.
 class BatchTask : public FirstTask {
  protected:
-  void plan(OnError policy = {}, bool drop_last = false) {
-    drop_last_ = drop_last;
-    FirstTask::plan(policy, true, true);
-  }
+  void plan(OnError policy = {}) { FirstTask::plan(policy, true, true); }
   Result<TaskDone> work(support::LambdaStage::Process process) {
-    stage_ =
-        std::make_unique<support::LambdaStage>([this, process](const Inputs& in, Outputs& out) {
-          ++calls_;
-          return process(in, out);
-        });
+    stage_ = std::make_unique<support::LambdaStage>(std::move(process));
     return make_batch_work(run_->context("mix"), *stage_)->work(0, 0);
   }
   void make_empty(std::uint64_t number) {
     run_->ring("numbers").headers(number)->state = SlotState::empty;
   }
-  std::uint64_t empty_slots() {
-    std::uint64_t count = 0;
-    for (std::uint64_t i = 0; i < 64; ++i) count += state(i) == SlotState::empty;
-    return count;
-  }
-
-  int calls_ = 0;
 };
-
-Result<Next> emit(const Inputs&, Outputs&) { return Next::emit; }
 
 TEST_F(BatchTask, TheLastBatchIsShort) {
   plan();
@@ -156,50 +107,6 @@ TEST_F(BatchTask, TheLastBatchIsShort) {
   EXPECT_EQ(done->full, 50u);
   EXPECT_EQ(done->not_full.pads, 14u);
   EXPECT_EQ(run_->context("mix").replica_words().in_flight.value, kNever);
-}
-
-TEST_F(BatchTask, DropLastLeavesItOut) {
-  plan({}, true);
-  const auto done = work(emit);
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(calls_, 0);
-  EXPECT_EQ(done->full, 0u);
-  EXPECT_EQ(done->not_full.pads, 14u);
-  EXPECT_EQ(done->not_full.dropped, 50u);
-  EXPECT_EQ(empty_slots(), 50u);
-}
-
-TEST_F(BatchTask, DropLastKeepsABatchWithEmptySlotsOnly) {
-  plan({}, true);
-  for (std::uint64_t i = 50; i < 64; ++i) run_->ring("numbers").headers(i)->state = SlotState::full;
-  make_empty(3);
-  const auto done = work(emit);
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(calls_, 1);
-  EXPECT_EQ(done->full, 63u);
-  EXPECT_EQ(done->not_full.dropped, 0u);
-}
-
-TEST_F(BatchTask, NothingFullIsNoCall) {
-  plan();
-  for (std::uint64_t i = 0; i < 50; ++i) make_empty(i);
-  const auto done = work(emit);
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(calls_, 0);
-  EXPECT_EQ(done->full, 0u);
-  EXPECT_EQ(done->not_full.empty_slots, 50u);
-  EXPECT_EQ(empty_slots(), 50u);
-}
-
-TEST_F(BatchTask, ADroppedBatchIsAllEmptySlots) {
-  plan();
-  make_empty(3);
-  const auto done = work([](const Inputs&, Outputs&) -> Result<Next> { return Next::drop; });
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(done->full, 0u);
-  EXPECT_EQ(done->not_full.empty_slots, 50u);
-  EXPECT_EQ(done->not_full.total(), 64u);
-  EXPECT_EQ(empty_slots(), 50u);
 }
 
 TEST_F(BatchTask, ASkippedBatchSkipsItsSamples) {

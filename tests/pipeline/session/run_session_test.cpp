@@ -14,7 +14,6 @@
 namespace brigade {
 namespace {
 
-using testing::AnyOf;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -29,16 +28,6 @@ int descriptors() {
 bool has_children() {
   siginfo_t info;
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-TEST(RunSession, CountsWhatItMade) {
-  Session session;
-  const RunOutcome outcome = session.run(line_yaml("consumer: count, replicas: 2"));
-  EXPECT_EQ(outcome.failure, "");
-  EXPECT_EQ(outcome.summary.figures.samples, 1000u);
-  EXPECT_EQ(outcome.summary.edges.at(0).audit.delivered, 1000u);
-  EXPECT_EQ(outcome.summary.results.at(1).second.at(0).value, ReportedValue(std::uint64_t{1000}));
-  EXPECT_TRUE(outcome.summary.first_sample_seconds);
 }
 
 TEST(RunSession, LeavesNothingBehind) {
@@ -138,17 +127,6 @@ TEST(RunSession, AStageTypeThatWorkersDoNotKnowIsSaid) {
               HasSubstr("this program has no stage type \"own\""));
 }
 
-TEST(RunSession, ThreadsGiveWhatProcessesGive) {
-  const std::string yaml = line_yaml("consumer: count, replicas: 2");
-  Session processes;
-  Session threads;
-  threads.options.in_process = true;
-  const auto a = processes.run(yaml).summary.results.at(1).second;
-  const auto b = threads.run(yaml).summary.results.at(1).second;
-  EXPECT_EQ(a, b);
-  EXPECT_THAT(threads.lines.lines, Contains(HasSubstr("are ignored")));
-}
-
 struct Files : testing::Test {
   TemporaryFolder folder;
   StageTypes types = builtin_stage_types();
@@ -157,14 +135,6 @@ struct Files : testing::Test {
     return plan_files({{folder.write("graph.yaml", text)}, std::move(sets), {}}, types);
   }
 };
-
-TEST_F(Files, BecomeAPlan) {
-  const PlannedGraph graph = planned(line_yaml("consumer: count"));
-  ASSERT_TRUE(graph.plan);
-  EXPECT_EQ(graph.messages, "");
-  EXPECT_EQ(graph.plan->stages.size(), 2u);
-  EXPECT_GE(graph.limits.cores_affinity, 1u);
-}
 
 TEST_F(Files, MistakesHaveTheirPlace) {
   const PlannedGraph graph = planned(line_yaml("consumer: cuont"));
@@ -180,17 +150,6 @@ TEST_F(Files, WhatDoesNotFitTheMachineHasItsPlaceToo) {
   EXPECT_TRUE(graph.loaded.graph);
   EXPECT_THAT(graph.messages, HasSubstr("graph.yaml:3:"));
   EXPECT_THAT(graph.messages, HasSubstr("stage \"numbers\": the graph needs"));
-}
-
-TEST_F(Files, OneThatIsMissingIsSaid) {
-  const PlannedGraph graph = plan_files({{"/nowhere/graph.yaml"}, {}, {}}, types);
-  EXPECT_FALSE(graph.plan);
-  EXPECT_THAT(graph.messages, HasSubstr("/nowhere/graph.yaml"));
-}
-
-TEST_F(Files, TheLimitReachesIndexedProducers) {
-  const auto path = folder.write("graph.yaml", line_yaml("consumer: count"));
-  EXPECT_EQ(plan_files({{path}, {}, 10}, types).plan->stages[0].limit, 10u);
 }
 
 }  // namespace

@@ -74,21 +74,6 @@ TEST_F(Supervising, NobodyStartsBeforeEverybodyIsReady) {
   EXPECT_EQ(exit_code(supervisor.run()), 0);
 }
 
-TEST_F(Supervising, ADeathEndsTheRunWithOneLine) {
-  worker_pool.all_ready(100);
-  worker_pool.step({{1, Printed{"about to break"}}},
-                   [&] { control.replicas[1].in_flight.value = 7; });
-  worker_pool.step({{1, Ended{{Ending::Kind::killed, SIGSEGV}}}});
-  const RunOutcome outcome = supervisor.run();
-  EXPECT_EQ(exit_code(outcome), 1);
-  EXPECT_TRUE(worker_pool.was_ended());
-  EXPECT_THAT(lines.lines,
-              ElementsAre("output: sink.0: about to break",
-                          "error: stage \"sink\" replica 0 (pid 1001) was killed by SIGSEGV with "
-                          "sample 7 in flight (epoch 0, index 7, id 7); its last output: "
-                          "\"about to break\""));
-}
-
 TEST_F(Supervising, ADeathIsRepairedBeforeAnythingElse) {
   auto& word = control.stages[1].queues[0].table;
   worker_pool.all_ready(100);
@@ -163,27 +148,6 @@ TEST_F(Supervising, TheRunBeginsWithoutAReplicaThatIsGoneForGood) {
   worker_pool.step({{0, Done{}}, {0, Ended{{Ending::Kind::exited, 0}}}});
   worker_pool.step({{1, Done{}}, {1, Ended{{Ending::Kind::exited, 0}}}});
   EXPECT_EQ(exit_code(degrading.run()), 0);
-}
-
-TEST_F(Restarting, TheSecondTimeItWaits) {
-  worker_pool.all_ready(100);
-  worker_pool.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
-  worker_pool.step({{1, Ready{}}});
-  worker_pool.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
-  worker_pool.step({}, [&] {
-    EXPECT_EQ(worker_pool.restarted.size(), 1u);
-    clock.advance(std::chrono::nanoseconds(99'000'000));
-  });
-  worker_pool.step({}, [&] {
-    EXPECT_EQ(worker_pool.restarted.size(), 1u);
-    clock.advance(std::chrono::nanoseconds(1'000'000));
-  });
-  worker_pool.step({}, [&] {
-    EXPECT_EQ(worker_pool.restarted.size(), 2u);
-    finish_work();
-  });
-  worker_pool.all_done();
-  EXPECT_EQ(exit_code(restarting.run()), 0);
 }
 
 TEST_F(Restarting, TheRunWaitsForAReplicaThatIsAboutToBeStarted) {
@@ -296,11 +260,6 @@ TEST_F(Supervising, AFailureFromOutsideEndsTheRun) {
   worker_pool.step({}, [&] { supervisor.fail_from_outside("no memory"); });
   EXPECT_EQ(supervisor.run().failure, "no memory");
   EXPECT_TRUE(worker_pool.was_ended());
-}
-
-TEST_F(Supervising, AnEmptySourceEndsTheRun) {
-  worker_pool.all_ready(0);
-  EXPECT_THAT(supervisor.run().failure, HasSubstr("source \"numbers\" has no samples"));
 }
 
 TEST_F(Supervising, AStopLetsTheLineRunDry) {
