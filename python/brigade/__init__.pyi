@@ -1,5 +1,5 @@
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from . import examples as examples
@@ -172,6 +172,52 @@ class Worker:
     def __exit__(self, *exception: object) -> None: ...
 
 def attach() -> Worker: ...
+
+class WorkerInfo:
+    @property
+    def id(self) -> int: ...
+    @property
+    def num_workers(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def dataset(self) -> Any: ...
+
+def get_worker_info() -> WorkerInfo | None: ...
+
+class DataLoader:
+    dataset: Any
+    batch_size: int | None
+    num_workers: int
+    pin_memory: bool
+    drop_last: bool
+    timeout: float
+    sampler: Iterable[Any]
+    batch_sampler: Iterable[Any] | None
+    generator: Any
+    collate_fn: Callable[[Any], Any]
+    worker_init_fn: Callable[[int], None] | None
+    prefetch_factor: int | None
+    persistent_workers: bool
+    pin_memory_device: str
+    in_order: bool
+    multiprocessing_context: Any
+    def __init__(self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
+                 sampler: Iterable[Any] | None = None,
+                 batch_sampler: Iterable[Sequence[Any]] | None = None, num_workers: int = 0,
+                 collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False,
+                 drop_last: bool = False, timeout: float = 0,
+                 worker_init_fn: Callable[[int], None] | None = None,
+                 multiprocessing_context: Any = None, generator: Any = None, *,
+                 prefetch_factor: int | None = None, persistent_workers: bool = False,
+                 pin_memory_device: str = "", in_order: bool = True) -> None: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __len__(self) -> int: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> DataLoader: ...
+    def __exit__(self, *exception: object) -> None: ...
 
 class Error(RuntimeError): ...
 class RunError(Error): ...

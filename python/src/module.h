@@ -84,6 +84,7 @@ int add_graph_types(PyObject* module);
 int add_run_types(PyObject* module);
 int add_batch_types(PyObject* module);
 int add_input_types(PyObject* module);
+int add_arena_types(PyObject* module);
 int add_worker_types(PyObject* module);
 int add_task_types(PyObject* module);
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec);

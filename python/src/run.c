@@ -4,6 +4,7 @@
 #include "module.h"
 
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 // --- Run -----------------------------------------------------------------------------------------
@@ -16,10 +17,20 @@ typedef struct {
 static PyTypeObject* run_type;
 static PyTypeObject* output_type;
 
-// Called about every 100 ms while a call waits: Ctrl-C and other signals, whose handlers Python
-// runs on its main thread alone. On the others, which may outlive the interpreter, it takes no GIL.
+static _Thread_local int64_t wait_until_ns;  // of this thread's call; 0: as long as it takes
+
+static int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+// Called about every 100 ms while a call waits: its time, and Ctrl-C and other signals, whose
+// handlers Python runs on its main thread alone. On the others, which may outlive the interpreter,
+// it takes no GIL.
 static int32_t handle_signals(void* context) {
   (void)context;
+  if (wait_until_ns != 0 && now_ns() >= wait_until_ns) return 1;
   if (syscall(SYS_gettid) != getpid()) return 0;
   const PyGILState_STATE held = PyGILState_Ensure();
   const int raised = PyErr_CheckSignals();
@@ -176,21 +187,24 @@ static void leave_output(Output* self) {
   if (--self->uses.calls == 0 && self->uses.closed) close_output(self);
 }
 
-// next(epoch, file, line): a Batch, or None at the end. Epoch -1: whichever comes.
+// next(epoch, file, line, seconds=0): a Batch, or None at the end. Epoch -1: whichever comes. After
+// so many seconds, where that is given, a TimeoutError, up to 0.1 s late.
 static PyObject* output_next(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
   Output* self = (Output*)object;
-  if (count != 3) {
-    PyErr_SetString(PyExc_TypeError, "next(epoch, file, line)");
+  if (count != 3 && count != 4) {
+    PyErr_SetString(PyExc_TypeError, "next(epoch, file, line, seconds=0)");
     return NULL;
   }
   const long long epoch = PyLong_AsLongLong(arguments[0]);
   const char* file = PyUnicode_AsUTF8AndSize(arguments[1], NULL);
   const long line = PyLong_AsLong(arguments[2]);
+  const double seconds = count == 4 ? PyFloat_AsDouble(arguments[3]) : 0;
   if (PyErr_Occurred()) return NULL;
   if (self->uses.closed) return raise_closed("output");
   ++self->uses.calls;
   brigade_batch* batch = NULL;
   brigade_status status;
+  wait_until_ns = seconds > 0 ? now_ns() + (int64_t)(seconds * 1e9) : 0;
   Py_BEGIN_ALLOW_THREADS;
   status = brigade_output_next_at(self->output, epoch < 0 ? BRIGADE_ANY_EPOCH : (uint64_t)epoch,
                                   file, (int32_t)line, &batch);
@@ -200,8 +214,11 @@ static PyObject* output_next(PyObject* object, PyObject* const* arguments, Py_ss
     result = batch_of(batch);
   else if (status == BRIGADE_END)
     result = Py_NewRef(Py_None);
+  else if (status == BRIGADE_ERROR_INTERRUPTED && wait_until_ns != 0 && !PyErr_Occurred())
+    PyErr_SetString(PyExc_TimeoutError, "no batch has come in that time");
   else
     raise_status(status, NULL);
+  wait_until_ns = 0;
   leave_output(self);
   return result;
 }
@@ -257,7 +274,7 @@ static PyType_Spec run_spec = {"brigade._brigade.Run", sizeof(Run), 0,
 
 static PyMethodDef output_methods[] = {
     {"next", (PyCFunction)(void (*)(void))output_next, METH_FASTCALL,
-     "next(epoch, file, line): a Batch, or None at the end; epoch -1: whichever comes."},
+     "next(epoch, file, line, seconds=0): a Batch, or None at the end; epoch -1: whichever comes."},
     {"ended", output_ended, METH_NOARGS, "Whether nothing will be given any more."},
     {"full", output_full, METH_NOARGS, "Whether as many batches are held as `hold:` allows."},
     {"close", output_close, METH_NOARGS, "Gives up what was not read."},

@@ -1,0 +1,166 @@
+"""Where workers leave their batches: blocks of one memory file, which has no name. A block belongs
+to a task, and then to whoever holds the batch, in any order and for as long as it takes."""
+
+import fcntl
+import os
+import struct
+
+from . import _brigade
+
+STRIDE = 1 << 34  # of blocks in the file, which is sparse: the most bytes of a batch
+_BLOCKS_MAX = 1 << 27
+_SIZE_LEAST = 1 << 20
+_PAGES_KEPT = 1 << 20  # that a block may keep beyond what the last batch took
+CANCELLED = struct.Struct("q")  # the first word of a block: nobody waits for the batch
+TASK_AT = 64  # where the task is written, in a block
+
+_F_ADD_SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
+_F_SEAL_SHRINK, _F_SEAL_GROW = 2, 4
+
+
+def memory_file(name, size):
+    """A descriptor of it; its size stays."""
+    descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(descriptor, size)
+    fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW)
+    return descriptor
+
+
+class Arena:
+    """Of the program; with the GIL each call is one step, so that it needs no lock."""
+
+    def __init__(self, warm):
+        """`warm`: blocks that nobody needs now keep their memory, so many of them."""
+        self.descriptor = memory_file("brigade-batches", STRIDE * _BLOCKS_MAX)
+        self._warm_max = warm
+        self._maps = []  # by block
+        self._end = []  # by block, how far it was written
+        self._size = _SIZE_LEAST  # of mappings: enough for what there has been
+        self._last = 0  # size of the last batch
+        self._returned = []  # by those who held batches
+        self._warm, self._cold = [], []
+
+    def __del__(self):
+        os.close(self.descriptor)
+
+    def take(self, message):
+        """(block, offset in the file) for a task."""
+        self._sort_out()
+        block = self._warm.pop() if self._warm else self._cold.pop() if self._cold else None
+        if block is None:
+            block = len(self._maps)
+            self._maps.append(None)
+            self._end.append(0)
+        view = memoryview(self._mapping(block, TASK_AT + len(message)))
+        CANCELLED.pack_into(view, 0, 0)
+        view[TASK_AT:TASK_AT + len(message)] = message
+        return block, block * STRIDE
+
+    def _mapping(self, block, size):
+        found = self._maps[block]
+        if found is None or found.size < size:
+            while self._size < size:
+                self._size *= 2
+            found = self._maps[block] = _brigade.Mapping(self.descriptor, block * STRIDE,
+                                                         self._size)
+        return found
+
+    def cancel(self, block):
+        CANCELLED.pack_into(memoryview(self._maps[block]), 0, 1)
+
+    def lease(self, block, end):
+        """The first bytes of a block, as a buffer; with the last that is made of it the block is
+        free again."""
+        mapping = self._mapping(block, end)
+        self._end[block] = max(self._end[block], end)
+        self._last = end
+        return _brigade.Lease(mapping, mapping.address, end, self._returned, block)
+
+    def free(self, block):
+        self._returned.append(block)
+
+    def lose(self, block):
+        """A worker still reads it: its memory goes with the last mapping."""
+        self._maps[block] = None
+
+    def _sort_out(self):
+        while self._returned:
+            block = self._returned.pop()
+            if self._end[block] > 2 * self._last + _PAGES_KEPT:
+                self._trim(block, self._last)
+            self._warm.append(block)
+        while len(self._warm) > self._warm_max:
+            block = self._warm.pop(0)
+            self._trim(block, 0)
+            self._cold.append(block)
+
+    def _trim(self, block, size):
+        self._maps[block].trim(size)
+        self._end[block] = size
+
+
+class Room:
+    """A block, in the worker that has its task."""
+
+    def __init__(self, blocks, offset, begin):
+        self._blocks, self._offset = blocks, offset
+        self.at = begin
+        self._mappings = [blocks.mapping(offset, begin)]
+        self.lent, self._returned = 0, []
+
+    def take(self, size, alignment=64):
+        """(mapping, position in the block) of so many bytes."""
+        position = -(-self.at // alignment) * alignment
+        self.at = position + size
+        if self.at > self._mappings[-1].size:
+            self._mappings.append(self._blocks.mapping(self._offset, self.at))
+        return self._mappings[-1], position
+
+    def lend(self, size):
+        """Memory for a tensor that is made in place, as a buffer."""
+        mapping, position = self.take(size)
+        self.lent += 1
+        return _brigade.Lease(mapping, mapping.address + position, size, self._returned)
+
+    def position_of(self, address, size):
+        """Where in the block; None of other memory."""
+        for mapping in self._mappings:
+            if address is not None and mapping.address <= address and \
+                    address + size <= mapping.address + mapping.size:
+                return address - mapping.address
+        return None
+
+    def write(self, data):
+        size = memoryview(data).nbytes
+        mapping, position = self.take(size)
+        if size:
+            memoryview(mapping)[position:position + size] = data
+        return position
+
+    def is_left(self):
+        """Whether nobody has what was lent."""
+        return len(self._returned) == self.lent
+
+
+class Blocks:
+    """A worker's mappings of blocks, the last that it used."""
+
+    MAX = 128
+
+    def __init__(self, descriptor):
+        self._descriptor = descriptor
+        self._maps = {}
+        self._size = _SIZE_LEAST
+
+    def mapping(self, offset, size):
+        if size > STRIDE:
+            raise MemoryError(f"a batch of {size} bytes: expected at most {STRIDE}")
+        found = self._maps.pop(offset, None)
+        if found is None or found.size < size:
+            while self._size < size:
+                self._size *= 2
+            found = _brigade.Mapping(self._descriptor, offset, self._size)
+        self._maps[offset] = found  # the last one now
+        while len(self._maps) > self.MAX:
+            del self._maps[next(iter(self._maps))]
+        return found

@@ -1,0 +1,133 @@
+"""How a DataLoader makes a batch of a dataset, in workers and in the calling process."""
+
+import collections
+import itertools
+import random
+import sys
+
+WorkerInfo = collections.namedtuple("WorkerInfo", "id num_workers seed dataset")
+WorkerInfo.__doc__ = "What get_worker_info() says; `dataset` is this worker's own copy."
+_worker_info = None
+
+
+def get_worker_info():
+    """In a worker of a DataLoader: its id, num_workers, seed and dataset, as
+    torch.utils.data.get_worker_info() says it, too. None elsewhere."""
+    return _worker_info
+
+
+def set_worker_info(info):
+    global _worker_info
+    _worker_info = info
+    if "torch" in sys.modules:
+        import torch.utils.data._utils.worker as torch_worker
+        torch_worker._worker_info = torch_worker.WorkerInfo(**info._asdict())
+
+
+def needs_torch(what):
+    try:
+        import torch.utils.data
+    except ImportError:
+        raise ImportError(f"{what} needs torch, which is not installed: give a sampler and a "
+                          "collate_fn of your own") from None
+    return torch
+
+
+class OfMap:
+    """Of a dataset with __getitem__()."""
+
+    def __init__(self, dataset, collate, batched):
+        self._dataset, self._collate, self._batched = dataset, collate, batched
+
+    def __call__(self, index):
+        try:
+            return self._collate(self._samples(index))
+        except StopIteration as error:  # which would end the epoch without a word
+            raise RuntimeError("the dataset has raised StopIteration") from error
+
+    def _samples(self, index):
+        if not self._batched:
+            return self._dataset[index]
+        several = getattr(self._dataset, "__getitems__", None)
+        return several(index) if several else [self._dataset[i] for i in index]
+
+
+class OfIterable:
+    """Of a dataset with __iter__(): StopIteration where nothing is left. `index` says how many
+    samples make a batch. `state`: of its state_dict(), or None."""
+
+    def __init__(self, dataset, collate, batched, drop_last, state=None):
+        self._collate, self._batched, self._drop_last = collate, batched, drop_last
+        self._ended = False
+        of_dataset = hasattr(dataset, "load_state_dict")
+        if state is not None and of_dataset:
+            dataset.load_state_dict(state)
+        self._iterator = iter(dataset)
+        self._stateful = dataset if of_dataset else self._iterator
+        if state is not None and not of_dataset:
+            self._iterator.load_state_dict(state)
+
+    def __call__(self, index):
+        if self._ended:
+            raise StopIteration
+        if not self._batched:
+            return self._collate(next(self._iterator))
+        samples = list(itertools.islice(self._iterator, len(index)))
+        self._ended = len(samples) < len(index)
+        if not samples or (self._ended and self._drop_last):
+            raise StopIteration
+        return self._collate(samples)
+
+    def state(self):
+        """What the dataset says; None where it says nothing."""
+        if hasattr(self._stateful, "load_state_dict") and hasattr(self._stateful, "state_dict"):
+            return self._stateful.state_dict()
+        return None
+
+
+# --- generators -----------------------------------------------------------------------------------
+
+def _mixed(*words):
+    """64 bits of several numbers: the finalizer of MurmurHash3 over their sums."""
+    mask, state = (1 << 64) - 1, 0x9E3779B97F4A7C15
+    for word in words:
+        state = (state + word) & mask
+        state = ((state ^ (state >> 33)) * 0xFF51AFD7ED558CCD) & mask
+        state = ((state ^ (state >> 33)) * 0xC4CEB9FE1A85EC53) & mask
+        state ^= state >> 33
+    return state
+
+
+def _states():
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    legacy = numpy and numpy.random.get_state()
+    return (random.getstate(), legacy and (legacy[0], legacy[1].tobytes(), *legacy[2:]),
+            torch and (torch.initial_seed(), torch.get_rng_state().tolist()))
+
+
+class Generators:
+    """Those of `random`, NumPy and torch, in a worker. Before each batch they are seeded by its
+    number, but for those that worker_init_fn has seeded itself: these are as it left them."""
+
+    def __init__(self, seed, worker_init_fn, worker_id):
+        self._ours = [True] * 3
+        if worker_init_fn is None:
+            return
+        self._seed(seed, seed)
+        before = _states()
+        worker_init_fn(worker_id)
+        self._ours = [one == other for one, other in zip(before, _states())]
+
+    def begin(self, *numbers):
+        """Of the batch with these numbers."""
+        seed = _mixed(*numbers)
+        self._seed(seed, seed & ((1 << 63) - 1))
+
+    def _seed(self, seed, of_torch):
+        numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+        if self._ours[0]:
+            random.seed(seed)
+        if numpy and self._ours[1]:
+            numpy.random.seed([seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF])
+        if torch and self._ours[2]:
+            torch.default_generator.manual_seed(of_torch)

@@ -1,0 +1,274 @@
+"""torch's DataLoader over Brigade's workers."""
+
+import itertools
+import random
+import sys
+import threading
+import weakref
+
+from . import _data_states
+from ._data_epochs import Here, InWorkers
+from ._data_fetch import needs_torch
+from ._data_pool import Pool
+
+_SET_ONCE = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
+def _is_iterable(dataset):
+    kind = getattr(sys.modules.get("torch.utils.data"), "IterableDataset", ())
+    return isinstance(dataset, kind) or (
+        hasattr(dataset, "__iter__") and not hasattr(dataset, "__getitem__"))
+
+
+class _InBatches:
+    """Without torch: samples' indices, so many at a time."""
+
+    def __init__(self, sampler, batch_size, drop_last):
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self):
+        indices = iter(self.sampler)
+        while batch := list(itertools.islice(indices, self.batch_size)):
+            if len(batch) < self.batch_size and self.drop_last:
+                return
+            yield batch
+
+    def __len__(self):
+        whole, rest = divmod(len(self.sampler), self.batch_size)
+        return whole + (rest > 0 and not self.drop_last)
+
+
+class DataLoader:
+    """torch's DataLoader, parameter by parameter, with workers that Brigade runs: batches come in
+    the same order with the same contents for any number of workers, whoever of them is killed.
+
+    >>> import brigade
+    >>> class Squares:
+    ...     def __len__(self): return 10
+    ...     def __getitem__(self, i): return i * i
+    >>> loader = brigade.DataLoader(Squares(), batch_size=4, collate_fn=list)
+    >>> for batch in loader:
+    ...     print(batch)
+    [0, 1, 4, 9]
+    [16, 25, 36, 49]
+    [64, 81]
+
+    `num_workers=0` makes batches in the calling process. Else tensors and arrays of a batch lie in
+    memory that the workers share, without a copy, for as long as somebody holds one of them.
+    Workers are programs of their own, so a dataset is pickled; what __main__ defines and lambdas
+    are by cloudpickle, where that is installed. They stay until the loader is closed.
+
+    torch is needed for `shuffle=True` and where no `collate_fn` is given. docs/DATA_LOADER.md says
+    what is different from torch's.
+    """
+
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None,
+                 num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, timeout=0,
+                 worker_init_fn=None, multiprocessing_context=None, generator=None, *,
+                 prefetch_factor=None, persistent_workers=False, pin_memory_device="",
+                 in_order=True):
+        self._check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        self._iterable = _is_iterable(dataset)
+        self._check_samplers(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last)
+        self._context = _checked_context(multiprocessing_context, num_workers)
+        if batch_sampler is not None:
+            batch_size = None
+        if sampler is None:
+            sampler = self._default_sampler(dataset, shuffle, generator)
+        if batch_size is not None:
+            batch_sampler = _batches_of(sampler, batch_size, drop_last)
+        if collate_fn is None:
+            collate = needs_torch("the default collate_fn").utils.data._utils.collate
+            collate_fn = collate.default_convert if batch_sampler is None else \
+                collate.default_collate
+        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
+        self.num_workers, self.timeout, self.in_order = num_workers, timeout, in_order
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.collate_fn, self.worker_init_fn = collate_fn, worker_init_fn
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.persistent_workers = persistent_workers
+        self._pool = self._payload = self._counted = None
+        self._position = self._resume = None  # of the epoch that was begun last; to go on from
+        self._last = None  # with persistent_workers, that epoch's iterator, as a weak reference
+        self._epoch, self._base_seed, self._key = 0, None, None  # of persistent workers
+        self._live = weakref.WeakSet()
+        self._lock = threading.RLock()
+        self._initialized = True
+
+    # --- parameters -------------------------------------------------------------------------------
+
+    @staticmethod
+    def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
+        if num_workers < 0:
+            raise ValueError(f"num_workers={num_workers}: expected a non-negative number; 0 makes "
+                             "batches in this process")
+        if timeout < 0:
+            raise ValueError(f"timeout={timeout}: expected non-negative seconds; 0 waits as long "
+                             "as it takes")
+        if prefetch_factor is not None and (num_workers == 0 or prefetch_factor < 1):
+            raise ValueError(f"prefetch_factor={prefetch_factor} with num_workers={num_workers}: "
+                             "it says how many batches each worker is ahead, at least 1")
+        if persistent_workers and num_workers == 0:
+            raise ValueError("persistent_workers=True needs num_workers > 0")
+
+    def _check_samplers(self, dataset, batch_size, shuffle, sampler, batch_sampler, drop_last):
+        if self._iterable:
+            if type(dataset).__module__.startswith("torch.utils.data.datapipes"):
+                raise ValueError(f"{type(dataset).__name__} is a DataPipe, which torch shuffles "
+                                 "and shards by rules of its own: read it in an IterableDataset")
+            for name, value in (("shuffle", shuffle or None), ("sampler", sampler),
+                                ("batch_sampler", batch_sampler)):
+                if value is not None:
+                    raise ValueError(f"{name}={value}: an iterable dataset has its own order")
+        if sampler is not None and shuffle:
+            raise ValueError("sampler and shuffle=True are mutually exclusive: a sampler says the "
+                             "order")
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or
+                                          drop_last):
+            raise ValueError("batch_sampler is mutually exclusive with batch_size, shuffle, "
+                             "sampler and drop_last, which it decides")
+        if batch_size is None and drop_last:
+            raise ValueError("batch_size=None is mutually exclusive with drop_last=True: there are "
+                             "no batches")
+        if batch_size is not None and (not isinstance(batch_size, int) or
+                                       isinstance(batch_size, bool) or batch_size < 1):
+            raise ValueError(f"batch_size={batch_size}: expected a positive integer, or None")
+
+    def _default_sampler(self, dataset, shuffle, generator):
+        if self._iterable:
+            return itertools.repeat(None)
+        if shuffle:
+            data = needs_torch("shuffle=True").utils.data
+            return data.RandomSampler(dataset, generator=generator)
+        torch = sys.modules.get("torch")
+        return range(len(dataset)) if torch is None else \
+            torch.utils.data.SequentialSampler(dataset)
+
+    @property
+    def multiprocessing_context(self):
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context):
+        self._context = _checked_context(context, self.num_workers)
+
+    def __setattr__(self, name, value):
+        if name in _SET_ONCE and getattr(self, "_initialized", False):
+            raise ValueError(f"{name} of a {type(self).__name__} is set when it is made: make "
+                             "another one")
+        super().__setattr__(name, value)
+
+    @property
+    def _auto_collation(self):
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self):
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    # --- iteration --------------------------------------------------------------------------------
+
+    def __iter__(self):
+        """Of an epoch. Workers begin at once."""
+        with self._lock:
+            if self.num_workers == 0:
+                return Here(self)
+            self._leave()
+            iterator = InWorkers(self)
+            if self.persistent_workers:
+                self._last = weakref.ref(iterator)
+            return iterator
+
+    def _leave(self):
+        """Persistent workers have one epoch at a time."""
+        last = self._last and self._last()
+        if last is not None:
+            last.close()
+
+    def __len__(self):
+        if not self._iterable:
+            return len(self._index_sampler)
+        length = self._counted = len(self.dataset)
+        if self.batch_size is None:
+            return length
+        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+
+    def _workers(self):
+        """The pool; one of a process that has forked is its parent's."""
+        if self._pool is not None and not self._pool.is_usable():
+            self._pool = None
+        if self._pool is None:
+            self._pool = Pool(self.num_workers, self.prefetch_factor, self._iterable)
+        return self._pool
+
+    def _seed(self):
+        torch = sys.modules.get("torch")
+        if torch is None:
+            return random.getrandbits(62)
+        return int(torch.empty((), dtype=torch.int64).random_(generator=self.generator).item())
+
+    def close(self):
+        """Ends the workers. Batches that are held stay as they are; the next iter() starts them
+        again."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+            self._payload = self._base_seed = None
+            if pool is not None:
+                pool.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __getstate__(self):
+        left = ("_pool", "_payload", "_last", "_lock", "_live", "_base_seed")
+        return {**self.__dict__, **dict.fromkeys(left)}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state, _lock=threading.RLock(), _live=weakref.WeakSet())
+
+    # --- positions --------------------------------------------------------------------------------
+
+    def state_dict(self):
+        """Behind the last batch that was given, as torchdata's StatefulDataLoader has it: for
+        load_state_dict() of a loader with the same parameters; num_workers of a map-style dataset
+        may be another. Goes with what `generator` or torch's own was when the epoch began."""
+        return _data_states.state_of(self)
+
+    def load_state_dict(self, state):
+        """The next iter() gives what is left of that epoch."""
+        _data_states.check(state, self)
+        with self._lock:
+            self._leave()
+            self._resume, self._position = state, None
+
+
+def _checked_context(context, num_workers):
+    """Workers are started as by `spawn`; what another way would mean cannot be kept."""
+    if context is None:
+        return None
+    import multiprocessing
+    if num_workers == 0:
+        raise ValueError("multiprocessing_context is of workers: expected num_workers > 0")
+    if isinstance(context, str):
+        if context not in multiprocessing.get_all_start_methods():
+            raise ValueError(f"multiprocessing_context={context!r}: expected one of "
+                             f"{', '.join(multiprocessing.get_all_start_methods())}")
+        context = multiprocessing.get_context(context)
+    if not isinstance(context, multiprocessing.context.BaseContext):
+        raise TypeError(f"multiprocessing_context={context!r}: expected a context of "
+                        "multiprocessing, or the name of one")
+    if context.get_start_method() == "fork":
+        raise ValueError("multiprocessing_context='fork': workers are programs of their own, which "
+                         "are never forked, so that no lock, thread or CUDA context is inherited; "
+                         "leave it away, and give what they need in the dataset")
+    return context
+
+
+def _batches_of(sampler, batch_size, drop_last):
+    torch = sys.modules.get("torch")
+    kind = _InBatches if torch is None else torch.utils.data.BatchSampler
+    return kind(sampler, batch_size, drop_last)

@@ -1,0 +1,232 @@
+"""The workers of a DataLoader: a run whose one stage is a program of this package. What goes
+through the graph are words that say where a task or a batch lies in the arena."""
+
+import collections
+import os
+import pickle
+import re
+import struct
+import subprocess
+import sys
+import threading
+import traceback
+
+from . import _graph, _pickling
+from ._arena import Arena, memory_file
+from ._brigade import Mapping
+from ._errors import RunError
+from ._run import ANY_EPOCH, Run
+
+WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of the task
+ANSWER = struct.Struct("6q")  # kind, table, entries, bytes of the pickle, end of it, flags
+NOTHING, BATCH, ENDED, ERROR = range(4)
+KEPT = 1  # a flag: the worker still has a part of the batch
+_HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
+_DEATHS_MAX = 3  # of workers by one batch
+
+Task = collections.namedtuple("Task", "owner block worker name number")
+
+
+class Payload:
+    """What workers need beside their tasks, pickled into a memory file."""
+
+    def __init__(self, parts):
+        try:
+            head, buffers = _pickling.dump_payload(parts)
+        except Exception as error:
+            raise _pickling.why_not(parts) from error
+        buffers = [buffer.raw() for buffer, _ in buffers]
+        places, end = [], len(head)
+        for buffer in buffers:
+            end = _pickling.aligned(end)
+            places += [end, buffer.nbytes]
+            end += buffer.nbytes
+        table = struct.pack(f"{len(places)}q", *places)
+        size = end + len(table)
+        self._descriptor = memory_file("brigade-dataset", max(size, 1))
+        view = memoryview(Mapping(self._descriptor, 0, max(size, 1)))
+        view[:len(head)] = head
+        for i, buffer in enumerate(buffers):
+            if buffer.nbytes:
+                view[places[2 * i]:places[2 * i] + buffer.nbytes] = buffer
+        view[end:size] = table
+        self.place = (self._descriptor, size, len(head), end)
+
+    def __del__(self):
+        if hasattr(self, "_descriptor"):
+            os.close(self._descriptor)
+
+    @staticmethod
+    def read(parent, place):
+        """In a worker: what is written there is its own."""
+        descriptor, size, head, end = place
+        descriptor = os.open(f"/proc/{parent}/fd/{descriptor}", os.O_RDWR)
+        try:
+            view = memoryview(Mapping(descriptor, 0, size, private=True))
+        finally:
+            os.close(descriptor)
+        places = struct.unpack_from(f"{(size - end) // 8}q", view, end)
+        return pickle.loads(view[:head], buffers=[
+            view[at:at + length] for at, length in zip(places[::2], places[1::2])])
+
+
+class Failure:
+    """An exception of a worker, with its traceback as text."""
+
+    def __init__(self, kind, text):
+        self._kind, self._text = kind, text
+
+    @staticmethod
+    def of(error, worker):
+        text = (f"in worker {worker} of the DataLoader:\n"
+                + "".join(traceback.format_exception(error)).rstrip())
+        kind = type(error)
+        try:
+            _pickling.dump_result(kind)
+        except Exception:
+            kind = RuntimeError
+        return Failure(kind, f"{kind.__name__} {text}")
+
+    def raised(self):
+        """Of the same type, where that takes a text alone."""
+        if issubclass(self._kind, KeyError):
+            return self._kind(_Shown(self._text))
+        try:
+            made = self._kind(self._text)
+        except Exception:
+            made = None
+        return made if isinstance(made, Exception) else RuntimeError(self._text)
+
+
+class _Shown(str):
+    """A KeyError shows the repr of its text, in one line."""
+
+    def __repr__(self):
+        return str(self)
+
+
+def _command():
+    if not sys.executable:
+        raise RuntimeError("workers execute the interpreter, and sys.executable does not say which")
+    flags = [flag for flag in subprocess._args_from_interpreter_flags()
+             if flag not in ("-E", "-I", "-P", "-s")]
+    return [sys.executable, *flags, "-P", "-m", "brigade._data_worker"]
+
+
+def _environment():
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
+
+
+def _graph_of(workers, room, fixed, arena):
+    words = {"task": {"dtype": "i64", "shape": [2]}}
+    answer = {"answer": {"dtype": "i64", "shape": [6]}}
+    params = {"parent": os.getpid(), "arena": arena, "torch": "torch" in sys.modules,
+              "path": [str(entry) for entry in sys.path], "argv": sys.argv, "folder": os.getcwd()}
+    return {"name": "DataLoader", "oversubscribe": True, "stages": {
+        "tasks": {"producer": "application", "tensors": words, "chunk": 1, "buffers": room},
+        "workers": {"exec": _command(), "from": "tasks", "tensors": answer, "params": params,
+                    "replicas": workers, "assign": "fixed" if fixed else "shared", "chunk": 1,
+                    "buffers": room, "env": _environment(), "poison_after": _DEATHS_MAX,
+                    "restart": {"policy": "always", "backoff": "1ms", "burst": 1000000}},
+        "batches": {"consumer": "application", "from": {"stage": "workers", "batch": 1}}}}
+
+
+class Pool:
+    """Workers, and their tasks in order. Several iterators may have tasks in it: a batch is given
+    to whom it belongs."""
+
+    def __init__(self, workers, prefetch, fixed):
+        self.process = os.getpid()
+        self._lock = threading.RLock()
+        self.workers, self._fixed = workers, fixed
+        room = 2 * workers * (prefetch + 1)
+        self._arena = Arena(warm=workers * prefetch + 4)
+        made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor))
+        self._run = Run(made, "dlpack")
+        self._input = self._run._run.input("tasks")
+        self._output = self._run._run.output("batches")
+        self._tasks = collections.deque()  # in their order
+        self._failed = False
+
+    def is_usable(self):
+        return not self._failed and self.process == os.getpid()
+
+    def submit(self, owner, worker, name, message):
+        """Whether the graph has had room. `owner`: a weak reference to who gets the answer; `name`:
+        of the batch, for messages."""
+        with self._lock:
+            while (slot := self._input.acquire(0, *_HERE)) is not None:
+                number = slot.sample()[0]
+                if self._fixed and number % self.workers != worker:
+                    self._put(slot, Task(None, None, 0, "", number), -1, 0)  # another one's turn
+                    continue
+                block, offset = self._arena.take(message)
+                self._put(slot, Task(owner, block, worker, name, number), offset, len(message))
+                return True
+            return False
+
+    def _put(self, slot, task, offset, size):
+        WORDS.pack_into(slot.tensor("task"), 0, offset, size)
+        slot.submit()
+        self._tasks.append(task)
+
+    def cancel(self, owner):
+        """Nobody waits for these batches any more."""
+        with self._lock:
+            for task in self._tasks:
+                if task.owner is owner:
+                    self._arena.cancel(task.block)
+
+    def receive(self, seconds):
+        """Gives the next answer to its iterator. TimeoutError; RuntimeError, where the workers
+        cannot go on."""
+        with self._lock:
+            raw = self._output.next(ANY_EPOCH, *_HERE, seconds)
+            if raw is None:
+                raise self._why_ended()
+            answer = ANSWER.unpack_from(raw.tensor("answer"))
+            del raw
+            task = self._tasks.popleft()
+            iterator = task.owner and task.owner()
+            if iterator is not None and answer[0] != NOTHING:
+                iterator._answered(answer, task.block, task.worker)
+            elif task.block is not None:
+                self.give_back(answer, task.block)
+
+    def _why_ended(self):
+        self._failed = True
+        try:
+            self._run.wait()
+        except RunError as error:
+            found = re.search(r"sample (\d+) \(id.*has ended its worker", str(error))
+            number = found and int(found[1])
+            name = next((task.name for task in self._tasks if task.number == number), None)
+            if name is None:
+                return RuntimeError(f"the workers of the DataLoader have ended: {error}")
+            return RuntimeError(f"{name} has ended its worker {_DEATHS_MAX} times, by a crash, an "
+                                "exit, or for want of memory (the logger `brigade` has the lines)")
+        return RuntimeError("the workers of the DataLoader have been stopped")
+
+    def give_back(self, answer, block):
+        if answer[5] & KEPT:
+            self._arena.lose(block)
+        else:
+            self._arena.free(block)
+
+    def load(self, answer, block):
+        """What the worker has given. Its tensors are the block."""
+        _, table, entries, head, end, _ = answer
+        lease = self._arena.lease(block, end)
+        if answer[5] & KEPT:
+            self._arena.lose(block)
+            lease = bytearray(lease)
+        view = memoryview(lease)
+        places = struct.unpack_from(f"{2 * entries}q", view, table)
+        return _pickling.load(view[end - head:end], [
+            view[at:at + size] for at, size in zip(places[::2], places[1::2])])
+
+    def close(self):
+        self._failed = True
+        if self.process == os.getpid():
+            self._run.close()

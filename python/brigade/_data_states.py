@@ -1,0 +1,111 @@
+"""Where a DataLoader stands, and how another one gets there."""
+
+import contextlib
+import copy
+import random
+import sys
+
+_VERSION = 1
+
+
+class Position:
+    """Of an epoch: what its iterator and its loader share, so that neither holds the other."""
+
+    def __init__(self, loader):
+        self.began = _states_of(loader)  # of all that may draw the order
+        self.given = 0
+        self.ended = False
+        self.seed = self.epoch = 0
+        self.made = [(0, None)] * max(loader.num_workers, 1)  # of each worker: batches, state
+        self.worker = 0  # that gives the next batch of an iterable dataset
+
+
+def _samplers(loader):
+    if loader._iterable:
+        return []
+    own = loader._index_sampler
+    inner = getattr(own, "sampler", None)
+    return [own] if inner is None else [own, inner]
+
+
+def _generators(loader):
+    found = [loader.generator, *(getattr(one, "generator", None) for one in _samplers(loader))]
+    unique = {id(one): one for one in found if hasattr(one, "get_state")}
+    return list(unique.values())
+
+
+def _states_of(loader):
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    return {
+        "random": random.getstate(),
+        "numpy": numpy.random.get_state() if numpy else None,
+        "torch": torch.get_rng_state() if torch else None,
+        "generators": [one.get_state() for one in _generators(loader)],
+        "samplers": [copy.deepcopy(one.state_dict()) if hasattr(one, "state_dict") else None
+                     for one in _samplers(loader)],
+    }
+
+
+def _set_global(states):
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    random.setstate(states["random"])
+    if numpy and states["numpy"] is not None:
+        numpy.random.set_state(states["numpy"])
+    if torch and states["torch"] is not None:
+        torch.set_rng_state(states["torch"])
+
+
+def _set_own(loader, states):
+    for generator, state in zip(_generators(loader), states["generators"]):
+        generator.set_state(state)
+    for sampler, state in zip(_samplers(loader), states["samplers"]):
+        if state is not None:
+            sampler.load_state_dict(copy.deepcopy(state))
+
+
+@contextlib.contextmanager
+def as_it_began(loader, state):
+    """What draws the order stands where it stood when the epoch began; the process's own
+    generators only meanwhile."""
+    if state is None:
+        yield
+        return
+    now = _states_of(loader)
+    _set_global(state["began"])
+    _set_own(loader, state["began"])
+    try:
+        yield
+    finally:
+        _set_global(now)
+
+
+def state_of(loader):
+    if loader._resume is not None:
+        return loader._resume
+    at = loader._position
+    state = {"version": _VERSION, "workers": loader.num_workers, "given": 0, "ended": True,
+             "now": _states_of(loader)}
+    if at is None:
+        return state
+    state.update(given=at.given, ended=at.ended, seed=at.seed, epoch=at.epoch, worker=at.worker,
+                 made=list(at.made), began=at.began)
+    return state
+
+
+def check(state, loader):
+    if not isinstance(state, dict) or state.get("version") != _VERSION or "given" not in state:
+        raise ValueError("load_state_dict(): expected what state_dict() of a brigade.DataLoader "
+                         f"gave, found {str(state)[:60]}")
+    if loader._iterable and state["workers"] != loader.num_workers and not state["ended"]:
+        raise ValueError(f"load_state_dict(): num_workers was {state['workers']}, is "
+                         f"{loader.num_workers}: each worker has its own part of an iterable "
+                         "dataset, so it has to be the same")
+
+
+def take(loader):
+    """The state that the next epoch goes on from; None: it begins."""
+    state, loader._resume = loader._resume, None
+    if state is None or not state["ended"]:
+        return state
+    _set_own(loader, state["now"])
+    return None

@@ -1,0 +1,164 @@
+"""A worker of a DataLoader: `python -m brigade._data_worker`, as a graph runs it."""
+
+import gc
+import os
+import pickle
+import struct
+import sys
+import traceback
+
+from . import _pickling
+from ._arena import CANCELLED, TASK_AT, Blocks, Room
+from ._data_fetch import Generators, OfIterable, OfMap, WorkerInfo, set_worker_info
+from ._data_pool import ANSWER, BATCH, ENDED, ERROR, KEPT, NOTHING, WORDS, Failure, Payload
+from ._worker import attach
+
+
+class Loaded:
+    """The dataset as one iterator of the program has it; with persistent_workers, all of them."""
+
+    def __init__(self, parent, task):
+        parts = Payload.read(parent, task["payload"])
+        self.dataset, self.iterable = parts["dataset"], parts["iterable"]
+        self._parts, self._epoch, self._made = parts, None, 0
+        self.id, self.workers, self.seed = task["worker"], task["workers"], task["seed"]
+        self.show()
+        self._generators = Generators(self.seed + self.id, parts["worker_init_fn"], self.id)
+
+    def show(self):
+        """Who this worker is."""
+        set_worker_info(WorkerInfo(self.id, self.workers, self.seed + self.id, self.dataset))
+
+    def make(self, task):
+        """(batch, the dataset's state) of a task; StopIteration where an iterable dataset has no
+        more."""
+        if self._epoch != task["epoch"]:
+            self._begin(task)
+        if not self.iterable:
+            return self._next(task, task["number"]), None
+        for number in range(self._made, task["number"]):  # of a worker that has died
+            self._next(task, number)
+        batch = self._next(task, task["number"])
+        return batch, self._fetch.state()
+
+    def _begin(self, task):
+        parts = self._parts
+        self._epoch = task["epoch"]
+        collate, batched = parts["collate_fn"], parts["batched"]
+        if not self.iterable:
+            self._fetch = OfMap(self.dataset, collate, batched)
+            return
+        self._seed(task, 0)
+        made, state = parts["began"][self.id]
+        self._made = 0 if state is None else made
+        self._fetch = OfIterable(self.dataset, collate, batched, parts["drop_last"], state)
+
+    def _next(self, task, number):
+        self._seed(task, number)
+        self._made = number + 1
+        return self._fetch(task["index"])
+
+    def _seed(self, task, number):
+        stream = self.id + 1 if self.iterable else 0
+        self._generators.begin(task["seed"], task["epoch"], stream, number)
+
+
+class Server:
+    def __init__(self, worker):
+        params = worker.params
+        self._parent = params["parent"]
+        arena = os.open(f"/proc/{self._parent}/fd/{params['arena']}", os.O_RDWR)
+        self._blocks = Blocks(arena)
+        self._loaded, self._shown = {}, None
+        self.room = None  # of the batch that is being made
+
+    def answer(self, words):
+        offset, size = WORDS.unpack(words)
+        if offset < 0:
+            return (NOTHING, 0, 0, 0, 0, 0)
+        view = memoryview(self._blocks.mapping(offset, TASK_AT + size))
+        if CANCELLED.unpack_from(view)[0]:
+            return (NOTHING, 0, 0, 0, 0, 0)
+        task = pickle.loads(view[TASK_AT:TASK_AT + size])
+        room = self.room = Room(self._blocks, offset, TASK_AT + size)
+        kind, *places = self._make(task, room)
+        self.room = None
+        if not room.is_left():
+            gc.collect()
+        return (kind, *places, 0 if room.is_left() else KEPT)
+
+    def _make(self, task, room):
+        try:
+            return (BATCH, *_written(room, self._load(task).make(task)))
+        except StopIteration:
+            return (ENDED, 0, 0, 0, 0)
+        except Exception as error:
+            return (ERROR, *_written(room, Failure.of(error, task["worker"])))
+
+    def _load(self, task):
+        for key in [key for key in self._loaded if key not in task["live"]]:
+            del self._loaded[key]
+        key = task["key"]
+        if key not in self._loaded:
+            self._loaded[key] = self._shown = Loaded(self._parent, task)
+        if self._shown is not self._loaded[key]:
+            self._shown = self._loaded[key]
+            self._shown.show()
+        return self._loaded[key]
+
+
+def _written(room, thing):
+    """Pickles it into the block."""
+    head, buffers = _pickling.dump_result(thing)
+    places = []
+    for buffer, address in buffers:
+        data = buffer.raw()
+        there = room.position_of(address, data.nbytes)
+        places += [room.write(data) if there is None else there, data.nbytes]
+        data.release()
+        buffer.release()
+    table = room.write(struct.pack(f"{len(places)}q", *places))
+    room.write(head)
+    return table, len(buffers), len(head), room.at
+
+
+def _collate_in_place(server):
+    """What torch's default_collate() asks for in a worker, shared memory to stack tensors in, is
+    the batch's own block: so nothing is copied, and nothing has a name in /dev/shm."""
+    import torch
+
+    def new_shared(storage, size, *, device=None):
+        dtype = storage.dtype
+        room = server.room
+        bytes_each = torch.empty(0, dtype=dtype).element_size()
+        if room is None or not size:
+            made = torch.empty(size, dtype=dtype)
+        else:
+            made = torch.frombuffer(room.lend(size * bytes_each), dtype=dtype)
+        return made._typed_storage() if hasattr(made, "_typed_storage") else made.storage()
+
+    for name in ("TypedStorage", "_TypedStorage"):
+        kind = getattr(torch.storage, name, None)
+        if kind is not None:
+            kind._new_shared = new_shared
+
+
+def main():
+    with attach() as worker:
+        params = worker.params
+        sys.path[:] = params["path"]
+        sys.argv[:] = params["argv"]
+        os.chdir(params["folder"])
+        server = Server(worker)
+        if params["torch"]:
+            import torch
+            torch.set_num_threads(worker.threads)
+            _collate_in_place(server)
+        for task in worker:
+            answer = server.answer(bytes(task.input("task")))
+            ANSWER.pack_into(task.output("answer"), 0, *answer)
+            task.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Objects between a program and the workers of its DataLoader: pickled, with the contents of
+arrays and tensors beside the pickle, so that they are stored once and read where they lie."""
+
+import io
+import pickle
+import sys
+
+from ._brigade import Lease
+
+ALIGNMENT = 64  # of contents, in bytes: what vector instructions like
+_PROTOCOL = 5
+_ITS_OWN_WAY = object.__lt__(0, 0)  # of reducer_override(): as it is pickled anyway
+
+
+def aligned(size):
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def cloudpickle():
+    try:
+        import cloudpickle as found
+    except ImportError:
+        return None
+    return found
+
+
+class NotPicklable(TypeError):
+    """An object cannot be sent to workers, or back."""
+
+
+# --- tensors of torch -----------------------------------------------------------------------------
+
+_addresses = {}  # of tensors, by their PickleBuffer's id, while something is pickled
+
+
+def _tensor_of(buffer, dtype, shape, requires_grad):
+    import torch
+    dtype = getattr(torch, dtype)
+    if 0 in shape:
+        made = torch.empty(shape, dtype=dtype)
+    else:
+        made = torch.frombuffer(buffer, dtype=dtype).view(shape)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _reduce_tensor(tensor):
+    """Of a plain tensor in the memory of the CPU; others are pickled as torch does."""
+    import torch
+    if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.is_quantized:
+        return _ITS_OWN_WAY
+    if tensor.grad_fn is not None:
+        raise NotPicklable("a tensor that autograd has computed is not sent between processes: "
+                           "give tensor.detach()")
+    plain = tensor.detach().contiguous()
+    if plain.is_conj() or plain.is_neg():
+        plain = plain.resolve_conj().resolve_neg()
+    size = plain.numel() * plain.element_size()
+    address = plain.data_ptr() if size else 0
+    buffer = pickle.PickleBuffer(Lease(plain, address, size))
+    _addresses[id(buffer)] = address
+    return _tensor_of, (buffer, str(plain.dtype).removeprefix("torch."),
+                        tuple(plain.shape), tensor.requires_grad)
+
+
+def _reduce(thing):
+    """What is pickled here in another way than by its own methods; _ITS_OWN_WAY of all else."""
+    kind = type(thing)
+    torch = sys.modules.get("torch")
+    if torch is not None and kind is torch.Tensor:
+        return _reduce_tensor(thing)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and kind is numpy.ndarray and not thing.dtype.hasobject and not (
+            thing.flags.c_contiguous or thing.flags.f_contiguous):
+        return thing.copy().__reduce_ex__(_PROTOCOL)
+    return _ITS_OWN_WAY
+
+
+class _Plain(pickle.Pickler):
+    reducer_override = staticmethod(_reduce)
+
+
+class _Refusing(pickle.Pickler):
+    """By plain pickle, what __main__ has defined goes by its name, which a worker does not know."""
+
+    def reducer_override(self, thing):
+        if (isinstance(thing, type) or hasattr(thing, "__code__")) and \
+                getattr(thing, "__module__", None) == "__main__":
+            raise NotPicklable(f"{thing.__qualname__} is defined in __main__, which workers do not "
+                               "run: install cloudpickle (pip install cloudpickle), or move it "
+                               "into a module")
+        return _reduce(thing)
+
+
+def _by_value():
+    """A pickler that takes lambdas, and what __main__ or a function defines; None without
+    cloudpickle."""
+    found = cloudpickle()
+    if found is None:
+        return None
+
+    class ByValue(found.CloudPickler):
+        def reducer_override(self, thing):
+            made = _reduce(thing)
+            return super().reducer_override(thing) if made is _ITS_OWN_WAY else made
+
+    return ByValue
+
+
+def _dump(pickler, thing):
+    buffers, file = [], io.BytesIO()
+    _addresses.clear()
+    try:
+        pickler(file, protocol=_PROTOCOL, buffer_callback=buffers.append).dump(thing)
+        return file.getbuffer(), [(one, _addresses.get(id(one))) for one in buffers]
+    finally:
+        _addresses.clear()
+
+
+def dump_result(thing):
+    """The pickle of what a worker gives, and a list of (PickleBuffer, its address or None)."""
+    try:
+        return _dump(_Plain, thing)
+    except NotPicklable:
+        raise
+    except Exception:
+        by_value = _by_value()
+        if by_value is None:
+            raise
+        return _dump(by_value, thing)  # gives classes of the program back as that knows them
+
+
+def dump_payload(thing):
+    """The same of what workers get."""
+    return _dump(_by_value() or _Refusing, thing)
+
+
+def load(head, buffers):
+    return pickle.loads(head, buffers=buffers)
+
+
+# --- why not --------------------------------------------------------------------------------------
+
+_DEPTH_MAX = 6
+
+
+def _pickles(thing):
+    try:
+        dump_payload(thing)
+    except Exception as error:
+        return error
+    return None
+
+
+def _parts(thing):
+    if isinstance(thing, dict):
+        return [(f"[{key!r}]", value) for key, value in list(thing.items())[:1000]]
+    if isinstance(thing, (list, tuple)):
+        return [(f"[{i}]", value) for i, value in enumerate(thing[:1000])]
+    named = getattr(thing, "__dict__", None)
+    return [(f".{key}", value) for key, value in named.items()] if isinstance(named, dict) else []
+
+
+def why_not(parts):
+    """Where it is that a thing cannot be pickled, and what can be done: a NotPicklable."""
+    name, thing, error = "", parts, _pickles(parts)
+    for _ in range(_DEPTH_MAX):
+        for part, value in _parts(thing):
+            found = _pickles(value)
+            if found is not None:
+                name, thing, error = (name + part if name else part[2:-2]), value, found
+                break
+        else:
+            break
+    if isinstance(error, NotPicklable):
+        return NotPicklable(f"{name}: {error}")
+    return NotPicklable(
+        f"{name}, a {type(thing).__name__}, cannot be sent to workers ({error}): open it where it "
+        "is first used there or in worker_init_fn, leave it out in __getstate__(), or take "
+        "num_workers=0")

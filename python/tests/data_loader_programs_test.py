@@ -1,0 +1,134 @@
+"""Programs with a brigade.DataLoader: what __main__ defines, and how they end."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import unittest
+
+PATH = os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+
+
+class Programs(unittest.TestCase):
+    START = """
+        import os, sys, threading, time, brigade
+        class Here:
+            def __init__(self, ms=0): self.ms = ms
+            def __len__(self): return 20
+            def __getitem__(self, i):
+                time.sleep(self.ms / 1000)
+                return Value(i)
+        class Value:
+            def __init__(self, i): self.i = i
+        """
+
+    def run_program(self, code, status=0, kill=None):
+        program = textwrap.dedent(self.START) + textwrap.dedent(code)
+        child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True,
+                                 env={**os.environ, "PYTHONPATH": PATH})
+        out = []
+        if kill is not None:
+            out = [child.stdout.readline()]
+            time.sleep(0.3)
+            child.send_signal(kill)
+        rest, error = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, status, error)
+        return "".join(out) + rest, error
+
+    def test_classes_and_lambdas_of_main(self):
+        try:
+            import cloudpickle  # noqa: F401
+        except ImportError:
+            self.skipTest("cloudpickle is not installed (python3-cloudpickle)")
+        out, _ = self.run_program("""
+            loader = brigade.DataLoader(Here(), 4, num_workers=2, collate_fn=lambda batch: batch)
+            print([[isinstance(one, Value) and one.i for one in batch] for batch in loader][4])
+            """)
+        self.assertEqual(out, "[16, 17, 18, 19]\n")
+
+    def test_without_cloudpickle_it_is_named(self):
+        _, error = self.run_program("""
+            sys.modules["cloudpickle"] = None
+            iter(brigade.DataLoader(Here(), 4, num_workers=2, collate_fn=list))
+            """, status=1)
+        self.assertIn("Here is defined in __main__", error)
+        self.assertIn("install cloudpickle", error)
+
+    def test_without_numpy_and_torch(self):
+        out, _ = self.run_program("""
+            sys.modules["numpy"] = sys.modules["torch"] = None
+            from data_sets import Numbers
+            loader = brigade.DataLoader(Numbers(5), 2, num_workers=1, collate_fn=list)
+            print([len(batch) for batch in loader])
+            try:
+                brigade.DataLoader(Numbers(5), shuffle=True)
+            except ImportError as error:
+                print(error)
+            """)
+        self.assertEqual(out.splitlines()[0], "[2, 2, 1]")
+        self.assertIn("needs torch", out)
+
+    WAIT = """
+        from data_sets import Failing
+        loader = brigade.DataLoader(Failing(4, at=0, how="sleep"), num_workers=2, collate_fn=list)
+        iterator = iter(loader)
+        while not sum(1 for task in os.listdir("/proc/self/task")
+                      if open(f"/proc/self/task/{task}/children").read()):
+            time.sleep(0.01)
+        print(*[open(f"/proc/self/task/{task}/children").read()
+                for task in os.listdir("/proc/self/task")], flush=True)
+        """
+
+    def gone(self, out):
+        pids = out.split()
+        self.assertTrue(pids)
+        until = time.monotonic() + 5
+        while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual([pid for pid in pids if os.path.exists(f"/proc/{pid}")], [])
+
+    def test_end_without_a_word(self):
+        out, error = self.run_program(self.WAIT)
+        self.assertEqual(error, "")
+        self.gone(out)
+
+    def test_ctrl_c(self):
+        out, error = self.run_program(self.WAIT + "next(iterator)\n", kill=signal.SIGINT,
+                                      status=-signal.SIGINT)
+        self.assertIn("KeyboardInterrupt", error)
+        self.gone(out)
+
+    def test_killed(self):
+        out, _ = self.run_program(self.WAIT + "next(iterator)\n", kill=signal.SIGKILL,
+                                  status=-signal.SIGKILL)
+        self.gone(out)
+
+    def test_a_child_that_is_forked_has_workers_of_its_own(self):
+        out, _ = self.run_program("""
+            from data_sets import Numbers
+            loader = brigade.DataLoader(Numbers(6), 2, num_workers=1, collate_fn=list)
+            iterator = iter(loader)
+            first = next(iterator)
+            pid = os.fork()
+            if pid == 0:
+                status = 1
+                try:
+                    assert len(list(loader)) == 3
+                    try:
+                        next(iterator)
+                    except RuntimeError:
+                        status = 0
+                finally:
+                    os._exit(status)
+            assert os.waitpid(pid, 0)[1] == 0
+            print(len(list(iterator)))
+            """)
+        self.assertEqual(out, "2\n")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,102 @@
+"""brigade.DataLoader with torch: its order, its tensors, its generators."""
+
+import pickle
+import sys
+import unittest
+
+try:
+    import torch
+    import torch_sets
+except ImportError:
+    torch = None
+
+import brigade
+from data_loader_test import plain
+from data_sets import Numbers, Random, same
+
+
+def open_loader(dataset, **options):
+    return brigade.DataLoader(dataset, **{"collate_fn": list, **options})
+
+
+@unittest.skipIf(torch is None, "torch is not installed (python3-torch)")
+class Torch(unittest.TestCase):
+    def test_generators_go_on(self):
+        def made():
+            return open_loader(Numbers(10), batch_size=3, shuffle=True, num_workers=1,
+                               generator=torch.Generator())
+
+        with made() as loader:
+            epochs = [[plain(batch) for batch in loader] for _ in range(3)]
+        self.assertNotEqual(epochs[0], epochs[1])
+        with made() as loader:
+            list(loader)
+            for given in range(5):
+                iterator = iter(loader)
+                self.assertEqual([plain(next(iterator)) for _ in range(given)],
+                                 epochs[1][:given])
+                state = pickle.loads(pickle.dumps(loader.state_dict()))
+                loader.generator.manual_seed(99)
+                loader.load_state_dict(state)
+                for rest in (epochs[1][given:], epochs[2]):
+                    self.assertEqual([plain(batch) for batch in loader], rest, given)
+                loader.load_state_dict({**state, "given": 0})
+
+    def test_torch_s_own_generator_goes_on(self):
+        with open_loader(Random(10), batch_size=2, shuffle=True, num_workers=2) as loader:
+            iterator = iter(loader)
+            next(iterator)
+            state = loader.state_dict()
+            rest = [plain([one["value"] for one in batch]) for batch in iterator]
+            torch.manual_seed(5)
+            loader.load_state_dict(state)
+            before = torch.get_rng_state()
+            self.assertEqual([plain([one["value"] for one in batch]) for batch in loader], rest)
+            self.assertTrue(torch.equal(before, torch.get_rng_state()))
+
+    def test_the_order_is_torch_s(self):
+        for count in (0, 2):
+            orders = []
+            for kind in (torch.utils.data.DataLoader, brigade.DataLoader):
+                torch.manual_seed(7)
+                loader = kind(range(50), 8, shuffle=True, num_workers=count)
+                orders.append([plain(batch) for _ in range(2) for batch in loader])
+            self.assertEqual(orders[0], orders[1])
+
+    def test_tensors_are_what_they_were(self):
+        values = [torch.arange(6).view(2, 3).T, torch.zeros(0, 3), torch.tensor(3.5),
+                  torch.ones(2, dtype=torch.bfloat16), torch.tensor([True, False]),
+                  torch.ones(2, dtype=torch.complex64), torch.ones(3, requires_grad=True),
+                  torch.nn.Parameter(torch.ones(2)), torch.eye(3).to_sparse()]
+        with brigade.DataLoader([values], None, num_workers=1, collate_fn=same) as loader:
+            (got,) = loader
+        for one, other in zip(values, got):
+            self.assertEqual((one.dtype, one.shape, one.requires_grad, type(one), one.layout),
+                             (other.dtype, other.shape, other.requires_grad, type(other),
+                              other.layout))
+            self.assertTrue(torch.equal(one.to_dense() if one.is_sparse else one,
+                                        other.to_dense() if other.is_sparse else other))
+
+    def test_default_collate_is_in_place(self):
+        with brigade.DataLoader(torch_sets.Stacked(8), 4, num_workers=1) as loader:
+            batches = list(loader)
+        self.assertEqual(batches[1]["x"][:, 0].tolist(), [4, 5, 6, 7])
+        batches[1]["x"].zero_()  # it is the loop's
+        self.assertEqual(batches[0]["x"][:, 0].tolist(), [0, 1, 2, 3])
+        self.assertEqual(batches[0]["names"], ["0", "1", "2", "3"])
+
+    def test_what_a_worker_keeps_is_nobody_else_s(self):
+        with brigade.DataLoader(torch_sets.Stacked(40), 2, num_workers=1,
+                                collate_fn=torch_sets.Keeping()) as loader:
+            for batch in loader:
+                self.assertTrue(batch["same"])
+                batch["x"].zero_()
+
+    def test_seeds_of_worker_init_fn_hold(self):
+        with brigade.DataLoader(torch_sets.Seeds(8), 2, num_workers=2,
+                                worker_init_fn=torch_sets.seed_12345) as loader:
+            self.assertEqual({int(seed) for batch in loader for seed in batch}, {12345})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,166 @@
+"""Datasets that tests of the DataLoader read; in a module, so that workers find them."""
+
+import os
+import random
+import sys
+import time
+
+from brigade import get_worker_info
+
+
+class Numbers:
+    def __init__(self, count):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, i):
+        return {"i": i, "square": i * i, "bytes": bytes(i)}
+
+
+class Threes(Numbers):
+    def __init__(self):
+        super().__init__(7)
+
+    def __getitems__(self, indices):
+        return [10 * i for i in indices]
+
+
+class Array(Numbers):
+    """Arrays that are not contiguous."""
+
+    def __getitem__(self, i):
+        import numpy
+        return numpy.full((64, 64), i, numpy.float32)[:, ::2]
+
+
+class Sizes(Numbers):
+    def __getitem__(self, i):
+        return bytearray(1 << (i % 20))
+
+
+class Random(Numbers):
+    """What random augmentation does; who did it stands beside."""
+
+    def __init__(self, count, ms=0):
+        super().__init__(count)
+        self.ms = ms
+
+    def __getitem__(self, i):
+        time.sleep(self.ms / 1000)
+        value = [i, random.random()]
+        if "numpy" in sys.modules:
+            value.append(float(sys.modules["numpy"].random.rand()))
+        if "torch" in sys.modules:
+            value.append(sys.modules["torch"].rand(2).tolist())
+        return {"pid": os.getpid(), "value": value}
+
+
+class Odd(Exception):
+    def __init__(self, one, two):
+        super().__init__(one, two)
+
+
+class Failing(Numbers):
+    def __init__(self, count, at, how="error"):
+        super().__init__(count)
+        self.at, self.how = at, how
+
+    def __getitem__(self, i):
+        if i != self.at:
+            return i
+        if self.how == "exit":
+            os._exit(3)
+        if self.how == "odd":
+            raise Odd("Odd", 2)
+        if self.how == "stop":
+            raise StopIteration
+        if self.how == "sleep":
+            time.sleep(3600)
+        raise KeyError("no five")
+
+
+class Counted(Numbers):
+    calls, told = 0, None
+
+    def __getitem__(self, i):
+        info = get_worker_info()
+        self.calls += 1
+        return {"id": info and info.id, "workers": info and info.num_workers, "told": self.told,
+                "calls": self.calls, "pid": os.getpid()}
+
+
+def told(worker):
+    get_worker_info().dataset.told = 100 + worker
+
+
+class Hungry:
+    """How much memory a worker has for itself, with an array of so many bytes."""
+
+    def __init__(self, size):
+        import numpy
+        self.array = numpy.ones(size, numpy.uint8)
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        before = _private()
+        total = int(self.array.sum())
+        assert total == len(self.array)
+        return _private() - before
+
+
+def _private():
+    with open("/proc/self/smaps_rollup") as file:
+        return sum(1024 * int(line.split()[1]) for line in file if line.startswith("Private_Dirty"))
+
+
+class Parts:
+    """Each worker gives its part; one worker may die, once."""
+
+    once = None
+
+    def __init__(self, count, length=None, dies_at=None):
+        self.count, self.length, self.dies_at = count, length, dies_at
+
+    def __len__(self):
+        if self.length is None:
+            raise TypeError("nobody knows")
+        return self.length
+
+    def __iter__(self):
+        return self.values(0)
+
+    def values(self, skip):
+        info = get_worker_info()
+        first, step = (info.id, info.num_workers) if info else (0, 1)
+        for value in list(range(first, self.count, step))[skip:]:
+            if value == self.dies_at and not os.path.exists(self.once):
+                open(self.once, "w").close()
+                os._exit(1)
+            yield value
+
+
+class Resumable(Parts):
+    """Says where it is."""
+
+    given = skip = 0
+
+    def __iter__(self):
+        self.given = self.skip
+        for value in self.values(self.skip):
+            self.given += 1
+            yield value
+        self.skip = 0
+
+    def state_dict(self):
+        return {"given": self.given}
+
+    def load_state_dict(self, state):
+        self.skip = state["given"]
+
+
+def same(batch):
+    return batch

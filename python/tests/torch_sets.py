@@ -1,0 +1,32 @@
+"""Datasets of torch's tensors, for tests of the DataLoader."""
+
+import torch
+
+from data_sets import Numbers
+
+
+class Stacked(Numbers):
+    def __getitem__(self, i):
+        return {"x": torch.full((300,), float(i)), "names": str(i)}
+
+
+class Keeping:
+    """A collate_fn that looks at the batch before."""
+
+    def __init__(self):
+        self.before = self.copy = None
+
+    def __call__(self, samples):
+        batch = torch.utils.data.default_collate(samples)
+        batch["same"] = self.before is None or torch.equal(self.before, self.copy)
+        self.before, self.copy = batch["x"], batch["x"].clone()
+        return batch
+
+
+class Seeds(Numbers):
+    def __getitem__(self, i):
+        return torch.initial_seed()
+
+
+def seed_12345(worker):
+    torch.manual_seed(12345)
