@@ -78,31 +78,6 @@ class Configs(ProgramTest):
                                      "--set", f"stages.cut_mask.random={random}")["results"]
             self.assertEqual(results["one"]["checksum"] == results["two"]["checksum"], same)
 
-    def test_a_second_file_lies_over_the_first(self):
-        base = CONFIGS / "layers.yaml"
-        alone = self.run_files([base], "--limit", LIMIT)["results"]["count"]
-        both = self.run_files([base, CONFIGS / "layers.machine.yaml"], "--limit", LIMIT)
-        self.assertEqual(both["results"]["count"]["checksum"], alone["checksum"])
-        self.assertEqual((alone["batches"], both["results"]["count"]["batches"]), (10, 4))
-
-    def test_variables_come_from_the_file_the_environment_and_the_command_line(self):
-        graph = CONFIGS / "variables.yaml"
-        self.assertEqual(self.run_files([graph])["samples"], 1000)
-        self.assertEqual(self.run_files([graph, "--set", "vars.count=70"])["samples"], 70)
-        broken = Running(["check", graph], environment={"FASHION_MNIST": "/nowhere"})
-        self.runs.append(broken)
-        finished = broken.finish()
-        self.assertEqual(finished.code, 2)
-        self.assertIn("there is no file or folder /nowhere/t10k-images", finished.err)
-
-    def test_the_effective_form_runs_to_the_same_result(self):
-        graph = CONFIGS / "every_key.yaml"
-        first = self.run_files([graph])["results"]["count"]
-        plan = Running(["plan", graph, "--yaml"])
-        self.runs.append(plan)
-        path = self.write("effective.yaml", plan.finish().out)
-        self.assertEqual(self.run_files([path])["results"]["count"], first)
-
 
 if __name__ == "__main__":
     main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a run does not give, or would replace, is said: standard input of workers, members of
-archives that are no samples, a checkpoint that is there."""
+"""What a run does not give is said: standard input of workers, members of archives that are no
+samples."""
 
 import io
 import json
@@ -9,7 +9,7 @@ import subprocess
 import tarfile
 
 import brigade_program
-from brigade_program import ProgramTest, line, main, wait_until
+from brigade_program import ProgramTest, main
 
 
 def archive(path, members):
@@ -98,43 +98,6 @@ class Sources(ProgramTest):
         archive(self.folder / "s.tar", members[:20])
         whole = self.run_graph(self.LISTING)
         self.assertNotIn("skipped", whole.err + whole.out)
-
-
-class ACheckpointThatIsThere(ProgramTest):
-    def setUp(self):
-        super().setUp()
-        self.checkpoint = self.folder / "line.ckpt"
-        self.yaml = f"checkpoint: {{file: {self.checkpoint}, every: 10}}\n" + line(count=100)
-
-    def test_is_replaced_only_when_asked(self):
-        self.summary(self.yaml)
-        before = {path.name: path.read_bytes() for path in self.folder.glob("line.ckpt*")}
-        refused = self.run_graph(self.yaml)
-        self.assertEqual(refused.code, 2, refused.err)
-        self.assertRegex(refused.err, r"a checkpoint of another run is there \(.*line.ckpt\), .* "
-                                      "--resume, begin anew with --overwrite, or name another file")
-        self.assertEqual(
-            before, {path.name: path.read_bytes() for path in self.folder.glob("line.ckpt*")})
-        self.assertEqual(self.run_graph(self.yaml, "--resume").code, 0)
-        anew = self.summary(self.yaml, "--overwrite")
-        self.assertEqual(anew["results"]["end"]["samples"], 100)
-        both = self.run_graph(self.yaml, "--overwrite", "--resume")
-        self.assertEqual(both.code, 2, both.err)
-
-    def test_is_written_by_one_run_also_after_a_kill(self):
-        endless = self.yaml.replace("epochs: 1\n", "epochs: 1000000\n")
-        first = self.start(endless, "--quiet")
-        wait_until(lambda: self.checkpoint.exists() or first.ended(), "a checkpoint")
-        self.assertFalse(first.ended())
-        for option in ("--resume", "--overwrite", "--quiet"):
-            second = self.run_graph(self.yaml, option)
-            self.assertEqual(second.code, 2, second.err)
-            self.assertIn(f"another run writes the checkpoint {self.checkpoint}", second.err)
-        first.process.kill()
-        first.process.wait()
-        self.summary(self.yaml, "--overwrite")
-        self.assertEqual(sorted(path.name for path in self.folder.glob("line.ckpt*")),
-                         ["line.ckpt", "line.ckpt.position"])
 
 
 if __name__ == "__main__":

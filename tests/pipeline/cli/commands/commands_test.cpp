@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <csignal>
 
@@ -30,10 +29,6 @@ struct RunCommand : testing::Test {
     flags.insert(flags.begin(), {"run", folder.write("graph.yaml", yaml)});
     return captured_command(flags, types);
   }
-  nlohmann::json summary() const {
-    std::ifstream file(folder.path() / "summary.json");
-    return nlohmann::json::parse(file);
-  }
 };
 
 TEST_F(RunCommand, EndsWithASummary) {
@@ -42,20 +37,6 @@ TEST_F(RunCommand, EndsWithASummary) {
   EXPECT_THAT(ran.out, HasSubstr("graph: 1,000 samples, 1 epoch"));
   EXPECT_THAT(ran.out, HasSubstr("edge numbers -> end: produced 1,000 = delivered 1,000"));
   EXPECT_THAT(ran.out, HasSubstr("end: samples 1,000, batches"));
-}
-
-TEST_F(RunCommand, WritesTheSummaryForPrograms) {
-  const std::string file = folder.write("summary.json", std::string(100'000, 'x'));  // an older one
-  EXPECT_EQ(run(line_yaml("consumer: count"), {"--summary", file}).code, 0);
-  EXPECT_EQ(summary()["samples"], 1000);
-  EXPECT_EQ(summary()["results"]["end"]["samples"], 1000);
-}
-
-TEST_F(RunCommand, WritesTheSummaryOfAFailureToo) {
-  const std::string file = folder.path() / "summary.json";
-  const std::string yaml = line_yaml("consumer: faulty, params: {process: crash}");
-  EXPECT_EQ(run(yaml, {"--summary", file}).code, 1);
-  EXPECT_EQ(summary()["epochs"], 0);
 }
 
 TEST_F(RunCommand, QuietSaysNothingWhenAllIsWell) {
@@ -71,35 +52,12 @@ TEST_F(RunCommand, QuietStillSaysWhyItFailed) {
   EXPECT_THAT(ran.err, HasSubstr("brigade: error: stage \"end\" replica 0"));
 }
 
-TEST_F(RunCommand, LogsToAFile) {
-  const std::string file = folder.path() / "run.log";
-  run(line_yaml("consumer: faulty, params: {process: print}", 1), {"--log", file});
-  std::ostringstream log;
-  log << std::ifstream(file).rdbuf();
-  EXPECT_THAT(log.str(), HasSubstr("info end.0: printed to stdout\n"));
-}
-
-TEST_F(RunCommand, FilesThatCannotBeWrittenAreSaidBeforeAnythingRuns) {
-  EXPECT_THAT(run(line_yaml("consumer: count"), {"--summary", "/nowhere/summary.json"}).err,
-              HasSubstr("the summary: cannot write /nowhere/summary.json: No such file"));
-  EXPECT_EQ(run(line_yaml("consumer: count"), {"--log", "/nowhere/run.log"}).code, 2);
-}
-
 TEST_F(RunCommand, AWrongGraphIsCode2) { EXPECT_EQ(run("stages: 7\n").code, 2); }
 
 TEST_F(RunCommand, ResumeNeedsAPlaceForPositions) {
   const Captured ran = run(line_yaml("consumer: count"), {"--resume"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("--resume needs a place where positions are kept"));
-}
-
-TEST(CompletionsCommand, KnowsTheRealCommandsAndStageTypes) {
-  const Captured ran = captured_command({"completions", "bash"}, builtin_stage_types());
-  EXPECT_EQ(ran.code, 0);
-  EXPECT_THAT(ran.out, HasSubstr("run check plan graph stages sample init leases doctor "
-                                 "completions"));
-  EXPECT_THAT(ran.out, HasSubstr("--in-process"));
-  EXPECT_THAT(ran.out, HasSubstr("synthetic"));
 }
 
 TEST(DoctorCommand, LooksAtThisMachine) {
@@ -122,10 +80,6 @@ std::string drawn(const std::string& format) {
 TEST(DrawCommand, DrawsInEveryFormat) {
   EXPECT_THAT(drawn("ascii"), HasSubstr("numbers"));
   EXPECT_THAT(drawn("dot"), HasSubstr("digraph"));
-}
-
-TEST(DrawCommand, AWrongGraphIsCode2) {
-  EXPECT_EQ(captured_command({"graph", "/nowhere.yaml"}, session_stage_types()).code, 2);
 }
 
 Captured checked(const std::string& end) {
@@ -175,10 +129,6 @@ TEST_F(PlanCommand, WritesYamlThatMeansTheSame) {
   EXPECT_EQ(captured_command({"plan", again, "--yaml"}, types).out, yaml);
 }
 
-TEST_F(PlanCommand, AWrongGraphIsCode2) {
-  EXPECT_EQ(run({"--set", "stages.end.consumer=nothing"}).code, 2);
-}
-
 TEST(LeasesCommand, ShowsARunningGraph) {
   const Plan plan = small_plan(2);
   const auto segments = SharedSegments::create(plan, {}).value();
@@ -213,14 +163,6 @@ TEST(LeasesCommand, PassesOverAGraphThatHasEndedSinceItWasFound) {
   const Captured asked = captured([&] { return show_leases({ended, there}, 1); });
   EXPECT_EQ(asked.code, 1);
   EXPECT_THAT(asked.err, HasSubstr("process 1 runs no graph"));
-}
-
-TEST(LeasesCommand, SaysWhichGraphItCannotLookInto) {
-  const TemporaryFolder folder;
-  const std::string file = folder.write("no graph", "BRIGADE1");
-  const Captured ran = captured([&] { return show_leases({{getpid(), file, file}}, 0); });
-  EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.err, HasSubstr("cannot look into the graph of process"));
 }
 
 TEST(Print, ResultsAndMessagesGoTheirWays) {

@@ -125,13 +125,6 @@ TEST_F(InitCommand, SaysWhatItFound) {
                         "makes samples up\nwrote "));
 }
 
-TEST_F(InitCommand, KeepsAFileThatIsThere) {
-  folder.write("graph.yaml", "mine");
-  const Captured ran = run(folder.path());
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("is there already"));
-}
-
 TEST_F(InitCommand, AFolderThatIsNotThereIsSaid) { EXPECT_EQ(run("/nowhere").code, 2); }
 
 }  // namespace

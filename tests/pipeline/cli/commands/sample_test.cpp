@@ -66,16 +66,6 @@ TEST_F(SampleCommand, TheCheckpointOfTheGraphStaysAsItIs) {
   EXPECT_EQ(*read_whole_file(position), "of a run");
 }
 
-TEST_F(SampleCommand, AStageThatIsNotThereIsGuessed) {
-  const Captured ran = run("sane");
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("did you mean \"same\"?"));
-}
-
-TEST_F(SampleCommand, AConsumerEmitsNothing) {
-  EXPECT_THAT(run("end").err, HasSubstr("is a consumer"));
-}
-
 TEST_F(SampleCommand, AFolderThatCannotBeMadeIsSaid) {
   out = folder.write("file", "x") + "/below";
   const Captured ran = run();
