@@ -116,17 +116,6 @@ inline std::uint64_t expected_value(const SharedShape& shape, StageNumber stage,
   return next_value(stage, inputs.empty() ? sample : sum) + slot % made_by.fan_out;
 }
 
-/// Bytes of a ring whose slots are a header and one 64-bit number.
-inline std::uint64_t number_ring_bytes(const StageShape& stage) {
-  return stage.slots * (sizeof(SlotHeader) + sizeof(std::uint64_t));
-}
-
-inline SlotRing number_ring(std::byte* base, const StageShape& stage) {
-  return {base,
-          std::max<std::uint64_t>(stage.slots, 1),
-          {{stage.slots * sizeof(SlotHeader), sizeof(std::uint64_t)}}};
-}
-
 /// Zeroed memory on a cache line of its own, private to this process.
 class LineMemory {
  public:
