@@ -1,10 +1,12 @@
 #include "pipeline/plan/order_fingerprint.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <brigade/text.h>
 #include "pipeline/plan/cache_key.h"
 #include "pipeline/plan/caches.h"
+#include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
 
 namespace brigade {
@@ -90,6 +92,7 @@ class OrderText {
     for (const auto& [name, value] : stage.params) {
       const ParamSpec* const spec = type == nullptr ? nullptr : type->contract.find_param(name);
       if (spec != nullptr && is_place(spec->type)) continue;
+      if (stage.type == kPythonType && std::ranges::count(kPythonParams, name) != 0) continue;
       add(stage.name, concat("params.", name), param_text(value));
     }
   }

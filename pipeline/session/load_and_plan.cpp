@@ -7,6 +7,7 @@
 #include "pipeline/host/file_metadata.h"
 #include "pipeline/host/machine_probe.h"
 #include "pipeline/host/plugin_loader.h"
+#include "pipeline/launch/describe_process.h"
 #include "pipeline/plan/planner.h"
 
 namespace brigade {
@@ -14,6 +15,7 @@ namespace brigade {
 LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
   FileMetadataProbe metadata;
   PluginFiles plugins;
+  DescribeProcess describer;
   return load_graph({.files = files.files,
                      .sets = files.sets,
                      .limit = files.limit,
@@ -22,6 +24,7 @@ LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
                      .environment = process_environment(),
                      .working_directory = process_working_directory(),
                      .plugins = &plugins,
+                     .describer = &describer,
                      .texts = files.texts,
                      .read = files.read});
 }

@@ -25,6 +25,7 @@
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/program/program_pool.h"
 #include "pipeline/supervisor/disk_writer.h"
+#include "stages/detail/exec_stage.h"
 
 namespace brigade {
 namespace {
@@ -74,8 +75,9 @@ RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) 
 Result<void> check_no_program(const Plan& plan) {
   for (const PlanStage& stage : plan.stages)
     if (stage.is_exec())
-      return Error{concat("stage ", quote(stage.name), " is a program (`exec:`), which needs a ",
-                          "process: nothing can run it in a thread of this one")};
+      return Error{concat("stage ", quote(stage.name), " is ",
+                          stage.type == kPythonType ? "in Python" : "a program (`exec:`)",
+                          ", which needs a process: nothing can run it in a thread of this one")};
   return {};
 }
 

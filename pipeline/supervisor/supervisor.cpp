@@ -12,6 +12,7 @@
 #include "pipeline/stats/progress.h"
 #include "pipeline/supervisor/drain_points.h"
 #include "pipeline/worker/crash_handler.h"
+#include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
 #include "transports/stop.h"
 
@@ -314,7 +315,7 @@ FailureReport Supervisor::death_of(int number, const Ending& ending) const {
   death.replica = replicas_.replica(number);
   death.pid = setup_.worker_pool.pid(number);
   death.ending = ending;
-  death.is_exec = replicas_.stage(number).is_exec();
+  death.is_exec = replicas_.stage(number).type == kExecType;
   death.sample = in_flight_sample(setup_.plan, barrier_, replicas_.stage_index(number),
                                   setup_.control.replicas[number].in_flight.value.load());
   death.last_lines = workers_[number].last_lines;

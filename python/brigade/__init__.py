@@ -31,9 +31,10 @@ from ._errors import (BusyError, Diagnostic, Error, GraphError, HeldError, RunEr
 from ._input import Input, Slot
 from ._loader import Loader
 from ._run import Output, Run, open  # noqa: A004
+from ._stage import DROP, TensorType, stage
 from ._worker import Worker, attach
 
-__all__ = ["Batch", "BusyError", "DataLoader", "Diagnostic", "Error", "GraphError", "HeldError",
-           "Input", "Loader", "Output", "Row", "Run", "RunError", "Sample", "Slot", "Task",
-           "Tensor", "UnreadError", "Worker", "WorkerInfo", "attach", "examples",
-           "get_worker_info", "open"]
+__all__ = ["Batch", "BusyError", "DROP", "DataLoader", "Diagnostic", "Error", "GraphError",
+           "HeldError", "Input", "Loader", "Output", "Row", "Run", "RunError", "Sample", "Slot",
+           "Task", "Tensor", "TensorType", "UnreadError", "Worker", "WorkerInfo", "attach",
+           "examples", "get_worker_info", "open", "stage"]

@@ -1,6 +1,6 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from . import examples as examples
 
@@ -218,6 +218,21 @@ class DataLoader:
     def close(self) -> None: ...
     def __enter__(self) -> DataLoader: ...
     def __exit__(self, *exception: object) -> None: ...
+
+class TensorType(NamedTuple):
+    dtype: str
+    shape: tuple[int | str, ...]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_Types = Mapping[str, str | TensorType]
+
+@overload
+def stage(function: _F, /) -> _F: ...
+@overload
+def stage(*, inputs: _Types | None = None,
+          outputs: _Types | Callable[..., _Types] | None = None) -> Callable[[_F], _F]: ...
+
+DROP: Any
 
 class Error(RuntimeError): ...
 class RunError(Error): ...

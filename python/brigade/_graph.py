@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import sys
 
 from . import _brigade
 
@@ -14,6 +15,8 @@ def app():
     """Of this process: its workers execute the `brigade` that came with the library."""
     global _app
     if _app is None:
+        if sys.executable:  # of `transform: python`
+            os.environ.setdefault("BRIGADE_PYTHON", sys.executable)
         _app = _brigade.App(os.environ.get("BRIGADE_PROGRAM") or None)
     return _app
 

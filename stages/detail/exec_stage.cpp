@@ -1,43 +1,42 @@
 #include "stages/detail/exec_stage.h"
 
 #include <brigade/contract.h>
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {
 
 struct ExecParams {};  // they are the program's
 
-Contract<ExecParams> contract_of(std::string help) {
-  return Contract<ExecParams>(std::string(kExecType), std::move(help));
-}
+struct Types {
+  StageType source;
+  StageType transform;
+  StageType consumer;
 
-StageType source_type() {
-  StageType type;
-  type.contract = contract_of("A program that makes samples.").producer().may_drop().erased();
-  type.indexed = true;
-  return type;
-}
+  const StageType& of(StageKind kind) const {
+    if (kind == StageKind::producer) return source;
+    return kind == StageKind::transform ? transform : consumer;
+  }
+};
 
-StageType transform_type() {
-  StageType type;
-  type.contract = contract_of("A program that changes samples.")
-                      .transform()
-                      .takes(Takes::either)
-                      .several_inputs()
-                      .rest_passes()
-                      .may_drop()
-                      .erased();
-  return type;
-}
-
-StageType consumer_type() {
-  StageType type;
-  type.contract = contract_of("A program that uses samples up.")
-                      .consumer()
-                      .takes(Takes::either)
-                      .several_inputs()
-                      .erased();
-  return type;
+/// `what`: "A program" that makes samples, changes them, or uses them up.
+Types types_of(std::string_view name, std::string_view what) {
+  const auto contract = [&](std::string_view does) {
+    return Contract<ExecParams>(std::string(name), concat(what, " that ", does, "."));
+  };
+  Types types;
+  types.source.contract = contract("makes samples").producer().may_drop().erased();
+  types.source.indexed = true;
+  types.transform.contract = contract("changes samples")
+                                 .transform()
+                                 .takes(Takes::either)
+                                 .several_inputs()
+                                 .rest_passes()
+                                 .may_drop()
+                                 .erased();
+  types.consumer.contract =
+      contract("uses samples up").consumer().takes(Takes::either).several_inputs().erased();
+  return types;
 }
 
 const Error kAsks{"a program of `exec:` asks for its records"};
@@ -66,11 +65,13 @@ std::unique_ptr<Producer> make_exec_source(std::uint64_t samples) {
 }
 
 const StageType& exec_type(StageKind kind) {
-  static const StageType kSource = source_type();
-  static const StageType kTransform = transform_type();
-  static const StageType kConsumer = consumer_type();
-  if (kind == StageKind::producer) return kSource;
-  return kind == StageKind::transform ? kTransform : kConsumer;
+  static const Types kTypes = types_of(kExecType, "A program");
+  return kTypes.of(kind);
+}
+
+const StageType& python_type(StageKind kind) {
+  static const Types kTypes = types_of(kPythonType, "A function in Python");
+  return kTypes.of(kind);
 }
 
 }  // namespace brigade

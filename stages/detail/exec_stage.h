@@ -17,9 +17,15 @@ namespace brigade {
 
 /// Of all such stages, for messages and in plans.
 inline constexpr std::string_view kExecType = "exec";
+/// Of those whose program is the package's, for a function in Python (`transform: python`), and
+/// whose tensors that function's decorator says.
+inline constexpr std::string_view kPythonType = "python";
+/// Its parameters that are not the function's: where it is, and who runs it.
+inline constexpr std::string_view kPythonParams[] = {"call", "python", "import_timeout"};
 
 /// Never goes. A producer of these is an indexed source.
 BRIGADE_API const StageType& exec_type(StageKind kind);
+BRIGADE_API const StageType& python_type(StageKind kind);
 
 /// What stands for the program in its replica. `samples`: of a source.
 std::unique_ptr<Stage> make_exec_stage();

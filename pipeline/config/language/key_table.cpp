@@ -209,7 +209,7 @@ constexpr KeySpec kKeyTable[] = {
     row(stage, "tensors", special, "tensors that a program writes, of an application or by `exec:`")
         .takes("a mapping NAME: {dtype: D, shape: [SIZES]}")
         .of(kWriters),
-    row(stage, "count", whole, "samples of a source that `exec:` runs")
+    row(stage, "count", whole, "samples of a source that `exec:` or Python runs")
         .of_member<&StageKeys::count>()
         .range(1, kNumbersMax)
         .otherwise("nothing: write it")

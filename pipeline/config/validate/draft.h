@@ -3,7 +3,9 @@
 // The work in hand of validate_graph(): one draft per stage, filled step by step. Included by the
 // validate_*.cpp only.
 
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,14 +16,23 @@
 
 namespace brigade {
 
+/// `transform: python` and its like.
+struct PythonStage {
+  Span call;
+  std::vector<std::string> target;  ///< an absolute file or a module, and a name in it
+  std::chrono::nanoseconds timeout{};
+};
+
 struct Draft {
   const StageSpec* spec = nullptr;
   ValidStage stage;  ///< its sources count in the order of the text until the graph is assembled
   FileMetadata metadata;
   const StageTypes* plugin = nullptr;  ///< of the plugin it names, once that has been read
   std::vector<StageNumber> readers;
-  bool has_type = false;     ///< stage.type is set and fits the kind
-  bool has_sources = false;  ///< every source is a stage of the graph
+  std::optional<PythonStage> python;
+  bool python_found = false;  ///< its file and its interpreter are there
+  bool has_type = false;      ///< stage.type is set and fits the kind
+  bool has_sources = false;   ///< every source is a stage of the graph
   bool has_params = false;
   bool has_outputs = false;  ///< stage.outputs are known
 };
@@ -66,6 +77,13 @@ SourceMark graph_mark(const Validation& validation, const Span& span);
 
 void validate_exec(Validation& validation, Draft& draft);  ///< the program of `exec:`; its type
 bool take_exec_params(Draft& draft);                       ///< its parameters, as JSON
+
+bool is_python(const Draft& draft);
+void validate_python(Validation& validation, Draft& draft);  ///< its file, its interpreter; type
+void make_python_absolute(Draft& draft);                     ///< the paths among its parameters
+/// What it writes for each sample that has one of these types; nothing: that was said.
+std::optional<Ports> describe_python(Validation& validation, Draft& draft,
+                                     const std::vector<Ports>& inputs);
 
 void validate_plugins(Validation& validation);   ///< the files that plugin: names
 void validate_types(Validation& validation);     ///< stage types, keys that the kind has

@@ -10,6 +10,7 @@
 #include "pipeline/config/language/key_printer.h"
 #include "pipeline/config/validate/exec_params.h"
 #include "pipeline/config/yaml/yaml_writer.h"
+#include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
 
 namespace brigade {
@@ -89,8 +90,11 @@ void put_passed(YamlNode& map, const ValidStage& stage) {
   put(map, "keep", std::move(keep));
 }
 
+/// Of a Python stage the command follows from its parameters.
+bool is_exec(const ValidStage& stage) { return stage.type->contract.type == kExecType; }
+
 void put_tensors(YamlNode& map, const ValidStage& stage) {
-  const bool program = stage.type->contract.application || !stage.exec.empty();
+  const bool program = stage.type->contract.application || is_exec(stage);
   if (!program || stage.kind == StageKind::consumer) return;
   YamlNode tensors = YamlNode::map();
   const auto own = stage.outputs.tensors.size() - stage.passed.size();
@@ -169,7 +173,7 @@ YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
   YamlNode map = YamlNode::map();
   for (const KeySpec& key : key_table()) {
     if (key.scope != KeyScope::stage) continue;
-    const bool exec = !stage.exec.empty();
+    const bool exec = is_exec(stage);
     if (key.name == stage_kind_name(stage.kind) && !exec) put(map, key.name, type_node(stage));
     if (key.name == "exec" && exec) put(map, key.name, exec_node(stage));
     if (key.name == "plugin" && !stage.plugin.empty()) put(map, key.name, stage.plugin);

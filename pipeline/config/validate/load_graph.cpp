@@ -64,10 +64,10 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
   expand_variables(loaded.tree, options.environment, loaded.source, loaded.diagnostics);
   GraphSpec spec = parse_graph(loaded.tree, loaded.diagnostics);
   if (options.read) spec = read_by_program(std::move(spec), *options.read, loaded.diagnostics);
-  loaded.graph = validate_graph(
-      spec,
-      {loaded.source, options.types, options.metadata, options.working_directory, options.plugins},
-      loaded.diagnostics);
+  loaded.graph = validate_graph(spec,
+                                {loaded.source, options.types, options.metadata,
+                                 options.working_directory, options.plugins, options.describer},
+                                loaded.diagnostics);
   const auto shard = resolve_shard(spec.shard, options.environment, loaded.diagnostics);
   if (loaded.graph && shard) loaded.graph->shard = *shard;
   if (!shard) loaded.graph.reset();

@@ -27,15 +27,18 @@
 
 namespace brigade {
 
+class StageDescriber;
+
 struct LoadOptions {
   std::vector<std::string> files;      ///< paths as the user gave them; later ones lie over earlier
   std::vector<std::string> sets;       ///< of `--set`: "stages.augment.replicas=4"
   std::optional<std::uint64_t> limit;  ///< of `--limit`: on every producer that reads by index
   const StageTypes& types;             ///< must outlive the graph
   FileMetadataReader& metadata;
-  Environment environment;          ///< for ${NAME}; none: no variables but those of `vars:`
-  std::string working_directory;    ///< absolute
-  PluginReader* plugins = nullptr;  ///< null: a graph that names one is refused
+  Environment environment;              ///< for ${NAME}; none: no variables but those of `vars:`
+  std::string working_directory;        ///< absolute
+  PluginReader* plugins = nullptr;      ///< null: a graph that names one is refused
+  StageDescriber* describer = nullptr;  ///< null: a graph with a Python stage is refused
   std::vector<SourceFile> texts =
       {};  ///< laid over the files; without a folder, their paths are relative to the working one
   std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph

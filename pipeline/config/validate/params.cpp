@@ -339,8 +339,9 @@ void validate_params(Validation& v) {
     if (!draft.has_type) continue;
     const StageContract& contract = draft.stage.type->contract;
     draft.stage.params = contract.make_params();
-    if (draft.spec->exec) {
+    if (draft.spec->exec || is_python(draft)) {
       draft.has_params = take_exec_params(draft);
+      make_python_absolute(draft);
       draft.stage.samples = draft.stage.count;
       continue;
     }

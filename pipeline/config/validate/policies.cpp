@@ -62,7 +62,7 @@ void check_application(Validation& v, const Draft& draft) {
     v.error(draft, tensors->span, "`tensors:` is for `producer: application` and `exec:`");
   const Span* const count = draft.spec->given("count");
   const bool counted = draft.stage.kind == StageKind::producer || draft.stage.type->contract.cache;
-  if (count != nullptr && !draft.spec->exec && counted)
+  if (count != nullptr && !draft.spec->exec && !is_python(draft) && counted)
     v.error(draft, *count, "`count:` is for `exec:`",
             {"samples of a stage type are counted by itself; `limit:` takes fewer"});
   if (!application) return;

@@ -59,6 +59,7 @@ class PortCheck {
     for (std::size_t i = 0; i < inputs.size(); ++i) good = fits(inputs[i], i) && good;
     if (!good || !draft_.has_params) return false;
     if (inputs.empty()) inputs.emplace_back();
+    if (is_python(draft_) && !ask(inputs)) return false;
     for (const Ports& input : inputs) good = make_outputs(input) && good;
     return good && pass_tensors(v, draft_) && has_any();
   }
@@ -205,8 +206,15 @@ class PortCheck {
     return false;
   }
 
+  bool ask(const std::vector<Ports>& inputs) {
+    if (!draft_.python_found) return false;
+    python_ = describe_python(v, draft_, inputs);
+    return python_.has_value();
+  }
+
   // A contract may be a user's own code.
   Result<Ports> call_contract(const Ports& in) const {
+    if (python_) return *python_;
     const bool program = contract_.application || draft_.spec->exec;
     if (draft_.spec->tensors && program) return *draft_.spec->tensors;
     if (draft_.spec->exec && draft_.stage.kind == StageKind::producer)
@@ -265,6 +273,7 @@ class PortCheck {
   Validation& v;
   Draft& draft_;
   const StageContract& contract_;
+  std::optional<Ports> python_;  ///< what a Python stage writes
 };
 
 }  // namespace

@@ -49,6 +49,9 @@ void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::st
   if (name == kExecType)
     return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
                    {"of a program write `exec: [PROGRAM, ARGUMENT, ...]` in place of this line"});
+  if (name == kPythonType)
+    return v.error(draft, span, "a list of types is one process, and Python has its own",
+                   {"write it as a stage of its own: `transform: python`"});
   const auto meant = similar_type(v, *draft.spec->kind, name);
   v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
           {concat(meant ? concat("did you mean \"", *meant, "\"?  ") : std::string(), all_types(v),
@@ -117,6 +120,7 @@ void resolve_type(Validation& v, Draft& draft) {
   if (!spec.kind || spec.broken || plugin_is_missing(draft)) return;
   if (spec.fused) return resolve_fused(v, draft);
   if (spec.exec) return validate_exec(v, draft);
+  if (is_python(draft)) return validate_python(v, draft);
   if (spec.types.size() != 1) return;
   draft.stage.type = find_type(v, draft, spec.types.front().name);
   draft.has_type = draft.stage.type != nullptr;

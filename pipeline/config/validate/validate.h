@@ -19,13 +19,16 @@
 
 namespace brigade {
 
+class StageDescriber;
+
 /// What validation knows besides the text.
 struct ValidateContext {
   const SourceText& source;
   const StageTypes& types;  ///< must outlive the graph
   FileMetadataReader& metadata;
-  std::string working_directory;    ///< absolute
-  PluginReader* plugins = nullptr;  ///< null: a graph that names one is refused
+  std::string working_directory;        ///< absolute
+  PluginReader* plugins = nullptr;      ///< null: a graph that names one is refused
+  StageDescriber* describer = nullptr;  ///< null: a graph with a Python stage is refused
 };
 
 /// Nothing if there are errors (also those found before).

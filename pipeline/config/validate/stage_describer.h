@@ -1,0 +1,42 @@
+#pragma once
+
+// The window through which the configuration layer asks a Python stage (`transform: python`) what
+// it reads and writes. That is said by a decorator in the user's file, so an interpreter of its own
+// imports that file: a process for each such stage whenever a graph is checked, and never one for
+// its replicas. The real implementation is pipeline/launch/describe_process; tests hand in a fake.
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <brigade/result.h>
+
+namespace brigade {
+
+struct StageQuestion {
+  /// The interpreter's absolute path, its arguments; behind them come a descriptor, for the answer,
+  /// and `text`.
+  std::vector<std::string> command;
+  std::string folder;                                    ///< absolute: where it runs
+  std::vector<std::pair<std::string, std::string>> env;  ///< over this process's own
+  std::string text;                                      ///< the question, JSON
+  std::chrono::nanoseconds timeout{};
+};
+
+class StageDescriber {
+ public:
+  virtual ~StageDescriber() = default;
+
+  /// The interpreter where a stage names none: a path, or a name that PATH has.
+  virtual std::string python() { return "python3"; }
+
+  /// PYTHONPATH as it must be said to processes that run in another folder; empty: as it is.
+  virtual std::string python_path() { return ""; }
+
+  /// What that process has answered, JSON. The error, a line, is to be read after the
+  /// interpreter's path: "has no module brigade". Waits.
+  virtual Result<std::string> describe(const StageQuestion& question) = 0;
+};
+
+}  // namespace brigade

@@ -1,0 +1,337 @@
+"""`transform: python`, `producer: python`, `consumer: python`."""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import brigade
+import graphs  # noqa: F401, it silences what is logged
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(brigade.__file__).parent / "native" / "bin" / "brigade"
+RESTART = {"policy": "on_failure", "burst": 50, "within": "1m", "backoff": "0s"}
+STAGES = """
+import os, pathlib, signal, sys
+import brigade
+import numpy
+
+@brigade.stage(inputs={"data": "f32[any]"}, outputs={"data": "=data", "total": "f64[]"})
+def double(data, by=2):
+    return 2 * data[::-1], by * data.sum(dtype="f8")
+
+@brigade.stage(outputs={"data": "=data", "total": "f64[]"})
+def killed(data, out, sample, marks, at, by=2):
+    out.data[...] = 2 * data[::-1]
+    mark = pathlib.Path(marks, f"{sample.epoch}.{sample.id}")
+    if sample.id in at and not mark.exists():
+        mark.touch()
+        out.data[...] = -1
+        os.kill(os.getpid(), signal.SIGKILL)
+    out.total = by * data.sum(dtype="f8")
+
+@brigade.stage(outputs=lambda data, by=2: {"data": f"f32[{data.shape[0]}]", "total": "f64[]"})
+class Batches:
+    def __init__(self, by=2):
+        self.by = by
+    def __call__(self, data, out):
+        assert data.ndim == 2
+        out["data"] = 2 * data[:, ::-1]
+        out.total[...] = [self.by * one.sum(dtype="f8") for one in data]
+
+@brigade.stage(outputs={"drawn": "f64[3]"})
+def draw(rng):
+    return rng.random(3)
+
+@brigade.stage(outputs={"drawn": "f64[3]"})
+def draw_each(rng, sample):
+    assert len(rng) == len(sample)
+    return [one.random(3) for one in rng]
+
+@brigade.stage(inputs={"data": "f32[<=6]"}, outputs={"data": "=data", "twice": "f32[<=12]"})
+def ragged(data, out):
+    view = out.resize("data", [len(data)])
+    view[...] = 4 * data
+    out.twice = numpy.concatenate([data, data])
+
+@brigade.stage(outputs={"data": "=data", "twice": "f32[<=12]"})
+def ragged_each(data):
+    return {"twice": [numpy.concatenate([one, one]) for one in data],
+            "data": [4 * one for one in data]}
+
+@brigade.stage(outputs={"value": "i64[]"})
+class Squares:
+    def __init__(self, count):
+        self.count = count
+    def __len__(self):
+        return self.count
+    def __call__(self, sample):
+        return sample.id ** 2
+
+@brigade.stage(outputs={"value": "i64[]"})
+def cube(sample):
+    print("cube of", sample.id)
+    return sample.id ** 3
+
+@brigade.stage(outputs={})
+def odd(value):
+    return None if value % 2 else brigade.DROP
+
+@brigade.stage
+class Sum:
+    def __init__(self, worker):
+        self.worker, self.total = worker, 0
+    def __call__(self, left_value, right_value):
+        self.total += int(left_value.sum()) + int(right_value.sum())
+        self.worker.report("total", self.total)
+
+kept = []
+
+@brigade.stage(outputs={"data": "=data"})
+def keeps(data):
+    kept.append(data)
+    return data
+
+@brigade.stage(outputs={"data": "=data"})
+def fails(data, sample):
+    if sample.id in (3, 5):
+        raise ValueError(f"no {sample.id}\\nsecond line")
+    if sample.id == 7:
+        return data.reshape(1, -1)
+    return data
+
+def plain(data):
+    return data
+"""
+
+
+@unittest.skipIf(numpy is None, "NumPy is not installed (python3-numpy)")
+class Stages(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.file("stages.py", STAGES)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def graph(self, call, *, batch=0, count=60, vary=False, params=None, **keys):
+        """numbers -> work -> end"""
+        numbers = {"producer": "synthetic", "shuffle": True,
+                   "params": {"count": count, "shape": [6], "dtype": "f32", "fill": "random",
+                              "vary": vary}}
+        work = {"transform": "python", "from": {"stage": "numbers", "batch": batch} if batch
+                else "numbers", **keys,
+                "params": {"call": f"{self.folder}/{call}", **(params or {})}}
+        return {"seed": 5, "epochs": 2, "stages": {
+            "numbers": numbers, "work": work,
+            "end": {"consumer": "application", "from": {"stage": "work", "batch": 8}}}}
+
+    def read(self, graph):
+        """(epoch, id) -> the tensors of each sample, in the order that they came in."""
+        seen = {}
+        with brigade.open(graph, tensors="numpy") as run:
+            for batch in run["end"]:
+                for i, one in enumerate(batch.ids):
+                    seen[batch.epoch, one] = {name: batch.row(i)[name].tolist()
+                                              for name in batch.keys()}
+            run.wait()
+        return seen
+
+    def loaded(self):
+        spec = importlib.util.spec_from_file_location("stages", self.folder / "stages.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    def test_give_what_a_plain_loop_gives_whoever_is_killed(self):
+        plain = {}
+        double = self.loaded().double
+        source = self.graph("")
+        with brigade.Loader(source, "numbers", set={"stages.numbers.batch": 1}, epochs=2,
+                            tensors="numpy") as loader:
+            for _ in range(2):
+                for batch in loader:
+                    data, total = double(batch["data"][0], by=3)
+                    plain[batch.epoch, batch.ids[0]] = {"data": data.tolist(),
+                                                        "total": float(total)}
+        self.assertEqual(len(plain), 120)
+        marks = self.folder / "marks"
+        marks.mkdir()
+        killed = {"marks": str(marks), "at": [0, 7, 8, 31], "by": 3}
+        found = self.read(self.graph("stages.py:killed", params=killed, replicas=3,
+                                     restart=RESTART))
+        self.assertEqual(found, plain)
+        self.assertEqual(list(found), list(plain))
+        self.assertEqual(len(list(marks.iterdir())), 8)
+        self.assertEqual(self.read(self.graph("stages.py:double", params={"by": 3})), plain)
+        self.assertEqual(self.read(self.graph("stages.py:Batches", params={"by": 3}, batch=7,
+                                              replicas=2)), plain)
+        self.assertNotEqual(self.read(self.graph("stages.py:double", params={"by": 2})), plain)
+
+    def test_random_numbers_are_the_samples(self):
+        found = self.read(self.graph("stages.py:draw"))
+        self.assertEqual(len({str(one["drawn"]) for one in found.values()}), 120)
+        self.assertEqual(self.read(self.graph("stages.py:draw", replicas=3)), found)
+        self.assertEqual(self.read(self.graph("stages.py:draw_each", batch=7, replicas=2)), found)
+        other = self.read({**self.graph("stages.py:draw"), "seed": 6})
+        self.assertNotEqual(other, found)
+
+    def test_ragged_tensors(self):
+        found = self.read(self.graph("stages.py:ragged", vary=True))
+        self.assertGreater(len({len(one["data"]) for one in found.values()}), 2)
+        for one in found.values():
+            self.assertEqual(one["twice"], [value / 4 for value in 2 * one["data"]])
+        self.assertEqual(self.read(self.graph("stages.py:ragged_each", vary=True, batch=7)), found)
+
+    def test_are_sources_filters_and_consumers(self):
+        call = f"{self.folder}/stages.py:"
+        graph = {"epochs": 2, "stages": {
+            "squares": {"producer": "python", "params": {"call": call + "Squares", "count": 10}},
+            "cubes": {"producer": "python", "params": {"call": call + "cube"}, "count": 10,
+                      "replicas": 2},
+            "both": {"consumer": "python", "params": {"call": call + "Sum"}, "join": "zip",
+                     "from": {"left": {"stage": "squares", "batch": 4},
+                              "right": {"stage": "cubes", "batch": 4}}},
+            "odd": {"transform": "python", "params": {"call": call + "odd"}, "from": "squares"},
+            "end": {"consumer": "application", "from": {"stage": "odd", "batch": 8}}}}
+        with self.assertLogs("brigade") as logs, brigade.open(graph) as run:
+            values = [value for batch in run["end"]
+                      for value in memoryview(batch.tensor("value")).tolist()]
+            run.wait()
+        self.assertEqual(values, [1, 9, 25, 49, 81] * 2)
+        total = sum(i ** 2 + i ** 3 for i in range(10))
+        self.assertEqual(run.stats()["results"]["both"]["total"], 2 * total)
+        self.assertIn("cube of 3", "\n".join(logs.output))
+
+    def failure(self, *arguments, **keys):
+        with self.assertRaises(brigade.RunError) as raised:
+            self.read(self.graph(*arguments, **keys))
+        return str(raised.exception).split("): ", 2)[-1]
+
+    def test_an_exception_is_the_samples_error(self):
+        found = self.read(self.graph("stages.py:fails", on_error={"skip": 6}))
+        self.assertEqual({id_of for _, id_of in found}, set(range(60)) - {3, 5, 7})
+        line = 1 + STAGES[:STAGES.index("raise ValueError")].count("\n")
+        self.assertRegex(self.failure("stages.py:fails", params={}),
+                         rf"^(ValueError: no \d second line \(.*stages\.py:{line}\)|"
+                         r"ValueError: data is float32\[6\], found float32\[1, 6\])")
+        self.assertRegex(self.failure("stages.py:keeps"),
+                         "keeps keeps a view of a tensor of this sample.*: keep a copy")
+
+    def mistake(self, call="stages.py:double", source="", **keys):
+        """The one mistake of a graph, as `LINE: MESSAGE; HELP`."""
+        params = keys.pop("params", "")
+        more = "".join(f"    {key}: {value}\n" for key, value in keys.items())
+        text = textwrap.dedent(f"""\
+            stages:
+              numbers: {{producer: synthetic, params: {{count: 9, shape: [3], dtype: f32}}}}
+              work:
+                transform: python
+                from: {source or "numbers"}
+                params:
+                  call: "{call}"
+                  {params}
+            """) + more + "  end: {consumer: count, from: {stage: work, batch: 2}}\n"
+        with self.assertRaises(brigade.GraphError) as raised:
+            brigade.Loader(self.file("graph.yaml", text), "end")
+        self.assertEqual(len(raised.exception.diagnostics), 1, raised.exception)
+        one = raised.exception.diagnostics[0]
+        self.assertTrue(one.message.startswith('stage "work": '), one)
+        said = [one.message.removeprefix('stage "work": '), *one.help.splitlines()]
+        return f"{one.line}: " + "; ".join(said).replace(str(self.folder), "FOLDER")
+
+    def test_mistakes_have_their_place(self):
+        self.assertEqual(self.mistake("nowhere.py:f"),
+                         "7: `params.call`: there is no file FOLDER/nowhere.py; relative paths are "
+                         "relative to the file that says them")
+        self.assertRegex(self.mistake("stages.py"), "7: `params.call` is \"stages.py\"; write FILE")
+        self.assertEqual(self.mistake("stages.py:duble"),
+                         '7: stages.py has no "duble"; did you mean "double"?')
+        self.assertRegex(self.mistake("stages.py:plain"),
+                         '7: "plain" does not say what it reads and writes; write `@brigade.stage')
+        self.assertEqual(self.mistake(params="buy: 2"),
+                         '8: "double" has no parameter "buy"; did you mean "by"?')
+        self.assertRegex(self.mistake("stages.py:odd"), '5: "odd" takes `value`, and no tensor of '
+                         "that name arrives")
+        self.assertRegex(self.mistake("stages.py:killed"),
+                         '"killed" takes `(marks|at)`, and no tensor of that name arrives, and '
+                         "`params:` has none either")
+        self.assertRegex(self.mistake("stages.py:Sum"), '7: "Sum" does not say what it writes')
+        self.file("narrow.py", "import brigade\n@brigade.stage(inputs={'data': 'u8[any]'}, "
+                               "outputs={})\ndef look(data): pass\n")
+        self.assertEqual(self.mistake("narrow.py:look"),
+                         '5: "look" does not take data f32[3]; the dtype differs')
+        self.file("broken.py", "import brigade\n\ndef f(:\n")
+        self.assertEqual(self.mistake("broken.py:f"),
+                         "7: SyntaxError: invalid syntax (broken.py:3)")
+        self.file("needs.py", "import brigade\nimport no_such_module\n")
+        self.assertEqual(self.mistake("needs.py:f"), "7: ModuleNotFoundError: No module named "
+                         "'no_such_module' (needs.py:2)")
+        self.assertRegex(self.mistake("no_such_module:f"), "7: ModuleNotFoundError: No module")
+        self.file("notation.py", "import brigade\n@brigade.stage(outputs={'x': 'f32[<=x]'})\n"
+                                 "def f(data): pass\n")
+        self.assertRegex(self.mistake("notation.py:f"),
+                         r"7: ValueError: '<=x' is no size: .* \(notation.py:2\)")
+        self.file("dies.py", "import os; os.kill(os.getpid(), 11)")
+        self.assertRegex(self.mistake("dies.py:f"), "was killed by SIGSEGV")
+        self.file("hangs.py", "import time; time.sleep(1000)")
+        self.assertRegex(self.mistake("hangs.py:f", params="import_timeout: 300ms"),
+                         "7: .* has not answered within 0.3 s; `params: {import_timeout: 5m}`")
+        self.assertRegex(self.mistake(params="python: ./nowhere"),
+                         '8: there is no interpreter "./nowhere"')
+        self.assertRegex(self.mistake(params="python: /bin/cat"), "7: /bin/cat exited with code 1")
+        self.assertRegex(self.mistake(env='{PYTHONPATH: ""}'), "has no package `brigade`")
+
+    def test_a_check_imports_once_and_hears_nothing(self):
+        self.file("loud.py", "import pathlib, sys\nimport brigade\nprint('{}')\n"
+                             "with open(pathlib.Path(__file__).parent / 'imports', 'a') as file:\n"
+                             "    print('--describe' in sys.orig_argv, file=file)\n"
+                             "@brigade.stage(outputs={})\ndef look(data): print(len(data))\n")
+        path = self.file("graph.yaml", textwrap.dedent("""\
+            stages:
+              numbers: {producer: synthetic, params: {count: 9, shape: [3], dtype: f32}}
+              work: {transform: python, from: numbers, params: {call: "loud.py:look"}, replicas: 3}
+              end: {consumer: count, from: work}
+            """))
+        environment = {**os.environ, "BRIGADE_PYTHON": sys.executable}
+        for command, imports in (("check", ["True"]), ("run", ["False"] * 3 + ["True"])):
+            done = subprocess.run([PROGRAM, command, path], env=environment, text=True,
+                                  capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sorted((self.folder / "imports").read_text().split()), imports)
+            (self.folder / "imports").unlink()
+        effective = subprocess.run([PROGRAM, "plan", "--yaml", path], env=environment,
+                                   text=True, capture_output=True)
+        self.assertIn("transform: python", effective.stdout)
+        again = self.file("again.yaml", effective.stdout)
+        done = subprocess.run([PROGRAM, "check", again], env=environment, text=True,
+                              capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_example_gives_the_same_for_any_replicas(self):
+        file = ROOT / "examples" / "python_stage" / "python_stage.yaml"
+        means = []
+        for replicas in (1, 3):
+            with brigade.open(file, set={"stages.flipped.replicas": replicas}) as run:
+                run.wait()
+            result = run.stats()["results"]["summary"]
+            self.assertEqual(result["images"], 2000)
+            means.append(result["mean"])
+        self.assertEqual(means[0], means[1])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
