@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include <brigade/text.h>
 #include "pipeline/program/output_queue.h"
 #include "tests/pipeline/program/feeding.h"
 
