@@ -22,7 +22,7 @@ Made from the docstrings and stubs of `brigade` {brigade.__version__}, as `help(
 [PYTHON.md](PYTHON.md) explains by examples.
 """
 SHOWN = {"__init__", "__getitem__", "__iter__", "__len__"}
-FIRST = ["Loader", "open", "Run", "Output", "Batch", "Row", "Tensor"]  # then as the stubs have them
+FIRST = ["Loader", "DataLoader", "open", "Run", "Output", "Batch", "Row", "Tensor"]  # then the rest
 
 
 def public(nodes):
