@@ -1,6 +1,7 @@
 """Iterators of a DataLoader, each over one epoch."""
 
 import collections
+import copy
 import itertools
 import pickle
 import warnings
@@ -24,7 +25,7 @@ class Epoch:
         self._pushed = None  # an index that was drawn and has no place yet
         if state is not None:
             self._at.began, self._at.given = state["began"], state["given"]
-            self._at.made, self._at.worker = list(state["made"]), state["worker"]
+            self._at.made, self._at.worker = copy.deepcopy(state["made"]), state["worker"]
         with _data_states.as_it_began(loader, state):
             self._order = iter(loader._index_sampler)
             self._draw_seed(state)
@@ -110,7 +111,7 @@ class Here(Epoch):
             self._at.ended = True
             raise
         if self._loader._iterable:
-            self._at.made[0] = (self._at.given + 1, self._fetch.state())
+            self._at.made[0] = [self._at.given + 1, self._fetch.state()]
         return self._give(batch)
 
 
@@ -170,7 +171,7 @@ class InWorkers(Epoch):
         loader, at = self._loader, self._at
         message = pickle.dumps({
             "live": {self._key, *(one._key for one in loader._live)}, "key": self._key,
-            "payload": self._payload.place, "seed": at.seed, "epoch": at.epoch, "worker": worker,
+            "payload": self._payload.place, "seed": at.seed, "epoch": at.epoch,
             "workers": loader.num_workers, "number": number, "index": index}, protocol=5)
         name = f"batch {number}" + (f" of worker {worker}" if loader._iterable else "")
         if not self._pool.submit(self._self, worker, name, message):
@@ -237,7 +238,7 @@ class InWorkers(Epoch):
         batch, state = made
         if self._loader._iterable:
             at = self._at
-            at.made[worker] = (at.made[worker][0] + 1, state)
+            at.made[worker] = [at.made[worker][0] + 1, state]
             at.worker = (worker + 1) % self._loader.num_workers
         return batch
 

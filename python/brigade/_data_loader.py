@@ -4,6 +4,7 @@ import itertools
 import random
 import sys
 import threading
+import types
 import weakref
 
 from . import _data_states
@@ -95,6 +96,8 @@ class DataLoader:
         self._live = weakref.WeakSet()
         self._lock = threading.RLock()
         self._initialized = True
+
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     # --- parameters -------------------------------------------------------------------------------
 

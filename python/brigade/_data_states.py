@@ -1,5 +1,7 @@
 """Where a DataLoader stands, and how another one gets there."""
 
+import array
+import base64
 import contextlib
 import copy
 import random
@@ -16,7 +18,7 @@ class Position:
         self.given = 0
         self.ended = False
         self.seed = self.epoch = 0
-        self.made = [(0, None)] * max(loader.num_workers, 1)  # of each worker: batches, state
+        self.made = [[0, None]] * max(loader.num_workers, 1)  # of each worker: batches, state
         self.worker = 0  # that gives the next batch of an iterable dataset
 
 
@@ -34,30 +36,44 @@ def _generators(loader):
     return list(unique.values())
 
 
+def _text(words):
+    return base64.b64encode(bytes(words)).decode()
+
+
 def _states_of(loader):
+    """Numbers and text, but for what samplers say themselves."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    return {
-        "random": random.getstate(),
-        "numpy": numpy.random.get_state() if numpy else None,
-        "torch": torch.get_rng_state() if torch else None,
-        "generators": [one.get_state() for one in _generators(loader)],
-        "samplers": [copy.deepcopy(one.state_dict()) if hasattr(one, "state_dict") else None
-                     for one in _samplers(loader)],
-    }
+    version, words, gauss = random.getstate()
+    states = {"random": [version, _text(array.array("I", words)), gauss], "numpy": None,
+              "torch": _text(torch.get_rng_state().tolist()) if torch else None}
+    if numpy:
+        name, words, *rest = numpy.random.get_state()
+        states["numpy"] = [name, _text(words.astype("<u4")), *rest]
+    states["generators"] = [_text(one.get_state().tolist()) for one in _generators(loader)]
+    states["samplers"] = [copy.deepcopy(one.state_dict()) if hasattr(one, "state_dict") else None
+                          for one in _samplers(loader)]
+    return states
 
 
 def _set_global(states):
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    random.setstate(states["random"])
+    version, words, gauss = states["random"]
+    random.setstate((version, tuple(array.array("I", base64.b64decode(words))), gauss))
     if numpy and states["numpy"] is not None:
-        numpy.random.set_state(states["numpy"])
+        name, words, *rest = states["numpy"]
+        numpy.random.set_state((name, numpy.frombuffer(base64.b64decode(words), "<u4"), *rest))
     if torch and states["torch"] is not None:
-        torch.set_rng_state(states["torch"])
+        torch.set_rng_state(_tensor(states["torch"]))
+
+
+def _tensor(text):
+    import torch
+    return torch.frombuffer(bytearray(base64.b64decode(text)), dtype=torch.uint8)
 
 
 def _set_own(loader, states):
     for generator, state in zip(_generators(loader), states["generators"]):
-        generator.set_state(state)
+        generator.set_state(_tensor(state))
     for sampler, state in zip(_samplers(loader), states["samplers"]):
         if state is not None:
             sampler.load_state_dict(copy.deepcopy(state))
@@ -88,7 +104,7 @@ def state_of(loader):
     if at is None:
         return state
     state.update(given=at.given, ended=at.ended, seed=at.seed, epoch=at.epoch, worker=at.worker,
-                 made=list(at.made), began=at.began)
+                 made=copy.deepcopy(at.made), began=at.began)
     return state
 
 

@@ -17,11 +17,11 @@ from ._worker import attach
 class Loaded:
     """The dataset as one iterator of the program has it; with persistent_workers, all of them."""
 
-    def __init__(self, parent, task):
+    def __init__(self, parent, replica, task):
         parts = Payload.read(parent, task["payload"])
         self.dataset, self.iterable = parts["dataset"], parts["iterable"]
         self._parts, self._epoch, self._made = parts, None, 0
-        self.id, self.workers, self.seed = task["worker"], task["workers"], task["seed"]
+        self.id, self.workers, self.seed = replica, task["workers"], task["seed"]
         self.show()
         self._generators = Generators(self.seed + self.id, parts["worker_init_fn"], self.id)
 
@@ -66,7 +66,7 @@ class Loaded:
 class Server:
     def __init__(self, worker):
         params = worker.params
-        self._parent = params["parent"]
+        self._parent, self._replica = params["parent"], worker.replica
         arena = os.open(f"/proc/{self._parent}/fd/{params['arena']}", os.O_RDWR)
         self._blocks = Blocks(arena)
         self._loaded, self._shown = {}, None
@@ -93,14 +93,14 @@ class Server:
         except StopIteration:
             return (ENDED, 0, 0, 0, 0)
         except Exception as error:
-            return (ERROR, *_written(room, Failure.of(error, task["worker"])))
+            return (ERROR, *_written(room, Failure.of(error, self._replica)))
 
     def _load(self, task):
         for key in [key for key in self._loaded if key not in task["live"]]:
             del self._loaded[key]
         key = task["key"]
         if key not in self._loaded:
-            self._loaded[key] = self._shown = Loaded(self._parent, task)
+            self._loaded[key] = self._shown = Loaded(self._parent, self._replica, task)
         if self._shown is not self._loaded[key]:
             self._shown = self._loaded[key]
             self._shown.show()

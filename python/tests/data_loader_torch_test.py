@@ -1,6 +1,6 @@
 """brigade.DataLoader with torch: its order, its tensors, its generators."""
 
-import pickle
+import json
 import sys
 import unittest
 
@@ -35,7 +35,7 @@ class Torch(unittest.TestCase):
                 iterator = iter(loader)
                 self.assertEqual([plain(next(iterator)) for _ in range(given)],
                                  epochs[1][:given])
-                state = pickle.loads(pickle.dumps(loader.state_dict()))
+                state = json.loads(json.dumps(loader.state_dict()))
                 loader.generator.manual_seed(99)
                 loader.load_state_dict(state)
                 for rest in (epochs[1][given:], epochs[2]):

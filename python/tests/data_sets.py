@@ -143,6 +143,11 @@ class Parts:
             yield value
 
 
+class Who:
+    def __iter__(self):
+        yield {"id": get_worker_info().id}
+
+
 class Resumable(Parts):
     """Says where it is."""
 
