@@ -79,7 +79,8 @@ def fields(node, owner):
     for one in node.body:
         if isinstance(one, ast.AnnAssign):
             name = one.target.id
-            said = behind.get(name) or getattr(getattr(owner, name, None), "__doc__", None)
+            said = behind.get(name) or getattr(getattr(owner, name, None), "__doc__", None) or ""
+            said = "" if said.startswith("Alias for field") else said  # of every NamedTuple
             yield listed(f"{name}: {ast.unparse(one.annotation)}", said)
 
 
@@ -114,19 +115,43 @@ def wrapped(call):
     return f"{name}(\n    " + ",\n    ".join(parts) + f"\n){gives or ''}"
 
 
+def constants(body):
+    """Values that are public, by name."""
+    return [node.target.id for node in body if isinstance(node, ast.AnnAssign) and
+            not node.target.id.startswith("_")]
+
+
+def functions(body):
+    """Lists of overloads, by name."""
+    found = {}
+    for node in public(body):
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+def function_lines(name, overloads):
+    said, example = prose(getattr(brigade, name))
+    calls = "\n".join(wrapped(signature(one, name)) for one in overloads)
+    yield from (f"## {name}", f"```text\n{calls}\n```", said)
+    if example:
+        yield f"```text\n{example}\n```"
+
+
 def reference():
     body = stub().body
     classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
-    types = [ast.unparse(node) for node in body if isinstance(node, ast.Assign)]
+    types = [ast.unparse(node) for node in body if isinstance(node, ast.Assign) and
+             not isinstance(node.value, ast.Call)]
+    sections = {name: class_lines(node, classes) for name, node in classes.items()}
+    sections |= {name: function_lines(name, found) for name, found in functions(body).items()}
+    sections |= {name: (f"## {name}", prose(type(getattr(brigade, name)))[0])
+                 for name in constants(body)}
+    order = FIRST + [node.name for node in public(body)] + constants(body)
     parts = [HEAD.rstrip(), "```text\n" + "\n".join(types) + "\n```"]
-    for node in sorted(public(body), key=lambda node: (
-            FIRST.index(node.name) if node.name in FIRST else len(FIRST))):
-        if isinstance(node, ast.ClassDef):
-            parts += class_lines(node, classes)
-            continue
-        said, example = prose(getattr(brigade, node.name))
-        parts += [f"## {node.name}", f"```text\n{wrapped(signature(node, node.name))}\n```", said]
-        parts += [f"```text\n{example}\n```"] if example else []
+    for name in dict.fromkeys(order):
+        if not name.startswith("_"):
+            parts += sections[name]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -138,25 +163,24 @@ class Reference(unittest.TestCase):
                          f"UPDATE_GOLDEN=1 python3 {__file__} writes it")
 
     def test_all_that_is_public_is_in_the_stubs(self):
-        modules = {"examples"}
-        self.assertEqual({node.name for node in public(stub().body)} | modules,
-                         set(brigade.__all__))
+        body = stub().body
+        stated = {node.name for node in public(body)} | set(constants(body))
+        self.assertEqual(stated | {"examples"}, set(brigade.__all__))
 
     def test_stubs_have_the_parameters_that_functions_have(self):
-        compared = 0
-        for node in public(stub().body):
-            thing = getattr(brigade, node.name)
-            pairs = ([(node, thing)] if isinstance(node, ast.FunctionDef) else
-                     [(one, inspect.getattr_static(thing, one.name, None))
-                      for one in public(node.body)])
-            for one, real in pairs:
-                if inspect.isfunction(real) and isinstance(one, ast.FunctionDef):
-                    arguments = one.args.posonlyargs + one.args.args + one.args.kwonlyargs
-                    self.assertEqual([argument.arg for argument in arguments],
-                                     list(inspect.signature(real).parameters),
-                                     f"{node.name}.{one.name}")
-                    compared += 1
-        self.assertGreater(compared, 30)
+        body = stub().body
+        pairs = [(name, getattr(brigade, name), found) for name, found in functions(body).items()]
+        for node in (one for one in public(body) if isinstance(one, ast.ClassDef)):
+            owner = getattr(brigade, node.name)
+            pairs += [(f"{node.name}.{name}", inspect.getattr_static(owner, name, None), found)
+                      for name, found in functions(node.body).items()]
+        pairs = [pair for pair in pairs if inspect.isfunction(pair[1])]
+        for name, real, overloads in pairs:
+            stated = [argument.arg for one in overloads for argument in
+                      one.args.posonlyargs + one.args.args + one.args.kwonlyargs]
+            self.assertEqual(list(dict.fromkeys(stated)), list(inspect.signature(real).parameters),
+                             name)
+        self.assertGreater(len(pairs), 30)
 
 
 if __name__ == "__main__":
