@@ -8,6 +8,7 @@
 #include "pipeline/plan/replica_table.h"
 #include "pipeline/plan/sample_address.h"
 #include "pipeline/stats/counters.h"
+#include "stages/detail/exec_stage.h"
 #include "transports/audit.h"
 
 namespace brigade {
@@ -79,7 +80,7 @@ void Watchdog::look_at_opening(const Lease& lease, std::int64_t now_ns, ProcessC
   const std::string time = concat(format_nanoseconds(stood), " (`stall_timeout:`)");
   std::string text =
       concat(name(lease), " has been opening for ", time, ", and others wait for it");
-  if (stage.is_exec())
+  if (stage.type == kExecType)
     text = concat(name(lease), " has not asked for a task for ", time,
                   ", and others wait for it: its program calls brigade_worker_attach(), loads what "
                   "it needs, and calls brigade_worker_next()");

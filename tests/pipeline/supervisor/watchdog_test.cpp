@@ -130,6 +130,10 @@ TEST_F(WatchdogTest, AProgramThatNeverAsksForATaskIsToldWhatToCall) {
                         "(`stall_timeout:`), and others wait for it: its program calls "
                         "brigade_worker_attach(), loads what it needs, and calls "
                         "brigade_worker_next()"));
+  plan.stages[1].type = "python";
+  watch->starts(1, 200 * kSecondNs);
+  now_ = 200;
+  EXPECT_THAT(until(212).at(0).text, HasSubstr("replica 0 has been opening for 10.0 s"));
 }
 
 TEST_F(WatchdogTest, AStoppedProcessIsLeftAloneAndItsTimeDoesNotCount) {
