@@ -11,7 +11,7 @@ TEST(ReplicaTable, NumbersTheReplicasOfAllStagesInTheirOrder) {
   const Plan plan = small_plan(2);  // numbers -> two sinks
   const ReplicaTable table(plan);
   ASSERT_EQ(table.size(), plan.replicas);
-  for (int number = 0; number < table.size(); ++number)
+  for (int number = 0; number < plan.replicas; ++number)
     EXPECT_EQ(table.stage(number).first_replica + table.replica(number), number);
   EXPECT_EQ(table.stage_index(2), 1);
   EXPECT_EQ(table.name(2), "sink.1");
