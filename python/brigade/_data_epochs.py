@@ -21,6 +21,8 @@ class Epoch:
         self._loader = loader
         self._pin = _pinning(loader)
         state = _data_states.take(loader)
+        self._resumed = state is not None
+        self._dataset_state = state and state.get("dataset")
         self._at = _data_states.Position(loader)
         self._pushed = None  # an index that was drawn and has no place yet
         if state is not None:
@@ -89,6 +91,8 @@ class Here(Epoch):
         super().__init__(loader)
         if not loader._iterable:
             self._fetch = OfMap(loader.dataset, loader.collate_fn, loader._auto_collation)
+            if self._dataset_state is not None:
+                loader.dataset.load_state_dict(self._dataset_state)
             return
         made, state = self._at.made[0]
         self._fetch = OfIterable(loader.dataset, loader.collate_fn, loader._auto_collation,
@@ -96,6 +100,7 @@ class Here(Epoch):
         if state is None:
             for _ in range(made):
                 self._fetch(next(self._order))
+        self._at.made[0] = [made, self._fetch.state()]
 
     def _draw_seed(self, state):
         self._at.seed = self._loader._seed()
@@ -122,7 +127,7 @@ class InWorkers(Epoch):
         super().__init__(loader)
         self._self = weakref.ref(self)
         at = self._at
-        if loader._payload is None or not loader.persistent_workers or at.given:
+        if loader._payload is None or not loader.persistent_workers or self._resumed:
             loader._payload = Payload({
                 "dataset": loader.dataset, "collate_fn": loader.collate_fn,
                 "worker_init_fn": loader.worker_init_fn, "iterable": loader._iterable,
@@ -140,14 +145,16 @@ class InWorkers(Epoch):
 
     def _draw_seed(self, state):
         loader, at = self._loader, self._at
-        goes_on = loader.persistent_workers and loader._base_seed is not None
-        if goes_on:
+        persistent = loader.persistent_workers
+        if state is not None and "seed" in state and (persistent or not state["ended"]):
+            if state["epoch"] == 0 and not state["ended"]:
+                loader._seed()  # as that epoch did
+            loader._base_seed, loader._key = state["seed"], next(_keys)
+            loader._epoch = state["epoch"] + state["ended"]
+        elif persistent and loader._base_seed is not None:
             loader._epoch += 1
-        elif state is None or state["epoch"] == 0:
+        else:
             loader._base_seed, loader._epoch, loader._key = loader._seed(), 0, next(_keys)
-        if state is not None:
-            loader._base_seed, loader._epoch = state["seed"], state["epoch"]
-            loader._key = next(_keys)
         at.seed, at.epoch, self._key = loader._base_seed, loader._epoch, loader._key
 
     # --- tasks ------------------------------------------------------------------------------------

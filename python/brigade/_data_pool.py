@@ -23,6 +23,7 @@ NOTHING, BATCH, ENDED, ERROR = range(4)
 KEPT = 1  # a flag: the worker still has a part of the batch
 _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
 _DEATHS_MAX = 3  # of workers by one batch
+_IDLE_SECONDS = 1.0  # for room in a graph that has nothing to do
 
 Task = collections.namedtuple("Task", "owner block worker name number")
 
@@ -156,7 +157,8 @@ class Pool:
         """Whether the graph has had room. `owner`: a weak reference to who gets the answer; `name`:
         of the batch, for messages."""
         with self._lock:
-            while (slot := self._input.acquire(0, *_HERE)) is not None:
+            seconds = 0 if self._tasks else _IDLE_SECONDS
+            while (slot := self._input.acquire(seconds, *_HERE)) is not None:
                 number = slot.sample()[0]
                 if self._fixed and number % self.workers != worker:
                     self._put(slot, Task(None, None, 0, "", number), -1, 0)  # another one's turn
@@ -182,6 +184,8 @@ class Pool:
         """Gives the next answer to its iterator. TimeoutError; RuntimeError, where the workers
         cannot go on."""
         with self._lock:
+            if not self._tasks and not self._input.ended():
+                return
             raw = self._output.next(ANY_EPOCH, *_HERE, seconds)
             if raw is None:
                 raise self._why_ended()

@@ -105,6 +105,8 @@ def state_of(loader):
         return state
     state.update(given=at.given, ended=at.ended, seed=at.seed, epoch=at.epoch, worker=at.worker,
                  made=copy.deepcopy(at.made), began=at.began)
+    if loader.num_workers == 0 and not loader._iterable and hasattr(loader.dataset, "state_dict"):
+        state["dataset"] = copy.deepcopy(loader.dataset.state_dict())
     return state
 
 
@@ -119,9 +121,10 @@ def check(state, loader):
 
 
 def take(loader):
-    """The state that the next epoch goes on from; None: it begins."""
+    """The state that the next epoch goes on from, or that of an epoch which begins where another
+    one has ended; None: it begins with the generators as they are."""
     state, loader._resume = loader._resume, None
     if state is None or not state["ended"]:
         return state
-    _set_own(loader, state["now"])
-    return None
+    return {**state, "began": state["now"], "given": 0, "worker": 0,
+            "made": [[0, None]] * max(loader.num_workers, 1)}

@@ -204,7 +204,7 @@ static PyObject* output_next(PyObject* object, PyObject* const* arguments, Py_ss
   ++self->uses.calls;
   brigade_batch* batch = NULL;
   brigade_status status;
-  wait_until_ns = seconds > 0 ? now_ns() + (int64_t)(seconds * 1e9) : 0;
+  wait_until_ns = seconds > 0 ? now_ns() + (int64_t)(seconds < 1e9 ? seconds * 1e9 : 1e18) : 0;
   Py_BEGIN_ALLOW_THREADS;
   status = brigade_output_next_at(self->output, epoch < 0 ? BRIGADE_ANY_EPOCH : (uint64_t)epoch,
                                   file, (int32_t)line, &batch);
