@@ -15,7 +15,6 @@
 #include <fstream>
 #include <mutex>
 #include <optional>
-#include <semaphore>
 #include <thread>
 #include <utility>
 
@@ -205,9 +204,9 @@ struct Spawner::Thread {
   std::string program;
   OwnedFd null_fd;
   std::mutex mutex;
-  // Of a request, and of the end. A condition variable's wait() would ask for the libstdc++ of
-  // GCC 12, and wheels run with older ones.
-  std::counting_semaphore<2> told{0};
+  // An eventfd: there is a request, or it is over. A condition variable's wait() would ask for the
+  // libstdc++ of GCC 12, where wheels run with older ones, and its semaphores can sleep for ever.
+  OwnedFd told;
   std::optional<SpawnRequest> request;
   std::optional<Result<RunningProcess>> answer;
   OwnedFd answered;  // an eventfd
@@ -224,9 +223,11 @@ struct Spawner::Thread {
     pthread_sigmask(SIG_SETMASK, &all, nullptr);
     pthread_setname_np(pthread_self(), "spawner");
     for (;;) {
-      told.acquire();
+      eventfd_t count = 0;
+      eventfd_read(told.get(), &count);
       std::unique_lock lock(mutex);
       if (over) return;
+      if (!request) continue;
       const SpawnRequest asked = *std::exchange(request, std::nullopt);
       lock.unlock();
       Result<RunningProcess> started =
@@ -246,8 +247,10 @@ Result<std::unique_ptr<Spawner>> Spawner::create(std::string program) {
   thread.program = std::move(program);
   thread.null_fd.reset(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (thread.null_fd.get() < 0) return error_of_errno("cannot open /dev/null");
+  thread.told.reset(eventfd(0, EFD_CLOEXEC));
   thread.answered.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (thread.answered.get() < 0) return error_of_errno("cannot open a descriptor");
+  if (thread.told.get() < 0 || thread.answered.get() < 0)
+    return error_of_errno("cannot open a descriptor");
   BRIGADE_ASSIGN(thread.thread, start_thread([&thread] { thread.run(); }));
   return spawner;
 }
@@ -258,7 +261,7 @@ Spawner::~Spawner() {
       const std::lock_guard lock(thread_->mutex);
       thread_->over = true;
     }
-    thread_->told.release();
+    eventfd_write(thread_->told.get(), 1);
     thread_->thread.join();
   }
 }
@@ -269,7 +272,7 @@ void Spawner::start(SpawnRequest request) {
     BRIGADE_CHECK(!thread_->request && !thread_->answer, "a start is under way");
     thread_->request = std::move(request);
   }
-  thread_->told.release();
+  eventfd_write(thread_->told.get(), 1);
 }
 
 int Spawner::started_fd() const { return thread_->answered.get(); }
