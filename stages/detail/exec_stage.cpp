@@ -8,6 +8,12 @@ namespace {
 
 struct ExecParams {};  // they are the program's
 
+struct PythonParams {
+  std::string call;
+  std::string python = "python3";
+  Duration import_timeout{60'000'000'000};
+};
+
 struct Types {
   StageType source;
   StageType transform;
@@ -19,10 +25,14 @@ struct Types {
   }
 };
 
-/// `what`: "A program" that makes samples, changes them, or uses them up.
-Types types_of(std::string_view name, std::string_view what) {
+/// `what`: "A program" that makes samples, changes them, or uses them up. `declare(contract)`: its
+/// parameters.
+template <class Params, class Declare>
+Types types_of(std::string_view name, std::string_view what, Declare declare) {
   const auto contract = [&](std::string_view does) {
-    return Contract<ExecParams>(std::string(name), concat(what, " that ", does, "."));
+    Contract<Params> made(std::string(name), concat(what, " that ", does, "."));
+    declare(made);
+    return made;
   };
   Types types;
   types.source.contract = contract("makes samples").producer().may_drop().erased();
@@ -65,13 +75,29 @@ std::unique_ptr<Producer> make_exec_source(std::uint64_t samples) {
 }
 
 const StageType& exec_type(StageKind kind) {
-  static const Types kTypes = types_of(kExecType, "A program");
+  static const Types kTypes = types_of<ExecParams>(kExecType, "A program", [](auto&) {});
   return kTypes.of(kind);
 }
 
 const StageType& python_type(StageKind kind) {
-  static const Types kTypes = types_of(kPythonType, "A function in Python");
+  static const Types kTypes =
+      types_of<PythonParams>(kPythonType, "A function in Python", [](Contract<PythonParams>& of) {
+        of.param(std::string(kPythonParams[0]), &PythonParams::call,
+                 "FILE.py:NAME or MODULE:NAME; its own parameters stand beside this one")
+            .required()
+            .param(std::string(kPythonParams[1]), &PythonParams::python,
+                   "the interpreter, which has the package `brigade`")
+            .param(std::string(kPythonParams[2]), &PythonParams::import_timeout,
+                   "how long the file's imports may take");
+      });
   return kTypes.of(kind);
+}
+
+StageTypes python_types() {
+  StageTypes types;
+  for (const StageKind kind : {StageKind::producer, StageKind::transform, StageKind::consumer})
+    types.add(python_type(kind));
+  return types;
 }
 
 }  // namespace brigade

@@ -26,6 +26,8 @@ inline constexpr std::string_view kPythonParams[] = {"call", "python", "import_t
 /// Never goes. A producer of these is an indexed source.
 BRIGADE_API const StageType& exec_type(StageKind kind);
 BRIGADE_API const StageType& python_type(StageKind kind);
+/// Those three, for lists and schemas.
+BRIGADE_API StageTypes python_types();
 
 /// What stands for the program in its replica. `samples`: of a source.
 std::unique_ptr<Stage> make_exec_stage();

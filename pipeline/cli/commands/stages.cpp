@@ -8,6 +8,7 @@
 #include "pipeline/config/language/key_table.h"
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/host/plugin_loader.h"
+#include "stages/detail/exec_stage.h"
 
 namespace brigade {
 
@@ -66,7 +67,7 @@ Result<StageTypes> with_plugins(const StageTypes& program, const std::vector<std
 int show_stages(const StagesArguments& arguments, const StageTypes& program, std::int64_t) {
   auto with = with_plugins(program, arguments.plugins);
   if (!with) return failed(2, with.error().message);
-  const StageTypes& types = *with;
+  const StageTypes types = with->append(python_types());
   if (arguments.json_schema) {
     print(language_schema(types));
     return 0;

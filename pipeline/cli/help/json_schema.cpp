@@ -4,6 +4,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/config/language/key_printer.h"
+#include "stages/detail/exec_stage.h"
 
 namespace brigade {
 namespace {
@@ -91,8 +92,9 @@ ordered_json params_schema(const StageContract& contract) {
     properties[param.name] = property;
     if (param.required) required.push_back(param.name);
   }
+  const bool others = contract.type == kPythonType;  // the function's
   ordered_json schema = {
-      {"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+      {"type", "object"}, {"properties", properties}, {"additionalProperties", others}};
   if (!required.empty()) schema["required"] = required;
   return schema;
 }
@@ -210,8 +212,10 @@ ordered_json plugin_stage(ordered_json stage) {
 
 std::string language_schema(const StageTypes& types) {
   ordered_json stage = mapping_schema(KeyScope::stage, types);
-  stage["oneOf"] = {
-      {{"required", {"producer"}}}, {{"required", {"transform"}}}, {{"required", {"consumer"}}}};
+  stage["oneOf"] = {{{"required", {"producer"}}},
+                    {{"required", {"transform"}}},
+                    {{"required", {"consumer"}}},
+                    {{"required", {"exec"}}}};
   stage["allOf"] = params_by_type(types);
   ordered_json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                          {"title", "A graph of Brigade"}};

@@ -9,13 +9,11 @@ namespace brigade {
 
 namespace {
 
-std::string all_types(const Validation& v) {
-  return concat("`brigade stages` lists all ", v.context.types.all().size());
-}
+constexpr std::string_view kAllTypes = "`brigade stages` lists all";
 
 std::optional<std::string> similar_type(const Validation& v, StageKind kind,
                                         std::string_view name) {
-  std::vector<std::string> same;
+  std::vector<std::string> same = {std::string(kPythonType)};
   std::vector<std::string> other;
   for (const StageType& type : v.context.types.all())
     (type.contract.kind == kind ? same : other).push_back(type.contract.type);
@@ -53,9 +51,9 @@ void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::st
     return v.error(draft, span, "a list of types is one process, and Python has its own",
                    {"write it as a stage of its own: `transform: python`"});
   const auto meant = similar_type(v, *draft.spec->kind, name);
-  v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
-          {concat(meant ? concat("did you mean \"", *meant, "\"?  ") : std::string(), all_types(v),
-                  ".")});
+  v.error(
+      draft, span, concat("unknown ", kind, " ", quote(name)),
+      {concat(meant ? concat("did you mean \"", *meant, "\"?  ") : std::string(), kAllTypes, ".")});
 }
 
 // Of the kind that is asked for, where several have the name: an application reads or feeds.

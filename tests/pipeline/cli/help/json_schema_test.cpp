@@ -7,6 +7,7 @@
 
 #include "pipeline/config/language/key_table.h"
 #include "stages/builtin.h"
+#include "stages/detail/exec_stage.h"
 #include "tests/support/config_files.h"
 #include "tests/support/json_schema.h"
 
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-json schema() { return json::parse(language_schema(builtin_stage_types())); }
+json schema() { return json::parse(language_schema(builtin_stage_types().append(python_types()))); }
 
 TEST(LanguageSchema, HasEveryKeyWithItsHelp) {
   const json all = schema();
@@ -54,8 +55,17 @@ TEST(LanguageSchema, ParametersAreThoseOfTheType) {
   FAIL() << "count has no rule";
 }
 
-TEST(LanguageSchema, AStageIsOneOfThreeKinds) {
-  EXPECT_EQ(schema()["definitions"]["stage"]["oneOf"].size(), 3u);
+TEST(LanguageSchema, AcceptsStagesThatAreProgramsAndFunctions) {
+  const json_schema::Validator validator(schema());
+  const auto check = [&](const std::string& stage) {
+    return validator.check(
+        json_schema::document("stages: {a: {producer: synthetic}, b: {from: a, " + stage + "}}"));
+  };
+  const std::string tensors = "tensors: {x: {dtype: u8, shape: [3]}}";
+  EXPECT_EQ(check("exec: [./mine], params: {any: 1}, " + tensors), "");
+  EXPECT_NE(check("exec: [./mine], transform: delay"), "");
+  EXPECT_EQ(check("transform: python, params: {call: a.py:f, by: 3}"), "");
+  EXPECT_NE(check("transform: python, params: {by: 3}"), "");
 }
 
 TEST(LanguageSchema, AStageThatNamesAPluginMayHaveAnyType) {
