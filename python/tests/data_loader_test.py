@@ -308,9 +308,9 @@ class Workers(unittest.TestCase):
     def test_arrays_of_a_dataset_are_there_once(self):
         if not NUMPY:
             self.skipTest("NumPy is not installed (python3-numpy)")
-        with open_loader(Hungry(64 << 20), 1, num_workers=2) as loader:
+        with open_loader(Hungry(128 << 20), 1, num_workers=2) as loader:
             private = [batch[0] for batch in loader]
-        self.assertLess(max(private), 32 << 20)
+        self.assertLess(max(private), 96 << 20)
 
 
 class Positions(unittest.TestCase):
