@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kAnswerBytesMax = 1 << 20;
 constexpr std::size_t kReadBytes = 4096;
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 struct Pipe {
   OwnedFd read;
@@ -50,8 +50,8 @@ std::vector<std::string> environment_with(
 }
 
 /// Waits until one of them is readable; false: the time is over.
-bool wait_for(std::vector<int> fds, Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+bool wait_for(std::vector<int> fds, SteadyClock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now());
   if (left.count() <= 0) return false;
   std::vector<pollfd> watched;
   for (const int fd : fds) watched.push_back({fd, POLLIN, 0});  // -1 is left out
@@ -90,7 +90,7 @@ class Asked {
   Asked& operator=(const Asked&) = delete;
 
   /// False: it has not ended in time.
-  bool wait(Clock::time_point deadline) {
+  bool wait(SteadyClock::time_point deadline) {
     for (pollfd ended{process_.pidfd, POLLIN, 0}; poll(&ended, 1, 0) != 1;) {
       if (!wait_for({answers_.get(), lines_.get(), process_.pidfd}, deadline)) return false;
       drain(answers_, answer);
@@ -124,7 +124,7 @@ Result<RunningProcess> start(ProcessRunner& runner, SpawnRequest request) {
   runner.start(std::move(request));
   for (;;) {
     if (auto started = runner.take_started()) return std::move(*started);
-    wait_for({runner.started_fd()}, Clock::time_point::max());
+    wait_for({runner.started_fd()}, SteadyClock::time_point::max());
   }
 }
 
@@ -148,7 +148,7 @@ std::string DescribeProcess::python_path() {
 }
 
 Result<std::string> DescribeProcess::describe(const StageQuestion& question) {
-  const auto deadline = Clock::now() + question.timeout;
+  const auto deadline = SteadyClock::now() + question.timeout;
   BRIGADE_ASSIGN(Pipe answers, make_pipe());
   BRIGADE_ASSIGN(Pipe lines, make_pipe());
   BRIGADE_ASSIGN(const std::unique_ptr<Spawner> spawner, Spawner::create());
