@@ -63,7 +63,6 @@ class Channel {
 
   std::uint64_t first_task() const;
   void refresh_after_repair();
-  Attempt<P> look(bool claims);
   Attempt<P> at_end(std::uint64_t end);
   void publish(std::uint64_t level);
   std::uint64_t epoch_end() const { return epoch_ == kNever ? kNever : epochs_.end(epoch_); }
@@ -96,7 +95,6 @@ class Channel {
   std::uint64_t sequence_ = 0;           // of the tally
   SlotCounts counts_;
   Waker<P> waker_;
-  FellowSleepers<P> fellows_;  // nobody's where tasks are not shared
 };
 
 template <class P>
@@ -118,15 +116,23 @@ Channel<P>::Channel(Control<P>& control, StageNumber stage, QueueNumber queue, i
   epochs_ = {control, queue_shape.index_space};
   task_size_ = queue_shape.task;
   fan_out_ = shape.fan_out;
-  waker_ = {control.doorbells, *control.shape, control.wake_order};
+  waker_ = {control.doorbells, control.waiter_words(), control.wake_order};
   in_order_ = queue_shape.in_order;
   claims_count_ = shape.application;
   if (queue_shape.fixed) stride_ = static_cast<std::uint64_t>(shape.replicas);
   if (queue_shape.fixed) turn_ = static_cast<std::uint64_t>(replica);
   me_ = static_cast<std::uint8_t>(global);
-  inputs_ = inputs_of(control, queue_shape);
-  if (queue == 0) readers_ = readers_of(control, stage);  // 0 writes
-  if (shape.shares_tasks()) fellows_ = {waker_, shape, global, *watermark_, inputs_, readers_};
+
+  const ByStage<StageShape>& stages = control.shape->stages;
+  for (const StageNumber in : queue_shape.inputs)
+    inputs_.push_back({control.stages[in].queues[0].watermark, stages[in].fan_out, 0, 0});
+  for (const StageNumber s : stages.numbers()) {
+    const StageShape& reader = stages[s];
+    for (const QueueNumber l : reader.queues.numbers())
+      for (const StageNumber input : reader.queues[l].inputs)
+        if (queue == 0 && input == stage)  // 0 writes
+          readers_.push_back({control.stages[s].queues[l].watermark, 1, shape.slots, 0});
+  }
   sequence_ = tally_->entries[tally_->newest()].sequence.load(std::memory_order_relaxed);
   counts_ = tally_->entries[tally_->newest()].counts();  // settled by the repair
 }
@@ -151,8 +157,8 @@ template <class P>
 Attempt<P> Channel<P>::at_end(std::uint64_t end) {
   // seq_cst: part of the sleeper's "look again" (doorbell.h).
   if (claims_count_ || watermark_->level.value.load(std::memory_order_seq_cst) >= end)
-    return fellows_.ended();
-  return fellows_.held_up({Look::blocked, 0, watermark_, Cause::end, end});
+    return {Look::ended};
+  return {Look::blocked, 0, watermark_, Cause::end, end};
 }
 
 template <class P>
@@ -164,19 +170,13 @@ Attempt<P> Channel<P>::try_claim() {
     ack_->store(1, std::memory_order_seq_cst);
     return {Look::blocked, 0, nullptr, Cause::stop};
   }
-  return look(true);
-}
-
-/// The next open task whose memory and inputs are there; it may only look whether there is one.
-template <class P>
-[[gnu::always_inline]] inline Attempt<P> Channel<P>::look(bool claims) {
   for (;;) {
     const std::uint64_t task = cursor_;
     const std::uint64_t last = (task + 1) * task_size_;
-    if (const std::uint64_t end = next_end(); last > end) return at_end(end);
+    const std::uint64_t end = next_end();
+    if (last > end) return at_end(end);
     for (Neighbour<P>& reader : readers_)
-      if (!reader.has(last * fan_out_))
-        return fellows_.held_up(reader.blocks(last * fan_out_, Cause::memory));
+      if (!reader.has(last * fan_out_)) return reader.blocks(last * fan_out_, Cause::memory);
     std::uint64_t word = 0;
     if (!in_order_) {
       word = table_.word(task).load(std::memory_order_acquire);
@@ -191,11 +191,10 @@ template <class P>
       }
     }
     for (Neighbour<P>& input : inputs_)
-      if (!input.has(last)) return fellows_.held_up(input.blocks(last, Cause::input));
+      if (!input.has(last)) return input.blocks(last, Cause::input);
     // Ends are recorded before any slot beyond them is published: beyond an end that was not known
     // above, these inputs say it now.
     if (last > epoch_end()) continue;
-    if (!claims) return {Look::claimed, task};
     if (!in_order_) {
       P::point(FaultPoint::claim_before_cas);
       if (!table_.word(task).compare_exchange_strong(word, table_.claimed(task, me_),
@@ -205,7 +204,6 @@ template <class P>
       cursor_ += stride_;
     }
     P::point(FaultPoint::claim_after_cas);
-    if (fellows_.wait_for_me()) fellows_.hand_on([this] { return look(false); });
     return {Look::claimed, task};
   }
 }

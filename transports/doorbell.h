@@ -12,9 +12,6 @@
 // a bit rings after it, and the doorbell was read before the bit was set: a sleeper whose bit has
 // gone has been rung since, or will be (where the finisher dies in between, by its repair).
 //
-// Of several replicas that share their stage's tasks a finisher rings one, who hands it on
-// (FellowSleepers in neighbour.h).
-//
 // One of the two must see the other: a store and a load of another word behind it, on both sides,
 // which no processor keeps in order by itself. One of them has to pay for that order, and it is
 // decided once for a graph, before any worker starts (a graph of both kinds would lose wake-ups):
@@ -31,7 +28,6 @@
 
 #include "transports/limits.h"
 #include "transports/policy.h"
-#include "transports/shape.h"
 
 namespace brigade {
 
@@ -53,8 +49,8 @@ struct alignas(kCacheLineBytes) Doorbell {
   typename P::template Atomic<std::uint64_t> until{0};
 };
 
-/// Who sleeps on a watermark: bit r is replica r of the graph. A ring for a stale bit of the dead
-/// reaches nobody: the supervisor clears them, and rings everybody afterwards.
+/// Who sleeps on a watermark: bit r is replica r of the graph. Stale bits of the dead cost a system
+/// call, never a wake-up; the supervisor clears them.
 template <class P>
 struct alignas(kCacheLineBytes) Waiters {
   typename P::template Atomic<std::uint64_t> bits[kWaiterWords]{};
@@ -81,28 +77,14 @@ bool clear_waiter(Waiters<P>& waiters, int replica) {
   return (waiters.bits[replica / 64].fetch_and(~bit, std::memory_order_seq_cst) & bit) != 0;
 }
 
-template <class P>
-bool is_waiter(const Waiters<P>& waiters, int replica) {
-  return (waiters.bits[replica / 64].load(std::memory_order_seq_cst) >> (replica % 64) & 1) != 0;
-}
-
-/// The bits of replicas first .. past - 1 in one word of a bitmap.
-inline std::uint64_t waiter_bits(int first, int past, int word) {
-  const auto below = [word](int replica) {
-    const int bits = replica - word * 64;
-    if (bits <= 0) return std::uint64_t{0};
-    return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-  };
-  return below(past) & ~below(first);
-}
-
 /// A finisher's way to the sleepers. Process-private.
 template <class P>
 class Waker {
  public:
   Waker() = default;
-  Waker(Doorbell<P>* doorbells, const SharedShape& shape, WakeOrder order)
-      : doorbells_(doorbells), shape_(&shape), words_((shape.replicas + 63) / 64), order_(order) {}
+  /// `words`: of a bitmap, as many as the graph's replicas need.
+  Waker(Doorbell<P>* doorbells, int words, WakeOrder order)
+      : doorbells_(doorbells), words_(words), order_(order) {}
 
   WakeOrder order() const { return order_; }
 
@@ -113,27 +95,6 @@ class Waker {
       if (glance(waiters.bits[word]) != 0) [[unlikely]]
         wake(waiters, word, level);
     }
-  }
-
-  /// Whether replicas of the stage sleep here. seq_cst: who sleeps on what has moved since it
-  /// looked is seen here.
-  bool any_sleeps(const Waiters<P>& waiters, const StageShape& stage) const {
-    for (int word = stage.first_replica / 64; word * 64 < stage.past_replicas(); ++word) {
-      const std::uint64_t bits = waiters.bits[word].load(std::memory_order_seq_cst);
-      if ((bits & waiter_bits(stage.first_replica, stage.past_replicas(), word)) != 0) return true;
-    }
-    return false;
-  }
-
-  /// Rings one of the stage's replicas that sleep here, until whatever level. False: none does.
-  bool ring_one(Waiters<P>& waiters, const StageShape& stage) const {
-    for (int word = stage.first_replica / 64; word * 64 < stage.past_replicas(); ++word) {
-      std::uint64_t bits = waiters.bits[word].load(std::memory_order_seq_cst) &
-                           waiter_bits(stage.first_replica, stage.past_replicas(), word);
-      for (; bits != 0; bits &= bits - 1)
-        if (clear_and_ring(waiters, word * 64 + __builtin_ctzll(bits))) return true;
-    }
-    return false;
   }
 
  private:
@@ -150,26 +111,17 @@ class Waker {
     std::uint64_t bits = waiters.bits[word].load(std::memory_order_acquire);
     while (bits != 0) {
       const int replica = word * 64 + __builtin_ctzll(bits);
+      Doorbell<P>& doorbell = doorbells_[replica];
       bits &= bits - 1;
-      if (doorbells_[replica].until.load(std::memory_order_relaxed) > level) continue;
-      if (!clear_and_ring(waiters, replica)) continue;
-      const StageShape& stage = shape_->stage_of(replica);
-      if (stage.shares_tasks())
-        bits &= ~waiter_bits(stage.first_replica, stage.past_replicas(), word);
+      if (doorbell.until.load(std::memory_order_relaxed) > level) continue;
+      if (!clear_waiter(waiters, replica)) continue;
+      P::point(FaultPoint::wake_before_doorbell);
+      ring(doorbell);
+      P::point(FaultPoint::wake_after_doorbell);
     }
   }
 
-  /// False: somebody else has, or it no longer sleeps here.
-  bool clear_and_ring(Waiters<P>& waiters, int replica) const {
-    if (!clear_waiter(waiters, replica)) return false;
-    P::point(FaultPoint::wake_before_doorbell);
-    ring(doorbells_[replica]);
-    P::point(FaultPoint::wake_after_doorbell);
-    return true;
-  }
-
   Doorbell<P>* doorbells_ = nullptr;
-  const SharedShape* shape_ = nullptr;
   int words_ = 0;
   WakeOrder order_ = WakeOrder::by_finisher;
 };

@@ -34,8 +34,6 @@ struct SystemPolicy {
   /// The partner of barrier_everywhere() costs nothing: the compiler keeps the order of what stands
   /// before and after it.
   static void keep_order() { std::atomic_signal_fence(std::memory_order_seq_cst); }
-  /// Tests switch it off, to show that they notice.
-  static constexpr bool hands_on() { return true; }
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "shared words must be lock-free");

@@ -61,10 +61,6 @@ struct StageShape {
   /// Of a flat_map stage: its inputs. Task queue 0 is then its output, and task queue
   /// 1 + i reads input i.
   int journal_ports = 0;
-
-  /// Any of its replicas may take the next task: whoever of them sleeps waits for the same one.
-  bool shares_tasks() const { return replicas > 1 && queues.size() == 1 && !queues[0].fixed; }
-  int past_replicas() const { return first_replica + replicas; }
 };
 
 /// An index space below stages with a fan-out: its numbers are those of another, `fan_out` for
@@ -84,11 +80,6 @@ struct SharedShape {
   int replicas = 0;
   std::uint64_t replica_extra_bytes = 0;  ///< counters and the like, per replica, 64-byte aligned
 
-  const StageShape& stage_of(int replica) const {
-    const StageShape* stage = &stages[0];
-    while (replica >= stage->past_replicas()) ++stage;
-    return *stage;
-  }
   std::uint64_t hash() const;  ///< of everything, and of the layout's version
 };
 

@@ -155,16 +155,8 @@ void Supervisor::look_for_stalls() {
   next_look_ns_ = now + watchdog_.every_ns();
   for (const PlanStage& stage : setup_.plan.stages)  // a program looks whether anything moves
     if (stage.is_application()) ring(setup_.control.doorbells[stage.first_replica]);
-  bool halted = false;
-  const auto condition = [&](int number) {
-    const ProcessCondition found = setup_.worker_pool.condition(number);
-    halted |= found == ProcessCondition::stopped || found == ProcessCondition::traced;
-    return found;
-  };
-  const std::vector<Watchdog::Finding> findings = watchdog_.look(now, condition);
-  // Who stands still may have been rung for a task that the others could do (neighbour.h).
-  if (halted) ring_everybody(setup_.control);
-  for (const Watchdog::Finding& finding : findings) {
+  for (const Watchdog::Finding& finding :
+       watchdog_.look(now, [this](int number) { return setup_.worker_pool.condition(number); })) {
     setup_.lines.line(LineKind::warning, finding.text);
     if (finding.act == Watchdog::Finding::Act::abort)
       setup_.worker_pool.signal(finding.number, SIGABRT);

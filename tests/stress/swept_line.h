@@ -36,7 +36,6 @@ struct HandsPolicy {
   static void wake(std::atomic<std::uint32_t>& word) { rung.push_back(&word); }
   static void relax() {}
   static void barrier_everywhere() {}  // between two steps of the victim, which stands still
-  static constexpr bool hands_on() { return true; }
   static void keep_order() {}
 
   static inline std::vector<const void*> rung;  ///< doorbells, not yet given to their hands

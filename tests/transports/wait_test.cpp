@@ -33,7 +33,6 @@ struct ScriptedPolicy {
   static void wake(std::atomic<std::uint32_t>&) {}
   static void relax() {}
   static void barrier_everywhere() { on_barrier(); }
-  static constexpr bool hands_on() { return true; }
   static void keep_order() {}
 };
 
@@ -187,21 +186,14 @@ TEST(Attempt, FindsNothingUnlessItSaysSo) {
 class Ringing : public testing::TestWithParam<WakeOrder> {
  protected:
   std::uint32_t rings(int replica) { return doorbells_[replica].rings.load(); }
-  /// Of a graph of so many stages of one replica.
-  Waker<SystemPolicy> waker(int replicas = kReplicasMax) {
-    shape_ = {};
-    for (; shape_.replicas < replicas; ++shape_.replicas) {
-      shape_.stages.push_back({});
-      shape_.stages.back().first_replica = shape_.replicas;
-    }
-    return {doorbells_.get(), shape_, GetParam()};
+  Waker<SystemPolicy> waker(int words = kWaiterWords) {
+    return {doorbells_.get(), words, GetParam()};
   }
 
   std::unique_ptr<Doorbell<SystemPolicy>[]> doorbells_ {
     new Doorbell<SystemPolicy>[ kReplicasMax ]
   };
   Waiters<SystemPolicy> waiters_;
-  SharedShape shape_;
 };
 
 TEST_P(Ringing, RingsExactlyWhoWaits) {
@@ -229,7 +221,7 @@ TEST_P(Ringing, RingsASleeperWhenTheWatermarkIsWhereItCanGoOn) {
 TEST_P(Ringing, LooksOnlyAtTheWordsInUse) {
   set_waiter(waiters_, 3);
   set_waiter(waiters_, 64);
-  waker(64).moved(waiters_, 1);
+  waker(1).moved(waiters_, 1);
   EXPECT_EQ(rings(3), 1u);
   EXPECT_EQ(rings(64), 0u);
 }
@@ -245,34 +237,6 @@ TEST_P(Ringing, RingsOnceForASleep) {
   waker().moved(waiters_, 3);
   EXPECT_EQ(rings(5), 2u);
   EXPECT_EQ(rings(6), 1u);
-}
-
-TEST_P(Ringing, RingsOneOfThoseWhoShareTheirTasks) {
-  shape_ = {};
-  for (const int replicas : {60, 7, 3, 2}) {
-    StageShape stage;
-    stage.first_replica = shape_.replicas;
-    stage.replicas = replicas;
-    stage.queues.resize(1);
-    shape_.stages.push_back(stage);
-    shape_.replicas += replicas;
-  }
-  shape_.stages[2].queues[0].fixed = true;  // turns
-  shape_.stages[3].queues.resize(2);        // a merge
-  const Waker<SystemPolicy> waker(doorbells_.get(), shape_, GetParam());
-  doorbells_[61].until = 9;
-  for (int replica = 61; replica < 72; ++replica) set_waiter(waiters_, replica);
-  waker.moved(waiters_, 1);
-  for (int replica = 61; replica < 72; ++replica) {
-    // 61 sleeps for more; 64 has its bit in another word than 62, and is rung, too.
-    const bool is_rung = replica == 62 || replica == 64 || replica >= 67;
-    EXPECT_EQ(rings(replica), is_rung ? 1u : 0u) << replica;
-  }
-  EXPECT_TRUE(waker.any_sleeps(waiters_, shape_.stages[1]));
-  EXPECT_TRUE(waker.ring_one(waiters_, shape_.stages[1]));
-  EXPECT_EQ(rings(61), 1u);  // whatever it sleeps for
-  EXPECT_FALSE(waker.any_sleeps(waiters_, shape_.stages[0]));
-  EXPECT_FALSE(waker.ring_one(waiters_, shape_.stages[0]));
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, Ringing,

@@ -26,31 +26,22 @@ struct Inputs {
 struct Readers {
   friend auto member(Readers);
 };
-struct Fellows {
-  friend auto member(Fellows);
-};
 template struct Expose<Inputs, &Replica::inputs_>;
 template struct Expose<Readers, &Replica::readers_>;
-template struct Expose<Fellows, &Replica::fellows_>;
 
-// All bytes of a channel, with what its lists hold in place of where that lies. (Its fellows' list
-// is that of its neighbours.)
+// All bytes of a channel, with what its two lists hold in place of where that lies.
 std::string content_of(const Replica& channel) {
   std::string bytes(reinterpret_cast<const char*>(&channel), sizeof(Replica));
   std::string lists;
-  const auto blank = [&](const auto& part) {
-    const auto at = reinterpret_cast<const char*>(&part) - reinterpret_cast<const char*>(&channel);
-    std::memset(bytes.data() + at, 0, sizeof part);
-  };
   const auto unfold = [&](const auto& list) {
-    blank(list);
+    const auto at = reinterpret_cast<const char*>(&list) - reinterpret_cast<const char*>(&channel);
+    std::memset(bytes.data() + at, 0, sizeof list);
     for (const auto& neighbour : list) lists += concat(neighbour.reached, ",");
     lists += ";";
   };
   unfold(channel.*member(Inputs{}));
   unfold(channel.*member(Readers{}));
-  blank(channel.*member(Fellows{}));
-  return bytes + lists + ((channel.*member(Fellows{})).wait_for_me() ? "w" : "");
+  return bytes + lists;
 }
 
 }  // namespace
@@ -156,7 +147,6 @@ uint16_t LineProgram::keep(const Replica& channel) {
   const auto [found, is_new] =
       kept_by_content_.emplace(content_of(channel), static_cast<uint16_t>(kept_.size()));
   if (is_new) {
-    BRIGADE_CHECK(kept_.size() < kHasAsked, kept_.size());  // a number would stand for two
     kept_.push_back(std::make_unique<Room>());
     std::memset(kept_.back()->bytes, 0, sizeof(Room::bytes));
     new (kept_.back()->bytes) Replica(channel);

@@ -29,7 +29,7 @@ std::vector<LineCase> small_lines() {
       {"one_to_one_words", {with_words(1, 1, {}), with_words(1, 0, {0})}, 3, {255, 2}, 40'000},
       {"batches_of_two", {in_order(2, {}), in_order(0, {0}, 2)}, 4, {255, 2}, 15'000},
       {"one_to_two", {in_order(2, {}), with_words(2, 0, {0})}, 3, {2, 1}, 2'000'000},
-      {"one_to_two_one_row", {in_order(1, {}), with_words(2, 0, {0})}, 2, {2, 1}, 600'000},
+      {"one_to_two_one_row", {in_order(1, {}), with_words(2, 0, {0})}, 2, {2, 1}, 800'000},
       {"two_to_one", {with_words(2, 2, {}), in_order(0, {0})}, 3, {2, 1}, 1'000'000},
       {"two_to_one_one_row", {with_words(2, 1, {}), in_order(0, {0})}, 2, {2, 1}, 430'000},
       {"two_to_two", {with_words(2, 2, {}), with_words(2, 0, {0})}, 2, {1, 1}, 210'000},

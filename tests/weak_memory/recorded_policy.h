@@ -21,7 +21,6 @@ struct RecordedPolicy {
   }
   static void relax() {}
   static void barrier_everywhere();
-  static constexpr bool hands_on() { return true; }
   static void keep_order() {}  // Machine::may_sink()
   static void sleep(Atomic<std::uint32_t>& word, std::uint32_t expected);
   static void wake(Atomic<std::uint32_t>& word);

@@ -153,28 +153,6 @@ TEST_P(FeedingProcesses, WorkersAreKilledMeanwhile) {
   EXPECT_TRUE(waited.ok()) << waited.error().message;
 }
 
-// Both replicas sleep. The lower one has the first bit, so it is rung for the next batch.
-TEST_P(FeedingProcesses, WhoIsStoppedAsleepDoesNotKeepItsRing) {
-  auto run = start(fed_graph());
-  Input tasks = run->input("tasks");
-  Output results = run->output("results");
-  pid_t stopped = 0;
-  for (std::int64_t batch = 0; batch < 8; ++batch) {
-    give_all(tasks, 8 * batch, 8 * batch + 8);
-    const auto taken = results.next();
-    ASSERT_TRUE(taken.ok()) << taken.error().message;
-    EXPECT_EQ(values(**taken).front(), 8 * batch);
-    if (batch != 3) continue;
-    std::this_thread::sleep_for(milliseconds(50));
-    stopped = find_workers(getpid()).at("work.0");
-    EXPECT_EQ(kill(stopped, SIGSTOP), 0);
-  }
-  EXPECT_EQ(kill(stopped, SIGCONT), 0);
-  EXPECT_TRUE(tasks.close().ok());
-  EXPECT_FALSE(results.next()->has_value());
-  EXPECT_TRUE(run->wait().ok());
-}
-
 TEST_P(FeedingProcesses, WhatAnInputCannotBe) {
   EXPECT_THAT(program_.start_failure(fed_graph("    replicas: 2\n")),
               HasSubstr("`replicas:` is for stages that run in processes of their own"));

@@ -21,7 +21,6 @@ void SteppedLine::reset() {
     const StageShape& stage = shape_.stages[s];
     stages_[s].slots.resize(stage.slots);
     const std::uint64_t samples = samples_of(s);
-    stages_[s].begun.resize(samples / stage.queues[0].task);
     stages_[s].commits.resize(samples / stage.queues[0].task);
     stages_[s].committed_state.resize(samples * stage.fan_out);
   }
@@ -33,7 +32,6 @@ std::uint64_t SteppedLine::own_state() const {
     for (const Slot& slot : stage.slots) {
       hash = mix(hash, mix(slot.number, mix(slot.value, static_cast<std::uint64_t>(slot.state))));
     }
-    for (const bool begun : stage.begun) hash = mix(hash, begun ? 1 : 0);
     for (int commits : stage.commits) hash = mix(hash, static_cast<std::uint64_t>(commits));
     for (SlotState state : stage.committed_state)
       hash = mix(hash, static_cast<std::uint64_t>(state));
@@ -83,10 +81,6 @@ SlotCounts SteppedLine::work(StageNumber stage, int replica, std::uint64_t task)
   SlotCounts counts;
   if (scenario_.waits_for_below && shape_of(stage).source)
     fibers_->wait_until([this, task, size] { return is_done_below(task * size); });
-  if (scenario_.works_together && shape_of(stage).shares_tasks()) {
-    state.begun[task] = true;
-    fibers_->wait_until([this, stage, task] { return all_have_begun(stage, task); });
-  }
   for (std::uint64_t sample = task * size; sample < (task + 1) * size; ++sample) {
     Slot slot = make_slot(stage, sample);
     // Only a sample that the stage is called with is "in flight".
@@ -123,14 +117,6 @@ bool SteppedLine::is_done_below(std::uint64_t sample) const {
       return false;
   }
   return true;
-}
-
-bool SteppedLine::all_have_begun(StageNumber stage, std::uint64_t task) const {
-  const auto& begun = stages_[stage].begun;
-  const auto at_once = static_cast<std::uint64_t>(shape_of(stage).replicas);
-  const auto first = begun.begin() + static_cast<std::ptrdiff_t>(task / at_once * at_once);
-  return std::find(first, first + static_cast<std::ptrdiff_t>(at_once), false) ==
-         first + static_cast<std::ptrdiff_t>(at_once);
 }
 
 SteppedLine::Slot SteppedLine::make_slot(StageNumber stage, std::uint64_t sample) {

@@ -19,9 +19,6 @@ struct Scenario : Events {
   bool poison = false;  ///< a death with an in-flight sample puts it into quarantine
   /// Sources work on a sample only when everybody below has done those before it.
   bool waits_for_below = false;
-  /// Replicas that share their stage's tasks work on R at once: each waits in its work until the
-  /// others have begun theirs.
-  bool works_together = false;
 };
 
 class SteppedLine : public SteppedRun {
@@ -36,7 +33,6 @@ class SteppedLine : public SteppedRun {
   };
   struct StageState {
     std::vector<Slot> slots;
-    std::vector<bool> begun;                 // by task
     std::vector<int> commits;                // by task
     std::vector<SlotState> committed_state;  // by slot
   };
@@ -53,7 +49,6 @@ class SteppedLine : public SteppedRun {
   SlotCounts work(StageNumber stage, int replica, std::uint64_t task);
   Slot make_slot(StageNumber stage, std::uint64_t sample);
   bool is_done_below(std::uint64_t sample) const;
-  bool all_have_begun(StageNumber stage, std::uint64_t task) const;
   void check_input(StageNumber stage, std::uint64_t sample);
   bool must_be_empty(StageNumber stage, std::uint64_t sample) const;
   bool is_poison_of(StageNumber stage, std::uint64_t sample) const;

@@ -17,7 +17,6 @@ struct Mistakes {
   bool order_is_not_kept = false;      ///< a finisher looks for sleepers, then moves its watermark
   bool claims_are_not_atomic = false;  ///< look, then store
   bool watermarks_are_not_atomic = false;  ///< advance() without compare-and-swap: the same
-  bool rings_are_not_handed_on = false;    ///< by one who waited, and now has a task or has ended
   // Of the supervisor:
   bool restarts_before_repair = false;  ///< the successor lives before the repair
   bool repairs_the_living = false;      ///< somebody who only stands still
@@ -37,7 +36,6 @@ struct SteppedPolicy {
   static void keep_order() {
     if (Fibers::active != nullptr && !mistakes.order_is_not_kept) Fibers::active->keep_order();
   }
-  static bool hands_on() { return !mistakes.rings_are_not_handed_on; }
   static void barrier_everywhere() {
     if (Fibers::active == nullptr || mistakes.no_barrier_everywhere) return;
     Fibers::active->step();
