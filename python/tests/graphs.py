@@ -3,6 +3,7 @@
 import copy
 import logging
 import pathlib
+import unittest
 
 import brigade
 
@@ -49,3 +50,14 @@ def workers():
     for task in pathlib.Path("/proc/self/task").iterdir():
         found |= {int(pid) for pid in (task / "children").read_text().split()}
     return found
+
+
+class NeedsNumPy(unittest.TestCase):
+    """Skipped where it is not installed."""
+
+    def setUp(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("NumPy is not installed (python3-numpy)")
+        self.numpy = numpy

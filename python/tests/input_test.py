@@ -8,7 +8,7 @@ import threading
 import unittest
 
 import brigade
-from graphs import SAMPLES as COUNT
+from graphs import SAMPLES as COUNT, NeedsNumPy
 
 
 def graph(size=4, batch=8, chunk=None, **keys):
@@ -198,14 +198,7 @@ class Feeding(unittest.TestCase):
         self.assertEqual(figures(), before)
 
 
-class NumPy(unittest.TestCase):
-    def setUp(self):
-        try:
-            import numpy
-        except ImportError:
-            self.skipTest("NumPy is not installed (python3-numpy)")
-        self.numpy = numpy
-
+class NumPy(NeedsNumPy):
     def test_arrays_are_the_slot(self):
         with brigade.open(graph(batch=1), tensors="numpy") as run:
             tasks = run.input("tasks")

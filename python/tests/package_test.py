@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 import brigade
-from graphs import BATCH, SAMPLES, graph
+from graphs import BATCH, SAMPLES, NeedsNumPy, graph
 
 
 class Docstrings(unittest.TestCase):
@@ -30,14 +30,7 @@ def loader(**options):
     return brigade.Loader(graph(), **options)
 
 
-class NumPy(unittest.TestCase):
-    def setUp(self):
-        try:
-            import numpy
-        except ImportError:
-            self.skipTest("NumPy is not installed (python3-numpy)")
-        self.numpy = numpy
-
+class NumPy(NeedsNumPy):
     def test_arrays_are_the_memory_of_the_graph(self):
         with loader(tensors="numpy") as batches:
             batch = next(iter(batches))
