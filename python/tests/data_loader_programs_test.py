@@ -1,7 +1,6 @@
 """Programs with a brigade.DataLoader: what __main__ defines, and how they end."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -9,7 +8,7 @@ import textwrap
 import time
 import unittest
 
-PATH = os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+from processes import WITH_TESTS, left_of
 
 
 class Programs(unittest.TestCase):
@@ -28,8 +27,7 @@ class Programs(unittest.TestCase):
     def run_program(self, code, status=0, kill=None):
         program = textwrap.dedent(self.START) + textwrap.dedent(code)
         child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True,
-                                 env={**os.environ, "PYTHONPATH": PATH})
+                                 stderr=subprocess.PIPE, text=True, env=WITH_TESTS)
         out = []
         if kill is not None:
             out = [child.stdout.readline()]
@@ -74,22 +72,18 @@ class Programs(unittest.TestCase):
 
     WAIT = """
         from data_sets import Failing
+        from processes import children
         loader = brigade.DataLoader(Failing(4, at=0, how="sleep"), num_workers=2, collate_fn=list)
         iterator = iter(loader)
-        while not sum(1 for task in os.listdir("/proc/self/task")
-                      if open(f"/proc/self/task/{task}/children").read()):
+        while not children():
             time.sleep(0.01)
-        print(*[open(f"/proc/self/task/{task}/children").read()
-                for task in os.listdir("/proc/self/task")], flush=True)
+        print(*children(), flush=True)
         """
 
     def gone(self, out):
         pids = out.split()
         self.assertTrue(pids)
-        until = time.monotonic() + 5
-        while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < until:
-            time.sleep(0.01)
-        self.assertEqual([pid for pid in pids if os.path.exists(f"/proc/{pid}")], [])
+        self.assertEqual(left_of(pids, seconds=5), [])
 
     def test_end_without_a_word(self):
         out, error = self.run_program(self.WAIT)

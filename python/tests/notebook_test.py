@@ -8,6 +8,7 @@ import time
 import unittest
 
 from graphs import EPOCH, GRAPH, graph, open_loader, seen, whole
+from processes import WITH_TESTS, left_of
 
 HANG_SECONDS = 60
 SLOW = graph(work={"params": {"ms": 2}})
@@ -44,8 +45,8 @@ class Kernel(unittest.TestCase):
             from jupyter_client.manager import start_new_kernel
         except ImportError as missing:
             self.skipTest(f"{missing} (python3-ipykernel, python3-jupyter-client)")
-        self.manager, self.client = start_new_kernel(kernel_name="python3",
-                                                     startup_timeout=HANG_SECONDS)
+        self.manager, self.client = start_new_kernel(
+            kernel_name="python3", startup_timeout=HANG_SECONDS, env=WITH_TESTS)
         self.addCleanup(self.manager.shutdown_kernel, now=True)
         self.addCleanup(self.client.stop_channels)
 
@@ -86,17 +87,13 @@ class Kernel(unittest.TestCase):
         self.assertEqual(again["error"], "")
 
     def test_a_kernel_that_is_killed_leaves_nothing(self):
-        shown = self.cell(f"import brigade, os\nloader = brigade.Loader({GRAPH!r}, "
-                          "tensors='dlpack')\nbatch = next(iter(loader))\n"
-                          "print(*[open(f'/proc/self/task/{one}/children').read() "
-                          "for one in os.listdir('/proc/self/task')])")
+        shown = self.cell(f"import brigade\nfrom processes import children\n"
+                          f"loader = brigade.Loader({GRAPH!r}, tensors='dlpack')\n"
+                          "batch = next(iter(loader))\nprint(*children())")
         pids = shown["stdout"].split()
         self.assertTrue(pids)
         self.manager.shutdown_kernel(now=True)
-        until = time.monotonic() + HANG_SECONDS
-        while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < until:
-            time.sleep(0.01)
-        self.assertEqual([pid for pid in pids if os.path.exists(f"/proc/{pid}")], [])
+        self.assertEqual(left_of(pids, HANG_SECONDS), [])
 
 
 if __name__ == "__main__":

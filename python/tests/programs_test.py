@@ -16,6 +16,7 @@ import unittest
 
 import brigade
 from graphs import EPOCH, GRAPH, SAMPLES, graph, open_loader, seen, whole, workers
+from processes import WITH_TESTS, left_of
 
 
 class Ends(unittest.TestCase):
@@ -25,11 +26,12 @@ class Ends(unittest.TestCase):
         program = textwrap.dedent("""\
             import os, signal, sys, threading, time
             import brigade
+            from processes import children
             GRAPH = %r
             """ % GRAPH) + textwrap.dedent(code)
         with tempfile.NamedTemporaryFile("r") as told:
             child = subprocess.Popen([sys.executable, "-c", program, told.name],
-                                     stderr=subprocess.PIPE, text=True)
+                                     stderr=subprocess.PIPE, text=True, env=WITH_TESTS)
             if kill is not None:
                 while not told.read():
                     self.assertIsNone(child.poll())
@@ -41,19 +43,15 @@ class Ends(unittest.TestCase):
             told.seek(0)
             pids = [int(pid) for pid in told.read().split()]
         self.assertTrue(pids)
-        until = time.monotonic() + 2
-        while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < until:
-            time.sleep(0.01)
-        self.assertEqual([pid for pid in pids if os.path.exists(f"/proc/{pid}")], [])
+        self.assertEqual(left_of(pids, seconds=2), [])
         return error
 
     TELL = """
         def tell():
-            pids = ""
-            while not pids.strip():
-                pids = " ".join(open(f"/proc/self/task/{task}/children").read()
-                                for task in os.listdir("/proc/self/task"))
-            open(sys.argv[1], "w").write(pids)
+            while not (pids := children()):
+                time.sleep(0.001)
+            with open(sys.argv[1], "w") as told:
+                print(*pids, file=told)
         """
 
     def test_at_the_end_of_the_interpreter(self):

@@ -1,0 +1,31 @@
+"""The processes that a test's program has started: what the tests of its end look for."""
+
+import os
+import pathlib
+import time
+
+# The environment of a program of its own that imports this and the tests' data sets.
+WITH_TESTS = {**os.environ, "PYTHONPATH": os.pathsep.join(
+    [str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
+
+
+def children():
+    """The ids of this process's children, oldest thread's first."""
+    found = []
+    for task in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{task}/children") as listed:
+                found += [int(pid) for pid in listed.read().split()]
+        except FileNotFoundError:
+            continue  # that thread has ended since it was listed
+    return found
+
+
+def left_of(pids, seconds):
+    """Those of `pids` that still exist after at most `seconds`."""
+    until = time.monotonic() + seconds
+    while True:
+        left = [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+        if not left or time.monotonic() >= until:
+            return left
+        time.sleep(0.01)
