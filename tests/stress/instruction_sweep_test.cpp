@@ -18,7 +18,13 @@ namespace {
 const std::vector<SweptSpec>& specs() {
   static const std::vector<SweptSpec> all = {
       {"one_to_one_in_order", {{1, 1, 2, {}, true}, {1, 1, 0, {0}, true}}, 6},
+      {"one_to_one_finishers_pay",
+       {{1, 1, 2, {}, true}, {1, 1, 0, {0}, true}},
+       6,
+       0,
+       WakeOrder::by_finisher},
       {"two_to_two", {{2, 1, 3, {}}, {2, 1, 0, {0}}}, 8},
+      {"two_to_two_finishers_pay", {{2, 1, 3, {}}, {2, 1, 0, {0}}}, 8, 0, WakeOrder::by_finisher},
       {"one_two_one", {{1, 1, 2, {}, true}, {2, 1, 2, {0}}, {1, 1, 0, {1}, true}}, 6},
       {"slots_to_batches", {{2, 1, 4, {}}, {1, 2, 0, {0}, true}}, 8},
       {"batches_to_slots", {{2, 2, 4, {}}, {2, 1, 0, {0}}}, 8},

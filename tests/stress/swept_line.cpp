@@ -37,7 +37,7 @@ SweptLine::SweptLine(const SweptSpec& spec, StageNumber victim_stage)
   memory_ = shared_memory(bytes_);
   section_memory_ = shared_memory(sizeof(int));
   section_ = reinterpret_cast<volatile int*>(section_memory_.data());
-  control_ = create_control<H>(memory_.data(), shape_, WakeOrder::by_sleeper);
+  control_ = create_control<H>(memory_.data(), shape_, spec.order);
   for (const StageNumber s : shape_.stages.numbers()) {
     const std::uint64_t slots = shape_.stages[s].slots;
     rings_.emplace_back(memory_.data() + offsets[s], std::max<std::uint64_t>(slots, 1),

@@ -47,6 +47,7 @@ struct SweptSpec {
   ByStage<support::StageSpec> stages;
   std::uint64_t samples = 8;
   int merged = 0;  ///< sources 0 .. merged-1 are numbered anew by the stage after them; 0: none
+  WakeOrder order = WakeOrder::by_sleeper;
 
   friend void PrintTo(const SweptSpec& spec, std::ostream* out) { *out << spec.name; }
 };
