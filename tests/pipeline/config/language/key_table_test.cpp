@@ -32,6 +32,19 @@ TEST(KeyTable, NumbersHaveARange) {
   }
 }
 
+TEST(KeyTable, DurationsAndSizesHaveARange) {
+  for (const KeySpec& key : key_table()) {
+    if (key.type == KeyType::size) {
+      EXPECT_GT(key.minimum, 0u) << key.name;
+    }
+    if (key.type != KeyType::size && key.type != KeyType::duration) continue;
+    EXPECT_LT(key.minimum, key.maximum) << key.name;
+    if (key.type == KeyType::duration) {
+      EXPECT_LE(key.maximum, kDurationMax) << key.name;
+    }
+  }
+}
+
 TEST(KeyTable, ChoicesHaveValuesAndValuesHaveKeys) {
   for (const KeySpec& key : key_table()) {
     if (key.type != KeyType::choice) continue;

@@ -162,6 +162,19 @@ TEST_F(SpecReaderTest, DurationsAndSizesHaveUnits) {
   EXPECT_FALSE(read_.size(entry("memory", YamlNode::list()), memory));
 }
 
+// Sums and doublings of durations stay far from the end of 64 bits.
+TEST_F(SpecReaderTest, DurationsAndSizesInTheirRange) {
+  const KeySpec& backoff = key("backoff", KeyScope::restart);
+  EXPECT_TRUE(read_.duration(entry("backoff", "8760h"), backoff));
+  for (const char* text :
+       {"8761h", "2562047h", "9223372036854775807ns", "9223372036854775808ns", "-1s"})
+    EXPECT_FALSE(read_.duration(entry("backoff", text), backoff)) << text;
+  const KeySpec& memory = key("memory", KeyScope::top);
+  EXPECT_TRUE(read_.size(entry("memory", "1MiB"), memory));
+  for (const char* text : {"0", "1023KiB", "9223372036854775808"})
+    EXPECT_FALSE(read_.size(entry("memory", text), memory)) << text;
+}
+
 TEST_F(SpecReaderTest, OneNameOrAList) {
   EXPECT_EQ(read_.names(entry("keep", "label"), key("keep"))->size(), 1u);
   YamlNode list = YamlNode::list();
