@@ -1,9 +1,14 @@
 """brigade.DataLoader beside torch's, over the same datasets with a worker per core, in turns.
 
 `slices`: a dataset whose items are whole batches, slices of an array (256 x 784 floats), so that
-only the way of a batch counts. `transforms`: images of 28 x 28 that are padded, cropped, flipped
-and scaled one by one, so that only the dataset's own work should count: the rate that its code has
-in one process alone, times the cores, is what there is to reach.
+only the way of a batch counts. `transforms`: 30,000 images of 28 x 28 (Fashion-MNIST's, where they
+are) that torchvision pads, crops, flips and scales one by one, and default_collate() stacks.
+
+Of `transforms` two rates of the dataset's own code stand beside the loaders', its loop and nothing
+else: in one process, times the cores (`of_possible`), and in as many processes at once as there are
+cores (`of_processes`), which is what the machine really gives. All have one thread per process.
+CPU time is that of all processes of a kind; a loader's share of it does not depend on what else
+runs on the machine.
 """
 
 import json
@@ -11,12 +16,19 @@ import os
 import statistics
 import subprocess
 
+from graph_runs import FASHION_MNIST
+from idle_cpu import cpu_seconds
+from images import tree_of
+
 PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's torch
 
 PROGRAM = """
-import json, os, sys, time
+import gzip, json, sys, time
 import numpy, torch, brigade
+from PIL import Image
+from torchvision import transforms
 torch.set_num_threads(1)
+kind, what, epochs, workers, file = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:5]), sys.argv[5]
 
 class Slices(torch.utils.data.Dataset):
     data = numpy.random.rand(60000, 784).astype("float32")
@@ -24,61 +36,119 @@ class Slices(torch.utils.data.Dataset):
     def __getitem__(self, i): return self.data[256 * i:256 * (i + 1)]
 
 class Transforms(torch.utils.data.Dataset):
-    images = torch.randint(0, 255, (20000, 28, 28), dtype=torch.uint8)
+    def __init__(self):
+        read = gzip.open(file).read()[16:] if file else numpy.random.bytes(60000 * 784)
+        self.images = numpy.frombuffer(read, numpy.uint8).reshape(-1, 28, 28)[:30000]
+        self.transform = transforms.Compose([
+            transforms.RandomCrop(28, padding=4), transforms.RandomHorizontalFlip(),
+            transforms.ToTensor(), transforms.Normalize((0.286,), (0.353,))])
     def __len__(self): return len(self.images)
-    def __getitem__(self, i):
-        image = torch.nn.functional.pad(self.images[i], (2, 2, 2, 2))
-        y, x, flip = torch.randint(0, 5, (3,)).tolist()
-        image = image[y:y + 28, x:x + 28]
-        return (image.flip(1) if flip < 3 else image).float().div(255).sub_(0.29).div_(0.35), i % 10
+    def __getitem__(self, i): return self.transform(Image.fromarray(self.images[i])), i % 10
 
-kind, what, epochs = sys.argv[1], sys.argv[2], int(sys.argv[3])
 dataset, batch = (Slices(), None) if what == "slices" else (Transforms(), 256)
+def loop():
+    for i in range(0, len(dataset), 256):
+        samples = [dataset[j] for j in range(i, min(i + 256, len(dataset)))]
+        torch.utils.data.default_collate(samples)
 def epoch():
-    if kind == "alone":
-        for i in range(0, len(dataset), 256):
-            samples = [dataset[j] for j in range(i, min(i + 256, len(dataset)))]
-            torch.utils.data.default_collate(samples)
-    else:
-        for _ in loader: pass
-if kind != "alone":
+    for _ in loader: pass
+if kind == "alone":
+    epoch = loop
+else:
     made = brigade.DataLoader if kind == "brigade" else torch.utils.data.DataLoader
-    loader = made(dataset, batch, num_workers=os.cpu_count(), persistent_workers=True)
-    epoch()  # the processes have started
+    loader = made(dataset, batch, num_workers=workers, persistent_workers=True)
+epoch()  # the processes have started, the code is warm
+print(flush=True)
+input()
 started = time.perf_counter()
 for _ in range(epochs):
     epoch()
-print(json.dumps(epochs * len(dataset) / (time.perf_counter() - started)))
+print(json.dumps([epochs * len(dataset), time.perf_counter() - started]), flush=True)
+input()
 """
+
+
+class Program:
+    """One process of PROGRAM, and its workers."""
+
+    def __init__(self, package, *arguments):
+        self._process = subprocess.Popen(
+            [PYTHON, "-c", PROGRAM, *map(str, arguments)], text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(package)})
+
+    def said(self):
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the program has ended with {self._process.wait()}")
+        return line
+
+    def begin(self):
+        self._pids = tree_of(self._process.pid)
+        self._before = sum(map(cpu_seconds, self._pids))
+        self.go_on()
+
+    def go_on(self):
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+
+    def end(self):
+        """(samples, seconds, CPU seconds)"""
+        samples, seconds = json.loads(self.said())
+        used = sum(map(cpu_seconds, self._pids)) - self._before
+        self.go_on()
+        self._process.communicate()
+        return samples, seconds, used
+
+
+def measure(package, processes, *arguments) -> dict:
+    programs = [Program(package, *arguments) for _ in range(processes)]
+    for program in programs:
+        program.said()
+    for program in programs:
+        program.begin()
+    ended = [program.end() for program in programs]
+    return {"per_second": sum(samples / seconds for samples, seconds, _ in ended),
+            "cpu_us_each": 1e6 * sum(used for *_, used in ended) / sum(one[0] for one in ended)}
 
 
 def run(context):
     package = context.build / "python"
     if not (package / "brigade" / "_brigade.abi3.so").exists():
         raise context.Skip("the Python package is not built (python3-dev)")
-    if subprocess.run([PYTHON, "-c", "import torch, numpy, cloudpickle"], check=False,
+    if subprocess.run([PYTHON, "-c", "import torchvision, cloudpickle"], check=False,
                       capture_output=True).returncode != 0:
-        raise context.Skip("python3-torch and python3-cloudpickle are not installed")
-
-    def measure(kind, what, epochs):
-        done = subprocess.run([PYTHON, "-c", PROGRAM, kind, what, str(epochs)], check=True,
-                              text=True, stdout=subprocess.PIPE,
-                              env={**os.environ, "PYTHONPATH": str(package)})
-        return json.loads(done.stdout)
-
-    repeats = 1 if context.smoke else 5
-    figures = {"target_slices_over_torch": 5, "target_transforms_of_possible": 0.9}
-    for what, epochs in (("slices", 20), ("transforms", 2)):
-        rates = {"alone": [], "torch": [], "brigade": []}
-        for _ in range(repeats):  # in turns
-            for kind, found in rates.items():
-                found.append(measure(kind, what, 1 if context.smoke else epochs))
-        figures[f"{what}_per_second"] = statistics.median(rates["brigade"])
-        figures[f"{what}_over_torch"] = statistics.median(
-            mine / torch for mine, torch in zip(rates["brigade"], rates["torch"]))
+        raise context.Skip("python3-torchvision and python3-cloudpickle are not installed")
+    cores = len(os.sched_getaffinity(0))
+    images = FASHION_MNIST / "train-images-idx3-ubyte.gz"
+    file = images if images.exists() else ""
+    figures = {"cores": cores, "target_slices_over_torch": 5, "target_transforms_of_possible": 0.9}
+    for what, epochs in (("slices", 30), ("transforms", 2)):
+        kinds = {"torch": ("torch", 1), "brigade": ("brigade", 1)}
         if what == "transforms":
-            for kind in ("torch", "brigade"):
-                figures[f"{what}_of_possible_{kind}"] = statistics.median(
-                    mine / (os.cpu_count() * alone)
-                    for mine, alone in zip(rates[kind], rates["alone"]))
+            kinds = {"alone": ("alone", 1), "processes": ("alone", cores), **kinds}
+        turns = []
+        for _ in range(1 if context.smoke else 5):
+            turns.append({name: measure(package, processes, kind, what,
+                                        1 if context.smoke else epochs, cores, file)
+                          for name, (kind, processes) in kinds.items()})
+
+        def median(figure):
+            return statistics.median(map(figure, turns))
+
+        for name in kinds:
+            for key in turns[0][name]:
+                figures[f"{what}_{key}_{name}"] = median(lambda turn: turn[name][key])
+        figures[f"{what}_over_torch"] = median(
+            lambda turn: turn["brigade"]["per_second"] / turn["torch"]["per_second"])
+        figures[f"{what}_over_torch_by_cpu"] = median(
+            lambda turn: turn["torch"]["cpu_us_each"] / turn["brigade"]["cpu_us_each"])
+        if what == "slices":
+            continue
+        for name in ("torch", "brigade"):
+            figures[f"{what}_of_possible_{name}"] = median(
+                lambda turn: turn[name]["per_second"] / cores / turn["alone"]["per_second"])
+            figures[f"{what}_of_processes_{name}"] = median(
+                lambda turn: turn[name]["per_second"] / turn["processes"]["per_second"])
+            figures[f"{what}_of_possible_by_cpu_{name}"] = median(
+                lambda turn: turn["alone"]["cpu_us_each"] / turn[name]["cpu_us_each"])
     return figures

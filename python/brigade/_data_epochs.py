@@ -140,7 +140,7 @@ class InWorkers(Epoch):
         self._sent_to = [made for made, _ in at.made]
         self._done = [False] * loader.num_workers
         self._worker = at.worker  # whose turn it is
-        loader._live.add(self)
+        loader._live.add(self._key)
         self._feed()
 
     def _draw_seed(self, state):
@@ -177,7 +177,7 @@ class InWorkers(Epoch):
         """False: the graph has no room now."""
         loader, at = self._loader, self._at
         message = pickle.dumps({
-            "live": {self._key, *(one._key for one in loader._live)}, "key": self._key,
+            "live": loader._live | {self._key}, "key": self._key,
             "payload": self._payload.place, "seed": at.seed, "epoch": at.epoch,
             "workers": loader.num_workers, "number": number, "index": index}, protocol=5)
         name = f"batch {number}" + (f" of worker {worker}" if loader._iterable else "")
@@ -251,7 +251,7 @@ class InWorkers(Epoch):
 
     def close(self):
         """Nobody waits for what is left."""
-        self._loader._live.discard(self)
+        self._loader._live.discard(self._key)
         self._no_more = True
         self._pool.cancel(self._self)
         while self._ready:

@@ -113,7 +113,7 @@ class Generators:
         self._ours = [True] * 3
         if worker_init_fn is None:
             return
-        self._seed(seed, seed)
+        self._seed(seed, _mixed(seed) >> 32, seed)
         before = _states()
         worker_init_fn(worker_id)
         self._ours = [one == other for one, other in zip(before, _states())]
@@ -121,13 +121,16 @@ class Generators:
     def begin(self, *numbers):
         """Of the batch with these numbers."""
         seed = _mixed(*numbers)
-        self._seed(seed, seed & ((1 << 63) - 1))
+        self._seed(seed, seed >> 32, seed & ((1 << 63) - 1))
 
-    def _seed(self, seed, of_torch):
+    def _seed(self, seed, of_numpy, of_torch):
+        """NumPy takes a number of 32 bits in a tenth of the time that an array of them needs.
+        torch's generator on the CPU is the same one, and heeds the low 32 bits: NumPy's are
+        others, so that the two do not draw the same."""
         numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
         if self._ours[0]:
             random.seed(seed)
         if numpy and self._ours[1]:
-            numpy.random.seed([seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF])
+            numpy.random.seed(of_numpy)
         if torch and self._ours[2]:
             torch.default_generator.manual_seed(of_torch)

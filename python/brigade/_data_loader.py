@@ -93,7 +93,7 @@ class DataLoader:
         self._position = self._resume = None  # of the epoch that was begun last; to go on from
         self._last = None  # with persistent_workers, that epoch's iterator, as a weak reference
         self._epoch, self._base_seed, self._key = 0, None, None  # of persistent workers
-        self._live = weakref.WeakSet()
+        self._live = set()  # keys of iterators that have tasks
         self._lock = threading.RLock()
         self._initialized = True
 
@@ -231,7 +231,7 @@ class DataLoader:
         return {**self.__dict__, **dict.fromkeys(left)}
 
     def __setstate__(self, state):
-        self.__dict__.update(state, _lock=threading.RLock(), _live=weakref.WeakSet())
+        self.__dict__.update(state, _lock=threading.RLock(), _live=set())
 
     # --- positions --------------------------------------------------------------------------------
 

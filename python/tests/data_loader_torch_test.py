@@ -97,6 +97,18 @@ class Torch(unittest.TestCase):
                                 worker_init_fn=torch_sets.seed_12345) as loader:
             self.assertEqual({int(seed) for batch in loader for seed in batch}, {12345})
 
+    def test_numpy_and_torch_draw_different_numbers_in_a_batch(self):
+        import numpy
+        numpy.random.seed(5)
+        torch.manual_seed(5)
+        of_numpy, of_torch = torch_sets.draws_of_both()
+        self.assertTrue(of_numpy & of_torch)  # one algorithm
+        for init in (None, torch_sets.nothing):
+            with brigade.DataLoader(torch_sets.Draws(4), None, num_workers=1, collate_fn=same,
+                                    worker_init_fn=init) as loader:
+                for of_numpy, of_torch in loader:
+                    self.assertFalse(of_numpy & of_torch)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

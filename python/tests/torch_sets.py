@@ -30,3 +30,19 @@ class Seeds(Numbers):
 
 def seed_12345(worker):
     torch.manual_seed(12345)
+
+
+def nothing(worker):
+    pass
+
+
+def draws_of_both():
+    """Words that NumPy's generator and torch's draw, as two sets."""
+    import numpy
+    return ({int(one) for one in numpy.random.randint(0, 2**32, 20, numpy.uint64)},
+            set(torch.randint(0, 2**32, (20,)).tolist()))
+
+
+class Draws(Numbers):
+    def __getitem__(self, i):
+        return draws_of_both()
