@@ -60,7 +60,8 @@ std::string disturbed(const std::string& yaml, std::uint64_t seed, const Disturb
                       Total& total, const Applications& applications = {}) {
   const auto& [hold, inputs] = applications;
   LineRun line;
-  const std::string mistakes = line.prepare(yaml, hold, inputs);
+  const Rings rings = seed % 2 == 0 ? Rings::as_planned : Rings::smallest;
+  const std::string mistakes = line.prepare(yaml, hold, inputs, rings);
   if (!mistakes.empty()) return "the graph is not valid: " + mistakes;
   const PlainLoop plain(line.graph(), line.plan(), line.feeds());
   const Disturbance disturbance = disturb(line.plan(), seed);

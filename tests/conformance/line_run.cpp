@@ -78,7 +78,7 @@ std::string LineRun::load(const std::string& yaml) {
 }
 
 std::string LineRun::prepare(const std::string& yaml, std::uint64_t hold,
-                             const std::set<std::string>& inputs) {
+                             const std::set<std::string>& inputs, Rings rings) {
   std::string mistakes = load(yaml);
   if (mistakes.empty() && !inputs.empty()) {
     feeds_ = feeds_of(*graph_, inputs);
@@ -86,6 +86,8 @@ std::string LineRun::prepare(const std::string& yaml, std::uint64_t hold,
   }
   if (!mistakes.empty()) return mistakes;
   if (hold > 0) make_applications(hold);
+  for (ValidStage& stage : graph_->stages)
+    if (rings == Rings::smallest && stage.kind != StageKind::consumer) stage.buffers = 1;
   PlanResult planned = plan_graph(*graph_, small_machine());
   for (const PlanProblem& problem : planned.problems) return problem.message;
   plan_ = std::move(planned.plan);
@@ -316,9 +318,9 @@ std::vector<std::set<std::string>> choices_of_inputs(const std::string& yaml) {
   return choices;
 }
 
-std::string differs_from_plain_loop(const std::string& yaml, bool in_process) {
+std::string differs_from_plain_loop(const std::string& yaml, bool in_process, Rings rings) {
   LineRun line;
-  const std::string mistakes = line.prepare(yaml);
+  const std::string mistakes = line.prepare(yaml, 0, {}, rings);
   if (!mistakes.empty()) return "the graph is not valid: " + mistakes;
   const PlainLoop plain(line.graph(), line.plan());
   const std::string other = difference_of_epochs(line.graph(), line.plan(), plain);

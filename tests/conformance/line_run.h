@@ -4,6 +4,7 @@
 // what `count` reports.
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -31,6 +32,10 @@ inline constexpr bool kThreadsOnly = true;
 inline constexpr bool kThreadsOnly = false;
 #endif
 
+/// How many slots they have: as planned, which a short line does not fill, or as few as `buffers:`
+/// can ask for, so that they go round and writers wait for readers.
+enum class Rings : std::uint8_t { as_planned, smallest };
+
 class LineRun {
  public:
   LineRun();
@@ -39,7 +44,7 @@ class LineRun {
   /// stands an application that holds so many batches.
   /// `inputs`: producers in whose place an application stands, which this program feeds.
   std::string prepare(const std::string& yaml, std::uint64_t hold = 0,
-                      const std::set<std::string>& inputs = {});
+                      const std::set<std::string>& inputs = {}, Rings rings = Rings::as_planned);
   /// After prepare(): what can be is a program of `exec:` (exec_host.h); how many.
   int make_programs(bool wrong) { return conformance::make_programs(plan_, wrong); }
   /// After prepare(). Ends the program, naming the graph, when a run hangs.
@@ -113,7 +118,8 @@ class LineRun {
 std::vector<std::set<std::string>> choices_of_inputs(const std::string& yaml);
 
 /// What differs, or what went wrong before; empty when all is as it must be.
-std::string differs_from_plain_loop(const std::string& yaml, bool in_process);
+std::string differs_from_plain_loop(const std::string& yaml, bool in_process,
+                                    Rings rings = Rings::as_planned);
 
 /// Of the audit alone: the audit against the plain loop's edges.
 std::string audit_difference(const std::vector<ExpectedEdge>& expected,
