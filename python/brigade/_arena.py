@@ -130,11 +130,13 @@ class Room:
                 return address - mapping.address
         return None
 
-    def write(self, data):
-        size = memoryview(data).nbytes
-        mapping, position = self.take(size)
-        if size:
-            memoryview(mapping)[position:position + size] = data
+    def write(self, *parts):
+        """Bytes, one part behind the other; the position of the first."""
+        mapping, position = self.take(sum(map(len, parts)))
+        view, at = memoryview(mapping), position
+        for part in parts:
+            view[at:at + len(part)] = part
+            at += len(part)
         return position
 
     def is_left(self):

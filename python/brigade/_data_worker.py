@@ -117,8 +117,7 @@ def _written(room, thing):
         places += [room.write(data) if there is None else there, data.nbytes]
         data.release()
         buffer.release()
-    table = room.write(struct.pack(f"{len(places)}q", *places))
-    room.write(head)
+    table = room.write(struct.pack(f"{len(places)}q", *places), head)
     return table, len(buffers), len(head), room.at
 
 

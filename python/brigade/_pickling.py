@@ -43,23 +43,26 @@ def _tensor_of(buffer, dtype, shape, requires_grad):
     return made.requires_grad_() if requires_grad else made
 
 
-def _reduce_tensor(tensor):
-    """Of a plain tensor in the memory of the CPU; others are pickled as torch does."""
-    import torch
-    if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.is_quantized:
+def _reduce_tensor(tensor, torch):
+    """Of a plain tensor in the memory of the CPU; others are pickled as torch does. What most
+    tensors do not need is not called: a batch has emptied the caches of such calls' code."""
+    if tensor.layout is not torch.strided or not tensor.is_cpu or tensor.is_quantized:
         return _ITS_OWN_WAY
-    if tensor.grad_fn is not None:
-        raise NotPicklable("a tensor that autograd has computed is not sent between processes: "
-                           "give tensor.detach()")
-    plain = tensor.detach().contiguous()
+    plain, needs_grad = tensor, tensor.requires_grad
+    if needs_grad:
+        if tensor.grad_fn is not None:
+            raise NotPicklable("a tensor that autograd has computed is not sent between "
+                               "processes: give tensor.detach()")
+        plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
+    if not plain.is_contiguous():
+        plain = plain.contiguous()
     size = plain.numel() * plain.element_size()
     address = plain.data_ptr() if size else 0
     buffer = pickle.PickleBuffer(Lease(plain, address, size))
     _addresses[id(buffer)] = address
-    return _tensor_of, (buffer, str(plain.dtype).removeprefix("torch."),
-                        tuple(plain.shape), tensor.requires_grad)
+    return _tensor_of, (buffer, str(plain.dtype)[len("torch."):], tuple(plain.shape), needs_grad)
 
 
 def _reduce(thing):
@@ -67,7 +70,7 @@ def _reduce(thing):
     kind = type(thing)
     torch = sys.modules.get("torch")
     if torch is not None and kind is torch.Tensor:
-        return _reduce_tensor(thing)
+        return _reduce_tensor(thing, torch)
     numpy = sys.modules.get("numpy")
     if numpy is not None and kind is numpy.ndarray and not thing.dtype.hasobject and not (
             thing.flags.c_contiguous or thing.flags.f_contiguous):
