@@ -27,6 +27,7 @@
 namespace brigade {
 
 struct GraphFiles;
+class StageDescriber;
 
 /// A graph that runs. Destroying it ends the run at once. In a child that the program has forked
 /// calls fail or do nothing, and batches that were held may be read.
@@ -130,7 +131,8 @@ class BRIGADE_API Pipeline {
   /// stays closed where the answer is yes later. It must not throw, nor call this run.
   Pipeline& interrupted(std::function<bool()> asked);
 
-  /// All mistakes and warnings, in the order of their places; runs nothing.
+  /// All mistakes and warnings, in the order of their places; runs nothing. Imports the files of
+  /// Python stages anew; the calls below import each once, for this object and its copies.
   std::vector<GraphDiagnostic> check(const App& app) const;
   /// What `brigade plan --json` prints. The error holds every mistake, a few lines each.
   Result<std::string> plan_json(const App& app) const;
@@ -140,7 +142,7 @@ class BRIGADE_API Pipeline {
   Result<std::unique_ptr<Run>> start(const App& app) const;
 
  private:
-  Pipeline() = default;
+  Pipeline();
   GraphFiles graph_files() const;
   std::vector<std::string> files_;
   std::vector<std::pair<std::string, std::string>> texts_;  // name, YAML
@@ -154,6 +156,7 @@ class BRIGADE_API Pipeline {
   bool quiet_ = false;
   int log_descriptor_ = 2;
   std::function<bool()> interrupted_;
+  std::shared_ptr<StageDescriber> describer_;  // knows what Python stages have said already
 };
 
 }  // namespace brigade

@@ -11,6 +11,7 @@
 
 #include <brigade/text.h>
 #include "base/io.h"
+#include "base/json.h"
 #include "base/owned_fd.h"
 #include "pipeline/launch/spawner.h"
 
@@ -171,6 +172,33 @@ Result<std::string> DescribeProcess::describe(const StageQuestion& question) {
     return Error{"has no package `brigade`"};
   if (asked.answer.empty()) return asked.what_happened();
   return std::move(asked.answer);
+}
+
+namespace {
+
+std::string key_of(const StageQuestion& question) {
+  std::string key = concat(join(question.command, std::string(1, '\0')), '\0', question.folder);
+  for (const auto& [name, value] : question.env) key += concat('\0', name, '=', value);
+  return key + concat('\0', question.text);
+}
+
+bool has_mistakes(const std::string& answer) {
+  const auto read = parse_json(answer);
+  return !read || !read->is_object() || !read->contains("errors") || !(*read)["errors"].empty();
+}
+
+}  // namespace
+
+Result<std::string> KeptAnswers::describe(const StageQuestion& question) {
+  const std::string key = key_of(question);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = answers_.find(key); known != answers_.end()) return known->second;
+  }
+  auto answer = asked_->describe(question);
+  if (!answer || has_mistakes(*answer)) return answer;
+  const std::lock_guard lock(mutex_);
+  return answers_.insert_or_assign(key, *answer).first->second;
 }
 
 }  // namespace brigade

@@ -15,7 +15,7 @@ namespace brigade {
 LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
   FileMetadataProbe metadata;
   PluginFiles plugins;
-  DescribeProcess describer;
+  DescribeProcess asking;
   return load_graph({.files = files.files,
                      .sets = files.sets,
                      .limit = files.limit,
@@ -24,7 +24,7 @@ LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
                      .environment = process_environment(),
                      .working_directory = process_working_directory(),
                      .plugins = &plugins,
-                     .describer = &describer,
+                     .describer = files.describer == nullptr ? &asking : files.describer,
                      .texts = files.texts,
                      .read = files.read});
 }

@@ -24,6 +24,7 @@ struct GraphFiles {
   std::optional<std::uint64_t> limit;  ///< samples of every indexed producer
   std::vector<SourceFile> texts = {};  ///< over the files; relative to the working directory
   std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph
+  StageDescriber* describer = nullptr;                ///< null: each Python stage is asked anew
 };
 
 /// Reads and proves the files, with this process's environment and working directory. `types`

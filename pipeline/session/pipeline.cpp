@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "pipeline/config/language/program_reads.h"
 #include "pipeline/config/yaml/source_text.h"
+#include "pipeline/launch/describe_process.h"
 #include "pipeline/session/console.h"
 #include "pipeline/session/start_run.h"
 #include "pipeline/stats/plan_report.h"
@@ -264,6 +265,9 @@ std::string Run::summary_json() {
   return outcome == nullptr ? "" : brigade::summary_json(*outcome);
 }
 
+Pipeline::Pipeline()
+    : describer_(std::make_shared<KeptAnswers>(std::make_unique<DescribeProcess>())) {}
+
 Result<Pipeline> Pipeline::from_file(const std::string& path,
                                      const std::vector<std::string>& more) {
   Pipeline pipeline;
@@ -339,11 +343,14 @@ GraphFiles Pipeline::graph_files() const {
   if (limit_ != 0) files.limit = limit_;
   files.read = read_;
   for (const auto& [name, yaml] : texts_) files.texts.push_back({name, yaml, ""});
+  files.describer = describer_.get();
   return files;
 }
 
 std::vector<GraphDiagnostic> Pipeline::check(const App& app) const {
-  const PlannedGraph planned = plan_files(graph_files(), app.types());
+  GraphFiles files = graph_files();
+  files.describer = nullptr;
+  const PlannedGraph planned = plan_files(files, app.types());
   const SourceText& source = planned.loaded.source;
   std::vector<GraphDiagnostic> all = diagnostics_of(planned.loaded.diagnostics, source);
   const std::vector<GraphDiagnostic> planning = diagnostics_of(planned.problems, source);

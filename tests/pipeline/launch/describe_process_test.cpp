@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <memory>
+
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {
@@ -62,6 +65,52 @@ TEST(DescribeProcess, TakesMuch) {
       "i=$((i+1)); done"));
   EXPECT_GT(answer.size(), 100'000u);
   EXPECT_THAT(answer, HasSubstr("\n1999 "));
+}
+
+TEST(KeptAnswers, AreThoseWithoutAMistake) {
+  class Fake : public StageDescriber {
+   public:
+    explicit Fake(int& calls) : calls_(calls) {}
+    Result<std::string> describe(const StageQuestion& question) override {
+      ++calls_;
+      if (question.text == "slow") return Error{"has not answered"};
+      return concat("{\"errors\": [", question.text == "bad" ? "1" : "", "], \"call\": ", calls_,
+                    "}");
+    }
+
+   private:
+    int& calls_;
+  };
+  int calls = 0;
+  KeptAnswers kept(std::make_unique<Fake>(calls));
+  const auto calls_for = [&](StageQuestion question) {
+    const int before = calls;
+    const auto first = kept.describe(question);
+    const auto second = kept.describe(question);
+    EXPECT_EQ(first.ok(), second.ok());
+    if (first && calls == before + 1) {
+      EXPECT_EQ(*first, *second);
+    }
+    return calls - before;
+  };
+  StageQuestion question = shell("");
+  EXPECT_EQ(calls_for(question), 1);
+  EXPECT_EQ(calls_for(question), 0);
+  for (const std::string text : {"bad", "slow"}) {
+    question.text = text;
+    EXPECT_EQ(calls_for(question), 2) << text;
+  }
+  // Whatever differs is another question.
+  for (const auto change :
+       {+[](StageQuestion& q) { q.text = "{1}"; }, +[](StageQuestion& q) { q.folder = "/tmp"; },
+        +[](StageQuestion& q) { q.command.back() = "/tmp"; },
+        +[](StageQuestion& q) {
+          q.env = {{"X", "says"}};
+        }}) {
+    StageQuestion other = shell("");
+    change(other);
+    EXPECT_EQ(calls_for(other), 1);
+  }
 }
 
 TEST(DescribeProcess, MakesFoldersOfTheInterpreterAbsolute) {
