@@ -15,6 +15,7 @@ from . import _graph, _pickling
 from ._arena import Arena, memory_file
 from ._brigade import Mapping
 from ._errors import RunError
+from ._log import LogPipe
 from ._run import ANY_EPOCH, Run
 
 WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of the task
@@ -119,11 +120,12 @@ def _environment():
     return {"PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
 
 
-def _graph_of(workers, room, fixed, arena):
+def _graph_of(workers, room, fixed, arena, prints):
     words = {"task": {"dtype": "i64", "shape": [2]}}
     answer = {"answer": {"dtype": "i64", "shape": [6]}}
-    params = {"parent": os.getpid(), "arena": arena, "torch": "torch" in sys.modules,
-              "path": [str(entry) for entry in sys.path], "argv": sys.argv, "folder": os.getcwd()}
+    params = {"parent": os.getpid(), "arena": arena, "prints": prints,
+              "torch": "torch" in sys.modules, "path": [str(entry) for entry in sys.path],
+              "argv": sys.argv, "folder": os.getcwd()}
     return {"name": "DataLoader", "oversubscribe": True, "stages": {
         "tasks": {"producer": "application", "tensors": words, "chunk": 1, "buffers": room},
         "workers": {"exec": _command(), "from": "tasks", "tensors": answer, "params": params,
@@ -143,8 +145,9 @@ class Pool:
         self.workers, self._fixed = workers, fixed
         room = 2 * workers * (prefetch + 1)
         self._arena = Arena(warm=workers * prefetch + 4)
-        made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor))
-        self._run = Run(made, "dlpack")
+        log = LogPipe(named=False, prints=True)
+        made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))
+        self._run = Run(made, "dlpack", log=log)
         self._input = self._run._run.input("tasks")
         self._output = self._run._run.output("batches")
         self._tasks = collections.deque()  # in their order
@@ -209,7 +212,7 @@ class Pool:
             if name is None:
                 return RuntimeError(f"the workers of the DataLoader have ended: {error}")
             return RuntimeError(f"{name} has ended its worker {_DEATHS_MAX} times, by a crash, an "
-                                "exit, or for want of memory (the logger `brigade` has the lines)")
+                                "exit, or for want of memory (standard error has their lines)")
         return RuntimeError("the workers of the DataLoader have been stopped")
 
     def give_back(self, answer, block):

@@ -11,6 +11,7 @@ from . import _pickling
 from ._arena import CANCELLED, TASK_AT, Blocks, Room
 from ._data_fetch import Generators, OfIterable, OfMap, WorkerInfo, set_worker_info
 from ._data_pool import ANSWER, BATCH, ENDED, ERROR, KEPT, NOTHING, WORDS, Failure, Payload
+from ._errors import RunError
 from ._worker import attach
 
 
@@ -142,9 +143,19 @@ def _collate_in_place(server):
             kind._new_shared = new_shared
 
 
+def _print_there(parent, pipe):
+    """What is printed here, by whatever language, is for the program's sys.stdout; descriptor 2 is
+    the run's, which shows it on the program's sys.stderr."""
+    descriptor = os.open(f"/proc/{parent}/fd/{pipe}", os.O_WRONLY)
+    os.dup2(descriptor, 1)
+    os.close(descriptor)
+    sys.stdout.reconfigure(encoding="utf-8", line_buffering=True, write_through=False)
+
+
 def main():
     with attach() as worker:
         params = worker.params
+        _print_there(params["parent"], params["prints"])
         sys.path[:] = params["path"]
         sys.argv[:] = params["argv"]
         os.chdir(params["folder"])
@@ -160,4 +171,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RunError:  # the supervisor has the reason
+        sys.exit(1)

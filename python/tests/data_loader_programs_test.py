@@ -70,6 +70,50 @@ class Programs(unittest.TestCase):
         self.assertEqual(out.splitlines()[0], "[2, 2, 1]")
         self.assertIn("needs torch", out)
 
+    PRINTED = sorted([*(f"größe {i}" for i in range(4)), "x" * 4000, *("x" * 3),
+                      *["no line of Python's"] * 4, "last"])
+    WARNED = [f"warning {i}" for i in range(4)]
+
+    def test_what_workers_print_is_printed_here(self):
+        for count in (0, 2):
+            out, error = self.run_program(f"""
+                from data_sets import Loud
+                loader = brigade.DataLoader(Loud(4), 2, num_workers={count}, collate_fn=list)
+                assert len(list(loader)) == 2
+                loader.close()
+                print("last")
+                """)
+            self.assertEqual(sorted(out.splitlines()), self.PRINTED, count)
+            self.assertEqual(sorted(error.splitlines()), self.WARNED, count)
+
+    def test_it_goes_wherever_this_program_prints(self):
+        out, error = self.run_program("""
+            import contextlib, io
+            from data_sets import Loud
+            with contextlib.redirect_stdout(io.StringIO()) as shown, \\
+                    contextlib.redirect_stderr(io.StringIO()) as warned:
+                with brigade.DataLoader(Loud(4), 2, num_workers=1, collate_fn=list) as loader:
+                    loader.dataset.long = 1_000_000  # more than a pipe takes at once
+                    list(loader)
+            print(len(shown.getvalue().splitlines()), len(warned.getvalue().splitlines()))
+            print("x" * loader.dataset.long in shown.getvalue().splitlines())
+            """)
+        self.assertEqual((out, error), ("12 4\nTrue\n", ""))
+
+    def test_workers_print_after_a_child_that_was_forked_has_ended(self):
+        out, _ = self.run_program("""
+            from data_sets import Loud
+            loader = brigade.DataLoader(Loud(4), 2, num_workers=1, collate_fn=list)
+            list(loader)
+            if os.fork() == 0:
+                sys.exit()
+            assert os.wait()[1] == 0
+            for _ in range(3):
+                list(loader)
+            loader.close()
+            """)
+        self.assertEqual(len(out.splitlines()), 4 * 12)
+
     WAIT = """
         from data_sets import Failing
         from processes import children

@@ -86,6 +86,13 @@ class Kernel(unittest.TestCase):
         self.assertEqual(again["stdout"], f"{[1] * len(EPOCH)}\n")
         self.assertEqual(again["error"], "")
 
+    def test_shows_what_workers_print(self):
+        shown = self.cell("import brigade\nfrom data_sets import Loud\n"
+                          "loader = brigade.DataLoader(Loud(4), num_workers=2, collate_fn=list)\n"
+                          "list(loader)\nloader.close()")
+        self.assertEqual((shown["stdout"].count("größe"), shown["stderr"].count("warning")), (4, 4),
+                         shown)
+
     def test_a_kernel_that_is_killed_leaves_nothing(self):
         shown = self.cell(f"import brigade\nfrom processes import children\n"
                           f"loader = brigade.Loader({GRAPH!r}, tensors='dlpack')\n"

@@ -1,6 +1,8 @@
 """`transform: python`, `producer: python`, `consumer: python`."""
 
+import contextlib
 import importlib.util
+import io
 import os
 import pathlib
 import subprocess
@@ -207,14 +209,16 @@ class Stages(unittest.TestCase):
                               "right": {"stage": "cubes", "batch": 4}}},
             "odd": {"transform": "python", "params": {"call": call + "odd"}, "from": "squares"},
             "end": {"consumer": "application", "from": {"stage": "odd", "batch": 8}}}}
-        with self.assertLogs("brigade") as logs, brigade.open(graph) as run:
+        with contextlib.redirect_stderr(io.StringIO()) as shown, brigade.open(graph) as run:
             values = [value for batch in run["end"]
                       for value in memoryview(batch.tensor("value")).tolist()]
             run.wait()
         self.assertEqual(values, [1, 9, 25, 49, 81] * 2)
         total = sum(i ** 2 + i ** 3 for i in range(10))
         self.assertEqual(run.stats()["results"]["both"]["total"], 2 * total)
-        self.assertIn("cube of 3", "\n".join(logs.output))
+        self.assertEqual(sorted(line.split(": ")[1] for line in shown.getvalue().splitlines()
+                                if line.startswith(("cubes.0: ", "cubes.1: "))),
+                         sorted([f"cube of {i}" for i in range(10)] * 2))
 
     def failure(self, *arguments, **keys):
         with self.assertRaises(brigade.RunError) as raised:
@@ -307,6 +311,13 @@ class Stages(unittest.TestCase):
               end: {consumer: count, from: work}
             """))
         environment = {**os.environ, "BRIGADE_PYTHON": sys.executable}
+        with contextlib.redirect_stderr(io.StringIO()), \
+                brigade.Loader(path, "work", set={"stages.work.batch": 3}) as loader:
+            for _ in range(2):  # the second time in another run
+                next(iter(loader))
+        self.assertEqual(sorted((self.folder / "imports").read_text().split()),
+                         ["False"] * 6 + ["True"])
+        (self.folder / "imports").unlink()
         for command, imports in (("check", ["True"]), ("run", ["False"] * 3 + ["True"])):
             done = subprocess.run([PROGRAM, command, path], env=environment, text=True,
                                   capture_output=True)
