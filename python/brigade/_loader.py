@@ -36,7 +36,7 @@ class Loader:
     1 3 [4, 4, 4]
 
     An iter() begins the next epoch, also where the one before was left early: the rest of that one
-    is not made. One thread at a time iterates.
+    is not made. A stream that was left early begins anew. One thread at a time iterates.
     """
 
     def __init__(self, graph, output=None, *, set=None, epochs=None,  # noqa: A002
@@ -58,6 +58,8 @@ class Loader:
         self._hold = next(one["hold"] for one in self._plan["stages"] if one["kind"] == "consumer")
         self._run = self._reading = self._state = self._stats = None
         self._epoch = 0  # that the next iter() reads, or goes on with
+        self._given = 0  # batches of that epoch, by the loader whose state was loaded
+        self._first = 0  # the epoch that is the run's first: of a stream that began anew
         self._closed = False
 
     def _only_output(self):
@@ -82,7 +84,7 @@ class Loader:
             return iter(())
         if self._run is None:
             self._start()
-        self._reading = _Reading(self._epoch)
+        self._reading = _Reading(self._epoch, self._epoch - self._first)
         iterator = _Epoch(self, self._run.output(self._output_name), self._reading)
         return self._with_bar(iterator) if self._progress else iterator
 
@@ -105,16 +107,19 @@ class Loader:
             total = len(self)
         except TypeError:
             total = None
-        return iter(tqdm(iterator, total=total, desc=f"epoch {self._epoch}"))
+        return iter(tqdm(iterator, total=total, initial=self._given, desc=f"epoch {self._epoch}"))
 
     def _leave(self, reading):
         """An epoch that was not read to its end; the next one begins where it begins."""
         self._reading = None
         if not reading.given:
             return
-        self._epoch = reading.epoch + 1
+        self._epoch, self._given = reading.epoch + 1, 0
         if self._epoch < (self._epochs or _EPOCHS_MAX):
-            self._state = self._run.state(self._epoch)
+            try:
+                self._state = self._run.state(self._epoch - self._first)
+            except RunError:  # of a stream, which has no positions
+                self._state, self._first = None, self._epoch
         self._end_run()
 
     def _start(self):
@@ -136,7 +141,7 @@ class Loader:
     def _finished(self, reading):
         if self._reading is reading:
             self._reading = None
-            self._epoch = reading.epoch + 1
+            self._epoch, self._given = reading.epoch + 1, 0
 
     # --- positions --------------------------------------------------------------------------------
 
@@ -147,7 +152,8 @@ class Loader:
         self._check_open()
         if self._run is None:
             self._start()
-        return {"version": _STATE_VERSION, "epoch": self._epoch,
+        given = self._given + (self._reading.given if self._reading is not None else 0)
+        return {"version": _STATE_VERSION, "epoch": self._epoch, "given": given,
                 "state": self._run.state().decode(*_TEXT)}
 
     def load_state_dict(self, state):
@@ -159,6 +165,7 @@ class Loader:
         self._end_run()
         self._reading = None
         where, self._epoch = state["state"], state["epoch"]
+        self._given, self._first = state.get("given", 0), 0
         self._state = where if isinstance(where, bytes) else where.encode(*_TEXT)
 
     # --- the rest ---------------------------------------------------------------------------------
@@ -199,10 +206,10 @@ class _Reading:
     """How far an epoch has been read. Loader and iterator share it, and the iterator holds its
     loader: so none of them waits for the garbage collector."""
 
-    __slots__ = ("epoch", "given")
+    __slots__ = ("epoch", "of_run", "given")
 
-    def __init__(self, epoch):
-        self.epoch, self.given = epoch, 0
+    def __init__(self, epoch, of_run):
+        self.epoch, self.of_run, self.given = epoch, of_run, 0
 
 
 class _Epoch:
@@ -226,7 +233,7 @@ class _Epoch:
             gc.collect()  # cycles may hold some
             if self._output.full():
                 self._output = self._loader._leave_old_batches() or self._output
-        batch = self._output._next(reading.epoch, 2)
+        batch = self._output._next(reading.of_run, 2)
         if batch is None:
             self._loader._finished(reading)
             self._loader = None

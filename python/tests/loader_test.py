@@ -49,6 +49,27 @@ class Epochs(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "a later iter\\(\\) has ended"):
                 next(old)
 
+    def test_a_stream_that_was_left_begins_anew(self):
+        lines = [f"{i:04}".encode() for i in range(SAMPLES)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "lines")
+            path.write_bytes(b"\n".join(lines))
+            stream = {"stages": {
+                "numbers": {"producer": "lines", "params": {"file": str(path), "max_bytes": 4}},
+                "train": {"consumer": "application", "from": {"stage": "numbers", "batch": BATCH}}}}
+            with open_loader(stream, epochs=5) as loader:
+                def read(iterator):
+                    return [bytes(batch.row(i)["text"]) for batch in iterator
+                            for i in range(batch.size)]
+                self.assertEqual(bytes(next(iter(loader)).row(0)["text"]), lines[0])
+                self.assertEqual(read(loader), lines)
+                self.assertEqual(read(loader), lines)
+                for batch in loader:
+                    break
+                iter(loader)  # gave nothing
+                self.assertEqual(read(loader), lines)
+                self.assertEqual(read(loader), [], "that was the sixth")
+
     def test_epochs_of_the_graph_do_not_count(self):
         with open_loader({**graph(), "epochs": 1}) as loader:
             self.assertEqual([sum(batch.size for batch in loader) for _ in range(3)], [SAMPLES] * 3)
@@ -251,6 +272,31 @@ class Progress(unittest.TestCase):
         for epoch in range(3):
             self.assertIn(f"epoch {epoch}: ", shown)
         self.assertEqual(shown.count("16/16"), 2)
+
+    def test_goes_on_where_a_resumed_epoch_does(self):
+        try:
+            import tqdm  # noqa: F401
+        except ImportError:
+            self.skipTest("tqdm is not installed (python3-tqdm)")
+        with open_loader(graph()) as loader:
+            for count, batch in enumerate(loader, 1):
+                if count == 5:
+                    break
+            state = loader.state_dict()
+        for again in range(2):  # a state of a loader that went on, too
+            with contextlib.redirect_stderr(io.StringIO()) as shown, \
+                    open_loader(graph(), progress=True) as loader:
+                loader.load_state_dict(state)
+                iterator = iter(loader)
+                next(iterator)
+                state = loader.state_dict()
+                self.assertEqual(1 + sum(1 for _ in iterator), len(EPOCH) - 5 - again)
+                self.assertEqual(sum(1 for _ in loader), len(EPOCH))
+            bars = shown.getvalue()
+            self.assertIn(f" {5 + again}/16", bars)
+            self.assertNotIn(" 0/16", bars[:bars.index("epoch 1")])
+            self.assertIn(" 0/16", bars[bars.index("epoch 1"):])
+            self.assertEqual(bars.count("16/16"), 2)
 
     def test_of_many_held_batches_names_the_program(self):
         with contextlib.redirect_stderr(io.StringIO()), \
