@@ -122,7 +122,7 @@ def run(context):
     images = FASHION_MNIST / "train-images-idx3-ubyte.gz"
     file = images if images.exists() else ""
     figures = {"cores": cores, "target_slices_over_torch": 5, "target_transforms_of_possible": 0.9}
-    for what, epochs in (("slices", 30), ("transforms", 2)):
+    for what, epochs in (("slices", 10), ("transforms", 1)):
         kinds = {"torch": ("torch", 1), "brigade": ("brigade", 1)}
         if what == "transforms":
             kinds = {"alone": ("alone", 1), "processes": ("alone", cores), **kinds}

@@ -67,6 +67,7 @@ class Torch(unittest.TestCase):
         values = [torch.arange(6).view(2, 3).T, torch.zeros(0, 3), torch.tensor(3.5),
                   torch.ones(2, dtype=torch.bfloat16), torch.tensor([True, False]),
                   torch.ones(2, dtype=torch.complex64), torch.ones(3, requires_grad=True),
+                  torch.full((2, 3), 1j).T.conj(), torch.full((2,), 1j).conj().imag,
                   torch.nn.Parameter(torch.ones(2)), torch.eye(3).to_sparse()]
         with brigade.DataLoader([values], None, num_workers=1, collate_fn=same) as loader:
             (got,) = loader
