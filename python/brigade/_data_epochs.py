@@ -24,6 +24,7 @@ class Epoch:
         self._resumed = state is not None
         self._dataset_state = state and state.get("dataset")
         self._at = _data_states.Position(loader)
+        self._before = self._at.before = _data_states.left_before(loader, state)
         self._pushed = None  # an index that was drawn and has no place yet
         if state is not None:
             self._at.began, self._at.given = state["began"], state["given"]
@@ -95,8 +96,9 @@ class Here(Epoch):
                 loader.dataset.load_state_dict(self._dataset_state)
             return
         made, state = self._at.made[0]
+        before = self._before and self._before[0]
         self._fetch = OfIterable(loader.dataset, loader.collate_fn, loader._auto_collation,
-                                 loader.drop_last, state)
+                                 loader.drop_last, state or before, ended=not state)
         if state is None:
             for _ in range(made):
                 self._fetch(next(self._order))
@@ -114,6 +116,8 @@ class Here(Epoch):
             batch = self._fetch(drawn[0])
         except StopIteration:
             self._at.ended = True
+            if self._loader._iterable:
+                self._at.made[0] = [self._at.given, self._fetch.state()]
             raise
         if self._loader._iterable:
             self._at.made[0] = [self._at.given + 1, self._fetch.state()]
@@ -132,7 +136,7 @@ class InWorkers(Epoch):
                 "dataset": loader.dataset, "collate_fn": loader.collate_fn,
                 "worker_init_fn": loader.worker_init_fn, "iterable": loader._iterable,
                 "batched": loader._auto_collation, "drop_last": loader.drop_last,
-                "began": list(at.made)})
+                "epoch": at.epoch, "began": list(at.made), "before": self._before})
         self._payload, self._pool = loader._payload, loader._workers()
         self._ready = collections.deque()  # (answer, block, worker)
         self._outstanding, self._no_more = 0, False
@@ -151,7 +155,7 @@ class InWorkers(Epoch):
                 loader._seed()  # as that epoch did
             loader._base_seed, loader._key = state["seed"], next(_keys)
             loader._epoch = state["epoch"] + state["ended"]
-        elif persistent and loader._base_seed is not None:
+        elif persistent and loader._base_seed is not None and state is None:
             loader._epoch += 1
         else:
             loader._base_seed, loader._epoch, loader._key = loader._seed(), 0, next(_keys)
@@ -220,7 +224,8 @@ class InWorkers(Epoch):
                     self._feed()
                     if answer[0] != ENDED:
                         return self._give(self._opened(answer, block, worker))
-                    self._pool.give_back(answer, block)
+                    self._at.made[worker] = [self._at.made[worker][0],
+                                             self._pool.load(answer, block)]
                 elif self._outstanding:
                     self._receive()
                 elif self._no_more:

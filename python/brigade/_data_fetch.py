@@ -1,7 +1,6 @@
 """How a DataLoader makes a batch of a dataset, in workers and in the calling process."""
 
 import collections
-import itertools
 import random
 import sys
 
@@ -52,37 +51,55 @@ class OfMap:
         return several(index) if several else [self._dataset[i] for i in index]
 
 
+_NOTHING = object()
+
+
 class OfIterable:
     """Of a dataset with __iter__(): StopIteration where nothing is left. `index` says how many
-    samples make a batch. `state`: of its state_dict(), or None."""
+    samples make a batch. `state`: what state() said, in the middle of this epoch, or else, where
+    `ended`, when the one before it was over."""
 
-    def __init__(self, dataset, collate, batched, drop_last, state=None):
+    def __init__(self, dataset, collate, batched, drop_last, state=None, ended=False):
         self._collate, self._batched, self._drop_last = collate, batched, drop_last
-        self._ended = False
-        of_dataset = hasattr(dataset, "load_state_dict")
-        if state is not None and of_dataset:
-            dataset.load_state_dict(state)
+        of_dataset, of_iterator, had_ended = state or (None, None, False)
+        if of_dataset is not None:
+            dataset.load_state_dict(of_dataset)
         self._iterator = iter(dataset)
-        self._stateful = dataset if of_dataset else self._iterator
-        if state is not None and not of_dataset:
-            self._iterator.load_state_dict(state)
+        is_dataset = self._iterator is dataset
+        if of_iterator is not None and (is_dataset or not ended):
+            self._iterator.load_state_dict(of_iterator)
+            if ended:
+                self._iterator = iter(dataset)
+        self._ended = had_ended and not ended
+        if self._ended and next(self._iterator, _NOTHING) is not _NOTHING:
+            # The dataset was ready for the next epoch, and is again.
+            stateful = self._iterator if of_dataset is None else dataset
+            stateful.load_state_dict(of_iterator if of_dataset is None else of_dataset)
+        self._stateful = [one if hasattr(one, "load_state_dict") and hasattr(one, "state_dict")
+                          else None for one in (None if is_dataset else dataset, self._iterator)]
 
     def __call__(self, index):
         if self._ended:
             raise StopIteration
         if not self._batched:
             return self._collate(next(self._iterator))
-        samples = list(itertools.islice(self._iterator, len(index)))
-        self._ended = len(samples) < len(index)
+        samples = []
+        try:
+            for _ in index:
+                samples.append(next(self._iterator))  # islice() would call iter() once more
+        except StopIteration:
+            self._ended = True
         if not samples or (self._ended and self._drop_last):
             raise StopIteration
         return self._collate(samples)
 
     def state(self):
-        """What the dataset says; None where it says nothing."""
-        if hasattr(self._stateful, "load_state_dict") and hasattr(self._stateful, "state_dict"):
-            return self._stateful.state_dict()
-        return None
+        """What the dataset says, and what its iterator says where that is another object; None
+        where both say nothing."""
+        if all(one is None for one in self._stateful):
+            return None
+        said = [None if one is None else one.state_dict() for one in self._stateful]
+        return [*said, self._ended]
 
 
 # --- generators -----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import copy
 import random
 import sys
 
-_VERSION = 1
+_VERSION = 2
 
 
 class Position:
@@ -19,6 +19,7 @@ class Position:
         self.ended = False
         self.seed = self.epoch = 0
         self.made = [[0, None]] * max(loader.num_workers, 1)  # of each worker: batches, state
+        self.before = None  # how the epoch before has left each worker's dataset
         self.worker = 0  # that gives the next batch of an iterable dataset
 
 
@@ -104,10 +105,20 @@ def state_of(loader):
     if at is None:
         return state
     state.update(given=at.given, ended=at.ended, seed=at.seed, epoch=at.epoch, worker=at.worker,
-                 made=copy.deepcopy(at.made), began=at.began)
+                 made=copy.deepcopy(at.made), began=at.began, before=at.before)
     if loader.num_workers == 0 and not loader._iterable and hasattr(loader.dataset, "state_dict"):
         state["dataset"] = copy.deepcopy(loader.dataset.state_dict())
     return state
+
+
+def left_before(loader, state):
+    """What state() of each worker's dataset was when the epoch before had ended."""
+    if state is not None:
+        return state.get("before")
+    last = loader._position
+    if not loader.persistent_workers or last is None or not last.ended:
+        return None
+    return [of_dataset for _, of_dataset in last.made]
 
 
 def check(state, loader):
@@ -122,9 +133,13 @@ def check(state, loader):
 
 def take(loader):
     """The state that the next epoch goes on from, or that of an epoch which begins where another
-    one has ended; None: it begins with the generators as they are."""
+    one has ended; None: it begins with the generators as they are. An iterable dataset that is
+    there for all epochs begins as that one has left it."""
     state, loader._resume = loader._resume, None
     if state is None or not state["ended"]:
         return state
+    stays = loader.persistent_workers or loader.num_workers == 0
+    same = stays and "made" in state and state["workers"] == loader.num_workers
     return {**state, "began": state["now"], "given": 0, "worker": 0,
+            "before": [of_dataset for _, of_dataset in state["made"]] if same else None,
             "made": [[0, None]] * max(loader.num_workers, 1)}

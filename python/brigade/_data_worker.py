@@ -50,9 +50,17 @@ class Loaded:
             self._fetch = OfMap(self.dataset, collate, batched)
             return
         self._seed(task, 0)
-        made, state = parts["began"][self.id]
+        made, state, before = 0, None, None
+        if self._epoch == parts["epoch"]:  # persistent workers have others with the same parts
+            made, state = parts["began"][self.id]
+            before = parts["before"] and parts["before"][self.id]
         self._made = 0 if state is None else made
-        self._fetch = OfIterable(self.dataset, collate, batched, parts["drop_last"], state)
+        self._fetch = OfIterable(self.dataset, collate, batched, parts["drop_last"],
+                                 state or before, ended=not state)
+
+    def state(self):
+        """Of an iterable dataset that has no more."""
+        return self._fetch.state()
 
     def _next(self, task, number):
         self._seed(task, number)
@@ -90,9 +98,11 @@ class Server:
 
     def _make(self, task, room):
         try:
-            return (BATCH, *_written(room, self._load(task).make(task)))
-        except StopIteration:
-            return (ENDED, 0, 0, 0, 0)
+            loaded = self._load(task)
+            try:
+                return (BATCH, *_written(room, loaded.make(task)))
+            except StopIteration:
+                return (ENDED, *_written(room, loaded.state()))
         except Exception as error:
             return (ERROR, *_written(room, Failure.of(error, self._replica)))
 

@@ -16,8 +16,8 @@ import warnings
 
 import brigade
 import data_sets
-from data_sets import (Array, Counted, Failing, Hungry, Numbers, Parts, Random, Resumable, Sizes,
-                       Threes, Who, told)
+from data_sets import (Array, Counted, CountsEpochs, Failing, Hungry, Numbers, OwnIterator, Parts,
+                       Random, Resumable, Sizes, Threes, Who, told)
 from graphs import workers
 NUMPY = importlib.util.find_spec("numpy") is not None
 
@@ -135,7 +135,7 @@ class Iterables(unittest.TestCase):
                 self.assertTrue(os.path.exists(dataset.once))
 
     def test_positions(self):
-        for kind in (Parts, Resumable):
+        for kind in (Parts, Resumable, OwnIterator):
             for count in (0, 2):
                 expected = whole(kind(21), 2, num_workers=count)
                 for given in (0, 1, 5, len(expected)):
@@ -149,6 +149,25 @@ class Iterables(unittest.TestCase):
                         rest = [plain(batch) for batch in loader]
                         self.assertEqual(rest, expected[given:], (kind, count, given))
                         self.assertEqual([plain(batch) for batch in loader], expected)
+
+    def test_what_a_dataset_keeps_for_the_next_epoch(self):
+        for options in ({}, {"num_workers": 2, "persistent_workers": True}):
+            with open_loader(CountsEpochs(21), 2, **options) as loader:
+                epochs, states = [], []
+                for _ in range(3):
+                    epochs.append([])
+                    for batch in loader:
+                        epochs[-1].append(plain(batch))
+                        states.append((len(epochs) - 1, len(epochs[-1]), loader.state_dict()))
+                    states.append((len(epochs), 0, loader.state_dict()))
+            self.assertEqual([epoch[0][0] for epoch in epochs], [[i, 0] for i in range(3)])
+            for epoch, given, state in states[::4] + states[9:13] + states[-2:]:
+                with open_loader(CountsEpochs(21), 2, **options) as loader:
+                    loader.load_state_dict(json.loads(json.dumps(state)))
+                    for rest in (epochs + [[]])[epoch:3]:
+                        self.assertEqual([plain(batch) for batch in loader], rest[given:],
+                                         (options, epoch, given))
+                        given = 0
 
     def test_a_state_of_other_workers_is_refused(self):
         with open_loader(Parts(21), 2, num_workers=2) as loader:
@@ -326,6 +345,17 @@ class Positions(unittest.TestCase):
                     loader.load_state_dict(state)
                     for rest in (epoch[given:], epoch):
                         self.assertEqual([plain(batch) for batch in loader], rest, given)
+
+    def test_a_state_from_before_the_first_epoch(self):
+        options = {"num_workers": 2, "persistent_workers": True}
+        random.seed(1)
+        with open_loader(Random(20), 2, **options) as loader:
+            state = loader.state_dict()
+            expected = [plain([one["value"] for one in batch]) for batch in loader]
+        with open_loader(Random(20), 2, **options) as loader:
+            next(iter(loader))
+            loader.load_state_dict(state)
+            self.assertEqual([plain([one["value"] for one in batch]) for batch in loader], expected)
 
     def test_random_numbers_of_workers_go_on(self):
         with open_loader(Random(20), 2, num_workers=2) as loader:

@@ -180,5 +180,48 @@ class Resumable(Parts):
         self.skip = state["given"]
 
 
+class OwnIterator:
+    """Is its own iterator, which iter() sets back."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __iter__(self):
+        self.given = 0
+        return self
+
+    def __next__(self):
+        if self.given == self.count:
+            raise StopIteration
+        self.given += 1
+        return self.given - 1
+
+    def state_dict(self):
+        return {"given": self.given}
+
+    def load_state_dict(self, state):
+        assert self.given == 0, "iter() comes first"
+        self.given = state["given"]
+
+
+class CountsEpochs(Resumable):
+    """What it gives depends on how often it has been read."""
+
+    epoch = 0
+
+    def __iter__(self):
+        for value in super().__iter__():
+            yield [self.epoch, value]
+        self.epoch += 1
+        self.given = 0
+
+    def state_dict(self):
+        return {**super().state_dict(), "epoch": self.epoch}
+
+    def load_state_dict(self, state):
+        super().load_state_dict(state)
+        self.epoch = state["epoch"]
+
+
 def same(batch):
     return batch
