@@ -69,7 +69,7 @@ class ForkedLine {
  public:
   ForkedLine(const ByStage<StageSpec>& specs, std::uint64_t slot_bytes, std::uint64_t samples)
       : shape_(support::line_shape(specs)), pages_(control_bytes<P>(shape_)), flags_(4096) {
-    control_ = create_control<P>(pages_.data(), shape_, choose_wake_order<P>());
+    control_ = create_control<P>(pages_.data(), shape_, choose_wake_order<P>(shape_));
     set_end(control_, 0, samples, samples, 1);
     for (const StageShape& stage : shape_.stages) {
       const std::uint64_t slots = std::max<std::uint64_t>(stage.slots, 1);

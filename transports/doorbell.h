@@ -20,14 +20,19 @@
 //                moment pass a full barrier (membarrier(2)) between its bit and its look. A
 //                finisher that was before it has its watermark seen; one that was after it sees the
 //                bit. So a finish costs a plain store and a plain load.
-//   by_finisher  Where the kernel has no membarrier: a finisher moves the watermark by a seq_cst
-//                read-modify-write and looks by a seq_cst load, which pairs with the sleeper's
-//                seq_cst bit and look.
+//   by_finisher  A finisher moves the watermark by a seq_cst read-modify-write and looks by a
+//                seq_cst load, which pairs with the sleeper's seq_cst bit and look.
+//
+// The first costs a sleep 0.5 to 20 us, by how fast the machine interrupts its cores, and every
+// running process an interrupt; the second costs a finish tens of nanoseconds. So it is by_sleeper
+// where one replica finishes tasks of a few samples in order, if the kernel has membarrier, and
+// by_finisher for all other graphs (docs/decisions/wake_ups.md).
 
 #include <cstdint>
 
 #include "transports/limits.h"
 #include "transports/policy.h"
+#include "transports/shape.h"
 
 namespace brigade {
 
@@ -36,8 +41,13 @@ enum class WakeOrder : std::uint64_t { by_finisher = 0, by_sleeper = 1 };
 
 /// The creator of a control segment decides, for itself and for every process that it starts.
 template <class P>
-WakeOrder choose_wake_order() {
-  return P::join_barriers() ? WakeOrder::by_sleeper : WakeOrder::by_finisher;
+WakeOrder choose_wake_order(const SharedShape& shape) {
+  bool small = false;
+  for (const StageShape& stage : shape.stages) {
+    for (const QueueShape& queue : stage.queues)
+      small |= queue.in_order && queue.task <= kSmallTask;
+  }
+  return small && P::join_barriers() ? WakeOrder::by_sleeper : WakeOrder::by_finisher;
 }
 
 /// The futex of one replica, and what it sleeps for.

@@ -21,6 +21,9 @@ inline constexpr int kWaiterWords = kReplicasMax / 64;
 /// watermark's cache line away from whoever is about to move it.
 inline constexpr int kSpinPausesMax = 16;
 
+/// Samples of a task whose commit is worth saving a locked instruction.
+inline constexpr std::uint64_t kSmallTask = 8;
+
 inline constexpr std::uint64_t kNever = ~std::uint64_t{0};  ///< an end that is not known yet
 
 static_assert(kNumberBits + kStateBits + kOwnerBits <= 64, "a task word is one atomic word");

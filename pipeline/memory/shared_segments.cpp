@@ -64,7 +64,7 @@ Result<void> SharedSegments::create_control_segment(const ResumePoint& resume) {
   BRIGADE_ASSIGN(control_memory_, map_memory(control_file_.fd(), bytes, MapMode::read_write));
   BRIGADE_TRY(populate(control_memory_.data(), bytes, control_file_.fd(), 0));
   control_ = create_control<SystemPolicy>(control_memory_.data(), shape_,
-                                          choose_wake_order<SystemPolicy>());
+                                          choose_wake_order<SystemPolicy>(shape_));
   begin_at(plan_, resume, control_);
   return {};
 }

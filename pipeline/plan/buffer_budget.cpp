@@ -59,9 +59,10 @@ void add_slack(const RingDemand& demand, RingSlots& ring) {
   const std::uint64_t task_bytes = multiply_saturating(demand.writer.task, demand.slot_bytes);
   if (demand.writer.replicas > 1 && task_bytes <= kSlowTaskBytesMax)
     sum.add("ahead of a slow sample", claimed(demand.writer));
-  const std::uint64_t tasks = multiply_saturating(kRingTasksBusy, largest_task(demand));
+  const std::uint64_t busy =
+      std::max(kRingSlotsBusy, multiply_saturating(kRingTasksBusy, largest_task(demand)));
   sum.raise_to("to work longer between wake-ups",
-               std::min(tasks, kRingBytesBusy / std::max<std::uint64_t>(demand.slot_bytes, 1)));
+               std::min(busy, kRingBytesBusy / std::max<std::uint64_t>(demand.slot_bytes, 1)));
 }
 
 }  // namespace

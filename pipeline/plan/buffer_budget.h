@@ -12,14 +12,16 @@
 //   ahead of a slow sample   R x g of the writer again, where a task is at most 1 MiB: samples
 //                      become readable in order, so one slow sample would stop all other replicas
 //                      at once
-//   to work longer between wake-ups   until the ring holds 32 tasks of its largest neighbour or
-//                      1 MiB, whichever is less
+//   to work longer between wake-ups   until the ring holds 1,024 samples and 32 tasks of its
+//                      largest neighbour, or 1 MiB
 //   up to a multiple   slots are contiguous in every batch only when every task size that writes or
 //                      reads the ring divides it
 //
 // Why 1 MiB: a wake-up across cores costs 30 us, and on few cores a process works until its ring
 // is full or empty; 1 MiB of cheap samples is a few hundred microseconds of work, so that switching
 // costs percents, and it still stays in a level 2 cache. Rings of large batches get none of it.
+// Why 1,024 samples: tasks of one sample that take 0.1 us each fill 32 slots in a tenth of a
+// wake-up (docs/decisions/wake_ups.md).
 // Why the first four lines are the least that `buffers:` may ask for: with less, a replica that
 // has work could not start it. Pure functions.
 
@@ -33,6 +35,7 @@ namespace brigade {
 
 inline constexpr std::uint64_t kRingBytesBusy = 1 << 20;
 inline constexpr std::uint64_t kRingTasksBusy = 32;
+inline constexpr std::uint64_t kRingSlotsBusy = 1024;
 inline constexpr std::uint64_t kSlowTaskBytesMax = 1 << 20;
 
 /// One side of a ring.

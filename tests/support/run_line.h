@@ -196,8 +196,8 @@ class RunLine {
   void lay_out() {
     shape_ = shared_shape(plan_, resume_);
     memory_ = std::make_unique<LineMemory>(control_bytes<SystemPolicy>(shape_));
-    control_ =
-        create_control<SystemPolicy>(memory_->data(), shape_, choose_wake_order<SystemPolicy>());
+    control_ = create_control<SystemPolicy>(memory_->data(), shape_,
+                                            choose_wake_order<SystemPolicy>(shape_));
     for (const PlanStage& stage : plan_.stages) {
       if (!stage.has_ring) {
         rings_.emplace_back();

@@ -64,6 +64,25 @@ TEST_F(AttachControl, WakesSleepersInTheWayOfTheCreator) {
   EXPECT_THAT(refusal(shape_, bytes_), HasSubstr("names way 2 of waking sleepers"));
 }
 
+TEST(WakeOrderOf, AGraphGoesByItsSmallestTaskInOrder) {
+  if (!SystemPolicy::join_barriers()) GTEST_SKIP() << "this kernel has no membarrier";
+  const auto chosen = [](std::uint64_t task, bool in_order) {
+    SharedShape shape;
+    shape.stages.resize(2);
+    shape.stages[0].queues.resize(1);
+    shape.stages[0].queues[0].task = 64;
+    shape.stages[0].queues[0].in_order = true;
+    shape.stages[1].queues.resize(2);
+    shape.stages[1].queues[1].task = task;
+    shape.stages[1].queues[1].in_order = in_order;
+    return choose_wake_order<SystemPolicy>(shape);
+  };
+  EXPECT_EQ(chosen(1, true), WakeOrder::by_sleeper);
+  EXPECT_EQ(chosen(kSmallTask, true), WakeOrder::by_sleeper);
+  EXPECT_EQ(chosen(kSmallTask + 1, true), WakeOrder::by_finisher);
+  EXPECT_EQ(chosen(1, false), WakeOrder::by_finisher);
+}
+
 TEST_F(AttachControl, LeavesAllWordsAsTheyAre) {
   created_.stages[0].queues[0].watermark->level.value = 12;
   created_.index_spaces[0]->end.value = 99;

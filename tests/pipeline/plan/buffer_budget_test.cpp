@@ -51,7 +51,8 @@ TEST(Ring, OfLargeBatchesWrittenSlotBySlotIsThreeBatches) {
   EXPECT_EQ(ring.slots, 3u * 256);
 }
 
-TEST(Ring, OfCheapSamplesHoldsAMebibyteOr32Tasks) {
+TEST(Ring, OfCheapSamplesHoldsAMebibyteOr32TasksOf1024Samples) {
+  EXPECT_EQ(ring_of({"a", 1, 1}, {{"b", 1, 1}}, 40).slots, 1024u);
   const RingSlots small = ring_of({"a", 1, 64}, {{"b", 1, 64}}, 40);
   EXPECT_EQ(small.slots, 32u * 64);
   const RingSlots larger = ring_of({"a", 1, 64}, {{"b", 1, 64}}, 1024);
