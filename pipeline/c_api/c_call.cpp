@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/printable.h"
 #include "pipeline/cli/help/version.h"
 
 namespace brigade::c_api {
@@ -23,7 +24,8 @@ brigade_status fail(brigade_status status, std::string_view message) noexcept {
   LastError& last = last_error();
   last.fixed = nullptr;
   try {
-    last.message = message;
+    // Paths, file names and texts of stages are in it. A graph's mistakes have lines of ours.
+    last.message = status == BRIGADE_ERROR_GRAPH ? printable_lines(message) : printable(message);
   } catch (const std::bad_alloc&) {
     last.fixed = "out of memory";
   }

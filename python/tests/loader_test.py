@@ -237,6 +237,20 @@ class BadUse(unittest.TestCase):
             for _ in loader:
                 pass
 
+    def test_foreign_text_of_a_failed_run_is_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder, "odd\n\x1b[31m.csv")
+            table.write_text("x\nred\x1b[32m\n")
+            failing = {"brigade": 1, "stages": {
+                "rows": {"producer": "csv", "batch": 1,
+                         "params": {"file": str(table), "columns": {"x": "x"}}},
+                "end": {"consumer": "count", "from": "rows"}}}
+            with brigade.Loader(failing, output="end", tensors="dlpack") as loader:
+                with self.assertRaises(brigade.RunError) as raised:
+                    next(iter(loader))
+        self.assertIn(r"odd\n\x1b[31m.csv:2:1: expected a number", str(raised.exception))
+        self.assertTrue(str(raised.exception).isprintable())
+
     def test_two_threads(self):
         slow = graph(work={"params": {"ms": 20}})
         with open_loader(slow) as loader:

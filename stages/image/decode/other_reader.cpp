@@ -20,8 +20,12 @@ bool is_pnm(std::string_view bytes) {
   return bytes.size() > 2 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
          (bytes[2] == '#' || bytes[2] == ' ' || (bytes[2] >= '\t' && bytes[2] <= '\r'));
 }
+bool has_at(std::string_view bytes, std::size_t at, std::string_view what) {
+  return bytes.size() >= at && bytes.substr(at).starts_with(what);
+}
+
 bool is_webp(std::string_view bytes) {
-  return bytes.starts_with("RIFF") && bytes.substr(8).starts_with("WEBP");
+  return bytes.starts_with("RIFF") && has_at(bytes, 8, "WEBP");
 }
 bool is_tiff(std::string_view bytes) {
   return bytes.starts_with("II*\0"sv) || bytes.starts_with("MM\0*"sv) ||
@@ -57,7 +61,7 @@ Error no_image(std::string_view bytes) {
   for (const OtherKind& kind : kOtherKinds)
     if (what.empty() && bytes.starts_with(kind.begin))
       what = concat("it is a ", kind.name, " file");
-  if (bytes.substr(4).starts_with("ftyp")) what = "it is a HEIF, AVIF or video file";
+  if (has_at(bytes, 4, "ftyp")) what = "it is a HEIF, AVIF or video file";
   if (what.empty()) {
     what = "it begins with";
     for (const char c : bytes.substr(0, kShownBytes))

@@ -190,6 +190,8 @@ TEST_F(OtherReaderTest, OneReaderReadsEveryFormatInTurn) {
 TEST_F(OtherReaderTest, SaysWhatIsNotRead) {
   const std::string begin = "it is no JPEG, PNG, WebP, TIFF, BMP or PNM file: ";
   EXPECT_EQ(error_of("hello"), begin + "it begins with 68 65 6c 6c 6f");
+  EXPECT_EQ(error_of("hel"), begin + "it begins with 68 65 6c");
+  EXPECT_EQ(error_of("RIFF\1"), begin + "it begins with 52 49 46 46 01");
   EXPECT_EQ(error_of("GIF89a..."), begin + "it is a GIF file");
   EXPECT_EQ(error_of("Pf\n2 2\n-1\n"), begin + "it is a PFM file");
   EXPECT_EQ(error_of("P7\nWIDTH 1\n"), begin + "it is a PAM file");
