@@ -17,6 +17,8 @@ inline constexpr int kJsonDepthMax = 100;  ///< lists and objects in each other;
 /// Errors, to be read after the text's name: "is no JSON", "is nested deeper than 100 levels".
 template <class Json = nlohmann::json>
 Result<Json> parse_json(std::string_view text) {
+  // The library takes a zero byte for the end, and whatever follows it for nothing.
+  if (text.find('\0') != text.npos) return Error{"is no JSON"};
   bool too_deep = false;
   using Event = typename Json::parse_event_t;
   // `depth`: of what an event lies in.
