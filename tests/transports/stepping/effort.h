@@ -6,10 +6,11 @@ namespace brigade::stepping {
 
 /// How much to explore. The short form is part of every test run, the long one of `./dev chaos`.
 struct Effort {
-  int detours;                ///< without a death
-  int detours_around_death;   ///< and with one
-  std::uint64_t runs_max;     ///< of one enumeration
-  std::uint64_t random_runs;  ///< of one scenario
+  int detours;                         ///< without a death
+  int detours_around_death;            ///< and with one
+  std::uint64_t runs_max;              ///< of one enumeration
+  std::uint64_t runs_of_second_order;  ///< at least, where the first wake order took them all
+  std::uint64_t random_runs;           ///< of one scenario
 };
 
 extern const Effort kEffort;
