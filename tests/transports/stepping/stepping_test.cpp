@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/planned_shape.h"
 #include "tests/transports/stepping/explore.h"
 #include "tests/transports/stepping/stepped_line.h"
 
@@ -85,6 +86,48 @@ INSTANTIATE_TEST_SUITE_P(Lines, EveryLine,
                                          kTwoToTwoOfTwo, kBatches, kBroadcast, kZip, kFixed,
                                          kFanOut, kZipOfFanOuts, kProgram, kProgramOfBatches),
                          [](const auto& line) { return line.param.name; });
+
+/// What the protocol goes by, in words: a failure says what differs.
+std::string words_of(const SharedShape& shape) {
+  std::string text = concat(shape.index_spaces, " index spaces, ", shape.replicas, " replicas\n");
+  for (const DerivedIndexSpace& of : shape.derived)
+    text += concat("  ", of.index_space.value(), ": ", of.fan_out, " of ", of.above.value(), "\n");
+  for (const StageShape& stage : shape.stages) {
+    text += concat(stage.first_replica, "+", stage.replicas, " slots ", stage.slots, " fan-out ",
+                   stage.fan_out, stage.source ? " source" : "",
+                   stage.application ? " application" : "", "\n");
+    for (const QueueShape& queue : stage.queues) {
+      text += concat("  task ", queue.task, " window ", queue.window, " space ",
+                     queue.index_space.value(), queue.in_order ? " in order" : "",
+                     queue.fixed ? " fixed" : "", " from");
+      for (const StageNumber input : queue.inputs) text += concat(" ", input.value());
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+TEST_P(EveryLine, HasTheShapeThatThePlannerGivesIt) {
+  ByStage<StageSpec> specs = GetParam().stages;
+  SharedShape planned = support::planned_line(specs);
+  const SharedShape made = support::line_shape(specs);
+  EXPECT_EQ(words_of(made), words_of(planned));
+  // Beside it: lists, which tests keep short, and counters.
+  planned.replica_extra_bytes = made.replica_extra_bytes;
+  planned.epoch_ends = made.epoch_ends;
+  for (const StageNumber s : planned.stages.numbers()) {
+    planned.stages[s].skips_max = made.stages[s].skips_max;
+    planned.stages[s].quarantine_max = made.stages[s].quarantine_max;
+  }
+  EXPECT_EQ(made.hash(), planned.hash());  // words_of() has forgotten nothing
+}
+
+TEST(LineShape, ThatIsNotThePlannersIsNoticed) {
+  ByStage<StageSpec> specs = kOneTwoOne.stages;
+  const SharedShape planned = support::planned_line(specs);
+  ++specs[1].slots;  // and with it the window
+  EXPECT_NE(words_of(support::line_shape(specs)), words_of(planned));
+}
 
 // What waits in its work for those below it must have woken them.
 const Line kTwoBatches = {"readers_of_two_and_three",
