@@ -38,7 +38,25 @@ const std::vector<SweptSpec>& specs() {
       {"merge",
        {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {1, 1, 4, {}, true}, {1, 2, 0, {2}, true}},
        3,
-       2}};
+       2},
+      {"whichever_is_there",
+       {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {2, 1, 0, {0}}},
+       4,
+       0,
+       WakeOrder::by_finisher,
+       Interleave::any},
+      {"turns_of_epochs",
+       {{1, 1, 2, {}, true}, {1, 1, 2, {}, true}, {2, 1, 0, {0}}},
+       4,
+       0,
+       WakeOrder::by_sleeper,
+       Interleave::epochs},
+      {"cache",
+       {{1, 1, 2, {}, true}, {2, 1, 2, {0}}, {1, 1, 0, {1}, true}},
+       4,
+       0,
+       WakeOrder::by_finisher,
+       Interleave::cache}};
   return all;
 }
 
@@ -50,9 +68,10 @@ const SweptSpec& spec_named(const std::string& name) {
   return specs()[0];
 }
 
-/// The stages whose replica 0 is the victim; of a merge that one.
+/// The stages whose replica 0 is the victim; of a merge or a join that one.
 std::vector<StageNumber> victims(const SweptSpec& spec) {
   if (spec.merged > 0) return {StageNumber(spec.merged)};
+  if (spec.join) return {spec.joined_stage()};
   std::vector<StageNumber> stages;
   for (const StageNumber s : spec.stages.numbers()) stages.push_back(s);
   return stages;
@@ -151,6 +170,9 @@ const Omission kOmissions[] = {
      true},
     {"ring", "two_to_two", [](Aftermath& a) { a.rules.ring = false; }, true},
     {"ring_in_order", "one_to_one_in_order", [](Aftermath& a) { a.rules.ring = false; }},
+    {"reopen_in_a_merge", "whichever_is_there", [](Aftermath& a) { a.rules.reopen = false; }},
+    {"reopen_in_turns", "turns_of_epochs", [](Aftermath& a) { a.rules.reopen = false; }},
+    {"settle_in_a_cache", "cache", [](Aftermath& a) { a.rules.settle = false; }},
     {"restart_before_repair", "two_to_two",
      [](Aftermath& a) { a.restart = Restart::before_repair; }}};
 

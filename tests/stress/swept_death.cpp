@@ -13,9 +13,9 @@ struct Hangs {};  // thrown out of a wait that nobody ends
 
 }  // namespace
 
-bool SweptLine::is_committed(StageNumber stage, std::uint64_t task) const {
-  const QueueShape& shape = shape_of(stage).queues[0];
-  const QueueWords<H>& queue = control_.stages[stage].queues[0];
+bool SweptLine::is_committed(StageNumber stage, QueueNumber number, std::uint64_t task) const {
+  const QueueShape& shape = shape_of(stage).queues[number];
+  const QueueWords<H>& queue = control_.stages[stage].queues[number];
   if (queue.watermark->level.value.load() >= (task + 1) * shape.task) return true;
   if (shape.in_order) return false;
   const auto seen = queue.table.read(queue.table.word(task).load(), task);
@@ -24,13 +24,16 @@ bool SweptLine::is_committed(StageNumber stage, std::uint64_t task) const {
 
 /// A task that is committed in memory and was not finished by a hand was finished by the dead.
 void SweptLine::note_commits_of_victim() {
-  auto& finished = worker_pool_.finished[victim_stage_];
-  const std::uint64_t tasks = end_of(victim_stage_) / shape_of(victim_stage_).queues[0].task;
-  for (std::uint64_t task = 0; task < tasks; ++task) {
-    if (is_committed(victim_stage_, task)) {
-      finished[task] = std::max(finished[task], 1);
-    } else if (finished[task] != 0) {
-      say(concat("task ", task, " was done and is not any more"));
+  const auto& queues = shape_of(victim_stage_).queues;
+  for (const QueueNumber queue : queues.numbers()) {
+    auto& finished = worker_pool_.finished[victim_stage_][queue];
+    const std::uint64_t tasks = end_of(victim_stage_, queue) / queues[queue].task;
+    for (std::uint64_t task = 0; task < tasks; ++task) {
+      if (is_committed(victim_stage_, queue, task)) {
+        finished[task] = std::max(finished[task], 1);
+      } else if (finished[task] != 0) {
+        say(concat("task ", task, " was done and is not any more"));
+      }
     }
   }
 }
@@ -90,8 +93,8 @@ void SweptLine::run_to_the_end() {
 
 // --- what must hold ------------------------------------------------------------------------------
 
-std::uint64_t SweptLine::end_of(StageNumber stage) const {
-  const IndexSpaceNumber index_space = shape_of(stage).queues[0].index_space;
+std::uint64_t SweptLine::end_of(StageNumber stage, QueueNumber queue) const {
+  const IndexSpaceNumber index_space = shape_of(stage).queues[queue].index_space;
   return control_.index_spaces[index_space]->end.value.load();
 }
 
@@ -111,26 +114,29 @@ void SweptLine::check_the_end() {
           say(concat("waiter bits were left on a watermark of stage ", s.value()));
       }
     }
-    if (queue_level(control_, s, 0) != end_of(s)) say(concat("stage ", s.value(), " ended early"));
-    if (!is_merge(s)) check_stage(s);
+    for (const QueueNumber queue : shape_of(s).queues.numbers()) {
+      if (queue_level(control_, s, queue) != end_of(s, queue))
+        say(concat("stage ", s.value(), " ended early"));
+      if (!is_merge(s)) check_queue(s, queue);
+    }
   }
   if (spec_.merged > 0) check_merge();
 }
 
-void SweptLine::check_stage(StageNumber stage) {
-  const std::uint64_t end = end_of(stage);
-  for (std::uint64_t task = 0; task < end / shape_of(stage).queues[0].task; ++task) {
-    const int finished = worker_pool_.finished[stage][task];
+void SweptLine::check_queue(StageNumber stage, QueueNumber queue) {
+  const std::uint64_t end = end_of(stage, queue);
+  for (std::uint64_t task = 0; task < end / shape_of(stage).queues[queue].task; ++task) {
+    const int finished = worker_pool_.finished[stage][queue][task];
     if (finished == 1) continue;
     say(concat("task ", task, " of stage ", stage.value(), " was finished ", finished, " times"));
   }
-  for (const StageNumber input : shape_of(stage).queues[0].inputs) {
+  for (const StageNumber input : shape_of(stage).queues[queue].inputs) {
     if (is_merge(input)) continue;
     std::uint64_t full = 0;
     for (std::uint64_t sample = 0; sample < end; ++sample) {
-      full += must_be_empty(stage, sample * shape_of(stage).fan_out) ? 0 : 1;
+      full += must_be_empty(input, sample) ? 0 : 1;
     }
-    check_audit(input, stage, 0, full);
+    check_audit(input, stage, queue, full);
   }
 }
 

@@ -24,6 +24,26 @@ Mapping shared_memory(std::uint64_t bytes) {
   return memory;
 }
 
+/// Two index spaces, each with a task queue of the stage that joins them.
+void add_second_queue(const SweptSpec& spec, SharedShape& shape) {
+  shape.index_spaces = 2;
+  StageShape& joined = shape.stages[spec.joined_stage()];
+  joined.interleave = *spec.join;
+  QueueShape second = joined.queues[0];
+  if (spec.join == Interleave::cache) {  // the first gives, the second keeps
+    joined.source = true;
+    joined.queues[0].inputs.clear();
+    joined.queues[0].index_space = 1;
+    second.window = shape.stages[0].slots / second.task;
+    shape.stages.back().queues[0].index_space = 1;
+  } else {
+    second.inputs = {1};
+    second.index_space = 1;
+    shape.stages[1].queues[0].index_space = 1;
+  }
+  joined.queues.push_back(second);
+}
+
 }  // namespace
 
 SweptLine::SweptLine(const SweptSpec& spec, StageNumber victim_stage)
@@ -34,6 +54,8 @@ SweptLine::SweptLine(const SweptSpec& spec, StageNumber victim_stage)
     offsets.push_back(bytes_);
     bytes_ += ring_bytes(stage);
   }
+  const std::uint64_t kept_at = bytes_;
+  if (spec.join == Interleave::cache) bytes_ += spec.samples * sizeof(*kept_);
   memory_ = shared_memory(bytes_);
   section_memory_ = shared_memory(sizeof(int));
   section_ = reinterpret_cast<volatile int*>(section_memory_.data());
@@ -43,12 +65,14 @@ SweptLine::SweptLine(const SweptSpec& spec, StageNumber victim_stage)
     rings_.emplace_back(memory_.data() + offsets[s], std::max<std::uint64_t>(slots, 1),
                         std::vector<SlotArray>{{slots * sizeof(SlotHeader), kSweptPayloadBytes}});
   }
-  for (int d = 0; d < std::max(1, spec.merged); ++d) {
-    set_end(control_, IndexSpaceNumber(d), spec.samples, spec.samples, 1);
+  kept_ = reinterpret_cast<std::atomic<std::uint64_t>*>(memory_.data() + kept_at);
+  const std::uint64_t epochs = spec.join == Interleave::epochs ? kSweptEpochs : 1;
+  for (int d = 0; d < (spec.join ? 2 : std::max(1, spec.merged)); ++d) {
+    set_end(control_, IndexSpaceNumber(d), spec.samples / epochs, spec.samples / epochs, epochs);
   }
   HandsPolicy::rung.clear();
   for (const StageNumber s : shape_.stages.numbers()) {
-    worker_pool_.finished.emplace_back(kTasksMax);
+    worker_pool_.finished.emplace_back(shape_of(s).queues.size(), std::vector<int>(kTasksMax));
     for (int r = 0; r < shape_of(s).replicas; ++r) worker_pool_.hands.push_back(new_hand(s, r));
   }
 }
@@ -57,6 +81,7 @@ SweptLine::SweptLine(const SweptSpec& spec, StageNumber victim_stage)
 /// spaces apart.
 SharedShape SweptLine::shape_from(const SweptSpec& spec) {
   SharedShape shape = support::line_shape(spec.stages);
+  if (spec.join) add_second_queue(spec, shape);
   if (spec.merged == 0) return shape;
   const IndexSpaceNumber merged(spec.merged);
   shape.index_spaces = spec.merged + 1;
@@ -79,7 +104,7 @@ SharedShape SweptLine::shape_from(const SweptSpec& spec) {
 }
 
 SweptLine::Hand SweptLine::new_hand(StageNumber stage, int replica) {
-  Hand hand{Channel<H>(control_, stage, 0, replica), stage, replica};
+  Hand hand{queues_of(control_, stage, replica), stage, replica};
   if (is_merge(stage)) hand.state = Hand::State::left;  // it lives in live_as_merge()
   return hand;
 }
@@ -110,16 +135,15 @@ bool SweptLine::move(Hand& hand) {
       break;
     case Hand::State::asleep: {
       if (!hand.rung) return false;
-      const Attempt<H> attempt = hand.channel.try_claim();
-      if (hand.waits_on != nullptr) {
-        clear_waiter(hand.waits_on->waiters, shape_of(hand.stage).first_replica + hand.replica);
-      }
+      const Attempt<H> attempt = hand.queues.try_claim();
+      for (Watermark<H>* watermark : hand.waits_on)
+        clear_waiter(watermark->waiters, shape_of(hand.stage).first_replica + hand.replica);
       hand.state = Hand::State::looking;
       found(hand, attempt);
       break;
     }
     case Hand::State::looking: {
-      const Attempt<H> attempt = hand.channel.try_claim();
+      const Attempt<H> attempt = hand.queues.try_claim();
       if (attempt.look == Look::blocked) {
         lie_down(hand, attempt);
       } else {
@@ -134,20 +158,24 @@ bool SweptLine::move(Hand& hand) {
 
 /// As claim_or_wait() does it, up to the system call.
 void SweptLine::lie_down(Hand& hand, const Attempt<H>& blocked) {
-  Watermark<H>* const watermark = blocked.blocked_on;
   const int global = shape_of(hand.stage).first_replica + hand.replica;
+  const auto also = hand.queues.watched();
+  const std::uint64_t until = also.empty() ? blocked.until : 0;
   hand_out_wakes();
-  control_.doorbells[global].until.store(blocked.until);
-  if (watermark != nullptr) set_waiter(watermark->waiters, global);
-  const Attempt<H> again = hand.channel.try_claim();
-  if (again.look == Look::blocked && again.blocked_on == watermark &&
-      again.until >= blocked.until) {
+  control_.doorbells[global].until.store(until);
+  hand.waits_on.assign(also.begin(), also.end());
+  if (blocked.blocked_on != nullptr) hand.waits_on.push_back(blocked.blocked_on);
+  for (Watermark<H>* watermark : hand.waits_on) set_waiter(watermark->waiters, global);
+  const Attempt<H> again = hand.queues.try_claim();
+  const bool watched = again.blocked_on == blocked.blocked_on ||
+                       std::find(hand.waits_on.begin(), hand.waits_on.end(), again.blocked_on) !=
+                           hand.waits_on.end();
+  if (again.look == Look::blocked && watched && again.until >= until) {
     hand.state = Hand::State::asleep;
-    hand.waits_on = watermark;
     hand.rung = false;
     return;
   }
-  if (watermark != nullptr) clear_waiter(watermark->waiters, global);
+  for (Watermark<H>* watermark : hand.waits_on) clear_waiter(watermark->waiters, global);
   found(hand, again);
 }
 
@@ -156,25 +184,27 @@ void SweptLine::found(Hand& hand, const Attempt<H>& attempt) {
     hand.state = Hand::State::left;
   }
   if (attempt.look != Look::claimed) return;
+  hand.queue = hand.queues.queue();
   for (const Hand& other : worker_pool_.hands) {
     if (other.state == Hand::State::holding && other.stage == hand.stage &&
-        other.task == attempt.task) {
+        other.queue == hand.queue && other.task == attempt.task) {
       say(concat("task ", attempt.task, " of stage ", hand.stage.value(), " is in two hands"));
     }
   }
-  if (is_committed(hand.stage, attempt.task) || attempt.task >= kTasksMax) {
+  check_turn(hand.stage, hand.queue, attempt.task);
+  if (is_committed(hand.stage, hand.queue, attempt.task) || attempt.task >= kTasksMax) {
     return say(
         concat("task ", attempt.task, " of stage ", hand.stage.value(), " was claimed when done"));
   }
   hand.state = Hand::State::holding;
   hand.task = attempt.task;
-  spoil_slots(hand.stage, hand.task);  // half written, should anybody look
+  spoil_slots(hand.stage, hand.queue, hand.task);  // half written, should anybody look
 }
 
 void SweptLine::complete_task(Hand& hand) {
-  const SlotCounts counts = work(hand.stage, hand.task);
-  hand.channel.finish(hand.task, counts);
-  ++worker_pool_.finished[hand.stage][hand.task];
+  const SlotCounts counts = work(hand.stage, hand.queue, hand.task);
+  hand.queues.finish(hand.task, counts);
+  ++worker_pool_.finished[hand.stage][hand.queue][hand.task];
   hand.state = Hand::State::looking;
 }
 
@@ -199,9 +229,8 @@ void SweptLine::play(int steps, std::uint64_t seed) {
     move(worker_pool_.hands[static_cast<int>(random() % worker_pool_.hands.size())]);
   Hand& hand = worker_pool_.hands[victim()];
   if (hand.state == Hand::State::holding) complete_task(hand);
-  if (hand.state == Hand::State::asleep && hand.waits_on != nullptr) {
-    clear_waiter(hand.waits_on->waiters, victim());
-  }
+  if (hand.state == Hand::State::asleep)
+    for (Watermark<H>* watermark : hand.waits_on) clear_waiter(watermark->waiters, victim());
   hand_out_wakes();
   hand.state = Hand::State::left;  // from here on it is the process that lives
 }

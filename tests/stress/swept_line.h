@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "transports/audit.h"
 #include "transports/channel.h"
 #include "transports/flat_map_run.h"
+#include "transports/joined_queues.h"
 #include "transports/memory_file.h"
 #include "transports/wait.h"
 
@@ -48,7 +50,13 @@ struct SweptSpec {
   std::uint64_t samples = 8;
   int merged = 0;  ///< sources 0 .. merged-1 are numbered anew by the stage after them; 0: none
   WakeOrder order = WakeOrder::by_sleeper;
+  /// A line with a stage that has two task queues: its last one, which reads the first two, or
+  /// under `cache` its second one, which keeps what it reads and gives what it has kept.
+  std::optional<Interleave> join = {};
 
+  StageNumber joined_stage() const {
+    return join == Interleave::cache ? StageNumber(1) : StageNumber(2);
+  }
   friend void PrintTo(const SweptSpec& spec, std::ostream* out) { *out << spec.name; }
 };
 
@@ -67,6 +75,9 @@ enum class Section : int { claim, wait, work, finish, journal, count_ };
 
 inline constexpr std::uint64_t kSweptPayloadWords = 4;
 inline constexpr std::uint64_t kSweptPayloadBytes = kSweptPayloadWords * sizeof(std::uint64_t);
+
+/// Of a line whose epochs have turns.
+inline constexpr std::uint64_t kSweptEpochs = 2;
 
 inline bool is_swept_empty(std::uint64_t sample) { return sample % 3 == 1; }
 /// How many outputs a merge makes of a sample, and what they are; never 0, which is padding.
@@ -112,19 +123,20 @@ class SweptLine {
 
   struct Hand {
     enum class State : std::uint8_t { looking, holding, asleep, left };
-    Channel<H> channel;
+    JoinedQueues<H> queues;
     StageNumber stage = 0;
     int replica = 0;
     State state = State::looking;
+    QueueNumber queue = 0;
     std::uint64_t task = 0;
-    Watermark<H>* waits_on = nullptr;
+    std::vector<Watermark<H>*> waits_on = {};
     bool rung = false;
   };
   /// Everything that changes and is not in shared memory.
   struct WorkerPool {
     ByReplica<Hand> hands;
-    ByStage<std::vector<int>> finished;  // by task
-    std::vector<std::uint64_t> seen;     // by the reader of a merge
+    ByStage<ByQueue<std::vector<int>>> finished;  // by task
+    std::vector<std::uint64_t> seen;              // by the reader of a merge
     std::string problem;
   };
 
@@ -159,10 +171,13 @@ class SweptLine {
     void end_wait(Cause) {}
   };
 
-  SlotCounts work(StageNumber stage, std::uint64_t task);
+  SlotCounts work(StageNumber stage, QueueNumber queue, std::uint64_t task);
+  void check_turn(StageNumber stage, QueueNumber queue, std::uint64_t task);
   SlotState check_input(StageNumber input, std::uint64_t number);
   void write_slot(StageNumber stage, const SlotHeader& header);
-  void spoil_slots(StageNumber stage, std::uint64_t task);
+  void spoil_slots(StageNumber stage, QueueNumber queue, std::uint64_t task);
+  template <class P>
+  JoinedQueues<P> queues_of(Control<P>& control, StageNumber stage, int replica);
   bool must_be_empty(StageNumber stage, std::uint64_t slot) const;
   void enter(Section section) { *section_ = static_cast<int>(section); }
   template <class P>
@@ -172,13 +187,13 @@ class SweptLine {
   void live_as_merge_in_hands();
 
   void note_commits_of_victim();
-  bool is_committed(StageNumber stage, std::uint64_t task) const;
+  bool is_committed(StageNumber stage, QueueNumber queue, std::uint64_t task) const;
   void check_bits_of_victim();
   void check_the_end();
-  void check_stage(StageNumber stage);
+  void check_queue(StageNumber stage, QueueNumber queue);
   void check_audit(StageNumber writer, StageNumber reader, QueueNumber queue, std::uint64_t full);
   void check_merge();
-  std::uint64_t end_of(StageNumber stage) const;
+  std::uint64_t end_of(StageNumber stage, QueueNumber queue) const;
 
   const SweptSpec spec_;
   const StageNumber victim_stage_;
@@ -189,6 +204,7 @@ class SweptLine {
   std::uint64_t bytes_ = 0;
   Control<H> control_;
   ByStage<SlotRing> rings_;
+  std::atomic<std::uint64_t>* kept_ = nullptr;  // by sample, of a cache
   WorkerPool worker_pool_;
 };
 

@@ -33,10 +33,11 @@ void SweptLine::write_slot(StageNumber stage, const SlotHeader& header) {
   for (std::uint64_t i = 0; i < kSweptPayloadWords; ++i) words[i] = payload_word(header.id, i);
 }
 
-void SweptLine::spoil_slots(StageNumber stage, std::uint64_t task) {
+void SweptLine::spoil_slots(StageNumber stage, QueueNumber queue, std::uint64_t task) {
   const StageShape& shape = shape_of(stage);
   const std::uint64_t slots = shape.queues[0].task * shape.fan_out;
-  for (std::uint64_t slot = task * slots; shape.slots > 0 && slot < (task + 1) * slots; ++slot) {
+  if (shape.slots == 0 || queue > 0) return;
+  for (std::uint64_t slot = task * slots; slot < (task + 1) * slots; ++slot) {
     *rings_[stage].headers(slot) = {kNever, 0, 0, 0, SlotState::pad, {}};
   }
 }
@@ -58,15 +59,29 @@ SlotState SweptLine::check_input(StageNumber input, std::uint64_t number) {
   return header.state;
 }
 
+/// Every task of every turn before that of this one is done.
+void SweptLine::check_turn(StageNumber stage, QueueNumber queue, std::uint64_t task) {
+  if (spec_.join != Interleave::epochs || stage != spec_.joined_stage()) return;
+  const std::uint64_t tasks = spec_.samples / kSweptEpochs / shape_of(stage).queues[queue].task;
+  for (const QueueNumber other : shape_of(stage).queues.numbers()) {
+    const std::uint64_t epochs = task / tasks + (other < queue ? 1 : 0);
+    for (std::uint64_t before = 0; other != queue && before < epochs * tasks; ++before) {
+      if (!is_committed(stage, other, before))
+        say(concat("task ", task, " of queue ", queue.value(), " comes before its turn"));
+    }
+  }
+}
+
 /// Reads the inputs of a task and writes its slots; the same in the victim and in the hands.
-SlotCounts SweptLine::work(StageNumber stage, std::uint64_t task) {
+SlotCounts SweptLine::work(StageNumber stage, QueueNumber queue, std::uint64_t task) {
   const StageShape& shape = shape_of(stage);
-  const std::uint64_t size = shape.queues[0].task;
+  const bool caches = spec_.join == Interleave::cache && stage == spec_.joined_stage();
+  const auto& inputs = shape.queues[queue].inputs;
+  const std::uint64_t size = shape.queues[queue].task;
   SlotCounts counts;
   for (std::uint64_t sample = task * size; sample < (task + 1) * size; ++sample) {
-    SlotState state = shape.queues[0].inputs.empty() && is_swept_empty(sample) ? SlotState::empty
-                                                                               : SlotState::full;
-    for (const StageNumber input : shape.queues[0].inputs) {
+    SlotState state = inputs.empty() && is_swept_empty(sample) ? SlotState::empty : SlotState::full;
+    for (const StageNumber input : inputs) {
       const SlotState above = check_input(input, sample);
       if (above != SlotState::full) state = above;
       if (is_merge(input)) {
@@ -74,13 +89,31 @@ SlotCounts SweptLine::work(StageNumber stage, std::uint64_t task) {
       }
     }
     if (state != SlotState::full) ++(state == SlotState::pad ? counts.pads : counts.empty_slots);
-    for (std::uint64_t i = 0; shape.slots > 0 && i < shape.fan_out; ++i) {
+    if (caches && queue == 1) kept_[sample].store(1, std::memory_order_release);
+    if (caches && queue == 0 && kept_[sample].load(std::memory_order_acquire) == 0)
+      say(concat("sample ", sample, " was given and is not kept"));
+    for (std::uint64_t i = 0; shape.slots > 0 && queue == 0 && i < shape.fan_out; ++i) {
       const std::uint64_t slot = sample * shape.fan_out + i;
       write_slot(stage, {slot, slot, support::expected_value(shape_, stage, slot), 0, state, {}});
     }
   }
   return counts;
 }
+
+template <class P>
+JoinedQueues<P> SweptLine::queues_of(Control<P>& control, StageNumber stage, int replica) {
+  JoinedQueues<P> queues(control, stage, replica);
+  if (spec_.join == Interleave::cache && stage == spec_.joined_stage()) {
+    queues.give_up_to([this, stage] {
+      std::uint64_t number = queue_level(control_, stage, 0);
+      while (number < spec_.samples && kept_[number].load(std::memory_order_acquire) != 0) ++number;
+      return number;
+    });
+  }
+  return queues;
+}
+
+template JoinedQueues<HandsPolicy> SweptLine::queues_of(Control<HandsPolicy>&, StageNumber, int);
 
 // --- its life ----------------------------------------------------------------------------------
 
@@ -93,20 +126,22 @@ int SweptLine::live(int tasks, void (*watermark)()) {
 
 template <class P>
 int SweptLine::live_in_stage(Control<P>& control, int tasks, void (*watermark)()) {
-  Channel<P> channel(control, victim_stage_, 0, 0);
+  JoinedQueues<P> queues = queues_of(control, victim_stage_, 0);
   watermark();
   for (int i = 0; i < tasks; ++i) {
     enter(Section::claim);
-    Attempt<P> claim = channel.try_claim();
+    Attempt<P> claim = queues.try_claim();
     if (claim.look != Look::claimed) {
       enter(Section::wait);
-      claim = claim_or_wait<P>(control, victim(), 0, [&] { return channel.try_claim(); });
+      claim = claim_or_wait<P>(
+          control, victim(), 0, [&] { return queues.try_claim(); }, DoNothing{}, queues.watched());
     }
     if (claim.look == Look::ended) break;
     enter(Section::work);
-    const SlotCounts counts = work(victim_stage_, claim.task);
+    check_turn(victim_stage_, queues.queue(), claim.task);
+    const SlotCounts counts = work(victim_stage_, queues.queue(), claim.task);
     enter(Section::finish);
-    channel.finish(claim.task, counts);
+    queues.finish(claim.task, counts);
   }
   watermark();
   return worker_pool_.problem.empty() ? 0 : 1;
