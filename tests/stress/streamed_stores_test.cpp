@@ -7,6 +7,7 @@
 
 #include "tests/stress/stepped_process.h"
 #include "tests/support/number_line.h"
+#include "tests/support/program.h"
 
 namespace brigade::stress {
 namespace {
@@ -52,6 +53,34 @@ TEST(StreamedStores, AreOrderedAfterTheStagesCallAndBeforeTheWatermarkMoves) {
   EXPECT_EQ(before, 1);
   EXPECT_EQ(after, 0);
   munmap(page, 4096);
+}
+
+/// Fences in a program's thread while it submits a slot, or drops it.
+int fences_of_program(bool submits) {
+  SteppedProcess child([submits] {
+    const Program program;
+    auto run = program.start(
+        "stages:\n  tasks: {producer: application, tensors: {x: {dtype: i64, shape: [3]}}}\n"
+        "  end: {consumer: count, from: tasks}\n");
+    Input tasks = run->input("tasks");
+    auto slot = tasks.acquire();
+    SteppedProcess::mark();
+    const bool done = !submits || (**slot).submit().ok();
+    slot->reset();
+    SteppedProcess::mark();
+    return done && tasks.close().ok() && run->wait().ok() ? 0 : 1;
+  });
+  int fences = 0;
+  while (child.step() == SteppedProcess::State::stopped) fences += child.fenced() ? 1 : 0;
+  EXPECT_EQ(child.state(), SteppedProcess::State::ended);
+  EXPECT_EQ(child.leave(), 0);
+  return fences;
+}
+
+TEST(StreamedStores, OfAProgramAreOrderedWhenItSubmitsThem) {
+  if (!can_step()) GTEST_SKIP() << "no stepping here";
+  EXPECT_EQ(fences_of_program(true), 1);
+  EXPECT_EQ(fences_of_program(false), 0);  // so the one is that of submit()
 }
 
 }  // namespace
