@@ -36,11 +36,11 @@ SharedShape ends_shape() {
 
 }  // namespace
 
-EndsProgram::EndsProgram(bool late)
+EndsProgram::EndsProgram(bool late, WakeOrder order)
     : late_(late),
       shape_(ends_shape()),
       memory_(control_bytes<P>(shape_)),
-      control_(create_control<P>(memory_.data(), shape_, WakeOrder::by_sleeper)) {
+      control_(create_control<P>(memory_.data(), shape_, order)) {
   constexpr auto relaxed = std::memory_order_relaxed;
   control_.phase->value.store(static_cast<std::uint64_t>(Phase::running), relaxed);
   control_.index_spaces[1]->end.value.store(kEpochs, relaxed);

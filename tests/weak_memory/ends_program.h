@@ -22,7 +22,7 @@ namespace brigade::weak_memory {
 class EndsProgram : public Program {
  public:
   /// `late`: a mistake, an end is recorded after the first slot of the next epoch.
-  explicit EndsProgram(bool late);
+  EndsProgram(bool late, WakeOrder order);
 
   int threads() const override { return 2; }
   bool turn(int thread, uint16_t& from) override;

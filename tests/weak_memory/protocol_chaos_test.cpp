@@ -11,10 +11,17 @@ class EveryOldValueOfMore : public testing::TestWithParam<LineCase> {};
 
 TEST_P(EveryOldValueOfMore, HoldsEveryProperty) {
   if (!kFastBuild) GTEST_SKIP() << "slow build";
-  expect_good(GetParam(), kStatesMax);
+  LineCase line = GetParam();
+  line.states_min = 0;  // of one order
+  for (const WakeOrder order : {WakeOrder::by_sleeper, WakeOrder::by_finisher}) {
+    line.order = order;
+    expect_good(line, kStatesMax);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, EveryOldValueOfMore, testing::ValuesIn(large_lines()));
+
+INSTANTIATE_TEST_SUITE_P(Supervised, EveryOldValueOfMore, testing::ValuesIn(supervised_lines()));
 
 // An order that is stronger than the small lines need is so within wider bounds, too.
 class WeakerIsEnough : public testing::TestWithParam<WeakerCase> {

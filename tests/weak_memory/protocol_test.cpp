@@ -109,21 +109,24 @@ TEST(Journal, WhoseEntryMayComeAfterItsSequenceIsNoticed) {
 
 // --- ends of epochs, recorded by a stream, and the turns of who reads it
 
-model::Report ends_report(bool late, const Bounds& bounds, const Weaker& weaker) {
-  EndsProgram program(late);
+model::Report ends_report(bool late, WakeOrder order, const Bounds& bounds, const Weaker& weaker) {
+  EndsProgram program(late, order);
   Machine machine(program, bounds, weaker);
   return machine.explore(kStatesMax);
 }
 
 TEST(Ends, AreKnownBeforeAnySampleBeyondThem) {
-  const model::Report report = ends_report(false, {3, 2}, {});
-  print("ends", report);
-  EXPECT_EQ(report.violation, "");
-  EXPECT_GE(report.endings, 1u);
+  for (const WakeOrder order : {WakeOrder::by_sleeper, WakeOrder::by_finisher}) {
+    const model::Report report = ends_report(false, order, {3, 2}, {});
+    print(order == WakeOrder::by_sleeper ? "ends" : "ends_finishers_pay", report);
+    EXPECT_EQ(report.violation, "");
+    EXPECT_GE(report.endings, 1u);
+  }
 }
 
 TEST(Ends, ThatAreRecordedLateAreNoticed) {
-  EXPECT_NE(ends_report(true, {2, 1}, {}).violation, "");
+  for (const WakeOrder order : {WakeOrder::by_sleeper, WakeOrder::by_finisher})
+    EXPECT_NE(ends_report(true, order, {2, 1}, {}).violation, "");
 }
 
 }  // namespace
