@@ -30,21 +30,23 @@ constexpr int kRounds = 3;
 
 struct Size {
   const char* name;
-  int samples;        // of a batch
-  const char* shape;  // of a sample, bytes
+  int samples;            // of a batch
+  const char* shape;      // of a sample, bytes
+  const char* keys = "";  // of the source
 };
 constexpr Size kSizes[] = {
     {"1_KB_16_samples", 16, "[64]"},
     {"38.5_MB_16_samples", 16, "[896, 896, 3]"},
     {"1_KB_256_samples", 256, "[4]"},
     {"38.5_MB_256_samples", 256, "[224, 224, 3]"},
+    {"38.5_MB_256_samples_some_may_be_skipped", 256, "[224, 224, 3]", ", on_error: {skip: 1}"},
 };
 
 std::string graph(const Size& size) {
   return concat("stages:\n  numbers: {producer: synthetic, batch: ", size.samples,
                 ", buffers: ", kBatches, ", params: {count: ", kRounds * kBatches * size.samples,
-                ", dtype: u8, shape: ", size.shape,
-                "}}\n  train: {consumer: application, from: numbers}\n");
+                ", dtype: u8, shape: ", size.shape, "}", size.keys,
+                "}\n  train: {consumer: application, from: numbers}\n");
 }
 
 Result<std::int64_t> measure(const App& app, const Size& size) {

@@ -29,7 +29,8 @@ REFUSED = {
     "include/brigade": (("base",), ()),
     # Bytes between processes: no tensor, no stage.
     "transports": (("include/brigade",), tuple(
-        f"include/brigade/{name}.h" for name in ("check", "export", "random", "result", "text"))),
+        f"include/brigade/{name}.h"
+        for name in ("check", "export", "random", "result", "sample_info", "text"))),
     "stages": (("transports",), ()),
     "stages/api": (("transports",), ()),
     # A package includes the interface and itself.
@@ -86,7 +87,6 @@ NO_TEST = {
     "pipeline/plan/plan_fields.h": "plan_json_test writes and reads all of it",
     "include/brigade/c.h": "tests/pipeline/c_api calls all of it",
     "include/brigade/worker.h": "tests/conformance/exec_host.cpp calls it, and exec_test.py",
-    "pipeline/program/refusal.h": "output_queue_test.cpp and input_queue_test.cpp ask for it",
     "pipeline/c_api/show_tensor.h": "part of batch.cpp, input.cpp and worker.cpp",
     "pipeline/c_api/shared_end.h": "part of run.cpp and input.cpp",
     "pipeline/c_api/worker.cpp": "tests/conformance/exec_host.cpp calls it, and exec_test.py",

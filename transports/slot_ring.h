@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <brigade/check.h>
+#include <brigade/sample_info.h>
 
 namespace brigade {
 
@@ -19,15 +21,19 @@ enum class SlotState : std::uint8_t {
 };
 
 /// Written with the slot, before its task is DONE; immutable from then on until it is recycled.
-struct SlotHeader {
-  std::uint64_t number = 0;  ///< position in the stream
-  std::uint64_t index = 0;   ///< position in the epoch
-  std::uint64_t id = 0;      ///< index in the source
-  std::uint32_t epoch = 0;
+struct SlotHeader : SampleInfo {
   SlotState state = SlotState::pad;
   std::uint8_t reserved[3] = {};
 };
 static_assert(sizeof(SlotHeader) == 32, "the plan counts 32 bytes a slot");
+// So that headers that follow one another are an array of samples, too.
+static_assert(sizeof(SlotHeader) == sizeof(SampleInfo),
+              "the state lies where a sample has padding");
+
+/// Of slots that follow one another.
+inline std::span<const SampleInfo> samples_of(const SlotHeader* headers, std::uint64_t count) {
+  return {static_cast<const SampleInfo*>(headers), count};
+}
 
 /// Where an array lies in the ring.
 struct SlotArray {

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,13 +100,13 @@ class StageHarness {
   /// One sample.
   Result<HarnessCall> process(std::vector<HostTensor> sample, SampleInfo info = {},
                               std::string port = {}) {
-    Frame frame = frame_of(sample, {info}, false);
+    Frame frame = frame_of(sample, {&info, 1}, false);
     return run(frame, std::move(port));
   }
   /// One batch: dimension 0 of every tensor.
   Result<HarnessCall> process_batch(std::vector<HostTensor> batch, std::vector<SampleInfo> infos,
                                     std::string port = {}) {
-    Frame frame = frame_of(batch, std::move(infos), true);
+    Frame frame = frame_of(batch, infos, true);
     return run(frame, std::move(port));
   }
   Result<void> epoch_end(std::uint32_t epoch, std::string_view source = {}) {
@@ -131,7 +132,7 @@ class StageHarness {
   }
 
   template <class Body>
-  Result<HarnessCall> call(std::vector<SampleInfo> infos, std::int64_t slots, bool batched,
+  Result<HarnessCall> call(std::span<const SampleInfo> infos, std::int64_t slots, bool batched,
                            Body body) {
     HarnessCall out;
     const auto of_each = static_cast<std::int64_t>(of_each_);

@@ -5,22 +5,16 @@
 // Frame, which the runtime fills before each call; they die when process() returns.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <brigade/random.h>
+#include <brigade/sample_info.h>
 #include <brigade/tensor.h>
 
 namespace brigade {
-
-/// Which sample of the stream this is.
-struct SampleInfo {
-  std::uint64_t number = 0;  ///< position in the stream through all epochs (padding included)
-  std::uint64_t index = 0;   ///< position in its epoch
-  std::uint64_t id = 0;  ///< index in the source: the same sample has the same id in every epoch
-  std::uint32_t epoch = 0;
-};
 
 /// One tensor of a frame: `data` is that of the current record, `shape` includes the batch
 /// dimension for a per-batch stage.
@@ -39,11 +33,11 @@ struct Field {
 /// The memory behind Inputs and Outputs, prepared by the runtime. Stages do not touch it.
 struct Frame {
   std::vector<Field> fields;
-  std::vector<SampleInfo> infos;  ///< one per sample of the record; inputs only
-  std::int64_t samples = 1;       ///< samples in this record
-  bool batched = false;           ///< fields carry a batch dimension
-  std::int64_t written = -1;      ///< outputs: what Outputs::emit_samples() said; -1: nothing
-  std::string port;               ///< the source served (`join: epochs`, `merge`)
+  std::span<const SampleInfo> infos;  ///< one per sample of the record; inputs only
+  std::int64_t samples = 1;           ///< samples in this record
+  bool batched = false;               ///< fields carry a batch dimension
+  std::int64_t written = -1;          ///< outputs: what Outputs::emit_samples() said; -1: nothing
+  std::string port;                   ///< the source served (`join: epochs`, `merge`)
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< stream_id of the name that keys this stage's randoms
 

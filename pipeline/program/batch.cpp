@@ -21,7 +21,9 @@ std::size_t field_of(const Frame& frame, std::string_view name) {
 
 class CopiedBatch final : public HeldBatch {
  public:
-  explicit CopiedBatch(const Frame& from) : HeldBatch(copy_), copy_(from) {
+  explicit CopiedBatch(const Frame& from)
+      : HeldBatch(copy_), copy_(from), infos_(from.infos.begin(), from.infos.end()) {
+    copy_.infos = infos_;
     for (std::size_t f = 0; f < copy_.fields.size(); ++f) copy_field(from, f);
   }
   bool writable(const std::byte*) const override { return true; }
@@ -46,6 +48,7 @@ class CopiedBatch final : public HeldBatch {
   }
 
   Frame copy_;
+  std::vector<SampleInfo> infos_;
   std::vector<std::unique_ptr<void, Freed>> memory_;
 };
 

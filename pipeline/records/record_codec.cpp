@@ -17,6 +17,15 @@ namespace {
 
 constexpr std::size_t kScratchAlignment = 64;
 
+/// Of every input, slots `first` to `last`; without a branch for each.
+bool are_full(const std::vector<const SlotHeader*>& inputs, std::uint64_t first,
+              std::uint64_t last) {
+  bool full = true;
+  for (const SlotHeader* headers : inputs)
+    for (auto slot = first; slot <= last; ++slot) full &= headers[slot].state == SlotState::full;
+  return full;
+}
+
 /// Calls use(first, count) for each run of FULL slots.
 template <class Use>
 void for_each_run(const SlotStates& states, Use use) {
@@ -212,7 +221,7 @@ void RecordWindow::open_shapes() {
 
 RecordReader::RecordReader(const Plan& plan, const PlanStage& stage, const PlanQueue& queue,
                            const ByStage<SlotRing>& rings, bool empty_slots_possible)
-    : window_(queue.task, stage.batched) {
+    : empty_slots_possible_(empty_slots_possible), window_(queue.task, stage.batched) {
   for (const PlanInput& input : queue.inputs) {
     const PlanRing& plan_ring = plan.stages[input.stage].ring;
     rings_.push_back(&rings[input.stage]);
@@ -230,8 +239,9 @@ RecordReader::RecordReader(const Plan& plan, const PlanStage& stage, const PlanQ
   frame.port = queue.inputs.front().port;
   frame.seed = stage.seed;
   frame.stream = stream_id(stage.random);
-  frame.infos.resize(stage.batched ? queue.task : 1);
-  if (stage.batched && empty_slots_possible) window_.reserve_scratch();
+  if (!stage.batched || !empty_slots_possible) return;
+  window_.reserve_scratch();
+  gathered_.reserve(queue.task);
 }
 
 void RecordReader::begin(std::uint64_t first) {
@@ -239,6 +249,12 @@ void RecordReader::begin(std::uint64_t first) {
   for (std::size_t i = 0; i < rings_.size(); ++i) headers_[i] = rings_[i]->headers(first);
   const SlotHeader* headers = headers_.front();
   BRIGADE_CHECK(headers[0].number == first, headers[0].number, first);
+  const std::uint64_t last = states_.slots() - 1;
+  if (are_full(headers_, empty_slots_possible_ ? 0 : last, last)) {
+    if (states_.full == states_.slots()) return;
+    std::fill(states_.states.begin(), states_.states.end(), SlotState::full);
+    return states_.count();
+  }
   for (std::uint64_t slot = 0; slot < states_.slots(); ++slot)
     states_.states[slot] = headers[slot].state;
   for (std::size_t i = 1; i < headers_.size(); ++i) {
@@ -249,20 +265,19 @@ void RecordReader::begin(std::uint64_t first) {
 }
 
 void RecordReader::select_full() {
+  const SlotHeader* const headers = headers_.front();
   if (states_.contiguous()) {
     window_.select_slots(states_.first_full, states_.full);
-  } else {
-    window_.select_scratch(states_.full);
-    window_.gather(states_);
+    window_.frame().infos = samples_of(headers + states_.first_full, states_.full);
+    return;
   }
-  Frame& frame = window_.frame();
-  frame.infos.resize(states_.full);  // never above its capacity
-  auto sample = frame.infos.begin();
-  for (std::uint64_t slot = states_.first_full; slot <= states_.last_full; ++slot) {
-    if (!states_.is_full(slot)) continue;
-    const SlotHeader& header = headers_.front()[slot];
-    *sample++ = {header.number, header.index, header.id, header.epoch};
-  }
+  window_.select_scratch(states_.full);
+  window_.gather(states_);
+  gathered_.clear();
+  for_each_run(states_, [&](std::uint64_t first, std::uint64_t count) {
+    gathered_.insert(gathered_.end(), headers + first, headers + first + count);
+  });
+  window_.frame().infos = gathered_;
 }
 
 RecordWriter::RecordWriter(const Plan& plan, const PlanStage& stage, const ByStage<SlotRing>& rings,

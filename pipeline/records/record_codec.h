@@ -34,8 +34,7 @@ struct SlotStates {
   std::uint64_t first_full = 0;  ///< meaningless without FULL slots
   std::uint64_t last_full = 0;
 
-  /// Counts what `states` says.
-  void count();
+  void count();  ///< what `states` says: by whoever has changed it
   bool contiguous() const { return full == 0 || last_full - first_full + 1 == full; }
   std::uint64_t slots() const { return states.size(); }
   bool is_full(std::uint64_t slot) const { return states[slot] == SlotState::full; }
@@ -147,7 +146,8 @@ class RecordWindow {
 /// The inputs of one task queue.
 class RecordReader {
  public:
-  /// `rings`: by stage, as in ReplicaSetup; must outlive this. `empty_slots_possible`: in a batch.
+  /// `rings`: by stage, as in ReplicaSetup; must outlive this. `empty_slots_possible`: before a
+  /// FULL slot of a task; else the header of its last slot says that all are FULL.
   RecordReader(const Plan& plan, const PlanStage& stage, const PlanQueue& queue,
                const ByStage<SlotRing>& rings, bool empty_slots_possible);
 
@@ -160,19 +160,19 @@ class RecordReader {
   /// Per sample: one slot.
   void select(std::uint64_t slot) {
     window_.select(slot);
-    const SlotHeader& header = headers_.front()[slot];
-    window_.frame().infos.front() = {header.number, header.index, header.id, header.epoch};
+    window_.frame().infos = samples_of(headers_.front() + slot, 1);
   }
   /// Per batch: the FULL slots, dense.
   void select_full();
 
   Inputs inputs() const { return Inputs(window_.frame()); }
-  /// Of the current record, one per slot.
-  std::span<const SampleInfo> samples() const { return window_.frame().infos; }
+  std::span<const SampleInfo> samples() const { return window_.frame().infos; }  ///< its slots'
 
  private:
   std::vector<const SlotRing*> rings_;
   std::vector<const SlotHeader*> headers_;  // by input
+  bool empty_slots_possible_;
+  std::vector<SampleInfo> gathered_;  // of FULL slots that are not contiguous
   RecordWindow window_;
   SlotStates states_;
 };

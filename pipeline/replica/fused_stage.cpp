@@ -103,7 +103,6 @@ Result<void> FusedStage::open(const OpenContext& context) {
 void FusedStage::make_fields(std::size_t index, const FusedPorts& ports) {
   Link& link = links_[index];
   link.in.batched = link.out.batched = batched_;
-  link.in.infos.reserve(slots_);
   for (const TensorType& tensor : ports.links[index].in.tensors)
     add_fields(tensor, batched_, slots_, link.in);
   for (const TensorType& tensor : ports.links[index].own.tensors) {
@@ -140,7 +139,7 @@ void FusedStage::bind(const Frame& from, const Frame& to) {
 }
 
 void FusedStage::begin(Link& link, const Frame& from, Frame& to) {
-  link.in.infos.assign(from.infos.begin(), from.infos.end());
+  link.in.infos = from.infos;
   link.in.samples = link.out.samples = from.samples;
   if (link.in.port != from.port) link.in.port = from.port;
   for (std::size_t f = 0; f < link.in.fields.size(); ++f) {

@@ -37,7 +37,7 @@ Result<std::uint64_t> Quarantine::skip(QueueNumber queue, const SlotHeader* head
     const SlotHeader& header = headers[slot];
     if (!states.is_full(slot) || !has(queue, header.number, header.id)) continue;
     states.states[slot] = SlotState::empty;
-    samples.push_back({header.number, header.index, header.id, header.epoch});
+    samples.push_back(header);
   }
   states.count();
   if (!samples.empty()) BRIGADE_TRY(skipped(queue, samples));

@@ -94,13 +94,13 @@ void ReindexLoop::write(int port, std::uint64_t i, std::uint64_t number, std::ui
       from.reader.headers()[0].id * ports_.size() + static_cast<std::uint64_t>(port);
   const std::uint64_t index = index_in(epoch);
   *ring_->headers(number) = {
-      number, index, id * context_.stage->flat_map_outputs + i, place_.epoch, SlotState::full, {}};
+      {number, index, id * context_.stage->flat_map_outputs + i, place_.epoch}, SlotState::full};
   ++place_.index;
 }
 
 void ReindexLoop::pad(std::uint64_t number, std::uint64_t epoch) {
   const std::uint64_t index = index_in(epoch);
-  *ring_->headers(number) = {number, index, 0, place_.epoch, SlotState::pad, {}};
+  *ring_->headers(number) = {{number, index, 0, place_.epoch}, SlotState::pad};
 }
 
 void ReindexLoop::done(const FlatMapInput& input) { counters_.end_task(input.outputs); }

@@ -77,7 +77,7 @@ class CacheWork final : public Work {
     for (std::uint64_t i = 0; i < task; ++i) {
       const std::uint64_t index = place.index + i;
       SlotHeader& header = headers[i];
-      header = {first + i, index, 0, epoch, SlotState::pad, {}};
+      header = {{first + i, index, 0, epoch}, SlotState::pad};
       if (index >= sampler_.samples()) {
         ++done.not_full.pads;
         continue;

@@ -62,8 +62,7 @@ class ProducerWork final : public CallWork {
 
   Call turn() override {
     enter(first_, slot_);
-    sample_ = info(writer_.headers()[slot_]);
-    return {nullptr, &writer_.outputs().frame(), {&sample_, 1}};
+    return {nullptr, &writer_.outputs().frame(), samples_of(&writer_.headers()[slot_], 1)};
   }
 
   Result<void> settle(Result<Next>& answer) override {
@@ -72,8 +71,7 @@ class ProducerWork final : public CallWork {
 
   TaskDone done() override {
     for (std::uint64_t slot = real_; slot < task_; ++slot)
-      writer_.headers()[slot] = {first_ + slot, place_.index + slot, 0,
-                                 epoch(),       SlotState::pad,      {}};
+      writer_.headers()[slot] = {{first_ + slot, place_.index + slot, 0, epoch()}, SlotState::pad};
     in_flight_->store(kNever, std::memory_order_relaxed);
     return done_;
   }
@@ -81,12 +79,8 @@ class ProducerWork final : public CallWork {
  private:
   std::uint32_t epoch() const { return static_cast<std::uint32_t>(place_.epoch); }
 
-  static SampleInfo info(const SlotHeader& header) {
-    return {header.number, header.index, header.id, header.epoch};
-  }
-
   void make_header(SlotHeader& header, std::uint64_t first, std::uint64_t slot) const {
-    header = {first + slot, place_.index + slot, ids_[slot], epoch(), SlotState::full, {}};
+    header = {{first + slot, place_.index + slot, ids_[slot], epoch()}, SlotState::full};
   }
 
   bool is_quarantined(const SlotHeader& header) {
@@ -119,15 +113,13 @@ class ProducerWork final : public CallWork {
   }
 
   [[gnu::noinline]] Result<void> refuse(SlotHeader& header, const Result<Next>& answer) {
-    const SampleInfo sample = info(header);
-    BRIGADE_TRY(settle_call(answer, context_, 0, {&sample, 1}, errors_));
+    BRIGADE_TRY(settle_call(answer, context_, 0, samples_of(&header, 1), errors_));
     make_empty(header);
     return {};
   }
 
   [[gnu::noinline]] Result<void> skip(SlotHeader& header) {
-    const SampleInfo sample = info(header);
-    BRIGADE_TRY(quarantine_.skipped(0, {&sample, 1}));
+    BRIGADE_TRY(quarantine_.skipped(0, samples_of(&header, 1)));
     make_empty(header);
     return {};
   }
@@ -155,7 +147,6 @@ class ProducerWork final : public CallWork {
   TaskDone done_;
   std::uint64_t next_ = 0;
   std::uint64_t slot_ = 0;
-  SampleInfo sample_;
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ class SharedStreamWork final : public Work {
       BRIGADE_TRY(give(answer, slot, first + slot, done));
     }
     for (; slot < task_; ++slot) {
-      writer_.headers()[slot] = {first + slot, first + slot, 0, 0, SlotState::pad, {}};
+      writer_.headers()[slot] = {{first + slot, first + slot, 0, 0}, SlotState::pad};
       ++done.not_full.pads;
     }
     return done;
@@ -120,14 +120,13 @@ class SharedStreamWork final : public Work {
   Result<void> give(const Result<Next>& answer, std::uint64_t slot, std::uint64_t number,
                     TaskDone& done) {
     SlotHeader& header = writer_.headers()[slot];
-    header = {number, number, number, 0, SlotState::full, {}};
+    header = {{number, number, number, 0}, SlotState::full};
     ++done.not_full.samples_done;
     if (emitted(answer)) {
       ++done.full;
       return {};
     }
-    const SampleInfo sample{number, number, number, 0};
-    BRIGADE_TRY(settle_call(answer, context_, 0, {&sample, 1}, errors_));
+    BRIGADE_TRY(settle_call(answer, context_, 0, samples_of(&header, 1), errors_));
     header.state = SlotState::empty;
     ++done.not_full.empty_slots;
     return {};

@@ -39,7 +39,7 @@ class StreamWork final : public Work {
     for (std::uint64_t slot = 0; slot < task_; ++slot) {
       const std::uint64_t number = first + slot;
       if (ends_.is_padding(number)) {
-        writer_.headers()[slot] = {number, place_.index, 0, place_.epoch, SlotState::pad, {}};
+        writer_.headers()[slot] = {{number, place_.index, 0, place_.epoch}, SlotState::pad};
         ++done.not_full.pads;
         continue;
       }
@@ -66,15 +66,14 @@ class StreamWork final : public Work {
       }
       pause_.reset();
       if (answer.ok() && *answer == Next::end) return end(slot, number);
-      const SampleInfo sample{number, place_.index, place_.index, place_.epoch};
       SlotHeader& header = writer_.headers()[slot];
-      header = {number, place_.index, place_.index, place_.epoch, SlotState::full, {}};
+      header = {{number, place_.index, place_.index, place_.epoch}, SlotState::full};
       ++place_.index;
       if (emitted(answer)) {
         writer_.commit(slot);
         return Given::sample;
       }
-      BRIGADE_TRY(settle_call(answer, context_, 0, {&sample, 1}, errors_));
+      BRIGADE_TRY(settle_call(answer, context_, 0, samples_of(&header, 1), errors_));
       header.state = SlotState::empty;
       return Given::empty;
     }

@@ -105,7 +105,9 @@ class Host {
     Frame in = frame(task, task.inputs, brigade_worker_input);
     Frame out = frame(task, task.outputs, brigade_worker_output);
     in.port = task.source;
-    for (std::uint64_t i = 0; i < task.samples; ++i) in.infos.push_back(sample(i));
+    std::vector<SampleInfo> infos;
+    for (std::uint64_t i = 0; i < task.samples; ++i) infos.push_back(sample(i));
+    in.infos = infos;
     Outputs outputs(out);
     const Result<Next> answer = producer_ ? producer_->read(in.infos.front().id, outputs)
                                           : stage_->process(Inputs(in), outputs);

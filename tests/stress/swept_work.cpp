@@ -38,7 +38,7 @@ void SweptLine::spoil_slots(StageNumber stage, QueueNumber queue, std::uint64_t 
   const std::uint64_t slots = shape.queues[0].task * shape.fan_out;
   if (shape.slots == 0 || queue > 0) return;
   for (std::uint64_t slot = task * slots; slot < (task + 1) * slots; ++slot) {
-    *rings_[stage].headers(slot) = {kNever, 0, 0, 0, SlotState::pad, {}};
+    *rings_[stage].headers(slot) = {{kNever, 0, 0, 0}, SlotState::pad};
   }
 }
 
@@ -175,19 +175,16 @@ Result<FlatMapInput> SweptLine::Merge::look(int port, std::uint64_t number) {
 
 void SweptLine::Merge::write(int port, std::uint64_t i, std::uint64_t number, std::uint64_t epoch) {
   line->enter(Section::work);
-  line->write_slot(line->victim_stage_, {number,
-                                         number,
-                                         output_value(port, sample, i),
-                                         static_cast<std::uint32_t>(epoch),
-                                         SlotState::full,
-                                         {}});
+  line->write_slot(line->victim_stage_, {{number, number, output_value(port, sample, i),
+                                          static_cast<std::uint32_t>(epoch)},
+                                         SlotState::full});
   line->enter(Section::finish);
 }
 
 void SweptLine::Merge::pad(std::uint64_t number, std::uint64_t epoch) {
   line->enter(Section::work);
   line->write_slot(line->victim_stage_,
-                   {number, number, 0, static_cast<std::uint32_t>(epoch), SlotState::pad, {}});
+                   {{number, number, 0, static_cast<std::uint32_t>(epoch)}, SlotState::pad});
   line->enter(Section::finish);
 }
 

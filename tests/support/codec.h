@@ -34,6 +34,7 @@ class Codec : public testing::Test {
     stage.queues.resize(1);
     stage.queues[0].task = kTask;
     stage.has_ring = true;
+    stage.empty_slots_possible = true;
     stage.ring.slots = kSlots;
     stage.ring.tensors = ring_tensors(outputs);
     lay_out_ring(stage.ring);
@@ -56,7 +57,7 @@ class Codec : public testing::Test {
     const SlotRing& ring = rings_[source];
     for (std::uint64_t slot = 0; slot < kTask; ++slot) {
       const std::uint64_t number = first + slot;
-      *ring.headers(number) = {number, number + 100, number + 200, 3, SlotState::full, {}};
+      *ring.headers(number) = {{number, number + 100, number + 200, 3}, SlotState::full};
       *reinterpret_cast<std::int64_t*>(ring.slot(0, number)) =
           static_cast<std::int64_t>(10 * number);
     }

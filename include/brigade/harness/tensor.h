@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,13 +53,13 @@ inline Shape sample_shape(const Shape& batch) {
 }
 
 /// A frame over `tensors`: a batch (dimension 0 of each is the batch) or one sample. The frame
-/// points into `tensors`.
-inline Frame frame_of(std::vector<HostTensor>& tensors, std::vector<SampleInfo> samples,
+/// points into `tensors` and to `samples`.
+inline Frame frame_of(std::vector<HostTensor>& tensors, std::span<const SampleInfo> samples,
                       bool batched) {
   Frame frame;
   frame.batched = batched;
   frame.samples = batched ? tensors.at(0).shape[0] : 1;
-  frame.infos = std::move(samples);
+  frame.infos = samples;
   for (HostTensor& tensor : tensors) {
     const Shape slot = batched ? sample_shape(tensor.shape) : tensor.shape;
     const auto slot_bytes = static_cast<std::size_t>(slot.elements()) * dtype_bytes(tensor.dtype);

@@ -215,6 +215,13 @@ TEST(Streams, MayBeMergedWithOtherSources) {
   EXPECT_EQ(planned.plan.stages[1].max_wait_ns, 0);
 }
 
+TEST(Streams, OfSeveralReplicasHavePaddingBetweenTheirSamples) {
+  GraphBuilder graph = stream_graph(Join::merge);
+  EXPECT_FALSE(planned(graph).stages[2].empty_slots_possible);
+  graph.stage("feed").replicas = 2;
+  EXPECT_TRUE(planned(graph).stages[2].empty_slots_possible);
+}
+
 TEST(Streams, WaitAsLongAsTheMostImpatientReaderAnywhereBelow) {
   GraphBuilder graph;
   graph.producer("feed", kPicture);

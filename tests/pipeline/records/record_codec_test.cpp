@@ -52,6 +52,23 @@ TEST_F(Codec, ABatchIsItsSlotsWithoutACopy) {
   EXPECT_EQ(in["image"].data(), rings_[0].slot(1, 8));
   EXPECT_EQ(in.sample(5)["image"].data(), rings_[0].slot(1, 13));
   EXPECT_EQ(in.info(5).number, 13u);
+  EXPECT_EQ(reader.samples().data(), rings_[0].headers(8));
+}
+
+TEST_F(Codec, AHeaderIsLookedAtWhereThePlanLeavesItOpen) {
+  const StageNumber source = add_source("source", {kNumber});
+  PlanStage& stage = add_stage("stage", {});
+  connect(stage, source, "in");
+  for (const bool possible : {false, true}) {
+    stage.empty_slots_possible = possible;
+    RecordReader reader = this->reader(stage);
+    fill(source, 0, {}, {5, 6, 7});
+    reader.begin(0);
+    EXPECT_EQ(reader.states().pads, 3u);
+    fill(source, 8, {3});
+    reader.begin(8);
+    EXPECT_EQ(reader.states().full, possible ? 7u : 8u);
+  }
 }
 
 TEST_F(Codec, PadsMakeABatchShortWithoutACopy) {
@@ -80,7 +97,7 @@ TEST_F(Codec, EmptySlotsMakeADenseCopy) {
   PlanStage& stage = add_stage("stage", {});
   stage.batched = true;
   connect(stage, source, "in");
-  RecordReader reader = this->reader(stage);  // the plan did not expect empty slots: still right
+  RecordReader reader = this->reader(stage);
   fill(source, 0, {0, 3, 4}, {7});
   reader.begin(0);
   reader.select_full();
@@ -97,7 +114,6 @@ TEST_F(Codec, ResultsAreScatteredToTheirNumbers) {
   add_stage("stage", {kNumber});
   PlanStage& stage = plan_.stages.back();
   stage.batched = true;
-  stage.empty_slots_possible = true;
   connect(stage, source, "in");
   RecordReader reader = this->reader(stage);
   RecordWriter writer = this->writer(stage);
@@ -185,7 +201,7 @@ TEST_F(Codec, RaggedTensorsTravelWithTheirShapes) {
   RecordWriter maker = writer(plan_.stages[0]);
   maker.begin(0);
   for (std::uint64_t slot = 0; slot < kTask; ++slot) {
-    maker.headers()[slot] = {slot, slot, slot, 0, SlotState::full, {}};
+    maker.headers()[slot] = {{slot, slot, slot, 0}, SlotState::full};
     maker.select(slot);
     const auto count = static_cast<std::int64_t>(slot % 5);
     const auto boxes = maker.outputs()["boxes"].resize<float>({count, 2});
@@ -244,7 +260,7 @@ TEST_F(Codec, BatchesOfRaggedTensorsCarryTheShapesAsATensor) {
   RecordWriter maker = writer(plan_.stages[0]);
   maker.begin(0);
   for (std::uint64_t slot = 0; slot < kTask; ++slot) {
-    maker.headers()[slot] = {slot, slot, slot, 0, SlotState::full, {}};
+    maker.headers()[slot] = {{slot, slot, slot, 0}, SlotState::full};
     maker.select(slot);
     ASSERT_TRUE(maker.outputs()["boxes"].resize({static_cast<std::int64_t>(slot % 5), 2}).ok());
     maker.commit(slot);

@@ -14,7 +14,7 @@ SlotStates slots(std::vector<SlotState> states) {
 
 /// Of a task in this epoch.
 std::vector<SlotHeader> headers(std::uint32_t epoch = 0) {
-  return std::vector<SlotHeader>(8, SlotHeader{0, 0, 0, epoch, SlotState::full, {}});
+  return std::vector<SlotHeader>(8, SlotHeader{{0, 0, 0, epoch}, SlotState::full});
 }
 
 TEST(ResumeFilter, OnlyFullSlotsBelowThePositionAreDropped) {

@@ -103,7 +103,6 @@ TEST_F(SeveralSlots, OfASampleAreWrittenInOneCall) {
 
 TEST_F(SeveralSlots, OfABatchAreWrittenAroundItsEmptySlots) {
   stage().batched = true;
-  stage().empty_slots_possible = true;
   RecordReader reader = this->reader(stage());
   RecordWriter writer = this->writer(stage());
   reader.begin(8);

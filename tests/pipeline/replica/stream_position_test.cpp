@@ -35,19 +35,19 @@ TEST_F(Place, IsTheBeginningBeforeAnythingIsPublished) {
 }
 
 TEST_F(Place, FollowsTheLastSlotAndPaddingIsNoSample) {
-  publish(64, {63, 60, 60, 1, SlotState::full, {}});
+  publish(64, {{63, 60, 60, 1}, SlotState::full});
   EXPECT_EQ(place().epoch, 1u);
   EXPECT_EQ(place().index, 61u);
-  publish(64, {63, 60, 0, 1, SlotState::pad, {}});
+  publish(64, {{63, 60, 0, 1}, SlotState::pad});
   EXPECT_EQ(place().index, 60u);
   EXPECT_TRUE(place().padding);
-  publish(64, {63, 60, 60, 1, SlotState::empty, {}});
+  publish(64, {{63, 60, 60, 1}, SlotState::empty});
   EXPECT_EQ(place().index, 61u);
 }
 
 TEST_F(Place, IsTheNextEpochOnceTheLastSlotOfOneIsPublished) {
   auto& ends = run_.control().epoch_ends[0];
-  publish(64, {63, 63, 63, 0, SlotState::full, {}});
+  publish(64, {{63, 63, 63, 0}, SlotState::full});
   ends.record(0, 128);
   EXPECT_EQ(place().epoch, 0u);
   ends.record(0, 64);
@@ -58,7 +58,7 @@ TEST_F(Place, IsTheNextEpochOnceTheLastSlotOfOneIsPublished) {
 }
 
 TEST_F(Place, ASlotOfAnotherNumberIsAnErrorAndNotTheBeginning) {
-  publish(64, {0, 9, 9, 2, SlotState::full, {}});
+  publish(64, {{0, 9, 9, 2}, SlotState::full});
   const auto lost = stream_position(run_.context("feed"));
   ASSERT_FALSE(lost.ok());
   EXPECT_EQ(lost.error().message,

@@ -47,7 +47,7 @@ class CachedLine : public testing::Test {
     ASSERT_EQ(claim.look, Look::claimed);
     const SlotRing& ring = run_->ring("numbers");
     for (std::uint64_t n = claim.task * kCachedTask; n < (claim.task + 1) * kCachedTask; ++n) {
-      *ring.headers(n) = {n, n, n, 0, SlotState::full, {}};
+      *ring.headers(n) = {{n, n, n, 0}, SlotState::full};
       *reinterpret_cast<std::int64_t*>(ring.slot(0, n)) = static_cast<std::int64_t>(n) * 10;
       *reinterpret_cast<std::int64_t*>(ring.slot(2, n)) = static_cast<std::int64_t>(n % 3);
       *ring.slot(1, n) = static_cast<std::byte>(n);
@@ -224,7 +224,7 @@ TEST_F(Cached, AStopIsAcknowledgedWhileItGoesOnKeeping) {
 
 TEST(CacheSlotsOfRanks, AreWhereThisRankHasReadThem) {
   Plan plan;
-  const SlotHeader header{9, 5, 42, 0, SlotState::full, {}};
+  const SlotHeader header{{9, 5, 42, 0}, SlotState::full};
   EXPECT_EQ(cache_slot_of(plan, header), 42u);
   EXPECT_EQ(cached_id(plan, 42), 42u);
   plan.shard = {1, 4, Uneven::pad};

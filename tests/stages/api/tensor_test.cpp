@@ -174,6 +174,8 @@ TEST(FileMetadataTest, AMissingHeaderIsNull) {
   EXPECT_EQ(metadata.find("labels"), nullptr);
 }
 
+constexpr SampleInfo kThree[] = {{0, 0, 100, 2}, {1, 1, 101, 2}, {2, 2, 102, 2}};
+
 /// Three samples of two u8 elements, four bytes apart.
 Frame batch_of_three(std::uint8_t* data) {
   Frame frame;
@@ -181,7 +183,7 @@ Frame batch_of_three(std::uint8_t* data) {
   frame.samples = 3;
   frame.fields.push_back(
       {"image", u8, false, {3, 2}, {3, 2}, {2}, {2}, reinterpret_cast<std::byte*>(data), 4});
-  for (std::uint64_t i = 0; i < 3; ++i) frame.infos.push_back({i, i, 100 + i, 2});
+  frame.infos = kThree;
   frame.port = "train";
   frame.seed = 7;
   frame.stream = stream_id("augment");

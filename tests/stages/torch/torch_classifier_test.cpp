@@ -212,7 +212,8 @@ TEST(TorchClassifierTest, NeverWritesToItsInput) {
     Frame frame;
     frame.batched = true;
     frame.samples = 4;
-    frame.infos.resize(4);
+    const SampleInfo infos[4];
+    frame.infos = infos;
     const Shape shape{4, 8, 9, 1};
     frame.fields.push_back({"image", dtype, false, shape, shape, {8, 9, 1}, {8, 9, 1}, data, 0});
     frame.fields.push_back({"label", i64, false, {4}, {4}, {}, {}, data + kBytes / 2, 8});
