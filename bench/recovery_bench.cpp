@@ -131,7 +131,7 @@ int run(int kills) {
   if (!plan) return std::fprintf(stderr, "%s\n", plan.error().message.c_str()), 1;
   auto session = RunSession::start({*plan, {}}, types, lines, {});
   if (!session) return std::fprintf(stderr, "%s\n", session.error().message.c_str()), 1;
-  for (const RunningGraph& graph : find_running_graphs()) {
+  for (const RunningGraph& graph : find_graphs().running) {
     if (graph.pid != getpid()) continue;
     auto segments = look_into(graph);
     if (!segments) return std::fprintf(stderr, "%s\n", segments.error().message.c_str()), 1;

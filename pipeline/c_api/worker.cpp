@@ -99,7 +99,7 @@ brigade_status no_sample(const Call& task, std::uint64_t i) {
 brigade_status brigade_worker_attach(brigade_worker** worker) {
   return c_api::guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(worker);
-    auto attached = ExecWorker::attach(builtin_stage_types());
+    auto attached = ExecWorker::attach(builtin_stage_types);
     if (!attached) return fail(BRIGADE_ERROR_RUN, attached.error().message);
     std::unique_ptr<brigade_worker> made(new brigade_worker{std::move(*attached)});
     made->params = made->worker->params_json();

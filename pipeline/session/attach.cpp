@@ -106,28 +106,25 @@ std::map<std::string, pid_t> find_workers(pid_t supervisor) {
   return workers;
 }
 
-std::vector<RunningGraph> find_running_graphs() {
+FoundGraphs find_graphs() {
+  FoundGraphs found;
   std::vector<RunningGraph> graphs;
-  for (const pid_t pid : all_processes())
-    if (auto graph = graph_of(pid)) graphs.push_back(std::move(*graph));
-  std::vector<RunningGraph> supervised;
+  for (const pid_t pid : all_processes()) {
+    if (auto graph = graph_of(pid)) {
+      graphs.push_back(std::move(*graph));
+    } else if (name_of(pid) == kProgram && name_of(parent_of(pid)) != kProgram && is_closed(pid)) {
+      found.closed.push_back(pid);
+    }
+  }
   for (const RunningGraph& graph : graphs)
-    if (!holds_its_parents(graph, graphs)) supervised.push_back(graph);
-  return supervised;
+    if (!holds_its_parents(graph, graphs)) found.running.push_back(graph);
+  return found;
 }
 
 bool is_closed(pid_t pid) {
   std::error_code error;
   fs::directory_iterator(concat("/proc/", pid, "/fd"), error);
   return error == std::errc::permission_denied;
-}
-
-std::vector<pid_t> find_closed_programs() {
-  std::vector<pid_t> programs;
-  for (const pid_t pid : all_processes())
-    if (name_of(pid) == kProgram && name_of(parent_of(pid)) != kProgram && is_closed(pid))
-      programs.push_back(pid);
-  return programs;
 }
 
 bool has_ended(const RunningGraph& graph) {

@@ -23,11 +23,13 @@ struct RunningGraph {
   std::string plan;     ///< and one that opens its plan
 };
 
-/// In the order of their pids.
-std::vector<RunningGraph> find_running_graphs();
-
-/// Programs called brigade that are other users': what they run, only those users see, and root.
-std::vector<pid_t> find_closed_programs();
+/// What runs on this machine, in the order of pids.
+struct FoundGraphs {
+  std::vector<RunningGraph> running;
+  /// Programs called brigade that are other users': what they run, only those users see, and root.
+  std::vector<pid_t> closed;
+};
+FoundGraphs find_graphs();
 
 /// Whether this user may look for what a process runs. One that has ended hides nothing.
 bool is_closed(pid_t pid);

@@ -35,7 +35,7 @@ Result<WorkerRole> take_role() {
 
 }  // namespace
 
-ExecWorker::ExecWorker(WorkerRole role, StageTypes types)
+ExecWorker::ExecWorker(WorkerRole role, SourceTypes::List types)
     : role_(std::move(role)),
       sink_(role_.report_fd),
       reporter_(role_.number, sink_, clock_),
@@ -46,7 +46,7 @@ ExecWorker::~ExecWorker() {
   if (segments_) static_cast<void>(segments_.release());
 }
 
-Result<std::unique_ptr<ExecWorker>> ExecWorker::attach(StageTypes types) {
+Result<std::unique_ptr<ExecWorker>> ExecWorker::attach(SourceTypes::List types) {
   BRIGADE_ASSIGN(WorkerRole role, take_role());
   begin_worker(role);
   std::unique_ptr<ExecWorker> worker(new ExecWorker(std::move(role), std::move(types)));

@@ -27,7 +27,7 @@ class ExecWorker {
  public:
   /// The role that the environment of this process holds; it is taken out of there. Once a process.
   /// `types`: those of sources, which name samples that have failed.
-  static Result<std::unique_ptr<ExecWorker>> attach(StageTypes types);
+  static Result<std::unique_ptr<ExecWorker>> attach(SourceTypes::List types);
   ~ExecWorker();
 
   const PlanStage& stage() const { return plan().stages[role_.stage]; }
@@ -46,7 +46,7 @@ class ExecWorker {
   void fail(std::string_view message);
 
  private:
-  ExecWorker(WorkerRole role, StageTypes types);
+  ExecWorker(WorkerRole role, SourceTypes::List types);
   Result<void> open();
   /// Of a call that ends the run.
   Error failed(const Error& error);

@@ -1,8 +1,10 @@
 #pragma once
 
 // The stage types that a worker looks up where a sample has failed, to name it as its source does:
-// those of the program, and of the plugins of the sources, which are opened then. One thread.
+// those of the program, and of the plugins of the sources. Listed and opened then. One thread.
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,9 +18,11 @@ namespace brigade {
 
 class SourceTypes {
  public:
+  using List = std::function<StageTypes()>;
+
   /// `libraries`: files of plugins; one that cannot be opened gives no names.
-  SourceTypes(StageTypes program, std::vector<std::string> libraries)
-      : types_(std::move(program)), libraries_(std::move(libraries)) {}
+  SourceTypes(List program, std::vector<std::string> libraries)
+      : program_(std::move(program)), libraries_(std::move(libraries)) {}
 
   /// This outlives the replica.
   void name_samples(ReplicaSetup& setup) {
@@ -28,14 +32,17 @@ class SourceTypes {
 
  private:
   const StageType* find(const std::string& type) {
-    for (const std::string& library : std::exchange(libraries_, {})) {
-      if (auto opened = open_plugin(library)) types_.append(*opened);
+    if (!types_) {
+      types_ = program_();
+      for (const std::string& library : libraries_)
+        if (auto opened = open_plugin(library)) types_->append(*opened);
     }
-    return types_.find(type);
+    return types_->find(type);
   }
 
-  StageTypes types_;
-  std::vector<std::string> libraries_;
+  const List program_;
+  const std::vector<std::string> libraries_;
+  std::optional<StageTypes> types_;
 };
 
 }  // namespace brigade

@@ -103,7 +103,7 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   }
   const SystemClock clock;
   ThrottledReporter reporter(role.number, sink, clock);
-  SourceTypes sources(program, role.source_libraries);
+  SourceTypes sources([&program] { return program; }, role.source_libraries);
   Replica replica(make_setup(role, segments, *type, sources, reporter));
   BRIGADE_TRY(replica.open());
   if (stage.private_bytes_max > 0) limit_private_memory(stage.private_bytes_max);

@@ -61,7 +61,7 @@ constexpr std::uint64_t kSlackKib = 2048;  // of the C library, the reports; slo
 
 /// How many samples the source of the graph that runs here has made.
 std::uint64_t made_by_the_source() {
-  for (const RunningGraph& graph : find_running_graphs()) {
+  for (const RunningGraph& graph : find_graphs().running) {
     if (graph.pid != getpid()) continue;
     const auto segments = look_into(graph);
     if (segments.ok()) return live_counters((*segments)->control(), 0).samples.load();

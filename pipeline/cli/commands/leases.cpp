@@ -43,9 +43,10 @@ std::string text_of(const RunningGraph& graph, AttachedSegments& segments) {
 }
 
 int show(const LeasesArguments& arguments, const StageTypes&, std::int64_t) {
-  const int code = show_leases(find_running_graphs(), static_cast<pid_t>(arguments.pid));
+  const FoundGraphs found = find_graphs();
+  const int code = show_leases(found.running, static_cast<pid_t>(arguments.pid));
   if (arguments.pid != 0) return code;
-  for (const pid_t pid : find_closed_programs())
+  for (const pid_t pid : found.closed)
     print_line(concat("left out: process ", pid, ", the brigade of another user"));
   return code;
 }

@@ -23,7 +23,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 
 std::vector<RunningGraph> of_this_process() {
-  std::vector<RunningGraph> graphs = find_running_graphs();
+  std::vector<RunningGraph> graphs = find_graphs().running;
   std::erase_if(graphs, [](const RunningGraph& graph) { return graph.pid != getpid(); });
   return graphs;
 }
@@ -66,7 +66,7 @@ TEST(RunningGraphs, AChildThatHoldsTheSameMemoryIsNoGraph) {
     }
     char byte;
     EXPECT_EQ(read(ready[0], &byte, 1), 1);
-    const std::vector<pid_t> found = pids(find_running_graphs());
+    const std::vector<pid_t> found = pids(find_graphs().running);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     close(ready[0]);

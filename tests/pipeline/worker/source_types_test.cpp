@@ -7,10 +7,16 @@
 namespace brigade {
 namespace {
 
-TEST(SourceTypes, KnowThoseOfTheProgramAndTriesPluginsOnce) {
-  SourceTypes types(builtin_stage_types(), {"/no/such/plugin.so"});
+TEST(SourceTypes, AreThoseOfTheProgramAndListedOnceWhenAskedFor) {
+  int listed = 0;
+  const auto list = [&listed] {
+    ++listed;
+    return builtin_stage_types();
+  };
+  SourceTypes types(list, {"/no/such/plugin.so"});
   ReplicaSetup setup;
   types.name_samples(setup);
+  EXPECT_EQ(listed, 0);
   PlanStage source;
   source.type = "csv";
   const StageType* const found = setup.find_type(source);
@@ -19,6 +25,7 @@ TEST(SourceTypes, KnowThoseOfTheProgramAndTriesPluginsOnce) {
   EXPECT_TRUE(setup.make_source(*found).ok());
   source.type = "of_the_plugin";
   EXPECT_EQ(setup.find_type(source), nullptr);
+  EXPECT_EQ(listed, 1);
 }
 
 }  // namespace
