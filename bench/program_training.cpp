@@ -115,7 +115,7 @@ Result<void> run(const App& app, const std::string& path, int epochs, std::uint6
     batch.source() == "test" ? training.test(batch) : training.train(batch);
   BRIGADE_TRY((*run)->wait());
   training.print();
-  std::printf("%s\n", (*run)->summary_json().c_str());
+  std::printf("%s\n", (*run)->summary_json()->c_str());
   return {};
 }
 

@@ -65,8 +65,8 @@ class BRIGADE_API Run {
   /// a batch, so that how long its epochs are may not be known yet.
   Result<std::string> state_at_epoch(std::uint64_t epoch) const;
 
-  /// What `brigade run --summary` writes. Waits. Empty in a forked child.
-  std::string summary_json();
+  /// What `brigade run --summary` writes. Waits. An error in a forked child.
+  Result<std::string> summary_json();
 
  private:
   friend class Pipeline;
@@ -125,8 +125,8 @@ class BRIGADE_API Pipeline {
   Pipeline& log_to(int descriptor);
   /// Lets the program come back from calls that wait: next(), acquire(), Run::wait() and
   /// summary_json() ask this on their own thread, whenever a signal has ended its sleep and about
-  /// every 100 ms that they wait; not where nothing has to be waited for. Yes: the call fails (a
-  /// summary is empty), and everything is as it was before; a range ends the run, as with any
+  /// every 100 ms that they wait; not where nothing has to be waited for. Yes: the call fails
+  /// (Refusal::interrupted), and everything is as it was before; a range ends the run, as with any
   /// error. wait() and summary_json() ask once before they close what was never asked for, which
   /// stays closed where the answer is yes later. It must not throw, nor call this run.
   Pipeline& interrupted(std::function<bool()> asked);

@@ -8,6 +8,7 @@
 //   BRIGADE_ASSIGN(Config config, read(path));   // or return its error from this function
 //   BRIGADE_TRY(config.check());                 // for Result<void>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,13 +18,22 @@
 
 namespace brigade {
 
+/// Why a call was refused, where a program can do something about it.
+enum class Refusal : std::uint8_t {
+  other,       ///< as the message says
+  held,        ///< the program holds more batches or slots than it may
+  unread,      ///< what is waited for stands behind what the program has not read
+  interrupted  ///< Pipeline::interrupted() has ended the wait
+};
+
 /// Why something failed: one line, without a full stop, readable without the source.
 struct Error {
   std::string message;
+  Refusal refusal = Refusal::other;
 
   /// The same error with "context: " in front.
   [[nodiscard]] Error within(const std::string& context) const {
-    return Error{context + ": " + message};
+    return Error{context + ": " + message, refusal};
   }
 };
 

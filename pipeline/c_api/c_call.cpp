@@ -32,17 +32,26 @@ brigade_status fail(brigade_status status, std::string_view message) noexcept {
   return status;
 }
 
+brigade_status fail(const Error& error, brigade_status otherwise) noexcept {
+  switch (error.refusal) {
+    case Refusal::held:
+      return fail(BRIGADE_ERROR_HELD, error.message);
+    case Refusal::unread:
+      return fail(BRIGADE_ERROR_UNREAD, error.message);
+    case Refusal::interrupted:
+      return fail(BRIGADE_ERROR_INTERRUPTED, error.message);
+    case Refusal::other:
+      break;
+  }
+  return fail(otherwise, error.message);
+}
+
 brigade_status is_null(const char* argument) noexcept {
   try {
     return fail(BRIGADE_ERROR_ARGUMENT, concat(argument, " is NULL"));
   } catch (const std::bad_alloc&) {
     return fail(BRIGADE_ERROR_ARGUMENT, "an argument is NULL");
   }
-}
-
-bool& was_interrupted() noexcept {
-  thread_local bool interrupted = false;
-  return interrupted;
 }
 
 brigade_status check_size(std::size_t size, const char* name) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include <brigade/result.h>
 #include <brigade/text.h>
 
 namespace brigade::c_api {
@@ -22,11 +23,10 @@ inline constexpr std::size_t kStructBytesMax = 4096;
 
 /// Returns `status`; brigade_last_error() says `message` from now on.
 brigade_status fail(brigade_status status, std::string_view message) noexcept;
+/// The same for an error: what its refusal is called here, else `otherwise`.
+brigade_status fail(const Error& error, brigade_status otherwise) noexcept;
 /// An argument that must not be NULL is.
 brigade_status is_null(const char* argument) noexcept;
-
-/// Of this thread's call: whether brigade_run_options.interrupted has ended its wait.
-bool& was_interrupted() noexcept;
 
 template <class Call>
 brigade_status guarded(const Call& call) {

@@ -184,8 +184,7 @@ brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
     }
     if (known.interrupted != nullptr)
       pipeline.interrupted([asked = known.interrupted, context = known.interrupted_context] {
-        // Behind the call, which may have been in a wait of another run.
-        return was_interrupted() = asked(context) != 0;
+        return asked(context) != 0;
       });
     auto started = pipeline.start(*app->app);
     if (started) {

@@ -5,7 +5,6 @@
 #include "pipeline/c_api/c_call.h"
 #include "pipeline/c_api/handles.h"
 #include "pipeline/c_api/show_tensor.h"
-#include "pipeline/program/refusal.h"
 #include "pipeline/program/run_memory.h"
 
 using namespace brigade;
@@ -13,13 +12,9 @@ using namespace brigade::c_api;
 
 namespace {
 
-/// Why the next slot was refused.
-brigade_status why_not(const brigade_input& input) {
-  if (was_interrupted()) return BRIGADE_ERROR_INTERRUPTED;
-  if (input.pool->mark.in_child()) return BRIGADE_ERROR_RUN;
-  if (last_refusal() == Refusal::held) return BRIGADE_ERROR_HELD;
-  if (last_refusal() == Refusal::unread) return BRIGADE_ERROR_UNREAD;
-  return BRIGADE_ERROR_ARGUMENT;  // it was closed
+brigade_status refused(const brigade_input& input, const Error& error) {
+  const bool was_closed = !input.pool->mark.in_child();
+  return fail(error, was_closed ? BRIGADE_ERROR_ARGUMENT : BRIGADE_ERROR_RUN);
 }
 
 brigade_status is_busy() {
@@ -103,10 +98,8 @@ brigade_status brigade_input_acquire_at(brigade_input* input, uint64_t timeout_n
     SharedEnd<Input>& shared = *input->shared;
     const OneCall call(shared.in_call);
     if (!call.is_mine()) return is_busy();
-    was_interrupted() = false;
-    last_refusal() = Refusal::other;
     auto taken = acquire(shared.end, timeout_ns, {shared.place(file), line});
-    if (!taken) return fail(why_not(*input), taken.error().message);
+    if (!taken) return refused(*input, taken.error());
     if (!*taken)
       return timeout_ns == BRIGADE_FOR_EVER || shared.end.ended() ? BRIGADE_END : BRIGADE_TIMEOUT;
     *slot = hold(input->pool, std::move(**taken));
@@ -119,10 +112,8 @@ brigade_status brigade_input_end_epoch(brigade_input* input) {
     BRIGADE_C_NEEDS(input);
     const OneCall call(input->shared->in_call);
     if (!call.is_mine()) return is_busy();
-    was_interrupted() = false;
-    last_refusal() = Refusal::other;
     const auto ended = input->shared->end.end_epoch();
-    return ended ? BRIGADE_OK : fail(why_not(*input), ended.error().message);
+    return ended ? BRIGADE_OK : refused(*input, ended.error());
   });
 }
 

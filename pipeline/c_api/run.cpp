@@ -3,22 +3,9 @@
 
 #include "pipeline/c_api/c_call.h"
 #include "pipeline/c_api/handles.h"
-#include "pipeline/program/refusal.h"
 
 using namespace brigade;
 using namespace brigade::c_api;
-
-namespace {
-
-/// Why the next batch was refused.
-brigade_status why_not() {
-  if (was_interrupted()) return BRIGADE_ERROR_INTERRUPTED;
-  if (last_refusal() == Refusal::held) return BRIGADE_ERROR_HELD;
-  if (last_refusal() == Refusal::unread) return BRIGADE_ERROR_UNREAD;
-  return BRIGADE_ERROR_RUN;  // in a forked child
-}
-
-}  // namespace
 
 brigade_status brigade_run_stop(brigade_run* run) {
   return guarded([&]() -> brigade_status {
@@ -31,11 +18,8 @@ brigade_status brigade_run_stop(brigade_run* run) {
 brigade_status brigade_run_wait(brigade_run* run) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(run);
-    was_interrupted() = false;
     const auto ended = run->run->wait();
-    if (ended) return BRIGADE_OK;
-    return fail(was_interrupted() ? BRIGADE_ERROR_INTERRUPTED : BRIGADE_ERROR_RUN,
-                ended.error().message);
+    return ended ? BRIGADE_OK : fail(ended.error(), BRIGADE_ERROR_RUN);
   });
 }
 
@@ -62,12 +46,10 @@ brigade_status brigade_run_summary(brigade_run* run, const char** json) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(run);
     BRIGADE_C_NEEDS(json);
-    was_interrupted() = false;
-    std::string summary = run->run->summary_json();
-    if (was_interrupted())
-      return fail(BRIGADE_ERROR_INTERRUPTED, "the wait for the end of the run was interrupted");
+    auto summary = run->run->summary_json();
+    if (!summary) return fail(summary.error(), BRIGADE_ERROR_RUN);
     const std::lock_guard lock(run->mutex);
-    if (!run->summary) run->summary = std::move(summary);
+    if (!run->summary) run->summary = std::move(*summary);
     *json = run->summary->c_str();
     return BRIGADE_OK;
   });
@@ -97,10 +79,8 @@ brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, co
     if (!call.is_mine())
       return fail(BRIGADE_ERROR_BUSY,
                   "another thread asks this output for its next batch; one at a time may");
-    was_interrupted() = false;
-    last_refusal() = Refusal::other;
     auto next = shared.end.next_in_epoch(epoch, {shared.place(file), line});
-    if (!next) return fail(why_not(), next.error().message);
+    if (!next) return fail(next.error(), BRIGADE_ERROR_RUN);  // in a forked child
     if (!*next) return BRIGADE_END;
     *batch = new brigade_batch{std::move(**next)};
     return BRIGADE_OK;

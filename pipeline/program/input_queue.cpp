@@ -7,7 +7,6 @@
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/units.h"
-#include "pipeline/program/refusal.h"
 #include "pipeline/replica/poll_backoff.h"
 #include "pipeline/replica/streamed_stores.h"
 #include "transports/stop.h"
@@ -80,7 +79,7 @@ Result<std::optional<Slot>> InputQueue::acquire(std::int64_t until_ns, const Inp
 
 Result<std::optional<Slot>> InputQueue::take(std::int64_t until_ns, const Input::Here& at) {
   Place* place = nullptr;
-  std::string stuck;
+  std::optional<Error> stuck;
   Cause cause = Cause::memory;
   bool closed = false;
   bool waits = false;
@@ -98,7 +97,7 @@ Result<std::optional<Slot>> InputQueue::take(std::int64_t until_ns, const Input:
     cause = found.cause;
     if (until_ns == 0 || monotonic_ns() >= until_ns) return {Look::ended};
     if (waits) stuck = why_it_never_comes(found);
-    return stuck.empty() ? found : Attempt<SystemPolicy>{Look::ended};
+    return stuck ? Attempt<SystemPolicy>{Look::ended} : found;
   };
   const auto begin_wait = [&] {
     const std::lock_guard lock(mutex_);
@@ -117,9 +116,10 @@ Result<std::optional<Slot>> InputQueue::take(std::int64_t until_ns, const Input:
     waits_since_ns_ = 0;
   }
   if (sleep.interrupted())
-    return Error{concat("input ", quote(stage().name), ": the wait for room was interrupted")};
+    return Error{concat("input ", quote(stage().name), ": the wait for room was interrupted"),
+                 Refusal::interrupted};
   if (closed) return closed_before();
-  if (!stuck.empty()) return Error{std::move(stuck)};
+  if (stuck) return *std::move(stuck);
   if (place == nullptr) return std::optional<Slot>();
   return std::optional<Slot>(
       Slot(std::make_unique<Slot::Held>(Slot::Held{shared_from_this(), place})));
@@ -162,8 +162,8 @@ bool InputQueue::enter(std::uint64_t first) {
 
 void InputQueue::pad() {
   for (; handed_ < task_ && stream_ends_.is_padding(first_ + handed_); ++handed_) {
-    pads_.headers()[handed_] = {first_ + handed_, position_.index, 0,
-                                position_.epoch,  SlotState::pad,  {}};
+    pads_.headers()[handed_] = {{first_ + handed_, position_.index, 0, position_.epoch},
+                                SlotState::pad};
     ++not_full_.pads;
   }
 }
@@ -225,9 +225,7 @@ Result<void> InputQueue::settle(Place& place, SlotState state) {
   if (is_aborting(*context_.control))
     return Error{
         concat("input ", quote(stage().name), ": the run has ended, and takes no more samples")};
-  const SampleInfo& sample = place.sample;
-  place.writer.headers()[place.slot] = {sample.number, sample.index, sample.id,
-                                        sample.epoch,  state,        {}};
+  place.writer.headers()[place.slot] = {place.sample, state};
   ++(state == SlotState::full ? full_ : not_full_.empty_slots);
   settled_ns_ = monotonic_ns();
   go_on();
@@ -312,20 +310,19 @@ void InputQueue::let_go() {
   if (!closed_) end_the_rest();
 }
 
-/// Empty: it may still come.
-std::string InputQueue::why_it_never_comes(const Attempt<SystemPolicy>& found) {
+/// Nothing: it may still come.
+std::optional<Error> InputQueue::why_it_never_comes(const Attempt<SystemPolicy>& found) {
   if (found.cause == Cause::barrier) {
     const std::int64_t now = monotonic_ns();
     if (waits_since_ns_ == 0) waits_since_ns_ = now;
-    if (now - waits_since_ns_ < kSlotsWaitedForNs) return "";
-    last_refusal() = Refusal::held;
-    return holders();
+    if (now - waits_since_ns_ < kSlotsWaitedForNs) return std::nullopt;
+    return Error{holders(), Refusal::held};
   }
   waits_since_ns_ = 0;
-  if (!standstill_.found() || !only_this_thread_reads()) return "";
-  last_refusal() = Refusal::unread;
-  return concat("input ", quote(stage().name), " has no room, and nothing moves: ",
-                standstill_.text("read it in between, or in a thread of its own"));
+  if (!standstill_.found() || !only_this_thread_reads()) return std::nullopt;
+  return Error{concat("input ", quote(stage().name), " has no room, and nothing moves: ",
+                      standstill_.text("read it in between, or in a thread of its own")),
+               Refusal::unread};
 }
 
 /// Another thread that has read an output may be at work on its batch.

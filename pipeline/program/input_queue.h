@@ -94,7 +94,7 @@ class InputQueue : public std::enable_shared_from_this<InputQueue> {
   void wake_in_time();
   std::uint64_t next_number() const { return queues_.at(0).level() + handed_; }
   std::uint64_t epochs() const { return index_space_epochs(*context_.plan, index_space_); }
-  std::string why_it_never_comes(const Attempt<SystemPolicy>& found);
+  std::optional<Error> why_it_never_comes(const Attempt<SystemPolicy>& found);
   std::string holders() const;
   bool only_this_thread_reads() const;
 

@@ -8,7 +8,6 @@
 #include <brigade/text.h>
 #include "base/thread.h"
 #include "base/units.h"
-#include "pipeline/program/refusal.h"
 #include "pipeline/replica/resume_filter.h"
 #include "pipeline/replica/task_loop.h"
 #include "transports/audit.h"
@@ -76,7 +75,7 @@ Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const O
     BRIGADE_TRY(wait_for(place, sleep));
     const Attempt<SystemPolicy> found = claim(last_epoch, sleep);
     if (sleep.interrupted()) return interrupted();
-    if (!stuck_.empty()) return Error{std::exchange(stuck_, "")};
+    if (stuck_) return *std::exchange(stuck_, std::nullopt);
     if (found.look == Look::ended) {
       if (queues_.all_ended()) end();
       break;
@@ -133,20 +132,21 @@ Attempt<SystemPolicy> OutputQueue::claim(std::uint64_t last_epoch, Interruptible
 }
 
 Error OutputQueue::interrupted() const {
-  return Error{
-      concat("output ", quote(stage().name), ": the wait for its next batch was interrupted")};
+  return {concat("output ", quote(stage().name), ": the wait for its next batch was interrupted"),
+          Refusal::interrupted};
 }
 
-std::string OutputQueue::why_nothing_moves() const {
+Error OutputQueue::why_nothing_moves() const {
   std::string held = holders();
   if (!held.empty())
     held = concat(
         "what it waits for needs the memory of what the program holds, with the padding or "
         "dropped samples behind it: ",
         held, kLetGo);
-  last_refusal() = !held.empty() && standstill_.unread().empty() ? Refusal::held : Refusal::unread;
-  return concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
-                standstill_.text("read the outputs in turn, or drop that one", held));
+  const bool by_held = !held.empty() && standstill_.unread().empty();
+  return {concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
+                 standstill_.text("read the outputs in turn, or drop that one", held)),
+          by_held ? Refusal::held : Refusal::unread};
 }
 
 /// What a stage would be shown. False: no sample of it is left.
@@ -185,10 +185,10 @@ Result<void> OutputQueue::wait_for(const Place& place, InterruptibleSleep& sleep
   counters_.end_wait(Cause::barrier);
   if (sleep.interrupted()) return interrupted();
   if (!held) return {};
-  last_refusal() = Refusal::held;
-  return Error{concat("output ", quote(stage().name), ": `hold: ", places_.size(),
-                      "` is reached, counted from the oldest batch that is held: ", holders(),
-                      kLetGo)};
+  return Error{
+      concat("output ", quote(stage().name), ": `hold: ", places_.size(),
+             "` is reached, counted from the oldest batch that is held: ", holders(), kLetGo),
+      Refusal::held};
 }
 
 /// Where each batch that is held was taken.
@@ -308,7 +308,7 @@ void OutputQueue::drain() {
   InterruptibleSleep sleep(nobody);
   for (;;) {
     const Attempt<SystemPolicy> found = claim(kNever, sleep);
-    if (!std::exchange(stuck_, "").empty()) continue;  // for the program's other outputs to say
+    if (std::exchange(stuck_, std::nullopt)) continue;  // for the program's other outputs to say
     if (found.look == Look::ended) return end();
     fill(unread, found.task);
     unread.not_full.quarantined += std::exchange(in_work_, 0);

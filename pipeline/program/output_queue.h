@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -92,7 +93,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
     explicit Place(const ReplicaContext& context) : slots(context) {}
   };
 
-  std::string why_nothing_moves() const;
+  Error why_nothing_moves() const;
   Attempt<SystemPolicy> claim(std::uint64_t last_epoch, InterruptibleSleep& sleep);
   Error interrupted() const;
   Result<std::optional<Batch>> take(std::uint64_t last_epoch, const Output::Here& at);
@@ -129,8 +130,8 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   bool closed_ = false;
   std::uint64_t next_number_ = 0;  // of batches
   Standstill standstill_;
-  std::string stuck_;          // why the last claim has given up
-  std::uint64_t in_work_ = 0;  // FULL slots of the batch given last
+  std::optional<Error> stuck_;  // why the last claim has given up
+  std::uint64_t in_work_ = 0;   // FULL slots of the batch given last
 
   // Of whoever has the turn to finish.
   moodycamel::ConcurrentQueue<Place*> returned_;

@@ -72,8 +72,8 @@ struct Run::State {
   bool closed = false;  // what has not been asked for
 
   void close_the_rest();
-  /// Null: the program says that the wait for it was interrupted.
-  const RunOutcome* wait();
+  /// An error where the program cannot, or says that the wait was interrupted.
+  Result<const RunOutcome*> wait();
   template <class Handle, class Queue>
   std::shared_ptr<Handle> open(Handles<Handle>& handles, std::string_view what,
                                std::string_view name, Queue queue_of);
@@ -189,10 +189,16 @@ void Run::State::close_the_rest() {
 }
 
 /// What is closed stays so: a program that has been interrupted before is told so first.
-const RunOutcome* Run::State::wait() {
-  if (run->session->is_interrupted()) return nullptr;
-  close_the_rest();
-  return run->session->wait_unless_interrupted();
+Result<const RunOutcome*> Run::State::wait() {
+  if (mark.in_child()) return Error{std::string(kForkedText)};
+  const RunOutcome* outcome = nullptr;
+  if (!run->session->is_interrupted()) {
+    close_the_rest();
+    outcome = run->session->wait_unless_interrupted();
+  }
+  if (outcome == nullptr)
+    return Error{"the wait for the end of the run was interrupted", Refusal::interrupted};
+  return outcome;
 }
 
 Result<std::optional<Slot>> Input::acquire(Here here) {
@@ -237,9 +243,7 @@ Run::~Run() {
 }
 
 Result<void> Run::wait() {
-  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
-  const RunOutcome* const outcome = state_->wait();
-  if (outcome == nullptr) return Error{"the wait for the end of the run was interrupted"};
+  BRIGADE_ASSIGN(const RunOutcome* const outcome, state_->wait());
   state_->console->flush();  // before what the program says about it
   if (outcome->failure.empty()) return {};
   return Error{outcome->failure};
@@ -259,10 +263,9 @@ Result<std::string> Run::state_at_epoch(std::uint64_t epoch) const {
   return state_->run->session->state(epoch);
 }
 
-std::string Run::summary_json() {
-  if (state_->mark.in_child()) return {};
-  const RunOutcome* const outcome = state_->wait();
-  return outcome == nullptr ? "" : brigade::summary_json(*outcome);
+Result<std::string> Run::summary_json() {
+  BRIGADE_ASSIGN(const RunOutcome* const outcome, state_->wait());
+  return brigade::summary_json(*outcome);
 }
 
 Pipeline::Pipeline()

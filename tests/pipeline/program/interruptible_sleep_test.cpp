@@ -88,7 +88,7 @@ TEST_P(Interruptions, EndTheWaitForRoom) {
 TEST_P(Interruptions, WaitClosesNothingWhereTheAnswerIsYesAtOnce) {
   auto run = start(fed_graph());
   EXPECT_THAT(run->wait().error().message, HasSubstr("was interrupted"));
-  EXPECT_EQ(run->summary_json(), "");
+  EXPECT_EQ(run->summary_json().error().refusal, Refusal::interrupted);
   yes_ = false;
   Input tasks = run->input("tasks");
   Output results = run->output("results");

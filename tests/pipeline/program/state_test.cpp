@@ -202,7 +202,7 @@ TEST_P(States, NameWhatIsInQuarantine) {
   const std::string yaml =
       delayed("epochs: 2\n", "params: {crash_at: [50]}, on_error: {skip: 2}, poison_after: 2");
   const auto restarts = [](brigade::Run& run) {
-    const auto summary = nlohmann::json::parse(run.summary_json());
+    const auto summary = nlohmann::json::parse(*run.summary_json());
     for (const auto& stage : summary["stages"])
       if (stage["name"] == "work") return stage["restarts"].get<int>();
     return -1;

@@ -34,13 +34,13 @@ TEST_F(Embedding, AGraphRunsFromItsFile) {
   ASSERT_TRUE(run.ok()) << run.error().message;
   EXPECT_TRUE((*run)->wait().ok());
   EXPECT_TRUE((*run)->wait().ok());  // as often as one likes
-  EXPECT_EQ(nlohmann::json::parse((*run)->summary_json())["samples"], 1000);
+  EXPECT_EQ(nlohmann::json::parse(*(*run)->summary_json())["samples"], 1000);
 }
 
 TEST_F(Embedding, WhatTheCommandLineCanSetCanBeSet) {
   auto run = read(line_yaml("consumer: count"))->set("epochs=2").limit(10).in_process().start(app);
   ASSERT_TRUE(run.ok()) << run.error().message;
-  EXPECT_EQ(nlohmann::json::parse((*run)->summary_json())["samples"], 20);
+  EXPECT_EQ(nlohmann::json::parse(*(*run)->summary_json())["samples"], 20);
 }
 
 TEST_F(Embedding, WaitSaysWhyARunFailed) {
@@ -66,7 +66,7 @@ TEST_F(Embedding, AGraphCanBeTextInHand) {
   pipeline.add_text("epochs: 2", "more").limit(10).quiet();
   auto run = pipeline.start(app);
   ASSERT_TRUE(run.ok()) << run.error().message;
-  EXPECT_EQ(nlohmann::json::parse((*run)->summary_json())["samples"], 20);
+  EXPECT_EQ(nlohmann::json::parse(*(*run)->summary_json())["samples"], 20);
   EXPECT_EQ(nlohmann::json::parse(*pipeline.plan_json(app))["epochs"], 2);
   EXPECT_TRUE(pipeline.check(app).empty());
 }
