@@ -81,15 +81,17 @@ Plan describe(const ValidGraph& graph) {
   return plan;
 }
 
-/// Empty slots come from samples that failed and were skipped, and from filters, and replicas that
-/// share a stream fill each its own task with padding; they travel downstream. All other padding
-/// ends a multiple of L.
+/// Empty slots come from samples that failed and were skipped, from filters, and from batches that
+/// a transform drops, which a cache may give anywhere; and replicas that share a stream fill each
+/// its own task with padding. They travel downstream. All other padding ends a multiple of L.
 void find_empty_slots(const ValidGraph& graph, Plan& plan) {
   for (const StageNumber s : plan.stages.numbers()) {
     PlanStage& stage = plan.stages[s];
     const bool shares_stream =
         graph.stages[s].sources.empty() && !stage.indexed && stage.replicas > 1;
-    stage.empty_slots_possible = stage.on_error.skip || stage.may_drop || shares_stream;
+    const bool drops_batches = stage.drop_last && stage.kind != StageKind::consumer;
+    stage.empty_slots_possible =
+        stage.on_error.skip || stage.may_drop || drops_batches || shares_stream;
     for (const ValidSource& source : graph.stages[s].sources)
       stage.empty_slots_possible |= plan.stages[source.stage].empty_slots_possible;
     if (stage.flat_map_outputs > 0) stage.empty_slots_possible = false;  // they vanish

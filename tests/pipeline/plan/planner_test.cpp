@@ -92,6 +92,19 @@ TEST(Planner, EmptySlotsTravelDownFromWhereverTheyCanArise) {
   EXPECT_FALSE(plan.stages[4].empty_slots_possible);
 }
 
+TEST(Planner, BatchesThatATransformDropsLeaveEmptySlots) {
+  GraphBuilder graph;
+  graph.producer("a", kPicture);
+  ValidStage& batches = graph.transform("batches", {"a"}, kPicture);
+  batches.batched = batches.drop_last = true;
+  batches.sources[0].batch = 16;
+  graph.consumer("end", {"batches"});
+  graph.consumer("beside", {"a"}).drop_last = true;
+  const Plan plan = planned(graph);
+  EXPECT_TRUE(plan.stages[2].empty_slots_possible);
+  EXPECT_FALSE(plan.stages[3].empty_slots_possible);
+}
+
 TEST(Planner, SkipListsHoldTheShareOfAPercentage) {
   GraphBuilder graph;
   graph.producer("a", kPicture);
