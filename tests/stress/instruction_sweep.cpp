@@ -69,7 +69,7 @@ void SweepResult::add(const SweepResult& other) {
 }
 
 std::string SweepResult::figures() const {
-  constexpr const char* kNames[] = {"claim", "wait", "work", "finish", "journal"};
+  constexpr const char* kNames[] = {"claim", "wait", "work", "finish", "journal", "end"};
   std::string text = concat(deaths, " deaths, ", real_kills, " real kills; instructions:");
   for (std::size_t i = 0; i < instructions.size(); ++i) {
     if (instructions[i] != 0) text += concat(" ", kNames[i], " ", instructions[i]);

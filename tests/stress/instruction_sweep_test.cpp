@@ -56,7 +56,21 @@ const std::vector<SweptSpec>& specs() {
        4,
        0,
        WakeOrder::by_finisher,
-       Interleave::cache}};
+       Interleave::cache},
+      {"stream",
+       {{1, 2, 4, {}, true}, {1, 4, 0, {0}, true}},
+       0,
+       0,
+       WakeOrder::by_finisher,
+       {},
+       {3, 1}},
+      {"shared_stream",
+       {{2, 1, 4, {}}, {1, 2, 0, {0}, true}},
+       0,
+       0,
+       WakeOrder::by_finisher,
+       {},
+       {2, 1}}};
   return all;
 }
 
@@ -68,10 +82,11 @@ const SweptSpec& spec_named(const std::string& name) {
   return specs()[0];
 }
 
-/// The stages whose replica 0 is the victim; of a merge or a join that one.
+/// The stages whose replica 0 is the victim; of a merge, a join or a stream that one.
 std::vector<StageNumber> victims(const SweptSpec& spec) {
   if (spec.merged > 0) return {StageNumber(spec.merged)};
   if (spec.join) return {spec.joined_stage()};
+  if (!spec.streamed.empty()) return {0};
   std::vector<StageNumber> stages;
   for (const StageNumber s : spec.stages.numbers()) stages.push_back(s);
   return stages;
@@ -173,8 +188,31 @@ const Omission kOmissions[] = {
     {"reopen_in_a_merge", "whichever_is_there", [](Aftermath& a) { a.rules.reopen = false; }},
     {"reopen_in_turns", "turns_of_epochs", [](Aftermath& a) { a.rules.reopen = false; }},
     {"settle_in_a_cache", "cache", [](Aftermath& a) { a.rules.settle = false; }},
+    {"settle_in_a_shared_stream", "shared_stream", [](Aftermath& a) { a.rules.settle = false; }},
     {"restart_before_repair", "two_to_two",
      [](Aftermath& a) { a.restart = Restart::before_repair; }}};
+
+class StreamNegativeControls : public NegativeControls {};
+
+// The mistake is in the stream, in the order of two steps that a death can part.
+TEST_P(StreamNegativeControls, AreCaughtWhereADeathPartsTheirSteps) {
+  SweptSpec spec = spec_named(GetParam().line);
+  spec.mistake = spec.name == "stream" ? StreamMistake::padding_before_end
+                                       : StreamMistake::acknowledged_in_work;
+  Sweep sweep = sweep_at(spec, 0, 0);
+  sweep.also_late = true;
+  const SweepResult result = run_sweep(sweep);
+  EXPECT_THAT(result.failure, testing::StartsWith("after instruction")) << result.figures();
+  EXPECT_THAT(result.failure,
+              testing::HasSubstr(spec.name == "stream" ? "without an end" : "samples of part 0"));
+  std::cout << "  " << result.failure << "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Streams, StreamNegativeControls,
+                         testing::ValuesIn({Omission{"padding_before_end", "stream", nullptr},
+                                            Omission{"acknowledged_in_work", "shared_stream",
+                                                     nullptr}}),
+                         [](const auto& omission) { return std::string(omission.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(Rules, NegativeControls, testing::ValuesIn(kOmissions),
                          [](const auto& omission) { return std::string(omission.param.name); });

@@ -43,7 +43,7 @@ std::string SweptLine::outcome_of_death(const Aftermath& aftermath) {
   const std::vector<std::byte> bytes(memory_.data(), memory_.data() + bytes_);
   const WorkerPool worker_pool = worker_pool_;
   const int section = *section_;
-  if (!is_merge(victim_stage_)) note_commits_of_victim();
+  if (!has_own_loop(victim_stage_)) note_commits_of_victim();
   Hand& hand = worker_pool_.hands[victim()];
   while (aftermath.late && move_all()) {
   }
@@ -55,6 +55,7 @@ std::string SweptLine::outcome_of_death(const Aftermath& aftermath) {
   check_bits_of_victim();
   hand_out_wakes();
   if (aftermath.restart == Restart::after_repair) hand = new_hand(victim_stage_, 0);
+  if (aftermath.restart == Restart::never && is_stream(victim_stage_)) give_up_stream();
   run_to_the_end();
   if (worker_pool_.problem.empty()) check_the_end();
   std::string problem = std::move(worker_pool_.problem);
@@ -66,17 +67,17 @@ std::string SweptLine::outcome_of_death(const Aftermath& aftermath) {
 }
 
 void SweptLine::run_to_the_end() {
-  if (is_merge(victim_stage_)) {
+  if (has_own_loop(victim_stage_) && !worker_pool_.gave_up) {
     HandsPolicy::asleep = [this](std::atomic<std::uint32_t>&) {
-      Hand& merge = worker_pool_.hands[victim()];
+      Hand& own = worker_pool_.hands[victim()];
       hand_out_wakes();
-      merge.rung = false;
-      while (!merge.rung) {
+      own.rung = false;
+      while (!own.rung) {
         if (!move_all()) throw Hangs();
       }
     };
     try {
-      live_as_merge_in_hands();
+      live_in_hands();
     } catch (const Hangs&) {
       return say("hangs");
     }
@@ -117,10 +118,11 @@ void SweptLine::check_the_end() {
     for (const QueueNumber queue : shape_of(s).queues.numbers()) {
       if (queue_level(control_, s, queue) != end_of(s, queue))
         say(concat("stage ", s.value(), " ended early"));
-      if (!is_merge(s)) check_queue(s, queue);
+      if (!has_own_loop(s)) check_queue(s, queue);
     }
   }
   if (spec_.merged > 0) check_merge();
+  if (!spec_.streamed.empty()) check_stream();
 }
 
 void SweptLine::check_queue(StageNumber stage, QueueNumber queue) {
@@ -131,7 +133,7 @@ void SweptLine::check_queue(StageNumber stage, QueueNumber queue) {
     say(concat("task ", task, " of stage ", stage.value(), " was finished ", finished, " times"));
   }
   for (const StageNumber input : shape_of(stage).queues[queue].inputs) {
-    if (is_merge(input)) continue;
+    if (has_own_loop(input)) continue;
     std::uint64_t full = 0;
     for (std::uint64_t sample = 0; sample < end; ++sample) {
       full += must_be_empty(input, sample) ? 0 : 1;

@@ -67,7 +67,7 @@ SweptLine::SweptLine(const SweptSpec& spec, StageNumber victim_stage)
   }
   kept_ = reinterpret_cast<std::atomic<std::uint64_t>*>(memory_.data() + kept_at);
   const std::uint64_t epochs = spec.join == Interleave::epochs ? kSweptEpochs : 1;
-  for (int d = 0; d < (spec.join ? 2 : std::max(1, spec.merged)); ++d) {
+  for (int d = 0; spec.streamed.empty() && d < (spec.join ? 2 : std::max(1, spec.merged)); ++d) {
     set_end(control_, IndexSpaceNumber(d), spec.samples / epochs, spec.samples / epochs, epochs);
   }
   HandsPolicy::rung.clear();
@@ -82,6 +82,8 @@ SweptLine::SweptLine(const SweptSpec& spec, StageNumber victim_stage)
 SharedShape SweptLine::shape_from(const SweptSpec& spec) {
   SharedShape shape = support::line_shape(spec.stages);
   if (spec.join) add_second_queue(spec, shape);
+  if (!spec.streamed.empty())
+    shape.epoch_ends = {spec.stages[0].replicas == 1 ? spec.streamed.size() : 1};
   if (spec.merged == 0) return shape;
   const IndexSpaceNumber merged(spec.merged);
   shape.index_spaces = spec.merged + 1;
@@ -105,7 +107,8 @@ SharedShape SweptLine::shape_from(const SweptSpec& spec) {
 
 SweptLine::Hand SweptLine::new_hand(StageNumber stage, int replica) {
   Hand hand{queues_of(control_, stage, replica), stage, replica};
-  if (is_merge(stage)) hand.state = Hand::State::left;  // it lives in live_as_merge()
+  const bool may_be_victim = stage == victim_stage_ && replica == 0;
+  if (has_own_loop(stage) && may_be_victim) hand.state = Hand::State::left;  // live_in_hands()
   return hand;
 }
 
@@ -135,6 +138,7 @@ bool SweptLine::move(Hand& hand) {
       break;
     case Hand::State::asleep: {
       if (!hand.rung) return false;
+      if (rests(hand)) break;
       const Attempt<H> attempt = hand.queues.try_claim();
       for (Watermark<H>* watermark : hand.waits_on)
         clear_waiter(watermark->waiters, shape_of(hand.stage).first_replica + hand.replica);
@@ -143,6 +147,7 @@ bool SweptLine::move(Hand& hand) {
       break;
     }
     case Hand::State::looking: {
+      if (rests(hand)) break;
       const Attempt<H> attempt = hand.queues.try_claim();
       if (attempt.look == Look::blocked) {
         lie_down(hand, attempt);
@@ -202,7 +207,8 @@ void SweptLine::found(Hand& hand, const Attempt<H>& attempt) {
 }
 
 void SweptLine::complete_task(Hand& hand) {
-  const SlotCounts counts = work(hand.stage, hand.queue, hand.task);
+  const SlotCounts counts = is_stream(hand.stage) ? share_in_hands(hand.replica, hand.task)
+                                                  : work(hand.stage, hand.queue, hand.task);
   hand.queues.finish(hand.task, counts);
   ++worker_pool_.finished[hand.stage][hand.queue][hand.task];
   hand.state = Hand::State::looking;

@@ -44,6 +44,13 @@ struct HandsPolicy {
   static inline std::function<void(std::atomic<std::uint32_t>&)> asleep;
 };
 
+/// Of a stream, in the order of two steps: a death between them must show it.
+enum class StreamMistake : std::uint8_t {
+  none,
+  padding_before_end,   ///< one replica: padding is published before its end is recorded
+  acknowledged_in_work  ///< several: with the last sample in work, not once it is done
+};
+
 struct SweptSpec {
   std::string name;
   ByStage<support::StageSpec> stages;
@@ -53,6 +60,9 @@ struct SweptSpec {
   /// A line with a stage that has two task queues: its last one, which reads the first two, or
   /// under `cache` its second one, which keeps what it reads and gives what it has kept.
   std::optional<Interleave> join = {};
+  /// Stage 0 is a stream: the samples of its epochs, or, where it has several replicas, of these.
+  std::vector<std::uint64_t> streamed = {};
+  StreamMistake mistake = StreamMistake::none;
 
   StageNumber joined_stage() const {
     return join == Interleave::cache ? StageNumber(1) : StageNumber(2);
@@ -71,7 +81,7 @@ struct Aftermath {
 };
 
 /// What the victim is doing; for the figures.
-enum class Section : int { claim, wait, work, finish, journal, count_ };
+enum class Section : int { claim, wait, work, finish, journal, end, count_ };
 
 inline constexpr std::uint64_t kSweptPayloadWords = 4;
 inline constexpr std::uint64_t kSweptPayloadBytes = kSweptPayloadWords * sizeof(std::uint64_t);
@@ -136,13 +146,17 @@ class SweptLine {
   struct WorkerPool {
     ByReplica<Hand> hands;
     ByStage<ByQueue<std::vector<int>>> finished;  // by task
-    std::vector<std::uint64_t> seen;              // by the reader of a merge
+    std::vector<std::uint64_t> seen;              // by the reader of a merge or a stream
     std::string problem;
+    bool gave_up = false;  // on the victim of a stream with several replicas
   };
 
   static SharedShape shape_from(const SweptSpec& spec);
   const StageShape& shape_of(StageNumber stage) const { return shape_.stages[stage]; }
   bool is_merge(StageNumber stage) const { return shape_of(stage).journal_ports > 0; }
+  bool is_stream(StageNumber stage) const { return !spec_.streamed.empty() && stage == 0; }
+  /// As a victim and as a successor it runs its own loop.
+  bool has_own_loop(StageNumber stage) const { return is_merge(stage) || is_stream(stage); }
   int victim() const { return shape_of(victim_stage_).first_replica; }
   Hand new_hand(StageNumber stage, int replica);
   void say(std::string problem);
@@ -184,7 +198,23 @@ class SweptLine {
   int live_in_stage(Control<P>& control, int tasks, void (*watermark)());
   template <class P>
   int live_as_merge(Control<P>& control, void (*watermark)());
-  void live_as_merge_in_hands();
+  template <class P>
+  int live_as_stream(Control<P>& control, void (*watermark)());
+  template <class P>
+  void live_as_whole_stream(Control<P>& control, void (*watermark)());
+  template <class P>
+  void live_as_shared_stream(Control<P>& control, void (*watermark)());
+  template <class P>
+  Attempt<P> claim_of_stream(Control<P>& control, JoinedQueues<P>& queues);
+  void live_in_hands();
+
+  void check_padding(const SlotHeader& header);
+  std::uint64_t given(int replica) const;
+  bool has_more(int replica) const;
+  SlotCounts share(int replica, std::uint64_t task, bool over);
+  SlotCounts share_in_hands(int replica, std::uint64_t task);
+  bool rests(Hand& hand);
+  void give_up_stream();
 
   void note_commits_of_victim();
   bool is_committed(StageNumber stage, QueueNumber queue, std::uint64_t task) const;
@@ -193,6 +223,7 @@ class SweptLine {
   void check_queue(StageNumber stage, QueueNumber queue);
   void check_audit(StageNumber writer, StageNumber reader, QueueNumber queue, std::uint64_t full);
   void check_merge();
+  void check_stream();
   std::uint64_t end_of(StageNumber stage, QueueNumber queue) const;
 
   const SweptSpec spec_;

@@ -46,7 +46,8 @@ SlotState SweptLine::check_input(StageNumber input, std::uint64_t number) {
   const SlotRing& ring = rings_[input];
   const SlotHeader header = *ring.headers(number);
   bool good = header.number == number;
-  if (!is_merge(input)) {
+  check_padding(header);
+  if (!has_own_loop(input)) {
     good = good && header.id == support::expected_value(shape_, input, number) &&
            header.state == (must_be_empty(input, number) ? SlotState::empty : SlotState::full);
   }
@@ -84,7 +85,7 @@ SlotCounts SweptLine::work(StageNumber stage, QueueNumber queue, std::uint64_t t
     for (const StageNumber input : inputs) {
       const SlotState above = check_input(input, sample);
       if (above != SlotState::full) state = above;
-      if (is_merge(input)) {
+      if (has_own_loop(input)) {
         worker_pool_.seen.push_back(rings_[input].headers(sample)->id);
       }
     }
@@ -120,6 +121,7 @@ template JoinedQueues<HandsPolicy> SweptLine::queues_of(Control<HandsPolicy>&, S
 int SweptLine::live(int tasks, void (*watermark)()) {
   Control<SystemPolicy> control =
       attach_control<SystemPolicy>(memory_.data(), control_bytes<H>(shape_), shape_).value();
+  if (is_stream(victim_stage_)) return live_as_stream(control, watermark);
   return is_merge(victim_stage_) ? live_as_merge(control, watermark)
                                  : live_in_stage(control, tasks, watermark);
 }
@@ -188,8 +190,12 @@ void SweptLine::Merge::pad(std::uint64_t number, std::uint64_t epoch) {
   line->enter(Section::finish);
 }
 
-void SweptLine::live_as_merge_in_hands() {
-  live_as_merge(control_, [] {});
+void SweptLine::live_in_hands() {
+  if (is_stream(victim_stage_)) {
+    live_as_stream(control_, [] {});
+  } else {
+    live_as_merge(control_, [] {});
+  }
 }
 
 }  // namespace brigade::stress
