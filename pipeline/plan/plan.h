@@ -112,8 +112,7 @@ struct PlanStage : StageKeys {
   std::vector<std::pair<StageNumber, QueueNumber>> readers;
   std::vector<PlanPass> passes;
   std::uint64_t skips_max = 0;  ///< entries of the skip list
-  /// A task may have an EMPTY or a PAD before a FULL slot: each header is looked at, and private
-  /// scratch is needed. Else they follow its FULL slots.
+  /// A task may have an EMPTY or a PAD between FULL slots: private scratch is needed.
   bool empty_slots_possible = false;
   std::uint64_t seed = 0;  ///< the stage's, else the graph's
   /// Of a stream: emitting nothing for so long, it closes its open batch.

@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t kScratchAlignment = 64;
 
-/// Of every input, slots `first` to `last`; without a branch for each.
-bool are_full(const std::vector<const SlotHeader*>& inputs, std::uint64_t first,
-              std::uint64_t last) {
+/// The first slots of every input; without a branch for each.
+bool are_full(const std::vector<const SlotHeader*>& inputs, std::uint64_t slots) {
   bool full = true;
   for (const SlotHeader* headers : inputs)
-    for (auto slot = first; slot <= last; ++slot) full &= headers[slot].state == SlotState::full;
+    for (std::uint64_t slot = 0; slot < slots; ++slot)
+      full &= headers[slot].state == SlotState::full;
   return full;
 }
 
@@ -221,7 +221,7 @@ void RecordWindow::open_shapes() {
 
 RecordReader::RecordReader(const Plan& plan, const PlanStage& stage, const PlanQueue& queue,
                            const ByStage<SlotRing>& rings, bool empty_slots_possible)
-    : empty_slots_possible_(empty_slots_possible), window_(queue.task, stage.batched) {
+    : window_(queue.task, stage.batched) {
   for (const PlanInput& input : queue.inputs) {
     const PlanRing& plan_ring = plan.stages[input.stage].ring;
     rings_.push_back(&rings[input.stage]);
@@ -249,8 +249,7 @@ void RecordReader::begin(std::uint64_t first) {
   for (std::size_t i = 0; i < rings_.size(); ++i) headers_[i] = rings_[i]->headers(first);
   const SlotHeader* headers = headers_.front();
   BRIGADE_CHECK(headers[0].number == first, headers[0].number, first);
-  const std::uint64_t last = states_.slots() - 1;
-  if (are_full(headers_, empty_slots_possible_ ? 0 : last, last)) {
+  if (are_full(headers_, states_.slots())) {
     if (states_.full == states_.slots()) return;
     std::fill(states_.states.begin(), states_.states.end(), SlotState::full);
     return states_.count();

@@ -146,8 +146,8 @@ class RecordWindow {
 /// The inputs of one task queue.
 class RecordReader {
  public:
-  /// `rings`: by stage, as in ReplicaSetup; must outlive this. `empty_slots_possible`: before a
-  /// FULL slot of a task; else the header of its last slot says that all are FULL.
+  /// `rings`: by stage, as in ReplicaSetup; must outlive this. `empty_slots_possible`: in a batch,
+  /// between FULL ones.
   RecordReader(const Plan& plan, const PlanStage& stage, const PlanQueue& queue,
                const ByStage<SlotRing>& rings, bool empty_slots_possible);
 
@@ -171,8 +171,7 @@ class RecordReader {
  private:
   std::vector<const SlotRing*> rings_;
   std::vector<const SlotHeader*> headers_;  // by input
-  bool empty_slots_possible_;
-  std::vector<SampleInfo> gathered_;  // of FULL slots that are not contiguous
+  std::vector<SampleInfo> gathered_;        // of FULL slots that are not contiguous
   RecordWindow window_;
   SlotStates states_;
 };
