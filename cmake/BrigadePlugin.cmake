@@ -6,12 +6,19 @@
 #   beside it the module brigade_jitter.so with contracts and bodies, opened only by the processes
 #   that run it. They belong together: install or copy both into one folder.
 #
-# NAME.so is also the name of the target. docs/STAGES.md says what is in the files.
+# NAME.so is also the name of the target. docs/STAGES.md says what is in the files. Where nobody has
+# said a build type, it is Release: CMake's own default does not optimise.
 function(brigade_plugin)
   cmake_parse_arguments(ARG "" "NAME" "CONTRACT;BODY;LIBRARIES" ${ARGN})
   if(NOT ARG_NAME OR NOT ARG_CONTRACT OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "brigade_plugin(NAME name CONTRACT files [BODY files] [LIBRARIES \
 libraries]): NAME and CONTRACT must be there, and nothing else: ${ARGN}")
+  endif()
+  get_property(several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(NOT CMAKE_BUILD_TYPE AND NOT several)
+    message(STATUS "brigade_plugin: no CMAKE_BUILD_TYPE is set: taking Release, which optimises "
+      "(-DCMAKE_BUILD_TYPE=Debug for a debugger)")
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
   endif()
   set(targets ${ARG_NAME})
   add_library(${ARG_NAME} MODULE ${ARG_CONTRACT})

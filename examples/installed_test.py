@@ -95,7 +95,12 @@ def check_example(moved, folder, name, configure):
     copy = folder / "somewhere" / name
     shutil.copytree(moved / "share" / "brigade" / "examples" / name, copy)
     if (copy / "CMakeLists.txt").is_file():
-        call(*configure, f"-DCMAKE_PREFIX_PATH={moved}", "-S", copy, "-B", copy / "build")
+        said = call(*configure, f"-DCMAKE_PREFIX_PATH={moved}", "-S", copy, "-B", copy / "build")
+        if name == "own_plugin" and "no CMAKE_BUILD_TYPE is set: taking Release" not in said:
+            sys.exit(f"brigade_plugin() does not say that it optimises: {said}")
+        if name == "own_plugin" and "CMAKE_BUILD_TYPE:STRING=Release" not in (
+                copy / "build" / "CMakeCache.txt").read_text():
+            sys.exit("a plugin whose build type nobody has said is not optimised")
         call(configure[0], "--build", copy / "build")
     own = copy / "build" / name
     example_test.check_example(own if own.is_file() else moved / "bin" / "brigade", copy)
