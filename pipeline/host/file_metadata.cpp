@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include <brigade/text.h>
 #include "base/io.h"
@@ -17,6 +18,7 @@ namespace {
 
 /// Bytes by which gzip may be longer than what it holds: header with a file name, block headers.
 constexpr std::size_t kGzipBytesMore = 4096;
+constexpr int kLinksMax = 40;  // that Linux follows on a path
 
 Error system_error() {
   if (errno == ENOENT) return Error{"no such file"};
@@ -75,6 +77,38 @@ std::optional<std::string> FileMetadataProbe::find_program(const std::string& na
   for (const std::string_view folder : split(folders != nullptr ? folders : "", ':')) {
     std::string path = concat(folder, "/", name);
     if (folder.starts_with('/') && kind(path) == PathKind::file && may_execute(path)) return path;
+  }
+  return std::nullopt;
+}
+
+Result<FolderNames> FileMetadataProbe::list(const std::string& path, std::size_t names_max) {
+  FolderNames out;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(path, error);
+  for (const std::filesystem::directory_iterator end; !error && entry != end;
+       entry.increment(error)) {
+    if (out.names.size() == names_max) return out;
+    std::error_code ignored;  // a link to nothing is no folder
+    out.names.push_back({entry->path().filename().string(), entry->is_directory(ignored)});
+  }
+  if (error) return Error{concat("cannot read the folder: ", error.message())};
+  out.all = true;
+  return out;
+}
+
+std::optional<std::string> FileMetadataProbe::descriptor_behind(const std::string& path) {
+  std::filesystem::path at(path);
+  const std::string mine = concat("/proc/", getpid(), "/");
+  for (int links = 0; links < kLinksMax; ++links) {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::canonical(at.parent_path(), error);
+    if (error) return std::nullopt;
+    if (folder.string().starts_with(mine) && folder.filename() == "fd")
+      return concat("/proc/self/fd/", at.filename().string());
+    const std::filesystem::path target =
+        std::filesystem::read_symlink(folder / at.filename(), error);
+    if (error) return std::nullopt;  // no link
+    at = (folder / target).lexically_normal();
   }
   return std::nullopt;
 }

@@ -13,6 +13,8 @@ class FileMetadataProbe final : public FileMetadataReader {
   Result<FileHeader> read(const std::string& path) override;
   bool may_execute(const std::string& path) override;
   std::optional<std::string> find_program(const std::string& name) override;
+  Result<FolderNames> list(const std::string& path, std::size_t names_max) override;
+  std::optional<std::string> descriptor_behind(const std::string& path) override;
   std::optional<PathStamp> stamp(const std::string& path) override { return stamp_of(path); }
 };
 

@@ -1,5 +1,6 @@
 #include "stages/api/file_patterns.h"
 
+#include <fnmatch.h>
 #include <glob.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace brigade {
 namespace {
 
 constexpr std::string_view kWildcards = "*?[";
+constexpr int kFoldersMax = 64;  // looked into for one pattern
 
 std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t number = 0;
@@ -65,7 +67,40 @@ Result<void> glob_files(const std::string& pattern, std::vector<std::string>& ou
   return {};
 }
 
+class Match {
+ public:
+  explicit Match(const ListFolder& list) : list_(list) {}
+
+  std::optional<bool> in(const std::string& folder, std::string_view pattern) {
+    if (++folders_ > kFoldersMax) return std::nullopt;
+    const auto found = list_(folder, kFolderNamesMax);
+    if (!found) return std::nullopt;
+    const std::size_t slash = pattern.find('/');
+    const std::string part(pattern.substr(0, slash));
+    bool sure = found->all;
+    for (const auto& [name, is_folder] : found->names) {
+      if (fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) != 0) continue;
+      if (slash == pattern.npos) return true;
+      if (!is_folder) continue;
+      const auto below = in(concat(folder, "/", name), pattern.substr(slash + 1));
+      if (below == true) return true;
+      sure = sure && below.has_value();
+    }
+    return sure ? std::optional(false) : std::nullopt;
+  }
+
+ private:
+  const ListFolder& list_;
+  int folders_ = 0;
+};
+
 }  // namespace
+
+std::optional<bool> matches_any(const std::string& pattern, const ListFolder& list) {
+  const std::string folder = folder_of_wildcard(pattern);
+  const std::string_view rest = std::string_view(pattern).substr(folder.size());
+  return Match(list).in(folder, rest.substr(std::min(rest.find_first_not_of('/'), rest.size())));
+}
 
 Result<std::vector<std::string>> expand_braces(std::string_view pattern) {
   std::vector<std::string> names{""};

@@ -9,12 +9,14 @@
 // Braces are text (anybody can expand them without looking at a disk), the others are questions to
 // a file system. Plain functions, any thread.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <brigade/export.h>
 #include <brigade/result.h>
+#include "stages/api/folder_names.h"
 
 namespace brigade {
 
@@ -34,6 +36,10 @@ BRIGADE_API bool is_wildcard(std::string_view name);
 
 /// The folder above the first part of a path that has a wildcard: "/data/a" of "/data/a/x-*/b".
 BRIGADE_API std::string folder_of_wildcard(std::string_view path);
+
+/// Whether there is anything that an absolute path with wildcards stands for; nothing where a look
+/// at kFolderNamesMax names of each of a few folders does not tell.
+BRIGADE_API std::optional<bool> matches_any(const std::string& pattern, const ListFolder& list);
 
 /// All files that the patterns stand for, in the order of the patterns. Errors: those of the
 /// braces, a wildcard that nothing matches. Names without a wildcard are not looked for.

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,10 +57,6 @@ class Lines : public Stage {
     if (fd_ < 0 || fstat(fd_, &status) != 0) return failure("cannot open ");
     if (S_ISDIR(status.st_mode))
       return Error{concat(params_.file.path, " is a folder, expected a file of lines")};
-    if (S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3))  // what a worker's stdin is
-      return Error{concat(params_.file.path,
-                          " is empty here (/dev/null): a worker has a standard "
-                          "input of its own; name a file or a named pipe (mkfifo)")};
     is_file_ = S_ISREG(status.st_mode);
     if (!is_file_ && context.epochs > 1)
       return Error{concat(params_.file.path, " is no file and cannot be read again, found epochs: ",

@@ -34,7 +34,8 @@ class Sources(ProgramTest):
                 "  count: {consumer: count, from: text}\n")
         yaml = self.write("lines.yaml", text)
         numbers = "".join(f"{i}\n" for i in range(1000))
-        for name in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-"):
+        os.symlink("/dev/stdin", self.folder / "input")
+        for name in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-", self.folder / "input"):
             for command in ("check", "run"):
                 done = subprocess.run(
                     [brigade_program.PROGRAM, command, yaml, "--set",

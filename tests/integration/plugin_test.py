@@ -81,16 +81,10 @@ stages:
         self.assertEqual(sampled.code, 0, sampled.err)
         self.assertIn("2 samples", sampled.out)
 
-    def test_only_the_process_that_runs_a_body_opens_its_module(self):
-        graph = self.write("graph.yaml", line("alone.so"))
-        self.assertEqual(self.command("check", graph).code, 0)
-        text = ('failed: there is no PLUGINS/brigade_nowhere.so, which has the body of "heavy"; it '
-                "is built with the plugin and lies beside it")
-        self.failed(line("alone.so"), f"N{text}")
-        self.failed(line("alone.so"), text, "--in-process")
-
     def test_mistakes_stand_where_the_plugin_is_named(self):
         self.one_mistake("nowhere.so", "there is no plugin PLUGINS/nowhere.so")
+        self.one_mistake("alone.so", 'there is no PLUGINS/brigade_nowhere.so, which has the body '
+                                     'of "heavy"')
         (self.folder / "text.so").write_text("no library, a text\n" * 100)
         self.assertEqual(self.check(line(self.folder / "text.so")),
                          [("6:13", f'stage "middle": the plugin {self.folder}/text.so cannot be '

@@ -29,6 +29,7 @@ struct Draft {
   FileMetadata metadata;
   const StageTypes* plugin = nullptr;  ///< of the plugin it names, once that has been read
   std::vector<StageNumber> readers;
+  std::int64_t label_classes = 0;  ///< labels are 0 .. this - 1; 0: not known
   std::optional<PythonStage> python;
   bool python_found = false;  ///< its file and its interpreter are there
   bool has_type = false;      ///< stage.type is set and fits the kind
@@ -75,6 +76,12 @@ std::string absolute_path(const Validation& validation, const std::string& path,
 /// A mark as the graph carries it: settings have no file.
 SourceMark graph_mark(const Validation& validation, const Span& span);
 
+/// Whether it learns one model: it saves what it has learned, and its sources have parts in that,
+/// such as `train` and `test`.
+inline bool is_learner(const StageContract& contract) {
+  return contract.kind == StageKind::consumer && contract.saves && !contract.source_ports.empty();
+}
+
 void validate_exec(Validation& validation, Draft& draft);  ///< the program of `exec:`; its type
 bool take_exec_params(Draft& draft);                       ///< its parameters, as JSON
 
@@ -91,6 +98,7 @@ void validate_sources(Validation& validation);   ///< names in from:, joins, sta
 void validate_order(Validation& validation);     ///< cycles, joins that would wait for themselves
 void validate_params(Validation& validation);    ///< parameters, files, metadata
 void validate_ports(Validation& validation);     ///< what arrives fits; outputs; what passes
+void validate_labels(Validation& validation);    ///< folders of classes, `classes:` below them
 void validate_batches(Validation& validation);   ///< batch: of every edge
 void validate_caches(Validation& validation);    ///< what is frozen above them
 void validate_policies(Validation& validation);  ///< everything else, and sums over the graph

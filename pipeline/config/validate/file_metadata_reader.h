@@ -10,6 +10,7 @@
 
 #include <brigade/result.h>
 #include <brigade/types.h>
+#include "stages/api/folder_names.h"
 
 namespace brigade {
 
@@ -38,6 +39,13 @@ class FileMetadataReader {
   virtual bool may_execute(const std::string& path) { return kind(path) == PathKind::file; }
   /// The absolute path of a program, by its name alone, as PATH has it.
   virtual std::optional<std::string> find_program(const std::string&) { return std::nullopt; }
+
+  /// Of what a ListFolder asks; nobody knows how much more there is where it is not looked at.
+  virtual Result<FolderNames> list(const std::string&, std::size_t) { return FolderNames(); }
+
+  /// The descriptor of this process, such as /proc/self/fd/0, that a link at an absolute path leads
+  /// to, by whatever other links; nothing where it does not.
+  virtual std::optional<std::string> descriptor_behind(const std::string&) { return std::nullopt; }
 
   /// Size and time of change of what lies at an absolute path.
   virtual std::optional<PathStamp> stamp(const std::string&) { return std::nullopt; }

@@ -131,7 +131,8 @@ class ParamCheck {
       check_pattern(spec, node.items[i], value.items[i].text);
   }
 
-  // What a wildcard stands for is found at the start; here, whether its folder is there.
+  // What a wildcard stands for is found at the start; here, whether its folder is there and has
+  // anything of the kind.
   void check_pattern(const ParamSpec& spec, const YamlNode& node, const std::string& pattern) {
     const std::string name = concat("parameter ", quote(spec.name), ": ");
     const auto files = expand_braces(pattern);
@@ -139,7 +140,7 @@ class ParamCheck {
     for (const std::string& file : *files) {
       const bool wildcard = is_wildcard(file);
       const std::string path = wildcard ? folder_of_wildcard(file) : file;
-      if (is_descriptor(node.text, file)) return descriptor(node, name);
+      if (leads_to_descriptor(node.text, file)) return descriptor(node, name, file);
       const PathKind kind = v.context.metadata.kind(path);
       if (kind == PathKind::forbidden)
         return error(node.span, concat(name, path, " cannot be looked at: permission denied"));
@@ -149,6 +150,8 @@ class ParamCheck {
                      missing_help(node, path));
       if (kind == PathKind::folder && !wildcard)
         return error(node.span, concat(name, path, " is a folder, expected a file"));
+      if (kind == PathKind::folder && matches_any(file, list_) == false)
+        return error(node.span, concat(name, "there is no file ", file), missing_help(node, file));
     }
   }
 
@@ -167,7 +170,7 @@ class ParamCheck {
   void check_path(const ParamSpec& spec, const YamlEntry& entry, const std::string& path) {
     const PathKind kind = v.context.metadata.kind(path);
     const std::string name = concat("parameter ", quote(spec.name), ": ");
-    if (is_descriptor(entry.value.text, path)) return descriptor(entry.value, name);
+    if (leads_to_descriptor(entry.value.text, path)) return descriptor(entry.value, name, path);
     if (kind == PathKind::forbidden) {
       error(entry.value.span, concat(name, path, " cannot be looked at: permission denied"));
     } else if (spec.type == ParamType::output_path) {
@@ -181,12 +184,18 @@ class ParamCheck {
     }
   }
 
+  bool leads_to_descriptor(const std::string& written, const std::string& path) {
+    return is_descriptor(written, path) || v.context.metadata.descriptor_behind(path).has_value();
+  }
+
   // A worker's standard input is empty, and its other descriptors are its own.
-  void descriptor(const YamlNode& node, const std::string& name) {
+  void descriptor(const YamlNode& node, const std::string& name, const std::string& path) {
+    const bool itself = is_descriptor(node.text, path);
+    const auto behind = itself ? std::nullopt : v.context.metadata.descriptor_behind(path);
     error(
         node.span,
-        concat(name, quote(node.text), " is open in the process of the command, and a stage runs ",
-               "in a process of its own"),
+        concat(name, quote(node.text), behind ? concat(" leads to ", *behind, ", which") : "",
+               " is open in the process of the command, and a stage runs in a process of its own"),
         {"make a named pipe (`mkfifo FILE`), write FILE here, and connect the other program to "
          "it; or use a file"});
   }
@@ -259,6 +268,9 @@ class ParamCheck {
   void* params_;
   const Span& at_;
   std::vector<std::pair<std::string, Span>> spans_;
+  const ListFolder list_ = [this](const std::string& path, std::size_t names_max) {
+    return v.context.metadata.list(path, names_max);
+  };
   bool good_ = true;
 };
 

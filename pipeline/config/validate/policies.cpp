@@ -7,8 +7,18 @@ namespace brigade {
 
 namespace {
 
+void check_one_learns(Validation& v, Draft& draft) {
+  if (draft.stage.replicas == 0) draft.stage.replicas = 1;  // auto
+  if (draft.stage.replicas == 1) return;
+  v.error(draft, *draft.spec->given("replicas"),
+          concat(quote(draft.stage.type->contract.type), " learns one model in one process, found ",
+                 draft.stage.replicas, " replicas"),
+          {"leave `replicas:` out; `threads:` gives the process more cores"});
+}
+
 // What several replicas learned is in no single place.
 void check_one_saves(Validation& v, Draft& draft, bool saves) {
+  if (draft.has_type && is_learner(draft.stage.type->contract)) return check_one_learns(v, draft);
   if (saves && draft.stage.replicas == 0) draft.stage.replicas = 1;  // auto
   if (!saves || draft.stage.replicas == 1) return;
   v.error(draft, *draft.spec->given("replicas"),

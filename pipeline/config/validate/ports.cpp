@@ -57,6 +57,7 @@ class PortCheck {
     }
     bool good = draft_.stage.kind == StageKind::consumer || alike(inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) good = fits(inputs[i], i) && good;
+    good = good && (!is_learner(contract_) || same_inputs(inputs));
     if (!good || !draft_.has_params) return false;
     if (inputs.empty()) inputs.emplace_back();
     if (is_python(draft_) && !ask(inputs)) return false;
@@ -80,6 +81,24 @@ class PortCheck {
                      tensors_text(inputs[0]), ", ", giver(i), " ", tensors_text(inputs[i])),
               {"make them alike by a stage above; `stage.tensor` reads a single tensor"});
       return false;
+    }
+    return true;
+  }
+
+  // What is learned of one source fits the others.
+  bool same_inputs(const std::vector<Ports>& inputs) {
+    for (const TensorPattern& pattern : contract_.inputs) {
+      for (std::size_t i = 1; i < inputs.size(); ++i) {
+        const TensorType& first = *inputs[0].find(pattern.name);
+        const TensorType& other = *inputs[i].find(pattern.name);
+        if (first.shape == other.shape) continue;
+        v.error(draft_, spec(i).span,
+                concat(quote(contract_.type), " needs ", quote(pattern.name),
+                       " of one shape from all sources: ", giver(0), " ", first.text(), ", ",
+                       giver(i), " ", other.text()),
+                {"make them alike by the parameters of the stages above"});
+        return false;
+      }
     }
     return true;
   }

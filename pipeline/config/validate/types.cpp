@@ -72,6 +72,18 @@ const StageType* look_up(const Validation& v, const Draft& draft, const std::str
   return find_in(v.context.types, draft, name);
 }
 
+// The body of a plugin's type may be in a module beside the plugin.
+bool has_body(Validation& v, const Draft& draft, const StageType& type) {
+  if (!draft.spec->plugin || !type.module.starts_with('/') ||
+      v.context.metadata.kind(type.module) != PathKind::missing)
+    return true;
+  v.error(
+      draft, draft.spec->plugin->span,
+      concat("there is no ", type.module, ", which has the body of ", quote(type.contract.type)),
+      {"it is built with the plugin: copy both into one folder"});
+  return false;
+}
+
 const StageType* find_type(Validation& v, const Draft& draft, const Marked<std::string>& written) {
   const auto& [name, span] = written;
   const StageKind wanted = *draft.spec->kind;
@@ -80,7 +92,7 @@ const StageType* find_type(Validation& v, const Draft& draft, const Marked<std::
     report_unknown_type(v, draft, written);
     return nullptr;
   }
-  if (type->contract.kind == wanted) return type;
+  if (type->contract.kind == wanted) return has_body(v, draft, *type) ? type : nullptr;
   const std::string_view is = stage_kind_name(type->contract.kind);
   v.error(draft, span, concat(quote(name), " is a ", is, ", not a ", stage_kind_name(wanted)),
           {concat("write `", is, ": ", name, "`")});

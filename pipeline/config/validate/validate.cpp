@@ -112,6 +112,7 @@ std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateCo
   validate_order(v);
   validate_params(v);
   validate_ports(v);
+  validate_labels(v);
   validate_batches(v);
   validate_caches(v);
   validate_policies(v);

@@ -12,26 +12,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::string_view kExtensions[] = {"jpg", "jpeg", "png",  "ppm", "pgm",
-                                            "bmp", "tif",  "tiff", "webp"};
-
 enum Section : std::size_t { kNames, kBegins, kRuns, kFolders, kClassNames, kClassEnds, kSections };
-
-Error no_classes(const std::string& root, const std::vector<FolderEntry>& found) {
-  const bool images = std::any_of(found.begin(), found.end(), [](const FolderEntry& entry) {
-    return is_image_name(entry.name);
-  });
-  const std::string_view why = found.empty() ? "the folder is empty"
-                               : images      ? "has images, but no folders"
-                                             : "has no folders";
-  return Error{
-      concat(root, ": ", why, "; expected a folder of images per class, ", root, "/CLASS/*.jpg")};
-}
-
-Error no_images(const std::string& root, const std::string& name) {
-  return Error{concat(root, "/", name, ": has no images (.", join(kExtensions, " ."),
-                      "); every folder there is a class: take it away, or fill it")};
-}
 
 /// `made_from` is the root, when it was looked at, what was skipped, then each folder with its
 /// time of change.
@@ -94,18 +75,6 @@ class Listing {
 
 }  // namespace
 
-bool is_image_name(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == name.npos || name.size() - dot > 5) return false;
-  char extension[4] = {};
-  std::size_t size = 0;
-  for (const char character : name.substr(dot + 1))
-    extension[size++] =
-        character >= 'A' && character <= 'Z' ? static_cast<char>(character + 'a' - 'A') : character;
-  return std::find(std::begin(kExtensions), std::end(kExtensions),
-                   std::string_view(extension, size)) != std::end(kExtensions);
-}
-
 Result<std::string> ImageIndex::scan(const std::string& root) {
   const std::int64_t looked_ns = file_clock_ns();
   std::int64_t root_changed_ns = 0;
@@ -132,7 +101,11 @@ Result<std::string> ImageIndex::scan(const std::string& root) {
     listing.add_class(*names[i], **scans[i]);
     scans[i].reset();
   }
-  if (listing.empty()) return no_classes(root, found);
+  if (listing.empty())
+    return no_class_folders(root, found.empty(),
+                            std::any_of(found.begin(), found.end(), [](const FolderEntry& entry) {
+                              return is_image_name(entry.name);
+                            }));
   return listing.finish();
 }
 

@@ -16,6 +16,7 @@
 #include <brigade/path_stamp.h>
 #include <brigade/result.h>
 #include <brigade/stage_contract.h>
+#include "stages/api/class_folders.h"
 #include "stages/image/index/index_file.h"
 
 namespace brigade {
@@ -77,8 +78,5 @@ class ImageIndex {
   std::string_view class_names_;
   std::span<const std::uint32_t> class_ends_;
 };
-
-/// .jpg .jpeg .png .ppm .pgm .bmp .tif .tiff .webp, in any case.
-bool is_image_name(std::string_view name);
 
 }  // namespace brigade

@@ -35,10 +35,10 @@ std::optional<SampleCount> image_folder_samples(const ImageFolderParams& params,
 }
 
 Contract<ImageFolderParams> image_folder_contract() {
-  return Contract<ImageFolderParams>("image_folder",
+  return Contract<ImageFolderParams>(std::string(kClassFolderType),
                                      "Lists the images below a folder that has a folder per class.")
       .producer()
-      .param("root", &ImageFolderParams::root,
+      .param(std::string(kClassFolderParam), &ImageFolderParams::root,
              "folder of the class folders; labels are 0, 1, ... in the order of their names")
       .required()
       .param("index", &ImageFolderParams::index,

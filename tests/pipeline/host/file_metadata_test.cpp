@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <filesystem>
 #include <random>
 
 #include "tests/support/temporary_folder.h"
@@ -42,6 +43,40 @@ TEST_F(FilesOnDisk, HaveSizeAndTimeOfWhatLiesThere) {
   ASSERT_TRUE(stamp);
   EXPECT_EQ(stamp->bytes, 5u);
   EXPECT_FALSE(metadata.stamp(path("none")));
+}
+
+TEST_F(FilesOnDisk, AreListedAsFarAsSomebodyLooks) {
+  for (const char* name : {"a/1", "b", "c"}) folder.write(name, "");
+  std::filesystem::create_symlink(path("a"), path("link"));
+  std::filesystem::create_symlink(path("none"), path("nothing"));
+  const auto all = metadata.list(folder.path(), 5);
+  ASSERT_TRUE(all.ok());
+  EXPECT_TRUE(all->all);
+  EXPECT_EQ(all->names.size(), 5u);
+  for (const auto& [name, is_folder] : all->names)
+    EXPECT_EQ(is_folder, name == "a" || name == "link") << name;
+  const auto some = metadata.list(folder.path(), 4);
+  EXPECT_FALSE(some->all);
+  EXPECT_EQ(some->names.size(), 4u);
+  EXPECT_EQ(metadata.list(path("d"), 4).error().message,
+            "cannot read the folder: No such file or directory");
+}
+
+TEST_F(FilesOnDisk, LinksToDescriptorsAreSeen) {
+  for (const char* target : {"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}) {
+    std::filesystem::remove(path("input"));
+    std::filesystem::create_symlink(target, path("input"));
+    EXPECT_EQ(metadata.descriptor_behind(path("input")), "/proc/self/fd/0") << target;
+  }
+  std::filesystem::create_symlink("input", path("again"));
+  EXPECT_EQ(metadata.descriptor_behind(path("again")), "/proc/self/fd/0");
+  std::filesystem::create_symlink("/dev", path("devices"));
+  EXPECT_EQ(metadata.descriptor_behind(path("devices/stdin")), "/proc/self/fd/0");
+  folder.write("file", "");
+  std::filesystem::create_symlink("/dev/null", path("null"));
+  std::filesystem::create_symlink("round", path("round"));
+  for (const char* other : {"file", "null", "round", "none", "no/folder"})
+    EXPECT_EQ(metadata.descriptor_behind(path(other)), std::nullopt) << other;
 }
 
 TEST_F(FilesOnDisk, ReadNoMoreThanTheyNeed) {

@@ -58,6 +58,32 @@ TEST(FilePatterns, TheFolderOfAWildcardIsAboveIt) {
   EXPECT_EQ(folder_of_wildcard("x*"), ".");
 }
 
+TEST(FilePatterns, AWildcardIsLookedForInFewFolders) {
+  int asked = 0;
+  const ListFolder list = [&asked](const std::string& path, std::size_t) -> Result<FolderNames> {
+    ++asked;
+    if (path == "/d") return FolderNames{{{"a-1", true}, {"a-2", true}, {"a.tar", false}}, true};
+    if (path == "/d/a-1") return FolderNames{{{".x.tar", false}}, true};
+    if (path == "/d/a-2") return FolderNames{{{"x.tar", false}}, true};
+    if (path == "/large") return FolderNames{{{"x.jpg", false}}, false};
+    return Error{"cannot read the folder"};
+  };
+  EXPECT_EQ(matches_any("/d/*.tar", list), true);
+  EXPECT_EQ(matches_any("/d/nope*.tar", list), false);
+  EXPECT_EQ(matches_any("/d/a-?/x.tar", list), true);
+  EXPECT_EQ(matches_any("/d/a-1*/*.tar", list), false) << "hidden names are none";
+  EXPECT_EQ(matches_any("/d/a.*/x", list), false) << "no folder";
+  EXPECT_EQ(matches_any("/large/*.tar", list), std::nullopt);
+  EXPECT_EQ(matches_any("/secret/*", list), std::nullopt);
+  asked = 0;
+  const ListFolder deep = [&asked](const std::string&, std::size_t) -> Result<FolderNames> {
+    ++asked;
+    return FolderNames{{{"a", true}, {"b", true}}, true};
+  };
+  EXPECT_EQ(matches_any("/?/?/?/?/?/?/?/?/?/x", deep), std::nullopt);
+  EXPECT_LE(asked, 64);
+}
+
 TEST(PathStamp, IsItsSizeAndWhenItChanged) {
   const TemporaryFolder folder;
   const std::string path = folder.write("x", "hello");

@@ -129,6 +129,21 @@ TEST(ValidateParams, MetadataOfWhatARunMayHaveLeftAreThereOnceItHas) {
   EXPECT_EQ(told_of("files: /data/a1, made: /data/broken"), "files.0=first 5");
 }
 
+TEST(ValidateParams, AWildcardThatNothingMatchesIsRefused) {
+  EXPECT_THAT(
+      messages_of("stages:\n  a: {producer: tar_shards, params: {shards: "
+                  "[/data/a-0.tar, \"/data/nope*.tar\"]}}\n  b: {consumer: show, from: a}\n"),
+      HasSubstr("g.yaml:2:62: error: stage \"a\": parameter \"shards\": there is no file "
+                "/data/nope*.tar\n"));
+}
+
+TEST(ValidateParams, ALinkToADescriptorOfTheCommandIsRefused) {
+  EXPECT_THAT(messages_of("stages:\n  a: {producer: tar_shards, params: {shards: /data/input}}\n"
+                          "  b: {consumer: show, from: a}\n"),
+              HasSubstr("g.yaml:2:46: error: stage \"a\": parameter \"shards\": \"/data/input\" "
+                        "leads to /proc/self/fd/0, which is open in the process of the command"));
+}
+
 TEST(ValidateParams, TheMistakeIsShownAtTheItem) {
   EXPECT_THAT(messages_of("stages:\n  a: {producer: synthetic, params: {shape: [1, 2, x]}}\n"),
               HasSubstr("g.yaml:2:51: error: stage \"a\": parameter \"shape\": item 3:"));

@@ -47,14 +47,6 @@ TEST_F(ImageIndexTest, ClassesAndImagesAreSortedBytewise) {
   EXPECT_EQ(index.class_name(0), "B");
 }
 
-TEST_F(ImageIndexTest, TakesImagesByExtensionInAnyCase) {
-  for (const char* name :
-       {"a.jpg", "a.JPEG", "a.Png", "a.TIFF", "a.tif", "a.webp", "x.y.bmp", "a.ppm", "a.pgm"})
-    EXPECT_TRUE(is_image_name(name)) << name;
-  for (const char* name : {"a.txt", "jpg", "a.jpg.bak", "a.", "", "a.jp", "a.gif"})
-    EXPECT_FALSE(is_image_name(name)) << name;
-}
-
 TEST_F(ImageIndexTest, PassesOverHiddenNamesAndOtherFiles) {
   for (const char* name : {"a/1.jpg", "a/.2.jpg", "a/notes.txt", ".hidden/1.jpg", "readme.txt"})
     folder_.write(name, "");

@@ -1,0 +1,71 @@
+#include "stages/api/class_folders.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <brigade/text.h>
+
+namespace brigade {
+namespace {
+
+constexpr std::string_view kExtensions[] = {"jpg", "jpeg", "png",  "ppm", "pgm",
+                                            "bmp", "tif",  "tiff", "webp"};
+constexpr std::size_t kClassesLookedInto = 256;
+constexpr std::size_t kNamesLookedAt = 64;  // in the folder of a class
+
+bool is_hidden(const FolderNames::Name& entry) { return entry.name.starts_with('.'); }
+
+}  // namespace
+
+bool is_image_name(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == name.npos || name.size() - dot > 5) return false;
+  char extension[4] = {};
+  std::size_t size = 0;
+  for (const char character : name.substr(dot + 1))
+    extension[size++] =
+        character >= 'A' && character <= 'Z' ? static_cast<char>(character + 'a' - 'A') : character;
+  return std::find(std::begin(kExtensions), std::end(kExtensions),
+                   std::string_view(extension, size)) != std::end(kExtensions);
+}
+
+Error no_class_folders(const std::string& root, bool empty, bool images) {
+  const std::string_view why = empty    ? "the folder is empty"
+                               : images ? "has images, but no folders"
+                                        : "has no folders";
+  return Error{
+      concat(root, ": ", why, "; expected a folder of images per class, ", root, "/CLASS/*.jpg")};
+}
+
+Error no_images(const std::string& root, const std::string& name) {
+  return Error{concat(root, "/", name, ": has no images (.", join(kExtensions, " ."),
+                      "); every folder there is a class: take it away, or fill it")};
+}
+
+Result<std::int64_t> count_classes(const std::string& root, const ListFolder& list) {
+  auto found = list(root, kFolderNamesMax);
+  if (!found) return found.error().within(root);
+  std::erase_if(found->names, is_hidden);
+  const auto is_folder = [](const FolderNames::Name& entry) { return entry.is_folder; };
+  const auto classes = std::count_if(found->names.begin(), found->names.end(), is_folder);
+  if (found->all && classes == 0)
+    return no_class_folders(
+        root, found->names.empty(),
+        std::any_of(found->names.begin(), found->names.end(),
+                    [](const FolderNames::Name& entry) { return is_image_name(entry.name); }));
+  std::size_t looked_into = 0;
+  for (const FolderNames::Name& entry : found->names) {
+    if (!entry.is_folder || ++looked_into > kClassesLookedInto) continue;
+    const std::string path = concat(root, "/", entry.name);
+    const auto inside = list(path, kNamesLookedAt);
+    if (!inside) return inside.error().within(path);
+    const auto may_be = [](const FolderNames::Name& name) {
+      return !is_hidden(name) && (name.is_folder || is_image_name(name.name));
+    };
+    if (inside->all && std::none_of(inside->names.begin(), inside->names.end(), may_be))
+      return no_images(root, entry.name);
+  }
+  return found->all ? std::int64_t{classes} : 0;
+}
+
+}  // namespace brigade

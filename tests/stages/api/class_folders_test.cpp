@@ -1,0 +1,85 @@
+#include "stages/api/class_folders.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include <brigade/text.h>
+#include "tests/support/message_of.h"
+
+namespace brigade {
+namespace {
+
+/// Folders by their paths; each name that ends in a slash is one.
+struct Folders {
+  std::map<std::string, std::vector<std::string>> names;
+  std::size_t looked_at = 0;
+
+  Result<std::int64_t> count() {
+    return count_classes("/r", [this](const std::string& path, std::size_t names_max) {
+      FolderNames out;
+      const auto found = names.find(path);
+      if (found == names.end()) return Result<FolderNames>(Error{"cannot read the folder"});
+      for (const std::string& name : found->second) {
+        if (out.names.size() == names_max) return Result<FolderNames>(out);
+        ++looked_at;
+        const bool folder = name.ends_with('/');
+        out.names.push_back({folder ? name.substr(0, name.size() - 1) : name, folder});
+      }
+      out.all = true;
+      return Result<FolderNames>(out);
+    });
+  }
+};
+
+TEST(ClassFolders, HaveImagesByExtensionInAnyCase) {
+  for (const char* name :
+       {"a.jpg", "a.JPEG", "a.Png", "a.TIFF", "a.tif", "a.webp", "x.y.bmp", "a.ppm", "a.pgm"})
+    EXPECT_TRUE(is_image_name(name)) << name;
+  for (const char* name : {"a.txt", "jpg", "a.jpg.bak", "a.", "", "a.jp", "a.gif"})
+    EXPECT_FALSE(is_image_name(name)) << name;
+}
+
+TEST(ClassFolders, AreCountedByTheirNames) {
+  Folders folders{{{"/r", {"cat/", "dog/", ".git/", "readme.txt", "1.jpg"}},
+                   {"/r/cat", {"1.JPEG"}},
+                   {"/r/dog", {"notes.txt", "deep/"}}}};
+  EXPECT_EQ(folders.count().value(), 2);
+}
+
+TEST(ClassFolders, ThatCannotBeAreSaid) {
+  Folders folders;
+  EXPECT_EQ(message_of(folders.count()), "/r: cannot read the folder");
+  folders.names["/r"] = {"cat/"};
+  EXPECT_EQ(message_of(folders.count()), "/r/cat: cannot read the folder");
+  folders.names["/r"] = {".hidden/"};
+  EXPECT_TRUE(message_of(folders.count()).starts_with("/r: the folder is empty; expected a"));
+  folders.names["/r"] = {"notes.txt"};
+  EXPECT_TRUE(message_of(folders.count()).starts_with("/r: has no folders; expected a folder"));
+  folders.names["/r"] = {"1.jpg"};
+  EXPECT_TRUE(message_of(folders.count()).starts_with("/r: has images, but no folders;"));
+  folders.names = {{"/r", {"cat/"}}, {"/r/cat", {"notes.txt", ".1.jpg"}}};
+  EXPECT_TRUE(message_of(folders.count()).starts_with("/r/cat: has no images (.jpg "));
+}
+
+TEST(ClassFolders, AreNotLookedThrough) {
+  Folders folders{{{"/r", {}}}};
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = concat("class_", i);
+    folders.names["/r"].push_back(name + "/");
+    for (int j = 0; j < 200; ++j)
+      folders.names[concat("/r/", name)].push_back(concat(j, i == 999 ? ".txt" : ".jpg"));
+  }
+  EXPECT_EQ(folders.count().value(), 1000);
+  EXPECT_LE(folders.looked_at, 1000u + 256 * 64);
+}
+
+TEST(ClassFolders, OfAFolderWithAMillionFilesNothingIsSaid) {
+  Folders folders{{{"/r", std::vector<std::string>(kFolderNamesMax + 1, "1.jpg")}}};
+  EXPECT_EQ(folders.count().value(), 0);
+  EXPECT_EQ(folders.looked_at, kFolderNamesMax);
+}
+
+}  // namespace
+}  // namespace brigade
