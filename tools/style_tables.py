@@ -14,7 +14,7 @@ ROOMS = (
     "include/brigade", "base", "transports",
     "stages/api", "stages/detail", "stages/basic",
     "stages/image", "stages/image/geometry", "stages/image/index", "stages/image/sources",
-    "stages/image/decode", "stages/torch", "stages/cuda", "stages/builtin",
+    "stages/image/guess", "stages/image/decode", "stages/torch", "stages/cuda", "stages/builtin",
     "pipeline/config/yaml", "pipeline/config/language", "pipeline/config/validate",
     "pipeline/plan", "pipeline/stats", "pipeline/records", "pipeline/cache",
     "pipeline/checkpoint", "pipeline/replica", "pipeline/memory", "pipeline/host",
@@ -41,7 +41,8 @@ REFUSED = {
     "stages/cuda": (("transports", "stages/basic", "stages/image", "stages/torch"), ()),
     # The list of stage types is handed in from the top, and the top alone names it.
     "pipeline": (("stages",), ("stages/api", "stages/detail")),
-    "pipeline/cli": (("stages",), ("stages/api", "stages/detail", "stages/builtin.h")),
+    "pipeline/cli": (("stages",), ("stages/api", "stages/detail", "stages/builtin.h",
+                                   "stages/image/guess")),
     # A process of `exec:` has no other top: its sources' types name samples.
     "pipeline/c_api": (("stages",), ("stages/api", "stages/detail", "stages/builtin.h")),
     # What Python needs goes through the C ABI.
@@ -118,7 +119,8 @@ NO_TEST = {
            ("pipeline/cli/help", "machine_report", "machine_questions"),
            ("pipeline/cli/commands", "commands",
             "check completions doctor draw leases plan run stages"),
-           ("pipeline/cli/commands", "graph_template", "init"))
+           ("pipeline/cli/commands", "graph_template", "init"),
+           ("stages/image/guess", "data_folder", "data_archive data_table"))
        for name in names.split()},
 }
 

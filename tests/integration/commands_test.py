@@ -6,6 +6,7 @@ import json
 import pathlib
 import struct
 import subprocess
+import tarfile
 import zlib
 
 from brigade_program import ProgramTest, Running, main
@@ -72,21 +73,50 @@ class Commands(ProgramTest):
             self.assertIn(says, self.brigade("init", *words, code=2).err)
         self.assertFalse((self.folder / "mine" / "main.cpp").exists())
 
-    def test_init_of_a_folder_of_images_decodes_them(self):
-        for kind in ("coat", "shirt"):
-            self.brigade("sample", GRAPH, "--stage", "images", "-n", 4, "--out", f"photos/{kind}")
-            (self.folder / "photos" / kind / "samples.tsv").unlink()
-        self.assertIn("found images\n", self.brigade("init", "photos").out)
-        self.assertIn("transform: decode_image", (self.folder / "photos.yaml").read_text())
+    def test_init_of_folders_of_classes_trains_and_evaluates(self):
+        photos = self.folder / "photos"
+        for part, count in (("train", 8), ("val", 4)):
+            for kind in ("coat", "shirt"):
+                self.brigade("sample", GRAPH, "--stage", "images", "-n", count, "--out",
+                             photos / part / kind)
+                (photos / part / kind / "samples.tsv").unlink()
+        said = self.brigade("init", "photos").out
+        self.assertIn(f"found images of 2 classes (coat, shirt) in {photos}/train; to evaluate: "
+                      "val\n", said)
         self.brigade("check", "photos.yaml")
-        self.brigade("run", "photos.yaml", "--summary", "summary.json", "--set", "epochs=1",
-                     "--set", "stages.decode.params.size=32")
+        has_torch = "torch_classifier" in (self.folder / "photos.yaml").read_text()
+        run = self.brigade("run", "photos.yaml", "--summary", "summary.json", "--set", "epochs=2")
         summary = json.loads((self.folder / "summary.json").read_text())
-        self.assertEqual(summary["samples"], 8)
-        self.brigade("sample", "photos.yaml", "--stage", "decode", "-n", 2, "--out", "decoded",
-                     "--set", "stages.decode.params.size=32")
-        self.assertEqual([row["image"] for row in self.rows_of(self.folder / "decoded")],
-                         ["000000_image.png", "000001_image.png"])
+        self.assertEqual(summary["samples"], 2 * (16 + 8) if has_torch else 3 * 16)
+        self.assertEqual("accuracy" in run.out, has_torch)
+
+    def test_init_of_archives_and_lists_reads_them(self):
+        self.brigade("sample", GRAPH, "--stage", "images", "-n", 6, "--out", "photos")
+        pictures = sorted((self.folder / "photos").glob("*.png"))
+        (self.folder / "photos" / "samples.tsv").unlink()
+        self.assertIn("has images, but no folders of classes",
+                      self.brigade("init", "photos", code=2).err)
+        (self.folder / "shards").mkdir()
+        with tarfile.open(self.folder / "shards" / "train-0.tar", "w",
+                          format=tarfile.USTAR_FORMAT) as shard:
+            for number, picture in enumerate(pictures):
+                shard.add(picture, f"{number}.png")
+                (self.folder / "label").write_text("1")
+                shard.add(self.folder / "label", f"{number}.cls")
+        self.write("list.csv", "picture,breed\n" + "".join(
+            f"photos/{picture.name},coat\n" for picture in pictures))
+        self.write("images.txt", "".join(f"{picture}\n" for picture in pictures))
+        for data, found in (("shards", "found tar archives (train-0.tar, labels: cls)"),
+                            ("list.csv", "found a list of images (list.csv: column picture, "
+                                         "labels: breed)"),
+                            ("images.txt", "found a list of images (images.txt: column 1, no "
+                                           "labels)")):
+            self.assertIn(found, self.brigade("init", data, "--out", "read.yaml").out)
+            self.brigade("run", "read.yaml", "--summary", "summary.json", "--set", "epochs=1",
+                         "--set", "stages.decode.params.size=32")
+            summary = json.loads((self.folder / "summary.json").read_text())
+            self.assertEqual(summary["results"]["count"]["samples"], 6, data)
+            (self.folder / "read.yaml").unlink()
 
     # --- sample
 

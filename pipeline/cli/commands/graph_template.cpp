@@ -12,56 +12,6 @@
 namespace brigade {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t kEntriesMax = 10'000;  // looked at in one folder
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
-
-bool is_idx(const std::string& name, std::string_view rank) {
-  return has(name, concat("idx", rank)) || has(name, concat(".idx", rank));
-}
-
-bool is_test(const std::string& name) { return has(name, "t10k") || has(name, "test"); }
-
-bool is_image(const std::string& name) {
-  for (std::string_view end : {".jpg", ".jpeg", ".png", ".JPG", ".JPEG", ".PNG"}) {
-    if (name.ends_with(end)) return true;
-  }
-  return false;
-}
-
-void note_file(const std::string& name, FoundData& data) {
-  if (is_idx(name, "3")) (is_test(name) ? data.test_images : data.images) = name;
-  if (is_idx(name, "1")) (is_test(name) ? data.test_labels : data.labels) = name;
-  if (is_image(name) && data.kind == FoundData::Kind::nothing) data.kind = FoundData::Kind::images;
-}
-
-// Names of files in the folder, or, of the folders in it, of one level below.
-Result<std::vector<std::string>> names_in(const std::string& folder) {
-  std::error_code error;
-  std::vector<std::string> names;
-  std::vector<fs::path> below;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_directory(ignored)) below.push_back(entry->path());
-    names.push_back(entry->path().filename().string());
-    if (names.size() >= kEntriesMax) break;
-  }
-  if (error) return Error{concat("cannot look at ", folder, ": ", error.message())};
-  for (const fs::path& path : below) {
-    for (fs::directory_iterator entry(path, error), end; !error && entry != end;
-         entry.increment(error)) {
-      names.push_back(entry->path().filename().string());
-      if (names.size() >= kEntriesMax) break;
-    }
-    error.clear();
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 constexpr std::string_view kHead = R"(@about@
 #   brigade check @name@.yaml     every mistake, before anything runs
 #   brigade plan @name@.yaml      what will run, and what it takes
@@ -99,21 +49,62 @@ constexpr std::string_view kIdxTest = R"(
     batch: 256
 )";
 
-constexpr std::string_view kFolder = R"(vars: {data: @folder@}
+constexpr std::string_view kImages = R"(vars: {data: @folder@}
 
 stages:
   images:
-    producer: image_folder
+    producer: image_folder      # labels:@labels@
     shuffle: true               # a new order in every epoch
-    params: {root: "${data}"}
+    params: {root: @train@}
 
+  decode:
+    transform: decode_image
+    from: images
+    replicas: auto              # what the cores allow
+    params: {crop: random_resized, size: 64, flip: 0.5}
+    batch: 64                   # samples per batch for the stages that read this one
+    on_error: {skip: 10}        # broken files are named and skipped; or stop (the default)
+)";
+
+constexpr std::string_view kTestImages = R"(
+  test_images:
+    producer: image_folder
+    params: {root: @test@}
+
+  test_decode:
+    transform: decode_image
+    from: test_images
+    replicas: auto
+    params: {crop: center, size: 64}
+    batch: 64
+    on_error: {skip: 10}
+)";
+
+constexpr std::string_view kListed = R"(vars: {data: @folder@}
+
+stages:
+  images:
+    producer: @producer@
+    shuffle: true               # a new order in every epoch
+    params:
+@params@
   decode:
     transform: decode_image
     from: images
     replicas: auto              # what the cores allow
     params: {crop: random_resized, size: 224, flip: 0.5}
     batch: 64                   # samples per batch for the stages that read this one
-    on_error: {skip: 0.1%}      # broken files are named and skipped
+    on_error: {skip: 10}        # broken files are named and skipped; or stop (the default)
+)";
+
+constexpr std::string_view kNumbers = R"(vars: {data: @folder@}
+
+stages:
+  rows:
+    producer: csv
+    shuffle: true               # a new order in every epoch
+    params:
+@params@    batch: 64                   # samples per batch for the stages that read this one
 )";
 
 constexpr std::string_view kSynthetic = R"(
@@ -133,18 +124,18 @@ constexpr std::string_view kCount = R"(
 constexpr std::string_view kTrain = R"(
   train:
     consumer: torch_classifier
-    from: {train: augment}
+    from: {train: @train@}
     device: auto                # a GPU when there is one
-    params: {model: small_cnn, optimizer: sgd, lr: 0.05}
+    params: {model: small_cnn, @classes@optimizer: sgd, lr: 0.05}
 )";
 
 constexpr std::string_view kTrainAndTest = R"(
   train:
     consumer: torch_classifier
-    from: {train: augment, test: test_images}
+    from: {train: @train@, test: @test@}
     join: epochs                # an epoch of the first source, then one of the second, and so on
     device: auto                # a GPU when there is one
-    params: {model: small_cnn, optimizer: sgd, lr: 0.05}
+    params: {model: small_cnn, @classes@optimizer: sgd, lr: 0.05}
 )";
 
 // The text with each @key@ replaced.
@@ -171,61 +162,149 @@ std::string idx_text(const FoundData& data, bool can_train) {
     text += filled(kIdxTest, {{"images", data.test_images}, {"labels", data.test_labels}});
   }
   if (!train) return text + filled(kCount, {{"from", "augment"}});
-  return text.append(test ? kTrainAndTest : kTrain);
+  return text + filled(test ? kTrainAndTest : kTrain,
+                       {{"train", "augment"}, {"test", "test_images"}, {"classes", ""}});
+}
+
+std::string path_of(const std::string& name) {
+  return quote(name.empty() ? "${data}" : concat("${data}/", name));
+}
+
+std::string classes_text(const FoundData& data, bool can_train) {
+  constexpr std::size_t kLabelsShown = 5;
+  std::string labels;
+  for (std::size_t i = 0; i < std::min(data.classes.size(), kLabelsShown); ++i)
+    labels += concat(" ", i, " ", data.classes[i], i + 1 < data.classes.size() ? "," : "");
+  if (data.classes.size() > kLabelsShown) labels += " ...";
+  std::string text =
+      filled(kImages,
+             {{"folder", quote(data.folder)}, {"labels", labels}, {"train", path_of(data.train)}});
+  if (!can_train) return text + filled(kCount, {{"from", "decode"}});
+  const bool test = !data.test.empty();
+  if (test) text += filled(kTestImages, {{"test", path_of(data.test)}});
+  const std::size_t classes = std::max<std::size_t>(data.classes.size(), 2);
+  return text +
+         filled(test ? kTrainAndTest : kTrain, {{"train", "decode"},
+                                                {"test", "test_decode"},
+                                                {"classes", concat("classes: ", classes, ", ")}});
+}
+
+std::string param_line(std::string_view name, std::string_view value) {
+  return concat("      ", name, ": ", value, '\n');
+}
+
+std::string shards_text(const FoundData& data) {
+  std::string params = param_line("shards", path_of(data.train));
+  if (!data.image.empty()) params += param_line("image", concat('[', quote(data.image), ']'));
+  if (data.label != "cls")
+    params += param_line("label", data.label.empty() ? "none" : quote(data.label));
+  if (!data.label_field.empty()) params += param_line("label_field", data.label_field);
+  return filled(kListed,
+                {{"folder", quote(data.folder)}, {"producer", "tar_shards"}, {"params", params}}) +
+         filled(kCount, {{"from", "decode"}});
+}
+
+std::string table_params(const FoundData& data) {
+  std::string params = param_line("file", path_of(data.table));
+  if (!data.header) params += param_line("header", "false");
+  if (data.separator == "\t") params += param_line("separator", R"("\t")");
+  if (data.separator == ";" || data.separator == " ")
+    params += param_line("separator", quote(data.separator));
+  return params;
+}
+
+std::string list_text(const FoundData& data) {
+  std::string params = table_params(data) + param_line("path", quote(data.image));
+  params += param_line("label", data.label.empty() ? "none" : quote(data.label));
+  if (data.label_is_name) params += param_line("labels", "names");
+  if (!data.root.empty()) params += param_line("root", path_of(data.root));
+  return filled(kListed,
+                {{"folder", quote(data.folder)}, {"producer", "image_list"}, {"params", params}}) +
+         filled(kCount, {{"from", "decode"}});
+}
+
+std::string numbers_text(const FoundData& data) {
+  std::vector<std::string> features;
+  for (const std::string& name : data.features) features.push_back(quote(name));
+  const std::string vector = concat("features: [", join(features, ", "), "]");
+  const std::string label =
+      data.label.empty() ? ""
+                         : concat(vector.size() == 12 ? "" : ", ", "label: ", quote(data.label));
+  std::string params = table_params(data);
+  params += param_line("columns", concat('{', vector, label, '}'));
+  if (!label.empty())
+    params += param_line("dtypes", data.label_is_name ? "{label: text}" : "{label: i64}");
+  return filled(kNumbers, {{"folder", quote(data.folder)}, {"params", params}}) +
+         filled(kCount, {{"from", "rows"}});
 }
 
 }  // namespace
 
-Result<FoundData> look_at_folder(const std::string& folder) {
-  FoundData data;
-  std::error_code error;
-  data.folder = fs::canonical(folder, error).string();
-  if (error) return Error{concat("cannot look at ", folder, ": ", error.message())};
-  BRIGADE_ASSIGN(const std::vector<std::string> names, names_in(data.folder));
-  for (const std::string& name : names) note_file(name, data);
-  if (!data.images.empty() && fs::exists(fs::path(data.folder) / data.images, error)) {
-    data.kind = FoundData::Kind::idx;
+std::vector<std::string_view> types_for(FoundData::Kind kind) {
+  switch (kind) {
+    case FoundData::Kind::nothing:
+      return {"synthetic"};
+    case FoundData::Kind::idx:
+      return {"idx_images", "augment_image"};
+    case FoundData::Kind::classes:
+      return {"image_folder", "decode_image"};
+    case FoundData::Kind::shards:
+      return {"tar_shards", "decode_image"};
+    case FoundData::Kind::list:
+      return {"image_list", "decode_image"};
+    case FoundData::Kind::numbers:
+      return {"csv"};
   }
-  return data;
+  return {};
 }
 
 std::string found_text(const FoundData& data) {
+  const std::string label = data.label.empty() ? ", no labels" : concat(", labels: ", data.label);
   switch (data.kind) {
     case FoundData::Kind::idx:
       return concat("IDX files (", data.images, data.labels.empty() ? "" : ", ", data.labels, ")");
-    case FoundData::Kind::images:
-      return "images";
+    case FoundData::Kind::classes:
+      return concat("images of ", data.classes.size(),
+                    data.classes.size() == 1 ? " class (" : " classes (", class_list(data.classes),
+                    ") in ",
+                    data.train.empty() ? data.folder : concat(data.folder, "/", data.train),
+                    data.test.empty() ? "" : concat("; to evaluate: ", data.test));
+    case FoundData::Kind::shards:
+      return concat("tar archives (", data.train, label, ")",
+                    data.test.empty() ? "" : concat("; not used: ", data.test));
+    case FoundData::Kind::list:
+      return concat("a list of images (", data.table, ": column ", data.image, label, ")");
+    case FoundData::Kind::numbers:
+      return concat("a table of numbers (", data.table, ": ", data.features.size(), " columns",
+                    label, ")");
     case FoundData::Kind::nothing:
       break;
   }
-  return "nothing that `brigade init` knows (IDX files or images)";
+  return "nothing";
 }
 
-bool can_read(const FoundData& data, const StageTypes& types) {
-  if (data.kind == FoundData::Kind::nothing) return false;
-  return data.kind == FoundData::Kind::idx ||
-         (types.find("image_folder") != nullptr && types.find("decode_image") != nullptr);
-}
-
-std::string graph_template(const std::string& name, const FoundData& data, const StageTypes& types,
-                           bool can_train) {
+std::string graph_template(const std::string& name, const FoundData& data, bool can_train) {
   const auto head = [&name](const std::string& about) {
     return filled(kHead, {{"name", name}, {"about", about}});
   };
-  if (!can_read(data, types)) {
-    const std::string why =
-        data.kind == FoundData::Kind::nothing ? "" : " This program has no stages for them.";
-    return head(concat("# Found in ", data.folder.empty() ? "the folder" : data.folder, ": ",
-                       found_text(data), ".", why,
-                       "\n# So this graph makes samples up, to try things out with.")) +
-           std::string(kSynthetic) + filled(kCount, {{"from", "samples"}});
+  switch (data.kind) {
+    case FoundData::Kind::nothing:
+      break;
+    case FoundData::Kind::idx:
+      return head("# Images of IDX files, augmented in several processes.") +
+             idx_text(data, can_train);
+    case FoundData::Kind::classes:
+      return head("# Images of a folder per class, decoded in several processes.") +
+             classes_text(data, can_train);
+    case FoundData::Kind::shards:
+      return head("# Images of tar archives, decoded in several processes.") + shards_text(data);
+    case FoundData::Kind::list:
+      return head("# Images that a table names, decoded in several processes.") + list_text(data);
+    case FoundData::Kind::numbers:
+      return head("# Numbers of a table.") + numbers_text(data);
   }
-  if (data.kind == FoundData::Kind::idx) {
-    return head("# Images of IDX files, augmented in several processes.") +
-           idx_text(data, can_train);
-  }
-  return head("# Images of a folder, decoded in several processes.") +
-         filled(kFolder, {{"folder", quote(data.folder)}}) + filled(kCount, {{"from", "decode"}});
+  return head("# Samples that are made up, to try things out with.") + std::string(kSynthetic) +
+         filled(kCount, {{"from", "samples"}});
 }
 
 }  // namespace brigade

@@ -19,25 +19,31 @@ namespace brigade {
 namespace {
 
 constexpr const char* kInitExamples = R"(Examples:
-  brigade init                                  a graph to try things out with
-  brigade init /data/fashion-mnist              one for the data there
-  brigade init /data/fashion-mnist --out train.yaml
+  brigade init                                  a graph for the data in this folder
+  brigade init /data/birds                      one for the data there
+  brigade init /data/birds/train.csv --out train.yaml
+  brigade init --synthetic                      one that needs no data, to try things out with
   brigade init stage noise                      a stage type of your own, with its test
   brigade init program trainer                  a program with a loop of its own
 
-It knows folders of IDX files (MNIST) and of images. A file that is there is never overwritten.)";
+It knows images in a folder per class (train/CLASS and val/CLASS, or CLASS alone), tar archives
+(WebDataset), tables of images or numbers (CSV) and IDX files (MNIST). A file that is there is never
+overwritten.)";
 
 struct InitArguments {
   std::string folder = ".";
   std::string name;  // of a stage type or a program
   std::string file;  // to write; empty: the folder's name with .yaml
+  bool synthetic = false;
 };
 
 void declare(Options& options, InitArguments& arguments) {
-  options.text("FOLDER", arguments.folder, "the data (.); or `stage`, or `program`, and its name");
+  options.text("FOLDER", arguments.folder,
+               "the data, or a file of it (.); or `stage`, or `program`, and its name");
   options.text("NAME", arguments.name, "of the stage type or the program");
   options.text("--out", arguments.file,
                "file to write (the folder's name with .yaml), or folder to make (NAME)", "PATH");
+  options.flag("--synthetic", arguments.synthetic, "a graph over samples that are made up");
 }
 
 // A name of the language: letters, digits, _ and -.
@@ -56,7 +62,9 @@ Result<void> write_new_file(const std::string& path, const std::string& text) {
     return Error{concat(path, " is there already; choose another name with --out")};
   }
   if (file.get() >= 0 && write_all(file.get(), text)) return {};
-  return error_of_errno(concat("cannot write ", path));
+  const Error failure = error_of_errno(concat("cannot write ", path));
+  if (file.get() >= 0) unlink(path.c_str());  // a part of it would be in the way of another try
+  return failure;
 }
 
 bool can_train(const StageTypes& types) {
@@ -109,18 +117,23 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
   if ((arguments.folder == "stage" || arguments.folder == "program") &&
       !std::filesystem::exists(arguments.folder))
     return failed(2, concat("expected a name: `brigade init ", arguments.folder, " NAME`"));
-  const auto data = look_at_folder(arguments.folder);
+  auto data = arguments.synthetic ? Result<FoundData>(FoundData()) : look_at_data(arguments.folder);
   if (!data) return failed(2, data.error().message);
-  const std::filesystem::path folder(data->folder);
-  const std::string path =
-      arguments.file.empty() ? initial_name(folder.filename().string()) + ".yaml" : arguments.file;
+  for (const std::string_view type : types_for(data->kind))
+    if (types.find(type) == nullptr)
+      return failed(2, concat("found ", found_text(*data), ", but this program has no stage type ",
+                              quote(type), " to read it with"));
+  const std::string stem = arguments.synthetic   ? "synthetic"
+                           : data->table.empty() ? std::filesystem::path(data->folder).filename()
+                                                 : std::filesystem::path(data->table).stem();
+  const std::string path = arguments.file.empty() ? initial_name(stem) + ".yaml" : arguments.file;
   const std::string name = initial_name(std::filesystem::path(path).stem().string());
-  const std::string text = graph_template(name, *data, types, can_train(types));
-  if (const auto written = write_new_file(path, text); !written)
+  if (const auto written = write_new_file(path, graph_template(name, *data, can_train(types)));
+      !written)
     return failed(2, written.error().message);
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
-  print_line(concat("found ", found_text(*data),
-                    can_read(*data, types) ? "" : "; the graph makes samples up"));
+  if (!arguments.synthetic) print_line(concat("found ", found_text(*data)));
+  if (!data->remark.empty()) print_line(data->remark);
   print_line(concat("wrote ", path, fine ? "; `brigade run " : "; correct it, then `brigade run ",
                     path, "` runs it"));
   return fine ? 0 : 2;

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <brigade/text.h>
+
 namespace brigade {
 
 void Options::graph(GraphFiles& graph) {
@@ -12,7 +14,11 @@ void Options::graph(GraphFiles& graph) {
         "sets a key of the YAML, such as stages.augment.replicas=4; repeatable", "KEY=VALUE");
   command_.add_option("--limit", graph.limit, "only the first N samples of every indexed producer")
       ->option_text("N")
-      ->check(CLI::PositiveNumber);
+      ->check([](const std::string& text) {
+        const bool digits = text.find_first_not_of("0123456789") == text.npos;
+        const bool positive = digits && text.find_first_not_of('0') != text.npos;
+        return positive ? "" : concat("expected a whole number from 1, found ", quote(text));
+      });
 }
 
 void Options::flag(const std::string& name, bool& value, const std::string& help) {

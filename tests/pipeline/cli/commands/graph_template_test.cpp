@@ -2,11 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "pipeline/session/load_and_plan.h"
 #include "stages/builtin.h"
 #include "tests/support/captured.h"
-#include "tests/support/fake_types.h"
 #include "tests/support/golden.h"
 #include "tests/support/temporary_folder.h"
 
@@ -28,21 +33,28 @@ FoundData idx_data() {
 }
 
 TEST(GraphTemplate, ForIdxFilesTrainsAndTests) {
-  expect_golden("process/init_idx.yaml",
-                graph_template("fashion", idx_data(), builtin_stage_types(), true));
+  expect_golden("process/init_idx.yaml", graph_template("fashion", idx_data(), true));
 }
 
-TEST(GraphTemplate, ForNothingKnownMakesSamplesUp) {
-  expect_golden("process/init_nothing.yaml",
-                graph_template("try", FoundData(), builtin_stage_types(), true));
+TEST(GraphTemplate, ForFoldersOfClassesTrainsAndTests) {
+  FoundData data;
+  data.kind = FoundData::Kind::classes;
+  data.folder = "/data/pets";
+  data.train = "train";
+  data.test = "val";
+  data.classes = {"cat", "dog", "emu"};
+  expect_golden("process/init_classes.yaml", graph_template("pets", data, true));
+}
+
+TEST(GraphTemplate, ForNothingMakesSamplesUp) {
+  expect_golden("process/init_nothing.yaml", graph_template("try", FoundData(), true));
 }
 
 TEST(GraphTemplate, WithoutLibTorchOrLabelsItCounts) {
   FoundData data = idx_data();
-  EXPECT_THAT(graph_template("g", data, builtin_stage_types(), false),
-              HasSubstr("consumer: count"));
+  EXPECT_THAT(graph_template("g", data, false), HasSubstr("consumer: count"));
   data.labels.clear();
-  const std::string text = graph_template("g", data, builtin_stage_types(), true);
+  const std::string text = graph_template("g", data, true);
   EXPECT_THAT(text, HasSubstr("consumer: count"));
   EXPECT_THAT(text, Not(HasSubstr("labels:")));
 }
@@ -50,53 +62,9 @@ TEST(GraphTemplate, WithoutLibTorchOrLabelsItCounts) {
 TEST(GraphTemplate, WithoutTestFilesItOnlyTrains) {
   FoundData data = idx_data();
   data.test_labels.clear();
-  const std::string text = graph_template("g", data, builtin_stage_types(), true);
+  const std::string text = graph_template("g", data, true);
   EXPECT_THAT(text, HasSubstr("from: {train: augment}\n"));
   EXPECT_THAT(text, Not(HasSubstr("test_images")));
-}
-
-TEST(GraphTemplate, ForImagesDecodesThemWhereItCan) {
-  FoundData data;
-  data.kind = FoundData::Kind::images;
-  data.folder = "/data/pictures";
-  StageTypes types;
-  fake::add_producers(types);
-  fake::add_transforms(types);
-  EXPECT_THAT(graph_template("g", data, types, false), HasSubstr("transform: decode_image"));
-  EXPECT_TRUE(can_read(data, types));
-  EXPECT_FALSE(can_read(data, StageTypes()));
-  const std::string text = graph_template("g", data, StageTypes(), false);
-  EXPECT_THAT(text, HasSubstr("producer: synthetic"));
-  EXPECT_THAT(text, HasSubstr("# Found in /data/pictures: images. This program has no stages"));
-}
-
-TEST(LookAtFolder, RecognisesIdxFiles) {
-  const TemporaryFolder folder;
-  for (const char* name : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
-                           "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}) {
-    folder.write(name, "x");
-  }
-  const auto data = look_at_folder(folder.path());
-  ASSERT_TRUE(data.ok());
-  EXPECT_EQ(data->kind, FoundData::Kind::idx);
-  EXPECT_EQ(data->images, "train-images-idx3-ubyte.gz");
-  EXPECT_EQ(data->test_labels, "t10k-labels-idx1-ubyte.gz");
-}
-
-TEST(LookAtFolder, RecognisesImagesAlsoOneLevelBelow) {
-  const TemporaryFolder folder;
-  folder.write("n01440764/a.JPEG", "x");
-  EXPECT_EQ(look_at_folder(folder.path())->kind, FoundData::Kind::images);
-}
-
-TEST(LookAtFolder, AnEmptyFolderHoldsNothing) {
-  const TemporaryFolder folder;
-  EXPECT_EQ(look_at_folder(folder.path())->kind, FoundData::Kind::nothing);
-}
-
-TEST(LookAtFolder, AFolderThatIsNotThereIsAnError) {
-  EXPECT_EQ(look_at_folder("/nowhere").error().message,
-            "cannot look at /nowhere: No such file or directory");
 }
 
 struct InitCommand : testing::Test {
@@ -104,28 +72,92 @@ struct InitCommand : testing::Test {
   StageTypes types = builtin_stage_types();
   std::string file = folder.path() / "graph.yaml";
 
-  Captured run(const std::string& data) {
-    return captured_command({"init", data, "--out", file}, types);
+  std::string path(const std::string& name) const { return folder.path() / name; }
+  Captured run(const std::string& data, const StageTypes& with) {
+    std::filesystem::remove(file);
+    return captured_command({"init", data, "--out", file}, with);
+  }
+  /// What it says of data for which it writes a graph that `check` accepts.
+  std::string found(const std::string& data) {
+    const Captured ran = run(path(data), types);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+    EXPECT_TRUE(plan_files({{file}, {}, {}}, types).plan);
+    const std::string end = "wrote " + file + "; `brigade run " + file + "` runs it\n";
+    EXPECT_TRUE(ran.out.ends_with(end)) << ran.out;
+    return ran.out.substr(0, ran.out.size() - std::min(end.size(), ran.out.size()));
+  }
+  std::string text() const {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  }
+  /// What it says where it writes nothing.
+  std::string refused(const Captured& ran) const {
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_FALSE(std::filesystem::exists(file));
+    return ran.err;
   }
 };
 
-TEST_F(InitCommand, WritesAGraphThatChecks) {
-  std::filesystem::create_directory(folder.path() / "empty");
-  const Captured ran = run(folder.path() / "empty");
+TEST_F(InitCommand, WritesAGraphThatChecksForEveryKindOfData) {
+  for (const char* name : {"train/cat/1.JPG", "train/dog/1.jpg", "val/cat/2.jpg", "val/dog/2.png"})
+    folder.write(name, "");
+  EXPECT_EQ(found("."),
+            "found images of 2 classes (cat, dog) in " + path("train") + "; to evaluate: val\n");
+  EXPECT_THAT(text(), HasSubstr("classes: 2, "));
+  EXPECT_THAT(text(), HasSubstr("# labels: 0 cat, 1 dog\n"));
+  folder.write("list.txt", path("val/cat/2.jpg") + "\n" + path("train/cat/1.JPG") + "\n");
+  EXPECT_EQ(found("list.txt"), "found a list of images (list.txt: column 1, no labels)\n");
+  folder.write("table/iris.csv", "a,b,label\n1,2.5,0\n3,4,1\n");
+  EXPECT_EQ(found("table"), "found a table of numbers (iris.csv: 2 columns, labels: label)\n");
+  EXPECT_THAT(text(), HasSubstr("columns: {features: [\"a\", \"b\"], label: \"label\"}"));
+}
+
+TEST_F(InitCommand, WithoutDataOnlyWhereItIsAsked) {
+  std::filesystem::create_directory(path("empty"));
+  EXPECT_THAT(refused(run(path("empty"), types)), HasSubstr("/empty: is empty; expected a folder"));
+  const Captured ran = captured_command({"init", "--synthetic", "--out", file}, types);
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("graph.yaml"));
-  EXPECT_EQ(ran.err, "");
+  EXPECT_EQ(ran.out, "wrote " + file + "; `brigade run " + file + "` runs it\n");
   EXPECT_TRUE(plan_files({{file}, {}, {}}, types).plan);
 }
 
-TEST_F(InitCommand, SaysWhatItFound) {
-  std::filesystem::create_directory(folder.path() / "empty");
-  EXPECT_THAT(run(folder.path() / "empty").out,
-              HasSubstr("found nothing that `brigade init` knows (IDX files or images); the graph "
-                        "makes samples up\nwrote "));
+TEST_F(InitCommand, WithoutTheStageTypesThatReadItSaysSo) {
+  folder.write("data/cat/1.jpg", "");
+  folder.write("data/dog/1.jpg", "");
+  EXPECT_THAT(refused(run(path("data"), StageTypes())),
+              HasSubstr("this program has no stage type \"image_folder\" to read it with\n"));
 }
 
-TEST_F(InitCommand, AFolderThatIsNotThereIsSaid) { EXPECT_EQ(run("/nowhere").code, 2); }
+TEST_F(InitCommand, AFolderThatIsNotThereIsSaid) {
+  EXPECT_EQ(refused(run("/nowhere", types)),
+            "brigade: error: cannot look at /nowhere: No such file or directory\n");
+}
+
+TEST_F(InitCommand, AFileThatIsThereStaysAsItIs) {
+  folder.write("graph.yaml", "mine");
+  const Captured ran = captured_command({"init", "--synthetic", "--out", file}, types);
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err,
+            "brigade: error: " + file + " is there already; choose another name with --out\n");
+  EXPECT_EQ(text(), "mine");
+}
+
+TEST_F(InitCommand, AFileThatCannotBeWrittenWholeIsSaidAndTakenAway) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  const rlimit few{400, before.rlim_max};  // as a disk that is full; enough for what is captured
+  setrlimit(RLIMIT_FSIZE, &few);
+  const Captured ran = captured_command({"init", "--synthetic", "--out", file}, types);
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "brigade: error: cannot write " + file + ": File too large\n");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
 
 }  // namespace
 }  // namespace brigade

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <brigade/text.h>
 #include "stages/builtin.h"
 #include "tests/support/captured.h"
 #include "tests/support/session.h"
@@ -107,8 +108,9 @@ TEST(CommandLine, WhatIsMissingOrWrongIsSaid) {
   EXPECT_THAT(mistake({"run"}), HasSubstr("FILE is required"));
   EXPECT_THAT(mistake({"sample", "t.yaml"}), HasSubstr("--stage is required"));
   EXPECT_THAT(mistake({"completions", "csh"}), HasSubstr("csh"));
-  EXPECT_THAT(mistake({"run", "t.yaml", "--limit", "many"}), HasSubstr("--limit"));
-  EXPECT_THAT(mistake({"run", "t.yaml", "--limit", "-1"}), HasSubstr("--limit"));
+  for (const char* limit : {"0", "00", "many", "-1", "1.5", ""})
+    EXPECT_THAT(mistake({"run", "t.yaml", "--limit", limit}),
+                HasSubstr(concat("--limit: expected a whole number from 1, found ", quote(limit))));
   EXPECT_THAT(mistake({"graph", "t.yaml", "--format", "svg"}), HasSubstr("dot -Tsvg"));
   EXPECT_THAT(mistake({"plan", "t.yaml", "--json", "--yaml"}), HasSubstr("--json"));
   EXPECT_THAT(mistake({"run", "t.yaml", "--overwrite", "--resume"}), HasSubstr("--resume"));

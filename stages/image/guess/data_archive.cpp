@@ -1,0 +1,92 @@
+#include "stages/image/guess/data_archive.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <brigade/text.h>
+#include "base/io.h"
+#include "base/owned_fd.h"
+#include "stages/image/index/image_index.h"
+#include "stages/image/index/json_field.h"
+#include "stages/image/index/tar_index.h"
+#include "stages/image/index/tar_walk.h"
+
+namespace brigade {
+namespace {
+
+constexpr int kMembersMax = 64;
+constexpr std::size_t kLabelBytesMax = 64 << 10;
+constexpr std::string_view kJsonFields[] = {"label", "cls", "class", "class_id", "target"};
+
+class ArchiveLook {
+ public:
+  explicit ArchiveLook(const std::string& path)
+      : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+  Result<ArchiveGuess> run() {
+    struct stat status {};
+    if (fd_.get() < 0 || fstat(fd_.get(), &status) != 0)
+      return error_of_errno(concat(path_, ": cannot open"));
+    TarWalk walk([this](std::uint64_t offset, std::size_t size) { return read(offset, size); },
+                 static_cast<std::uint64_t>(status.st_size));
+    TarMember member;
+    for (int i = 0; i < kMembersMax; ++i) {
+      auto more = walk.next(member);
+      if (!more) return more.error().within(path_);
+      if (!*more) break;
+      if (member.is_file) BRIGADE_TRY(note(member));
+    }
+    if (has_image_) return guess_;
+    return Error{concat(path_, ": has no images in its first members; extensions seen: ",
+                        extensions_.empty() ? "none" : concat(".", join(extensions_, ", .")))};
+  }
+
+ private:
+  Result<std::string_view> read(std::uint64_t offset, std::size_t size) {
+    bytes_.resize(size);
+    const ssize_t got = read_all_at(fd_.get(), bytes_.data(), size, offset);
+    if (got < 0) return error_of_errno("cannot be read");
+    return std::string_view(bytes_).substr(0, static_cast<std::size_t>(got));
+  }
+
+  Result<void> note(const TarMember& member) {
+    const std::string extension = split_tar_name(member.name).extension;
+    if (extension.empty() ||
+        std::find(extensions_.begin(), extensions_.end(), extension) != extensions_.end())
+      return {};
+    extensions_.push_back(extension);
+    const std::string last = extension.substr(extension.rfind('.') + 1);
+    if (!has_image_ && is_image_name(concat("k.", last))) {
+      has_image_ = true;
+      if (last != extension) guess_.image = extension;
+    }
+    if (last == "cls") {
+      guess_.label = extension;
+      guess_.label_field.clear();
+    } else if (last == "json" && guess_.label.empty() && member.size <= kLabelBytesMax) {
+      BRIGADE_ASSIGN(const std::string_view text, read(member.offset, member.size));
+      for (const std::string_view field : kJsonFields) {
+        if (!guess_.label.empty() || !json_integer(text, field)) continue;
+        guess_.label = extension;
+        guess_.label_field = field;
+      }
+    }
+    return {};
+  }
+
+  const std::string& path_;
+  OwnedFd fd_;
+  std::string bytes_;
+  std::vector<std::string> extensions_;
+  ArchiveGuess guess_;
+  bool has_image_ = false;
+};
+
+}  // namespace
+
+Result<ArchiveGuess> look_at_archive(const std::string& path) { return ArchiveLook(path).run(); }
+
+}  // namespace brigade

@@ -1,0 +1,382 @@
+#include "stages/image/guess/data_folder.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <brigade/text.h>
+#include <brigade/types.h>
+#include "base/io.h"
+#include "base/owned_fd.h"
+#include "stages/api/file_patterns.h"
+#include "stages/image/guess/data_archive.h"
+#include "stages/image/guess/data_table.h"
+#include "stages/image/index/folder_scan.h"
+#include "stages/image/index/image_index.h"
+
+namespace brigade {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = FoundData::Kind;
+
+constexpr int kDepthMax = 3;
+constexpr std::string_view kTrainNames[] = {"train", "training"};
+constexpr std::string_view kTestNames[] = {"val",  "valid",   "validation", "dev",
+                                           "test", "testing", "eval"};
+constexpr std::string_view kTableEnds[] = {".csv", ".tsv", ".lst", ".txt"};
+constexpr std::string_view kPackedEnds[] = {".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"};
+
+std::string lowered(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+std::string below(const std::string& folder, const std::string& name) {
+  return folder.empty() ? name : name.empty() ? folder : concat(folder, "/", name);
+}
+
+template <std::size_t count>
+bool ends_with_any(const std::string& name, const std::string_view (&ends)[count]) {
+  const std::string text = lowered(name);
+  return std::any_of(std::begin(ends), std::end(ends),
+                     [&](std::string_view end) { return text.ends_with(end); });
+}
+
+/// Names in a folder, sorted bytewise, hidden ones left out.
+struct Names {
+  std::vector<std::string> folders;
+  std::vector<std::string> files;
+};
+
+Result<Names> names_in(const std::string& folder) {
+  std::int64_t changed_ns = 0;
+  SkipTally skipped;
+  BRIGADE_ASSIGN(std::vector<FolderEntry> found, list_folder(folder, changed_ns, skipped));
+  Names out;
+  for (FolderEntry& entry : found)
+    (entry.is_folder ? out.folders : out.files).push_back(std::move(entry.name));
+  std::sort(out.folders.begin(), out.folders.end());
+  return out;
+}
+
+/// The first image in a folder or below; empty: none.
+Result<std::string> image_in(const std::string& folder, int depth = 0) {
+  BRIGADE_ASSIGN(const Names names, names_in(folder));
+  const auto image = std::find_if(names.files.begin(), names.files.end(), is_image_name);
+  if (image != names.files.end()) return *image;
+  for (std::size_t i = 0; depth < kDepthMax && i < names.folders.size(); ++i) {
+    BRIGADE_ASSIGN(std::string found, image_in(concat(folder, "/", names.folders[i]), depth + 1));
+    if (!found.empty()) return found;
+  }
+  return std::string();
+}
+
+Result<std::string> start_of(const std::string& path) {
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  auto start = file.get() < 0 ? std::nullopt : read_start(file.get(), kMetadataBytesMax);
+  if (!start) return error_of_errno(concat("cannot read ", path));
+  return *std::move(start);
+}
+
+struct Classes {
+  std::vector<std::string> with;     // images
+  std::vector<std::string> without;  // image_folder would refuse them
+};
+
+Result<Classes> classes_in(const std::string& folder) {
+  Classes out;
+  BRIGADE_ASSIGN(const Names names, names_in(folder));
+  for (const std::string& name : names.folders) {
+    BRIGADE_ASSIGN(const std::string image, image_in(concat(folder, "/", name)));
+    (image.empty() ? out.without : out.with).push_back(name);
+  }
+  return out;
+}
+
+/// "train" of a folder, or "train/images" where all classes lie in the one folder there.
+Result<std::string> class_root(const std::string& folder, std::string root) {
+  for (int depth = 0; depth < kDepthMax; ++depth) {
+    BRIGADE_ASSIGN(const Classes outer, classes_in(below(folder, root)));
+    if (outer.with.size() != 1) break;
+    const std::string inner = below(root, outer.with.front());
+    BRIGADE_ASSIGN(const Classes classes, classes_in(below(folder, inner)));
+    if (classes.with.empty()) break;
+    root = inner;
+  }
+  return root;
+}
+
+/// What sets the classes of two folders apart.
+std::string difference(const std::vector<std::string>& train,
+                       const std::vector<std::string>& test) {
+  std::vector<std::string> lacks;
+  std::vector<std::string> alone;
+  std::set_difference(train.begin(), train.end(), test.begin(), test.end(),
+                      std::back_inserter(lacks));
+  std::set_difference(test.begin(), test.end(), train.begin(), train.end(),
+                      std::back_inserter(alone));
+  return concat(lacks.empty() ? "" : concat("it lacks ", class_list(lacks)),
+                lacks.empty() || alone.empty() ? "" : ", and ",
+                alone.empty() ? "" : concat("it alone has ", class_list(alone)));
+}
+
+class Look {
+ public:
+  explicit Look(std::string folder) { data_.folder = std::move(folder); }
+
+  Result<FoundData> run(int depth = 0) {
+    BRIGADE_ASSIGN(names_, names_in(data_.folder));
+    note_idx();
+    if (!data_.images.empty()) return of(Kind::idx);
+    const std::string train = split(kTrainNames);
+    BRIGADE_ASSIGN(const Classes classes, classes_in(below(data_.folder, train)));
+    const bool wrapped = train.empty() && classes.with.size() == 1;
+    if (!wrapped && !classes.with.empty()) return take_classes(train);
+    BRIGADE_ASSIGN(const bool archives, take_archives(train));
+    if (archives) return data_;
+    for (const bool only_images : {true, false}) {
+      BRIGADE_ASSIGN(const bool table, take_table(only_images));
+      if (table) return data_;
+    }
+    const bool lonely = names_.folders.size() == 1 && train.empty();
+    if ((wrapped || lonely) && depth < kDepthMax)
+      return Look(below(data_.folder, wrapped ? classes.with.front() : names_.folders.front()))
+          .run(depth + 1);
+    if (!train.empty() && split(kTestNames).empty()) {  // a class may be called so
+      BRIGADE_ASSIGN(const Classes all, classes_in(data_.folder));
+      if (all.with.size() > 1) return take_classes("");
+    }
+    return nothing(train);
+  }
+
+  Result<FoundData> file(const std::string& name) {
+    names_.files = {name};
+    BRIGADE_ASSIGN(const bool archive, take_archives(""));
+    if (archive) return data_;
+    for (const bool only_images : {true, false}) {
+      BRIGADE_ASSIGN(const bool table, take_table(only_images));
+      if (table) return data_;
+    }
+    return Error{concat(below(data_.folder, name),
+                        ": expected a folder of data, a table (.csv, .tsv, .txt) of images or "
+                        "numbers, or an archive (.tar)")};
+  }
+
+ private:
+  FoundData of(Kind kind) {
+    data_.kind = kind;
+    return data_;
+  }
+
+  void note_idx() {
+    const auto is_test = [](const std::string& name) {
+      return name.find("t10k") != name.npos || name.find("test") != name.npos;
+    };
+    for (const std::string& name : names_.files) {
+      if (name.find("idx3") != name.npos) (is_test(name) ? data_.test_images : data_.images) = name;
+      if (name.find("idx1") != name.npos) (is_test(name) ? data_.test_labels : data_.labels) = name;
+    }
+  }
+
+  /// The folder with the first of these names, in any case; empty: none.
+  template <std::size_t count>
+  std::string split(const std::string_view (&wanted)[count]) const {
+    for (const std::string_view name : wanted)
+      for (const std::string& folder : names_.folders)
+        if (lowered(folder) == name) return folder;
+    return "";
+  }
+
+  Result<FoundData> take_classes(const std::string& train) {
+    BRIGADE_ASSIGN(data_.train, class_root(data_.folder, train));
+    const std::string root = below(data_.folder, data_.train);
+    BRIGADE_ASSIGN(Classes classes, classes_in(root));
+    if (classes.with.empty()) return nothing(train);
+    if (!classes.without.empty()) return no_images(root, classes);
+    data_.classes = std::move(classes.with);
+    const std::string test = train.empty() ? "" : split(kTestNames);
+    if (!test.empty()) BRIGADE_TRY(take_test(test));
+    if (test.empty() && !train.empty())
+      data_.remark = concat("there is no folder val beside ", train, ": nothing is evaluated");
+    return of(Kind::classes);
+  }
+
+  Result<void> take_test(const std::string& name) {
+    BRIGADE_ASSIGN(const std::string root, class_root(data_.folder, name));
+    BRIGADE_ASSIGN(const Classes classes, classes_in(below(data_.folder, root)));
+    if (classes.with == data_.classes && classes.without.empty()) {
+      data_.test = root;
+    } else {
+      const std::string why =
+          classes.with.empty() ? "it has no folders of classes with images"
+          : classes.with == data_.classes
+              ? concat("there are no images in ", class_list(classes.without))
+              : concat("its classes are others: ", difference(data_.classes, classes.with));
+      data_.remark = concat(root, " is not used to evaluate: ", why);
+    }
+    return {};
+  }
+
+  static Error no_images(const std::string& root, const Classes& classes) {
+    return Error{concat(root, ": there are no images in ", class_list(classes.without), ", but in ",
+                        class_list(classes.with),
+                        ": every folder there is a class; take it away, or fill it")};
+  }
+
+  /// Archives in the folder itself, those for training by their names, or in folders.
+  Result<bool> take_archives(const std::string& train) {
+    std::string first;
+    if (train.empty()) {
+      first = find_archives(names_.files, "", data_.train, data_.test);
+    } else {
+      BRIGADE_ASSIGN(const Names names, names_in(below(data_.folder, train)));
+      std::string none;
+      first = find_archives(names.files, train + "/", data_.train, none);
+      const std::string test = split(kTestNames);
+      if (!test.empty()) {
+        BRIGADE_ASSIGN(const Names test_names, names_in(below(data_.folder, test)));
+        find_archives(test_names.files, test + "/", data_.test, none);
+      }
+    }
+    if (first.empty()) return false;
+    const std::string path = below(data_.folder, first);
+    if (ends_with_any(first, kPackedEnds))
+      return Error{concat(path, ": is compressed, and nothing in it can be addressed; unpack the ",
+                          "archives once, such as by gunzip, to .tar")};
+    BRIGADE_ASSIGN(const ArchiveGuess guess, look_at_archive(path));
+    data_.image = guess.image;
+    data_.label = guess.label;
+    data_.label_field = guess.label_field;
+    data_.kind = Kind::shards;
+    return true;
+  }
+
+  /// Wildcards for the archives among `files`; gives the first for training.
+  static std::string find_archives(const std::vector<std::string>& files, const std::string& folder,
+                                   std::string& train, std::string& test) {
+    std::string first;
+    std::string packed;
+    for (const std::string& name : files) {
+      if (ends_with_any(name, kPackedEnds) && packed.empty()) packed = folder + name;
+      if (!name.ends_with(".tar")) continue;
+      if (is_called(name, kTestNames)) {
+        if (test.empty()) test = folder + wildcard(files, name);
+      } else if (train.empty() ||
+                 (is_called(name, kTrainNames) && !is_called(first, kTrainNames))) {
+        first = folder + name;
+        train = folder + wildcard(files, name);
+      }
+    }
+    if (train.empty() && !test.empty()) std::swap(train, test);  // only these are there
+    if (first.empty() && !train.empty())
+      for (const std::string& name : files)
+        if (first.empty() && name.ends_with(".tar")) first = folder + name;
+    return first.empty() ? packed : first;
+  }
+
+  template <std::size_t count>
+  static bool is_called(const std::string& name, const std::string_view (&wanted)[count]) {
+    const std::string text = lowered(fs::path(name).filename().string());
+    return std::any_of(std::begin(wanted), std::end(wanted),
+                       [&](std::string_view one) { return text.starts_with(one); });
+  }
+
+  /// Of train-000.tar: train-*.tar, where there are others; else the name.
+  static std::string wildcard(const std::vector<std::string>& files, const std::string& name) {
+    const std::string start = name.substr(0, name.find_first_of("0123456789."));
+    const auto alike = std::count_if(files.begin(), files.end(), [&](const std::string& other) {
+      return other.starts_with(start) && other.ends_with(".tar");
+    });
+    return alike > 1 && !is_wildcard(start) ? start + "*.tar" : name;
+  }
+
+  Result<bool> take_table(bool only_images) {
+    std::vector<std::string> tables;
+    for (const std::string_view end : kTableEnds)
+      for (const std::string& name : names_.files)
+        if (lowered(name).ends_with(end)) tables.push_back(name);
+    std::stable_partition(tables.begin(), tables.end(),
+                          [](const std::string& name) { return is_called(name, kTrainNames); });
+    for (const std::string& name : tables) {
+      const std::string path = below(data_.folder, name);
+      BRIGADE_ASSIGN(const std::string head, start_of(path));
+      const auto guess = guess_table(head);
+      if (!guess || guess->image.empty() == only_images) continue;
+      if (!only_images && lowered(name).ends_with(".txt") && tables.size() > 1) continue;
+      BRIGADE_TRY(take_guess(name, *guess));
+      return true;
+    }
+    return false;
+  }
+
+  Result<void> take_guess(const std::string& name, const TableGuess& guess) {
+    data_.table = name;
+    data_.separator = guess.separator;
+    data_.header = guess.header;
+    data_.image = guess.image;
+    data_.label = guess.label;
+    data_.label_is_name = guess.label_is_name;
+    data_.features = guess.numbers;
+    data_.kind = guess.image.empty() ? Kind::numbers : Kind::list;
+    return guess.image.empty() ? Result<void>() : find_root(guess.first_image);
+  }
+
+  /// Where the images of a list lie: beside it, or in a folder there.
+  Result<void> find_root(const std::string& image) {
+    std::error_code ignored;
+    if (fs::exists(fs::path(data_.folder) / image, ignored)) return {};
+    BRIGADE_ASSIGN(const Names beside, names_in(data_.folder));
+    for (const std::string& folder : beside.folders) {
+      if (!fs::exists(fs::path(data_.folder) / folder / image, ignored)) continue;
+      data_.root = folder;
+      return {};
+    }
+    return Error{concat(below(data_.folder, data_.table), ": its first image, ", image,
+                        ", lies neither in ", data_.folder,
+                        " nor in a folder there; put the table where its paths begin")};
+  }
+
+  Result<FoundData> nothing(const std::string& train) const {
+    const std::string folder = below(data_.folder, train);
+    BRIGADE_ASSIGN(const std::string image, image_in(folder));
+    if (!image.empty())
+      return Error{concat(folder, ": has images, but no folders of classes (", folder,
+                          "/CLASS/*.jpg); for a graph without labels write a list of them and ",
+                          "name it: `find ", folder, " -name '*", image.substr(image.rfind('.')),
+                          "' > images.txt && brigade init images.txt`")};
+    const bool empty = names_.files.empty() && names_.folders.empty();
+    return Error{concat(folder, empty ? ": is empty; expected " : ": found none of ",
+                        "a folder of images per class (CLASS/*.jpg, or train/CLASS and "
+                        "val/CLASS), tar archives, a table (.csv), IDX files; `brigade init "
+                        "--synthetic` writes a graph that needs no data")};
+  }
+
+  FoundData data_;
+  Names names_;
+};
+
+}  // namespace
+
+std::string class_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamesShown = 12;
+  std::vector<std::string> shown(names.begin(),
+                                 names.begin() + std::min(names.size(), kNamesShown));
+  return concat(join(shown, ", "), names.size() > kNamesShown ? ", ..." : "");
+}
+
+Result<FoundData> look_at_data(const std::string& path) {
+  std::error_code error;
+  const fs::path found = fs::canonical(path, error);
+  if (error) return Error{concat("cannot look at ", path, ": ", error.message())};
+  if (fs::is_directory(found, error)) return Look(found.string()).run();
+  return Look(found.parent_path().string()).file(found.filename().string());
+}
+
+}  // namespace brigade

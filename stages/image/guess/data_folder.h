@@ -1,0 +1,54 @@
+#pragma once
+
+// What lies in a folder of data, or in a file of it, as `brigade init` recognises it: IDX files, a
+// folder of images per class (in folders for training and evaluation, or not), tar archives in the
+// WebDataset layout, a table of images or of numbers. It looks at names, and at the beginning of
+// one archive or table; never at all of a large folder. Any thread.
+
+#include <string>
+#include <vector>
+
+#include <brigade/result.h>
+
+namespace brigade {
+
+/// What was recognised; paths are as they will stand in the YAML, below `folder`.
+struct FoundData {
+  enum class Kind { nothing, idx, classes, shards, list, numbers } kind = Kind::nothing;
+  std::string folder;  ///< absolute
+
+  // idx
+  std::string images;
+  std::string labels;       ///< empty where there is none
+  std::string test_images;  ///< empty where there is none
+  std::string test_labels;
+
+  // classes: folders, empty for `folder` itself; shards: wildcards
+  std::string train;
+  std::string test;  ///< empty where there is none, or none that fits
+  std::vector<std::string> classes;
+
+  // shards: extensions of members; list, numbers: columns
+  std::string image;
+  std::string label;  ///< empty where there is none
+  std::string label_field;
+
+  // list, numbers
+  std::string table;
+  std::string root;  ///< of a list's paths, empty: `folder`
+  std::vector<std::string> features;
+  std::string separator = ",";
+  bool header = true;
+  bool label_is_name = false;
+
+  std::string remark;  ///< what is there and not used, and why
+};
+
+/// Errors, each a line that says what is missing: nothing that is known, a folder that cannot be
+/// read, images without folders of classes, archives that are compressed, a class without images.
+Result<FoundData> look_at_data(const std::string& path);
+
+/// "cat, dog"; of many the first.
+std::string class_list(const std::vector<std::string>& names);
+
+}  // namespace brigade
