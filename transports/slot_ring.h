@@ -4,8 +4,10 @@
 // tensor. Slot s of the stream lies at s mod M in each of them, so a run of slots that does not
 // wrap is contiguous in every array. Bytes only: what the arrays mean is the caller's business.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -23,7 +25,10 @@ enum class SlotState : std::uint8_t {
 /// Written with the slot, before its task is DONE; immutable from then on until it is recycled.
 struct SlotHeader : SampleInfo {
   SlotState state = SlotState::pad;
-  std::uint8_t reserved[3] = {};
+  std::uint8_t reserved = 0;
+  /// So many slots right before this one are FULL, as this one is; its writer may know of less than
+  /// there are. Whoever writes a header anew takes that back, until note_full().
+  std::uint16_t full_before = 0;
 };
 static_assert(sizeof(SlotHeader) == 32, "the plan counts 32 bytes a slot");
 // So that headers that follow one another are an array of samples, too.
@@ -68,5 +73,41 @@ class SlotRing {
   std::uint64_t slots_ = 1;
   std::vector<SlotArray> arrays_;
 };
+
+/// Right before a task is finished whose slots, `first` to `first + count - 1`, are all FULL: its
+/// last header says so from then on. `in_order`: by the one replica that writes the ring task after
+/// task, so that what the task before has said holds, too.
+inline void note_full(const SlotRing& ring, std::uint64_t first, std::uint64_t count,
+                      bool in_order) {
+  std::uint64_t before = count - 1;
+  if (in_order && first > 0) {
+    // Of another number where that was not written by this run, or the task is the whole ring.
+    const SlotHeader& previous = *ring.headers(first - 1);
+    if (previous.number == first - 1 && previous.state == SlotState::full)
+      before += 1 + previous.full_before;
+  }
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint16_t>::max();
+  ring.headers(first + count - 1)->full_before =
+      static_cast<std::uint16_t>(std::min(before, kMost));
+}
+
+/// Of `count` headers that follow one another, whether one of each `step` is FULL and says so of
+/// those before it; without a branch for each.
+inline bool say_full(const SlotHeader* headers, std::uint64_t count, std::uint64_t step) {
+  bool full = true;
+  for (std::uint64_t slot = step - 1; slot < count; slot += step) {
+    full &= headers[slot].state == SlotState::full;
+    full &= headers[slot].full_before + 1u >= step;
+  }
+  return full;
+}
+
+/// Whether all of them are. Where the last one speaks for some, one of each so many is looked at;
+/// where these do not speak for all, each is.
+inline bool are_full(const SlotHeader* headers, std::uint64_t count) {
+  const std::uint64_t step = std::min<std::uint64_t>(headers[count - 1].full_before + 1u, count);
+  if (step > 1 && count % step == 0 && say_full(headers, count, step)) return true;
+  return say_full(headers, count, 1);
+}
 
 }  // namespace brigade

@@ -170,6 +170,7 @@ void InputQueue::pad() {
 
 void InputQueue::finish_task() {
   counters_.begin_task();
+  pads_.end(full_);
   queues_.finish(first_ / task_, std::exchange(not_full_, {}));
   counters_.end_task(std::exchange(full_, 0));
   handed_ = 0;

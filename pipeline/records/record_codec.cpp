@@ -17,13 +17,15 @@ namespace {
 
 constexpr std::size_t kScratchAlignment = 64;
 
-/// The first slots of every input; without a branch for each.
+/// The first slots of every input. Builds for debugging hold what is said against each header.
 bool are_full(const std::vector<const SlotHeader*>& inputs, std::uint64_t slots) {
-  bool full = true;
-  for (const SlotHeader* headers : inputs)
-    for (std::uint64_t slot = 0; slot < slots; ++slot)
-      full &= headers[slot].state == SlotState::full;
-  return full;
+  for (const SlotHeader* headers : inputs) {
+    if (!are_full(headers, slots)) return false;
+#ifndef NDEBUG
+    BRIGADE_CHECK(say_full(headers, slots, 1), headers->number, slots);
+#endif
+  }
+  return true;
 }
 
 /// Calls use(first, count) for each run of FULL slots.
@@ -284,6 +286,7 @@ RecordWriter::RecordWriter(const Plan& plan, const PlanStage& stage, const BySta
     : ring_(&rings[stage_index]),
       task_(stage.queues.front().task),
       fan_out_(stage.fan_out),
+      in_order_(stage.replicas == 1),
       window_(task_ * fan_out_, stage.batched),
       first_pass_(stage.ring, *ring_, task_ * fan_out_) {
   const std::size_t ring = window_.add_ring(*ring_);
@@ -321,14 +324,9 @@ void RecordWriter::begin(std::uint64_t first) {
 }
 
 void RecordWriter::pass_on(const SlotHeader* headers, const SlotStates& states) {
-  if (fan_out_ == 1) {
-    std::memcpy(headers_, headers, task_ * sizeof(SlotHeader));
-    if (states.full != task_) {
-      for (std::uint64_t slot = 0; slot < task_; ++slot) headers_[slot].state = states.states[slot];
-    }
-  } else {
-    for (std::uint64_t slot = 0; slot < task_; ++slot)
-      make_headers(slot, headers[slot], states.states[slot]);
+  for (std::uint64_t slot = 0; slot < task_; ++slot) {
+    if (fan_out_ > 1) make_headers(slot, headers[slot], states.states[slot]);
+    if (fan_out_ == 1) headers_[slot] = {headers[slot], states.states[slot]};
   }
   if (states.full == 0) return;
   for (const Pass& pass : passes_) {
@@ -345,13 +343,14 @@ void RecordWriter::pass_on(const SlotHeader* headers, const SlotStates& states) 
 
 void RecordWriter::make_headers(std::uint64_t slot, const SlotHeader& from, SlotState state) {
   for (std::uint64_t i = 0; i < fan_out_; ++i) {
-    headers_[slot * fan_out_ + i] = {from.number * fan_out_ + i,
-                                     from.index * fan_out_ + i,
-                                     from.id * fan_out_ + i,
-                                     from.epoch,
-                                     state,
-                                     {}};
+    headers_[slot * fan_out_ + i] = {
+        {from.number * fan_out_ + i, from.index * fan_out_ + i, from.id * fan_out_ + i, from.epoch},
+        state};
   }
+}
+
+void RecordWriter::end(std::uint64_t full) {
+  if (full == task_) note_full(*ring_, first_ * fan_out_, task_ * fan_out_, in_order_);
 }
 
 void RecordWriter::make_empty(std::uint64_t slot) {

@@ -184,14 +184,14 @@ class RecordWriter {
                StageNumber stage_index);
 
   void begin(std::uint64_t first);
-  /// Of the ring's slots.
-  SlotHeader* headers() const { return headers_; }
+  SlotHeader* headers() const { return headers_; }  ///< of the ring's slots
 
   /// Takes over the task's headers and passed tensors from the inputs, with the states given.
   /// Output i of a sample has its number, index and id times the fan-out, plus i.
   void pass_on(const SlotHeader* headers, const SlotStates& states);
   /// The sample has no output after all.
   void make_empty(std::uint64_t slot);
+  void end(std::uint64_t full);  ///< last, before the task is finished: of so many samples
 
   /// Per sample: its slot, or with a fan-out slots.
   void select(std::uint64_t slot) {
@@ -241,6 +241,7 @@ class RecordWriter {
   std::uint64_t first_ = 0;  // of the inputs
   std::uint64_t task_;       // samples of the inputs
   std::uint64_t fan_out_;
+  bool in_order_;  // the ring's one replica
   RecordWindow window_;
   std::vector<Pass> passes_;
   FirstPass first_pass_;

@@ -78,6 +78,7 @@ class BatchWork final : public CallWork {
 
   TaskDone done() override {
     in_flight_->store(kNever, std::memory_order_relaxed);
+    if (slots_.writer) slots_.writer->end(done_.full);
     return done_;
   }
 

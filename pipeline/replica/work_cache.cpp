@@ -99,6 +99,7 @@ class CacheWork final : public Work {
         copy(tensor, cached_.slot(tensor.out, slot), sizes, to, to_sizes);
       }
     }
+    if (done.full == task) note_full(out_, first, task, context_.stage->replicas == 1);
     return done;
   }
 

@@ -73,6 +73,7 @@ class ProducerWork final : public CallWork {
     for (std::uint64_t slot = real_; slot < task_; ++slot)
       writer_.headers()[slot] = {{first_ + slot, place_.index + slot, 0, epoch()}, SlotState::pad};
     in_flight_->store(kNever, std::memory_order_relaxed);
+    writer_.end(done_.full);
     return done_;
   }
 

@@ -54,6 +54,7 @@ class SampleWork final : public CallWork {
 
   TaskDone done() override {
     in_flight_->store(kNever, std::memory_order_relaxed);
+    if (slots_.writer) slots_.writer->end(done_.full);
     return done_;
   }
 

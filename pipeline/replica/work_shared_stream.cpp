@@ -67,6 +67,7 @@ class SharedStreamWork final : public Work {
       writer_.headers()[slot] = {{first + slot, first + slot, 0, 0}, SlotState::pad};
       ++done.not_full.pads;
     }
+    writer_.end(done.full);
     return done;
   }
 

@@ -49,6 +49,7 @@ class StreamWork final : public Work {
       if (given == Given::sample) ++done.full;
       if (given == Given::empty) ++done.not_full.empty_slots;
     }
+    writer_.end(done.full);
     return done;
   }
 

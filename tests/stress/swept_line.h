@@ -188,6 +188,7 @@ class SweptLine {
   SlotCounts work(StageNumber stage, QueueNumber queue, std::uint64_t task);
   void check_turn(StageNumber stage, QueueNumber queue, std::uint64_t task);
   SlotState check_input(StageNumber input, std::uint64_t number);
+  void check_said(StageNumber input, std::uint64_t first, std::uint64_t count);
   void write_slot(StageNumber stage, const SlotHeader& header);
   void spoil_slots(StageNumber stage, QueueNumber queue, std::uint64_t task);
   template <class P>

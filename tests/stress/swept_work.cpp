@@ -60,6 +60,16 @@ SlotState SweptLine::check_input(StageNumber input, std::uint64_t number) {
   return header.state;
 }
 
+/// What headers say of those before them is so.
+void SweptLine::check_said(StageNumber input, std::uint64_t first, std::uint64_t count) {
+  const SlotHeader* const headers = rings_[input].headers(first);
+  const bool full = std::all_of(headers, headers + count, [](const SlotHeader& header) {
+    return header.state == SlotState::full;
+  });
+  if (are_full(headers, count) != full)
+    say(concat("slots from ", first, " of stage ", input.value(), " are said to be full"));
+}
+
 /// Every task of every turn before that of this one is done.
 void SweptLine::check_turn(StageNumber stage, QueueNumber queue, std::uint64_t task) {
   if (spec_.join != Interleave::epochs || stage != spec_.joined_stage()) return;
@@ -80,6 +90,7 @@ SlotCounts SweptLine::work(StageNumber stage, QueueNumber queue, std::uint64_t t
   const auto& inputs = shape.queues[queue].inputs;
   const std::uint64_t size = shape.queues[queue].task;
   SlotCounts counts;
+  for (const StageNumber input : inputs) check_said(input, task * size, size);
   for (std::uint64_t sample = task * size; sample < (task + 1) * size; ++sample) {
     SlotState state = inputs.empty() && is_swept_empty(sample) ? SlotState::empty : SlotState::full;
     for (const StageNumber input : inputs) {
@@ -95,9 +106,12 @@ SlotCounts SweptLine::work(StageNumber stage, QueueNumber queue, std::uint64_t t
       say(concat("sample ", sample, " was given and is not kept"));
     for (std::uint64_t i = 0; shape.slots > 0 && queue == 0 && i < shape.fan_out; ++i) {
       const std::uint64_t slot = sample * shape.fan_out + i;
-      write_slot(stage, {slot, slot, support::expected_value(shape_, stage, slot), 0, state, {}});
+      write_slot(stage, {{slot, slot, support::expected_value(shape_, stage, slot), 0}, state});
     }
   }
+  if (shape.slots > 0 && queue == 0 && counts.none())
+    note_full(rings_[stage], task * size * shape.fan_out, size * shape.fan_out,
+              shape.replicas == 1);
   return counts;
 }
 

@@ -71,6 +71,58 @@ TEST_F(Codec, EveryHeaderIsLookedAt) {
   }
 }
 
+TEST_F(Codec, WhatAWriterSaysOfItsTaskIsNoReadersToPassOn) {
+  const StageNumber source = add_source("source", {kNumber});
+  add_stage("stage", {kNumber});
+  PlanStage& sink = add_stage("sink", {});
+  PlanStage& stage = plan_.stages[1];
+  connect(stage, source, "in");
+  connect(sink, StageNumber(1), "in");
+  const SlotHeader& last = *rings_[1].headers(7);
+  RecordReader read = reader(stage);
+  RecordReader below = reader(sink);
+  RecordWriter made = writer(plan_.stages[0]);
+  RecordWriter passing = writer(stage);
+  fill(source, 0);
+  made.begin(0);
+  made.end(kTask);
+  EXPECT_EQ(rings_[0].headers(7)->full_before, 7u);
+  read.begin(0);
+  passing.begin(0);
+  passing.pass_on(read.headers(), read.states());
+  EXPECT_EQ(last.full_before, 0u);
+  passing.make_empty(2);
+  passing.end(kTask - 1);
+  EXPECT_EQ(last.full_before, 0u);
+  below.begin(0);
+  EXPECT_EQ(below.states().full, kTask - 1);
+
+  passing.pass_on(read.headers(), read.states());  // who does it again drops none
+  passing.end(kTask);
+  EXPECT_EQ(last.full_before, 7u);
+  below.begin(0);
+  EXPECT_EQ(below.states().full, kTask);
+  passing.pass_on(read.headers(), read.states());  // and who does it after that does
+  passing.make_empty(2);
+  passing.end(kTask - 1);
+  below.begin(0);
+  EXPECT_EQ(below.states().empty_slots, 1u);
+}
+
+#ifndef NDEBUG
+TEST_F(Codec, DebuggingHoldsWhatIsSaidAgainstEachHeader) {
+  const StageNumber source = add_source("source", {kNumber});
+  PlanStage& stage = add_stage("stage", {});
+  connect(stage, source, "in");
+  RecordReader reader = this->reader(stage);
+  RecordWriter maker = writer(plan_.stages[0]);
+  fill(source, 0, {2});
+  maker.begin(0);
+  maker.end(kTask);  // which is not so
+  EXPECT_DEATH(reader.begin(0), "say_full");
+}
+#endif
+
 TEST_F(Codec, PadsMakeABatchShortWithoutACopy) {
   const StageNumber source = add_source("source", {kNumber});
   PlanStage& stage = add_stage("stage", {});

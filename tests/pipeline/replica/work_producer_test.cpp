@@ -84,6 +84,26 @@ TEST_F(ProducerTask, DroppedSamplesAreEmptySlots) {
   EXPECT_EQ(header(4).state, SlotState::empty);
 }
 
+TEST_F(ProducerTask, ItsLastHeaderSaysWhetherAllAreFull) {
+  bool drops = false;
+  support::LambdaProducer producer(100, [&](std::uint64_t id, Outputs&) -> Result<Next> {
+    return drops && id == 20 ? Next::drop : Next::emit;
+  });
+  const auto work = this->work(producer, false);
+  ASSERT_TRUE(work->work(0, 0).ok());
+  EXPECT_EQ(header(63).full_before, 63u);
+  drops = true;  // again, as who comes after one that died
+  ASSERT_TRUE(work->work(0, 0).ok());
+  EXPECT_EQ(header(63).full_before, 0u);
+  EXPECT_EQ(header(20).state, SlotState::empty);
+  ASSERT_TRUE(work->work(0, 64).ok());  // padded
+  EXPECT_EQ(header(99).full_before, 0u);
+  EXPECT_EQ(header(127).full_before, 0u);
+  drops = false;
+  ASSERT_TRUE(work->work(0, 128).ok());
+  EXPECT_EQ(header(191).full_before, 63u) << "the one before is padding";
+}
+
 TEST_F(ProducerTask, AFailureNamesTheFileAndKeepsTheInFlightSample) {
   support::LambdaProducer producer(100, [&](std::uint64_t id, Outputs&) -> Result<Next> {
     if (id == 7) return Error{"cannot read it"};
