@@ -97,8 +97,11 @@ int init_project(const InitArguments& arguments) {
   const auto files = stage ? stage_project(arguments.name) : program_project(arguments.name);
   for (const ProjectFile& file : files) {
     const std::string path = concat(folder, "/", file.path);
-    if (const auto written = write_new_file(path, file.text); !written)
+    if (const auto written = write_new_file(path, file.text); !written) {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);  // made above, and in the way of another try
       return failed(2, written.error().message);
+    }
     print_line(concat("wrote ", path));
   }
   const std::string build = folder + "/build";

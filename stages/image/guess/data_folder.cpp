@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = FoundData::Kind;
 
-constexpr int kDepthMax = 3;
+constexpr int kFoldersDeepMax = 3;
 constexpr std::string_view kTrainNames[] = {"train", "training"};
 constexpr std::string_view kTestNames[] = {"val",  "valid",   "validation", "dev",
                                            "test", "testing", "eval"};
@@ -71,7 +71,7 @@ Result<std::string> image_in(const std::string& folder, int depth = 0) {
   BRIGADE_ASSIGN(const Names names, names_in(folder));
   const auto image = std::find_if(names.files.begin(), names.files.end(), is_image_name);
   if (image != names.files.end()) return *image;
-  for (std::size_t i = 0; depth < kDepthMax && i < names.folders.size(); ++i) {
+  for (std::size_t i = 0; depth < kFoldersDeepMax && i < names.folders.size(); ++i) {
     BRIGADE_ASSIGN(std::string found, image_in(concat(folder, "/", names.folders[i]), depth + 1));
     if (!found.empty()) return found;
   }
@@ -102,7 +102,7 @@ Result<Classes> classes_in(const std::string& folder) {
 
 /// "train" of a folder, or "train/images" where all classes lie in the one folder there.
 Result<std::string> class_root(const std::string& folder, std::string root) {
-  for (int depth = 0; depth < kDepthMax; ++depth) {
+  for (int depth = 0; depth < kFoldersDeepMax; ++depth) {
     BRIGADE_ASSIGN(const Classes outer, classes_in(below(folder, root)));
     if (outer.with.size() != 1) break;
     const std::string inner = below(root, outer.with.front());
@@ -146,7 +146,7 @@ class Look {
       if (table) return data_;
     }
     const bool lonely = names_.folders.size() == 1 && train.empty();
-    if ((wrapped || lonely) && depth < kDepthMax)
+    if ((wrapped || lonely) && depth < kFoldersDeepMax)
       return Look(below(data_.folder, wrapped ? classes.with.front() : names_.folders.front()))
           .run(depth + 1);
     if (!train.empty() && split(kTestNames).empty()) {  // a class may be called so

@@ -152,10 +152,14 @@ TEST_F(InitCommand, AFileThatCannotBeWrittenWholeIsSaidAndTakenAway) {
   const rlimit few{400, before.rlim_max};  // as a disk that is full; enough for what is captured
   setrlimit(RLIMIT_FSIZE, &few);
   const Captured ran = captured_command({"init", "--synthetic", "--out", file}, types);
+  const Captured project =
+      captured_command({"init", "stage", "mine", "--out", path("mine")}, types);
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.err, "brigade: error: cannot write " + file + ": File too large\n");
+  EXPECT_EQ(project.code, 2);
+  EXPECT_FALSE(std::filesystem::exists(path("mine")));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
