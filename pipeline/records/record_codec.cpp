@@ -9,7 +9,6 @@
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/records/ragged_slots.h"
 #include "pipeline/records/record_field.h"
-#include "pipeline/records/ring_ports.h"
 #include "pipeline/records/shape_check.h"
 
 namespace brigade {
@@ -324,10 +323,13 @@ void RecordWriter::begin(std::uint64_t first) {
 }
 
 void RecordWriter::pass_on(const SlotHeader* headers, const SlotStates& states) {
-  for (std::uint64_t slot = 0; slot < task_; ++slot) {
-    if (fan_out_ > 1) make_headers(slot, headers[slot], states.states[slot]);
-    if (fan_out_ == 1) headers_[slot] = {headers[slot], states.states[slot]};
+  if (fan_out_ == 1) std::memcpy(headers_, headers, task_ * sizeof(SlotHeader));
+  for (std::uint64_t slot = 0; slot < task_ && fan_out_ == 1; ++slot) {
+    headers_[slot].state = states.states[slot];
+    headers_[slot].full_before = 0;
   }
+  for (std::uint64_t slot = 0; slot < task_ && fan_out_ > 1; ++slot)
+    make_headers(slot, headers[slot], states.states[slot]);
   if (states.full == 0) return;
   for (const Pass& pass : passes_) {
     if (pass.ragged) {
