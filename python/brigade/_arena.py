@@ -130,8 +130,14 @@ class Room:
                 return address - mapping.address
         return None
 
+    def place(self, owner, address, size):
+        """The position of memory that `owner` keeps: where it was lent, or is copied to."""
+        there = self.position_of(address, size) if self.lent else None
+        return self.write(_brigade.Lease(owner, address, size)) if there is None else there
+
     def write(self, *parts):
         """Bytes, one part behind the other; the position of the first."""
+        parts = [memoryview(part) for part in parts]
         mapping, position = self.take(sum(map(len, parts)))
         view, at = memoryview(mapping), position
         for part in parts:

@@ -9,7 +9,7 @@ import weakref
 
 from . import _data_states
 from ._data_fetch import OfIterable, OfMap, needs_torch
-from ._data_pool import ENDED, ERROR, Payload
+from ._data_pool import ENDED, ERROR, OF_EPOCH, Payload
 
 _keys = itertools.count()
 
@@ -138,6 +138,7 @@ class InWorkers(Epoch):
                 "batched": loader._auto_collation, "drop_last": loader.drop_last,
                 "epoch": at.epoch, "began": list(at.made), "before": self._before})
         self._payload, self._pool = loader._payload, loader._workers()
+        self._of_epoch = None
         self._ready = collections.deque()  # (answer, block, worker)
         self._outstanding, self._no_more = 0, False
         self._sent = at.given  # of a map-style dataset; of an iterable one by each worker:
@@ -179,17 +180,25 @@ class InWorkers(Epoch):
 
     def _send(self, worker, number, index):
         """False: the graph has no room now."""
-        loader, at = self._loader, self._at
-        message = pickle.dumps({
-            "live": loader._live | {self._key}, "key": self._key,
-            "payload": self._payload.place, "seed": at.seed, "epoch": at.epoch,
-            "workers": loader.num_workers, "number": number, "index": index}, protocol=5)
+        loader = self._loader
+        message = self._common() + pickle.dumps((number, index), protocol=5)
         name = f"batch {number}" + (f" of worker {worker}" if loader._iterable else "")
         if not self._pool.submit(self._self, worker, name, message):
             return False
         self._outstanding += 1
         self._pushed = None
         return True
+
+    def _common(self):
+        """What tasks of this epoch have in common, until other iterators come or go."""
+        loader, at = self._loader, self._at
+        if self._of_epoch is None or self._of_epoch[0] != loader._live:
+            common = pickle.dumps({
+                "live": loader._live | {self._key}, "key": self._key,
+                "payload": self._payload.place, "seed": at.seed, "epoch": at.epoch,
+                "workers": loader.num_workers}, protocol=5)
+            self._of_epoch = set(loader._live), OF_EPOCH.pack(len(common)) + common
+        return self._of_epoch[1]
 
     def _send_in_turn(self, index):
         """One worker after the other, as torch has it, without those that are at their end."""

@@ -14,13 +14,15 @@ import traceback
 from . import _graph, _pickling
 from ._arena import Arena, memory_file
 from ._brigade import Mapping
+from ._data_layout import Reader
 from ._errors import RunError
 from ._log import LogPipe
 from ._run import ANY_EPOCH, Run
 
 WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of the task
+OF_EPOCH = struct.Struct("q")  # bytes of what tasks of an epoch have in common: a task's begin
 ANSWER = struct.Struct("6q")  # kind, table, entries, bytes of the pickle, end of it, flags
-NOTHING, BATCH, ENDED, ERROR = range(4)
+NOTHING, BATCH, TENSORS, ENDED, ERROR = range(5)
 KEPT = 1  # a flag: the worker still has a part of the batch
 _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
 _DEATHS_MAX = 3  # of workers by one batch
@@ -151,6 +153,7 @@ class Pool:
         self._input = self._run._run.input("tasks")
         self._output = self._run._run.output("batches")
         self._tasks = collections.deque()  # in their order
+        self._tensors = Reader()
         self._failed = False
 
     def is_usable(self):
@@ -222,12 +225,15 @@ class Pool:
             self._arena.free(block)
 
     def load(self, answer, block):
-        """What the worker has given. Its tensors are the block."""
-        _, table, entries, head, end, _ = answer
+        """What the worker has given: of a batch with the dataset's state. Its tensors are the
+        block."""
+        kind, table, entries, head, end, _ = answer
         lease = self._arena.lease(block, end)
         if answer[5] & KEPT:
             self._arena.lose(block)
             lease = bytearray(lease)
+        if kind == TENSORS:
+            return self._tensors.read(lease, table, entries, head, end), None
         view = memoryview(lease)
         places = struct.unpack_from(f"{2 * entries}q", view, table)
         return _pickling.load(view[end - head:end], [

@@ -10,7 +10,9 @@ import traceback
 from . import _pickling
 from ._arena import CANCELLED, TASK_AT, Blocks, Room
 from ._data_fetch import Generators, OfIterable, OfMap, WorkerInfo, set_worker_info
-from ._data_pool import ANSWER, BATCH, ENDED, ERROR, KEPT, NOTHING, WORDS, Failure, Payload
+from ._data_layout import Writer
+from ._data_pool import (ANSWER, BATCH, ENDED, ERROR, KEPT, NOTHING, OF_EPOCH, TENSORS, WORDS,
+                         Failure, Payload)
 from ._errors import RunError
 from ._worker import attach
 
@@ -30,16 +32,16 @@ class Loaded:
         """Who this worker is."""
         set_worker_info(WorkerInfo(self.id, self.workers, self.seed + self.id, self.dataset))
 
-    def make(self, task):
+    def make(self, task, number, index):
         """(batch, the dataset's state) of a task; StopIteration where an iterable dataset has no
         more."""
         if self._epoch != task["epoch"]:
             self._begin(task)
         if not self.iterable:
-            return self._next(task, task["number"]), None
-        for number in range(self._made, task["number"]):  # of a worker that has died
-            self._next(task, number)
-        batch = self._next(task, task["number"])
+            return self._next(task, number, index), None
+        for before in range(self._made, number):  # of a worker that has died
+            self._next(task, before, index)
+        batch = self._next(task, number, index)
         return batch, self._fetch.state()
 
     def _begin(self, task):
@@ -62,10 +64,10 @@ class Loaded:
         """Of an iterable dataset that has no more."""
         return self._fetch.state()
 
-    def _next(self, task, number):
+    def _next(self, task, number, index):
         self._seed(task, number)
         self._made = number + 1
-        return self._fetch(task["index"])
+        return self._fetch(index)
 
     def _seed(self, task, number):
         stream = self.id + 1 if self.iterable else 0
@@ -79,6 +81,8 @@ class Server:
         arena = os.open(f"/proc/{self._parent}/fd/{params['arena']}", os.O_RDWR)
         self._blocks = Blocks(arena)
         self._loaded, self._shown = {}, None
+        self._of_epoch, self._task = None, None  # what tasks of an epoch have in common
+        self._tensors = Writer()
         self.room = None  # of the batch that is being made
 
     def answer(self, words):
@@ -88,19 +92,28 @@ class Server:
         view = memoryview(self._blocks.mapping(offset, TASK_AT + size))
         if CANCELLED.unpack_from(view)[0]:
             return (NOTHING, 0, 0, 0, 0, 0)
-        task = pickle.loads(view[TASK_AT:TASK_AT + size])
+        common = TASK_AT + OF_EPOCH.size
+        own = common + OF_EPOCH.unpack_from(view, TASK_AT)[0]
+        if self._of_epoch != view[common:own]:
+            self._of_epoch, self._task = None, pickle.loads(view[common:own])
+            self._of_epoch = bytes(view[common:own])
+        number, index = pickle.loads(view[own:TASK_AT + size])
         room = self.room = Room(self._blocks, offset, TASK_AT + size)
-        kind, *places = self._make(task, room)
+        kind, *places = self._make(number, index, room)
         self.room = None
         if not room.is_left():
             gc.collect()
         return (kind, *places, 0 if room.is_left() else KEPT)
 
-    def _make(self, task, room):
+    def _make(self, number, index, room):
         try:
-            loaded = self._load(task)
+            loaded = self._load(self._task)
             try:
-                return (BATCH, *_written(room, loaded.make(task)))
+                batch, state = loaded.make(self._task, number, index)
+                places = self._tensors.write(room, batch) if state is None else None
+                if places is not None:
+                    return (TENSORS, *places)
+                return (BATCH, *_written(room, (batch, state)))
             except StopIteration:
                 return (ENDED, *_written(room, loaded.state()))
         except Exception as error:

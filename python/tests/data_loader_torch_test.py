@@ -1,8 +1,10 @@
 """brigade.DataLoader with torch: its order, its tensors, its generators."""
 
+import collections
 import json
 import sys
 import unittest
+from unittest import mock
 
 try:
     import torch
@@ -11,6 +13,7 @@ except ImportError:
     torch = None
 
 import brigade
+from brigade._data_layout import Reader
 from data_loader_test import plain
 from data_sets import Numbers, Random, same
 
@@ -77,6 +80,29 @@ class Torch(unittest.TestCase):
                               other.layout))
             self.assertTrue(torch.equal(one.to_dense() if one.is_sparse else one,
                                         other.to_dense() if other.is_sparse else other))
+
+    def test_batches_of_plain_tensors_are_not_pickled(self):
+        one, other = torch.arange(6.0).view(2, 3), torch.tensor(3.5)
+        plain_ones = [one, [one, other], (one, other), {"x": one, 7: other}, [], {}, other, [one],
+                      [one.short()], [one > 2], [one.bfloat16()], (torch.ones(1, 1, 1, 1),)]
+        others = [[one, one], {("x",): one}, collections.OrderedDict(x=one), [one, one[:0]],
+                  [one, torch.ones(2, requires_grad=True)], [one, 1], [[one]],
+                  [torch.nn.Parameter(one)]]
+        batches = 2 * plain_ones + others
+        with mock.patch.object(Reader, "read", autospec=True, side_effect=Reader.read) as read, \
+                brigade.DataLoader(batches, None, num_workers=1, collate_fn=same) as loader:
+            for batch, got in zip(batches, loader, strict=True):
+                self.assertEqual((type(got), plain(got)), (type(batch), plain(batch)))
+                tensors = [got, batch] if isinstance(batch, torch.Tensor) else \
+                    [*zip(got, batch)][0] if isinstance(batch, (list, tuple)) and batch else []
+                self.assertEqual(len({getattr(tensor, "dtype", None) for tensor in tensors}),
+                                 len(tensors[:1]))
+            self.assertEqual(read.call_count, 2 * len(plain_ones))
+        with brigade.DataLoader([[one, one]], None, num_workers=1, collate_fn=same) as loader:
+            ((first, second),) = loader
+        self.assertIs(first, second)
+        with brigade.DataLoader(torch_sets.Views(2), None, num_workers=1) as loader:
+            self.assertEqual(plain(list(loader)), plain(list(map(torch_sets.Views(2), range(2)))))
 
     def test_default_collate_is_in_place(self):
         with brigade.DataLoader(torch_sets.Stacked(8), 4, num_workers=1) as loader:

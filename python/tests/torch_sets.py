@@ -10,6 +10,15 @@ class Stacked(Numbers):
         return {"x": torch.full((300,), float(i)), "names": str(i)}
 
 
+class Views(Numbers):
+    """Of other contents than their memory, or in another order."""
+
+    def __getitem__(self, i):
+        return [torch.arange(6.0).view(2, 3).T, torch.arange(6.0).mul(1j).conj()][i]
+
+    __call__ = __getitem__
+
+
 class Keeping:
     """A collate_fn that looks at the batch before."""
 
