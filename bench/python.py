@@ -1,6 +1,7 @@
 """Loops of Python: what a batch costs beside the loop's own work, its production included; what
-next() alone takes where the batch is there; and samples per second of Fashion-MNIST by a graph,
-beside torch's DataLoader over the same images in the same run.
+next() alone takes where the batch is there; samples per second of Fashion-MNIST by a graph, beside
+torch's DataLoader over the same images in the same run; and photographs (bench/images.py), read by
+a loop and by `brigade run` in turns, from the first batch on, with the memory of all processes.
 
 DataLoader gets a dataset that does the same to an image (pad, random crop, flip) with torch's own
 functions, and a worker per core. Both loops ask for their tensors and do nothing with them.
@@ -8,10 +9,14 @@ functions, and a worker per core. Both loops ask for their tensors and do nothin
 
 import json
 import os
+import pathlib
 import statistics
 import subprocess
+import tempfile
+import time
 
-from graph_runs import FASHION_MNIST
+from graph_runs import FASHION_MNIST, run_graph
+from images import GRAPH, memory_of, photographs
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's torch
 
@@ -88,6 +93,60 @@ print(json.dumps(samples / (time.perf_counter() - started)))
 """
 
 
+PHOTOGRAPHS_LOOP = """
+import json, sys, time
+began = time.perf_counter()
+import brigade
+with brigade.Loader(sys.argv[2], "decode", tensors="numpy",
+                    epochs=int(sys.argv[1])) as loader:
+    samples = started = 0
+    for _ in range(int(sys.argv[1])):
+        for batch in loader:
+            if not started:
+                started, first = time.perf_counter(), batch.size
+            batch["image"]
+            samples += batch.size
+    print(json.dumps({"images_per_second": (samples - first) / (time.perf_counter() - started),
+                      "first_batch_seconds": started - began}))
+"""
+
+
+def from_the_first_batch_on(context, folder, epochs: int) -> dict:
+    figures = run_graph(context, GRAPH.format(root=folder, epochs=epochs, quality="antialias",
+                                              replicas=os.cpu_count()))
+    first, samples = figures["first_sample_seconds"], figures["samples"]
+    seconds = samples / figures["samples_per_second"] - first
+    batch = min(256, samples // epochs)
+    return {"images_per_second": (samples - batch) / seconds, "first_batch_seconds": first}
+
+
+def measure_photographs(context, measure, package) -> dict:
+    folder, kind = photographs(context, 40 if context.smoke else 1000)
+    rounds, epochs = (1, 2) if context.smoke else (7, 12)
+    with tempfile.TemporaryDirectory() as temporary:
+        graph = pathlib.Path(temporary) / "graph.yaml"
+        graph.write_text(GRAPH.format(root=folder, epochs=1, quality="antialias",
+                                      replicas=os.cpu_count()))
+        measure(PHOTOGRAPHS_LOOP, 1, graph)  # warms the page cache
+        turns = [(measure(PHOTOGRAPHS_LOOP, epochs, graph),
+                  from_the_first_batch_on(context, folder, epochs)) for _ in range(rounds)]
+        process = subprocess.Popen([PYTHON, "-c", PHOTOGRAPHS_LOOP, "1000", str(graph)],
+                                   env={**os.environ, "PYTHONPATH": str(package)})
+        try:
+            time.sleep(0.5 if context.smoke else 3)
+            memory = memory_of(process.pid)
+        finally:
+            process.kill()
+            process.wait()
+    figures = {"files": kind, "memory": memory, "target_over_brigade_run": 0.97}
+    for key in ("images_per_second", "first_batch_seconds"):
+        figures[key] = statistics.median(loop[key] for loop, _ in turns)
+        figures[f"{key}_brigade_run"] = statistics.median(alone[key] for _, alone in turns)
+    figures["over_brigade_run"] = statistics.median(
+        loop["images_per_second"] / alone["images_per_second"] for loop, alone in turns)
+    return figures
+
+
 def run(context):
     package = context.build / "python"
     if not (package / "brigade" / "_brigade.abi3.so").exists():
@@ -106,6 +165,8 @@ def run(context):
             measure(PER_BATCH, batches, kind) for _ in range(repeats))
         figures[f"us_per_next_{kind}"] = statistics.median(
             measure(NEXT, 10 if context.smoke else 300, kind) for _ in range(repeats))
+    if context.program("make_photographs").exists():
+        figures["photographs"] = measure_photographs(context, measure, package)
     if not FASHION_MNIST.exists():
         return figures
     graph, dataloader = [], []

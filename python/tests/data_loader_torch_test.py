@@ -49,13 +49,19 @@ class Torch(unittest.TestCase):
         with open_loader(Random(10), batch_size=2, shuffle=True, num_workers=2) as loader:
             iterator = iter(loader)
             next(iterator)
-            state = loader.state_dict()
+            state, saved = loader.state_dict(), torch.get_rng_state()
             rest = [plain([one["value"] for one in batch]) for batch in iterator]
-            torch.manual_seed(5)
+            following = [plain([one["value"] for one in batch]) for batch in loader]
             loader.load_state_dict(state)
             before = torch.get_rng_state()
             self.assertEqual([plain([one["value"] for one in batch]) for batch in loader], rest)
             self.assertTrue(torch.equal(before, torch.get_rng_state()))
+            after = []
+            for generator in (before, saved):  # which the epochs after it are drawn from
+                torch.set_rng_state(generator)
+                after.append([plain([one["value"] for one in batch]) for batch in loader])
+            self.assertNotEqual(after[0], following)
+            self.assertEqual(after[1], following)
 
     def test_the_order_is_torch_s(self):
         for count in (0, 2):
