@@ -30,6 +30,8 @@ constexpr Unit kDurations[] = {{"ns", 1},
                                {"m", 60'000'000'000},
                                {"h", 3'600'000'000'000}};
 
+constexpr std::uint64_t kBillion = 1'000'000'000;
+
 /// digits / 10^decimals, as it stands before the unit.
 struct Decimal {
   std::uint64_t digits = 0;
@@ -167,6 +169,31 @@ Result<double> parse_percentage(std::string_view text) {
       static_cast<double>(quantity->number.digits) / static_cast<double>(quantity->number.divisor);
   if (percent > 100) return Error{concat("the percentage ", quote(text), " is above 100%")};
   return percent / 100;
+}
+
+Result<std::uint64_t> parse_share(std::string_view text) {
+  const auto quantity = read_quantity(trim(text));
+  const bool percent = quantity && quantity->unit == "%";
+  if (!quantity || (!percent && !quantity->unit.empty()))
+    return Error{concat("expected a share such as 10% or 0.1, found ", quote(text))};
+  std::uint64_t share = 0;
+  switch (multiply(quantity->number, percent ? kBillion / 100 : kBillion, kBillion, share)) {
+    case Fault::too_large:
+      return Error{concat("the share ", quote(text), " is more than all")};
+    case Fault::not_whole:
+      return Error{concat("the share ", quote(text), " is no whole number of billionths")};
+    case Fault::none:
+      break;
+  }
+  if (share == 0) return Error{concat("the share ", quote(text), " is nothing")};
+  return share;
+}
+
+std::string print_share(std::uint64_t billionths) {
+  constexpr std::uint64_t kPercent = kBillion / 100;
+  std::string rest = concat(kPercent + billionths % kPercent).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  return concat(billionths / kPercent, rest.empty() ? "" : ".", rest, "%");
 }
 
 std::string print_size(std::uint64_t bytes) { return print_exact(kSizes, bytes); }

@@ -8,6 +8,7 @@
 //   size        4096, 64MiB, 1.5 GiB        B KiB MiB GiB TiB; without a unit: bytes
 //   duration    100ms, 5s, 2m, 0.5 h        ns us ms s m h; only 0 needs no unit
 //   percentage  0.1%, 100 %                 0% to 100%
+//   share       10%, 0.1                    above 0, at most 100% or 1
 
 #include <chrono>
 #include <cstdint>
@@ -26,6 +27,12 @@ BRIGADE_API Result<std::chrono::nanoseconds> parse_duration(std::string_view tex
 
 /// The fraction: 0.001 for "0.1%".
 BRIGADE_API Result<double> parse_percentage(std::string_view text);
+
+/// Billionths, from 1 to 10^9: 100,000,000 for "10%" and for "0.1".
+BRIGADE_API Result<std::uint64_t> parse_share(std::string_view text);
+
+/// Exact, and read back by parse_share: "10%", "0.05%".
+BRIGADE_API std::string print_share(std::uint64_t billionths);
 
 /// Exact, and read back by parse_size: "64MiB", "1000B".
 BRIGADE_API std::string print_size(std::uint64_t bytes);

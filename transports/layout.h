@@ -39,11 +39,10 @@ inline constexpr char kControlMagic[8] = {'B', 'R', 'I', 'G', 'A', 'D', 'E', '1'
 
 template <class P>
 struct IndexSpaceWords {
-  Line<P> end;             ///< kNever while unknown
-  Line<P> stop;            ///< Stop
-  Line<P> source_samples;  ///< of the whole source, all ranks together; set by the source
-  Line<P> epoch_samples;   ///< S; kNever until the start barrier
-  Line<P> epoch_period;    ///< P = S rounded up to L
+  Line<P> end;            ///< kNever while unknown
+  Line<P> stop;           ///< Stop
+  Line<P> epoch_samples;  ///< S; kNever until the start barrier
+  Line<P> epoch_period;   ///< P = S rounded up to L
 };
 
 template <class P>
@@ -65,6 +64,7 @@ template <class P>
 struct StageWords {
   Line<P>* repairs = nullptr;
   Line<P>* fingerprint = nullptr;  ///< of an indexed source; 0 until its first replica has opened
+  Line<P>* source_samples = nullptr;  ///< all that it has found; 0 until then, and of a stream
   NumberList<P> skips;
   NumberList<P> quarantine;
   Journal<P> journal;  ///< without ports for most stages
@@ -142,6 +142,7 @@ StageWords<P> carve_stage(Carver& carver, const StageShape& shape) {
   StageWords<P> words;
   words.repairs = carver.take<Line<P>>(1);
   words.fingerprint = carver.take<Line<P>>(1);
+  words.source_samples = carver.take<Line<P>>(1);
   words.skips = {carver.take<Word>(shape.skips_max), shape.skips_max};
   words.quarantine = {carver.take<Word>(shape.quarantine_max), shape.quarantine_max};
   if (shape.journal_ports > 0) {

@@ -135,7 +135,7 @@ enum {
 typedef struct brigade_run_options {
   size_t size;
   uint64_t flags;
-  uint64_t limit;  // only the first samples of every indexed producer; 0: all
+  uint64_t limit;  // only so many samples of every indexed producer; 0: all
   // May be NULL. Asked by calls that wait (for a batch, for room, for the end of the run), on their
   // own thread, whenever a signal has ended its sleep and about every 100 ms; never where nothing
   // has to be waited for. Not 0: the call returns BRIGADE_ERROR_INTERRUPTED, and everything is as

@@ -99,7 +99,7 @@ class BRIGADE_API Pipeline {
   Pipeline& add_text(std::string yaml, std::string name = "graph");
   /// As `--set stages.augment.replicas=4` on the command line.
   Pipeline& set(std::string key_and_value);
-  /// Only the first `samples` of every indexed producer.
+  /// Only so many samples of every indexed producer: its `limit:`.
   Pipeline& limit(std::uint64_t samples);
   /// The program reads these stages, whatever the graph was written for: what is not above one of
   /// them is left out, a consumer of another type becomes a `consumer: application`, a producer or

@@ -1,7 +1,7 @@
 #pragma once
 
 // What a source has found where it looked and does not give: a file of another kind, a member that
-// belongs to no sample, what is behind `limit:`. Said at the start of a run and in its summary, so
+// belongs to no sample, what `limit:` leaves out. Said at the start of a run and in its summary, so
 // that no sample is lost without a word. Plain data.
 
 #include <cstdint>
@@ -14,13 +14,15 @@
 namespace brigade {
 
 enum class SkipReason : std::uint8_t {
-  limit,     ///< behind `limit:`
+  limit,     ///< by `limit:`
   ranks,     ///< read by the other processes that train together
   uneven,    ///< cannot be divided among them: `uneven: drop`
   hidden,    ///< its name begins with a dot
   no_match,  ///< it is not what the parameters ask for
   no_file,   ///< a link or a device where bytes are expected
-  blank      ///< a line with nothing on it
+  blank,     ///< a line with nothing on it
+  skip,      ///< by `skip:`
+  split      ///< in other parts of `split:`
 };
 
 /// "limit", "no_match": the word for programs.
@@ -46,7 +48,7 @@ class SkipsInputs {
   virtual std::vector<SkippedInputs> skipped() const = 0;
 };
 
-inline constexpr std::size_t kSkipReasonsMax = 8;      ///< of a source; more are not said
+inline constexpr std::size_t kSkipReasonsMax = 12;     ///< of a source; more are not said
 inline constexpr std::size_t kSkipTextBytesMax = 120;  ///< a longer text is cut
 
 /// Counts while a source looks around; a few examples are kept of each kind. One thread.

@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include <brigade/text.h>
+#include "base/units.h"
+#include "pipeline/config/language/subset_parser.h"
 #include "pipeline/config/validate/graph_parts.h"
 #include "pipeline/plan/caches.h"
 #include "stages/api/file_patterns.h"
@@ -32,7 +34,7 @@ class Contents {
     add(stage.name, "seed", stage.seed);
     add(stage.name, "random", quote(stage.random));
     add(stage.name, "shuffle", stage.shuffle);
-    add(stage.name, "limit", stage.limit);
+    for (const auto& [key, text] : subset_lines(stage)) add(stage.name, key, text);
     add(stage.name, "device", stage.device);
     add(stage.name, "on_error", stage.on_error.skip ? "skip" : "stop");
     add(stage.name, "join", static_cast<int>(stage.join));
@@ -121,6 +123,21 @@ std::optional<std::string_view> line_of(std::string_view text, std::string_view 
 
 }  // namespace
 
+std::vector<std::pair<std::string_view, std::string>> subset_lines(const StageKeys& keys) {
+  std::vector<std::pair<std::string_view, std::string>> lines;
+  if (keys.skip != 0) lines.emplace_back("skip", concat(keys.skip));
+  if (!keys.split.shares.empty()) {
+    std::vector<std::string> shares;
+    for (const SplitShare& one : keys.split.shares)
+      shares.push_back(concat(one.name, ": ", print_share(one.share)));
+    lines.emplace_back("split", concat(join(shares, ", "), ", seed: ", keys.split.seed));
+    lines.emplace_back("part", keys.part);
+  }
+  lines.emplace_back("limit", limit_text(keys.limit));
+  if (keys.limit.any()) lines.emplace_back("take", keys.take == Take::first ? "first" : "spread");
+  return lines;
+}
+
 std::string inputs_text(const Plan& plan, const PlanStage& stage) {
   std::vector<std::string> inputs;
   for (const PlanQueue& queue : stage.queues)
@@ -149,7 +166,7 @@ std::string cache_key(const Plan& plan, StageNumber stage, const StageTypes& typ
   for (const StageNumber s : above.numbers())
     if (above[s]) contents.add_stage(plan, plan.stages[s]);
   // Its shuffle and its seed decide the order in which it gives them, not what it keeps.
-  contents.add("cache", "limit", cache.limit);
+  contents.add("cache", "limit", limit_text(cache.limit));
   contents.add("cache", "room", cache.cache.slots);
   contents.add_inputs(plan, cache);
   contents.add_ring(cache);

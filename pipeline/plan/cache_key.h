@@ -29,6 +29,9 @@ std::string param_text(const ParamValue& value);
 /// What a stage reads, in such a line.
 std::string inputs_text(const Plan& plan, const PlanStage& stage);
 
+/// What decides which samples of a source are read, by key: nothing for a key that is not given.
+std::vector<std::pair<std::string_view, std::string>> subset_lines(const StageKeys& keys);
+
 /// The first line in which two contents differ: "images.limit was 0, is 100".
 std::string contents_difference(const std::string& before, const std::string& now);
 

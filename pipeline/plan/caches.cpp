@@ -5,6 +5,7 @@
 #include <brigade/text.h>
 #include "base/arithmetic.h"
 #include "pipeline/plan/ring_layout.h"
+#include "pipeline/plan/subset.h"
 
 namespace brigade {
 namespace {
@@ -89,14 +90,12 @@ ByStage<bool> stages_above(const Plan& plan, StageNumber stage) {
 std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, StageNumber stage) {
   const ValidStage& valid = graph.stages[stage];
   const PlanStage& planned = plan.stages[stage];
-  const auto limited = [&](std::uint64_t samples) {
-    return valid.limit == 0 ? samples : std::min(samples, valid.limit);
-  };
   if (valid.sources.empty())
-    return valid.samples == 0 ? 0 : of_this_rank(limited(valid.samples), plan.shard);
+    return of_this_rank(Subset(valid, planned.seed, valid.samples).size(), plan.shard);
   if (planned.flat_map_outputs != 0) return 0;
   const std::uint64_t above = samples_of(graph, plan, valid.sources.front().stage);
-  return planned.is_cache() ? limited(above) : multiply_saturating(above, planned.fan_out);
+  return planned.is_cache() ? limited(valid.limit, above)
+                            : multiply_saturating(above, planned.fan_out);
 }
 
 void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {

@@ -53,7 +53,7 @@ class OrderText {
     add(stage.name, "seed", stage.seed);
     add(stage.name, "random", quote(stage.random));
     add(stage.name, "shuffle", stage.shuffle);
-    add(stage.name, "limit", stage.limit);
+    for (const auto& [key, text] : subset_lines(stage)) add(stage.name, key, text);
     add(stage.name, "on_error", stage.on_error.skip ? "skip" : "stop");
     add(stage.name, "makes", stage.flat_map_outputs == 0 ? stage.fan_out : stage.flat_map_outputs);
     add_reading(plan, stage);
@@ -66,7 +66,7 @@ class OrderText {
     add(stage.name, "keeps", contents);
     add(stage.name, "seed", stage.seed);
     add(stage.name, "shuffle", stage.shuffle);
-    add(stage.name, "limit", stage.limit);
+    for (const auto& [key, text] : subset_lines(stage)) add(stage.name, key, text);
   }
 
   /// What any reader decides: its sources, and how they come in batches.

@@ -73,6 +73,24 @@ void plan_fields(Visit& visit, PlanPass& pass) {
 }
 
 template <class Visit>
+void plan_fields(Visit& visit, SampleLimit& limit) {
+  visit("samples", limit.samples);
+  visit("share", limit.share);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, SplitShare& share) {
+  visit("name", share.name);
+  visit("share", share.share);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, Split& split) {
+  visit("shares", split.shares);
+  visit("seed", split.seed);
+}
+
+template <class Visit>
 void plan_fields(Visit& visit, OnError& on_error) {
   visit("skip", on_error.skip);
   visit("count_max", on_error.count_max);

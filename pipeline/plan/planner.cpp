@@ -5,10 +5,12 @@
 
 #include <brigade/text.h>
 #include "base/arithmetic.h"
+#include "base/units.h"
 #include "pipeline/plan/buffer_budget.h"
 #include "pipeline/plan/caches.h"
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/ring_layout.h"
+#include "pipeline/plan/subset.h"
 #include "pipeline/plan/task_queues.h"
 #include "pipeline/plan/task_sizes.h"
 #include "pipeline/plan/thread_budget.h"
@@ -212,6 +214,17 @@ void finish_queues(const ValidGraph& graph, Plan& plan) {
   }
 }
 
+/// Of a source that tells how many samples it has, some must be left.
+void check_parts(const ValidGraph& graph, PlanProblems& problems) {
+  for (const ValidStage& stage : graph.stages)
+    if (stage.kind == StageKind::producer && stage.samples > 0 &&
+        Subset(stage, 0, stage.samples).size() == 0)
+      problems.push_back(problem_at(stage,
+                                    concat("its source has ", format_samples(stage.samples),
+                                           ", of which `skip:` and `split:` leave none"),
+                                    "skip fewer, or give the part a larger share"));
+}
+
 }  // namespace
 
 PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
@@ -222,6 +235,7 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   make_task_queues(graph, plan);
   number_index_spaces(graph, plan, problems);
   check_unknown_lengths(graph, plan, problems);
+  check_parts(graph, problems);
   set_task_sizes(graph, plan, problems);
   share_cores(graph, limits, plan, problems);
   check_descriptors(limits, plan, problems);

@@ -6,8 +6,9 @@
 // there yet, and whoever does the task again writes it anew.
 //
 // The slot of a sample is its index in the source, so that the samples of the cache are those of
-// the source, under the same ids. Several ranks each keep their own part: there it is the place in
-// which this rank has read it, and its id follows from that (cached_id).
+// the source, under the same ids. Of a source that is read in part (Subset) it is the position in
+// that part, which is the id from there on. Several ranks each keep their own: there it is the
+// place in which this rank has read it, and its id follows from that (cached_id).
 //
 // Any replica of the stage; keep() of one slot by one at a time, which holds the task it is in.
 
@@ -21,7 +22,7 @@
 
 namespace brigade {
 
-/// Where a cache keeps the sample of this header.
+/// Where a cache keeps the sample of this header, of a source whose front is read.
 inline std::uint64_t cache_slot_of(const Plan& plan, const SlotHeader& header) {
   return plan.shard.world == 1 ? header.id : header.index;
 }

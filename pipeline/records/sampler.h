@@ -1,18 +1,26 @@
 #pragma once
 
-// Which sample of the source has number n: the runtime's half of an indexed producer. An epoch has
-// S samples (`limit` applied: the first S of the index) and takes P >= S numbers; numbers past S
-// are padding. With `shuffle` each epoch reads the S samples in an order of its own, the same on
-// every machine, for any number of replicas, and for every source with that seed: the key has no
-// stage in it, so sources that are zipped shuffle alike. Nothing is stored per sample and any
-// number can be asked for, so that seeking costs nothing.
+// Which sample of the source has number n: the runtime's half of an indexed producer. The one place
+// where all that decides it comes together, each step a function of the one before:
+//
+//   number -> epoch, index in it -> index among those of all ranks (ShardPart)
+//          -> position among the samples that are read (Permutation, with `shuffle`)
+//          -> index in the source (Subset: `limit`, `split`, `skip`)
+//
+// An epoch has S samples in this process and takes P >= S numbers; numbers past S are padding. With
+// `shuffle` each epoch reads the samples in an order of its own, the same on every machine, for any
+// number of replicas, and for every source with that seed: the key has no stage in it, so sources
+// that are zipped shuffle alike. Nothing is stored per sample and any number can be asked for, so
+// that seeking costs nothing.
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include <brigade/result.h>
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/sample_address.h"
+#include "pipeline/plan/subset.h"
 
 namespace brigade {
 
@@ -64,12 +72,11 @@ class Permutation {
 
 /// The part of a source that this process reads: of each epoch's order the positions rank,
 /// rank + world, rank + 2 world, ... All ranks read equally many; where the source cannot be
-/// divided
-/// (`uneven: pad`), the last ones begin again at the front of the order.
+/// divided (`uneven: pad`), the last ones begin again at the front of the order.
 struct ShardPart {
   std::uint64_t rank = 0;
   std::uint64_t world = 1;
-  std::uint64_t source_samples = 0;  ///< of all ranks together, each counted once
+  std::uint64_t source_samples = 0;  ///< of all ranks together, each counted once: of the subset
 };
 
 /// One thread at a time.
@@ -77,9 +84,15 @@ class Sampler {
  public:
   Sampler() = default;
   /// `samples`: S, of this process. `period`: P >= S. `seed` matters only with `shuffle`.
+  /// `subset`: of the source; without one its front is read.
   Sampler(std::uint64_t samples, std::uint64_t period, bool shuffle, std::uint64_t seed,
-          const ShardPart& part = {})
-      : samples_(samples), period_(period), seed_(seed), shuffle_(shuffle), part_(part) {
+          const ShardPart& part = {}, Subset subset = {})
+      : samples_(samples),
+        period_(period),
+        seed_(seed),
+        shuffle_(shuffle),
+        part_(part),
+        subset_(std::move(subset)) {
     if (part_.world == 1) part_.source_samples = samples;
   }
 
@@ -89,19 +102,23 @@ class Sampler {
   /// Needs period() > 0. Padding where the index is >= samples().
   SamplePosition place(std::uint64_t number) const { return {number / period_, number % period_}; }
 
-  /// Makes id() answer for this epoch.
+  /// Makes position() and id() answer for this epoch.
   void enter(std::uint64_t epoch) {
     if (!shuffle_ || (epoch == epoch_ && order_.size() != 0)) return;
     epoch_ = epoch;
     order_ = Permutation(part_.source_samples, seed_, static_cast<std::uint32_t>(epoch));
   }
 
-  /// Which sample of the source is at `index` (< samples()) of the entered epoch.
-  std::uint64_t id(std::uint64_t index) const {
+  /// Which of the samples that all ranks together read, in the order of the source, is at `index`
+  /// (< samples()) of the entered epoch.
+  std::uint64_t position(std::uint64_t index) const {
     if (part_.world != 1) [[unlikely]]
       index = (index * part_.world + part_.rank) % part_.source_samples;
     return shuffle_ ? order_(index) : index;
   }
+
+  /// Its index in the source.
+  std::uint64_t id(std::uint64_t index) const { return subset_(position(index)); }
 
  private:
   std::uint64_t samples_ = 0;
@@ -109,6 +126,7 @@ class Sampler {
   std::uint64_t seed_ = 0;
   bool shuffle_ = false;
   ShardPart part_;
+  Subset subset_;
   std::uint64_t epoch_ = 0;
   Permutation order_;
 };

@@ -20,6 +20,10 @@ const PlanStage& id_source(const Plan& plan, const PlanStage& stage, QueueNumber
 std::uint64_t source_id(const Plan& plan, const Control<SystemPolicy>& control, StageNumber stage,
                         QueueNumber queue, std::uint64_t number);
 
+/// All that the source has found; 0 until its first replica has opened, and of a stream.
+std::uint64_t found_samples(const Plan& plan, const Control<SystemPolicy>& control,
+                            const PlanStage& source);
+
 /// What maps the numbers of `source`'s index space to its samples, once it has opened. They are
 /// those of the task queues below it, but for the fan-outs in between (PlanIndexSpace::fan_out).
 Sampler source_sampler(const Plan& plan, const Control<SystemPolicy>& control,

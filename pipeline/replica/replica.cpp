@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include <brigade/random.h>
 #include <brigade/text.h>
 #include "base/arithmetic.h"
 #include "base/atomic_file.h"
@@ -73,6 +74,12 @@ Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContra
   return {};
 }
 
+/// Which samples a part of a source has depends on how many the source has found, also where the
+/// part has as many as before.
+std::uint64_t of_subset(std::uint64_t fingerprint, std::uint64_t found) {
+  return std::max<std::uint64_t>(mix64(fingerprint ^ mix64(found)), 1);
+}
+
 class SilentReporter final : public Reporter {
  public:
   void report(std::string_view, double) override {}
@@ -89,7 +96,7 @@ struct Replica::State {
   SourceNames source_names;
   std::unique_ptr<Stage> stage;
   std::unique_ptr<Producer> producer;
-  std::uint64_t source_samples = 0;      // of an indexed producer, `limit` applied
+  std::uint64_t found = 0;               // by an indexed producer
   std::optional<std::uint64_t> samples;  // of them, per epoch, in this process
   std::vector<SkippedInputs> skipped;    // beside these
   std::optional<JoinedQueues<SystemPolicy>> queues;
@@ -101,7 +108,7 @@ struct Replica::State {
 
   Result<void> open_stage();
   Result<void> open_producer();
-  Result<void> count_skipped(std::uint64_t found);
+  Result<void> count_skipped(const Subset& subset);
   Result<void> check_size() const;
   Result<void> check_fingerprint(std::uint64_t found) const;
   bool running() const;
@@ -132,21 +139,23 @@ Result<void> Replica::State::open_stage() {
 Result<void> Replica::State::open_producer() {
   BRIGADE_ASSIGN(producer, setup.make_producer());
   BRIGADE_TRY(guarded([&] { return producer->open(opening.context); }));
-  BRIGADE_ASSIGN(std::uint64_t size, guarded([&] { return producer->size(); }));
-  const std::uint64_t limit = context.stage->limit;
-  source_samples = limit > 0 ? std::min(size, limit) : size;
-  if (source_samples == 0) return Error{"its source has no samples"};
-  BRIGADE_ASSIGN(samples, shard_samples(source_samples, context.plan->shard));
+  BRIGADE_ASSIGN(found, guarded([&] { return producer->size(); }));
+  const Subset subset(*context.stage, context.stage->seed, found);
+  if (found == 0) return Error{"its source has no samples"};
+  if (subset.size() == 0)
+    return Error{concat("its source has ", format_samples(found),
+                        ", of which `skip:` and `split:` ", "leave none")};
+  BRIGADE_ASSIGN(samples, shard_samples(subset.size(), context.plan->shard));
   BRIGADE_TRY(check_size());
-  BRIGADE_TRY(count_skipped(size));
+  BRIGADE_TRY(count_skipped(subset));
   BRIGADE_ASSIGN(const std::uint64_t fingerprint,
                  guarded([&]() -> Result<std::uint64_t> { return producer->fingerprint(); }));
-  return check_fingerprint(fingerprint);
+  return check_fingerprint(subset.is_front() ? fingerprint : of_subset(fingerprint, found));
 }
 
 /// What the graph leaves out, and what the source skips itself.
-Result<void> Replica::State::count_skipped(std::uint64_t found) {
-  skipped = left_out(found, source_samples, *samples, context.plan->shard);
+Result<void> Replica::State::count_skipped(const Subset& subset) {
+  skipped = left_out(*context.stage, subset, *samples, context.plan->shard);
   const auto* const source = dynamic_cast<const SkipsInputs*>(producer.get());
   if (source == nullptr) return {};
   BRIGADE_ASSIGN(const auto by_source, guarded([&]() -> Result<std::vector<SkippedInputs>> {
@@ -231,8 +240,8 @@ void Replica::State::prepare_loop() {
   queues->at(0).set_own_end(multiply_saturating(period, epochs));
   // Early, so that the stages below know them with their first slot; the start barrier stores the
   // same.
+  context.words().source_samples->value.store(found, std::memory_order_release);
   set_epoch(*context.control, index_space, *samples, period);
-  context.index_space_of(0).source_samples.value.store(source_samples, std::memory_order_release);
   set_work(make_producer_work(context, *producer, source_sampler(context, *context.stage)));
 }
 

@@ -17,6 +17,8 @@ class CacheWork final : public Work {
     const PlanStage& stage = *context.stage;
     const PlanInput& input = stage.queues[1].inputs.front();
     in_ = (*context.rings)[input.stage];
+    source_ = &id_source(*context.plan, stage, QueueNumber(1));
+    fan_out_ = context.plan->index_spaces[stage.queues[1].index_space].fan_out;
     const PlanRing& from = context.plan->stages[input.stage].ring;
     for (std::size_t i = 0; i < stage.ring.tensors.size(); ++i) {
       const TensorType& type = stage.ring.tensors[i].type;
@@ -53,7 +55,7 @@ class CacheWork final : public Work {
         continue;
       }
       header.state == SlotState::full ? ++done.full : ++done.not_full.empty_slots;
-      const std::uint64_t slot = cache_slot_of(*context_.plan, header);
+      const std::uint64_t slot = slot_of(header);
       // Beyond the chunk: `limit:`. There already: this task is done again.
       if (slot >= cached_.slots() || cached_.state(slot) != SlotState::pad) continue;
       if (header.state == SlotState::full) {
@@ -103,6 +105,14 @@ class CacheWork final : public Work {
     return done;
   }
 
+  std::uint64_t slot_of(const SlotHeader& header) {
+    const bool front = source_->is_cache() || is_front(*source_);
+    if (front || context_.plan->shard.world != 1) return cache_slot_of(*context_.plan, header);
+    if (above_.period() == 0) above_ = source_sampler(context_, *source_);
+    above_.enter(header.epoch);
+    return above_.position(header.index / fan_out_) * fan_out_ + header.index % fan_out_;
+  }
+
   static std::byte* shape(const SlotRing& ring, std::size_t array, const Tensor& tensor,
                           std::uint64_t number) {
     return tensor.rank == 0 ? nullptr : ring.slot(array + 1, number);
@@ -125,6 +135,9 @@ class CacheWork final : public Work {
   SlotRing out_;
   std::vector<Tensor> tensors_;
   Sampler sampler_;
+  const PlanStage* source_;  // of the samples that it keeps
+  std::uint64_t fan_out_;
+  Sampler above_;  // of that source
 };
 
 }  // namespace

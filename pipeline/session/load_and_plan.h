@@ -21,7 +21,7 @@ namespace brigade {
 struct GraphFiles {
   std::vector<std::string> files;
   std::vector<std::string> sets;       ///< KEY=VALUE
-  std::optional<std::uint64_t> limit;  ///< samples of every indexed producer
+  std::optional<SampleLimit> limit;    ///< of every indexed producer
   std::vector<SourceFile> texts = {};  ///< over the files; relative to the working directory
   std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph
   StageDescriber* describer = nullptr;                ///< null: each Python stage is asked anew

@@ -17,15 +17,18 @@ std::uint64_t all_skipped(const SourceAudit& audit) {
 
 }  // namespace
 
-std::vector<SkippedInputs> left_out(std::uint64_t found, std::uint64_t limited, std::uint64_t given,
-                                    const Shard& shard) {
+std::vector<SkippedInputs> left_out(const StageKeys& keys, const Subset& subset,
+                                    std::uint64_t given, const Shard& shard) {
   std::vector<SkippedInputs> out;
   const auto add = [&](SkipReason why, std::uint64_t count, const char* text) {
     if (count > 0) out.push_back({why, count, text});
   };
-  const std::uint64_t others = limited - given;
-  const std::uint64_t rest = shard.uneven == Uneven::drop ? limited - given * shard.world : 0;
-  add(SkipReason::limit, found - limited, "behind `limit:`");
+  const std::uint64_t others = subset.size() - given;
+  const std::uint64_t rest = shard.uneven == Uneven::drop ? subset.size() - given * shard.world : 0;
+  add(SkipReason::skip, subset.skipped(), "left out by `skip:`");
+  add(SkipReason::split, subset.in_other_parts(), "in other parts of `split:`");
+  add(SkipReason::limit, subset.behind_limit(),
+      keys.take == Take::first ? "behind `limit:`" : "left out by `limit:`");
   add(SkipReason::ranks, others - rest, "for the other ranks");
   add(SkipReason::uneven, rest, "that ranks cannot share evenly (`uneven: drop`)");
   return out;
@@ -49,8 +52,7 @@ std::vector<SourceAudit> planned_sources(const ValidGraph& graph, const Plan& pl
     audit.gives = gives;
     const std::uint64_t found =
         cache ? samples_of(graph, plan, stage.sources.front().stage) : stage.samples;
-    const std::uint64_t limited = stage.limit == 0 ? found : std::min(found, stage.limit);
-    audit.skipped = left_out(found, limited, gives, cache ? Shard() : plan.shard);
+    audit.skipped = left_out(stage, Subset(stage, 0, found), gives, cache ? Shard() : plan.shard);
     add_skipped(audit.skipped, stage.skipped);
   }
   return sources;

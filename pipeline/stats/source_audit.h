@@ -11,6 +11,7 @@
 
 #include <brigade/skipped_inputs.h>
 #include "pipeline/plan/plan.h"
+#include "pipeline/plan/subset.h"
 
 namespace brigade {
 
@@ -21,9 +22,9 @@ struct SourceAudit {
   friend bool operator==(const SourceAudit&, const SourceAudit&) = default;
 };
 
-/// What the graph leaves of `found` samples: `limited` by `limit:`, and of these `given` by ranks.
-std::vector<SkippedInputs> left_out(std::uint64_t found, std::uint64_t limited, std::uint64_t given,
-                                    const Shard& shard);
+/// What the keys of a source leave out of what it found, and ranks that each read `given` of it.
+std::vector<SkippedInputs> left_out(const StageKeys& keys, const Subset& subset,
+                                    std::uint64_t given, const Shard& shard);
 
 /// Adds what a source says that it skips itself: foreign text is made printable, much of it cut.
 void add_skipped(std::vector<SkippedInputs>& all, const std::vector<SkippedInputs>& by_source);
@@ -38,7 +39,7 @@ std::optional<std::uint64_t> found_by(const SourceAudit& audit);
 /// "source train: found 40, gives 10, skipped 30: 30 keys without an image".
 std::string source_text(const SourceAudit& audit);
 
-/// "30 keys without an image, 5 behind `limit:`"; empty where nothing is skipped.
+/// "30 keys without an image, 5 left out by `limit:`"; empty where nothing is skipped.
 std::string skipped_text(const SourceAudit& audit);
 
 /// Whether something is skipped that nobody has asked for.

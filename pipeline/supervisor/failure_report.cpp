@@ -1,6 +1,7 @@
 #include "pipeline/supervisor/failure_report.h"
 
 #include <csignal>
+#include <utility>
 
 #include <brigade/text.h>
 #include "pipeline/plan/replica_table.h"
@@ -45,6 +46,7 @@ std::string last_output(const std::deque<std::string>& lines) {
 }  // namespace
 
 std::optional<InFlightSample> in_flight_sample(const Plan& plan, const StartBarrier& barrier,
+                                               const Control<SystemPolicy>& control,
                                                StageNumber stage, std::uint64_t at) {
   if (at == kNever) return std::nullopt;
   InFlightSample sample;
@@ -63,8 +65,13 @@ std::optional<InFlightSample> in_flight_sample(const Plan& plan, const StartBarr
   if (sample.index >= start->samples || plan.shard.world > 1) return sample;
   const PlanStage& producer = id_source(plan, planned, queue);
   const std::uint64_t fan_out = plan.index_spaces[index_space].fan_out;
+  Subset subset;
+  if (!producer.is_cache() && !is_front(producer)) {
+    subset = Subset(producer, producer.seed, found_samples(plan, control, producer));
+    if (subset.size() == 0) return sample;
+  }
   Sampler sampler(start->samples / fan_out, start->period / fan_out, producer.shuffle,
-                  producer.seed);
+                  producer.seed, {}, std::move(subset));
   sampler.enter(static_cast<std::uint32_t>(sample.epoch));
   sample.id = sampler.id(sample.index / fan_out) * fan_out + sample.index % fan_out;
   sample.placed = true;

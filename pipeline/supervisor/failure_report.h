@@ -10,6 +10,8 @@
 #include "pipeline/launch/process_runner.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/supervisor/start_barrier.h"
+#include "transports/layout.h"
+#include "transports/policy.h"
 
 namespace brigade {
 
@@ -27,6 +29,7 @@ struct InFlightSample {
 
 /// What an `at` word says, of a replica of `stage`; nothing when it had no in-flight sample.
 std::optional<InFlightSample> in_flight_sample(const Plan& plan, const StartBarrier& barrier,
+                                               const Control<SystemPolicy>& control,
                                                StageNumber stage, std::uint64_t at);
 
 struct FailureReport {

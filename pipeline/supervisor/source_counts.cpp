@@ -14,14 +14,14 @@ void SourceCounts::ready(int replica, std::optional<std::uint64_t> samples,
 
 void SourceCounts::begin(const std::vector<IndexSpaceStart>& starts) {
   for (const PlanStage& stage : plan_.stages) {
-    if (!stage.is_cache() || stage.limit == 0) continue;
+    if (!stage.is_cache() || !stage.limit.any()) continue;
     const IndexSpaceNumber number = stage.queues[1].index_space;
     const PlanIndexSpace& above = plan_.index_spaces[number];
     for (const IndexSpaceStart& start : starts) {
       if (start.index_space != (above.above < 0 ? number : above.above)) continue;
       const std::uint64_t found = start.samples * above.fan_out;
-      const std::uint64_t kept = std::min(found, stage.limit);
-      caches_.push_back({stage.name, kept, left_out(found, kept, kept, {})});
+      const Subset kept(stage, stage.seed, found);
+      caches_.push_back({stage.name, kept.size(), left_out(stage, kept, kept.size(), {})});
     }
   }
 }

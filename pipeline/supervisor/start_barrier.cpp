@@ -85,7 +85,7 @@ Result<std::optional<std::uint64_t>> StartBarrier::size_of_cache(const PlanStage
   BRIGADE_ASSIGN(const auto start, start_of(above.above < 0 ? index_space : above.above));
   if (!start) return std::optional<std::uint64_t>{};
   const std::uint64_t samples = start->samples * above.fan_out;
-  const std::uint64_t kept = stage.limit == 0 ? samples : std::min(samples, stage.limit);
+  const std::uint64_t kept = limited(stage.limit, samples);
   if (kept <= stage.cache.slots) return std::optional(kept);
   return Error{concat("the cache \"", stage.name, "\" has room for ",
                       format_samples(stage.cache.slots), ", but its source has ",
@@ -104,7 +104,7 @@ Result<std::optional<IndexSpaceStart>> StartBarrier::start_of(IndexSpaceNumber i
     if (!size) continue;
     if (*size == 0) {
       return Error{concat("source \"", stage.name, "\" has no samples; look at its `params:`",
-                          stage.limit > 0 ? " and `limit:`" : "")};
+                          stage.limit.any() ? " and `limit:`" : "")};
     }
     if (samples && *samples != *size) {
       return Error{concat("sources that are zipped need equal sizes: \"", plan_.stages[first].name,
@@ -140,8 +140,7 @@ std::optional<IndexSpaceStart> StartBarrier::start_so_far(IndexSpaceNumber index
     if (stage.is_cache()) {
       const auto above = start_so_far(stage.queues[1].index_space);
       if (!above) continue;
-      const std::uint64_t size =
-          stage.limit == 0 ? above->samples : std::min(above->samples, stage.limit);
+      const std::uint64_t size = limited(stage.limit, above->samples);
       return IndexSpaceStart{index_space, size, epoch_period(size, planned.multiple)};
     }
     for (int r = 0; r < stage.replicas; ++r) {

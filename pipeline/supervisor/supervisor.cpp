@@ -308,8 +308,9 @@ FailureReport Supervisor::death_of(int number, const Ending& ending) const {
   death.pid = setup_.worker_pool.pid(number);
   death.ending = ending;
   death.is_exec = replicas_.stage(number).type == kExecType;
-  death.sample = in_flight_sample(setup_.plan, barrier_, replicas_.stage_index(number),
-                                  setup_.control.replicas[number].in_flight.value.load());
+  death.sample =
+      in_flight_sample(setup_.plan, barrier_, setup_.control, replicas_.stage_index(number),
+                       setup_.control.replicas[number].in_flight.value.load());
   death.last_lines = workers_[number].last_lines;
   return death;
 }

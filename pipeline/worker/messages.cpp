@@ -79,7 +79,7 @@ std::vector<SkippedInputs> parse_skipped(const json& list) {
   std::vector<SkippedInputs> all;
   for (const json& one : list) {
     const auto why = one.at(0).get<unsigned>();
-    if (why > static_cast<unsigned>(SkipReason::blank)) throw std::out_of_range("unknown reason");
+    if (why > static_cast<unsigned>(SkipReason::split)) throw std::out_of_range("unknown reason");
     all.push_back({static_cast<SkipReason>(why), one.at(1).get<std::uint64_t>(),
                    one.at(2).get<std::string>()});
   }

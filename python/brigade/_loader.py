@@ -21,7 +21,7 @@ class Loader:
     stage whose batches are read; it may be left away where the graph has one
     `consumer: application`. `set`: as `--set`, {"vars.data": "/data"}. `epochs`: how many there are
     at most (65,536); the graph's own `epochs:` does not count.
-    `hold`: how many batches the program may have at once. `limit`: only the first samples of every
+    `hold`: how many batches the program may have at once. `limit`: so many samples of every
     producer. `tensors`: "torch", "numpy" or "dlpack"; unless given, torch where it is imported,
     else NumPy where it is installed. `in_process`: threads instead of processes, for debuggers.
     `progress`: a bar of tqdm's for each epoch, where tqdm is installed.

@@ -26,6 +26,10 @@ std::string_view skip_reason_name(SkipReason why) {
       return "no_match";
     case SkipReason::no_file:
       return "no_file";
+    case SkipReason::skip:
+      return "skip";
+    case SkipReason::split:
+      return "split";
     case SkipReason::blank:
       return "blank";
   }

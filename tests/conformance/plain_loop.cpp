@@ -60,13 +60,14 @@ PlainLoop::Stream PlainLoop::produce(StageNumber stage) const {
   Stream stream;
   const std::uint64_t epochs = index_space_epochs(plan_, plan_.stages[stage].ring_index_space);
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
-    std::uint64_t size =
+    const std::uint64_t size =
         drips ? drip_count(param<std::vector<std::int64_t>>(producer, "counts"), epoch)
               : param<std::uint64_t>(producer, "count");
-    if (producer.limit > 0) size = std::min(size, producer.limit);
-    const Permutation order(size, producer.seed.value_or(graph_.seed), epoch);
-    for (std::uint64_t index = 0; index < size; ++index) {
-      const std::uint64_t id = producer.shuffle ? order(index) : index;
+    const std::uint64_t seed = producer.seed.value_or(graph_.seed);
+    const Subset subset(producer, seed, size);
+    const Permutation order(subset.size(), seed, epoch);
+    for (std::uint64_t index = 0; index < subset.size(); ++index) {
+      const std::uint64_t id = subset(producer.shuffle ? order(index) : index);
       Sample& sample = stream.emplace_back();
       sample.info = {0, index, id, epoch};
       sample.tensors = drips ? drop_of(epoch, index)
@@ -232,13 +233,16 @@ PlainLoop::Stream PlainLoop::multiply(StageNumber stage, const Queue& queue) con
   return out;
 }
 
-/// The samples of one epoch by their ids, in every epoch in an order of its own.
+/// The samples of one epoch in the order of their ids, in every epoch in an order of its own.
 PlainLoop::Stream PlainLoop::keep(StageNumber stage, const Queue& queue) const {
   const ValidStage& cache = graph_.stages[stage];
   std::uint64_t size = queue.epoch_samples[0];
-  std::vector<const Sample*> kept(size);
-  for (const Sample& sample : queue.stream) kept[sample.info.id] = &sample;
-  if (cache.limit > 0) size = std::min(size, cache.limit);
+  std::vector<const Sample*> kept;
+  for (const Sample& sample : queue.stream) kept.push_back(&sample);
+  BRIGADE_CHECK(kept.size() == size, kept.size(), size);
+  std::sort(kept.begin(), kept.end(),
+            [](const Sample* a, const Sample* b) { return a->info.id < b->info.id; });
+  size = limited(cache.limit, size);
   Stream out;
   const std::uint64_t epochs = index_space_epochs(plan_, plan_.stages[stage].ring_index_space);
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {

@@ -62,14 +62,21 @@ void RandomYaml::add_producer() {
   node.tensors = {"data"};
   node.group = static_cast<int>(nodes_.size());
   node.samples = one_in(3) ? number(1, 120) : common_samples_;
-  const bool cut = one_in(4);
+  const std::uint64_t cut = one_in(3) ? number(1, 4) : 0;
   const std::string shape = one_of({"[]", "[3]", "[4, 2]", "[9]"});
+  const std::uint64_t more = cut == 4 ? node.samples : cut > 0 ? number(1, 50) : 0;
   std::string params =
-      concat("params: {count: ", node.samples + (cut ? number(1, 50) : 0), ", shape: ", shape,
+      concat("params: {count: ", node.samples + more, ", shape: ", shape,
              ", dtype: ", one_of({"u8", "i64", "f32"}), ", fill: ", one_of({"index", "random"}));
   if (shape != "[]" && one_in(3)) params += ", vary: true";
   Keys keys{"producer: synthetic", params + "}"};
-  if (cut) keys.push_back(concat("limit: ", node.samples));
+  if (cut == 1 || cut == 2) keys.push_back(concat("limit: ", node.samples));
+  if (cut == 2) keys.emplace_back("take: first");
+  if (cut == 3) keys.push_back(concat("skip: ", more));
+  if (cut == 4) {
+    keys.push_back(concat("split: {half: 0.5, seed: ", number(0, 9), "}"));
+    keys.push_back(concat("part: ", one_of({"half", "others"})));
+  }
   if (one_in(2)) keys.emplace_back("shuffle: true");
   if (one_in(5)) keys.push_back(concat("seed: ", number(0, 9)));
   dress(node, keys, true);

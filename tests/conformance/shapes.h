@@ -2,18 +2,9 @@
 
 // Every shape of line, as YAML: R stands for the number of replicas, B for the size of a batch.
 
-#include <array>
-#include <string>
-
-#include <brigade/text.h>
+#include "tests/conformance/shape_yaml.h"
 
 namespace brigade::conformance {
-
-struct ShapeOfLine {
-  const char* name;
-  const char* stages;  ///< below `stages:`
-  int epochs = 2;
-};
 
 inline constexpr ShapeOfLine kShapes[] = {
     {"OneToOne", R"(
@@ -219,6 +210,19 @@ inline constexpr ShapeOfLine kShapes[] = {
   uneven: {consumer: record, from: [{stage: kept, batch: 16}, {stage: test, batch: B}],
            join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
 )"},
+    {"PartsOfASource", R"(
+  train: {producer: synthetic, params: {count: 160, shape: [3]}, shuffle: true, replicas: R,
+          split: {train: 0.8, test: 5%, seed: 1}, part: train, limit: 90%}
+  val: {producer: synthetic, params: {count: 160, shape: [3]}, skip: 10, limit: 11, batch: 16}
+  test: {producer: synthetic, params: {count: 160, shape: [3]}, shuffle: true, replicas: R,
+         split: {train: 0.8, test: 5%, seed: 1}, part: val}
+  work: {transform: shift, from: test, replicas: R}
+  twice: {transform: repeat, from: work, params: {times: 2}, replicas: R}
+  kept: {transform: cache, from: twice, shuffle: true, replicas: R}
+  below: {transform: shift, from: kept, random: again, batch: 16}
+  end: {consumer: record, from: {train: {stage: train, batch: B}, val: val, test: below},
+        join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
+)"},
     {"Counted", R"(
   numbers: {producer: synthetic, params: {count: 150, shape: [3]}, limit: 101, shuffle: true,
             seed: 9, replicas: R}
@@ -226,23 +230,5 @@ inline constexpr ShapeOfLine kShapes[] = {
   end: {consumer: count, from: {stage: work, batch: B}}
 )"},
 };
-
-/// Words R and B that stand alone, after a colon or in brackets, are replaced.
-inline std::string shape_yaml(const ShapeOfLine& shape, int replicas, int batch) {
-  const std::string stages = shape.stages;
-  std::string text = concat("seed: 7\nepochs: ", shape.epochs, "\nstages:");
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    const bool value = (i > 1 && stages[i - 1] == ' ' && stages[i - 2] == ':') ||
-                       (i > 0 && stages[i - 1] == '[' && stages[i + 1] == ']');
-    if (value && stages[i] == 'R') {
-      text += std::to_string(replicas);
-    } else if (value && stages[i] == 'B') {
-      text += std::to_string(batch);
-    } else {
-      text += stages[i];
-    }
-  }
-  return text;
-}
 
 }  // namespace brigade::conformance

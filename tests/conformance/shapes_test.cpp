@@ -150,6 +150,7 @@ TEST(RandomYaml, WritesEveryForm) {
   for (const char* word : {"join: zip",       "join: merge",  "join: epochs",
                            "assign: fixed",   "drop_last",    "fail_at",
                            "vary: true",      "limit:",       "keep:",
+                           "take: first",     "skip:",        "part: others",
                            "drop:",           "chunk:",       "buffers:",
                            "replicas: auto",  "toss",         "sift",
                            "split",           "transform: [", ".digest",

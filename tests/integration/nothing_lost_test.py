@@ -68,11 +68,11 @@ class Sources(ProgramTest):
         self.assertIn(f"warning: source files: {text}", finished.err)
         self.assertIn(f"  source files: {text}\n", finished.out)
         quiet = self.run_graph(self.LISTING, "--quiet", "--limit", "4")
-        self.assertIn("found 40, gives 4, skipped 36: 6 behind `limit:`, 30 keys", quiet.err)
+        self.assertIn("found 40, gives 4, skipped 36: 6 left out by `limit:`, 30 keys", quiet.err)
         summary = self.summary(self.LISTING, "--limit", "4")
         self.assertEqual(summary["sources"], [{
             "name": "files", "found": 40, "gives": 4, "skipped": [
-                {"count": 6, "why": "limit", "text": "behind `limit:`"},
+                {"count": 6, "why": "limit", "text": "left out by `limit:`"},
                 {"count": 30, "why": "no_match",
                  "text": 'keys with neither an image nor a label (".image.jpg .label.cls")'}]}])
         # The plan says the same, once the index tells.
@@ -84,8 +84,8 @@ class Sources(ProgramTest):
             shown = self.planned(yaml)
             report = json.loads(self.planned(yaml, "--json"))
             if indexed:
-                self.assertIn("samples per epoch\n  files  4 of 40: 6 behind `limit:`, 30 keys",
-                              shown)
+                self.assertIn("samples per epoch\n  files  4 of 40: 6 left out by `limit:`, 30 "
+                              "keys", shown)
                 self.assertEqual(report["sources"], summary["sources"])
                 self.assertEqual(report["consumers"], [
                     {"name": "count", "from": "files", "samples": 4, "batches": None}])

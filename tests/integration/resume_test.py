@@ -172,6 +172,40 @@ class BesideACacheInAFile(ResumeTest):
         self.assertEqual(self.results(), expected)
 
 
+class APartOfASource(ResumeTest):
+    def setUp(self):
+        super().setUp()
+        self.graph = self.graph.replace(f"count: {SAMPLES}", f"count: {2 * SAMPLES}").replace(
+            "shuffle: true", "shuffle: true\n    split: {half: 0.5, seed: 3}\n    part: half")
+
+    def test_it_goes_on_in_the_middle_of_it_and_of_no_other(self):
+        expected = self.undisturbed()
+        run = self.start(self.graph, "--quiet", *SLOWLY)
+        self.wait_for_progress(run)
+        os.kill(workers_of(run.pid)["work.0"], signal.SIGKILL)
+        self.wait_for_progress(run, self.index())
+        self.assertFalse(run.ended(), "it came to its end before it was killed")
+        run.process.kill()
+        run.finish()
+        for setting, said in (("split.seed=4", "seed: 3, is half: 50%, seed: 4"),
+                              ("part=other", "numbers.part was half, is other"),
+                              ("limit=100%", "numbers.limit was 0, is 100%"),
+                              ("skip=2", "numbers.skip is new")):
+            with self.subTest(setting):
+                refused = self.run_graph(self.graph, "--quiet", "--resume", "--set",
+                                         f"stages.numbers.{setting}")
+                self.assertNotEqual(refused.code, 0)
+                self.assertIn(said, refused.err)
+        self.go("--resume")
+        self.assertEqual(self.results(), expected)
+
+    def test_control_the_other_part_has_other_samples(self):
+        expected = self.undisturbed()
+        self.go("--set", "stages.numbers.part=other")
+        self.assertEqual(self.results()["samples"], expected["samples"])
+        self.assertNotEqual(self.results(), expected)
+
+
 class FarIntoTheData(ResumeTest):
     def test_nothing_is_read_again(self):
         self.graph = self.graph.replace(f"count: {SAMPLES}", f"count: {10**12}")

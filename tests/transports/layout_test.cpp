@@ -130,14 +130,14 @@ TEST_F(AttachControl, WordsOfDifferentWritersNeverShareALine) {
   };
   own(memory_.data());
   own(created_.phase);
-  for (Line<SystemPolicy>* word :
-       {&created_.index_spaces[0]->end, &created_.index_spaces[0]->stop,
-        &created_.index_spaces[0]->source_samples, &created_.index_spaces[0]->epoch_samples}) {
+  for (Line<SystemPolicy>* word : {&created_.index_spaces[0]->end, &created_.index_spaces[0]->stop,
+                                   &created_.index_spaces[0]->epoch_samples}) {
     own(word);
   }
   for (auto& stage : created_.stages) {
     own(stage.repairs);
     own(stage.fingerprint);
+    own(stage.source_samples);
     own(&stage.queues[0].watermark->level);
     own(&stage.queues[0].watermark->waiters);
     for (std::uint64_t t = 0; t < stage.queues[0].table.window(); ++t) {

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <brigade/text.h>
+#include "pipeline/config/language/subset_parser.h"
 
 namespace brigade {
 
@@ -12,12 +12,14 @@ void Options::graph(GraphFiles& graph) {
       ->required();
   texts("--set", graph.sets,
         "sets a key of the YAML, such as stages.augment.replicas=4; repeatable", "KEY=VALUE");
-  command_.add_option("--limit", graph.limit, "only the first N samples of every indexed producer")
+  command_
+      .add_option_function<std::string>(
+          "--limit", [&graph](const std::string& text) { graph.limit = *parse_limit(text); },
+          "only N samples, or a share such as 10%, of every indexed producer")
       ->option_text("N")
       ->check([](const std::string& text) {
-        const bool digits = text.find_first_not_of("0123456789") == text.npos;
-        const bool positive = digits && text.find_first_not_of('0') != text.npos;
-        return positive ? "" : concat("expected a whole number from 1, found ", quote(text));
+        const auto limit = parse_limit(text);
+        return limit ? std::string() : limit.error().message;
       });
 }
 

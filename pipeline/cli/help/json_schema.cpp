@@ -118,6 +118,9 @@ ordered_json special_value(const KeySpec& key, const StageTypes& types) {
   if (key.name == "transform") return transforms(types);
   if (key.name == "consumer") return stage_type_names(types, StageKind::consumer);
   if (key.name == "checkpoint") return reference("checkpoint");
+  if (key.name == "limit") return {{"type", {"string", "number"}}};
+  if (key.name == "split")
+    return {{"type", "object"}, {"additionalProperties", {{"type", {"string", "number"}}}}};
   if (key.name == "every") return {{"type", {"string", "integer"}}};
   if (key.name == "tensors") {
     const ordered_json sizes = {{"type", "array"}, {"items", {{"type", {"integer", "string"}}}}};

@@ -6,6 +6,7 @@
 
 #include <brigade/text.h>
 #include "base/units.h"
+#include "pipeline/config/language/subset_parser.h"
 #include "pipeline/config/yaml/yaml_writer.h"
 
 namespace brigade {
@@ -58,6 +59,7 @@ struct Printer {
     return YamlNode::scalar(print_duration(std::chrono::nanoseconds(*value)));
   }
   YamlNode operator()(const Uneven* value) const { return choice(*value); }
+  YamlNode operator()(const Take* value) const { return choice(*value); }
   YamlNode operator()(const RestartSpec::Policy* value) const { return choice(*value); }
 
   YamlNode operator()(const std::string* value) const {
@@ -75,6 +77,17 @@ struct Printer {
     return value->empty() ? YamlNode() : list;
   }
 
+  YamlNode operator()(const SampleLimit* value) const {
+    return value->any() ? YamlNode::scalar(limit_text(*value)) : YamlNode();
+  }
+  YamlNode operator()(const Split* value) const {
+    if (value->shares.empty()) return {};
+    YamlNode map = YamlNode::map();
+    for (const SplitShare& one : value->shares)
+      map.entries.push_back({one.name, {}, YamlNode::scalar(print_share(one.share))});
+    map.entries.push_back({"seed", {}, YamlNode::scalar(concat(value->seed))});
+    return map;
+  }
   YamlNode operator()(const OnError* value) const {
     if (!value->skip) return YamlNode::scalar("stop");
     YamlNode map = YamlNode::map();

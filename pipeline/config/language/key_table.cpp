@@ -4,6 +4,7 @@
 
 #include <brigade/text.h>
 #include "base/units.h"
+#include "pipeline/config/language/subset_parser.h"
 
 namespace brigade {
 
@@ -130,11 +131,29 @@ constexpr KeySpec kKeyTable[] = {
         .range(0, kSeedMax)
         .otherwise("the graph's")
         .of(kIndexedProducers),
-    row(stage, "limit", whole, "only the first N of the source, before the shuffle")
+    row(stage, "skip", whole, "leaves out the first N of the source")
+        .of_member<&StageKeys::skip>()
+        .range(1, kNumbersMax)
+        .otherwise("none")
+        .counts("samples")
+        .of(kDividedProducers),
+    row(stage, "split", special, "divides the source into parts, of which the stage reads one")
+        .of_member<&StageKeys::split>()
+        .takes("shares by the names of parts, and a seed: {train: 0.9, seed: 1}")
+        .otherwise("one part")
+        .of(kDividedProducers),
+    row(stage, "part", name, "the part of `split:` that is read; a new name: what its shares leave")
+        .of_member<&StageKeys::part>()
+        .otherwise("all")
+        .of(kDividedProducers),
+    row(stage, "limit", special, "only so many of the source, the same in every epoch")
         .of_member<&StageKeys::limit>()
+        .takes("a number of samples, or a share such as 10% or 0.1")
         .range(1, kNumbersMax)
         .otherwise("all")
-        .counts("samples")
+        .of(kIndexedProducers),
+    row(stage, "take", choice, "which of them `limit:` takes")
+        .of_member<&StageKeys::take>()
         .of(kIndexedProducers),
     row(stage, "from", special, "what the stage reads")
         .takes("a source, a list of sources, or a mapping port: source")
@@ -260,30 +279,9 @@ constexpr KeySpec kKeyTable[] = {
         .in_plan("abort"),
 };
 
-constexpr ValueSpec kValues[] = {
-    {stage, "join", "zip", "the same number of samples from each, side by side"},
-    {stage, "join", "merge", "whichever is there"},
-    {stage, "join", "epochs", "an epoch of the first, then one of the second, and so on"},
-    {stage, "assign", "shared", "whoever is free takes the next task"},
-    {stage, "assign", "fixed", "task t to replica t mod R, for equal counts"},
-    {shard, "uneven", "pad", "some samples are read twice in an epoch"},
-    {shard, "uneven", "drop", "the last few samples of an epoch are dropped"},
-    {shard, "uneven", "error", "the run is refused"},
-    {restart, "policy", "never", "a death ends the run"},
-    {restart, "policy", "on_failure",
-     "started again after a crash, a kill or an exit with an error"},
-    {restart, "policy", "always", "started again after any end before its work is done"},
-    {restart, "then", "fail", "the run fails"},
-    {restart, "then", "degrade", "the other replicas carry on"},
-    {stall, "then", "warn", "nothing: a call that takes long is not a fault"},
-    {stall, "then", "abort",
-     "after twice that time aborted with a backtrace, after three times killed"},
-};
-
 }  // namespace
 
 std::span<const KeySpec> key_table() { return kKeyTable; }
-std::span<const ValueSpec> value_table() { return kValues; }
 
 const KeySpec* find_key(KeyScope scope, std::string_view name) {
   for (const KeySpec& key : kKeyTable)
@@ -299,23 +297,10 @@ std::string_view renamed_key(KeyScope scope, std::string_view name) {
   return {};
 }
 
-const ValueSpec* find_value(KeyScope scope, std::string_view key, std::string_view value) {
-  for (const ValueSpec& spec : kValues)
-    if (spec.scope == scope && spec.key == key && spec.value == value) return &spec;
-  return nullptr;
-}
-
 std::vector<std::string_view> key_names(KeyScope scope) {
   std::vector<std::string_view> names;
   for (const KeySpec& key : kKeyTable)
     if (key.scope == scope) names.push_back(key.name);
-  return names;
-}
-
-std::vector<std::string_view> value_names(KeyScope scope, std::string_view key) {
-  std::vector<std::string_view> names;
-  for (const ValueSpec& spec : kValues)
-    if (spec.scope == scope && spec.key == key) names.push_back(spec.value);
   return names;
 }
 

@@ -67,7 +67,8 @@ enum KeyUsers : std::uint8_t {
 using KeyField =
     std::variant<bool*, int*, std::uint64_t*, std::int64_t*, std::optional<std::uint64_t>*,
                  std::string*, std::vector<int>*, std::vector<std::pair<std::string, std::string>>*,
-                 Uneven*, RestartSpec::Policy*, OnError*, RestartSpec*, StallSpec*>;
+                 Uneven*, Take*, RestartSpec::Policy*, SampleLimit*, Split*, OnError*, RestartSpec*,
+                 StallSpec*>;
 
 /// Finds it in one of the structs that hold keys.
 template <class... Keys>

@@ -65,9 +65,41 @@ struct CheckpointEvery {
   friend bool operator==(const CheckpointEvery&, const CheckpointEvery&) = default;
 };
 
+/// Shares are counted in billionths, so that 0.1 is exactly a tenth.
+inline constexpr std::uint64_t kWholeShare = 1'000'000'000;
+
+/// How much of a source is read: so many samples, or a share of them. Neither: all.
+struct SampleLimit {
+  std::uint64_t samples = 0;
+  std::uint64_t share = 0;                                            ///< in billionths
+  constexpr SampleLimit(std::uint64_t count = 0) : samples(count) {}  // NOLINT: implicit
+  constexpr bool any() const { return samples != 0 || share != 0; }
+  friend bool operator==(const SampleLimit&, const SampleLimit&) = default;
+};
+
+/// Which samples a limit takes.
+enum class Take : std::uint8_t { spread, first };
+
+struct SplitShare {
+  std::string name;
+  std::uint64_t share = 0;  ///< in billionths
+  friend bool operator==(const SplitShare&, const SplitShare&) = default;
+};
+
+/// Parts of a source. What the shares leave is one more part, which any other name reads.
+struct Split {
+  std::vector<SplitShare> shares;  ///< by name; none: the source is one part
+  std::uint64_t seed = 0;
+  friend bool operator==(const Split&, const Split&) = default;
+};
+
 struct StageKeys {
-  bool shuffle = false;     ///< of indexed sources
-  std::uint64_t limit = 0;  ///< 0: all
+  bool shuffle = false;  ///< of indexed sources
+  std::uint64_t skip = 0;
+  Split split;
+  std::string part;  ///< of `split`
+  SampleLimit limit;
+  Take take = Take::spread;
   std::uint64_t count = 0;  ///< samples of a source that is a program (`exec:`)
   bool drop_last = false;
   std::string device = "cpu";

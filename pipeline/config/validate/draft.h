@@ -101,6 +101,7 @@ void validate_ports(Validation& validation);     ///< what arrives fits; outputs
 void validate_labels(Validation& validation);    ///< folders of classes, `classes:` below them
 void validate_batches(Validation& validation);   ///< batch: of every edge
 void validate_caches(Validation& validation);    ///< what is frozen above them
+void validate_subsets(Validation& validation);   ///< split: and part:, the same wherever they stand
 void validate_policies(Validation& validation);  ///< everything else, and sums over the graph
 
 }  // namespace brigade

@@ -30,10 +30,10 @@ namespace brigade {
 class StageDescriber;
 
 struct LoadOptions {
-  std::vector<std::string> files;      ///< paths as the user gave them; later ones lie over earlier
-  std::vector<std::string> sets;       ///< of `--set`: "stages.augment.replicas=4"
-  std::optional<std::uint64_t> limit;  ///< of `--limit`: on every producer that reads by index
-  const StageTypes& types;             ///< must outlive the graph
+  std::vector<std::string> files;    ///< paths as the user gave them; later ones lie over earlier
+  std::vector<std::string> sets;     ///< of `--set`: "stages.augment.replicas=4"
+  std::optional<SampleLimit> limit;  ///< of `--limit`: on every producer that reads by index
+  const StageTypes& types;           ///< must outlive the graph
   FileMetadataReader& metadata;
   Environment environment;              ///< for ${NAME}; none: no variables but those of `vars:`
   std::string working_directory;        ///< absolute

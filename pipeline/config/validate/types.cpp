@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "pipeline/config/language/key_table.h"
+#include "pipeline/config/language/subset_parser.h"
 #include "pipeline/config/validate/draft.h"
 #include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
@@ -138,6 +139,7 @@ void resolve_type(Validation& v, Draft& draft) {
 
 std::string users_text(std::uint8_t users) {
   if (users == kIndexedProducers) return "producers that read by index, and caches";
+  if (users == kDividedProducers) return "producers that read by index";
   std::vector<std::string_view> names;
   if (users & kProducers) names.push_back("producers");
   if (users & kTransforms) names.push_back("transforms");
@@ -156,10 +158,13 @@ void check_users(Validation& v, Draft& draft) {
           "the size of a consumer's batches stands on the stage it reads, or in its "
           "source: `from: {stage: NAME, batch: 64}`");
     if (name == "from") help.push_back("a stage that reads others is a transform or a consumer");
-    if ((name == "shuffle" || name == "limit") && draft.stage.kind != StageKind::producer)
-      help.push_back("write it at the producer");
     const std::string_view kind = stage_kind_name(draft.stage.kind);
-    const bool stream = draft.stage.kind == StageKind::producer && key.users == kIndexedProducers;
+    const bool by_index = key.users == kIndexedProducers || key.users == kDividedProducers;
+    const bool stream = draft.stage.kind == StageKind::producer && by_index;
+    if (by_index && name != "count")
+      help.push_back(stream ? "a stream is read as it comes: leave out what is not wanted where it "
+                              "is made, or read it from files by index"
+                            : "write it at the producer");
     v.error(draft, given.span,
             concat("`", name, "` is for ", users_text(key.users), ", this is ",
                    stream ? "a stream" : concat("a ", kind)),
@@ -210,8 +215,8 @@ void report_unknown(Validation& v, Draft& draft) {
 std::uint8_t key_users(const ValidStage& stage) {
   switch (stage.kind) {
     case StageKind::producer:
-      if (stage.type == nullptr) return kProducers;
-      return stage.type->indexed ? kIndexedProducers : kStreamProducers;
+      if (stage.type == nullptr) return kProducers | kDividedProducers;
+      return stage.type->indexed ? kIndexedProducers | kDividedProducers : kStreamProducers;
     case StageKind::transform:  // a cache is a source of what is below it
       return stage.type != nullptr && stage.type->contract.cache ? kTransforms | kIndexedProducers
                                                                  : kTransforms;

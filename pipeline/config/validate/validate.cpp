@@ -115,6 +115,7 @@ std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateCo
   validate_labels(v);
   validate_batches(v);
   validate_caches(v);
+  validate_subsets(v);
   validate_policies(v);
   check_checkpoint(v);
   if (!diagnostics.ok()) return std::nullopt;

@@ -176,6 +176,8 @@ TEST_F(Order, WhatDefinesItIsNamedWhereItDiffers) {
       {"seed=6", "numbers.seed was 5, is 6"},
       {"stages.numbers.shuffle=false", "numbers.shuffle was true, is false"},
       {"stages.numbers.limit=60", "numbers.limit was 0, is 60"},
+      {"stages.numbers.limit=10%", "numbers.limit was 0, is 10%"},
+      {"stages.numbers.skip=4", "numbers.skip is new"},
       {"stages.numbers.params.count=65", "numbers.params.count was \"64\", is \"65\""},
       {"stages.work.random=other", "work.random was \"work\", is \"other\""},
       {"stages.work.params.ms=1", "work.params.ms was \"0\", is \"1\""},
@@ -185,6 +187,25 @@ TEST_F(Order, WhatDefinesItIsNamedWhereItDiffers) {
   };
   for (const auto& [set, difference] : changes)
     EXPECT_EQ(contents_difference(before, of({set})), difference) << set;
+}
+
+TEST_F(Order, AnotherPartIsAnotherOrder) {
+  const std::vector<std::string> part{"stages.numbers.split={a: 0.5}", "stages.numbers.part=a"};
+  const auto with = [&](const std::string& set) {
+    std::vector<std::string> sets = part;
+    sets.push_back(set);
+    return contents_difference(of(part), of(sets));
+  };
+  EXPECT_EQ(contents_difference(of(), of(part)), "numbers.split is new");
+  EXPECT_EQ(with("stages.numbers.part=b"), "numbers.part was a, is b");
+  EXPECT_EQ(with("stages.numbers.split.seed=1"),
+            "numbers.split was a: 50%, seed: 0, is a: 50%, seed: 1");
+  EXPECT_EQ(with("stages.numbers.split.a=60%"),
+            "numbers.split was a: 50%, seed: 0, is a: 60%, seed: 0");
+  const std::string limit = "stages.numbers.limit=10";
+  EXPECT_EQ(contents_difference(of({limit}), of({limit, "stages.numbers.take=first"})),
+            "numbers.take was spread, is first");
+  EXPECT_EQ(of(part), of(part)) << "the control";
 }
 
 TEST_F(Order, HowTheWorkIsSharedIsNoPartOfIt) {

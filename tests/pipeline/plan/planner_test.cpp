@@ -305,5 +305,22 @@ TEST(Planner, ARingHasRoomForAllSlotsOfItsTasks) {
   EXPECT_EQ(planned.ring.terms[0].what, "being written by crops (2 x 30)");
 }
 
+TEST(Planner, APartOfNothingIsAProblem) {
+  GraphBuilder graph;
+  ValidStage& source = graph.producer("a", {{"x", u8, {4}}});
+  source.samples = 10;
+  source.split.shares = {{"train", kWholeShare - 1}};
+  source.part = "train";
+  graph.consumer("end", {"a"});
+  const PlanResult train = plan_graph(graph.build(), small_machine());
+  EXPECT_TRUE(train.ok()) << "the control";
+  graph.stage("a").part = "val";
+  const PlanResult planned = plan_graph(graph.build(), small_machine());
+  ASSERT_EQ(planned.problems.size(), 1u);
+  EXPECT_EQ(planned.problems[0].stage, "a");
+  EXPECT_EQ(planned.problems[0].message,
+            "its source has 10 samples, of which `skip:` and `split:` leave none");
+}
+
 }  // namespace
 }  // namespace brigade

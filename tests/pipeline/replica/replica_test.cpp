@@ -123,9 +123,42 @@ TEST(Replica, LimitShortensTheSource) {
     ASSERT_TRUE(replica.open().ok());
     EXPECT_EQ(replica.source_size(), limit == 30 ? 30u : 100u);
     std::vector<SkippedInputs> behind;
-    if (limit == 30) behind = {{SkipReason::limit, 70, "behind `limit:`"}};
+    if (limit == 30) behind = {{SkipReason::limit, 70, "left out by `limit:`"}};
     EXPECT_EQ(replica.skipped(), behind);
   }
+}
+
+TEST(Replica, APartHasItsSamplesAndSaysWhereTheOthersAre) {
+  for (const char* part : {"train", "val"}) {
+    GraphBuilder graph = support::number_graph({});
+    ValidStage& numbers = graph.stage("numbers");
+    numbers.skip = 10;
+    numbers.split.shares = {{"train", kWholeShare / 10 * 9}};
+    numbers.part = part;
+    numbers.limit = 5;
+    numbers.take = Take::first;
+    RunLine run(graph);
+    run.producers["numbers"] = [](int) { return support::make_numbers(110); };
+    Replica replica = run.make(run.index("numbers"), 0);
+    ASSERT_TRUE(replica.open().ok());
+    EXPECT_EQ(replica.source_size(), 5u);
+    const std::uint64_t size = std::string(part) == "val" ? 10 : 90;
+    EXPECT_EQ(replica.skipped(), (std::vector<SkippedInputs>{
+                                     {SkipReason::skip, 10, "left out by `skip:`"},
+                                     {SkipReason::split, 100 - size, "in other parts of `split:`"},
+                                     {SkipReason::limit, size - 5, "behind `limit:`"}}));
+  }
+}
+
+TEST(Replica, APartOfNothingIsRefused) {
+  GraphBuilder graph = support::number_graph({});
+  graph.stage("numbers").skip = 10;
+  RunLine run(graph);
+  run.producers["numbers"] = [](int) { return support::make_numbers(10); };
+  const Result<void> opened = run.make(run.index("numbers"), 0).open();
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().message,
+            "its source has 10 samples, of which `skip:` and `split:` leave none");
 }
 
 TEST(Replica, WhatOtherRanksReadIsDropped) {

@@ -120,15 +120,19 @@ TEST(SourceAudit, WhatWasFoundIsGivenOrDropped) {
 }
 
 TEST(SourceAudit, TheGraphLeavesOutWhatIsBehindLimitsAndForOtherRanks) {
-  const SkippedInputs limit{SkipReason::limit, 89, "behind `limit:`"};
+  const SkippedInputs limit{SkipReason::limit, 89, "left out by `limit:`"};
   const SkippedInputs ranks{SkipReason::ranks, 6, "for the other ranks"};
   const SkippedInputs most{SkipReason::ranks, 7, "for the other ranks"};
   const SkippedInputs rest{SkipReason::uneven, 2,
                            "that ranks cannot share evenly (`uneven: drop`)"};
-  EXPECT_TRUE(left_out(10, 10, 10, {}).empty());
-  EXPECT_EQ(left_out(100, 11, 3, {1, 3, Uneven::drop}),
+  EXPECT_TRUE(left_out({}, Subset({}, 7, 10), 10, {}).empty());
+  StageKeys keys;
+  keys.limit = 11;
+  const Subset subset(keys, 7, 100);
+  EXPECT_EQ(left_out(keys, subset, 3, {1, 3, Uneven::drop}),
             (std::vector<SkippedInputs>{limit, ranks, rest}));
-  EXPECT_EQ(left_out(100, 11, 4, {1, 3, Uneven::pad}), (std::vector<SkippedInputs>{limit, most}));
+  EXPECT_EQ(left_out(keys, subset, 4, {1, 3, Uneven::pad}),
+            (std::vector<SkippedInputs>{limit, most}));
 }
 
 TEST(SourceAudit, SourcesAndCachesThatTellAreKnownBeforeTheRun) {
@@ -141,10 +145,11 @@ TEST(SourceAudit, SourcesAndCachesThatTellAreKnownBeforeTheRun) {
   graph.transform("kept", {"twice"}, slot).passed = {{"x", 0}};
   graph.type_of("kept").contract.cache = true;
   graph.stage("kept").limit = 30;
+  graph.stage("kept").take = Take::first;  // as validation settles it
   graph.producer("untold", slot);
   graph.consumer("end", {"kept"});
   graph.consumer("other", {"untold"});
-  const SkippedInputs above{SkipReason::limit, 60, "behind `limit:`"};
+  const SkippedInputs above{SkipReason::limit, 60, "left out by `limit:`"};
   const SkippedInputs below{SkipReason::limit, 50, "behind `limit:`"};
   EXPECT_EQ(
       planned_sources(graph.build(), plan_of(graph)),
@@ -161,12 +166,12 @@ TEST(SourceAudit, WhatTheSourceSkipsStandsBehindWhatTheGraphLeavesOut) {
                   {SkipReason::no_match, 2, "\x1b[2J" + std::string(kSkipTextBytesMax, 'x')}};
   graph.consumer("end", {"told"});
   const std::string cut = "\\x1b[2J" + std::string(kSkipTextBytesMax - 4, 'x');
-  EXPECT_EQ(
-      planned_sources(graph.build(), plan_of(graph)),
-      (std::vector<SourceAudit>{
-          {"told",
-           40,
-           {{SkipReason::limit, 60, "behind `limit:`"}, kKeys, {SkipReason::no_match, 2, cut}}}}));
+  EXPECT_EQ(planned_sources(graph.build(), plan_of(graph)),
+            (std::vector<SourceAudit>{{"told",
+                                       40,
+                                       {{SkipReason::limit, 60, "left out by `limit:`"},
+                                        kKeys,
+                                        {SkipReason::no_match, 2, cut}}}}));
 }
 
 TEST(SourceAudit, AStreamHasNoNumbers) {

@@ -78,9 +78,15 @@ TEST(FailureReport, AThreadHasNoPid) {
 struct HeldSample : testing::Test {
   Plan plan = small_plan();
   StartBarrier barrier{plan};
+  std::vector<Line<SystemPolicy>> found{plan.stages.size()};
+  Control<SystemPolicy> control;
+
+  HeldSample() {
+    for (Line<SystemPolicy>& word : found) control.stages.emplace_back().source_samples = &word;
+  }
 
   std::optional<InFlightSample> in_hand(std::uint64_t at) {
-    return in_flight_sample(plan, barrier, 1, at);
+    return in_flight_sample(plan, barrier, control, 1, at);
   }
 };
 
@@ -104,6 +110,16 @@ TEST_F(HeldSample, HasItsPlaceInTheEpochAndItsId) {
   EXPECT_EQ(sample->epoch, 1u);
   EXPECT_EQ(sample->index, 10u);
   EXPECT_EQ(sample->id, sampler.id(10));
+}
+
+TEST_F(HeldSample, OfAPartHasItsIndexInTheSource) {
+  plan.stages[0].skip = 100;
+  plan.index_spaces[0].multiple = 64;
+  barrier.ready(0, 150);
+  EXPECT_FALSE(in_hand(192 + 10)->placed) << "how many the source has found is not known yet";
+  found[0].value = 250;
+  ASSERT_TRUE(in_hand(192 + 10)->placed);
+  EXPECT_EQ(in_hand(192 + 10)->id, 110u);
 }
 
 TEST_F(HeldSample, PaddingHasNoId) {

@@ -127,6 +127,7 @@ TEST(SourceCounts, ACacheWithALimitLeavesOutWhatIsBehindIt) {
     graph.transform("kept", {"twice"}, slot).passed = {{"value", 0}};
     graph.type_of("kept").contract.cache = true;
     graph.stage("kept").limit = limit;
+    graph.stage("kept").take = Take::first;  // as validation settles it
     graph.consumer("sink", {"kept"});
     const Plan plan = plan_of(graph);
     SourceCounts counts(plan);

@@ -109,8 +109,11 @@ TEST(CommandLine, WhatIsMissingOrWrongIsSaid) {
   EXPECT_THAT(mistake({"sample", "t.yaml"}), HasSubstr("--stage is required"));
   EXPECT_THAT(mistake({"completions", "csh"}), HasSubstr("csh"));
   for (const char* limit : {"0", "00", "many", "-1", "1.5", ""})
-    EXPECT_THAT(mistake({"run", "t.yaml", "--limit", limit}),
-                HasSubstr(concat("--limit: expected a whole number from 1, found ", quote(limit))));
+    EXPECT_THAT(
+        mistake({"run", "t.yaml", "--limit", limit}),
+        HasSubstr(concat("--limit: expected a number of samples of at least 1, or a share such "
+                         "as 10% or 0.1, found ",
+                         quote(limit))));
   EXPECT_THAT(mistake({"graph", "t.yaml", "--format", "svg"}), HasSubstr("dot -Tsvg"));
   EXPECT_THAT(mistake({"plan", "t.yaml", "--json", "--yaml"}), HasSubstr("--json"));
   EXPECT_THAT(mistake({"run", "t.yaml", "--overwrite", "--resume"}), HasSubstr("--resume"));

@@ -6,6 +6,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/config/language/key_printer.h"
+#include "pipeline/config/language/subset_parser.h"
 #include "tests/support/config_files.h"
 
 namespace brigade {
@@ -25,6 +26,7 @@ std::string cell(std::string_view text) {
 std::string users_cell(const KeySpec& key) {
   if (key.scope != KeyScope::stage || key.users == kAllStages) return "";
   if (key.users == kIndexedProducers) return " Of producers that read by index, and caches.";
+  if (key.users == kDividedProducers) return " Of producers that read by index.";
   std::vector<std::string> names;
   if (key.users & kProducers) names.emplace_back("producers");
   if (key.users & kTransforms) names.emplace_back("transforms");

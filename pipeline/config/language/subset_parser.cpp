@@ -1,0 +1,99 @@
+#include "pipeline/config/language/subset_parser.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <brigade/text.h>
+#include "base/units.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::size_t kPartsMax = 16;  // a sample is found through as many steps
+constexpr std::string_view kSeed = "seed";
+
+bool read_whole(std::string_view text, std::uint64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// What is wrong with one entry of `split:`; empty: it is in `out`.
+std::string take_entry(const YamlEntry& entry, Split& out) {
+  if (!entry.value.is_scalar())
+    return concat("expected a share such as 0.9 or 90%, found ", describe(entry.value));
+  if (entry.key == kSeed)
+    return read_whole(entry.value.text, out.seed)
+               ? ""
+               : concat("`seed` takes a whole number, found ", quote(entry.value.text));
+  if (!is_name(entry.key)) return concat(quote(entry.key), " is no name for a part");
+  const auto share = parse_share(entry.value.text);
+  if (!share) return share.error().message;
+  out.shares.push_back({entry.key, *share});
+  return "";
+}
+
+}  // namespace
+
+Result<SampleLimit> parse_limit(std::string_view text) {
+  SampleLimit limit;
+  if (read_whole(text, limit.samples) && limit.samples > 0 && limit.samples <= kNumbersMax)
+    return limit;
+  limit.samples = 0;
+  const bool share = text.find_first_of(".%") != text.npos;
+  if (const auto found = parse_share(text); share && found) {
+    limit.share = *found;
+    return limit;
+  }
+  return Error{concat("expected a number of samples of at least 1, or a share such as 10% or 0.1, ",
+                      "found ", quote(text))};
+}
+
+std::string limit_text(const SampleLimit& limit) {
+  return limit.share != 0 ? print_share(limit.share) : concat(limit.samples);
+}
+
+bool parse_limit(const YamlEntry& entry, const KeySpec& key, SpecReader& read, SampleLimit& out) {
+  if (entry.value.is_scalar()) {
+    if (const auto limit = parse_limit(entry.value.text)) {
+      out = *limit;
+      return true;
+    }
+  }
+  read.unexpected(entry, key);
+  return false;
+}
+
+bool parse_split(const YamlEntry& entry, const KeySpec& key, SpecReader& read, Split& out) {
+  if (!entry.value.is_map()) {
+    read.unexpected(entry, key, {"for example `split: {train: 0.9, seed: 1}` and `part: train`"});
+    return false;
+  }
+  Split split;
+  for (const YamlEntry& one : entry.value.entries) {
+    if (one.value.is_null()) continue;
+    const std::string problem = take_entry(one, split);
+    if (problem.empty()) continue;
+    read.error(one.value.span, concat("`split`: ", problem));
+    return false;
+  }
+  std::uint64_t all = 0;
+  for (const SplitShare& one : split.shares) all += one.share;
+  std::string problem;
+  if (split.shares.empty()) problem = "it names no part";
+  if (split.shares.size() > kPartsMax) problem = concat("it has more than ", kPartsMax, " parts");
+  if (problem.empty() && all > kWholeShare) problem = "its shares are more than the whole together";
+  if (!problem.empty()) {
+    read.error(entry.value.span, concat("`split`: ", problem),
+               {"for example `split: {train: 0.9, seed: 1}`; what the shares leave is one more "
+                "part"});
+    return false;
+  }
+  // Two stages that write the same shares in another order mean the same parts.
+  std::sort(split.shares.begin(), split.shares.end(),
+            [](const SplitShare& a, const SplitShare& b) { return a.name < b.name; });
+  out = std::move(split);
+  return true;
+}
+
+}  // namespace brigade
