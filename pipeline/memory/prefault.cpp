@@ -15,7 +15,7 @@ namespace {
 
 // Small, since the supervisor's mappings stand still while a chunk is populated.
 constexpr std::uint64_t kChunkBytes = 512 << 10;
-constexpr int kThreadsMax = 2;  // the workers are starting at the same time
+constexpr int kTouchersMax = 2;  // the workers are starting at the same time
 
 struct Array {
   std::uint64_t offset;
@@ -61,7 +61,7 @@ Prefault::Prefault(const Plan& plan, const SharedSegments& segments,
     : plan_(plan), segments_(segments), failed_(std::move(failed)) {
   const auto rings = std::count_if(plan.stages.begin(), plan.stages.end(),
                                    [](const PlanStage& stage) { return stage.has_ring; });
-  for (int t = 0; t < std::min<int>(kThreadsMax, static_cast<int>(rings)); ++t) {
+  for (int t = 0; t < std::min<int>(kTouchersMax, static_cast<int>(rings)); ++t) {
     try {
       threads_.emplace_back([this] { run(); });
     } catch (const std::system_error&) {

@@ -1,9 +1,12 @@
 #include "pipeline/plan/thread_budget.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <brigade/text.h>
 #include "base/arithmetic.h"
+#include "pipeline/plan/turns.h"
 
 namespace brigade {
 namespace {
@@ -27,45 +30,70 @@ std::uint64_t asked_replicas(const ValidStage& stage) {
   return stage.replicas == 0 && is_one_of_a_kind(stage) ? 1 : stage.replicas;
 }
 
-struct Taken {
-  std::uint64_t cores = 0;
-  std::uint64_t replicas = 0;
+/// What works at the same time: always, and in one turn. One without turns has all stages.
+struct Pool {
+  ByStage<bool> stages;
+  std::uint64_t cores_left = 0;
   std::uint64_t autos = 0;  ///< stages that share what is left
 };
 
-Taken taken_by_others(const ValidGraph& graph) {
-  Taken taken;
-  for (const ValidStage& stage : graph.stages) {
-    const std::uint64_t replicas = asked_replicas(stage);
-    if (replicas == 0) ++taken.autos;
-    taken.replicas = add_saturating(taken.replicas, replicas);
-    if (wants_cores(stage))
-      taken.cores = add_saturating(taken.cores, multiply_saturating(replicas, threads_of(stage)));
+/// A pool for each turn. What other readers take in turns is counted as a whole.
+std::vector<Pool> pools_of(const ValidGraph& graph, const Turns& turns, std::uint64_t cores) {
+  std::vector<std::optional<Turn>> all;
+  for (const std::optional<Turn>& turn : turns)
+    if (turn && std::find(all.begin(), all.end(), turn) == all.end()) all.push_back(turn);
+  if (all.empty()) all.emplace_back();
+  std::vector<Pool> pools;
+  for (const std::optional<Turn>& turn : all) {
+    Pool pool{ByStage<bool>(turns.size()), cores};
+    for (const StageNumber s : turns.numbers()) {
+      pool.stages[s] = !turns[s] || turns[s] == turn || turns[s]->reader != turn->reader;
+      if (!pool.stages[s]) continue;
+      const ValidStage& stage = graph.stages[s];
+      const std::uint64_t replicas = asked_replicas(stage);
+      if (replicas == 0) ++pool.autos;
+      if (wants_cores(stage))
+        pool.cores_left -=
+            std::min(pool.cores_left, multiply_saturating(replicas, threads_of(stage)));
+    }
+    pools.push_back(std::move(pool));
+  }
+  return pools;
+}
+
+/// Even shares, of the pool that has least to give; the earlier stages get what cannot be divided.
+std::uint64_t take_share(std::vector<Pool>& pools, StageNumber stage, std::uint64_t threads) {
+  std::uint64_t share = kSaturated;
+  for (const Pool& pool : pools)
+    if (pool.stages[stage])
+      share = std::min(share, (pool.cores_left + pool.autos - 1) / pool.autos);
+  const std::uint64_t taken = std::max<std::uint64_t>(share / threads, 1);
+  for (Pool& pool : pools) {
+    if (!pool.stages[stage]) continue;
+    pool.cores_left -= std::min(pool.cores_left, multiply_saturating(taken, threads));
+    --pool.autos;
   }
   return taken;
 }
 
-/// Even shares; the earlier stages get what cannot be divided.
-std::uint64_t take_share(std::uint64_t& left, std::uint64_t threads, std::uint64_t sharing) {
-  const std::uint64_t share = (left + sharing - 1) / sharing;
-  const std::uint64_t taken = std::max<std::uint64_t>(share / threads, 1);
-  left -= std::min(left, multiply_saturating(taken, threads));
-  return taken;
-}
-
-ByStage<std::uint64_t> choose_replicas(const ValidGraph& graph, std::uint64_t cores) {
-  Taken taken = taken_by_others(graph);
-  std::uint64_t cores_left = cores - std::min(cores, taken.cores);
-  const std::uint64_t most = kPlanReplicasMax;
-  std::uint64_t replicas_left = most - std::min(most, taken.replicas);
-  ByStage<std::uint64_t> replicas;
+ByStage<std::uint64_t> choose_replicas(const ValidGraph& graph, const Turns& turns,
+                                       std::uint64_t cores) {
+  std::vector<Pool> pools = pools_of(graph, turns, cores);
+  std::uint64_t autos = 0;
+  std::uint64_t replicas_left = kPlanReplicasMax;
   for (const ValidStage& stage : graph.stages) {
-    replicas.push_back(asked_replicas(stage));
+    const std::uint64_t replicas = asked_replicas(stage);
+    if (replicas == 0) ++autos;
+    replicas_left -= std::min(replicas_left, replicas);
+  }
+  ByStage<std::uint64_t> replicas;
+  for (const StageNumber s : graph.stages.numbers()) {
+    replicas.push_back(asked_replicas(graph.stages[s]));
     if (replicas.back() != 0) continue;
-    const std::uint64_t allowed = std::max<std::uint64_t>(replicas_left / taken.autos, 1);
-    replicas.back() = std::min(take_share(cores_left, threads_of(stage), taken.autos), allowed);
+    const std::uint64_t allowed = std::max<std::uint64_t>(replicas_left / autos, 1);
+    replicas.back() = std::min(take_share(pools, s, threads_of(graph.stages[s])), allowed);
     replicas_left -= std::min(replicas_left, replicas.back());
-    --taken.autos;
+    --autos;
   }
   return replicas;
 }
@@ -92,21 +120,25 @@ std::string term(const ValidStage& stage, std::uint64_t replicas) {
 }
 
 void check_threads(const ValidGraph& graph, const ByStage<std::uint64_t>& replicas,
-                   std::uint64_t cores, Plan& plan, PlanProblems& problems) {
-  std::uint64_t wanted = 0;
-  std::uint64_t in_teams = 0;
+                   const Turns& turns, std::uint64_t cores, Plan& plan, PlanProblems& problems) {
+  ByStage<std::uint64_t> threads(replicas.size());
+  ByStage<std::uint64_t> team_threads(replicas.size());
+  for (const StageNumber s : replicas.numbers()) {
+    const ValidStage& stage = graph.stages[s];
+    if (!wants_cores(stage)) continue;
+    threads[s] = multiply_saturating(replicas[s], threads_of(stage));
+    if (threads_of(stage) > 1) team_threads[s] = threads[s];
+  }
+  const auto [wanted, working] = busiest(turns, threads);
+  const auto [in_teams, teams] = busiest(turns, team_threads);
   std::vector<std::string> terms;
   std::vector<std::string> team_terms;
   const ValidStage* largest = nullptr;
   for (const StageNumber s : replicas.numbers()) {
     const ValidStage& stage = graph.stages[s];
-    if (!wants_cores(stage)) continue;
-    const std::uint64_t threads = multiply_saturating(replicas[s], threads_of(stage));
-    wanted = add_saturating(wanted, threads);
-    terms.push_back(term(stage, replicas[s]));
-    if (threads_of(stage) == 1) continue;
-    in_teams = add_saturating(in_teams, threads);
-    team_terms.push_back(terms.back());
+    if (working[s] && threads[s] > 0) terms.push_back(term(stage, replicas[s]));
+    if (!teams[s] || team_threads[s] == 0) continue;
+    team_terms.push_back(term(stage, replicas[s]));
     if (largest == nullptr || threads_of(stage) > threads_of(*largest)) largest = &stage;
   }
   if (in_teams > cores && !graph.oversubscribe) {
@@ -158,9 +190,10 @@ void bind(const ValidStage& valid, const MachineLimits& limits, PlanStage& stage
 void share_cores(const ValidGraph& graph, const MachineLimits& limits, Plan& plan,
                  PlanProblems& problems) {
   const std::uint64_t cores = usable_cores(limits);
-  const ByStage<std::uint64_t> replicas = choose_replicas(graph, cores);
+  const Turns turns = turns_of(graph);
+  const ByStage<std::uint64_t> replicas = choose_replicas(graph, turns, cores);
   check_count(graph, replicas, problems);
-  check_threads(graph, replicas, cores, plan, problems);
+  check_threads(graph, replicas, turns, cores, plan, problems);
 
   plan.replicas = 0;
   for (const StageNumber s : replicas.numbers()) {

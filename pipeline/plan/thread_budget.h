@@ -7,15 +7,15 @@
 //   taken to wait most of the time (for the disk, for the device) and is not counted; with several
 //   threads it is.
 // - `replicas: auto` shares the cores that the others leave among the stages that say it, evenly,
-//   the rest to the earlier ones; at least one replica each, and no more than a graph may have. It
-//   never changes what a run gives: a stage of which several would (it keeps state, it is a stream,
-//   it numbers samples freely) gets one.
+//   the rest to the earlier ones; at least one replica each, and no more than a graph may have.
+//   Stages that work in different turns of `join: epochs` (turns.h) share the same cores. It never
+//   changes what a run gives: a stage of which several would (it keeps state, it is a stream, it
+//   numbers samples freely) gets one.
 // - Single-threaded replicas always fit: the kernel shares the cores, and a line says so. Replicas
 //   with several threads do not share well (OMP and torch teams wait for their slowest member), so
 //   more of those threads than cores is a problem, unless `oversubscribe: true`.
 // - Where several runs share the machine and each knows its number, the replicas of each keep to
-// its
-//   part of the affinity mask (own_cpus). `cpus:` is taken as it is written.
+//   its part of the affinity mask (own_cpus). `cpus:` is taken as it is written.
 //
 // Pure functions.
 

@@ -10,6 +10,7 @@
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/plan/thread_budget.h"
+#include "pipeline/plan/turns.h"
 #include "stages/detail/cache_file.h"
 
 namespace brigade {
@@ -62,15 +63,25 @@ std::string stages_table(const Plan& plan) {
 std::string cores_table(const Plan& plan, const MachineLimits& limits) {
   TextTable table({Align::right, Align::left});
   table.add({format_count(usable_cores(limits)), concat("there: ", cores_text(limits))});
-  std::uint64_t wanted = 0;
-  std::vector<std::string> terms;
-  for (const PlanStage& stage : plan.stages) {
-    const auto threads = static_cast<std::uint64_t>(stage.threads);
-    if (!wants_cores(stage.kind, threads)) continue;
-    wanted += static_cast<std::uint64_t>(stage.replicas) * threads;
-    terms.push_back(concat(stage.replicas, " x ", threads, " in ", stage.name));
+  ByStage<std::uint64_t> threads(plan.stages.size());
+  for (const StageNumber s : plan.stages.numbers()) {
+    const PlanStage& stage = plan.stages[s];
+    const auto each = static_cast<std::uint64_t>(stage.threads);
+    if (wants_cores(stage.kind, each))
+      threads[s] = static_cast<std::uint64_t>(stage.replicas) * each;
   }
-  if (wanted > 0) table.add({format_count(wanted), concat("wanted: ", join(terms, " + "))});
+  const auto [wanted, working] = busiest(turns_of(plan), threads);
+  std::vector<std::string> terms;
+  std::vector<std::string> others;
+  for (const StageNumber s : plan.stages.numbers()) {
+    const PlanStage& stage = plan.stages[s];
+    if (threads[s] > 0)
+      (working[s] ? terms : others)
+          .push_back(concat(stage.replicas, " x ", stage.threads, " in ", stage.name));
+  }
+  const std::string rest =
+      others.empty() ? "" : concat("; not at the same time: ", join(others, ", "));
+  if (wanted > 0) table.add({format_count(wanted), concat("wanted: ", join(terms, " + "), rest)});
   return table.text(kIndent);
 }
 

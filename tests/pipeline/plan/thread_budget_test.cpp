@@ -76,6 +76,37 @@ TEST(Replicas, AutoNeverExceedsWhatAGraphMayHave) {
   EXPECT_EQ(share(full, 4096).problems.size(), 1u) << "one at least";
 }
 
+/// train -> cut and test -> fit, read in turn or at the same time.
+GraphBuilder train_and_test(Join join, std::uint64_t cut, std::uint64_t fit) {
+  GraphBuilder graph;
+  graph.producer("train", kLineSlot);
+  graph.producer("test", kLineSlot);
+  graph.transform("cut", {"train"}, kLineSlot).replicas = cut;
+  graph.transform("fit", {"test"}, kLineSlot).replicas = fit;
+  graph.transform("both", {"cut", "fit"}, kLineSlot, join);
+  graph.consumer("end", {"both"});
+  return graph;
+}
+
+TEST(Replicas, AutoGivesStagesThatTakeTurnsTheSameCores) {
+  GraphBuilder turns = train_and_test(Join::epochs, 0, 0);
+  const Plan in_turn = share(turns, 9).plan;
+  EXPECT_EQ(in_turn.stages[2].replicas, 8);  // less the one of `both`
+  EXPECT_EQ(in_turn.stages[3].replicas, 8);
+  GraphBuilder together = train_and_test(Join::merge, 0, 0);
+  const Plan at_once = share(together, 9).plan;
+  EXPECT_EQ(at_once.stages[2].replicas, 4) << "the control";
+  EXPECT_EQ(at_once.stages[3].replicas, 4);
+}
+
+TEST(Replicas, AutoLeavesATurnWhatItsOtherStagesTake) {
+  GraphBuilder graph = train_and_test(Join::epochs, 0, 6);
+  graph.stage("both").replicas = 0;
+  const Plan plan = share(graph, 9).plan;
+  EXPECT_EQ(plan.stages[2].replicas, 5) << "half of 9, the earlier one more";
+  EXPECT_EQ(plan.stages[4].replicas, 3) << "what the other turn leaves";
+}
+
 TEST(Replicas, AutoIsOneWhereSeveralWouldChangeWhatARunGives) {
   GraphBuilder stateful = line(0, 1);
   stateful.type_of("b").contract.stateful = true;
@@ -152,6 +183,15 @@ TEST(Threads, SingleThreadedReplicasAlwaysFitWithALine) {
   EXPECT_TRUE(shared.problems.empty());
   EXPECT_EQ(shared.plan.warnings,
             std::vector<std::string>{"5 threads (3 x 1 in b + 2 x 1 in c) share 2 cores"});
+}
+
+TEST(Threads, OfTurnsAreCountedByTheLargest) {
+  GraphBuilder turns = train_and_test(Join::epochs, 3, 2);
+  EXPECT_TRUE(share(turns, 4).plan.warnings.empty());
+  EXPECT_EQ(share(turns, 3).plan.warnings,
+            std::vector<std::string>{"4 threads (3 x 1 in cut + 1 x 1 in both) share 3 cores"});
+  GraphBuilder together = train_and_test(Join::merge, 3, 2);
+  EXPECT_EQ(share(together, 4).plan.warnings.size(), 1u) << "the control";
 }
 
 TEST(Threads, AsManyAsCoresAreNotMentioned) {
