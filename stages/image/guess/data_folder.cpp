@@ -127,9 +127,9 @@ std::string difference(const std::vector<std::string>& train,
                 alone.empty() ? "" : concat("it alone has ", class_list(alone)));
 }
 
-class Look {
+class FolderLook {
  public:
-  explicit Look(std::string folder) { data_.folder = std::move(folder); }
+  explicit FolderLook(std::string folder) { data_.folder = std::move(folder); }
 
   Result<FoundData> run(int depth = 0) {
     BRIGADE_ASSIGN(names_, names_in(data_.folder));
@@ -147,7 +147,8 @@ class Look {
     }
     const bool lonely = names_.folders.size() == 1 && train.empty();
     if ((wrapped || lonely) && depth < kFoldersDeepMax)
-      return Look(below(data_.folder, wrapped ? classes.with.front() : names_.folders.front()))
+      return FolderLook(
+                 below(data_.folder, wrapped ? classes.with.front() : names_.folders.front()))
           .run(depth + 1);
     if (!train.empty() && split(kTestNames).empty()) {  // a class may be called so
       BRIGADE_ASSIGN(const Classes all, classes_in(data_.folder));
@@ -375,8 +376,8 @@ Result<FoundData> look_at_data(const std::string& path) {
   std::error_code error;
   const fs::path found = fs::canonical(path, error);
   if (error) return Error{concat("cannot look at ", path, ": ", error.message())};
-  if (fs::is_directory(found, error)) return Look(found.string()).run();
-  return Look(found.parent_path().string()).file(found.filename().string());
+  if (fs::is_directory(found, error)) return FolderLook(found.string()).run();
+  return FolderLook(found.parent_path().string()).file(found.filename().string());
 }
 
 }  // namespace brigade
