@@ -2,10 +2,10 @@
 
 import copy
 import logging
-import pathlib
 import unittest
 
 import brigade
+from processes import children
 
 logging.getLogger("brigade").propagate = False  # what tests cause on purpose
 logging.getLogger("brigade").addHandler(logging.NullHandler())
@@ -46,10 +46,7 @@ def whole(epochs, **options):
 
 def workers():
     """Processes that were started here."""
-    found = set()
-    for task in pathlib.Path("/proc/self/task").iterdir():
-        found |= {int(pid) for pid in (task / "children").read_text().split()}
-    return found
+    return set(children())
 
 
 class NeedsNumPy(unittest.TestCase):

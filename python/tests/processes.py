@@ -10,7 +10,7 @@ WITH_TESTS = {**os.environ, "PYTHONPATH": os.pathsep.join(
 
 
 def children():
-    """The ids of this process's children, oldest thread's first."""
+    """The ids of this process's children."""
     found = []
     for task in os.listdir("/proc/self/task"):
         try:
