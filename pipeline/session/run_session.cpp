@@ -66,6 +66,7 @@ RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) 
       stage.skipped += one.summary.figures.stages[s].skipped;
     }
   }
+  if (!earlier.empty()) last.summary.start_seconds = earlier.front().summary.start_seconds;
   if (!earlier.empty() && earlier.front().summary.first_sample_seconds)
     last.summary.first_sample_seconds = earlier.front().summary.first_sample_seconds;
   return last;

@@ -1,5 +1,7 @@
 #include "pipeline/stats/bottleneck.h"
 
+#include <algorithm>
+
 #include <brigade/text.h>
 #include "base/units.h"
 
@@ -8,6 +10,17 @@ namespace {
 
 double since(std::uint64_t before, std::uint64_t after) {
   return after > before ? static_cast<double>(after - before) : 0;
+}
+
+/// A stage that was there for a smaller share of the time held nobody up for long.
+constexpr double kLivedMin = 0.25;
+
+/// Of one replica on average.
+double lived_ns(const StageFigures& before, const StageFigures& after) {
+  return (since(before.busy_ns, after.busy_ns) + since(before.wait_in_ns, after.wait_in_ns) +
+          since(before.wait_out_ns, after.wait_out_ns) +
+          since(before.wait_other_ns, after.wait_other_ns)) /
+         std::max(after.replicas, 1);
 }
 
 std::string advice(const StageFigures& stage, const StageShares& shares) {
@@ -36,11 +49,17 @@ StageShares time_shares(const StageFigures& before, const StageFigures& after) {
 StageShares time_shares(const StageFigures& figures) { return time_shares({}, figures); }
 
 std::optional<Bottleneck> find_bottleneck(const RunFigures& before, const RunFigures& after) {
+  const StageFigures none;
+  const auto start_of = [&](StageNumber s) -> const StageFigures& {
+    return before.stages.has(s) ? before.stages[s] : none;
+  };
+  double longest_ns = 0;
+  for (const StageNumber s : after.stages.numbers())
+    longest_ns = std::max(longest_ns, lived_ns(start_of(s), after.stages[s]));
   std::optional<Bottleneck> worst;
   for (const StageNumber s : after.stages.numbers()) {
-    const StageFigures none;
-    const StageFigures& start = before.stages.has(s) ? before.stages[s] : none;
-    const StageShares shares = time_shares(start, after.stages[s]);
+    if (lived_ns(start_of(s), after.stages[s]) < kLivedMin * longest_ns) continue;
+    const StageShares shares = time_shares(start_of(s), after.stages[s]);
     if (shares.busy < kBusyMin || (worst && shares.busy <= worst->shares.busy)) continue;
     worst = Bottleneck{s, shares};
   }

@@ -34,20 +34,45 @@ std::vector<std::string> stage_row(const StageFigures& stage, double seconds) {
 
 std::string headline(const Plan& plan, const RunSummary& summary) {
   const std::uint64_t epochs = summary.figures.epochs;
-  std::string text =
-      concat(plan.name.empty() ? "run" : printable(plan.name), ": ",
-             format_count(summary.figures.samples), " samples, ", epochs,
-             epochs == 1 ? " epoch" : " epochs", ", ", duration_text(summary.seconds), ", ",
-             rate_text(summary.figures.samples, summary.seconds), " samples/s");
+  std::string text = concat(
+      plan.name.empty() ? "run" : printable(plan.name), ": ", format_count(summary.figures.samples),
+      " samples, ", epochs, epochs == 1 ? " epoch" : " epochs", " in ",
+      duration_text(summary.seconds), ", ", rate_text(summary.figures.samples, summary.seconds),
+      " samples/s; the start took ", duration_text(summary.start_seconds));
   if (summary.first_sample_seconds) {
-    text += concat(", first sample after ", duration_text(*summary.first_sample_seconds));
+    text += concat(", the first sample came after ", duration_text(*summary.first_sample_seconds));
   }
   return text + "\n";
 }
 
+bool delivers_all(const EdgeAudit& audit) {
+  return audit.produced == audit.delivered && audit.leaked == 0;
+}
+
+std::string edges_text(const std::vector<NamedEdgeAudit>& edges, SummaryDetail detail) {
+  std::string text;
+  for (const NamedEdgeAudit& edge : edges)
+    if (detail == SummaryDetail::edges || !delivers_all(edge.audit))
+      text += concat("  ", audit_text(edge), '\n');
+  if (text.empty() && !edges.empty()) text = "  every sample that was made was delivered\n";
+  return text;
+}
+
+std::string results_text(const RunSummary& summary) {
+  std::string text;
+  for (const auto& [stage, results] : summary.results) {
+    std::vector<std::string> parts;
+    for (const StageResult& result : results)
+      parts.push_back(concat(result.name, ' ', format_result(result)));
+    if (!parts.empty()) text += concat("  ", stage, ": ", join(parts, ", "), '\n');
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string summary_text(const Plan& plan, const RunSummary& summary) {
+std::string summary_text(const Plan& plan, const RunSummary& summary, SummaryDetail detail) {
+  if (detail == SummaryDetail::results) return results_text(summary);
   constexpr Align left = Align::left;
   constexpr Align right = Align::right;
   TextTable table({left, right, right, right, right, right, right});
@@ -61,15 +86,7 @@ std::string summary_text(const Plan& plan, const RunSummary& summary) {
   }
   for (const SourceAudit& audit : summary.sources)
     if (!audit.skipped.empty()) text += concat("  ", source_text(audit), '\n');
-  for (const NamedEdgeAudit& edge : summary.edges) text += concat("  ", audit_text(edge), '\n');
-  for (const auto& [stage, results] : summary.results) {
-    std::vector<std::string> parts;
-    for (const StageResult& result : results) {
-      parts.push_back(concat(result.name, ' ', format_result(result)));
-    }
-    if (!parts.empty()) text += concat("  ", stage, ": ", join(parts, ", "), '\n');
-  }
-  return text;
+  return text + edges_text(summary.edges, detail) + results_text(summary);
 }
 
 }  // namespace brigade

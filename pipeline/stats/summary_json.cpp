@@ -51,6 +51,7 @@ std::string summary_json(const RunSummary& summary, std::string_view end,
   const double rate =
       summary.seconds > 0 ? static_cast<double>(summary.figures.samples) / summary.seconds : 0;
   out["samples"] = summary.figures.samples;
+  out["start_seconds"] = summary.start_seconds;
   out["seconds"] = summary.seconds;
   out["samples_per_second"] = rate;
   out["first_sample_seconds"] = or_null(summary.first_sample_seconds);

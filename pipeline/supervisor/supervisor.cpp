@@ -375,7 +375,10 @@ RunSummary Supervisor::summary() const {
   const std::int64_t now = setup_.clock.now_ns();
   summary.figures = read_figures(setup_.plan, setup_.resume, setup_.control, now);
   const std::int64_t over = outcome_.ended_by_itself() && done_ns_ != 0 ? done_ns_ : now;
-  if (running_ns_ != 0) summary.seconds = static_cast<double>(over - running_ns_) / 1e9;
+  if (running_ns_ != 0) {
+    summary.start_seconds = static_cast<double>(running_ns_ - setup_.exec_ns) / 1e9;
+    summary.seconds = static_cast<double>(over - running_ns_) / 1e9;
+  }
   if (summary.figures.first_sample_ns != 0) {
     summary.first_sample_seconds =
         static_cast<double>(summary.figures.first_sample_ns - setup_.exec_ns) / 1e9;

@@ -32,6 +32,7 @@ struct RunArguments {
   bool resume = false;
   bool overwrite = false;
   bool quiet = false;
+  bool verbose = false;
 };
 
 void declare(Options& options, RunArguments& arguments) {
@@ -45,7 +46,14 @@ void declare(Options& options, RunArguments& arguments) {
   options.flag("--overwrite", arguments.overwrite,
                "begins anew, though a checkpoint is there, and replaces it");
   options.excludes("--overwrite", "--resume");
-  options.flag("--quiet", arguments.quiet, "warnings and errors only");
+  options.flag("--quiet", arguments.quiet, "warnings, errors and results only");
+  options.flag("--verbose", arguments.verbose, "at the end, what went over every edge");
+  options.excludes("--quiet", "--verbose");
+}
+
+SummaryDetail detail_of(const RunArguments& arguments) {
+  if (arguments.quiet) return SummaryDetail::results;
+  return arguments.verbose ? SummaryDetail::edges : SummaryDetail::usual;
 }
 
 int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& outcome,
@@ -57,8 +65,8 @@ int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& ou
   }
   console.flush();
   const bool json_instead = arguments.summary_file == "-";
-  if (outcome.ended_by_itself() && !arguments.quiet && !json_instead)
-    print_at_the_end(summary_text(plan, outcome.summary));
+  if (outcome.ended_by_itself() && !json_instead)
+    print_at_the_end(summary_text(plan, outcome.summary, detail_of(arguments)));
   return code;
 }
 

@@ -116,6 +116,14 @@ TEST(Bottleneck, AConsumerThatIsBusyIsTheBestCase) {
             "train (busy 99 %): the line keeps up with it");
 }
 
+TEST(Bottleneck, IsNoStageThatWasThereForAMoment) {
+  RunFigures now;
+  now.stages = {stage("read", 20, 0, 0), stage("decode", 90, 5, 5), stage("train", 40, 60, 0)};
+  EXPECT_EQ(find_bottleneck({}, now)->stage, 1);
+  now.stages[0].busy_ns = 26;
+  EXPECT_EQ(find_bottleneck({}, now)->stage, 0);
+}
+
 TEST(Bottleneck, AnIdleLineHasNone) {
   RunFigures now;
   now.stages = {stage("read", 5, 95, 0), stage("train", 1, 99, 0)};

@@ -35,6 +35,7 @@ RunSummary example_summary() {
   summary.figures.stages = {images, train};
   summary.figures.samples = 2000;
   summary.figures.epochs = 2;
+  summary.start_seconds = 0.04;
   summary.seconds = 4;
   summary.first_sample_seconds = 0.05;
   summary.sources = {{"images",
@@ -60,7 +61,8 @@ TEST(Summary, TellsPeopleWhatTheRunAmountedTo) {
   Plan plan;
   plan.name = "demo";
   EXPECT_EQ(summary_text(plan, example_summary()),
-            "demo: 2,000 samples, 2 epochs, 4.0 s, 500 samples/s, first sample after 50.0 ms\n"
+            "demo: 2,000 samples, 2 epochs in 4.0 s, 500 samples/s; the start took 40.0 ms, "
+            "the first sample came after 50.0 ms\n"
             "  stage   replicas  samples  samples/s  busy  waits in  waits out\n"
             "  images         2    2,000        500  10 %       0 %       90 %\n"
             "  train          1    2,000        500  75 %      25 %        0 %\n"
@@ -72,10 +74,25 @@ TEST(Summary, TellsPeopleWhatTheRunAmountedTo) {
             "  train: loss 0.25, checksum -, set_checksum 000000000000beef\n");
 }
 
+TEST(Summary, ListsEdgesWhereSomethingWasNotDeliveredOrAllWhenAsked) {
+  RunSummary summary = example_summary();
+  EdgeAudit good;
+  good.produced = good.delivered = 9;
+  summary.edges.push_back({"train", "end", good});
+  EXPECT_EQ(summary_text(Plan{}, summary).find("edge train"), std::string::npos);
+  EXPECT_NE(summary_text(Plan{}, summary, SummaryDetail::edges).find("edge train"),
+            std::string::npos);
+  summary.edges.erase(summary.edges.begin());
+  EXPECT_NE(summary_text(Plan{}, summary).find("  every sample that was made was delivered\n"),
+            std::string::npos);
+  EXPECT_EQ(summary_text(Plan{}, summary, SummaryDetail::results),
+            "  train: loss 0.25, checksum -, set_checksum 000000000000beef\n");
+}
+
 TEST(Summary, OfARunThatNeverBeganDividesByNothing) {
   RunSummary summary;
   EXPECT_EQ(summary_text(Plan{}, summary),
-            "run: 0 samples, 0 epochs, 0 ns, - samples/s\n"
+            "run: 0 samples, 0 epochs in 0 ns, - samples/s; the start took 0 ns\n"
             "  stage  replicas  samples  samples/s  busy  waits in  waits out\n");
 }
 

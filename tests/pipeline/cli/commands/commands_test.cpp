@@ -35,7 +35,7 @@ TEST_F(RunCommand, EndsWithASummary) {
   const Captured ran = run(line_yaml("consumer: count"));
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, HasSubstr("graph: 1,000 samples, 1 epoch"));
-  EXPECT_THAT(ran.out, HasSubstr("edge numbers -> end: produced 1,000 = delivered 1,000"));
+  EXPECT_THAT(ran.out, HasSubstr("every sample that was made was delivered"));
   EXPECT_THAT(ran.out, HasSubstr("end: samples 1,000, batches"));
 }
 
