@@ -28,6 +28,7 @@ StageTypes builtin_stage_types() {
   add_tar_shards(types);
   add_cifar_binary(types);
   add_augment_image(types);
+  add_augment(types);
   types.add_from_module(decode_image_contract(), "image");
   types.add_from_module(torch_classifier_contract(), "torch");
   return types;

@@ -13,8 +13,9 @@ NAMES_MAX_OF = {"include/brigade": 28}  # what users include, by its subject
 ROOMS = (
     "include/brigade", "base", "transports",
     "stages/api", "stages/detail", "stages/basic",
-    "stages/image", "stages/image/geometry", "stages/image/index", "stages/image/sources",
-    "stages/image/guess", "stages/image/decode", "stages/torch", "stages/cuda", "stages/builtin",
+    "stages/image", "stages/image/geometry", "stages/image/augment", "stages/image/index",
+    "stages/image/sources", "stages/image/guess", "stages/image/decode", "stages/torch",
+    "stages/cuda", "stages/builtin",
     "pipeline/config/yaml", "pipeline/config/language", "pipeline/config/validate",
     "pipeline/plan", "pipeline/stats", "pipeline/records", "pipeline/cache",
     "pipeline/checkpoint", "pipeline/replica", "pipeline/memory", "pipeline/host",
@@ -36,7 +37,7 @@ REFUSED = {
     # A package includes the interface and itself.
     "stages/image": (("transports", "stages/basic"), tuple(
         f"stages/basic/{name}.h" for name in ("mapped_file", "fingerprint", "csv_text",
-                                              "csv_table"))),
+                                              "csv_table", "half_float"))),
     "stages/torch": (("transports", "stages/basic", "stages/image"), ()),
     "stages/cuda": (("transports", "stages/basic", "stages/image", "stages/torch"), ()),
     # The list of stage types is handed in from the top, and the top alone names it.
@@ -101,6 +102,8 @@ NO_TEST = {
     "include/brigade/stage_types.h": "every test of a stage fills one",
     "pipeline/config/language/tensors_parser.cpp": "tests/golden/config/values.txt has its texts",
     "pipeline/program/standstill.cpp": "the tests of output_queue.h and input_queue.h stand still",
+    "stages/image/augment/canvas.h": "augment_test.cpp runs every operation on one",
+    "stages/image/augment/operation.h": "augment_test.cpp runs every operation",
     "stages/basic/application.cpp": "tests/pipeline/program reads it",
     "pipeline/c_api/handles.h": "part of run.cpp, input.cpp and graph.cpp",
     "pipeline/cli/main.cpp": "calls the application; tests/integration runs the program",
@@ -109,6 +112,8 @@ NO_TEST = {
            ("stages/basic", "passing_stages", "cache merge passthrough repack repeat"),
            ("stages/image/decode", "bmp_reader", "other_reader pnm_reader"),
            ("stages/image/sources", "image_list", "image_folder"),
+           ("stages/image/augment", "augment",
+            "colors cuts erasing filters histograms operations policies warps"),
            ("pipeline/config/language", "spec_parser", "stage_parser"),
            ("pipeline/config/validate", "validate", "order sources types"),
            ("pipeline/config/validate", "policies", "batches caches"),

@@ -129,6 +129,8 @@ enum class ParamType : std::uint8_t {
   input_paths,
   input_files,
   text_map,
+  number_or_range,
+  operations,
   choice
 };
 /// "a whole number", "a size such as 64MiB", ...

@@ -31,6 +31,8 @@ bool is_place(ParamType type) {
     case ParamType::numbers:
     case ParamType::texts:
     case ParamType::text_map:
+    case ParamType::number_or_range:
+    case ParamType::operations:
     case ParamType::choice:
       return false;
   }

@@ -108,7 +108,8 @@ std::string range_end(ParamType type, double value) {
 
 std::string_view item_type_name(ParamType type) {
   if (type == ParamType::integers) return param_type_name(ParamType::integer);
-  if (type == ParamType::numbers) return param_type_name(ParamType::number);
+  if (type == ParamType::numbers || type == ParamType::number_or_range)
+    return param_type_name(ParamType::number);
   return param_type_name(type);
 }
 
@@ -353,6 +354,10 @@ std::string_view param_type_name(ParamType type) {
       return "a file or a list of files such as train-{000..146}.tar";
     case ParamType::text_map:
       return "a map of names to texts such as {a: b, c: [d, e]}";
+    case ParamType::number_or_range:
+      return "a number or two limits such as [0.6, 1.4]";
+    case ParamType::operations:
+      return "a list of operations such as [random_invert, {random_posterize: {bits: 4}}]";
     case ParamType::choice:
       return "one of a few names";
   }

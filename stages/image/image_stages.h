@@ -13,5 +13,6 @@ void add_tar_shards(StageTypes& types);     ///< producer: places of images in t
 void add_cifar_binary(StageTypes& types);   ///< producer: images and labels of CIFAR's files
 void add_image_list(StageTypes& types);     ///< producer: paths and labels of a table
 void add_augment_image(StageTypes& types);  ///< transform: pad, crop and flip at random
+void add_augment(StageTypes& types);        ///< transform: a list of operations on pictures
 
 }  // namespace brigade

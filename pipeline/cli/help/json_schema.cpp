@@ -70,6 +70,10 @@ ordered_json param_value(const ParamSpec& param) {
     case ParamType::text_map:
       return {{"type", "object"},
               {"additionalProperties", one_or_list({{"type", {"string", "number"}}})}};
+    case ParamType::number_or_range:
+      return one_or_list(number("number"));
+    case ParamType::operations:
+      return list({{"type", {"string", "object"}}});
     case ParamType::choice:
       return {{"enum", param.choices}};
     case ParamType::text:

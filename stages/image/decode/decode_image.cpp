@@ -125,8 +125,9 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
     return Error{concat("it has ", header.width, " x ", header.height, " pixels; pixels_max is ",
                         format_count(params_.pixels_max))};
   const bool swapped = swaps_sides(header.orientation);
+  Philox random = in.random();
   const Cut cut = choose_cut(params_, swapped ? header.width : header.height,
-                             swapped ? header.height : header.width, in.random());
+                             swapped ? header.height : header.width, random);
   BRIGADE_ASSIGN(std::uint8_t* const image, output(cut, out));
 
   const bool antialias = params_.quality == DecodeImageParams::Quality::antialias;

@@ -69,7 +69,7 @@ void resize_sides(std::int64_t shorter, std::int64_t& height, std::int64_t& widt
 }  // namespace
 
 Cut choose_cut(const DecodeImageParams& params, std::int64_t height, std::int64_t width,
-               Philox random) {
+               Philox& random) {
   std::int64_t new_height = height, new_width = width;
   Cut cut;
   switch (params.crop) {

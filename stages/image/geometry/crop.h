@@ -42,7 +42,13 @@ struct Cut {
 };
 
 /// Of an image of `height` x `width` pixels, both positive.
-Cut choose_cut(const DecodeImageParams& params, std::int64_t height, std::int64_t width,
-               Philox random);
+/// `random` goes on behind what was drawn.
+BRIGADE_API Cut choose_cut(const DecodeImageParams& params, std::int64_t height, std::int64_t width,
+                           Philox& random);
+inline Cut choose_cut(const DecodeImageParams& params, std::int64_t height, std::int64_t width,
+                      const Philox& random) {
+  Philox copy = random;
+  return choose_cut(params, height, width, copy);
+}
 
 }  // namespace brigade

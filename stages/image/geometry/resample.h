@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include <brigade/export.h>
 #include "stages/image/geometry/resample_kernels.h"
 
 namespace brigade {
@@ -42,7 +43,7 @@ struct AxisResize {
 };
 
 /// For each output pixel of an axis, its weights and the first input pixel they belong to.
-class AxisWeights {
+class BRIGADE_API AxisWeights {
  public:
   static constexpr int kBits = 14;
 
@@ -75,7 +76,7 @@ class AxisWeights {
   std::vector<double> exact_;          // of one output pixel
 };
 
-class Resampler {
+class BRIGADE_API Resampler {
  public:
   explicit Resampler(const ResampleKernels& kernels = resample_kernels().back())
       : kernels_(kernels) {}

@@ -8,13 +8,15 @@
 #include <span>
 #include <vector>
 
+#include <brigade/export.h>
+
 namespace brigade {
 
 class AxisWeights;
 
 /// The weights of all columns as the inner loop reads them: pixels in groups of four, taps in
 /// pairs, what is missing of both filled up with zeros.
-struct ColumnWeights {
+struct BRIGADE_API ColumnWeights {
   static constexpr std::int64_t kGroup = 4;
 
   std::int64_t count = 0;            ///< output pixels
@@ -43,6 +45,6 @@ struct ResampleKernels {
 };
 
 /// Those that this processor has, the slowest ("plain") first, the fastest last.
-std::span<const ResampleKernels> resample_kernels();
+BRIGADE_API std::span<const ResampleKernels> resample_kernels();
 
 }  // namespace brigade

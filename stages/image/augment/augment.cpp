@@ -1,0 +1,234 @@
+// augment: a list of operations on each picture, one after another, and its pixels as numbers at
+// the end. What is drawn comes from the random numbers of the sample, in the order of the list.
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <brigade/text.h>
+#include "stages/basic/half_float.h"
+#include "stages/image/augment/operations.h"
+#include "stages/image/image_stages.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::int64_t kGrey = 1;
+constexpr std::int64_t kRgb = 3;
+constexpr double kScaleMax = 1e6;
+
+enum class Layout : std::uint8_t { hwc, chw };
+
+struct AugmentListParams {
+  Operations operations;
+  DType dtype = DType::u8;
+  Layout layout = Layout::hwc;
+  std::vector<double> mean = {0};
+  std::vector<double> std = {1};
+};
+
+/// What the list makes of pictures of a type. `exact`: all have this size, otherwise at most.
+struct ResultSize {
+  PictureSize size;
+  bool exact = false;
+};
+
+Error in_operation(const AugmentListParams& params, std::size_t i, const Error& error) {
+  return error.within(concat("operation ", i + 1, ", ", params.operations.entries[i].name));
+}
+
+Result<ResultSize> result_size(const AugmentListParams& params, const TensorType& image) {
+  const Shape bounds = image.bounds();
+  ResultSize result{{bounds[0], bounds[1]}, !image.ragged()};
+  const auto operations = make_operations(params.operations);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const bool any = !result.exact && !operations[i]->fixes_size();
+    const bool follows_fixed =
+        std::any_of(operations.begin() + static_cast<std::ptrdiff_t>(i), operations.end(),
+                    [](const auto& operation) { return operation->fixes_size(); });
+    if (any && follows_fixed) continue;  // looked at picture by picture
+    const auto size = operations[i]->size_of(result.size);
+    if (!size && result.exact) return in_operation(params, i, size.error());
+    if (any && *size != result.size)
+      return in_operation(params, i,
+                          Error{concat("pictures of several sizes, ", image.text(),
+                                       ", would still have several; a crop or "
+                                       "`resize: {size: [height, width]}` behind it gives them "
+                                       "one")});
+    if (size) result.size = *size;
+    if (operations[i]->fixes_size()) result.exact = true;
+  }
+  return result;
+}
+
+Result<void> check_channels(std::string_view name, const std::vector<double>& values,
+                            std::int64_t channels) {
+  if (values.size() == 1 || static_cast<std::int64_t>(values.size()) == channels) return {};
+  return Error{concat(name, " has ", values.size(), " numbers, the picture has ", channels,
+                      " channels; one number stands for all")};
+}
+
+Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) {
+  const TensorType& image = *in.find("image");
+  const Dim& channels = image.shape[2];
+  if (channels.kind != Dim::Kind::exact || (channels.size != kGrey && channels.size != kRgb))
+    return Error{concat("expected pictures of 1 or 3 channels, found ", image.text())};
+  BRIGADE_TRY(check_channels("mean", params.mean, channels.size));
+  BRIGADE_TRY(check_channels("std", params.std, channels.size));
+  const bool scaled = params.mean != std::vector<double>{0} || params.std != std::vector<double>{1};
+  if (params.dtype == DType::u8 && scaled)
+    return Error{"mean and std need a dtype of floating-point numbers, such as `dtype: f32`"};
+  BRIGADE_ASSIGN(const ResultSize result, result_size(params, image));
+  const auto side = [&](std::int64_t size) { return result.exact ? Dim(size) : up_to(size); };
+  const Dim height = side(result.size.height);
+  const Dim width = side(result.size.width);
+  if (params.layout == Layout::chw)
+    return Ports{{"image", params.dtype, {channels, height, width}}};
+  return Ports{{"image", params.dtype, {height, width, channels}}};
+}
+
+Contract<AugmentListParams> augment_contract() {
+  using Params = AugmentListParams;
+  return Contract<Params>("augment",
+                          "Works through a list of operations on each picture, for training.")
+      .transform()
+      .param("operations", &Params::operations,
+             "torchvision's names, such as random_crop, color_jitter, rand_augment "
+             "(docs/AUGMENTATION.md)")
+      .choice("dtype", &Params::dtype,
+              {{"u8", DType::u8}, {"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}},
+              "of the result; floating-point numbers are (level / 255 - mean) / std")
+      .choice("layout", &Params::layout, {{"HWC", Layout::hwc}, {"CHW", Layout::chw}},
+              "order of height, width and channels in the result")
+      .param("mean", &Params::mean, -kScaleMax, kScaleMax, "one number, or one for each channel")
+      .param("std", &Params::std, 1 / kScaleMax, kScaleMax, "one number, or one for each channel")
+      .input("image", {DType::u8}, {any_size, any_size, any_size}, "HWC")
+      .rest_passes()
+      .draws([](const Params& params) {
+        const auto operations = make_operations(params.operations);
+        return std::any_of(operations.begin(), operations.end(),
+                           [](const auto& operation) { return operation->draws(); });
+      })
+      .outputs(augment_outputs)
+      .example(
+          "transform: augment\n"
+          "from: photos\n"
+          "params:\n"
+          "  operations:\n"
+          "    - random_resized_crop: {size: 224}\n"
+          "    - random_horizontal_flip\n"
+          "    - color_jitter: {brightness: 0.4, contrast: 0.4, saturation: 0.4}\n"
+          "  dtype: f16\n"
+          "  layout: CHW\n"
+          "  mean: [0.485, 0.456, 0.406]\n"
+          "  std: [0.229, 0.224, 0.225]\n");
+}
+
+/// The numbers that levels become, by channel.
+template <class T>
+class NumberTable {
+ public:
+  void prepare(const AugmentListParams& params, T (*convert)(float)) {
+    for (std::size_t c = 0; c < numbers_.size(); ++c) {
+      const auto mean = static_cast<float>(params.mean[c % params.mean.size()]);
+      const auto std = static_cast<float>(params.std[c % params.std.size()]);
+      for (std::size_t level = 0; level < numbers_[c].size(); ++level)
+        numbers_[c][level] = convert((static_cast<float>(level) / 255 - mean) / std);
+    }
+  }
+
+  void write(const Canvas& canvas, Layout layout, T* to) const {
+    const std::uint8_t* const from = canvas.pixels();
+    const std::int64_t pixels = canvas.size().pixels();
+    const std::int64_t channels = canvas.channels();
+    const std::int64_t step = layout == Layout::chw ? 1 : channels;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const auto& numbers = numbers_[static_cast<std::size_t>(c)];
+      T* const first = to + c * (layout == Layout::chw ? pixels : 1);
+      for (std::int64_t i = 0; i < pixels; ++i) first[i * step] = numbers[from[i * channels + c]];
+    }
+  }
+
+ private:
+  std::array<std::array<T, 256>, kRgb> numbers_{};
+};
+
+class Augment : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    params_ = context.params<AugmentListParams>();
+    operations_ = make_operations(params_.operations);
+    const TensorType& image = *context.inputs.find("image");
+    ragged_in_ = image.ragged();
+    ragged_out_ = context.outputs.find("image")->ragged();
+    floats_.prepare(params_, [](float value) { return value; });
+    halves_.prepare(params_, to_half);
+    bfloats_.prepare(params_, to_bfloat16);
+    return {};
+  }
+
+  Result<Next> process(const Inputs& in, Outputs& out) override {
+    const TensorView image = in["image"];
+    TensorSlot slot = out["image"];
+    const bool bytes = params_.dtype == DType::u8 && params_.layout == Layout::hwc;
+    const Shape shape = image.shape();
+    if (shape.elements() == 0) return Error{concat("the picture is empty: ", shape_text(shape))};
+    std::uint8_t* const to =
+        bytes && !ragged_out_ ? static_cast<std::uint8_t*>(slot.data()) : nullptr;
+    canvas_.begin(static_cast<const std::uint8_t*>(image.data()), {shape[0], shape[1]}, shape[2],
+                  to, to == nullptr ? 0 : slot.bytes());
+    BRIGADE_TRY(work(in.random()));
+    if (ragged_out_) BRIGADE_TRY(slot.resize(result_shape()));
+    write(slot);
+    return Next::emit;
+  }
+
+ private:
+  Result<void> work(Philox random) {
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      if (ragged_in_)
+        if (const auto size = operations_[i]->size_of(canvas_.size()); !size)
+          return in_operation(params_, i, size.error());
+      operations_[i]->run(canvas_, random);
+    }
+    return {};
+  }
+
+  Shape result_shape() const {
+    const auto [height, width] = canvas_.size();
+    if (params_.layout == Layout::chw) return {canvas_.channels(), height, width};
+    return {height, width, canvas_.channels()};
+  }
+
+  void write(TensorSlot& slot) const {
+    if (params_.dtype == DType::f32) {
+      floats_.write(canvas_, params_.layout, slot.as<float>().data());
+    } else if (params_.dtype == DType::f16) {
+      halves_.write(canvas_, params_.layout, slot.as<Half>().data());
+    } else if (params_.dtype == DType::bf16) {
+      bfloats_.write(canvas_, params_.layout, slot.as<BFloat16>().data());
+    } else if (params_.layout == Layout::chw && canvas_.channels() > 1) {
+      const auto [pixels, channels] = std::pair(canvas_.size().pixels(), canvas_.channels());
+      for (std::int64_t i = 0; i < canvas_.bytes(); ++i)
+        slot.as<std::uint8_t>()[static_cast<std::size_t>(i % channels * pixels + i / channels)] =
+            canvas_.pixels()[i];
+    } else if (canvas_.pixels() != slot.data()) {
+      std::memcpy(slot.data(), canvas_.pixels(), static_cast<std::size_t>(canvas_.bytes()));
+    }
+  }
+
+  AugmentListParams params_;
+  std::vector<std::unique_ptr<Operation>> operations_;
+  Canvas canvas_;
+  bool ragged_in_ = false;
+  bool ragged_out_ = false;
+  NumberTable<float> floats_;
+  NumberTable<Half> halves_;
+  NumberTable<BFloat16> bfloats_;
+};
+
+}  // namespace
+
+void add_augment(StageTypes& types) { types.add<Augment>(augment_contract()); }
+
+}  // namespace brigade

@@ -1,0 +1,169 @@
+// Operations that mix each pixel with its neighbours.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <brigade/text.h>
+#include "stages/image/augment/adjust.h"
+#include "stages/image/augment/operation_kinds.h"
+
+namespace brigade {
+namespace {
+
+constexpr double kKernelMax = 255;
+
+class GaussianBlur : public Operation {
+ public:
+  struct Params {
+    std::int64_t kernel_size = 0;
+    NumberOrRange sigma{0.1, 2, true};
+    double p = 1;
+    Result<void> check() const {
+      if (kernel_size % 2 == 0) return Error{"kernel_size is odd"};
+      if (sigma.low <= 0) return Error{"sigma is above 0"};
+      return {};
+    }
+  };
+  explicit GaussianBlur(const Params& params) : params_(params) {}
+  /// The border is a mirror, which has to reach half the kernel far.
+  Result<PictureSize> size_of(PictureSize in) const override {
+    if (std::min(in.height, in.width) > half()) return in;
+    return Error{concat("a kernel of ", params_.kernel_size, " needs pictures of at least ",
+                        half() + 1, " x ", half() + 1, " pixels, found ", in.height, " x ",
+                        in.width)};
+  }
+  bool draws() const override { return uncertain(params_.p) || !params_.sigma.is_one(); }
+  void run(Canvas& canvas, Philox& random) override {
+    if (!happens(random, params_.p)) return;
+    prepare(params_.sigma.draw(random));
+    blur(canvas);
+  }
+
+ private:
+  std::int64_t half() const { return params_.kernel_size / 2; }
+
+  void prepare(double sigma) {
+    kernel_.resize(static_cast<std::size_t>(params_.kernel_size));
+    double sum = 0;
+    std::vector<double> exact(kernel_.size());
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const double distance = (static_cast<double>(i) - static_cast<double>(half())) / sigma;
+      sum += exact[i] = std::exp(-0.5 * distance * distance);
+    }
+    for (std::size_t i = 0; i < exact.size(); ++i) kernel_[i] = static_cast<float>(exact[i] / sum);
+  }
+
+  static std::int64_t mirrored(std::int64_t at, std::int64_t count) {
+    if (at < 0) return -at;
+    return at < count ? at : 2 * (count - 1) - at;
+  }
+
+  /// Columns first, into one row of sums; then along that row, mirrored at its ends.
+  void blur(Canvas& canvas) {
+    const PictureSize size = canvas.size();
+    const std::int64_t channels = canvas.channels();
+    const std::int64_t row = canvas.row_bytes();
+    const std::uint8_t* const from = canvas.pixels();
+    std::uint8_t* to = canvas.other(size);
+    const std::int64_t border = half() * channels;
+    sums_.resize(static_cast<std::size_t>(row + 2 * border));
+    line_.resize(static_cast<std::size_t>(row));
+    for (std::int64_t y = 0; y < size.height; ++y, to += row) {
+      float* const sums = sums_.data() + border;
+      std::fill(sums, sums + row, 0.0F);
+      for (std::int64_t k = 0; k < params_.kernel_size; ++k)
+        add_bytes(from + mirrored(y + k - half(), size.height) * row,
+                  kernel_[static_cast<std::size_t>(k)], row, sums);
+      for (std::int64_t x = 1; x <= half(); ++x)
+        for (std::int64_t c = 0; c < channels; ++c) {
+          sums[-x * channels + c] = sums[x * channels + c];
+          sums[(size.width - 1 + x) * channels + c] = sums[(size.width - 1 - x) * channels + c];
+        }
+      std::fill(line_.begin(), line_.end(), 0.0F);
+      for (std::int64_t k = 0; k < params_.kernel_size; ++k)
+        add_floats(sums_.data() + k * channels, kernel_[static_cast<std::size_t>(k)], row,
+                   line_.data());
+      // The nearest level; ties come from rounding alone.
+      for (std::int64_t i = 0; i < row; ++i)
+        to[i] = static_cast<std::uint8_t>(line_[static_cast<std::size_t>(i)] + 0.5F);
+    }
+  }
+
+  static void add_bytes(const std::uint8_t* from, float weight, std::int64_t count, float* sums) {
+    for (std::int64_t i = 0; i < count; ++i) sums[i] += weight * static_cast<float>(from[i]);
+  }
+  static void add_floats(const float* from, float weight, std::int64_t count, float* sums) {
+    for (std::int64_t i = 0; i < count; ++i) sums[i] += weight * from[i];
+  }
+
+  Params params_;
+  std::vector<float> kernel_;
+  std::vector<float> sums_;
+  std::vector<float> line_;
+};
+
+class RandomAdjustSharpness : public Operation {
+ public:
+  struct Params {
+    double sharpness_factor = 1;
+    double p = 0.5;
+  };
+  explicit RandomAdjustSharpness(const Params& params) : params_(params) {}
+  bool draws() const override { return uncertain(params_.p); }
+  void run(Canvas& canvas, Philox& random) override {
+    if (happens(random, params_.p)) adjust_sharpness(canvas, params_.sharpness_factor);
+  }
+
+ private:
+  Params params_;
+};
+
+}  // namespace
+
+void adjust_sharpness(Canvas& canvas, double factor) {
+  const PictureSize size = canvas.size();
+  if (size.height <= 2 || size.width <= 2) return;
+  const std::int64_t channels = canvas.channels();
+  const std::int64_t row = canvas.row_bytes();
+  const std::uint8_t* const from = canvas.pixels();
+  std::uint8_t* const to = canvas.other(size);
+  const auto share = static_cast<float>(factor);
+  const auto rest = static_cast<float>(1 - factor);
+  std::memcpy(to, from, static_cast<std::size_t>(row));
+  std::memcpy(to + (size.height - 1) * row, from + (size.height - 1) * row,
+              static_cast<std::size_t>(row));
+  for (std::int64_t y = 1; y < size.height - 1; ++y) {
+    const std::uint8_t* const at = from + y * row;
+    std::uint8_t* const line = to + y * row;
+    std::memcpy(line, at, static_cast<std::size_t>(channels));
+    std::memcpy(line + row - channels, at + row - channels, static_cast<std::size_t>(channels));
+    for (std::int64_t i = channels; i < row - channels; ++i) {
+      int sum = 4 * at[i];  // and once more below: the middle counts five times
+      for (const std::int64_t up : {-row, std::int64_t{0}, row})
+        sum += at[i + up - channels] + at[i + up] + at[i + up + channels];
+      // A thirteenth never lies in the middle between two levels.
+      const auto blurred = static_cast<float>((2 * sum + 13) / 26);
+      line[i] = static_cast<std::uint8_t>(
+          std::clamp(share * static_cast<float>(at[i]) + rest * blurred, 0.0F, 255.0F));
+    }
+  }
+}
+
+void add_filters(std::vector<OperationType>& types) {
+  types.push_back(operation<GaussianBlur>(
+      Contract<GaussianBlur::Params>("gaussian_blur", "Blurs.")
+          .param("kernel_size", &GaussianBlur::Params::kernel_size, 1, kKernelMax,
+                 "pixels of the square that is mixed, odd")
+          .required()
+          .param("sigma", &GaussianBlur::Params::sigma, 0, 1000, "limits in pixels, or one number")
+          .param("p", &GaussianBlur::Params::p, 0, 1, "probability")));
+  types.push_back(operation<RandomAdjustSharpness>(
+      Contract<RandomAdjustSharpness::Params>("random_adjust_sharpness", "Sharpens or blurs.")
+          .param("sharpness_factor", &RandomAdjustSharpness::Params::sharpness_factor, 0, 1000,
+                 "0 blurs, 1 leaves the picture, more sharpens")
+          .required()
+          .param("p", &RandomAdjustSharpness::Params::p, 0, 1, "probability")));
+}
+
+}  // namespace brigade

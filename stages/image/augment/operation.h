@@ -1,0 +1,98 @@
+#pragma once
+
+// One operation of the stage `augment`, and the row that describes it: its name (torchvision's, in
+// snake_case), its parameters, and how it is made of them. operations.cpp lists all rows; a row's
+// function stands in the file of its kind. What an operation draws from the sample's random numbers
+// is part of its promise: docs/AUGMENTATION.md has the order.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <brigade/contract.h>
+#include <brigade/random.h>
+#include "stages/image/augment/canvas.h"
+
+namespace brigade {
+
+/// Made once per replica; one thread.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+
+  /// The size of its result, or why pictures of this size cannot be worked on.
+  virtual Result<PictureSize> size_of(PictureSize in) const { return in; }
+  /// Whether all results have one size, whatever the pictures have.
+  virtual bool fixes_size() const { return false; }
+  virtual bool draws() const { return false; }
+  /// The canvas has a size that size_of() accepts.
+  virtual void run(Canvas& canvas, Philox& random) = 0;
+};
+
+struct OperationType {
+  std::string name;
+  std::string help;  ///< one line
+  std::vector<ParamSpec> params;
+  std::function<std::shared_ptr<void>()> make_params;
+  std::function<Result<std::unique_ptr<Operation>>(const void* params)> make;
+};
+
+/// `table`: name, help and parameters. `Op` is made of its Params, which may have a check().
+template <class Op>
+OperationType operation(const Contract<typename Op::Params>& table) {
+  using Params = typename Op::Params;
+  const StageContract& row = table.erased();
+  return {row.type, row.help, row.params, row.make_params,
+          [](const void* data) -> Result<std::unique_ptr<Operation>> {
+            const auto& params = *static_cast<const Params*>(data);
+            if constexpr (requires { params.check(); }) BRIGADE_TRY(params.check());
+            return std::unique_ptr<Operation>(std::make_unique<Op>(params));
+          }};
+}
+
+/// Drawn from one uniform(); not drawn where it is certain.
+inline bool happens(Philox& random, double probability) {
+  return probability >= 1 || (probability > 0 && random.chance(probability));
+}
+inline bool uncertain(double probability) { return probability > 0 && probability < 1; }
+
+/// A number, or a lower and an upper limit: `0.4` or `[0.6, 1.4]`.
+struct NumberOrRange {
+  double low = 0;
+  double high = 0;
+  bool is_range = false;
+
+  /// As torchvision reads it: one number is that far around `center`, not below `least`.
+  NumberOrRange around(double center, double least) const {
+    return is_range ? *this : NumberOrRange{std::max(center - high, least), center + high, true};
+  }
+  bool is_one() const { return low >= high; }
+  /// One number may not be negative.
+  Result<void> check(std::string_view name) const;
+  /// One uniform(), unless there is one value.
+  double draw(Philox& random) const { return is_one() ? low : random.uniform(low, high); }
+};
+Result<void> parse_param(const ParamValue& value, NumberOrRange& out);
+ParamValue print_param(const NumberOrRange& value);
+template <>
+constexpr ParamType param_type_of<NumberOrRange>() {
+  return ParamType::number_or_range;
+}
+
+/// Height and width: `224` is a square.
+struct SidesParam {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  PictureSize size() const { return {height, width}; }
+};
+Result<void> parse_param(const ParamValue& value, SidesParam& out);
+ParamValue print_param(const SidesParam& value);
+template <>
+constexpr ParamType param_type_of<SidesParam>() {
+  return ParamType::integers;
+}
+
+}  // namespace brigade

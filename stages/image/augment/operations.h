@@ -1,0 +1,35 @@
+#pragma once
+
+// The list that the stage `augment` works through: `[random_horizontal_flip, {posterize: ...}]`.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stages/image/augment/operation.h"
+
+namespace brigade {
+
+/// All that there are, in the order of docs/AUGMENTATION.md.
+const std::vector<OperationType>& operation_types();
+
+/// As written and checked: the names exist and the parameters fit.
+struct Operations {
+  struct Entry {
+    std::string name;
+    ParamValue params;  ///< a map of those that were given; null: none
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  std::vector<Entry> entries;
+};
+Result<void> parse_param(const ParamValue& value, Operations& out);
+ParamValue print_param(const Operations& value);
+template <>
+constexpr ParamType param_type_of<Operations>() {
+  return ParamType::operations;
+}
+
+/// Of a list that was checked.
+std::vector<std::unique_ptr<Operation>> make_operations(const Operations& operations);
+
+}  // namespace brigade

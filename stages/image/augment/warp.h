@@ -1,0 +1,48 @@
+#pragma once
+
+// Warps of a whole picture, which stays of its size. Pure functions but for the canvas.
+
+#include <array>
+#include <cstdint>
+
+#include "stages/image/augment/canvas.h"
+
+namespace brigade {
+
+enum class Interpolation : std::uint8_t { nearest, bilinear };
+
+struct Border {
+  Interpolation interpolation = Interpolation::nearest;
+  std::uint8_t fill = 0;  ///< of all channels, where the result looks outside of the picture
+};
+
+/// First shear and scale, then turn, then shift.
+struct AffineParts {
+  double degrees = 0;  ///< clockwise
+  double translate_x = 0;
+  double translate_y = 0;
+  double scale = 1;
+  double shear_x = 0;  ///< degrees
+  double shear_y = 0;
+  double center_x = 0;  ///< of shear, scale and turn, from the middle of the picture
+  double center_y = 0;
+};
+
+/// From the result's (x, y) to the picture's, both from the middle: [x of x, y, 1; y of x, y, 1].
+using AffineMatrix = std::array<double, 6>;
+AffineMatrix inverse_affine(const AffineParts& parts);
+void warp_affine(Canvas& canvas, const AffineMatrix& matrix, const Border& border);
+
+struct Corner {
+  double x = 0;
+  double y = 0;
+};
+/// Top left, top right, bottom right, bottom left.
+using Corners = std::array<Corner, 4>;
+/// a .. h of x' = (a x + b y + c) / (g x + h y + 1), y' = (d x + e y + f) / (g x + h y + 1).
+using Perspective = std::array<double, 8>;
+/// That moves the corners `from` to `to`; the result's places to the picture's.
+Perspective perspective_between(const Corners& from, const Corners& to);
+void warp_perspective(Canvas& canvas, const Perspective& coefficients, const Border& border);
+
+}  // namespace brigade

@@ -1,0 +1,296 @@
+// Operations that look each pixel of the result up in the picture, by a matrix: rotation, affine
+// and perspective. Coordinates, matrices and the treatment of the border are those of torchvision's
+// tensors (torchvision/transforms/_functional_tensor.py: affine, perspective).
+
+#include "stages/image/augment/warp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "stages/image/augment/border_params.h"
+#include "stages/image/augment/operation_kinds.h"
+
+namespace brigade {
+namespace {
+
+double radians(double degrees) { return degrees * std::numbers::pi / 180; }
+
+/// A pixel, its value 0 outside of the picture.
+class Source {
+ public:
+  explicit Source(const Canvas& canvas)
+      : pixels_(canvas.pixels()), size_(canvas.size()), channels_(canvas.channels()) {}
+  bool has(std::int64_t y, std::int64_t x) const {
+    return y >= 0 && x >= 0 && y < size_.height && x < size_.width;
+  }
+  const std::uint8_t* at(std::int64_t y, std::int64_t x) const {
+    return pixels_ + (y * size_.width + x) * channels_;
+  }
+
+  void nearest(float y, float x, std::uint8_t fill, std::uint8_t* to) const {
+    // Far outside, where no integer could hold it, too.
+    const bool near = y > -1 && x > -1 && y < static_cast<float>(size_.height) &&
+                      x < static_cast<float>(size_.width);
+    const auto row = near ? static_cast<std::int64_t>(std::nearbyintf(y)) : -1;
+    const auto column = near ? static_cast<std::int64_t>(std::nearbyintf(x)) : -1;
+    const bool inside = has(row, column);
+    for (std::int64_t c = 0; c < channels_; ++c) to[c] = inside ? at(row, column)[c] : fill;
+  }
+
+  /// Pixels at the border are mixed with zeros and then once more with the fill, by the share of
+  /// the picture: torchvision does so.
+  void bilinear(float y, float x, std::uint8_t fill, std::uint8_t* to) const {
+    if (!(y > -1 && x > -1 && y < static_cast<float>(size_.height) &&
+          x < static_cast<float>(size_.width))) {
+      std::fill(to, to + channels_, fill);
+      return;
+    }
+    const auto top = static_cast<std::int64_t>(std::floor(y));
+    const auto left = static_cast<std::int64_t>(std::floor(x));
+    const float down = y - static_cast<float>(top);
+    const float right = x - static_cast<float>(left);
+    const float weights[4] = {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right),
+                              down * right};
+    float mask = 0;
+    float sums[3] = {};
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t row = top + i / 2;
+      const std::int64_t column = left + i % 2;
+      if (!has(row, column)) continue;
+      mask += weights[i];
+      for (std::int64_t c = 0; c < channels_; ++c)
+        sums[c] += weights[i] * static_cast<float>(at(row, column)[c]);
+    }
+    for (std::int64_t c = 0; c < channels_; ++c)
+      to[c] = static_cast<std::uint8_t>(std::nearbyintf(
+          std::min(sums[c] * mask + (1 - mask) * static_cast<float>(fill), 255.0F)));
+  }
+
+ private:
+  const std::uint8_t* pixels_;
+  PictureSize size_;
+  std::int64_t channels_;
+};
+
+/// `place(y, x)`: where the result's pixel lies in the picture, from pixel centre to pixel centre.
+template <class Place>
+void look_up(Canvas& canvas, const Border& border, const Place& place) {
+  const Source source(canvas);
+  const PictureSize size = canvas.size();
+  const std::int64_t channels = canvas.channels();
+  std::uint8_t* to = canvas.other(size);
+  for (std::int64_t y = 0; y < size.height; ++y)
+    for (std::int64_t x = 0; x < size.width; ++x, to += channels) {
+      const auto [row, column] = place(static_cast<float>(y), static_cast<float>(x));
+      if (border.interpolation == Interpolation::nearest) {
+        source.nearest(row, column, border.fill, to);
+      } else {
+        source.bilinear(row, column, border.fill, to);
+      }
+    }
+}
+
+struct Place {
+  float row;
+  float column;
+};
+
+}  // namespace
+
+AffineMatrix inverse_affine(const AffineParts& parts) {
+  const double angle = radians(parts.degrees);
+  const double shear_x = radians(parts.shear_x);
+  const double shear_y = radians(parts.shear_y);
+  const double a = std::cos(angle - shear_y) / std::cos(shear_y);
+  const double b = -a * std::tan(shear_x) - std::sin(angle);
+  const double c = std::sin(angle - shear_y) / std::cos(shear_y);
+  const double d = -c * std::tan(shear_x) + std::cos(angle);
+  AffineMatrix matrix{d / parts.scale, -b / parts.scale, 0, -c / parts.scale, a / parts.scale, 0};
+  const double x = parts.center_x + parts.translate_x;
+  const double y = parts.center_y + parts.translate_y;
+  matrix[2] = parts.center_x - matrix[0] * x - matrix[1] * y;
+  matrix[5] = parts.center_y - matrix[3] * x - matrix[4] * y;
+  return matrix;
+}
+
+void warp_affine(Canvas& canvas, const AffineMatrix& matrix, const Border& border) {
+  const auto height = static_cast<float>(canvas.size().height);
+  const auto width = static_cast<float>(canvas.size().width);
+  std::array<float, 6> m{};
+  for (std::size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(matrix[i]);
+  look_up(canvas, border, [&](float y, float x) {
+    const float from_x = x + 0.5F - width * 0.5F;
+    const float from_y = y + 0.5F - height * 0.5F;
+    return Place{(m[3] * from_x + m[4] * from_y + m[5]) + (height - 1) * 0.5F,
+                 (m[0] * from_x + m[1] * from_y + m[2]) + (width - 1) * 0.5F};
+  });
+}
+
+Perspective perspective_between(const Corners& from, const Corners& to) {
+  // Eight equations in eight unknowns, solved by elimination with row exchange.
+  std::array<std::array<double, 9>, 8> rows{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto [x, y] = to[i];
+    const auto [u, v] = from[i];
+    rows[2 * i] = {x, y, 1, 0, 0, 0, -u * x, -u * y, u};
+    rows[2 * i + 1] = {0, 0, 0, x, y, 1, -v * x, -v * y, v};
+  }
+  for (std::size_t k = 0; k < 8; ++k) {
+    const auto pivot = std::max_element(
+        rows.begin() + static_cast<std::ptrdiff_t>(k), rows.end(),
+        [k](const auto& a, const auto& b) { return std::abs(a[k]) < std::abs(b[k]); });
+    std::swap(rows[k], *pivot);
+    for (std::size_t row = 0; row < 8; ++row) {
+      if (row == k) continue;
+      const double factor = rows[row][k] / rows[k][k];
+      for (std::size_t column = k; column < 9; ++column)
+        rows[row][column] -= factor * rows[k][column];
+    }
+  }
+  Perspective out{};
+  for (std::size_t k = 0; k < 8; ++k) out[k] = rows[k][8] / rows[k][k];
+  return out;
+}
+
+void warp_perspective(Canvas& canvas, const Perspective& coefficients, const Border& border) {
+  std::array<float, 8> m{};
+  for (std::size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(coefficients[i]);
+  look_up(canvas, border, [&](float y, float x) {
+    const float from_x = x + 0.5F;
+    const float from_y = y + 0.5F;
+    const float below = m[6] * from_x + m[7] * from_y + 1;
+    return Place{(m[3] * from_x + m[4] * from_y + m[5]) / below - 0.5F,
+                 (m[0] * from_x + m[1] * from_y + m[2]) / below - 0.5F};
+  });
+}
+
+namespace {
+
+class RandomRotation : public Operation {
+ public:
+  struct Params : BorderParams {
+    NumberOrRange degrees;
+    Result<void> check() const { return degrees.check("degrees"); }
+  };
+  explicit RandomRotation(const Params& params)
+      : border_(params.border()), degrees_(params.degrees.around(0, -kDegreesMax)) {}
+  bool draws() const override { return !degrees_.is_one(); }
+  void run(Canvas& canvas, Philox& random) override {
+    // Counter-clockwise, as torchvision's rotate; its affine turns the other way.
+    warp_affine(canvas, inverse_affine({.degrees = -degrees_.draw(random)}), border_);
+  }
+
+ private:
+  static constexpr double kDegreesMax = 1e6;
+  Border border_;
+  NumberOrRange degrees_;
+};
+
+class RandomAffine : public Operation {
+ public:
+  struct Params : BorderParams {
+    NumberOrRange degrees;
+    std::vector<double> translate = {0, 0};
+    std::vector<double> scale = {1, 1};
+    NumberOrRange shear;
+    Result<void> check() const {
+      if (translate.size() != 2)
+        return Error{"translate is the largest share of width and of height, such as [0.1, 0.1]"};
+      if (scale.size() != 2 || scale[0] > scale[1])
+        return Error{"scale is a lower and an upper limit such as [0.8, 1.2]"};
+      BRIGADE_TRY(degrees.check("degrees"));
+      return shear.check("shear");
+    }
+  };
+  explicit RandomAffine(const Params& params)
+      : params_(params),
+        degrees_(params.degrees.around(0, -kDegreesMax)),
+        shear_(params.shear.around(0, -kDegreesMax)) {}
+  bool draws() const override {
+    return !degrees_.is_one() || params_.translate[0] > 0 || params_.translate[1] > 0 ||
+           params_.scale[0] < params_.scale[1] || !shear_.is_one();
+  }
+  void run(Canvas& canvas, Philox& random) override {
+    AffineParts parts{.degrees = degrees_.draw(random)};
+    parts.translate_x = shift(params_.translate[0], canvas.size().width, random);
+    parts.translate_y = shift(params_.translate[1], canvas.size().height, random);
+    parts.scale = NumberOrRange{params_.scale[0], params_.scale[1], true}.draw(random);
+    parts.shear_x = shear_.draw(random);
+    warp_affine(canvas, inverse_affine(parts), params_.border());
+  }
+
+ private:
+  static constexpr double kDegreesMax = 1e6;
+  static double shift(double share, std::int64_t side, Philox& random) {
+    if (share <= 0) return 0;
+    const double most = share * static_cast<double>(side);
+    return std::nearbyint(random.uniform(-most, most));
+  }
+  Params params_;
+  NumberOrRange degrees_;
+  NumberOrRange shear_;
+};
+
+class RandomPerspective : public Operation {
+ public:
+  struct Params : BorderParams {
+    double distortion_scale = 0.5;
+    double p = 0.5;
+  };
+  explicit RandomPerspective(const Params& params) : params_(params) {}
+  bool draws() const override { return params_.p > 0; }
+  void run(Canvas& canvas, Philox& random) override {
+    if (!happens(random, params_.p)) return;
+    const auto [height, width] = canvas.size();
+    const auto far_x =
+        static_cast<std::int64_t>(params_.distortion_scale * static_cast<double>(width / 2));
+    const auto far_y =
+        static_cast<std::int64_t>(params_.distortion_scale * static_cast<double>(height / 2));
+    const auto near = [&random](std::int64_t far) {
+      return static_cast<double>(random.below(static_cast<std::uint64_t>(far + 1)));
+    };
+    const auto right = static_cast<double>(width - 1);
+    const auto bottom = static_cast<double>(height - 1);
+    const Corners corners = {{{0, 0}, {right, 0}, {right, bottom}, {0, bottom}}};
+    Corners moved = corners;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double x = near(far_x);
+      const double y = near(far_y);
+      moved[i].x += corners[i].x > 0 ? -x : x;
+      moved[i].y += corners[i].y > 0 ? -y : y;
+    }
+    warp_perspective(canvas, perspective_between(corners, moved), params_.border());
+  }
+
+ private:
+  Params params_;
+};
+
+}  // namespace
+
+void add_warps(std::vector<OperationType>& types) {
+  types.push_back(operation<RandomRotation>(
+      with_border(Contract<RandomRotation::Params>("random_rotation", "Turns about the middle.")
+                      .param("degrees", &RandomRotation::Params::degrees, -360, 360,
+                             "counter-clockwise; one number d: from -d to d")
+                      .required())));
+  types.push_back(operation<RandomAffine>(with_border(
+      Contract<RandomAffine::Params>("random_affine",
+                                     "Turns, shifts, scales and shears about the middle.")
+          .param("degrees", &RandomAffine::Params::degrees, -360, 360,
+                 "clockwise; one number d: from -d to d")
+          .required()
+          .param("translate", &RandomAffine::Params::translate, 0, 1,
+                 "largest shift as a share of [width, height]")
+          .param("scale", &RandomAffine::Params::scale, 0.001, 1000, "limits of the factor")
+          .param("shear", &RandomAffine::Params::shear, -89, 89,
+                 "degrees along the rows; one number d: from -d to d"))));
+  types.push_back(operation<RandomPerspective>(with_border(
+      Contract<RandomPerspective::Params>("random_perspective", "Moves the corners inwards.")
+          .param("distortion_scale", &RandomPerspective::Params::distortion_scale, 0, 1,
+                 "how far at most, as a share of half the picture")
+          .param("p", &RandomPerspective::Params::p, 0, 1, "probability"))));
+}
+
+}  // namespace brigade
