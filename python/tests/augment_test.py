@@ -14,13 +14,15 @@ try:
     import numpy
     import torch
     from torchvision.transforms import functional as F
-    from torchvision.transforms import InterpolationMode
+    from torchvision.transforms import InterpolationMode, RandAugment, TrivialAugmentWide
+    from torchvision.transforms.autoaugment import _apply_op
 except ImportError as missing:
     print(f"skipped: {missing} (python3-torchvision)")
     sys.exit(77)
 
 SEED, COUNT = 5, 12
 NEAREST = InterpolationMode.NEAREST
+MODES = {"nearest": NEAREST, "bilinear": InterpolationMode.BILINEAR}
 
 
 def pictures(height=40, width=52, channels=3):
@@ -59,6 +61,7 @@ class AugmentTest(unittest.TestCase):
         """`reference(picture, draws)` is of torch's CHW. `most`: how far apart levels may be, but
         for a share `unlike` of them."""
         found = self.run_stage(operations)
+        self.assertEqual(len(found), len(self.images))
         for sample, (one, image) in enumerate(zip(found, self.images)):
             expected = reference(torch.from_numpy(image).permute(2, 0, 1),
                                  Draws(SEED, "augment", sample)).permute(1, 2, 0).numpy()
@@ -156,7 +159,7 @@ class AugmentTest(unittest.TestCase):
 
     def test_warps_are_torchvision_s(self):
         edges = {"most": 1, "unlike": 0.003}  # of pixels between two, by how sums are rounded
-        for name, mode in (("nearest", NEAREST), ("bilinear", InterpolationMode.BILINEAR)):
+        for name, mode in MODES.items():
             self.check(op("random_rotation", degrees=30, interpolation=name, fill=100),
                        lambda image, draws: F.rotate(image, draws.uniform(-30, 30), mode,
                                                      fill=[100.0]), **edges)
@@ -198,48 +201,27 @@ class AugmentTest(unittest.TestCase):
             return image
         self.check(op("random_erasing", p=0.7, value=[1, 2, 3]), erase)
 
-    def chosen(self, image, choice, strength, trivial):
-        """What torchvision's policies do; `strength`: -1 to 1."""
-        shear, color, bits, degrees = (0.99, 0.99, 6, 135) if trivial else (0.3, 0.9, 4, 30)
-        _, height, width = image.shape
-        across, down = (32, 32) if trivial else (150 / 331 * width, 150 / 331 * height)
-        angle = math.degrees(math.atan(strength * shear))
-
-        def affine(shift, angles, *center):
-            return F.affine(image, 0.0, shift, 1.0, angles, NEAREST, None, *center)
-        return (lambda: image,
-                lambda: affine([0, 0], [angle, 0.0], [0, 0]),
-                lambda: affine([0, 0], [0.0, angle], [0, 0]),
-                lambda: affine([int(strength * across), 0], [0.0, 0.0]),
-                lambda: affine([0, int(strength * down)], [0.0, 0.0]),
-                lambda: F.rotate(image, strength * degrees, NEAREST),
-                lambda: F.adjust_brightness(image, 1 + strength * color),
-                lambda: F.adjust_saturation(image, 1 + strength * color),
-                lambda: F.adjust_contrast(image, 1 + strength * color),
-                lambda: F.adjust_sharpness(image, 1 + strength * color),
-                lambda: F.posterize(image, 8 - round(strength * bits)),
-                lambda: F.solarize(image, 255 * (1 - strength)),
-                lambda: F.autocontrast(image),
-                lambda: F.equalize(image))[choice]()
+    def apply(self, image, draws, policy, bin_of, mode=NEAREST):
+        """One choice of torchvision's policy, with its own table of strengths."""
+        space = policy._augmentation_space(31, *([list(image.shape[1:])] if bin_of else []))
+        choice = draws.below(14)
+        name, (magnitudes, signed) = list(space.items())[choice]
+        strength = 0.0
+        if magnitudes.ndim > 0:
+            strength = float(magnitudes[bin_of if bin_of else draws.below(31)])
+        if signed and draws.below(2):
+            strength = -strength
+        return _apply_op(image, name, strength, interpolation=mode, fill=None)
 
     def test_policies_choose_and_do_what_torchvision_s_do(self):
         self.images = numpy.concatenate([pictures()] * 12)
-
-        def trivial(image, draws):
-            choice = draws.below(14)
-            strength = draws.below(31) / 30 if 1 <= choice <= 11 else 0
-            sign = -1 if 1 <= choice <= 9 and draws.below(2) else 1
-            return self.chosen(image, choice, sign * strength, trivial=True)
-        self.check(["trivial_augment_wide"], trivial, most=1, unlike=0.005)
-
-        def rand(image, draws):
-            for _ in range(2):
-                choice = draws.below(14)
-                sign = -1 if 1 <= choice <= 9 and draws.below(2) else 1
-                image = self.chosen(image, choice, sign * 9 / 30, trivial=False)
-            return image
+        trivial, rand = TrivialAugmentWide(), RandAugment()
+        for name, mode in MODES.items():
+            self.check(op("trivial_augment_wide", interpolation=name), lambda image, draws:
+                       self.apply(image, draws, trivial, None, mode), most=1, unlike=0.005)
         # The second operation multiplies what rounding did to the first.
-        self.check(["rand_augment"], rand, most=4, unlike=0.01)
+        self.check(["rand_augment"], lambda image, draws: self.apply(
+            self.apply(image, draws, rand, 9), draws, rand, 9), most=4, unlike=0.01)
 
     def test_numbers_are_those_of_normalize_in_every_dtype_and_layout(self):
         mean, std = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]

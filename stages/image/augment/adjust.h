@@ -1,7 +1,7 @@
 #pragma once
 
 // Changes of a picture's colours by a factor, as the functions of torchvision's tensors of the same
-// names compute them (torchvision/transforms/_functional_tensor.py): in float, cut to a level. A
+// names compute them (torchvision/transforms/functional_tensor.py): in float, cut to a level. A
 // picture of one channel is grey: its saturation and hue stay. Pure but for the canvas.
 
 #include <array>

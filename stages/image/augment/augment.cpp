@@ -13,53 +13,78 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kGrey = 1;
-constexpr std::int64_t kRgb = 3;
 constexpr double kScaleMax = 1e6;
 
-enum class Layout : std::uint8_t { hwc, chw };
+enum class PixelLayout : std::uint8_t { hwc, chw };
 
 struct AugmentListParams {
   Operations operations;
   DType dtype = DType::u8;
-  Layout layout = Layout::hwc;
+  PixelLayout layout = PixelLayout::hwc;
   std::vector<double> mean = {0};
   std::vector<double> std = {1};
-};
-
-/// What the list makes of pictures of a type. `exact`: all have this size, otherwise at most.
-struct ResultSize {
-  PictureSize size;
-  bool exact = false;
 };
 
 Error in_operation(const AugmentListParams& params, std::size_t i, const Error& error) {
   return error.within(concat("operation ", i + 1, ", ", params.operations.entries[i].name));
 }
 
-Result<ResultSize> result_size(const AugmentListParams& params, const TensorType& image) {
-  const Shape bounds = image.bounds();
-  ResultSize result{{bounds[0], bounds[1]}, !image.ragged()};
-  const auto operations = make_operations(params.operations);
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    const bool any = !result.exact && !operations[i]->fixes_size();
-    const bool follows_fixed =
-        std::any_of(operations.begin() + static_cast<std::ptrdiff_t>(i), operations.end(),
-                    [](const auto& operation) { return operation->fixes_size(); });
-    if (any && follows_fixed) continue;  // looked at picture by picture
-    const auto size = operations[i]->size_of(result.size);
-    if (!size && result.exact) return in_operation(params, i, size.error());
-    if (any && *size != result.size)
-      return in_operation(params, i,
-                          Error{concat("pictures of several sizes, ", image.text(),
-                                       ", would still have several; a crop or "
-                                       "`resize: {size: [height, width]}` behind it gives them "
-                                       "one")});
-    if (size) result.size = *size;
-    if (operations[i]->fixes_size()) result.exact = true;
+/// What the list makes of pictures of a type.
+class ResultSize {
+ public:
+  ResultSize(const AugmentListParams& params, const TensorType& image)
+      : params_(params),
+        operations_(make_operations(params.operations)),
+        size_{image.bounds()[0], image.bounds()[1]},
+        exact_(!image.ragged()) {}
+
+  /// Of all pictures, or the largest.
+  PictureSize size() const { return size_; }
+  bool exact() const { return exact_; }
+
+  Result<void> follow(std::int64_t channels) {
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      auto fits = operations_[i]->accepts(channels);
+      if (fits) fits = pass(i);
+      if (!fits) return in_operation(params_, i, fits.error());
+    }
+    return {};
   }
-  return result;
-}
+
+ private:
+  Result<void> pass(std::size_t i) {
+    const Operation& operation = *operations_[i];
+    const auto fixed = operation.fixed_size();
+    if (!exact_ && !fixed && !operation.keeps_size()) return lose_size(i);
+    if (known_) {
+      // Where the largest picture does not fit, none does.
+      BRIGADE_ASSIGN(size_, operation.size_of(size_));
+    }
+    if (fixed) {
+      size_ = *fixed;
+      exact_ = known_ = true;
+    }
+    return {};
+  }
+
+  /// An operation after which pictures have sizes that depend on each.
+  Result<void> lose_size(std::size_t i) {
+    known_ = false;
+    const bool fixed_later =
+        std::any_of(operations_.begin() + static_cast<std::ptrdiff_t>(i), operations_.end(),
+                    [](const auto& operation) { return operation->fixed_size().has_value(); });
+    if (fixed_later) return {};
+    return Error{
+        "pictures of several sizes would still have several; a crop or `resize: {size: [height, "
+        "width]}` behind it gives them one"};
+  }
+
+  const AugmentListParams& params_;
+  std::vector<std::unique_ptr<Operation>> operations_;
+  PictureSize size_;
+  bool exact_;
+  bool known_ = true;  // size_ is that of the largest picture at least
+};
 
 Result<void> check_channels(std::string_view name, const std::vector<double>& values,
                             std::int64_t channels) {
@@ -71,18 +96,20 @@ Result<void> check_channels(std::string_view name, const std::vector<double>& va
 Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) {
   const TensorType& image = *in.find("image");
   const Dim& channels = image.shape[2];
-  if (channels.kind != Dim::Kind::exact || (channels.size != kGrey && channels.size != kRgb))
+  if (channels.kind != Dim::Kind::exact ||
+      (channels.size != kGreyChannels && channels.size != kRgbChannels))
     return Error{concat("expected pictures of 1 or 3 channels, found ", image.text())};
   BRIGADE_TRY(check_channels("mean", params.mean, channels.size));
   BRIGADE_TRY(check_channels("std", params.std, channels.size));
   const bool scaled = params.mean != std::vector<double>{0} || params.std != std::vector<double>{1};
   if (params.dtype == DType::u8 && scaled)
     return Error{"mean and std need a dtype of floating-point numbers, such as `dtype: f32`"};
-  BRIGADE_ASSIGN(const ResultSize result, result_size(params, image));
-  const auto side = [&](std::int64_t size) { return result.exact ? Dim(size) : up_to(size); };
-  const Dim height = side(result.size.height);
-  const Dim width = side(result.size.width);
-  if (params.layout == Layout::chw)
+  ResultSize result(params, image);
+  BRIGADE_TRY(result.follow(channels.size));
+  const auto side = [&](std::int64_t size) { return result.exact() ? Dim(size) : up_to(size); };
+  const Dim height = side(result.size().height);
+  const Dim width = side(result.size().width);
+  if (params.layout == PixelLayout::chw)
     return Ports{{"image", params.dtype, {channels, height, width}}};
   return Ports{{"image", params.dtype, {height, width, channels}}};
 }
@@ -98,7 +125,7 @@ Contract<AugmentListParams> augment_contract() {
       .choice("dtype", &Params::dtype,
               {{"u8", DType::u8}, {"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}},
               "of the result; floating-point numbers are (level / 255 - mean) / std")
-      .choice("layout", &Params::layout, {{"HWC", Layout::hwc}, {"CHW", Layout::chw}},
+      .choice("layout", &Params::layout, {{"HWC", PixelLayout::hwc}, {"CHW", PixelLayout::chw}},
               "order of height, width and channels in the result")
       .param("mean", &Params::mean, -kScaleMax, kScaleMax, "one number, or one for each channel")
       .param("std", &Params::std, 1 / kScaleMax, kScaleMax, "one number, or one for each channel")
@@ -137,20 +164,20 @@ class NumberTable {
     }
   }
 
-  void write(const Canvas& canvas, Layout layout, T* to) const {
+  void write(const Canvas& canvas, PixelLayout layout, T* to) const {
     const std::uint8_t* const from = canvas.pixels();
     const std::int64_t pixels = canvas.size().pixels();
     const std::int64_t channels = canvas.channels();
-    const std::int64_t step = layout == Layout::chw ? 1 : channels;
+    const std::int64_t step = layout == PixelLayout::chw ? 1 : channels;
     for (std::int64_t c = 0; c < channels; ++c) {
       const auto& numbers = numbers_[static_cast<std::size_t>(c)];
-      T* const first = to + c * (layout == Layout::chw ? pixels : 1);
+      T* const first = to + c * (layout == PixelLayout::chw ? pixels : 1);
       for (std::int64_t i = 0; i < pixels; ++i) first[i * step] = numbers[from[i * channels + c]];
     }
   }
 
  private:
-  std::array<std::array<T, 256>, kRgb> numbers_{};
+  std::array<std::array<T, 256>, kRgbChannels> numbers_{};
 };
 
 class Augment : public Stage {
@@ -170,7 +197,7 @@ class Augment : public Stage {
   Result<Next> process(const Inputs& in, Outputs& out) override {
     const TensorView image = in["image"];
     TensorSlot slot = out["image"];
-    const bool bytes = params_.dtype == DType::u8 && params_.layout == Layout::hwc;
+    const bool bytes = params_.dtype == DType::u8 && params_.layout == PixelLayout::hwc;
     const Shape shape = image.shape();
     if (shape.elements() == 0) return Error{concat("the picture is empty: ", shape_text(shape))};
     std::uint8_t* const to =
@@ -196,22 +223,26 @@ class Augment : public Stage {
 
   Shape result_shape() const {
     const auto [height, width] = canvas_.size();
-    if (params_.layout == Layout::chw) return {canvas_.channels(), height, width};
+    if (params_.layout == PixelLayout::chw) return {canvas_.channels(), height, width};
     return {height, width, canvas_.channels()};
   }
 
+  void split_channels(std::uint8_t* to) const {
+    const std::int64_t channels = canvas_.channels();
+    for (std::int64_t c = 0; c < channels; ++c)
+      for (std::int64_t i = c; i < canvas_.bytes(); i += channels) *to++ = canvas_.pixels()[i];
+  }
+
   void write(TensorSlot& slot) const {
+    BRIGADE_CHECK(slot.elements() == canvas_.bytes(), slot.elements(), canvas_.bytes());
     if (params_.dtype == DType::f32) {
       floats_.write(canvas_, params_.layout, slot.as<float>().data());
     } else if (params_.dtype == DType::f16) {
       halves_.write(canvas_, params_.layout, slot.as<Half>().data());
     } else if (params_.dtype == DType::bf16) {
       bfloats_.write(canvas_, params_.layout, slot.as<BFloat16>().data());
-    } else if (params_.layout == Layout::chw && canvas_.channels() > 1) {
-      const auto [pixels, channels] = std::pair(canvas_.size().pixels(), canvas_.channels());
-      for (std::int64_t i = 0; i < canvas_.bytes(); ++i)
-        slot.as<std::uint8_t>()[static_cast<std::size_t>(i % channels * pixels + i / channels)] =
-            canvas_.pixels()[i];
+    } else if (params_.layout == PixelLayout::chw && canvas_.channels() > 1) {
+      split_channels(slot.as<std::uint8_t>().data());
     } else if (canvas_.pixels() != slot.data()) {
       std::memcpy(slot.data(), canvas_.pixels(), static_cast<std::size_t>(canvas_.bytes()));
     }

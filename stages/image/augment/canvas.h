@@ -18,6 +18,12 @@
 
 namespace brigade {
 
+inline constexpr std::int64_t kGreyChannels = 1;
+inline constexpr std::int64_t kRgbChannels = 3;
+/// Of what an operation makes: a larger picture is refused before memory is taken for it.
+inline constexpr std::int64_t kPictureSideMax = 16384;
+inline constexpr std::int64_t kPicturePixelsMax = std::int64_t{64} << 20;
+
 /// In pixels.
 struct PictureSize {
   std::int64_t height = 0;

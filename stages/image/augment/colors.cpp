@@ -1,8 +1,10 @@
 // Operations on each pixel's colour by itself.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <string>
 
 #include "stages/image/augment/adjust.h"
 #include "stages/image/augment/operation_kinds.h"
@@ -10,9 +12,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kRgb = 3;
-
-std::uint8_t level_of(float value) {
+std::uint8_t cut_to_level(float value) {
   return static_cast<std::uint8_t>(std::clamp(value, 0.0F, 255.0F));
 }
 
@@ -27,7 +27,7 @@ std::uint8_t grey_of(const std::uint8_t* rgb) {
 struct Blend {
   explicit Blend(double of) : factor(static_cast<float>(of)), rest(static_cast<float>(1 - of)) {}
   std::uint8_t operator()(float level, float other) const {
-    return level_of(factor * level + rest * other);
+    return cut_to_level(factor * level + rest * other);
   }
   float factor;
   float rest;
@@ -36,8 +36,8 @@ struct Blend {
 double mean_grey(const Canvas& canvas) {
   const std::uint8_t* const pixels = canvas.pixels();
   std::uint64_t sum = 0;
-  if (canvas.channels() == kRgb) {
-    for (std::int64_t i = 0; i < canvas.bytes(); i += kRgb) sum += grey_of(pixels + i);
+  if (canvas.channels() == kRgbChannels) {
+    for (std::int64_t i = 0; i < canvas.bytes(); i += kRgbChannels) sum += grey_of(pixels + i);
   } else {
     for (std::int64_t i = 0; i < canvas.bytes(); ++i) sum += pixels[i];
   }
@@ -118,25 +118,26 @@ void adjust_contrast(Canvas& canvas, double factor) {
 }
 
 void adjust_saturation(Canvas& canvas, double factor) {
-  if (canvas.channels() != kRgb) return;
+  if (canvas.channels() != kRgbChannels) return;
   const Blend blend(factor);
   const std::uint8_t* const from = canvas.pixels();
   const std::int64_t bytes = canvas.bytes();
   std::uint8_t* const to = canvas.same_size();
-  for (std::int64_t i = 0; i < bytes; i += kRgb) {
+  for (std::int64_t i = 0; i < bytes; i += kRgbChannels) {
     const auto grey = static_cast<float>(grey_of(from + i));
-    for (std::int64_t c = i; c < i + kRgb; ++c) to[c] = blend(static_cast<float>(from[c]), grey);
+    for (std::int64_t c = i; c < i + kRgbChannels; ++c)
+      to[c] = blend(static_cast<float>(from[c]), grey);
   }
 }
 
 void adjust_hue(Canvas& canvas, double turn) {
-  if (canvas.channels() != kRgb) return;
+  if (canvas.channels() != kRgbChannels) return;
   constexpr float kMost = 255.0F + 1 - 1e-3F;  // so that cutting the fraction off rounds
   const std::uint8_t* const from = canvas.pixels();
   const std::int64_t bytes = canvas.bytes();
   const auto by = static_cast<float>(turn);
   std::uint8_t* const to = canvas.same_size();
-  for (std::int64_t i = 0; i < bytes; i += kRgb) {
+  for (std::int64_t i = 0; i < bytes; i += kRgbChannels) {
     const auto color = [&](std::int64_t c) { return static_cast<float>(from[i + c]) / 255; };
     Hsv hsv = to_hsv(color(0), color(1), color(2));
     hsv.hue += by;
@@ -163,11 +164,12 @@ void posterize(Canvas& canvas, int bits) {
 }
 
 void to_grey(Canvas& canvas) {
-  if (canvas.channels() != kRgb) return;
+  if (canvas.channels() != kRgbChannels) return;
   const std::uint8_t* const from = canvas.pixels();
   const std::int64_t bytes = canvas.bytes();
   std::uint8_t* const to = canvas.same_size();
-  for (std::int64_t i = 0; i < bytes; i += kRgb) std::memset(to + i, grey_of(from + i), kRgb);
+  for (std::int64_t i = 0; i < bytes; i += kRgbChannels)
+    std::memset(to + i, grey_of(from + i), kRgbChannels);
 }
 
 namespace {

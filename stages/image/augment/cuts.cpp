@@ -12,18 +12,16 @@
 namespace brigade {
 namespace {
 
-constexpr double kSideMax = 16384;
-constexpr std::int64_t kColors = 3;
-
 std::int64_t draw_below(Philox& random, std::int64_t choices) {
   if (choices <= 1) return 0;
   return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(choices)));
 }
 
 Result<PictureSize> of_bounded_sides(PictureSize size) {
-  if (static_cast<double>(std::max(size.height, size.width)) <= kSideMax) return size;
+  const std::int64_t longer = std::max(size.height, size.width);
+  if (longer <= kPictureSideMax && size.pixels() <= kPicturePixelsMax) return size;
   return Error{concat("it would have ", size.height, " x ", size.width, " pixels; a side has ",
-                      static_cast<std::int64_t>(kSideMax), " at most")};
+                      kPictureSideMax, " at most, a picture ", kPicturePixelsMax)};
 }
 
 /// The window of `size` pixels whose first pixel is (y, x) of the picture; what lies outside of it
@@ -46,8 +44,9 @@ void cut_window(Canvas& canvas, std::int64_t y, std::int64_t x, PictureSize size
   for (std::int64_t i = rows_begin; i < rows_end; ++i) {
     std::uint8_t* const line = to + i * row;
     set(line, begin * channels);
-    std::memcpy(line + begin * channels, from + ((y + i) * in.width + x + begin) * channels,
-                static_cast<std::size_t>((end - begin) * channels));
+    if (begin < end)
+      std::memcpy(line + begin * channels, from + ((y + i) * in.width + x + begin) * channels,
+                  static_cast<std::size_t>((end - begin) * channels));
     set(line + end * channels, (size.width - end) * channels);
   }
   set(to + rows_end * row, (size.height - rows_end) * row);
@@ -66,26 +65,26 @@ class WindowResizer {
                                       (x + columns_.first_needed()) * channels;
     Pixels needed{first, stride, rows_.end_needed() - rows_.first_needed(),
                   columns_.end_needed() - columns_.first_needed()};
-    if (channels == kColors) {
-      resampler_.run(needed, rows_, columns_, canvas.other(size), size.width * kColors);
+    if (channels == kRgbChannels) {
+      resampler_.run(needed, rows_, columns_, canvas.other(size), size.width * kRgbChannels);
       return;
     }
     needed = as_rgb(needed);
-    small_.resize(static_cast<std::size_t>(size.pixels() * kColors));
-    resampler_.run(needed, rows_, columns_, small_.data(), size.width * kColors);
+    small_.resize(static_cast<std::size_t>(size.pixels() * kRgbChannels));
+    resampler_.run(needed, rows_, columns_, small_.data(), size.width * kRgbChannels);
     std::uint8_t* const to = canvas.other(size);
     for (std::int64_t i = 0; i < size.pixels(); ++i)
-      to[i] = small_[static_cast<std::size_t>(i * kColors)];
+      to[i] = small_[static_cast<std::size_t>(i * kRgbChannels)];
   }
 
  private:
   Pixels as_rgb(const Pixels& grey) {
-    colors_.resize(static_cast<std::size_t>(grey.height * grey.width * kColors));
+    colors_.resize(static_cast<std::size_t>(grey.height * grey.width * kRgbChannels));
     std::uint8_t* to = colors_.data();
     for (std::int64_t y = 0; y < grey.height; ++y)
-      for (std::int64_t x = 0; x < grey.width; ++x, to += kColors)
-        std::memset(to, grey.data[y * grey.stride + x], kColors);
-    return {colors_.data(), grey.width * kColors, grey.height, grey.width};
+      for (std::int64_t x = 0; x < grey.width; ++x, to += kRgbChannels)
+        std::memset(to, grey.data[y * grey.stride + x], kRgbChannels);
+    return {colors_.data(), grey.width * kRgbChannels, grey.height, grey.width};
   }
 
   AxisWeights rows_;
@@ -113,6 +112,9 @@ class Pad : public Operation {
   Result<PictureSize> size_of(PictureSize in) const override {
     return of_bounded_sides({in.height + sides_[1] + sides_[3], in.width + sides_[0] + sides_[2]});
   }
+  bool keeps_size() const override {
+    return std::all_of(sides_.begin(), sides_.end(), [](auto side) { return side == 0; });
+  }
   void run(Canvas& canvas, Philox&) override {
     cut_window(canvas, -sides_[1], -sides_[0], size_of(canvas.size()).value(), fill_);
   }
@@ -129,7 +131,7 @@ class CenterCrop : public Operation {
   };
   explicit CenterCrop(const Params& params) : size_(params.size.size()) {}
   Result<PictureSize> size_of(PictureSize) const override { return size_; }
-  bool fixes_size() const override { return true; }
+  std::optional<PictureSize> fixed_size() const override { return size_; }
   void run(Canvas& canvas, Philox&) override {
     const PictureSize in = canvas.size();
     cut_window(canvas, first(in.height, size_.height), first(in.width, size_.width), size_, 0);
@@ -163,7 +165,7 @@ class RandomCrop : public Operation {
                           "do")};
     return size_;
   }
-  bool fixes_size() const override { return true; }
+  std::optional<PictureSize> fixed_size() const override { return size_; }
   bool draws() const override { return true; }
   void run(Canvas& canvas, Philox& random) override {
     const std::int64_t y = first(canvas.size().height, size_.height, random);
@@ -245,7 +247,7 @@ class Resize : public Operation {
   /// One number: of the shorter side; the longer is rounded down, as torchvision does.
   Result<PictureSize> size_of(PictureSize in) const override {
     const auto& size = params_.size;
-    if (size.size() == 2) return PictureSize{size[0], size[1]};
+    if (size.size() == 2) return of_bounded_sides({size[0], size[1]});
     PictureSize out{size[0], size[0]};
     if (in.height <= in.width) {
       out.width = in.width * size[0] / std::max<std::int64_t>(in.height, 1);
@@ -254,7 +256,11 @@ class Resize : public Operation {
     }
     return of_bounded_sides(out);
   }
-  bool fixes_size() const override { return params_.size.size() == 2; }
+  std::optional<PictureSize> fixed_size() const override {
+    if (params_.size.size() == 2) return PictureSize{params_.size[0], params_.size[1]};
+    return std::nullopt;
+  }
+  bool keeps_size() const override { return false; }
   void run(Canvas& canvas, Philox&) override {
     const PictureSize in = canvas.size();
     resizer_.run(canvas, 0, 0, in, size_of(in).value(), params_.antialias);
@@ -285,7 +291,7 @@ class RandomResizedCrop : public Operation {
     choice_.ratio = params.ratio;
   }
   Result<PictureSize> size_of(PictureSize) const override { return size_; }
-  bool fixes_size() const override { return true; }
+  std::optional<PictureSize> fixed_size() const override { return size_; }
   bool draws() const override { return true; }
   void run(Canvas& canvas, Philox& random) override {
     const PictureSize in = canvas.size();
@@ -308,7 +314,7 @@ constexpr const char* kFillHelp = "level of the pixels that are added";
 void add_cuts(std::vector<OperationType>& types) {
   types.push_back(operation<Pad>(
       Contract<Pad::Params>("pad", "Adds a border.")
-          .param("padding", &Pad::Params::padding, 0, kSideMax,
+          .param("padding", &Pad::Params::padding, 0, static_cast<double>(kPictureSideMax),
                  "pixels: [all], [left and right, top and bottom] or [left, top, right, bottom]")
           .required()
           .param("fill", &Pad::Params::fill, 0, 255, kFillHelp)));
@@ -321,7 +327,7 @@ void add_cuts(std::vector<OperationType>& types) {
       Contract<RandomCrop::Params>("random_crop", "A part at a random place.")
           .param("size", &RandomCrop::Params::size, "pixels of a square, or [height, width]")
           .required()
-          .param("padding", &RandomCrop::Params::padding, 0, kSideMax,
+          .param("padding", &RandomCrop::Params::padding, 0, static_cast<double>(kPictureSideMax),
                  "pixels added on every side before")
           .param("pad_if_needed", &RandomCrop::Params::pad_if_needed,
                  "pictures that are too small get a border; otherwise they are an error")
@@ -339,7 +345,7 @@ void add_cuts(std::vector<OperationType>& types) {
                  "whether every pixel counts where the part shrinks")));
   types.push_back(operation<Resize>(
       Contract<Resize::Params>("resize", "Resizes by a triangle filter (bilinear).")
-          .param("size", &Resize::Params::size, 1, kSideMax,
+          .param("size", &Resize::Params::size, 1, static_cast<double>(kPictureSideMax),
                  "pixels: [shorter side] or [height, width]")
           .required()
           .param("antialias", &Resize::Params::antialias,

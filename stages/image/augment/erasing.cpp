@@ -24,6 +24,11 @@ class RandomErasing : public Operation {
     }
   };
   explicit RandomErasing(const Params& params) : params_(params) {}
+  Result<void> accepts(std::int64_t channels) const override {
+    if (params_.value.size() == 1 || static_cast<std::int64_t>(params_.value.size()) == channels)
+      return {};
+    return Error{"value has a level for each of 3 channels, and the pictures have 1"};
+  }
   bool draws() const override { return params_.p > 0; }
   void run(Canvas& canvas, Philox& random) override {
     if (!happens(random, params_.p)) return;

@@ -9,7 +9,6 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kChannelsMax = 3;
 using Histogram = std::array<std::int64_t, 256>;
 
 Levels stretched(const Histogram& counts) {
@@ -47,10 +46,10 @@ void map_channels(Canvas& canvas, Levels (*levels_of)(const Histogram&)) {
   const std::int64_t channels = canvas.channels();
   const std::int64_t bytes = canvas.bytes();
   const std::uint8_t* const from = canvas.pixels();
-  std::array<Histogram, kChannelsMax> counts{};
+  std::array<Histogram, kRgbChannels> counts{};
   for (std::int64_t i = 0; i < bytes; i += channels)
     for (std::int64_t c = 0; c < channels; ++c) ++counts[static_cast<std::size_t>(c)][from[i + c]];
-  std::array<Levels, kChannelsMax> levels;
+  std::array<Levels, kRgbChannels> levels;
   for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c)
     levels[c] = levels_of(counts[c]);
   std::uint8_t* const to = canvas.same_size();

@@ -5,10 +5,13 @@
 // function stands in the file of its kind. What an operation draws from the sample's random numbers
 // is part of its promise: docs/AUGMENTATION.md has the order.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,8 +28,15 @@ class Operation {
 
   /// The size of its result, or why pictures of this size cannot be worked on.
   virtual Result<PictureSize> size_of(PictureSize in) const { return in; }
-  /// Whether all results have one size, whatever the pictures have.
-  virtual bool fixes_size() const { return false; }
+  /// That of all results, whatever the pictures have; nothing: it depends on the picture.
+  virtual std::optional<PictureSize> fixed_size() const { return std::nullopt; }
+  /// Whether every result has the size of its picture.
+  virtual bool keeps_size() const { return true; }
+  /// An error where pictures of so many channels cannot be worked on.
+  virtual Result<void> accepts(std::int64_t channels) const {
+    static_cast<void>(channels);
+    return {};
+  }
   virtual bool draws() const { return false; }
   /// The canvas has a size that size_of() accepts.
   virtual void run(Canvas& canvas, Philox& random) = 0;

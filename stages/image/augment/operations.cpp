@@ -8,8 +8,6 @@
 namespace brigade {
 namespace {
 
-constexpr double kSideMax = 16384;
-
 std::vector<OperationType> all_operation_types() {
   std::vector<OperationType> types;
   add_cuts(types);
@@ -45,11 +43,13 @@ Error unknown_param(const OperationType& type, std::string_view name) {
 
 Result<std::unique_ptr<Operation>> make_with(const OperationType& type, const ParamValue& given) {
   const std::shared_ptr<void> params = type.make_params();
-  for (const auto& [name, value] : given.entries) {
+  for (const auto& entry : given.entries) {
+    const std::string& name = entry.first;
     const auto spec = std::find_if(type.params.begin(), type.params.end(),
                                    [&](const ParamSpec& row) { return row.name == name; });
     if (spec == type.params.end()) return unknown_param(type, name);
-    if (auto set = set_param(*spec, params.get(), value); !set) return set.error().within(name);
+    if (auto set = set_param(*spec, params.get(), entry.second); !set)
+      return set.error().within(name);
   }
   for (const ParamSpec& spec : type.params) {
     const bool is_given = std::any_of(given.entries.begin(), given.entries.end(),
@@ -67,18 +67,17 @@ Result<std::unique_ptr<Operation>> make_operation(const Operations::Entry& entry
   return made;
 }
 
+const std::string kEntryExample = "{random_posterize: {bits: 4}}";
+
 /// `name`, or `{name: {param: value}}`.
 Result<Operations::Entry> parse_entry(const ParamValue& value) {
   if (value.kind == ParamValue::Kind::scalar) return Operations::Entry{value.text, {}};
   if (value.kind != ParamValue::Kind::map || value.entries.size() != 1)
-    return Error{
-        "expected a name, or a name with its parameters, such as {posterize: {bits: 4}}, found " +
-        std::string(value.kind == ParamValue::Kind::map ? "a map of several" : "something else")};
+    return Error{"expected a name, or one name with its parameters, such as " + kEntryExample};
   const auto& [name, params] = value.entries.front();
   const bool none = params.kind == ParamValue::Kind::null;
   if (!none && params.kind != ParamValue::Kind::map)
-    return Error{
-        concat(name, ": expected its parameters as a map, such as {posterize: {bits: 4}}")};
+    return Error{concat(name, ": expected its parameters as a map, such as ", kEntryExample)};
   return Operations::Entry{name, params};
 }
 
@@ -133,8 +132,8 @@ Result<void> parse_param(const ParamValue& value, NumberOrRange& out) {
     return {};
   }
   std::vector<double> limits;
-  BRIGADE_TRY(parse_param(value, limits));
-  if (limits.size() != 2 || limits[0] > limits[1])
+  const bool list = value.kind == ParamValue::Kind::list && parse_param(value, limits);
+  if (!list || limits.size() != 2 || limits[0] > limits[1])
     return Error{concat("expected a number, or a lower and an upper limit such as [0.6, 1.4]")};
   out = {limits[0], limits[1], true};
   return {};
@@ -157,13 +156,12 @@ Result<void> parse_param(const ParamValue& value, SidesParam& out) {
     BRIGADE_TRY(parse_param(value, sides[0]));
   } else {
     BRIGADE_TRY(parse_param(value, sides));
+    if (sides.empty()) sides = {0};
   }
-  const bool good = (sides.size() == 1 || sides.size() == 2) && sides.front() >= 1 &&
-                    sides.back() >= 1 && static_cast<double>(sides.front()) <= kSideMax &&
-                    static_cast<double>(sides.back()) <= kSideMax;
-  if (!good)
+  const auto [low, high] = std::minmax(sides.front(), sides.back());
+  if (sides.size() > 2 || low < 1 || high > kPictureSideMax || low > kPicturePixelsMax / high)
     return Error{concat("expected pixels of a square such as 224, or [height, width], from 1 to ",
-                        static_cast<std::int64_t>(kSideMax))};
+                        kPictureSideMax, ", at most ", kPicturePixelsMax, " in all")};
   out = {sides.front(), sides.back()};
   return {};
 }

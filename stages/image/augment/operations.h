@@ -1,6 +1,7 @@
 #pragma once
 
-// The list that the stage `augment` works through: `[random_horizontal_flip, {posterize: ...}]`.
+// The list that the stage `augment` works through: `[random_horizontal_flip, {random_posterize:
+// ...}]`.
 
 #include <memory>
 #include <string>

@@ -50,10 +50,14 @@ constexpr std::uint64_t kChoices = 14;
 bool is_signed(Choice choice) { return choice >= Choice::shear_x && choice <= Choice::sharpness; }
 bool has_strength(Choice choice) { return choice >= Choice::shear_x && choice <= Choice::solarize; }
 
-/// `share`: of the strongest, 0 to 1. `sign`: 1 or -1.
+/// Step `bin` of `bins`; the last is the strongest. `sign`: 1 or -1.
 struct Strength {
-  double share = 0;
+  double bin = 0;
+  double bins = 2;
   double sign = 1;
+
+  /// Of the strongest.
+  double of(double most) const { return most * bin / (bins - 1); }
 };
 
 AffineParts shear_about_corner(const Canvas& canvas, double tangent, bool rows) {
@@ -68,19 +72,19 @@ double shift_of(const Strengths& most, std::int64_t side, const Strength& streng
   const double pixels = most.translate_pixels > 0
                             ? most.translate_pixels
                             : most.translate_share * static_cast<double>(side);
-  return std::trunc(strength.sign * strength.share * pixels);
+  return strength.sign * std::trunc(strength.of(pixels));
 }
 
 void apply_choice(Canvas& canvas, Choice choice, const Strengths& most, const Strength& strength,
                   const Border& border) {
-  const double by = strength.sign * strength.share;
   AffineParts parts;
   switch (choice) {
     case Choice::identity:
       return;
     case Choice::shear_x:
     case Choice::shear_y:
-      parts = shear_about_corner(canvas, by * most.shear, choice == Choice::shear_x);
+      parts = shear_about_corner(canvas, strength.sign * strength.of(most.shear),
+                                 choice == Choice::shear_x);
       return warp_affine(canvas, inverse_affine(parts), border);
     case Choice::translate_x:
       parts.translate_x = shift_of(most, canvas.size().width, strength);
@@ -89,26 +93,33 @@ void apply_choice(Canvas& canvas, Choice choice, const Strengths& most, const St
       parts.translate_y = shift_of(most, canvas.size().height, strength);
       return warp_affine(canvas, inverse_affine(parts), border);
     case Choice::rotate:
-      parts.degrees = -by * most.degrees;
+      parts.degrees = -strength.sign * strength.of(most.degrees);
       return warp_affine(canvas, inverse_affine(parts), border);
     case Choice::brightness:
-      return adjust_brightness(canvas, 1 + by * most.color);
+      return adjust_brightness(canvas, 1 + strength.sign * strength.of(most.color));
     case Choice::color:
-      return adjust_saturation(canvas, 1 + by * most.color);
+      return adjust_saturation(canvas, 1 + strength.sign * strength.of(most.color));
     case Choice::contrast:
-      return adjust_contrast(canvas, 1 + by * most.color);
+      return adjust_contrast(canvas, 1 + strength.sign * strength.of(most.color));
     case Choice::sharpness:
-      return adjust_sharpness(canvas, 1 + by * most.color);
+      return adjust_sharpness(canvas, 1 + strength.sign * strength.of(most.color));
     case Choice::posterize:
       return posterize(canvas,
-                       8 - static_cast<int>(std::nearbyint(strength.share * most.posterize_bits)));
+                       8 - static_cast<int>(std::nearbyint(strength.of(most.posterize_bits))));
     case Choice::solarize:
-      return solarize(canvas, 255 * (1 - strength.share));
+      return solarize(canvas, 255 - strength.of(255));
     case Choice::autocontrast:
       return autocontrast(canvas);
     case Choice::equalize:
       return equalize(canvas);
   }
+}
+
+/// A fill of 0 is none.
+Border border_of(const BorderParams& params) {
+  Border border = params.border();
+  border.shows = border.fill > 0;
+  return border;
 }
 
 double drawn_sign(Choice choice, Philox& random) {
@@ -129,12 +140,12 @@ class RandAugment : public Operation {
   explicit RandAugment(const Params& params) : params_(params) {}
   bool draws() const override { return params_.num_ops > 0; }
   void run(Canvas& canvas, Philox& random) override {
-    const double share = static_cast<double>(params_.magnitude) /
-                         static_cast<double>(params_.num_magnitude_bins - 1);
+    const auto bin = static_cast<double>(params_.magnitude);
+    const auto bins = static_cast<double>(params_.num_magnitude_bins);
     for (std::int64_t i = 0; i < params_.num_ops; ++i) {
       const auto choice = static_cast<Choice>(random.below(kChoices));
-      apply_choice(canvas, choice, kRandAugment, {share, drawn_sign(choice, random)},
-                   params_.border());
+      apply_choice(canvas, choice, kRandAugment, {bin, bins, drawn_sign(choice, random)},
+                   border_of(params_));
     }
   }
 
@@ -153,9 +164,9 @@ class TrivialAugment : public Operation {
     const auto choice = static_cast<Choice>(random.below(kChoices));
     const auto bins = static_cast<std::uint64_t>(params_.num_magnitude_bins);
     const std::uint64_t bin = has_strength(choice) ? random.below(bins) : 0;
-    const double share = static_cast<double>(bin) / static_cast<double>(bins - 1);
-    apply_choice(canvas, choice, kTrivialAugment, {share, drawn_sign(choice, random)},
-                 params_.border());
+    const Strength strength{static_cast<double>(bin), static_cast<double>(bins),
+                            drawn_sign(choice, random)};
+    apply_choice(canvas, choice, kTrivialAugment, strength, border_of(params_));
   }
 
  private:

@@ -14,6 +14,7 @@ enum class Interpolation : std::uint8_t { nearest, bilinear };
 struct Border {
   Interpolation interpolation = Interpolation::nearest;
   std::uint8_t fill = 0;  ///< of all channels, where the result looks outside of the picture
+  bool shows = true;      ///< false: torchvision's fill of None, for pixels half outside
 };
 
 /// First shear and scale, then turn, then shift.

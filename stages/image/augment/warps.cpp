@@ -1,6 +1,6 @@
 // Operations that look each pixel of the result up in the picture, by a matrix: rotation, affine
 // and perspective. Coordinates, matrices and the treatment of the border are those of torchvision's
-// tensors (torchvision/transforms/_functional_tensor.py: affine, perspective).
+// tensors (torchvision/transforms/functional_tensor.py: affine, perspective).
 
 #include "stages/image/augment/warp.h"
 
@@ -17,9 +17,9 @@ namespace {
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
 /// A pixel, its value 0 outside of the picture.
-class Source {
+class PictureSource {
  public:
-  explicit Source(const Canvas& canvas)
+  explicit PictureSource(const Canvas& canvas)
       : pixels_(canvas.pixels()), size_(canvas.size()), channels_(canvas.channels()) {}
   bool has(std::int64_t y, std::int64_t x) const {
     return y >= 0 && x >= 0 && y < size_.height && x < size_.width;
@@ -39,8 +39,9 @@ class Source {
   }
 
   /// Pixels at the border are mixed with zeros and then once more with the fill, by the share of
-  /// the picture: torchvision does so.
-  void bilinear(float y, float x, std::uint8_t fill, std::uint8_t* to) const {
+  /// the picture: torchvision does so where a fill is given.
+  void bilinear(float y, float x, const Border& border, std::uint8_t* to) const {
+    const std::uint8_t fill = border.fill;
     if (!(y > -1 && x > -1 && y < static_cast<float>(size_.height) &&
           x < static_cast<float>(size_.width))) {
       std::fill(to, to + channels_, fill);
@@ -62,6 +63,7 @@ class Source {
       for (std::int64_t c = 0; c < channels_; ++c)
         sums[c] += weights[i] * static_cast<float>(at(row, column)[c]);
     }
+    if (!border.shows) mask = 1;
     for (std::int64_t c = 0; c < channels_; ++c)
       to[c] = static_cast<std::uint8_t>(std::nearbyintf(
           std::min(sums[c] * mask + (1 - mask) * static_cast<float>(fill), 255.0F)));
@@ -74,9 +76,9 @@ class Source {
 };
 
 /// `place(y, x)`: where the result's pixel lies in the picture, from pixel centre to pixel centre.
-template <class Place>
-void look_up(Canvas& canvas, const Border& border, const Place& place) {
-  const Source source(canvas);
+template <class PlaceOf>
+void warp_by(Canvas& canvas, const Border& border, const PlaceOf& place) {
+  const PictureSource source(canvas);
   const PictureSize size = canvas.size();
   const std::int64_t channels = canvas.channels();
   std::uint8_t* to = canvas.other(size);
@@ -86,12 +88,12 @@ void look_up(Canvas& canvas, const Border& border, const Place& place) {
       if (border.interpolation == Interpolation::nearest) {
         source.nearest(row, column, border.fill, to);
       } else {
-        source.bilinear(row, column, border.fill, to);
+        source.bilinear(row, column, border, to);
       }
     }
 }
 
-struct Place {
+struct PicturePlace {
   float row;
   float column;
 };
@@ -119,11 +121,11 @@ void warp_affine(Canvas& canvas, const AffineMatrix& matrix, const Border& borde
   const auto width = static_cast<float>(canvas.size().width);
   std::array<float, 6> m{};
   for (std::size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(matrix[i]);
-  look_up(canvas, border, [&](float y, float x) {
+  warp_by(canvas, border, [&](float y, float x) {
     const float from_x = x + 0.5F - width * 0.5F;
     const float from_y = y + 0.5F - height * 0.5F;
-    return Place{(m[3] * from_x + m[4] * from_y + m[5]) + (height - 1) * 0.5F,
-                 (m[0] * from_x + m[1] * from_y + m[2]) + (width - 1) * 0.5F};
+    return PicturePlace{(m[3] * from_x + m[4] * from_y + m[5]) + (height - 1) * 0.5F,
+                        (m[0] * from_x + m[1] * from_y + m[2]) + (width - 1) * 0.5F};
   });
 }
 
@@ -156,12 +158,12 @@ Perspective perspective_between(const Corners& from, const Corners& to) {
 void warp_perspective(Canvas& canvas, const Perspective& coefficients, const Border& border) {
   std::array<float, 8> m{};
   for (std::size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(coefficients[i]);
-  look_up(canvas, border, [&](float y, float x) {
+  warp_by(canvas, border, [&](float y, float x) {
     const float from_x = x + 0.5F;
     const float from_y = y + 0.5F;
     const float below = m[6] * from_x + m[7] * from_y + 1;
-    return Place{(m[3] * from_x + m[4] * from_y + m[5]) / below - 0.5F,
-                 (m[0] * from_x + m[1] * from_y + m[2]) / below - 0.5F};
+    return PicturePlace{(m[3] * from_x + m[4] * from_y + m[5]) / below - 0.5F,
+                        (m[0] * from_x + m[1] * from_y + m[2]) / below - 0.5F};
   });
 }
 
@@ -260,7 +262,11 @@ class RandomPerspective : public Operation {
       moved[i].x += corners[i].x > 0 ? -x : x;
       moved[i].y += corners[i].y > 0 ? -y : y;
     }
-    warp_perspective(canvas, perspective_between(corners, moved), params_.border());
+    // Corners that meet, of tiny pictures, leave nothing to look up.
+    const Perspective coefficients = perspective_between(corners, moved);
+    if (std::all_of(coefficients.begin(), coefficients.end(),
+                    [](double value) { return std::isfinite(value); }))
+      warp_perspective(canvas, coefficients, params_.border());
   }
 
  private:

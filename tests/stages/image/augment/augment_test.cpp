@@ -33,36 +33,42 @@ std::string with_its_params(const OperationType& type) {
   return texts.empty() ? type.name : concat("{", type.name, ": {", join(texts, ", "), "}}");
 }
 
-TEST(OperationsTest, ReadTheirInputAndNeverWriteIt) {
-  std::vector<std::uint8_t> picture(20 * 17 * 3);
+/// Runs every operation twice over pictures of this size, with results in `slot` where they fit.
+void run_all(PictureSize size, std::int64_t channels, std::vector<std::uint8_t> slot) {
+  std::vector<std::uint8_t> picture(static_cast<std::size_t>(size.pixels() * channels));
   for (std::size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<std::uint8_t>(7 * i);
   const std::vector<std::uint8_t> before = picture;
-  std::vector<std::uint8_t> slot(picture.size());
   for (const OperationType& type : operation_types()) {
     const std::string one = with_its_params(type);
-    const auto operations = made(concat("[", one, ", ", one, "]"));
-    for (const std::size_t room : {std::size_t{0}, slot.size()}) {
-      Canvas canvas;
-      canvas.begin(picture.data(), {20, 17}, 3, room == 0 ? nullptr : slot.data(), room);
-      Philox random(1, 2, 3, 4);
-      for (const auto& operation : operations) {
-        const PictureSize size = operation->size_of(canvas.size()).value();
-        operation->run(canvas, random);
-        EXPECT_EQ(canvas.size(), size) << type.name;
-      }
-      EXPECT_EQ(picture, before) << type.name;
+    Canvas canvas;
+    canvas.begin(picture.data(), size, channels, slot.empty() ? nullptr : slot.data(), slot.size());
+    Philox random(1, 2, 3, 4);
+    for (const auto& operation : made(concat("[", one, ", ", one, "]"))) {
+      const auto expected = operation->size_of(canvas.size());
+      if (!expected) continue;
+      operation->run(canvas, random);
+      EXPECT_EQ(canvas.size(), *expected) << type.name;
     }
+    EXPECT_EQ(picture, before) << type.name;
   }
+}
+
+TEST(OperationsTest, ReadPicturesOfAnySizeAndNeverWriteThem) {
+  for (const std::int64_t channels : {kGreyChannels, kRgbChannels})
+    for (const PictureSize size : {PictureSize{20, 17}, PictureSize{1, 1}, PictureSize{1, 9},
+                                   PictureSize{9, 1}, PictureSize{2, 2}, PictureSize{3, 5}})
+      for (const std::size_t room : {0, 7, 20 * 17 * 3})
+        run_all(size, channels, std::vector<std::uint8_t>(room));
 }
 
 TEST(OperationsTest, WhatFixesTheSizeDoesSoForEveryPicture) {
   const auto operations = made(
       "[{center_crop: {size: 9}}, {resize: {size: [4, 5]}}, {resize: {size: [4]}}, "
       "random_vertical_flip]");
-  EXPECT_TRUE(operations[0]->fixes_size());
-  EXPECT_TRUE(operations[1]->fixes_size());
-  EXPECT_FALSE(operations[2]->fixes_size());
-  EXPECT_FALSE(operations[3]->fixes_size());
+  EXPECT_EQ(operations[0]->fixed_size(), (PictureSize{9, 9}));
+  EXPECT_EQ(operations[1]->fixed_size(), (PictureSize{4, 5}));
+  EXPECT_FALSE(operations[2]->fixed_size() || operations[2]->keeps_size());
+  EXPECT_TRUE(!operations[3]->fixed_size() && operations[3]->keeps_size());
   EXPECT_EQ(operations[2]->size_of({10, 25}).value(), (PictureSize{4, 10}));
   EXPECT_EQ(operations[2]->size_of({25, 10}).value(), (PictureSize{10, 4}));
   const auto long_one = operations[2]->size_of({1, 16384});
@@ -85,6 +91,11 @@ Result<std::unique_ptr<StageHarness>> open_with(const std::string& operations,
                                              .inputs = {{"image", u8, std::move(shape)}}});
 }
 
+HostTensor grey(std::int64_t height, std::int64_t width) {
+  return host_tensor("image", {height, width, 1},
+                     std::vector<std::uint8_t>(static_cast<std::size_t>(height * width), 9));
+}
+
 std::string image_type_of(const std::string& operations) {
   auto stage = open_with(operations, {up_to(60), up_to(80), 3});
   return stage ? (*stage)->outputs().find("image")->text() : stage.error().message;
@@ -96,11 +107,25 @@ TEST(AugmentTest, PicturesOfSeveralSizesGetOneOrKeepTheirs) {
   EXPECT_EQ(image_type_of("[random_invert]"), "image u8[<=60, <=80, 3]");
   EXPECT_THAT(image_type_of("[random_invert, {resize: {size: [32]}}]"),
               HasSubstr("operation 2, resize: pictures of several sizes"));
+  EXPECT_THAT(image_type_of("[{resize: {size: [60]}}]"), HasSubstr("pictures of several sizes"));
+  EXPECT_THAT(image_type_of("[{pad: {padding: [1]}}]"), HasSubstr("pictures of several sizes"));
+  // Larger than the largest picture: none would fit. Behind a resize that depends on the picture
+  // nobody knows.
+  EXPECT_THAT(image_type_of("[{random_crop: {size: 90}}]"), HasSubstr("does not fit into 60 x 80"));
+  EXPECT_THAT(image_type_of("[{gaussian_blur: {kernel_size: 201}}]"),
+              HasSubstr("needs pictures of at least 101 x 101 pixels"));
+  EXPECT_EQ(image_type_of("[{resize: {size: [300]}}, {random_crop: {size: 256}}]"),
+            "image u8[256, 256, 3]");
+  EXPECT_EQ(image_type_of("[{pad: {padding: [30]}}, {random_crop: {size: 90}}]"),
+            "image u8[90, 90, 3]");
 }
 
-HostTensor grey(std::int64_t height, std::int64_t width) {
-  return host_tensor("image", {height, width, 1},
-                     std::vector<std::uint8_t>(static_cast<std::size_t>(height * width), 9));
+TEST(AugmentTest, PicturesGrowOnTheWayToTheirSize) {
+  auto stage =
+      open_with("[{resize: {size: [300]}}, {random_crop: {size: 256}}]", {up_to(60), up_to(80), 1})
+          .value();
+  for (const std::int64_t width : {20, 30, 80})
+    EXPECT_EQ(stage->process({grey(20, width)}).value()["image"].shape, (Shape{256, 256, 1}));
 }
 
 TEST(AugmentTest, APictureThatIsTooSmallIsAnErrorOfItsSample) {
@@ -115,6 +140,7 @@ TEST(AugmentTest, APictureThatIsTooSmallIsAnErrorOfItsSample) {
   ASSERT_FALSE(empty);
   EXPECT_THAT(empty.error().message, HasSubstr("the picture is empty: [0, 7, 1]"));
   EXPECT_FALSE(open_with("[]", {8, 8, 4}));
+  EXPECT_FALSE(open_with("[{random_erasing: {value: [1, 2, 3]}}]", {8, 8, 1}));
 }
 
 TEST(AugmentTest, APictureThatKeepsItsSizeIsRagged) {
