@@ -38,10 +38,10 @@ class Writer:
     def _learn(self, kind, batch, types):
         """False: its keys are not for everybody."""
         names = list(batch) if kind is dict else None
+        if names and not all(type(name) in (str, int) for name in names):
+            return False  # True, say, which equals the 1 of the batch before
         if self._known == (kind, names, types):
             return True
-        if kind is dict and not all(type(name) in (str, int) for name in names):
-            return False
         self._known = kind, names, types
         self._places = struct.Struct(f"{len(types)}q")
         self._head = pickle.dumps((kind if kind in (list, tuple, dict) else None, names, [

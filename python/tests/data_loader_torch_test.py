@@ -1,6 +1,7 @@
 """brigade.DataLoader with torch: its order, its tensors, its generators."""
 
 import collections
+import http
 import json
 import sys
 import unittest
@@ -109,6 +110,14 @@ class Torch(unittest.TestCase):
         self.assertIs(first, second)
         with brigade.DataLoader(torch_sets.Views(2), None, num_workers=1) as loader:
             self.assertEqual(plain(list(loader)), plain(list(map(torch_sets.Views(2), range(2)))))
+
+    def test_keys_that_are_equal_are_told_apart(self):
+        one = torch.ones(2)
+        keys = [1, True, 1.0, 200, http.HTTPStatus.OK, "x", 0, False]
+        with brigade.DataLoader([{key: one} for key in keys], None, num_workers=1,
+                                collate_fn=same) as loader:
+            got = [key for batch in loader for key in batch]
+        self.assertEqual([(type(key), key) for key in got], [(type(key), key) for key in keys])
 
     def test_default_collate_is_in_place(self):
         with brigade.DataLoader(torch_sets.Stacked(8), 4, num_workers=1) as loader:
