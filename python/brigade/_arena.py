@@ -7,7 +7,8 @@ import struct
 
 from . import _brigade
 
-STRIDE = 1 << 34  # of blocks in the file, which is sparse: the most bytes of a batch
+STRIDE = 1 << 34  # of blocks in the file, which is sparse: the most bytes of a batch, together with
+_RESERVE = 1 << 20  # for the error of one that is larger
 _BLOCKS_MAX = 1 << 27
 _SIZE_LEAST = 1 << 20
 _PAGES_KEPT = 1 << 20  # that a block may keep beyond what the last batch took
@@ -107,14 +108,25 @@ class Room:
         self.at = begin
         self._mappings = [blocks.mapping(offset, begin)]
         self.lent, self._returned = 0, []
+        self._reserve = _RESERVE
 
     def take(self, size, alignment=64):
-        """(mapping, position in the block) of so many bytes."""
+        """(mapping, position in the block) of so many bytes. MemoryError: nothing is taken."""
         position = -(-self.at // alignment) * alignment
-        self.at = position + size
-        if self.at > self._mappings[-1].size:
-            self._mappings.append(self._blocks.mapping(self._offset, self.at))
+        end = position + size
+        if end > STRIDE - self._reserve:
+            raise MemoryError(f"a batch of {end} bytes or more: one may have "
+                              f"{STRIDE - self._reserve}; take a smaller batch_size, or smaller "
+                              "types (float16, uint8) that the loop converts")
+        if end > self._mappings[-1].size:
+            self._mappings.append(self._blocks.mapping(self._offset, end))
+        self.at = end
         return self._mappings[-1], position
+
+    def open_reserve(self):
+        """For an error. It stands behind what the batch has taken: somebody may hold that, and the
+        program gives memory back as far as the end of what was written."""
+        self._reserve = 0
 
     def lend(self, size):
         """Memory for a tensor that is made in place, as a buffer."""
@@ -161,8 +173,6 @@ class Blocks:
         self._size = _SIZE_LEAST
 
     def mapping(self, offset, size):
-        if size > STRIDE:
-            raise MemoryError(f"a batch of {size} bytes: expected at most {STRIDE}")
         found = self._maps.pop(offset, None)
         if found is None or found.size < size:
             while self._size < size:

@@ -117,6 +117,7 @@ class Server:
             except StopIteration:
                 return (ENDED, *_written(room, loaded.state()))
         except Exception as error:
+            room.open_reserve()
             return (ERROR, *_written(room, Failure.of(error, self._replica)))
 
     def _load(self, task):

@@ -16,8 +16,8 @@ import warnings
 
 import brigade
 import data_sets
-from data_sets import (Array, Counted, CountsEpochs, Failing, Hungry, Numbers, OwnIterator, Parts,
-                       Random, Resumable, Sizes, Threes, Who, told)
+from data_sets import (Array, Counted, CountsEpochs, Failing, Hungry, Large, Numbers, OwnIterator,
+                       Parts, Random, Resumable, Sizes, Threes, Who, at_most_4_mib, told)
 from graphs import workers
 NUMPY = importlib.util.find_spec("numpy") is not None
 
@@ -253,6 +253,14 @@ class Mistakes(unittest.TestCase):
             with open_loader(Failing(4, at=1, how="odd"), num_workers=count) as loader:
                 with self.assertRaisesRegex(data_sets.Odd if count == 0 else RuntimeError, "Odd"):
                     list(loader)
+
+    def test_a_batch_that_is_too_large_says_so(self):
+        with open_loader(Large(4), 1, num_workers=1, worker_init_fn=at_most_4_mib) as loader:
+            iterator = iter(loader)
+            sizes = [len(next(iterator)[0]) for _ in range(2)]
+            with self.assertRaisesRegex(MemoryError, "one may have 3145728; take a smaller batch"):
+                next(iterator)
+            self.assertEqual([*sizes, len(next(iterator)[0])], 3 * [100000])
 
     def test_stop_iteration_of_a_dataset_ends_no_epoch_in_silence(self):
         for count in (0, 2):

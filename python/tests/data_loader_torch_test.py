@@ -16,7 +16,7 @@ except ImportError:
 import brigade
 from brigade._data_layout import Reader
 from data_loader_test import plain
-from data_sets import Numbers, Random, same
+from data_sets import Numbers, Random, at_most_4_mib, same
 
 
 def open_loader(dataset, **options):
@@ -126,6 +126,15 @@ class Torch(unittest.TestCase):
         batches[1]["x"].zero_()  # it is the loop's
         self.assertEqual(batches[0]["x"][:, 0].tolist(), [0, 1, 2, 3])
         self.assertEqual(batches[0]["names"], ["0", "1", "2", "3"])
+
+    def test_a_batch_that_is_too_large_says_so(self):
+        for options in ({"batch_size": None, "collate_fn": same}, {"batch_size": 2}):
+            with brigade.DataLoader(torch_sets.Full(4), num_workers=1,
+                                    worker_init_fn=at_most_4_mib, **options) as loader:
+                iterator = iter(loader)
+                for _ in range(2):
+                    with self.assertRaisesRegex(MemoryError, "take a smaller batch_size"):
+                        next(iterator)
 
     def test_what_a_worker_keeps_is_nobody_else_s(self):
         with brigade.DataLoader(torch_sets.Stacked(40), 2, num_workers=1,

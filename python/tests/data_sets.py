@@ -94,6 +94,19 @@ class Loud(Numbers):
         return i
 
 
+class Large(Numbers):
+    """Samples of a size that fits, but for one of them."""
+
+    def __getitem__(self, i):
+        return bytearray(100000 << (7 if i == 2 else 0))
+
+
+def at_most_4_mib(worker):
+    """A batch, instead of 16 GiB."""
+    from brigade import _arena
+    _arena.STRIDE = 4 << 20
+
+
 class Counted(Numbers):
     calls, told = 0, None
 

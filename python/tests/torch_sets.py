@@ -10,6 +10,13 @@ class Stacked(Numbers):
         return {"x": torch.full((300,), float(i)), "names": str(i)}
 
 
+class Full(Numbers):
+    """Tensors that take a block until less is left than an error takes."""
+
+    def __getitem__(self, i):
+        return [torch.zeros(1 << size, dtype=torch.uint8) for size in (20, 20, *range(20, 5, -1))]
+
+
 class Views(Numbers):
     """Of other contents than their memory, or in another order."""
 
