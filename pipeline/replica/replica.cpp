@@ -110,7 +110,7 @@ struct Replica::State {
   Result<void> open_producer();
   Result<void> count_skipped(const Subset& subset);
   Result<void> check_size() const;
-  Result<void> check_fingerprint(std::uint64_t found) const;
+  Result<void> check_fingerprint(std::uint64_t fingerprint) const;
   bool running() const;
   Result<std::shared_ptr<Producer>> open_source(const PlanStage& source) const;
   void prepare_loop();
@@ -187,14 +187,15 @@ Result<void> Replica::State::check_size() const {
 }
 
 /// The same for what its samples are. The first replica that opens says it for all.
-Result<void> Replica::State::check_fingerprint(std::uint64_t found) const {
+Result<void> Replica::State::check_fingerprint(std::uint64_t fingerprint) const {
   const std::uint64_t resumed = context.resumed().fingerprint;
-  if (resumed != 0 && found != 0 && resumed != found)
+  if (resumed != 0 && fingerprint != 0 && resumed != fingerprint)
     return Error{
         "its source has other samples now than at the checkpoint; bring them back, or begin anew"};
   std::uint64_t first = 0;
   auto& word = context.words().fingerprint->value;
-  if (found == 0 || word.compare_exchange_strong(first, found) || first == found) return {};
+  if (fingerprint == 0 || word.compare_exchange_strong(first, fingerprint) || first == fingerprint)
+    return {};
   return Error{running()
                    ? "its source has other samples now than when the run began; did its files "
                      "change while the run went on?"

@@ -129,7 +129,7 @@ Contract<AugmentListParams> augment_contract() {
               "order of height, width and channels in the result")
       .param("mean", &Params::mean, -kScaleMax, kScaleMax, "one number, or one for each channel")
       .param("std", &Params::std, 1 / kScaleMax, kScaleMax, "one number, or one for each channel")
-      .input("image", {DType::u8}, {any_size, any_size, any_size}, "HWC")
+      .input("image", {DType::u8}, {any_size, any_size, up_to(kRgbChannels)}, "HWC")
       .rest_passes()
       .draws([](const Params& params) {
         const auto operations = make_operations(params.operations);
