@@ -41,7 +41,7 @@ HostTensor host_tensor(std::string name, const Shape& shape, const std::vector<T
   BRIGADE_CHECK(static_cast<std::size_t>(shape.elements()) == values.size(), name, values.size());
   HostTensor out{std::move(name), dtype_of<T>(), shape, {}};
   out.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(out.bytes.data(), values.data(), out.bytes.size());
+  if (!values.empty()) std::memcpy(out.bytes.data(), values.data(), out.bytes.size());
   return out;
 }
 
