@@ -10,8 +10,9 @@ import sys
 def _is_plain(tensor, torch):
     """Of numbers that lie in the memory of the CPU, one behind the other."""
     return (type(tensor) is torch.Tensor and tensor.is_cpu and tensor.layout is torch.strided
-            and tensor.is_contiguous() and not (tensor.requires_grad or tensor.is_conj()
-                                                or tensor.is_neg() or tensor.is_quantized))
+            and not tensor.is_nested and tensor.is_contiguous()
+            and not (tensor.requires_grad or tensor.is_conj() or tensor.is_neg()
+                     or tensor.is_quantized))
 
 
 class Writer:
@@ -29,9 +30,10 @@ class Writer:
             return None
         types = [(one.dtype, one.shape) for one in tensors]
         sizes = [one.numel() * one.element_size() for one in tensors]
-        if not all(sizes) or not self._learn(kind, batch, types):
+        addresses = [one.data_ptr() for one in tensors]  # 0 of zeros that torch does not store
+        if not all(sizes) or not all(addresses) or not self._learn(kind, batch, types):
             return None
-        places = [room.place(one, one.data_ptr(), size) for one, size in zip(tensors, sizes)]
+        places = [room.place(*one) for one in zip(tensors, addresses, sizes)]
         table = room.write(self._places.pack(*places), self._head)
         return table, len(places), len(self._head), room.at
 

@@ -33,20 +33,29 @@ class NotPicklable(TypeError):
 _addresses = {}  # of tensors, by their PickleBuffer's id, while something is pickled
 
 
-def _tensor_of(buffer, dtype, shape, requires_grad):
+def _tensor_of(buffer, dtype, shape, strides, requires_grad):
+    """`strides`: None where the elements lie in their order."""
     import torch
     dtype = getattr(torch, dtype)
     if 0 in shape:
         made = torch.empty(shape, dtype=dtype)
     else:
-        made = torch.frombuffer(buffer, dtype=dtype).view(shape)
+        made = torch.frombuffer(buffer, dtype=dtype)
+        made = made.view(shape) if strides is None else made.as_strided(shape, strides)
     return made.requires_grad_() if requires_grad else made
+
+
+def _is_permuted(tensor):
+    """Whether its memory is whole, in another order (channels_last, a transpose)."""
+    strides = tensor.stride()
+    return tensor.permute(sorted(range(len(strides)), key=lambda i: -strides[i])).is_contiguous()
 
 
 def _reduce_tensor(tensor, torch):
     """Of a plain tensor in the memory of the CPU; others are pickled as torch does. What most
     tensors do not need is not called: a batch has emptied the caches of such calls' code."""
-    if tensor.layout is not torch.strided or not tensor.is_cpu or tensor.is_quantized:
+    if tensor.layout is not torch.strided or not tensor.is_cpu or tensor.is_quantized or \
+            tensor.is_nested:
         return _ITS_OWN_WAY
     plain, needs_grad = tensor, tensor.requires_grad
     if needs_grad:
@@ -56,13 +65,21 @@ def _reduce_tensor(tensor, torch):
         plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
+    strides = None
     if not plain.is_contiguous():
-        plain = plain.contiguous()
+        if _is_permuted(plain):
+            strides = plain.stride()
+        else:
+            plain = plain.contiguous()
     size = plain.numel() * plain.element_size()
     address = plain.data_ptr() if size else 0
+    if size and not address:  # zeros that torch does not store
+        plain = plain.clone()
+        address = plain.data_ptr()
     buffer = pickle.PickleBuffer(Lease(plain, address, size))
     _addresses[id(buffer)] = address
-    return _tensor_of, (buffer, str(plain.dtype)[len("torch."):], tuple(plain.shape), needs_grad)
+    return _tensor_of, (buffer, str(plain.dtype)[len("torch."):], tuple(plain.shape), strides,
+                        needs_grad)
 
 
 def _reduce(thing):

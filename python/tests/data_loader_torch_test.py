@@ -5,6 +5,7 @@ import http
 import json
 import sys
 import unittest
+import warnings
 from unittest import mock
 
 try:
@@ -14,6 +15,7 @@ except ImportError:
     torch = None
 
 import brigade
+from brigade import _data_layout, _pickling
 from brigade._data_layout import Reader
 from data_loader_test import plain
 from data_sets import Numbers, Random, at_most_4_mib, same
@@ -87,6 +89,32 @@ class Torch(unittest.TestCase):
                               other.layout))
             self.assertTrue(torch.equal(one.to_dense() if one.is_sparse else one,
                                         other.to_dense() if other.is_sparse else other))
+
+    def test_an_order_in_memory_is_kept(self):
+        images = torch.arange(48.0).view(2, 2, 3, 4)
+        kept = [images.to(memory_format=torch.channels_last), images.transpose(1, 3),
+                images[:1].permute(3, 0, 2, 1)]
+        others = [images[:, :, ::2], images[..., :1].expand(2, 2, 3, 4)]  # with gaps, or none
+        with brigade.DataLoader(kept + others, None, num_workers=1, collate_fn=same) as loader:
+            got = list(loader)
+        for one, other in zip(kept + others, got, strict=True):
+            self.assertTrue(torch.equal(one, other))
+        self.assertEqual([one.stride() for one in kept], [one.stride() for one in got[:3]])
+        self.assertTrue(got[0].is_contiguous(memory_format=torch.channels_last))
+        self.assertTrue(all(one.is_contiguous() for one in got[3:]))
+
+    def test_zeros_that_are_not_stored(self):
+        with brigade.DataLoader(torch_sets.Zeros(2), None, num_workers=1) as loader:
+            for batch in loader:
+                self.assertEqual(batch.tolist(), 2 * [3 * [0.0]])
+                batch.add_(1)  # which torch refuses of what has no memory
+
+    def test_nested_tensors_go_torch_s_own_way(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a prototype
+            nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+        self.assertFalse(_data_layout._is_plain(nested, torch))
+        self.assertIs(_pickling._reduce_tensor(nested, torch), _pickling._ITS_OWN_WAY)
 
     def test_batches_of_plain_tensors_are_not_pickled(self):
         one, other = torch.arange(6.0).view(2, 3), torch.tensor(3.5)

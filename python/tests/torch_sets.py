@@ -10,6 +10,13 @@ class Stacked(Numbers):
         return {"x": torch.full((300,), float(i)), "names": str(i)}
 
 
+class Zeros(Numbers):
+    """That torch does not store, in the order of memory and in another."""
+
+    def __getitem__(self, i):
+        return [torch._efficientzerotensor((2, 3)), torch._efficientzerotensor((3, 2)).T][i]
+
+
 class Full(Numbers):
     """Tensors that take a block until less is left than an error takes."""
 
