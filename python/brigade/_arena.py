@@ -27,6 +27,11 @@ def memory_file(name, size):
     return descriptor
 
 
+def is_much_less(size, before):
+    """Whether a batch of so many bytes lets a block give memory back."""
+    return before > 2 * size + _PAGES_KEPT
+
+
 class Arena:
     """Of the program; with the GIL each call is one step, so that it needs no lock."""
 
@@ -87,7 +92,7 @@ class Arena:
     def _sort_out(self):
         while self._returned:
             block = self._returned.pop()
-            if self._end[block] > 2 * self._last + _PAGES_KEPT:
+            if is_much_less(self._last, self._end[block]):
                 self._trim(block, self._last)
             self._warm.append(block)
         while len(self._warm) > self._warm_max:

@@ -146,6 +146,7 @@ class InWorkers(Epoch):
         self._done = [False] * loader.num_workers
         self._worker = at.worker  # whose turn it is
         loader._live.add(self._key)
+        loader._changes.begin(loader.num_workers)
         self._feed()
 
     def _draw_seed(self, state):

@@ -6,6 +6,45 @@ import pickle
 import struct
 import sys
 
+from ._arena import is_much_less
+from ._log import logger
+
+
+class Changes:
+    """Of batches' shapes and sizes in an epoch, in the program: a DataLoader says once that they
+    cost something. A last batch may be short, with several workers one of each."""
+
+    SHAPES_MAX = 1  # from one batch to the next, in an epoch, without a word
+
+    def __init__(self):
+        self._said = False
+        self.begin(1)
+
+    def begin(self, workers):
+        """An epoch."""
+        self._shapes, self._sizes, self._sizes_max = 0, 0, workers
+        self._batches, self._last = 0, 0
+
+    def shape(self):
+        """Of a tensor, in a dimension other than the first, since the batch before."""
+        self._shapes += self._batches > 1
+        self._say()
+
+    def size(self, size):
+        """Bytes of a batch: of each one, before it is read."""
+        self._batches += 1
+        self._sizes += is_much_less(size, self._last)
+        self._last = size
+        self._say()
+
+    def _say(self):
+        if self._said or (self._shapes <= self.SHAPES_MAX and self._sizes <= self._sizes_max):
+            return
+        self._said = True
+        logger.warning("batches of the DataLoader change their shapes: the layout of such a batch "
+                       "is sent anew, and one that is larger than those before takes new memory; "
+                       "batches that are padded to one size, or to like sizes, avoid that")
+
 
 def _is_plain(tensor, torch):
     """Of numbers that lie in the memory of the CPU, one behind the other."""
@@ -54,8 +93,10 @@ class Writer:
 class Reader:
     """In the program."""
 
-    def __init__(self):
-        self._head = None
+    def __init__(self, changes):
+        self._changes = changes
+        self._head = self._kind = self._names = None
+        self._types = []
 
     def read(self, buffer, table, entries, head, end):
         """The batch, whose tensors are the buffer."""
@@ -73,6 +114,8 @@ class Reader:
         return self._kind(tensors)
 
     def _learn(self, torch, head):
+        before = self._kind, self._names, [dtype for dtype, _, _ in self._types]
+        shapes = [shape[1:] for _, _, shape in self._types]
         self._kind, self._names, types = pickle.loads(head)
         self._types = []
         for dtype, shape in types:
@@ -81,3 +124,6 @@ class Reader:
                 count *= size
             self._types.append((getattr(torch, dtype), count, shape))
         self._head = head
+        if before == (self._kind, self._names, [dtype for dtype, _, _ in self._types]) and \
+                shapes != [shape[1:] for _, _, shape in self._types]:
+            self._changes.shape()

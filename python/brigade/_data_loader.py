@@ -10,6 +10,7 @@ import weakref
 from . import _data_states
 from ._data_epochs import Here, InWorkers
 from ._data_fetch import needs_torch
+from ._data_layout import Changes
 from ._data_pool import Pool
 
 _SET_ONCE = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
@@ -94,6 +95,7 @@ class DataLoader:
         self._last = None  # with persistent_workers, that epoch's iterator, as a weak reference
         self._epoch, self._base_seed, self._key = 0, None, None  # of persistent workers
         self._live = set()  # keys of iterators that have tasks
+        self._changes = Changes()
         self._lock = threading.RLock()
         self._initialized = True
 
@@ -202,7 +204,8 @@ class DataLoader:
         if self._pool is not None and not self._pool.is_usable():
             self._pool = None
         if self._pool is None:
-            self._pool = Pool(self.num_workers, self.prefetch_factor, self._iterable)
+            self._pool = Pool(self.num_workers, self.prefetch_factor, self._iterable,
+                              self._changes)
         return self._pool
 
     def _seed(self):
@@ -227,11 +230,12 @@ class DataLoader:
         self.close()
 
     def __getstate__(self):
-        left = ("_pool", "_payload", "_last", "_lock", "_live", "_base_seed")
+        left = ("_pool", "_payload", "_last", "_lock", "_live", "_base_seed",
+                "_changes")
         return {**self.__dict__, **dict.fromkeys(left)}
 
     def __setstate__(self, state):
-        self.__dict__.update(state, _lock=threading.RLock(), _live=set())
+        self.__dict__.update(state, _lock=threading.RLock(), _live=set(), _changes=Changes())
 
     # --- positions --------------------------------------------------------------------------------
 

@@ -141,7 +141,7 @@ class Pool:
     """Workers, and their tasks in order. Several iterators may have tasks in it: a batch is given
     to whom it belongs."""
 
-    def __init__(self, workers, prefetch, fixed):
+    def __init__(self, workers, prefetch, fixed, changes):
         self.process = os.getpid()
         self._lock = threading.RLock()
         self.workers, self._fixed = workers, fixed
@@ -153,7 +153,7 @@ class Pool:
         self._input = self._run._run.input("tasks")
         self._output = self._run._run.output("batches")
         self._tasks = collections.deque()  # in their order
-        self._tensors = Reader()
+        self._tensors, self._changes = Reader(changes), changes
         self._failed = False
 
     def is_usable(self):
@@ -232,6 +232,8 @@ class Pool:
         if answer[5] & KEPT:
             self._arena.lose(block)
             lease = bytearray(lease)
+        if kind in (TENSORS, BATCH):
+            self._changes.size(end)
         if kind == TENSORS:
             return self._tensors.read(lease, table, entries, head, end), None
         view = memoryview(lease)

@@ -4,6 +4,7 @@ import collections
 import gc
 import importlib.util
 import json
+import logging
 import os
 import random
 import signal
@@ -17,7 +18,7 @@ import warnings
 import brigade
 import data_sets
 from data_sets import (Array, Counted, CountsEpochs, Failing, Hungry, Large, Numbers, OwnIterator,
-                       Parts, Random, Resumable, Sizes, Threes, Who, at_most_4_mib, told)
+                       Parts, Random, Resumable, Sizes, SizesOf, Threes, Who, at_most_4_mib, told)
 from graphs import workers
 NUMPY = importlib.util.find_spec("numpy") is not None
 
@@ -93,6 +94,17 @@ class Epochs(unittest.TestCase):
         expected = whole(Sizes(60), 3)
         self.assertGreater(max(len(one) for batch in expected for one in batch), 1 << 17)
         self.assertEqual(whole(Sizes(60), 3, num_workers=2), expected)
+
+    def test_what_changing_sizes_cost_is_said_once(self):
+        large = 3 << 20
+        for lines, sizes in ((1, [large, 1] * 4), (0, [large] * 7 + [1]), (0, [100, 1] * 4)):
+            with open_loader(SizesOf(sizes), 1, num_workers=1) as loader, \
+                    self.assertLogs("brigade", "WARNING") as log:
+                logging.getLogger("brigade").warning("at least one line")
+                for _ in range(3):
+                    self.assertEqual([len(batch[0]) for batch in loader], sizes)
+            self.assertEqual(sum("change their shapes" in line for line in log.output), lines)
+            self.assertEqual(len(log.output), lines + 1)
 
     def test_getitems_is_asked_for_whole_batches(self):
         self.assertEqual(whole(Threes(), 3, num_workers=1), [[0, 10, 20], [30, 40, 50], [60]])

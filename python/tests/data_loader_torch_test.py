@@ -3,6 +3,7 @@
 import collections
 import http
 import json
+import logging
 import sys
 import unittest
 import warnings
@@ -154,6 +155,20 @@ class Torch(unittest.TestCase):
         batches[1]["x"].zero_()  # it is the loop's
         self.assertEqual(batches[0]["x"][:, 0].tolist(), [0, 1, 2, 3])
         self.assertEqual(batches[0]["names"], ["0", "1", "2", "3"])
+
+    def test_what_changing_shapes_cost_is_said_once(self):
+        fixed, short = torch.ones(4, 3), torch.ones(1, 3)
+        changing = [torch.ones(4, size) for size in (3, 5, 4)]
+        for lines, batches in ((1, changing * 3), (0, [fixed, fixed, short]),
+                               (0, [fixed, changing[1], changing[1], changing[2].int()])):
+            with brigade.DataLoader(batches, None, num_workers=1, collate_fn=same) as loader, \
+                    self.assertLogs("brigade", "WARNING") as log:
+                logging.getLogger("brigade").warning("at least one line")
+                for _ in range(2):
+                    for one, other in zip(batches, loader, strict=True):
+                        self.assertEqual(plain(one), plain(other))
+            self.assertEqual(sum("change their shapes" in line for line in log.output), lines)
+            self.assertEqual(len(log.output), lines + 1)
 
     def test_a_batch_that_is_too_large_says_so(self):
         for options in ({"batch_size": None, "collate_fn": same}, {"batch_size": 2}):

@@ -94,6 +94,17 @@ class Loud(Numbers):
         return i
 
 
+class SizesOf(Numbers):
+    """Bytes: of the i-th sample so many."""
+
+    def __init__(self, sizes):
+        super().__init__(len(sizes))
+        self.sizes = sizes
+
+    def __getitem__(self, i):
+        return bytearray(self.sizes[i])
+
+
 class Large(Numbers):
     """Samples of a size that fits, but for one of them."""
 
