@@ -135,6 +135,17 @@ Result<std::vector<std::string>> expand_all_braces(const std::vector<std::string
 
 bool is_wildcard(std::string_view name) { return name.find_first_of(kWildcards) != name.npos; }
 
+std::string literal_wildcard(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    if (kWildcards.find(c) != kWildcards.npos)
+      out += concat('[', c, ']');
+    else
+      out += c == '\\' ? "\\\\" : std::string(1, c);
+  }
+  return out;
+}
+
 std::string folder_of_wildcard(std::string_view path) {
   const std::string_view before = path.substr(0, path.find_first_of(kWildcards));
   const std::size_t slash = before.rfind('/');

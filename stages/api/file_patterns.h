@@ -34,6 +34,9 @@ BRIGADE_API Result<std::vector<std::string>> expand_all_braces(
 /// Whether a name has `*`, `?` or `[`, which stand for what is there.
 BRIGADE_API bool is_wildcard(std::string_view name);
 
+/// A pattern of wildcards that stands for this path alone. Braces have no such form.
+BRIGADE_API std::string literal_wildcard(std::string_view path);
+
 /// The folder above the first part of a path that has a wildcard: "/data/a" of "/data/a/x-*/b".
 BRIGADE_API std::string folder_of_wildcard(std::string_view path);
 

@@ -8,6 +8,9 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "base/printable.h"
+#include "pipeline/config/yaml/yaml_writer.h"
+#include "stages/api/file_patterns.h"
 
 namespace brigade {
 namespace {
@@ -17,7 +20,7 @@ constexpr std::string_view kHead = R"(@about@
 #   brigade plan @name@.yaml      what will run, and what it takes
 #   brigade run @name@.yaml
 brigade: 1                    # version of this language
-name: @name@
+name: @quoted@
 seed: 7                       # the same samples and random numbers in every run
 epochs: 3
 )";
@@ -29,7 +32,7 @@ stages:
     producer: idx_images
     shuffle: true               # a new order in every epoch
     params:
-      images: ${data}/@images@
+      images: @images@
 @labels@
   augment:
     transform: augment_image
@@ -40,12 +43,12 @@ stages:
     on_error: {skip: 10}        # or stop (the default)
 )";
 
-constexpr std::string_view kIdxLabels = "      labels: ${data}/@labels@\n";
+constexpr std::string_view kIdxLabels = "      labels: @labels@\n";
 
 constexpr std::string_view kIdxTest = R"(
   test_images:
     producer: idx_images
-    params: {images: "${data}/@images@", labels: "${data}/@labels@"}
+    params: {images: @images@, labels: @labels@}
     batch: 256
 )";
 
@@ -138,47 +141,81 @@ constexpr std::string_view kTrainAndTest = R"(
     params: {model: small_cnn, @classes@optimizer: sgd, lr: 0.05}
 )";
 
-// The text with each @key@ replaced.
+// The text with each @key@ replaced, once: what a value holds is no key.
 std::string filled(std::string_view text,
                    std::initializer_list<std::pair<std::string_view, std::string>> values) {
-  std::string out(text);
-  for (const auto& [key, value] : values) {
-    const std::string mark = concat('@', key, '@');
-    for (auto at = out.find(mark); at != out.npos; at = out.find(mark, at + value.size())) {
-      out.replace(at, mark.size(), value);
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t at = std::min(text.find('@'), text.size());
+    out += text.substr(0, at);
+    text.remove_prefix(at);
+    const auto* const value =
+        std::find_if(values.begin(), values.end(), [text](const auto& candidate) {
+          return text.starts_with(concat('@', candidate.first, '@'));
+        });
+    if (value != values.end()) {
+      out += value->second;
+      text.remove_prefix(value->first.size() + 2);
+    } else if (!text.empty()) {
+      out += text.front();
+      text.remove_prefix(1);
     }
   }
   return out;
+}
+
+// The one way of a name into the YAML: reading it gives these bytes back, whatever they are, as
+// long as they are UTF-8 (unwritable() of graph_template.h). `$` would begin a variable, and YAML
+// takes two of the code points that are no characters only escaped.
+std::string text_of(std::string_view name) {
+  std::string out = quote(quote_dollars(name));
+  for (const char* const last : {"\xBE", "\xBF"}) {
+    const std::string raw = concat("\xEF\xBF", last);
+    const std::string_view escaped = *last == '\xBE' ? "\\ufffe" : "\\uffff";
+    for (auto at = out.find(raw); at != out.npos; at = out.find(raw, at))
+      out.replace(at, raw.size(), escaped);
+  }
+  return out;
+}
+
+// The way of a name into a comment, which nobody reads back.
+std::string comment_of(std::string_view name) {
+  const std::string quoted = text_of(name);
+  const bool plain = quoted.size() == name.size() + 2;
+  return plain ? std::string(name) : quoted;
+}
+
+std::string path_of(const std::string& name) {
+  return name.empty() ? "\"${data}\"" : concat("\"${data}/", text_of(name).substr(1));
 }
 
 std::string idx_text(const FoundData& data, bool can_train) {
   const bool labelled = !data.labels.empty();
   const bool train = can_train && labelled;
   const bool test = train && !data.test_images.empty() && !data.test_labels.empty();
-  const std::string labels = labelled ? filled(kIdxLabels, {{"labels", data.labels}}) : "";
-  std::string text =
-      filled(kIdx, {{"folder", quote(data.folder)}, {"images", data.images}, {"labels", labels}});
+  const std::string labels = labelled ? filled(kIdxLabels, {{"labels", path_of(data.labels)}}) : "";
+  std::string text = filled(
+      kIdx,
+      {{"folder", text_of(data.folder)}, {"images", path_of(data.images)}, {"labels", labels}});
   if (test) {
-    text += filled(kIdxTest, {{"images", data.test_images}, {"labels", data.test_labels}});
+    text += filled(kIdxTest,
+                   {{"images", path_of(data.test_images)}, {"labels", path_of(data.test_labels)}});
   }
   if (!train) return text + filled(kCount, {{"from", "augment"}});
   return text + filled(test ? kTrainAndTest : kTrain,
                        {{"train", "augment"}, {"test", "test_images"}, {"classes", ""}});
 }
 
-std::string path_of(const std::string& name) {
-  return quote(name.empty() ? "${data}" : concat("${data}/", name));
-}
-
 std::string classes_text(const FoundData& data, bool can_train) {
   constexpr std::size_t kLabelsShown = 5;
   std::string labels;
   for (std::size_t i = 0; i < std::min(data.classes.size(), kLabelsShown); ++i)
-    labels += concat(" ", i, " ", data.classes[i], i + 1 < data.classes.size() ? "," : "");
+    labels +=
+        concat(" ", i, " ", comment_of(data.classes[i]), i + 1 < data.classes.size() ? "," : "");
   if (data.classes.size() > kLabelsShown) labels += " ...";
-  std::string text =
-      filled(kImages,
-             {{"folder", quote(data.folder)}, {"labels", labels}, {"train", path_of(data.train)}});
+  std::string text = filled(
+      kImages,
+      {{"folder", text_of(data.folder)}, {"labels", labels}, {"train", path_of(data.train)}});
   if (!can_train) return text + filled(kCount, {{"from", "decode"}});
   const bool test = !data.test.empty();
   if (test) text += filled(kTestImages, {{"test", path_of(data.test)}});
@@ -189,18 +226,32 @@ std::string classes_text(const FoundData& data, bool can_train) {
                                                 {"classes", concat("classes: ", classes, ", ")}});
 }
 
+// The graph's name, without quotes where YAML takes it for what it is.
+std::string name_of(const std::string& name) {
+  const bool letters = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+  const bool null = name == "null" || name == "Null" || name == "NULL";
+  return letters && !null && !name.starts_with('-') ? name : text_of(name);
+}
+
 std::string param_line(std::string_view name, std::string_view value) {
   return concat("      ", name, ": ", value, '\n');
 }
 
 std::string shards_text(const FoundData& data) {
-  std::string params = param_line("shards", path_of(data.train));
-  if (!data.image.empty()) params += param_line("image", concat('[', quote(data.image), ']'));
+  const bool archives = is_wildcard(data.train);
+  const bool wildcard = archives || is_wildcard(data.folder);
+  const std::string folder = wildcard ? literal_wildcard(data.folder) : data.folder;
+  std::string params = param_line(
+      "shards", path_of(wildcard && !archives ? literal_wildcard(data.train) : data.train));
+  if (!data.image.empty()) params += param_line("image", concat('[', text_of(data.image), ']'));
   if (data.label != "cls")
-    params += param_line("label", data.label.empty() ? "none" : quote(data.label));
+    params += param_line("label", data.label.empty() ? "none" : text_of(data.label));
   if (!data.label_field.empty()) params += param_line("label_field", data.label_field);
   return filled(kListed,
-                {{"folder", quote(data.folder)}, {"producer", "tar_shards"}, {"params", params}}) +
+                {{"folder", text_of(folder)}, {"producer", "tar_shards"}, {"params", params}}) +
          filled(kCount, {{"from", "decode"}});
 }
 
@@ -209,32 +260,33 @@ std::string table_params(const FoundData& data) {
   if (!data.header) params += param_line("header", "false");
   if (data.separator == "\t") params += param_line("separator", R"("\t")");
   if (data.separator == ";" || data.separator == " ")
-    params += param_line("separator", quote(data.separator));
+    params += param_line("separator", text_of(data.separator));
   return params;
 }
 
 std::string list_text(const FoundData& data) {
-  std::string params = table_params(data) + param_line("path", quote(data.image));
-  params += param_line("label", data.label.empty() ? "none" : quote(data.label));
+  std::string params = table_params(data) + param_line("path", text_of(data.image));
+  params += param_line("label", data.label.empty() ? "none" : text_of(data.label));
   if (data.label_is_name) params += param_line("labels", "names");
   if (!data.root.empty()) params += param_line("root", path_of(data.root));
-  return filled(kListed,
-                {{"folder", quote(data.folder)}, {"producer", "image_list"}, {"params", params}}) +
+  return filled(
+             kListed,
+             {{"folder", text_of(data.folder)}, {"producer", "image_list"}, {"params", params}}) +
          filled(kCount, {{"from", "decode"}});
 }
 
 std::string numbers_text(const FoundData& data) {
   std::vector<std::string> features;
-  for (const std::string& name : data.features) features.push_back(quote(name));
+  for (const std::string& name : data.features) features.push_back(text_of(name));
   const std::string vector = concat("features: [", join(features, ", "), "]");
   const std::string label =
       data.label.empty() ? ""
-                         : concat(vector.size() == 12 ? "" : ", ", "label: ", quote(data.label));
+                         : concat(vector.size() == 12 ? "" : ", ", "label: ", text_of(data.label));
   std::string params = table_params(data);
   params += param_line("columns", concat('{', vector, label, '}'));
   if (!label.empty())
     params += param_line("dtypes", data.label_is_name ? "{label: text}" : "{label: i64}");
-  return filled(kNumbers, {{"folder", quote(data.folder)}, {"params", params}}) +
+  return filled(kNumbers, {{"folder", text_of(data.folder)}, {"params", params}}) +
          filled(kCount, {{"from", "rows"}});
 }
 
@@ -256,6 +308,22 @@ std::vector<std::string_view> types_for(FoundData::Kind kind) {
       return {"csv"};
   }
   return {};
+}
+
+std::string unwritable(const FoundData& data) {
+  std::vector<std::string_view> names{data.folder,      data.images, data.labels, data.test_images,
+                                      data.test_labels, data.train,  data.test,   data.image,
+                                      data.label,       data.table,  data.root};
+  names.insert(names.end(), data.features.begin(), data.features.end());
+  for (const std::string_view name : names)
+    for (std::size_t at = 0, length = 0; at < name.size(); at += length)
+      if (length = utf8_length(name, at); length == 0)
+        return concat("the name ", quote(name), " is not UTF-8, which a YAML has to be; rename it");
+  for (const std::string& name : {data.folder, data.train})
+    if (data.kind == FoundData::Kind::shards && name.find('{') != name.npos)
+      return concat("the name ", quote(name),
+                    " has a {, with which `shards:` begins a list of names; rename it");
+  return "";
 }
 
 std::string found_text(const FoundData& data) {
@@ -285,7 +353,7 @@ std::string found_text(const FoundData& data) {
 
 std::string graph_template(const std::string& name, const FoundData& data, bool can_train) {
   const auto head = [&name](const std::string& about) {
-    return filled(kHead, {{"name", name}, {"about", about}});
+    return filled(kHead, {{"name", comment_of(name)}, {"quoted", name_of(name)}, {"about", about}});
   };
   switch (data.kind) {
     case FoundData::Kind::nothing:

@@ -16,8 +16,12 @@ std::string found_text(const FoundData& data);
 /// The stage types that the graph for such data needs.
 std::vector<std::string_view> types_for(FoundData::Kind kind);
 
+/// Why no YAML can say what was found; empty: one can.
+std::string unwritable(const FoundData& data);
+
 /// A commented graph that `brigade check` accepts; of nothing, one that makes samples up. `name`:
-/// of the graph. `can_train`: torch_classifier can run here.
+/// of the graph. `can_train`: torch_classifier can run here. Names
+/// may hold anything: reading the YAML gives them back, and nothing in them is taken for YAML.
 std::string graph_template(const std::string& name, const FoundData& data, bool can_train);
 
 }  // namespace brigade

@@ -126,6 +126,7 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
     if (types.find(type) == nullptr)
       return failed(2, concat("found ", found_text(*data), ", but this program has no stage type ",
                               quote(type), " to read it with"));
+  if (const std::string problem = unwritable(*data); !problem.empty()) return failed(2, problem);
   const std::string stem = arguments.synthetic   ? "synthetic"
                            : data->table.empty() ? std::filesystem::path(data->folder).filename()
                                                  : std::filesystem::path(data->table).stem();

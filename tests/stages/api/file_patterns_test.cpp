@@ -50,6 +50,15 @@ TEST(FilePatterns, WildcardsAreWhatIsThereSortedBytewise) {
   EXPECT_EQ(list_files({root + "/*.zip"}).error().message, root + "/*.zip: there is no such file");
 }
 
+TEST(FilePatterns, AnyNameCanBeAWildcardThatStandsForItAlone) {
+  for (const char* name : {"a*", "a?", "[a]", "a]", "[!a]", "a\\b", "\\[*", "a-b", "^", "a b"}) {
+    const TemporaryFolder folder;
+    for (const char* other : {"a", "ab", "aa", "b"}) folder.write(other, "");
+    const std::string path = folder.write(std::string(name) + "[/x.tar", "");
+    EXPECT_THAT(list_files({literal_wildcard(path)}).value(), ElementsAre(path));
+  }
+}
+
 TEST(FilePatterns, TheFolderOfAWildcardIsAboveIt) {
   EXPECT_TRUE(is_wildcard("a?b"));
   EXPECT_FALSE(is_wildcard("a{1..2}b"));

@@ -9,11 +9,16 @@
 #include <fstream>
 #include <sstream>
 
+#include <brigade/text.h>
+#include "pipeline/config/yaml/variables.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/session/load_and_plan.h"
+#include "stages/api/file_patterns.h"
 #include "stages/builtin.h"
 #include "tests/support/captured.h"
 #include "tests/support/golden.h"
+#include "tests/support/reads_yaml.h"
+#include "tests/support/tar_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {
@@ -68,6 +73,110 @@ TEST(GraphTemplate, WithoutTestFilesItOnlyTrains) {
   EXPECT_THAT(text, Not(HasSubstr("test_images")));
 }
 
+/// Whatever people, and people who would do harm, call their files.
+std::vector<std::string> hostile_names() {
+  std::vector<std::string> names{"a\n    plugin: evil.so\n    #",
+                                 "a\"\n    plugin: evil.so\n    #",
+                                 "a', plugin: evil.so #",
+                                 "a #idx3",
+                                 "a: b",
+                                 "- a",
+                                 " a ",
+                                 "null",
+                                 "~",
+                                 "@labels@",
+                                 "@folder@",
+                                 "${HOME}",
+                                 "$$",
+                                 "$",
+                                 "{a: b}",
+                                 "[a]",
+                                 "&a",
+                                 "*a",
+                                 "!a",
+                                 "\\x41\\",
+                                 "%YAML",
+                                 "---",
+                                 "\xC3\xA9\xC2\x85\xE2\x80\xA8\xE2\x80\xAE",
+                                 "\xEF\xBB\xBF a",
+                                 "\xEF\xBF\xBE",
+                                 "\xEF\xBF\xBF",
+                                 "\xF0\x9F\x90\x88",
+                                 "@"};
+  for (char c = 1; c < 0x7F; ++c)
+    if (c != '/') names.push_back(concat('a', c, 'b'));
+  names.push_back("\x7F");
+  return names;
+}
+
+FoundData with_names(FoundData::Kind kind, const std::string& name) {
+  FoundData data;
+  data.kind = kind;
+  data.folder = concat("/data/", name, "/folder");
+  data.images = data.labels = data.test_images = data.test_labels = name;
+  data.train = kind == FoundData::Kind::shards ? "*.tar" : concat(name, "/train");
+  data.test = concat(name, "/test");
+  data.classes = {name, "z"};
+  data.image = data.label = concat(name, ".column");
+  data.table = concat(name, ".csv");
+  data.root = name;
+  data.features = {name, concat("1", name)};
+  return data;
+}
+
+struct HostileNames : ReadsYaml {
+  YamlNode tree(const FoundData& data) { return tree_of(graph_template("graph", data, true)); }
+  YamlNode tree_of(const std::string& yaml) {
+    YamlNode root = read(yaml);
+    expand_variables(
+        root, [](const std::string&) { return std::optional<std::string>("SECRET"); }, source_,
+        diagnostics_);
+    return root;
+  }
+  static void rename(YamlNode& node, const std::string& from, const std::string& to) {
+    for (auto at = node.text.find(from); at != node.text.npos;
+         at = node.text.find(from, at + to.size()))
+      node.text.replace(at, from.size(), to);
+    for (YamlNode& item : node.items) rename(item, from, to);
+    for (YamlEntry& entry : node.entries) rename(entry.value, from, to);
+  }
+  static std::string text(const YamlNode& node) {
+    std::string out = concat(static_cast<int>(node.kind), '<', node.text, '>');
+    for (const YamlNode& item : node.items) out += concat("- ", text(item));
+    for (const YamlEntry& entry : node.entries) out += concat(entry.key, ": ", text(entry.value));
+    return out;
+  }
+};
+
+TEST_F(HostileNames, AreReadBackAndChangeNothingElse) {
+  using Kind = FoundData::Kind;
+  for (const Kind kind : {Kind::idx, Kind::classes, Kind::shards, Kind::list, Kind::numbers}) {
+    for (const std::string& name : hostile_names()) {
+      if (kind == Kind::shards && name.find_first_of("*?[{\\") != name.npos) continue;
+      YamlNode expected = tree(with_names(kind, "QQQ"));
+      rename(expected, "QQQ", name);
+      EXPECT_EQ(text(tree(with_names(kind, name))), text(expected)) << name;
+      ASSERT_EQ(messages(), "") << name;
+    }
+  }
+}
+
+TEST_F(HostileNames, OfTheGraphAreReadBack) {
+  for (const std::string& name : hostile_names())
+    EXPECT_EQ(tree_of(graph_template(name, FoundData(), false)).find("name")->value.text, name);
+  EXPECT_EQ(messages(), "");
+}
+
+TEST_F(HostileNames, ThatAreNotUtf8AreRefusedButForClasses) {
+  FoundData data = with_names(FoundData::Kind::classes, "a");
+  data.classes = {"caf\xE9"};
+  EXPECT_EQ(unwritable(data), "");
+  EXPECT_THAT(graph_template("g", data, true), HasSubstr("# labels: 0 \"caf\\xe9\"\n"));
+  data.train = "caf\xE9";
+  EXPECT_EQ(unwritable(data),
+            "the name \"caf\\xe9\" is not UTF-8, which a YAML has to be; rename it");
+}
+
 struct InitCommand : testing::Test {
   TemporaryFolder folder;
   StageTypes types = builtin_stage_types();
@@ -116,6 +225,48 @@ TEST_F(InitCommand, WritesAGraphThatChecksForEveryKindOfData) {
   folder.write("table/iris.csv", "a,b,label\n1,2.5,0\n3,4,1\n");
   EXPECT_EQ(found("table"), "found a table of numbers (iris.csv: 2 columns, labels: label)\n");
   EXPECT_THAT(text(), HasSubstr("columns: {features: [\"a\", \"b\"], label: \"label\"}"));
+}
+
+TEST_F(InitCommand, ForNamesOfEveryKindWritesAGraphThatChecks) {
+  for (const std::string& name : hostile_names()) {
+    const TemporaryFolder inside;
+    const std::string data = concat(inside.path().string(), "/", name);
+    for (const std::string& image :
+         {concat("train/", name, "/1.jpg"), std::string("train/z/1.jpg")})
+      inside.write(concat(name, "/", image), "");
+    const Captured ran = run(data, types);
+    EXPECT_EQ(ran.code, 0) << name << ": " << ran.err;
+    EXPECT_EQ(ran.err, "") << name;
+  }
+  std::filesystem::create_directories(path("latin/caf\xE9"));
+  folder.write("latin/caf\xE9/1.jpg", "");
+  folder.write("latin/dog/1.jpg", "");
+  EXPECT_EQ(run(path("latin"), types).code, 0);
+  EXPECT_THAT(refused(run(path("latin/caf\xE9"), types)), HasSubstr("brigade: error: "));
+}
+
+TEST_F(InitCommand, ForArchivesWithNamesOfWildcardsStandsForThemAlone) {
+  const std::string shard = testing_support::tar_member("a.jpg", "x") + testing_support::tar_end();
+  for (const char* name : {"a*", "a?", "[a]", "a\\b[", "$HOME", "${HOME}x", "plain"}) {
+    const bool is_list = std::string(name).find('{') != std::string::npos;
+    for (const std::string& file_name : {std::string("0.tar"), concat(name, "0.tar")}) {
+      const TemporaryFolder inside;
+      inside.write("ab/0.tar", "");
+      const std::string data = concat(inside.path().string(), "/", name);
+      inside.write(concat(name, "/", file_name), shard);
+      if (is_list) {
+        EXPECT_THAT(refused(run(data, types)), HasSubstr("has a {, with which `shards:` begins"));
+        continue;
+      }
+      EXPECT_EQ(run(data, types).code, 0);
+      inside.write(concat(name, "/", name, "1.tar"), shard);
+      EXPECT_EQ(run(data, types).code, 0);
+      std::filesystem::remove_all(data);
+      if (is_wildcard(name)) {
+        EXPECT_FALSE(plan_files({{file}, {}, {}}, types).plan) << text();
+      }
+    }
+  }
 }
 
 TEST_F(InitCommand, WithoutDataOnlyWhereItIsAsked) {
