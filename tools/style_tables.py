@@ -125,7 +125,7 @@ NO_TEST = {
            ("pipeline/cli/commands", "commands",
             "check completions doctor draw leases plan run stages"),
            ("pipeline/cli/commands", "graph_template", "init"),
-           ("stages/image/guess", "data_folder", "data_archive data_table"))
+           ("stages/image/guess", "data_folder", "data_archive data_table listed_folders"))
        for name in names.split()},
 }
 

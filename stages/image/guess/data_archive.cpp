@@ -24,12 +24,14 @@ constexpr std::string_view kJsonFields[] = {"label", "cls", "class", "class_id",
 class ArchiveLook {
  public:
   explicit ArchiveLook(const std::string& path)
-      : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+      : path_(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
 
   Result<ArchiveGuess> run() {
     struct stat status {};
     if (fd_.get() < 0 || fstat(fd_.get(), &status) != 0)
       return error_of_errno(concat(path_, ": cannot open"));
+    if (!S_ISREG(status.st_mode))
+      return Error{concat(path_, ": it is a folder, a pipe or a device, not a file")};
     TarWalk walk([this](std::uint64_t offset, std::size_t size) { return read(offset, size); },
                  static_cast<std::uint64_t>(status.st_size));
     TarMember member;

@@ -1,10 +1,12 @@
 #include "stages/image/guess/data_folder.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,7 +18,7 @@
 #include "stages/api/file_patterns.h"
 #include "stages/image/guess/data_archive.h"
 #include "stages/image/guess/data_table.h"
-#include "stages/image/index/folder_scan.h"
+#include "stages/image/guess/listed_folders.h"
 #include "stages/image/index/image_index.h"
 
 namespace brigade {
@@ -25,7 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = FoundData::Kind;
 
-constexpr int kFoldersDeepMax = 3;
+constexpr int kFoldersDeepMax = Folders::kDeepMax;
+constexpr std::size_t kTablesMax = 64;  // looked into
 constexpr std::string_view kTrainNames[] = {"train", "training"};
 constexpr std::string_view kTestNames[] = {"val",  "valid",   "validation", "dev",
                                            "test", "testing", "eval"};
@@ -49,65 +52,24 @@ bool ends_with_any(const std::string& name, const std::string_view (&ends)[count
                      [&](std::string_view end) { return text.ends_with(end); });
 }
 
-/// Names in a folder, sorted bytewise, hidden ones left out.
-struct Names {
-  std::vector<std::string> folders;
-  std::vector<std::string> files;
-};
-
-Result<Names> names_in(const std::string& folder) {
-  std::int64_t changed_ns = 0;
-  SkipTally skipped;
-  BRIGADE_ASSIGN(std::vector<FolderEntry> found, list_folder(folder, changed_ns, skipped));
-  Names out;
-  for (FolderEntry& entry : found)
-    (entry.is_folder ? out.folders : out.files).push_back(std::move(entry.name));
-  std::sort(out.folders.begin(), out.folders.end());
-  return out;
-}
-
-/// The first image in a folder or below; empty: none.
-Result<std::string> image_in(const std::string& folder, int depth = 0) {
-  BRIGADE_ASSIGN(const Names names, names_in(folder));
-  const auto image = std::find_if(names.files.begin(), names.files.end(), is_image_name);
-  if (image != names.files.end()) return *image;
-  for (std::size_t i = 0; depth < kFoldersDeepMax && i < names.folders.size(); ++i) {
-    BRIGADE_ASSIGN(std::string found, image_in(concat(folder, "/", names.folders[i]), depth + 1));
-    if (!found.empty()) return found;
-  }
-  return std::string();
-}
-
-Result<std::string> start_of(const std::string& path) {
+/// Nothing of what is no regular file: a pipe would be waited for.
+Result<std::optional<std::string>> start_of(const std::string& path) {
   const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (file.get() >= 0 && fstat(file.get(), &status) == 0 && !S_ISREG(status.st_mode))
+    return std::optional<std::string>();
   auto start = file.get() < 0 ? std::nullopt : read_start(file.get(), kMetadataBytesMax);
-  if (!start) return error_of_errno(concat("cannot read ", path));
-  return *std::move(start);
-}
-
-struct Classes {
-  std::vector<std::string> with;     // images
-  std::vector<std::string> without;  // image_folder would refuse them
-};
-
-Result<Classes> classes_in(const std::string& folder) {
-  Classes out;
-  BRIGADE_ASSIGN(const Names names, names_in(folder));
-  for (const std::string& name : names.folders) {
-    BRIGADE_ASSIGN(const std::string image, image_in(concat(folder, "/", name)));
-    (image.empty() ? out.without : out.with).push_back(name);
-  }
-  return out;
+  if (!start) return error_of_errno(concat(path, ": cannot be read"));
+  return start;
 }
 
 /// "train" of a folder, or "train/images" where all classes lie in the one folder there.
-Result<std::string> class_root(const std::string& folder, std::string root) {
+std::string class_root(Folders& folders, const std::string& folder, std::string root) {
   for (int depth = 0; depth < kFoldersDeepMax; ++depth) {
-    BRIGADE_ASSIGN(const Classes outer, classes_in(below(folder, root)));
+    const Folders::Classes outer = folders.classes_in(below(folder, root));
     if (outer.with.size() != 1) break;
     const std::string inner = below(root, outer.with.front());
-    BRIGADE_ASSIGN(const Classes classes, classes_in(below(folder, inner)));
-    if (classes.with.empty()) break;
+    if (folders.classes_in(below(folder, inner)).with.empty()) break;
     root = inner;
   }
   return root;
@@ -129,14 +91,16 @@ std::string difference(const std::vector<std::string>& train,
 
 class FolderLook {
  public:
-  explicit FolderLook(std::string folder) { data_.folder = std::move(folder); }
+  FolderLook(Folders& folders, std::string folder) : folders_(folders) {
+    data_.folder = std::move(folder);
+  }
 
   Result<FoundData> run(int depth = 0) {
-    BRIGADE_ASSIGN(names_, names_in(data_.folder));
+    names_ = folders_.names_in(data_.folder);
     note_idx();
     if (!data_.images.empty()) return of(Kind::idx);
     const std::string train = split(kTrainNames);
-    BRIGADE_ASSIGN(const Classes classes, classes_in(below(data_.folder, train)));
+    const Folders::Classes classes = folders_.classes_in(below(data_.folder, train));
     const bool wrapped = train.empty() && classes.with.size() == 1;
     if (!wrapped && !classes.with.empty()) return take_classes(train);
     BRIGADE_ASSIGN(const bool archives, take_archives(train));
@@ -147,14 +111,13 @@ class FolderLook {
     }
     const bool lonely = names_.folders.size() == 1 && train.empty();
     if ((wrapped || lonely) && depth < kFoldersDeepMax)
-      return FolderLook(
-                 below(data_.folder, wrapped ? classes.with.front() : names_.folders.front()))
+      return FolderLook(folders_, below(data_.folder,
+                                        wrapped ? classes.with.front() : names_.folders.front()))
           .run(depth + 1);
     if (!train.empty() && split(kTestNames).empty()) {  // a class may be called so
-      BRIGADE_ASSIGN(const Classes all, classes_in(data_.folder));
-      if (all.with.size() > 1) return take_classes("");
+      if (folders_.classes_in(data_.folder).with.size() > 1) return take_classes("");
     }
-    return nothing(train);
+    return nothing(train, depth);
   }
 
   Result<FoundData> file(const std::string& name) {
@@ -165,6 +128,7 @@ class FolderLook {
       BRIGADE_ASSIGN(const bool table, take_table(only_images));
       if (table) return data_;
     }
+    if (auto problem = folders_.problem()) return *std::move(problem);
     return Error{concat(below(data_.folder, name),
                         ": expected a folder of data, a table (.csv, .tsv, .txt) of images or "
                         "numbers, or an archive (.tar)")};
@@ -196,22 +160,26 @@ class FolderLook {
   }
 
   Result<FoundData> take_classes(const std::string& train) {
-    BRIGADE_ASSIGN(data_.train, class_root(data_.folder, train));
+    data_.train = class_root(folders_, data_.folder, train);
     const std::string root = below(data_.folder, data_.train);
-    BRIGADE_ASSIGN(Classes classes, classes_in(root));
+    Folders::Classes classes = folders_.classes_in(root);
     if (classes.with.empty()) return nothing(train);
+    if (!folders_.names_in(root).all)
+      return Error{concat(root, ": has more than ", format_count(kFolderNamesMax),
+                          " names, more than are counted; write a graph with `brigade init "
+                          "--synthetic`, and `classes:` in it")};
     if (!classes.without.empty()) return no_images(root, classes);
     data_.classes = std::move(classes.with);
     const std::string test = train.empty() ? "" : split(kTestNames);
-    if (!test.empty()) BRIGADE_TRY(take_test(test));
+    if (!test.empty()) take_test(test);
     if (test.empty() && !train.empty())
       data_.remark = concat("there is no folder val beside ", train, ": nothing is evaluated");
     return of(Kind::classes);
   }
 
-  Result<void> take_test(const std::string& name) {
-    BRIGADE_ASSIGN(const std::string root, class_root(data_.folder, name));
-    BRIGADE_ASSIGN(const Classes classes, classes_in(below(data_.folder, root)));
+  void take_test(const std::string& name) {
+    const std::string root = class_root(folders_, data_.folder, name);
+    const Folders::Classes classes = folders_.classes_in(below(data_.folder, root));
     if (classes.with == data_.classes && classes.without.empty()) {
       data_.test = root;
     } else {
@@ -222,10 +190,11 @@ class FolderLook {
               : concat("its classes are others: ", difference(data_.classes, classes.with));
       data_.remark = concat(root, " is not used to evaluate: ", why);
     }
-    return {};
   }
 
-  static Error no_images(const std::string& root, const Classes& classes) {
+  Error no_images(const std::string& root, const Folders::Classes& classes) const {
+    for (const std::string& name : classes.without)
+      if (auto problem = folders_.problem(concat(root, "/", name))) return *std::move(problem);
     return Error{concat(root, ": there are no images in ", class_list(classes.without), ", but in ",
                         class_list(classes.with),
                         ": every folder there is a class; take it away, or fill it")};
@@ -237,12 +206,12 @@ class FolderLook {
     if (train.empty()) {
       first = find_archives(names_.files, "", data_.train, data_.test);
     } else {
-      BRIGADE_ASSIGN(const Names names, names_in(below(data_.folder, train)));
+      const Folders::Names names = folders_.names_in(below(data_.folder, train));
       std::string none;
       first = find_archives(names.files, train + "/", data_.train, none);
       const std::string test = split(kTestNames);
       if (!test.empty()) {
-        BRIGADE_ASSIGN(const Names test_names, names_in(below(data_.folder, test)));
+        const Folders::Names test_names = folders_.names_in(below(data_.folder, test));
         find_archives(test_names.files, test + "/", data_.test, none);
       }
     }
@@ -295,7 +264,8 @@ class FolderLook {
     const auto alike = std::count_if(files.begin(), files.end(), [&](const std::string& other) {
       return other.starts_with(start) && other.ends_with(".tar");
     });
-    return alike > 1 && !is_wildcard(start) ? start + "*.tar" : name;
+    if (alike > 1) return literal_wildcard(start) + "*.tar";
+    return is_wildcard(name) ? literal_wildcard(name) : name;
   }
 
   Result<bool> take_table(bool only_images) {
@@ -305,10 +275,12 @@ class FolderLook {
         if (lowered(name).ends_with(end)) tables.push_back(name);
     std::stable_partition(tables.begin(), tables.end(),
                           [](const std::string& name) { return is_called(name, kTrainNames); });
+    if (tables.size() > kTablesMax) tables.resize(kTablesMax);
     for (const std::string& name : tables) {
-      const std::string path = below(data_.folder, name);
-      BRIGADE_ASSIGN(const std::string head, start_of(path));
-      const auto guess = guess_table(head);
+      auto head = start_of(below(data_.folder, name));
+      if (!head) folders_.note(head.error());
+      if (!head || !*head) continue;
+      const auto guess = guess_table(**head);
       if (!guess || guess->image.empty() == only_images) continue;
       if (!only_images && lowered(name).ends_with(".txt") && tables.size() > 1) continue;
       BRIGADE_TRY(take_guess(name, *guess));
@@ -333,8 +305,7 @@ class FolderLook {
   Result<void> find_root(const std::string& image) {
     std::error_code ignored;
     if (fs::exists(fs::path(data_.folder) / image, ignored)) return {};
-    BRIGADE_ASSIGN(const Names beside, names_in(data_.folder));
-    for (const std::string& folder : beside.folders) {
+    for (const std::string& folder : folders_.names_in(data_.folder).folders) {
       if (!fs::exists(fs::path(data_.folder) / folder / image, ignored)) continue;
       data_.root = folder;
       return {};
@@ -344,14 +315,16 @@ class FolderLook {
                         " nor in a folder there; put the table where its paths begin")};
   }
 
-  Result<FoundData> nothing(const std::string& train) const {
+  Result<FoundData> nothing(const std::string& train, int depth = 0) {
     const std::string folder = below(data_.folder, train);
-    BRIGADE_ASSIGN(const std::string image, image_in(folder));
-    if (!image.empty())
+    const std::string image = folders_.image_in(folder).value_or("");
+    auto problem = folders_.problem();
+    if (!image.empty() && (!problem || depth == 0))
       return Error{concat(folder, ": has images, but no folders of classes (", folder,
                           "/CLASS/*.jpg); for a graph without labels write a list of them and ",
                           "name it: `find ", folder, " -name '*", image.substr(image.rfind('.')),
                           "' > images.txt && brigade init images.txt`")};
+    if (problem) return *std::move(problem);
     const bool empty = names_.files.empty() && names_.folders.empty();
     return Error{concat(folder, empty ? ": is empty; expected " : ": found none of ",
                         "a folder of images per class (CLASS/*.jpg, or train/CLASS and "
@@ -359,8 +332,9 @@ class FolderLook {
                         "--synthetic` writes a graph that needs no data")};
   }
 
+  Folders& folders_;
   FoundData data_;
-  Names names_;
+  Folders::Names names_;
 };
 
 }  // namespace
@@ -376,8 +350,9 @@ Result<FoundData> look_at_data(const std::string& path) {
   std::error_code error;
   const fs::path found = fs::canonical(path, error);
   if (error) return Error{concat("cannot look at ", path, ": ", error.message())};
-  if (fs::is_directory(found, error)) return FolderLook(found.string()).run();
-  return FolderLook(found.parent_path().string()).file(found.filename().string());
+  Folders folders;
+  if (fs::is_directory(found, error)) return FolderLook(folders, found.string()).run();
+  return FolderLook(folders, found.parent_path().string()).file(found.filename().string());
 }
 
 }  // namespace brigade

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -148,6 +149,55 @@ TEST_F(DataFolder, ThatCannotBeReadIsAnError) {
     EXPECT_TRUE(is_said());
   }
   std::filesystem::permissions(path("data/dog"), std::filesystem::perms::all);
+}
+
+TEST_F(DataFolder, ThatCannotBeReadBesideTheDataDoesNotMatter) {
+  files({"lost+found/none"});
+  folder.write("table.csv", "a,b,label\n1,2,0\n3,4,1\n");
+  std::filesystem::permissions(path("lost+found"), std::filesystem::perms::none);
+  const auto is_found = [&] { return look().kind == Kind::numbers; };
+  const auto is_said = [&] {
+    std::filesystem::remove(path("table.csv"));
+    return error().ends_with("/lost+found: cannot read the folder: Permission denied");
+  };
+  if (testing_support::may_become_another_user()) {
+    testing_support::as_other_user(is_found);
+    std::filesystem::remove(path("table.csv"));
+    testing_support::as_other_user(is_said);
+  } else {
+    EXPECT_TRUE(is_found());
+    EXPECT_TRUE(is_said());
+  }
+  std::filesystem::permissions(path("lost+found"), std::filesystem::perms::all);
+}
+
+TEST_F(DataFolder, PipesAreNotWaitedFor) {
+  std::filesystem::create_directory(path("pipes"));
+  ASSERT_EQ(mkfifo(path("pipes/train.csv").c_str(), 0600), 0);
+  EXPECT_THAT(error("pipes"), HasSubstr("/pipes: found none of a folder of images per class"));
+  ASSERT_EQ(mkfifo(path("pipes/train-0.tar").c_str(), 0600), 0);
+  EXPECT_THAT(error("pipes"), HasSubstr("/train-0.tar: it is a folder, a pipe or a device, not"));
+  EXPECT_THAT(error("pipes/train-0.tar"), HasSubstr("/train-0.tar: it is a folder, a pipe or"));
+  EXPECT_THAT(error("pipes/train.csv"), HasSubstr("/train.csv: expected a folder of data"));
+}
+
+TEST_F(DataFolder, LinksBelowClassesAreNotFollowed) {
+  files({"data/cat/sub/1.jpg", "data/dog/1.jpg", "round/none.txt"});
+  for (const char* name : {"data/cat", "round"})
+    for (int i = 0; i < 64; ++i)
+      std::filesystem::create_directory_symlink(".", concat(path(name), "/l", i));
+  EXPECT_THAT(look("data").classes, ElementsAre("cat", "dog"));
+  EXPECT_THAT(error("round"), HasSubstr("/round: found none of a folder of images per class"));
+}
+
+TEST_F(DataFolder, OfMoreClassesThanAreLookedIntoHasAllOfThem) {
+  constexpr int kClasses = 2'050;
+  files({"train/0/1.jpg", "store/none.txt"});
+  for (int i = 1; i < kClasses; ++i)
+    std::filesystem::create_directory_symlink("../store", path(concat("train/", i)));
+  EXPECT_THAT(error(), HasSubstr("/train: there are no images in 1, 10, 100"));
+  files({"store/1.jpg"});
+  EXPECT_EQ(look().classes.size(), kClasses);
 }
 
 TEST_F(DataFolder, OfArchives) {
