@@ -33,7 +33,7 @@ Ports plausible_inputs(const StageContract& contract) {
   for (const TensorPattern& pattern : patterns) {
     TensorType type{pattern.name, pattern.dtypes.empty() ? u8 : pattern.dtypes[0], {}};
     for (const Dim& dim : pattern.shape)
-      type.shape.push_back(dim.kind == Dim::Kind::any ? Dim(28) : dim);
+      type.shape.push_back(dim.kind == Dim::Kind::any ? Dim(28) : Dim(dim.size));
     ports.tensors.push_back(type);
   }
   return ports;

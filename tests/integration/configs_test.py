@@ -4,6 +4,7 @@
 import json
 import pathlib
 import re
+import struct
 
 from brigade_program import ProgramTest, Running, main
 
@@ -33,6 +34,12 @@ def needs_data_that_is_not_here(files):
 def graphs_to_run():
     return [files for files in graphs()
             if not needs_libtorch(files) and not needs_data_that_is_not_here(files)]
+
+
+def write_array(path, dtype, shape, data):
+    """A .npy file, without NumPy."""
+    header = repr({"descr": dtype, "fortran_order": False, "shape": shape}).ljust(117) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
 class Configs(ProgramTest):
@@ -65,6 +72,25 @@ class Configs(ProgramTest):
                     self.assertTrue(all(stage["skipped"] == 0 for stage in summary["stages"]))
                 ran += 1
         self.assertGreaterEqual(ran, 8)
+
+    def test_a_picture_s_mask_and_boxes_move_with_it(self):
+        count, height, width, boxes = 20, 48, 64, 3
+        pixels = bytes(i % 251 for i in range(count * height * width))
+        write_array(self.folder / "images.npy", "|u1", (count, height, width, 3), pixels * 3)
+        write_array(self.folder / "masks.npy", "|u1", (count, height, width), pixels)
+        write_array(self.folder / "boxes.npy", "<f4", (count, boxes, 4),
+                    struct.pack("<4f", 8, 8, 40, 30) * count * boxes)
+        write_array(self.folder / "labels.npy", "<i8", (count, boxes),
+                    struct.pack("<q", 5) * count * boxes)
+        sums = set()
+        for replicas in (1, 3):
+            summary = self.run_files([CONFIGS / "segmentation.yaml"],
+                                     "--set", f"vars.data={self.folder}",
+                                     "--set", f"stages.augment.replicas={replicas}")
+            self.check_audit(summary)
+            self.assertEqual(summary["results"]["count"]["samples"], count)
+            sums.add(summary["results"]["count"]["set_checksum"])
+        self.assertEqual(len(sums), 1)
 
     def test_stages_with_one_random_stream_draw_the_same_numbers(self):
         graph = (CONFIGS / "shared_random.yaml").read_text()

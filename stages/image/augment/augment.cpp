@@ -8,6 +8,7 @@
 #include <brigade/text.h>
 #include "stages/basic/half_float.h"
 #include "stages/image/augment/operations.h"
+#include "stages/image/augment/targets.h"
 #include "stages/image/image_stages.h"
 
 namespace brigade {
@@ -19,6 +20,7 @@ enum class PixelLayout : std::uint8_t { hwc, chw };
 
 struct AugmentListParams {
   Operations operations;
+  Targets targets;
   DType dtype = DType::u8;
   PixelLayout layout = PixelLayout::hwc;
   std::vector<double> mean = {0};
@@ -109,9 +111,11 @@ Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) 
   const auto side = [&](std::int64_t size) { return result.exact() ? Dim(size) : up_to(size); };
   const Dim height = side(result.size().height);
   const Dim width = side(result.size().width);
-  if (params.layout == PixelLayout::chw)
-    return Ports{{"image", params.dtype, {channels, height, width}}};
-  return Ports{{"image", params.dtype, {height, width, channels}}};
+  Ports out{{"image", params.dtype, {height, width, channels}}};
+  if (params.layout == PixelLayout::chw) out.tensors[0].shape = {channels, height, width};
+  BRIGADE_TRY(
+      add_target_outputs(params.targets, in, {image.shape[0], image.shape[1], height, width}, out));
+  return out;
 }
 
 Contract<AugmentListParams> augment_contract() {
@@ -122,6 +126,8 @@ Contract<AugmentListParams> augment_contract() {
       .param("operations", &Params::operations,
              "torchvision's names, such as random_crop, color_jitter, rand_augment "
              "(docs/AUGMENTATION.md)")
+      .param("targets", &Params::targets,
+             "what belongs to the picture and moves with it: mask, boxes, keypoints")
       .choice("dtype", &Params::dtype,
               {{"u8", DType::u8}, {"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}},
               "of the result; floating-point numbers are (level / 255 - mean) / std")
@@ -185,6 +191,7 @@ class Augment : public Stage {
   Result<void> open(const OpenContext& context) override {
     params_ = context.params<AugmentListParams>();
     operations_ = make_operations(params_.operations);
+    targets_ = make_targets(params_.targets);
     const TensorType& image = *context.inputs.find("image");
     ragged_in_ = image.ragged();
     ragged_out_ = context.outputs.find("image")->ragged();
@@ -207,6 +214,8 @@ class Augment : public Stage {
     BRIGADE_TRY(work(in.random()));
     if (ragged_out_) BRIGADE_TRY(slot.resize(result_shape()));
     write(slot);
+    const PictureTrip trip{{shape[0], shape[1]}, canvas_.size(), canvas_.moves()};
+    for (const auto& target : targets_) BRIGADE_TRY(target->write(in, trip, out));
     return Next::emit;
   }
 
@@ -250,6 +259,7 @@ class Augment : public Stage {
 
   AugmentListParams params_;
   std::vector<std::unique_ptr<Operation>> operations_;
+  std::vector<std::unique_ptr<Target>> targets_;
   Canvas canvas_;
   bool ragged_in_ = false;
   bool ragged_out_ = false;

@@ -9,12 +9,15 @@
 //
 // The first picture is the stage's input and is only read. Results alternate between the stage's
 // output and memory that is kept from sample to sample, so that no operation copies for the next.
+// An operation that moves pixels notes down how, for what belongs to the picture.
 // One thread.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "stages/image/augment/picture_move.h"
 
 namespace brigade {
 
@@ -23,15 +26,6 @@ inline constexpr std::int64_t kRgbChannels = 3;
 /// Of what an operation makes: a larger picture is refused before memory is taken for it.
 inline constexpr std::int64_t kPictureSideMax = 16384;
 inline constexpr std::int64_t kPicturePixelsMax = std::int64_t{64} << 20;
-
-/// In pixels.
-struct PictureSize {
-  std::int64_t height = 0;
-  std::int64_t width = 0;
-
-  std::int64_t pixels() const { return height * width; }
-  friend bool operator==(const PictureSize&, const PictureSize&) = default;
-};
 
 class Canvas {
  public:
@@ -44,6 +38,7 @@ class Canvas {
     slot_ = slot;
     slot_bytes_ = slot_bytes;
     written_ = nullptr;
+    moves_.clear();
   }
 
   const std::uint8_t* pixels() const { return pixels_; }
@@ -79,6 +74,14 @@ class Canvas {
     return to;
   }
 
+  /// Before the operation asks for memory of another size. `from` is size().
+  void note(PictureMove move) {
+    move.from = size_;
+    moves_.push_back(move);
+  }
+  /// Since begin(), one after another.
+  const std::vector<PictureMove>& moves() const { return moves_; }
+
  private:
   const std::uint8_t* pixels_ = nullptr;
   PictureSize size_;
@@ -87,6 +90,7 @@ class Canvas {
   std::size_t slot_bytes_ = 0;
   std::uint8_t* written_ = nullptr;  // pixels_, unless that is the input
   std::vector<std::uint8_t> memory_[2];
+  std::vector<PictureMove> moves_;
 };
 
 }  // namespace brigade

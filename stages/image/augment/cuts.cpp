@@ -31,6 +31,7 @@ void cut_window(Canvas& canvas, std::int64_t y, std::int64_t x, PictureSize size
   const PictureSize in = canvas.size();
   const std::uint8_t* const from = canvas.pixels();
   const std::int64_t channels = canvas.channels();
+  canvas.note({.to = size, .y = y, .x = x, .window = size});
   std::uint8_t* const to = canvas.other(size);
   const std::int64_t rows_begin = std::clamp<std::int64_t>(-y, 0, size.height);
   const std::int64_t rows_end = std::clamp<std::int64_t>(in.height - y, rows_begin, size.height);
@@ -57,6 +58,7 @@ class WindowResizer {
  public:
   void run(Canvas& canvas, std::int64_t y, std::int64_t x, PictureSize window, PictureSize size,
            bool antialias) {
+    canvas.note({.to = size, .y = y, .x = x, .window = window});
     rows_.prepare({window.height, size.height, 0, size.height}, antialias);
     columns_.prepare({window.width, size.width, 0, size.width}, antialias);
     const std::int64_t channels = canvas.channels();
@@ -210,6 +212,7 @@ class HorizontalFlip : public Flip {
     const std::uint8_t* from = canvas.pixels();
     const std::int64_t channels = canvas.channels();
     const PictureSize size = canvas.size();
+    canvas.note({.kind = PictureMove::Kind::flip_columns, .to = size});
     std::uint8_t* to = canvas.other(size);
     for (std::int64_t y = 0; y < size.height; ++y, to += size.width * channels) {
       std::uint8_t* last = to + size.width * channels;
@@ -227,6 +230,7 @@ class VerticalFlip : public Flip {
     const std::int64_t row = canvas.row_bytes();
     const std::uint8_t* const from = canvas.pixels();
     const PictureSize size = canvas.size();
+    canvas.note({.kind = PictureMove::Kind::flip_rows, .to = size});
     std::uint8_t* const to = canvas.other(size);
     for (std::int64_t y = 0; y < size.height; ++y)
       std::memcpy(to + y * row, from + (size.height - 1 - y) * row, static_cast<std::size_t>(row));

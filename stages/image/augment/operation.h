@@ -18,6 +18,7 @@
 #include <brigade/contract.h>
 #include <brigade/random.h>
 #include "stages/image/augment/canvas.h"
+#include "stages/image/augment/listed_types.h"
 
 namespace brigade {
 
@@ -42,11 +43,7 @@ class Operation {
   virtual void run(Canvas& canvas, Philox& random) = 0;
 };
 
-struct OperationType {
-  std::string name;
-  std::string help;  ///< one line
-  std::vector<ParamSpec> params;
-  std::function<std::shared_ptr<void>()> make_params;
+struct OperationType : ListedType {
   std::function<Result<std::unique_ptr<Operation>>(const void* params)> make;
 };
 
@@ -54,9 +51,7 @@ struct OperationType {
 template <class Op>
 OperationType operation(const Contract<typename Op::Params>& table) {
   using Params = typename Op::Params;
-  const StageContract& row = table.erased();
-  return {row.type, row.help, row.params, row.make_params,
-          [](const void* data) -> Result<std::unique_ptr<Operation>> {
+  return {listed_type(table), [](const void* data) -> Result<std::unique_ptr<Operation>> {
             const auto& params = *static_cast<const Params*>(data);
             if constexpr (requires { params.check(); }) BRIGADE_TRY(params.check());
             return std::unique_ptr<Operation>(std::make_unique<Op>(params));

@@ -20,65 +20,15 @@ std::vector<OperationType> all_operation_types() {
   return types;
 }
 
-const OperationType* find_operation(std::string_view name) {
-  for (const OperationType& type : operation_types())
-    if (type.name == name) return &type;
-  return nullptr;
-}
-
-Error unknown_operation(std::string_view name) {
-  std::vector<std::string> names;
-  for (const OperationType& type : operation_types()) names.push_back(type.name);
-  if (const auto meant = did_you_mean(name, names))
-    return Error{concat("there is no operation ", quote(name), "; did you mean ", *meant, "?")};
-  return Error{concat("there is no operation ", quote(name), "; there are ", join(names, ", "))};
-}
-
-Error unknown_param(const OperationType& type, std::string_view name) {
-  std::vector<std::string> names;
-  for (const ParamSpec& spec : type.params) names.push_back(spec.name);
-  return Error{concat("has no parameter ", quote(name), "; it has ",
-                      names.empty() ? "none" : join(names, ", "))};
-}
-
-Result<std::unique_ptr<Operation>> make_with(const OperationType& type, const ParamValue& given) {
-  const std::shared_ptr<void> params = type.make_params();
-  for (const auto& entry : given.entries) {
-    const std::string& name = entry.first;
-    const auto spec = std::find_if(type.params.begin(), type.params.end(),
-                                   [&](const ParamSpec& row) { return row.name == name; });
-    if (spec == type.params.end()) return unknown_param(type, name);
-    if (auto set = set_param(*spec, params.get(), entry.second); !set)
-      return set.error().within(name);
-  }
-  for (const ParamSpec& spec : type.params) {
-    const bool is_given = std::any_of(given.entries.begin(), given.entries.end(),
-                                      [&](const auto& entry) { return entry.first == spec.name; });
-    if (spec.required && !is_given) return Error{concat("needs ", spec.name, ": ", spec.help)};
-  }
-  return type.make(params.get());
-}
-
-Result<std::unique_ptr<Operation>> make_operation(const Operations::Entry& entry) {
-  const OperationType* const type = find_operation(entry.name);
-  if (type == nullptr) return unknown_operation(entry.name);
-  auto made = make_with(*type, entry.params);
+Result<std::unique_ptr<Operation>> make_operation(const ListedEntry& entry) {
+  const OperationType* const type = find_listed(operation_types(), entry.name);
+  if (type == nullptr)
+    return unknown_listed("operation", entry.name, listed_names(operation_types()));
+  const auto params = params_of(*type, entry.params);
+  if (!params) return params.error().within(entry.name);
+  auto made = type->make(params->get());
   if (!made) return made.error().within(entry.name);
   return made;
-}
-
-const std::string kEntryExample = "{random_posterize: {bits: 4}}";
-
-/// `name`, or `{name: {param: value}}`.
-Result<Operations::Entry> parse_entry(const ParamValue& value) {
-  if (value.kind == ParamValue::Kind::scalar) return Operations::Entry{value.text, {}};
-  if (value.kind != ParamValue::Kind::map || value.entries.size() != 1)
-    return Error{"expected a name, or one name with its parameters, such as " + kEntryExample};
-  const auto& [name, params] = value.entries.front();
-  const bool none = params.kind == ParamValue::Kind::null;
-  if (!none && params.kind != ParamValue::Kind::map)
-    return Error{concat(name, ": expected its parameters as a map, such as ", kEntryExample)};
-  return Operations::Entry{name, params};
 }
 
 }  // namespace
@@ -94,7 +44,7 @@ Result<void> parse_param(const ParamValue& value, Operations& out) {
   Operations read;
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     const std::string item = concat("item ", i + 1);
-    auto entry = parse_entry(value.items[i]);
+    auto entry = parse_listed(value.items[i], "{random_posterize: {bits: 4}}");
     if (!entry) return entry.error().within(item);
     if (auto made = make_operation(*entry); !made) return made.error().within(item);
     read.entries.push_back(std::move(*entry));
@@ -103,24 +53,11 @@ Result<void> parse_param(const ParamValue& value, Operations& out) {
   return {};
 }
 
-ParamValue print_param(const Operations& value) {
-  ParamValue out;
-  out.kind = ParamValue::Kind::list;
-  for (const auto& [name, params] : value.entries) {
-    ParamValue item = ParamValue::scalar(name);
-    if (params.kind == ParamValue::Kind::map) {
-      item = {ParamValue::Kind::map, {}, {}, {}};
-      item.entries.emplace_back(name, params);
-    }
-    out.items.push_back(std::move(item));
-  }
-  return out;
-}
+ParamValue print_param(const Operations& value) { return print_listed(value.entries); }
 
 std::vector<std::unique_ptr<Operation>> make_operations(const Operations& operations) {
   std::vector<std::unique_ptr<Operation>> made;
-  for (const Operations::Entry& entry : operations.entries)
-    made.push_back(make_operation(entry).value());
+  for (const ListedEntry& entry : operations.entries) made.push_back(make_operation(entry).value());
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stages/image/augment/listed_types.h"
 #include "stages/image/augment/operation.h"
 
 namespace brigade {
@@ -16,12 +17,7 @@ const std::vector<OperationType>& operation_types();
 
 /// As written and checked: the names exist and the parameters fit.
 struct Operations {
-  struct Entry {
-    std::string name;
-    ParamValue params;  ///< a map of those that were given; null: none
-    friend bool operator==(const Entry&, const Entry&) = default;
-  };
-  std::vector<Entry> entries;
+  std::vector<ListedEntry> entries;
 };
 Result<void> parse_param(const ParamValue& value, Operations& out);
 ParamValue print_param(const Operations& value);

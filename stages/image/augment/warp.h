@@ -29,19 +29,11 @@ struct AffineParts {
   double center_y = 0;
 };
 
-/// From the result's (x, y) to the picture's, both from the middle: [x of x, y, 1; y of x, y, 1].
-using AffineMatrix = std::array<double, 6>;
 AffineMatrix inverse_affine(const AffineParts& parts);
 void warp_affine(Canvas& canvas, const AffineMatrix& matrix, const Border& border);
 
-struct Corner {
-  double x = 0;
-  double y = 0;
-};
 /// Top left, top right, bottom right, bottom left.
-using Corners = std::array<Corner, 4>;
-/// a .. h of x' = (a x + b y + c) / (g x + h y + 1), y' = (d x + e y + f) / (g x + h y + 1).
-using Perspective = std::array<double, 8>;
+using Corners = std::array<PicturePoint, 4>;
 /// That moves the corners `from` to `to`; the result's places to the picture's.
 Perspective perspective_between(const Corners& from, const Corners& to);
 void warp_perspective(Canvas& canvas, const Perspective& coefficients, const Border& border);

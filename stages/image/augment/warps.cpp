@@ -10,6 +10,7 @@
 
 #include "stages/image/augment/border_params.h"
 #include "stages/image/augment/operation_kinds.h"
+#include "stages/image/augment/warp_places.h"
 
 namespace brigade {
 namespace {
@@ -29,21 +30,16 @@ class PictureSource {
   }
 
   void nearest(float y, float x, std::uint8_t fill, std::uint8_t* to) const {
-    // Far outside, where no integer could hold it, too.
-    const bool near = y > -1 && x > -1 && y < static_cast<float>(size_.height) &&
-                      x < static_cast<float>(size_.width);
-    const auto row = near ? static_cast<std::int64_t>(std::nearbyintf(y)) : -1;
-    const auto column = near ? static_cast<std::int64_t>(std::nearbyintf(x)) : -1;
-    const bool inside = has(row, column);
-    for (std::int64_t c = 0; c < channels_; ++c) to[c] = inside ? at(row, column)[c] : fill;
+    const std::int64_t pixel = nearest_pixel({y, x}, size_);
+    for (std::int64_t c = 0; c < channels_; ++c)
+      to[c] = pixel >= 0 ? pixels_[pixel * channels_ + c] : fill;
   }
 
   /// Pixels at the border are mixed with zeros and then once more with the fill, by the share of
   /// the picture: torchvision does so where a fill is given.
   void bilinear(float y, float x, const Border& border, std::uint8_t* to) const {
     const std::uint8_t fill = border.fill;
-    if (!(y > -1 && x > -1 && y < static_cast<float>(size_.height) &&
-          x < static_cast<float>(size_.width))) {
+    if (!is_near({y, x}, size_)) {
       std::fill(to, to + channels_, fill);
       return;
     }
@@ -93,11 +89,6 @@ void warp_by(Canvas& canvas, const Border& border, const PlaceOf& place) {
     }
 }
 
-struct PicturePlace {
-  float row;
-  float column;
-};
-
 }  // namespace
 
 AffineMatrix inverse_affine(const AffineParts& parts) {
@@ -117,16 +108,8 @@ AffineMatrix inverse_affine(const AffineParts& parts) {
 }
 
 void warp_affine(Canvas& canvas, const AffineMatrix& matrix, const Border& border) {
-  const auto height = static_cast<float>(canvas.size().height);
-  const auto width = static_cast<float>(canvas.size().width);
-  std::array<float, 6> m{};
-  for (std::size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(matrix[i]);
-  warp_by(canvas, border, [&](float y, float x) {
-    const float from_x = x + 0.5F - width * 0.5F;
-    const float from_y = y + 0.5F - height * 0.5F;
-    return PicturePlace{(m[3] * from_x + m[4] * from_y + m[5]) + (height - 1) * 0.5F,
-                        (m[0] * from_x + m[1] * from_y + m[2]) + (width - 1) * 0.5F};
-  });
+  canvas.note({.kind = PictureMove::Kind::affine, .to = canvas.size(), .affine = matrix});
+  warp_by(canvas, border, AffinePlaces(matrix, canvas.size()));
 }
 
 Perspective perspective_between(const Corners& from, const Corners& to) {
@@ -156,15 +139,9 @@ Perspective perspective_between(const Corners& from, const Corners& to) {
 }
 
 void warp_perspective(Canvas& canvas, const Perspective& coefficients, const Border& border) {
-  std::array<float, 8> m{};
-  for (std::size_t i = 0; i < m.size(); ++i) m[i] = static_cast<float>(coefficients[i]);
-  warp_by(canvas, border, [&](float y, float x) {
-    const float from_x = x + 0.5F;
-    const float from_y = y + 0.5F;
-    const float below = m[6] * from_x + m[7] * from_y + 1;
-    return PicturePlace{(m[3] * from_x + m[4] * from_y + m[5]) / below - 0.5F,
-                        (m[0] * from_x + m[1] * from_y + m[2]) / below - 0.5F};
-  });
+  canvas.note(
+      {.kind = PictureMove::Kind::perspective, .to = canvas.size(), .perspective = coefficients});
+  warp_by(canvas, border, PerspectivePlaces(coefficients));
 }
 
 namespace {

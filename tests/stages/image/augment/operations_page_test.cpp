@@ -1,10 +1,11 @@
-// The table of operations in docs/AUGMENTATION.md is the one of the program, word for word
-// (UPDATE_GOLDEN=1 rewrites it).
+// The tables of operations and targets in docs/AUGMENTATION.md are those of the program, word for
+// word (UPDATE_GOLDEN=1 rewrites it).
 
 #include <gtest/gtest.h>
 
 #include <brigade/text.h>
 #include "stages/image/augment/operations.h"
+#include "stages/image/augment/targets.h"
 #include "tests/support/config_files.h"
 
 namespace brigade {
@@ -20,9 +21,10 @@ std::string text_of_default(const ParamSpec& spec) {
                                                            : spec.default_value.text;
 }
 
-std::string operation_rows() {
-  std::string text = "\n| operation | parameter | default | what |\n|---|---|---|---|\n";
-  for (const OperationType& type : operation_types()) {
+template <class Type>
+std::string rows_of(std::string_view what, const std::vector<Type>& types) {
+  std::string text = concat("\n| ", what, " | parameter | default | what |\n|---|---|---|---|\n");
+  for (const Type& type : types) {
     text += concat("| `", type.name, "` | | | ", type.help, " |\n");
     for (const ParamSpec& spec : type.params) {
       const std::string range = param_range_text(spec);
@@ -35,18 +37,27 @@ std::string operation_rows() {
   return text;
 }
 
-TEST(OperationsPageTest, HasEveryOperationAndParameter) {
+/// What stands between a mark and the next heading, or the end.
+void expect_rows(std::string_view mark, const std::string& expected) {
   const fs::path path = fs::path(BRIGADE_SOURCE_DIR) / "docs" / "AUGMENTATION.md";
   const std::string page = file_text(path);
-  const std::size_t mark = page.find("<!-- operations:");
-  ASSERT_NE(mark, std::string::npos);
-  const std::size_t from = page.find('\n', mark) + 1;
-  const std::string expected = operation_rows();
+  const std::size_t at = page.find(mark);
+  ASSERT_NE(at, std::string::npos) << mark;
+  const std::size_t from = page.find('\n', at) + 1;
+  const std::size_t to = std::min(page.find("\n## ", from), page.size());
   if (const char* update = std::getenv("UPDATE_GOLDEN"); update != nullptr && *update == '1') {
-    std::ofstream(path, std::ios::binary) << page.substr(0, from) << expected;
+    std::ofstream(path, std::ios::binary) << page.substr(0, from) << expected << page.substr(to);
     return;
   }
-  EXPECT_EQ(page.substr(from), expected) << "UPDATE_GOLDEN=1 rewrites it";
+  EXPECT_EQ(page.substr(from, to - from), expected) << "UPDATE_GOLDEN=1 rewrites it";
+}
+
+TEST(OperationsPageTest, HasEveryOperationAndParameter) {
+  expect_rows("<!-- operations:", rows_of("operation", operation_types()));
+}
+
+TEST(OperationsPageTest, HasEveryKindOfTarget) {
+  expect_rows("<!-- targets:", rows_of("target", target_types()));
 }
 
 }  // namespace

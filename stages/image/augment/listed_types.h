@@ -1,0 +1,63 @@
+#pragma once
+
+// Lists in which each entry is a name, or one name with its parameters:
+// `[random_invert, {random_posterize: {bits: 4}}]`. What names there are, and which parameters each
+// takes, is a table of rows. Pure functions.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <brigade/contract.h>
+
+namespace brigade {
+
+/// A row: what an entry may be called.
+struct ListedType {
+  std::string name;
+  std::string help;  ///< one line
+  std::vector<ParamSpec> params;
+  std::function<std::shared_ptr<void>()> make_params;
+};
+
+/// `table`: name, help and parameters.
+template <class P>
+ListedType listed_type(const Contract<P>& table) {
+  const StageContract& row = table.erased();
+  return {row.type, row.help, row.params, row.make_params};
+}
+
+/// As written.
+struct ListedEntry {
+  std::string name;
+  ParamValue params;  ///< a map of those that were given; null: none
+  friend bool operator==(const ListedEntry&, const ListedEntry&) = default;
+};
+
+/// `example`: `{random_posterize: {bits: 4}}`, for messages.
+Result<ListedEntry> parse_listed(const ParamValue& value, std::string_view example);
+ParamValue print_listed(const std::vector<ListedEntry>& entries);
+
+/// Null when there is none of that name.
+template <class Type>
+const Type* find_listed(const std::vector<Type>& types, std::string_view name) {
+  for (const Type& type : types)
+    if (type.name == name) return &type;
+  return nullptr;
+}
+/// `there is no operation "random_invrt"; did you mean random_invert?`
+Error unknown_listed(std::string_view what, std::string_view name,
+                     const std::vector<std::string>& names);
+template <class Type>
+std::vector<std::string> listed_names(const std::vector<Type>& types) {
+  std::vector<std::string> names;
+  for (const Type& type : types) names.push_back(type.name);
+  return names;
+}
+
+/// A struct of the row's parameters, set to what was given.
+Result<std::shared_ptr<void>> params_of(const ListedType& type, const ParamValue& given);
+
+}  // namespace brigade

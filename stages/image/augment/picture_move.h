@@ -1,0 +1,50 @@
+#pragma once
+
+// What an operation of `augment` did to the geometry of a picture, as a value: what belongs to the
+// picture (its mask, boxes, points) follows it afterwards. Places are in pixels from the left and
+// the top edge: the middle of the first pixel is (0.5, 0.5). Pure functions.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace brigade {
+
+/// In pixels.
+struct PictureSize {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+
+  std::int64_t pixels() const { return height * width; }
+  friend bool operator==(const PictureSize&, const PictureSize&) = default;
+};
+
+/// From the result's (x, y) to the picture's, both from the middle: [x of x, y, 1; y of x, y, 1].
+using AffineMatrix = std::array<double, 6>;
+/// a .. h of x' = (a x + b y + c) / (g x + h y + 1), y' = (d x + e y + f) / (g x + h y + 1), from
+/// the result's places to the picture's.
+using Perspective = std::array<double, 8>;
+
+struct PicturePoint {
+  double x = 0;
+  double y = 0;
+};
+
+struct PictureMove {
+  enum class Kind : std::uint8_t { window, flip_columns, flip_rows, affine, perspective };
+
+  Kind kind = Kind::window;
+  PictureSize from = {};  ///< size of the picture before
+  PictureSize to = {};    ///< and after
+  // Of a window, which is then resized to `to`; it may reach beyond the picture.
+  std::int64_t y = 0;
+  std::int64_t x = 0;
+  PictureSize window = {};
+  AffineMatrix affine{};
+  Perspective perspective{};
+
+  /// Where a place of the picture lies in the result; nothing: nowhere (behind the horizon).
+  std::optional<PicturePoint> forward(PicturePoint place) const;
+};
+
+}  // namespace brigade

@@ -1,0 +1,76 @@
+#pragma once
+
+// What belongs to a picture and follows it through the operations of `augment`: its mask, boxes or
+// keypoints. A target draws nothing: the picture has decided, and its moves are handed on.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <brigade/record.h>
+#include <brigade/types.h>
+#include "stages/image/augment/picture_move.h"
+
+namespace brigade {
+
+/// Height and width of all pictures, as types, before and behind the list of operations.
+struct PictureDims {
+  Dim height_before;
+  Dim width_before;
+  Dim height;
+  Dim width;
+};
+
+/// What happened to the picture of a sample.
+struct PictureTrip {
+  PictureSize from;
+  PictureSize to;
+  std::span<const PictureMove> moves;
+};
+
+/// Which rows of a sample's tensor stay.
+struct RowFilter {
+  std::vector<std::uint8_t> kept;  ///< one for each row: 1 or 0
+  std::int64_t count() const;
+};
+
+/// Made once per replica; one thread.
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  /// Adds what it writes. An error where a tensor is missing or of another type than it takes.
+  virtual Result<void> add_outputs(const Ports& in, const PictureDims& dims, Ports& out) const = 0;
+  virtual Result<void> write(const Inputs& in, const PictureTrip& trip, Outputs& out) = 0;
+
+  /// Tensors whose rows belong to its own.
+  virtual std::vector<std::string> companions() const { return {}; }
+  /// Of the sample written last; null: it has no rows.
+  virtual const RowFilter* rows() const { return nullptr; }
+  /// From now on the rows that stay are those of another target, which is written before it. False:
+  /// it cannot do that.
+  virtual bool follow_rows(std::string_view name, const RowFilter& rows) {
+    static_cast<void>(name);
+    static_cast<void>(rows);
+    return false;
+  }
+  /// Says that another target writes this companion.
+  virtual void leave(const std::string& name) { static_cast<void>(name); }
+};
+
+/// The type of an input tensor, or an error that names what there is.
+Result<TensorType> target_type(const Ports& in, const std::string& name);
+/// Once for each tensor.
+Result<void> add_output(Ports& out, TensorType type);
+/// Tensors with a row for each row of `rows`, as many at most.
+Result<void> add_companions(const Ports& in, const TensorType& rows,
+                            const std::vector<std::string>& names, Ports& out);
+Result<void> write_companions(const Inputs& in, const RowFilter& rows,
+                              const std::vector<std::string>& names, Outputs& out);
+/// The rows that stay, from `from`, whose shape is `shape`.
+Result<void> write_rows(const void* from, const Shape& shape, const RowFilter& rows,
+                        TensorSlot slot);
+
+}  // namespace brigade

@@ -1,0 +1,71 @@
+#include "stages/image/augment/targets.h"
+
+#include <algorithm>
+
+#include <brigade/text.h>
+
+namespace brigade {
+namespace {
+
+constexpr const char* kExample = "{boxes: {format: xywh}}";
+
+Result<std::unique_ptr<Target>> make_target(const ListedEntry& entry) {
+  const TargetType* const type = find_listed(target_types(), entry.name);
+  if (type == nullptr) return unknown_listed("kind", entry.name, listed_names(target_types()));
+  const auto params = params_of(*type, entry.params);
+  if (!params) return params.error().within(entry.name);
+  return type->make(params->get());
+}
+
+/// Keypoints that lose rows with boxes follow these.
+void connect(const std::vector<std::unique_ptr<Target>>& targets) {
+  for (const auto& owner : targets)
+    for (const std::string& name : owner->companions())
+      for (const auto& other : targets)
+        if (other != owner && other->follow_rows(name, *owner->rows())) owner->leave(name);
+}
+
+}  // namespace
+
+const std::vector<TargetType>& target_types() {
+  static const std::vector<TargetType> types = {mask_target(), boxes_target(), keypoints_target()};
+  return types;
+}
+
+Result<void> parse_param(const ParamValue& value, Targets& out) {
+  if (value.kind != ParamValue::Kind::list)
+    return Error{concat("expected a list of targets such as [mask, ", kExample, "]")};
+  Targets read;
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    const std::string item = concat("item ", i + 1);
+    auto entry = parse_listed(value.items[i], kExample);
+    if (!entry) return entry.error().within(item);
+    if (auto made = make_target(*entry); !made) return made.error().within(item);
+    read.entries.push_back(std::move(*entry));
+  }
+  out = std::move(read);
+  return {};
+}
+
+ParamValue print_param(const Targets& value) { return print_listed(value.entries); }
+
+std::vector<std::unique_ptr<Target>> make_targets(const Targets& targets) {
+  std::vector<ListedEntry> entries = targets.entries;
+  // Boxes first: keypoints may follow their rows.
+  std::stable_partition(entries.begin(), entries.end(),
+                        [](const ListedEntry& entry) { return entry.name == "boxes"; });
+  std::vector<std::unique_ptr<Target>> made;
+  for (const ListedEntry& entry : entries) made.push_back(make_target(entry).value());
+  connect(made);
+  return made;
+}
+
+Result<void> add_target_outputs(const Targets& targets, const Ports& in, const PictureDims& dims,
+                                Ports& out) {
+  for (const auto& target : make_targets(targets))
+    if (auto added = target->add_outputs(in, dims, out); !added)
+      return added.error().within("targets");
+  return {};
+}
+
+}  // namespace brigade
