@@ -15,13 +15,13 @@ constexpr std::uint32_t kByte = 1, kLong = 4;  // types of its values; all other
 constexpr std::string_view kExifMark{"Exif\0\0", 6};
 
 /// Rows or columns in reverse, in stored terms.
-struct Turn {
+struct PictureTurn {
   bool swaps;
   bool reverses_rows;
   bool reverses_columns;
 };
 
-Turn turn_of(int orientation) {
+PictureTurn turn_of(int orientation) {
   switch (orientation) {
     case 2:
       return {false, false, true};
@@ -114,7 +114,7 @@ int webp_orientation(std::string_view file) {
 }
 
 Box stored_box(const Box& upright, int orientation, std::int64_t height, std::int64_t width) {
-  const Turn turn = turn_of(orientation);
+  const PictureTurn turn = turn_of(orientation);
   Box box = upright;
   if (turn.swaps) box = {upright.x, upright.y, upright.width, upright.height};
   if (turn.reverses_rows) box.y = height - box.y - box.height;
@@ -123,7 +123,7 @@ Box stored_box(const Box& upright, int orientation, std::int64_t height, std::in
 }
 
 Pixels turn_upright(const Pixels& stored, int orientation, PictureBytes& out) {
-  const Turn turn = turn_of(orientation);
+  const PictureTurn turn = turn_of(orientation);
   Pixels upright{nullptr, 0, stored.height, stored.width};
   if (turn.swaps) upright = {nullptr, 0, stored.width, stored.height};
   upright.stride = upright.width * 3;
