@@ -186,6 +186,8 @@ Result<std::uint64_t> parse_share(std::string_view text) {
       break;
   }
   if (share == 0) return Error{concat("the share ", quote(text), " is nothing")};
+  if (share == kBillion && !percent)
+    return Error{concat("the share ", quote(text), " is all of it; write 100% if that is meant")};
   return share;
 }
 

@@ -20,13 +20,13 @@ bool read_whole(std::string_view text, std::uint64_t& out) {
 
 /// What is wrong with one entry of `split:`; empty: it is in `out`.
 std::string take_entry(const YamlEntry& entry, Split& out) {
+  if (!is_name(entry.key)) return concat(quote(entry.key), " is no name for a part");
   if (!entry.value.is_scalar())
     return concat("expected a share such as 0.9 or 90%, found ", describe(entry.value));
   if (entry.key == kSeed)
     return read_whole(entry.value.text, out.seed)
                ? ""
                : concat("`seed` takes a whole number, found ", quote(entry.value.text));
-  if (!is_name(entry.key)) return concat(quote(entry.key), " is no name for a part");
   const auto share = parse_share(entry.value.text);
   if (!share) return share.error().message;
   out.shares.push_back({entry.key, *share});
@@ -74,7 +74,7 @@ bool parse_split(const YamlEntry& entry, const KeySpec& key, SpecReader& read, S
     if (one.value.is_null()) continue;
     const std::string problem = take_entry(one, split);
     if (problem.empty()) continue;
-    read.error(one.value.span, concat("`split`: ", problem));
+    read.error(is_name(one.key) ? one.value.span : one.key_span, concat("`split`: ", problem));
     return false;
   }
   std::uint64_t all = 0;

@@ -58,6 +58,7 @@ bool same_source(const Draft& a, const Draft& b) {
 
 /// Two stages that divide the same samples do it alike, or a sample is in the parts of both.
 void check_pair(Validation& v, const Draft& first, const Draft& second) {
+  if (!same_source(first, second)) return;
   const Split& split = second.stage.split;
   const std::string name = quote(first.spec->name.value);
   if (first.stage.split == split) {
@@ -71,12 +72,11 @@ void check_pair(Validation& v, const Draft& first, const Draft& second) {
               {concat("give one of them a share: `split: {", part, ": 0.1, ...}` at both stages")});
     if (first.stage.skip == second.stage.skip) return;
   }
-  if (same_source(first, second))
-    v.error(second, *second.spec->given("split"),
-            concat("stage ", name,
-                   " divides the same samples in another way, so that samples "
-                   "would be in the parts of both"),
-            {"write the same `split:` and `skip:` at both"});
+  v.error(second, *second.spec->given("split"),
+          concat("stage ", name,
+                 " divides the same samples in another way, so that samples "
+                 "would be in the parts of both"),
+          {"write the same `split:` and `skip:` at both"});
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ TEST_F(SubsetParser, ALimitIsSamplesOrAShare) {
   EXPECT_EQ(limit_text(*parse_limit("0.0125%")), "0.0125%");
   EXPECT_EQ(limit_text(*parse_limit("100%")), "100%");
   EXPECT_EQ(limit_text(*parse_limit("12")), "12");
-  for (const char* text : {"0", "-1", "0%", "0.0", "101%", "1.5", "many", "", "10 samples", "1e3",
-                           "0.00000000001", "99999999999999999999"}) {
+  for (const char* text : {"0", "-1", "0%", "0.0", "101%", "1.0", "1.00", "1.5", "many", "",
+                           "10 samples", "1e3", "0.00000000001", "99999999999999999999"}) {
     ASSERT_FALSE(parse_limit(text).ok()) << text;
     EXPECT_THAT(parse_limit(text).error().message, HasSubstr("or a share such as 10% or 0.1"));
   }
@@ -48,9 +48,10 @@ TEST_F(SubsetParser, ASplitHasSharesByName) {
 }
 
 TEST_F(SubsetParser, WhatIsNoSplitIsRefused) {
-  for (const char* text : {"0.9", "[0.9, 0.1]", "{}", "{seed: 1}", "{train: 0.9, val: 0.2}",
-                           "{train: 0}", "{train: 120%}", "{train: most}", "{train: {share: 0.5}}",
-                           "{train: 0.5, seed: x}", "{9th: 0.5}", "{train: 5}"}) {
+  for (const char* text :
+       {"0.9", "[0.9, 0.1]", "{}", "{seed: 1}", "{train: 0.9, val: 0.2}", "{train: 0}",
+        "{train: 120%}", "{train: most}", "{train: {share: 0.5}}", "{train: 0.5, seed: x}",
+        "{9th: 0.5}", "{train: 5}", "{train: 1.0}", "{train: 1}"}) {
     const std::size_t before = diagnostics_.errors();
     EXPECT_FALSE(split(text)) << text;
     EXPECT_EQ(diagnostics_.errors(), before + 1) << text;

@@ -54,6 +54,8 @@ TEST(ValidateSubsets, OneSourceIsDividedInOneWay) {
         << other;
   EXPECT_EQ(said(kTrain, "split: {train: 0.8, seed: 1}, part: val", 99), "")
       << "another source may be divided in another way";
+  EXPECT_EQ(said(kVal, "split: {train: 0.9, seed: 1}, part: test", 99), "")
+      << "and what its shares leave may have another name";
 }
 
 TEST(ValidateSubsets, ACacheKeepsTheFirstOfWhatIsAboveIt) {
