@@ -12,6 +12,7 @@ struct Read {
   StageNumber stage;
   Turn by;
   bool in_turn = false;
+  bool by_cache = false;  ///< which keeps samples as they come, whoever's turn it is
 };
 
 /// `reads`: in the order of their readers, the last first.
@@ -19,7 +20,8 @@ Turns turns_by(std::size_t stages, const std::vector<Read>& reads) {
   Turns turns(stages);
   ByStage<bool> seen(stages);
   for (const Read& read : reads) {
-    std::optional<Turn> turn = turns[read.by.reader];
+    std::optional<Turn> turn;
+    if (!read.by_cache) turn = turns[read.by.reader];
     if (!turn && read.in_turn) turn = read.by;
     std::optional<Turn>& known = turns[read.stage];
     if (!seen[read.stage])
@@ -45,7 +47,8 @@ Turns turns_of(const ValidGraph& graph) {
     for (std::size_t i = 0; i < stage.sources.size(); ++i)
       reads.push_back({stage.sources[i].stage,
                        {s, static_cast<int>(i)},
-                       stage.join == Join::epochs && stage.sources.size() > 1});
+                       stage.join == Join::epochs && stage.sources.size() > 1,
+                       stage.type->contract.cache});
   }
   return turns_by(graph.stages.size(), reads);
 }
@@ -57,7 +60,7 @@ Turns turns_of(const Plan& plan) {
     int source = 0;
     for (const PlanQueue& queue : stage.queues)
       for (const PlanInput& input : queue.inputs)
-        reads.push_back({input.stage, {s, source++}, stage.join == Join::epochs});
+        reads.push_back({input.stage, {s, source++}, stage.join == Join::epochs, stage.is_cache()});
   }
   return turns_by(plan.stages.size(), reads);
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/graph_builder.h"
+#include "tests/support/small_plan.h"
 
 namespace brigade {
 namespace {
@@ -34,6 +34,18 @@ TEST(Turns, WhatIsReadBesideThemWorksAlways) {
   GraphBuilder graph = by_turns(true);
   const Turns expected{turn(4, 0), {}, turn(4, 0), turn(4, 1), {}, {}};
   EXPECT_EQ(turns_of(graph.build()), expected);
+}
+
+TEST(Turns, ACacheReadsWheneverSamplesCome) {
+  GraphBuilder graph;
+  graph.producer("train", kSlot);
+  graph.producer("val", kSlot);
+  graph.transform("kept", {"val"}, kSlot).samples = 8;
+  graph.type_of("kept").contract.cache = true;
+  graph.consumer("end", {"train", "kept"}, Join::epochs);
+  const Turns expected{turn(3, 0), {}, turn(3, 1), {}};
+  EXPECT_EQ(turns_of(graph.build()), expected);
+  EXPECT_EQ(turns_of(plan_of(graph)), expected);
 }
 
 TEST(Turns, OtherJoinsHaveNone) {
