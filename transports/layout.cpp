@@ -5,7 +5,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::uint64_t kLayoutVersion = 4;
+constexpr std::uint64_t kLayoutVersion = 5;
 
 class Hasher {
  public:
