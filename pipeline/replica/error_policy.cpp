@@ -22,12 +22,19 @@ std::string ErrorPolicy::source_name(QueueNumber queue, const SampleInfo& sample
   const Plan& plan = *context_.plan;
   const PlanStage* source = &id_source(plan, *context_.stage, queue);
   std::uint64_t id = sample.id / context_.fan_out_above(queue);
+  const bool was_cached = source->is_cache();
   // The ids of what a cache gives are those of what it keeps; of several ranks each has its own.
   while (source->is_cache() && plan.shard.world == 1) {
     id /= plan.index_spaces[source->queues[1].index_space].fan_out;
     source = &id_source(plan, *source, 1);
   }
-  return source->is_cache() ? "" : context_.source_names->name(*source, id);
+  if (source->is_cache()) return "";
+  if (was_cached && !is_front(*source)) {  // until here a position in what is read of it
+    const Subset subset(*source, source->seed, found_samples(plan, *context_.control, *source));
+    if (id >= subset.size()) return "";
+    id = subset(id);
+  }
+  return context_.source_names->name(*source, id);
 }
 
 std::string ErrorPolicy::describe(QueueNumber queue, std::span<const SampleInfo> samples) const {

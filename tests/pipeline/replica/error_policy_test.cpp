@@ -158,6 +158,38 @@ TEST_F(Errors, ProducersDescribeTheirSamples) {
   EXPECT_EQ(errors.describe(0, {&sample, 1}), "sample 130 (id 55 of epoch 1: \"file_55\")");
 }
 
+/// numbers -> kept, a cache -> sink; what the sink calls the sample in slot 3 of the cache.
+std::string called(const Split& split) {
+  GraphBuilder graph;
+  ValidStage& numbers = graph.producer("numbers", {{"value", i64, {}}});
+  numbers.samples = 100;
+  numbers.split = split;
+  numbers.part = "a";
+  graph.transform("kept", {"numbers"}, {{"value", i64, {}}}).passed = {{"value", 0}};
+  graph.type_of("kept").contract.cache = true;
+  graph.consumer("sink", {"kept"});
+  support::RunLine run(graph);
+  run.control().stages[run.index("numbers")].source_samples->value = 100;
+  SourceNames names([](const PlanStage&) -> Result<std::shared_ptr<Producer>> {
+    return std::shared_ptr<Producer>(support::make_numbers(100));
+  });
+  ReplicaContext context = run.context("sink");
+  context.source_names = &names;
+  const SampleInfo sample{3, 3, 3, 0};
+  return ErrorPolicy(context).describe(0, {&sample, 1});
+}
+
+TEST(ErrorsBelowACache, NameTheSampleOfThePartThatIsKept) {
+  EXPECT_EQ(called({}), "sample 3 (id 3 of epoch 0: \"file_3\")");
+  const Split split{{{"a", kWholeShare / 10}}, 1};
+  StageKeys keys;
+  keys.split = split;
+  keys.part = "a";
+  const std::uint64_t index = Subset(keys, 0, 100)(3);
+  ASSERT_NE(index, 3u);
+  EXPECT_EQ(called(split), concat("sample 3 (id 3 of epoch 0: \"file_", index, "\")"));
+}
+
 TEST_F(Errors, BatchesAreNamedByTheirEnds) {
   plan({});
   const SampleInfo samples[] = {{64, 64, 1, 0}, {65, 65, 2, 0}, {66, 66, 3, 0}};
