@@ -15,6 +15,7 @@
 #include "pipeline/plan/task_sizes.h"
 #include "pipeline/plan/thread_budget.h"
 #include "pipeline/plan/unknown_length.h"
+#include "pipeline/plan/zipped_sources.h"
 
 namespace brigade {
 namespace {
@@ -236,6 +237,7 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   number_index_spaces(graph, plan, problems);
   check_unknown_lengths(graph, plan, problems);
   check_parts(graph, problems);
+  if (problems.empty()) check_zipped_sources(graph, plan, problems);
   set_task_sizes(graph, plan, problems);
   share_cores(graph, limits, plan, problems);
   check_descriptors(limits, plan, problems);

@@ -56,7 +56,7 @@ void Subset::take_part(const Split& split, const std::string& part) {
   std::uint64_t share = 0;
   std::uint64_t before = 0;
   for (std::size_t p = 0; p < split.shares.size(); ++p) {
-    share = std::min(share + split.shares[p].share, kWholeShare);
+    share = std::min(share + std::min(split.shares[p].share, kWholeShare), kWholeShare);
     const std::uint64_t end = samples_of_share(share, all);
     const std::uint64_t left = all - before;
     const bool chosen = split.shares[p].name == part;
@@ -82,12 +82,14 @@ std::uint64_t Subset::source_index(std::uint64_t position) const {
   return skipped_ + position;
 }
 
+bool is_spread(const StageKeys& keys) { return keys.limit.any() && keys.take == Take::spread; }
+
 bool is_front(const StageKeys& keys) {
-  const bool first = !keys.limit.any() || keys.take == Take::first;
-  return first && keys.skip == 0 && keys.split.shares.empty();
+  return !is_spread(keys) && keys.skip == 0 && keys.split.shares.empty();
 }
 
 std::uint64_t samples_of_share(std::uint64_t share, std::uint64_t samples) {
+  share = std::min(share, kWholeShare);
   return static_cast<std::uint64_t>((wide(samples) * share + kWholeShare / 2) / kWholeShare);
 }
 

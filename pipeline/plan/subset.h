@@ -78,6 +78,9 @@ class Subset {
   std::vector<Step> steps_;
 };
 
+/// Whether its limit takes samples from all over what there is.
+bool is_spread(const StageKeys& keys);
+
 /// Subset::is_front(), for any number of samples.
 bool is_front(const StageKeys& keys);
 

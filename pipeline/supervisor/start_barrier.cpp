@@ -4,6 +4,7 @@
 
 #include <brigade/text.h>
 #include "base/units.h"
+#include "pipeline/plan/zipped_sources.h"
 #include "pipeline/records/sampler.h"
 
 namespace brigade {
@@ -28,11 +29,12 @@ StartBarrier::StartBarrier(const Plan& plan)
       replicas_(table_.size()),
       waiting_(static_cast<int>(table_.size())) {}
 
-void StartBarrier::ready(int replica, std::optional<std::uint64_t> size) {
+void StartBarrier::ready(int replica, std::optional<std::uint64_t> size, std::uint64_t found) {
   Replica& it = replicas_[replica];
   if (!it.ready) --waiting_;
   it.ready = true;
   it.size = size;
+  it.found = found;
 }
 
 void StartBarrier::gone(int replica) {
@@ -93,8 +95,18 @@ Result<std::optional<std::uint64_t>> StartBarrier::size_of_cache(const PlanStage
                       "` into its `params:`, or keep fewer by `limit:`")};
 }
 
+Result<void> StartBarrier::check_zipped(IndexSpaceNumber index_space) const {
+  FoundSamples found(plan_.stages.size());
+  for (const int number : table_.numbers())
+    if (replicas_[number].found != 0) found[table_.stage_index(number)] = replicas_[number].found;
+  const auto mismatch = mismatch_of_zipped(plan_, index_space, found);
+  if (!mismatch) return {};
+  return Error{concat(mismatch->message, "; ", mismatch->help)};
+}
+
 Result<std::optional<IndexSpaceStart>> StartBarrier::start_of(IndexSpaceNumber index_space) const {
   const PlanIndexSpace& planned = plan_.index_spaces[index_space];
+  BRIGADE_TRY(check_zipped(index_space));
   std::optional<std::uint64_t> samples;
   StageNumber first = -1;
   for (StageNumber source : planned.sources) {
@@ -109,7 +121,8 @@ Result<std::optional<IndexSpaceStart>> StartBarrier::start_of(IndexSpaceNumber i
     if (samples && *samples != *size) {
       return Error{concat("sources that are zipped need equal sizes: \"", plan_.stages[first].name,
                           "\" has ", format_samples(*samples), ", \"", stage.name, "\" has ",
-                          format_samples(*size), "; `limit:` makes the larger one shorter")};
+                          format_samples(*size),
+                          "; `limit: N` with `take: first` makes the larger one shorter")};
     }
     samples = size;
     first = source;

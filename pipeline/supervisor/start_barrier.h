@@ -1,8 +1,9 @@
 #pragma once
 
 // The moment at which a run begins: every replica has opened, all replicas of a source have found
-// the same number of samples, and so have sources that are zipped. From that number S and the
-// index space's multiple L follow the length P of an epoch and the end of the stream. Plain data.
+// the same number of samples, and so have sources that are zipped, which are read alike. From that
+// number S and the index space's multiple L follow the length P of an epoch and the end of the
+// stream. Plain data.
 
 #include <optional>
 #include <string>
@@ -27,7 +28,8 @@ class StartBarrier {
   explicit StartBarrier(const Plan& plan);
 
   /// `replica`: number in the graph; `size`: what an indexed source reported.
-  void ready(int replica, std::optional<std::uint64_t> size);
+  /// `found`: what it chose them from, all that there is; 0 where nobody says.
+  void ready(int replica, std::optional<std::uint64_t> size, std::uint64_t found = 0);
   /// It will not come, and the run goes on without it.
   void gone(int replica);
   bool complete() const { return waiting_ == 0; }
@@ -46,8 +48,10 @@ class StartBarrier {
     bool ready = false;
     bool gone = false;
     std::optional<std::uint64_t> size;
+    std::uint64_t found = 0;
   };
   std::string name(int number) const;
+  Result<void> check_zipped(IndexSpaceNumber index_space) const;
   Result<std::optional<std::uint64_t>> size_of_stage(StageNumber stage) const;
   Result<std::optional<std::uint64_t>> size_of_cache(const PlanStage& stage) const;
   Result<std::optional<IndexSpaceStart>> start_of(IndexSpaceNumber index_space) const;

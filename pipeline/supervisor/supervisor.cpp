@@ -8,6 +8,7 @@
 
 #include <brigade/text.h>
 #include "base/units.h"
+#include "pipeline/records/source_id.h"
 #include "pipeline/stats/counters.h"
 #include "pipeline/stats/progress.h"
 #include "pipeline/supervisor/drain_points.h"
@@ -173,7 +174,8 @@ void Supervisor::on(int number, const Ready& ready) {
   workers_[number].ready = true;
   watchdog_.ready(number);
   if (state_ != State::opening) return;
-  barrier_.ready(number, ready.source_size);
+  const PlanStage& stage = replicas_.stage(number);
+  barrier_.ready(number, ready.source_size, found_samples(setup_.plan, setup_.control, stage));
   sources_.ready(number, ready.source_size, ready.skipped);
   if (barrier_.complete()) begin();
 }

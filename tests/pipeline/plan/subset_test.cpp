@@ -34,6 +34,14 @@ StageKeys part_of(const Split& split, const std::string& part, std::uint64_t ski
 
 constexpr std::uint64_t kPercent = kWholeShare / 100;
 
+TEST(Subset, MoreThanAllIsAll) {  // of a plan that another program wrote
+  const Subset part(part_of({{{"a", 3 * kPercent}, {"b", ~std::uint64_t{0}}}, 0}, "b"), 0, 100);
+  EXPECT_EQ(part.size(), 97u);
+  SampleLimit limit;
+  limit.share = ~std::uint64_t{0};
+  EXPECT_EQ(limited(limit, 100), 100u);
+}
+
 const std::vector<std::vector<SplitShare>> kSplits = {
     {{"a", 90 * kPercent}},
     {{"a", 10 * kPercent}},

@@ -63,7 +63,32 @@ TEST(StartBarrier, ReplicasOfASourceMustAgree) {
 TEST(StartBarrier, ZippedSourcesMustAgree) {
   EXPECT_EQ(mistake({100, 100, 1, 1}),
             "sources that are zipped need equal sizes: \"images\" has 100 samples, \"masks\" has "
-            "1 sample; `limit:` makes the larger one shorter");
+            "1 sample; `limit: N` with `take: first` makes the larger one shorter");
+}
+
+/// What is said where the sources have found so many, and give 100.
+std::string zipped_of(const Plan& plan, std::uint64_t images, std::uint64_t masks) {
+  StartBarrier barrier(plan);
+  for (int r = 0; r < 4; ++r) barrier.ready(r, 100, r < 2 ? images : masks);
+  barrier.ready(4, std::nullopt);
+  const auto starts = barrier.starts();
+  return starts.ok() ? "" : starts.error().message;
+}
+
+TEST(StartBarrier, ZippedSourcesOfUnequalSizeShareAFrontOnly) {
+  Plan plan = zipped();
+  for (PlanStage& stage : plan.stages) stage.limit = 100;
+  EXPECT_EQ(
+      zipped_of(plan, 1000, 1010),
+      "zipped sources read different samples: \"images\" and \"masks\" have 1,000 samples and "
+      "1,010 samples to choose from, so that what is chosen would not fit each other; make the "
+      "sources equally large, or read the front of each: `limit: N` with `take: first`, "
+      "without `split:`");
+  EXPECT_EQ(zipped_of(plan, 1000, 1000), "");
+  for (PlanStage& stage : plan.stages) stage.take = Take::first;
+  EXPECT_EQ(zipped_of(plan, 1000, 1010), "") << "the front of both is one";
+  for (PlanStage& stage : plan.stages) stage.split.shares = {{"a", kWholeShare / 2}};
+  EXPECT_NE(zipped_of(plan, 1000, 1010), "") << "a part of both is not";
 }
 
 TEST(StartBarrier, AnEmptySourceIsAnError) {

@@ -1,0 +1,33 @@
+#pragma once
+
+// Zipped sources give their samples side by side, by position. Which sample of its source lies at a
+// position is decided by `skip:`, `split:`, `part:`, and by limits that take samples from all over
+// it: sources that are zipped must be read alike, or samples would be paired that do not belong
+// together. Pure functions.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "pipeline/plan/plan.h"
+#include "pipeline/plan/plan_problem.h"
+
+namespace brigade {
+
+/// Samples that each stage has found in its source; 0: not known.
+using FoundSamples = ByStage<std::uint64_t>;
+
+/// What is wrong with the sources of one index space, and what to do; nothing where they are read
+/// alike.
+struct ZippedMismatch {
+  StageNumber stage = -1;  ///< the source that differs from the first
+  std::string message;
+  std::string help;
+};
+std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNumber index_space,
+                                                 const FoundSamples& found);
+
+/// A problem per index space. Of what is found only once the run has begun, StartBarrier tells.
+void check_zipped_sources(const ValidGraph& graph, const Plan& plan, PlanProblems& problems);
+
+}  // namespace brigade

@@ -1,0 +1,107 @@
+#include "pipeline/plan/zipped_sources.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipeline/plan/planner.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/plan_limits.h"
+
+namespace brigade {
+namespace {
+
+using testing::HasSubstr;
+
+const Ports kPixel{{"x", u8, {8}}};
+
+/// images and masks, zipped by `end`; sizes of 0 are not known.
+GraphBuilder zipped_pair(std::uint64_t images = 0, std::uint64_t masks = 0) {
+  GraphBuilder graph;
+  graph.producer("images", kPixel).samples = images;
+  graph.producer("masks", kPixel).samples = masks;
+  graph.consumer("end", {"images", "masks"}, Join::zip);
+  return graph;
+}
+
+std::string problem_of_zip(GraphBuilder& graph) {
+  const PlanResult result = plan_graph(graph.build(), small_machine());
+  return result.ok() ? "" : result.problems.front().message;
+}
+
+const Split kNineTenths{{{"train", kWholeShare / 10 * 9}}, 1};
+
+TEST(ZippedSources, AreReadAlike) {
+  using Change = void (*)(ValidStage&);
+  const Change changes[] = {
+      [](ValidStage& stage) { stage.skip = 3; },
+      [](ValidStage& stage) { stage.limit = 10; },
+      [](ValidStage& stage) { stage.split = kNineTenths, stage.part = "train"; },
+  };
+  for (const Change change : changes) {
+    GraphBuilder one = zipped_pair();
+    change(one.stage("masks"));
+    EXPECT_THAT(problem_of_zip(one),
+                HasSubstr("\"images\" and \"masks\" choose them in different ways"));
+    GraphBuilder both = zipped_pair(100, 100);
+    change(both.stage("images"));
+    change(both.stage("masks"));
+    EXPECT_EQ(problem_of_zip(both), "");
+  }
+}
+
+TEST(ZippedSources, DifferInPartsSeedsAndLimits) {
+  const auto pair = [](auto change) {
+    GraphBuilder graph = zipped_pair();
+    for (const char* name : {"images", "masks"}) {
+      graph.stage(name).split = kNineTenths;
+      graph.stage(name).part = "train";
+      graph.stage(name).limit = 10;
+    }
+    change(graph.stage("masks"));
+    return problem_of_zip(graph);
+  };
+  EXPECT_EQ(pair([](ValidStage&) {}), "");
+  EXPECT_NE(pair([](ValidStage& masks) { masks.part = "val"; }), "");
+  EXPECT_NE(pair([](ValidStage& masks) { masks.split.seed = 2; }), "");
+  EXPECT_NE(pair([](ValidStage& masks) { masks.seed = 2; }), "");
+  EXPECT_NE(pair([](ValidStage& masks) { masks.limit = 11; }), "");
+  EXPECT_NE(pair([](ValidStage& masks) { masks.take = Take::first; }), "");
+}
+
+TEST(ZippedSources, MayDifferInHowMuchOfTheFrontIsRead) {
+  GraphBuilder graph = zipped_pair(100, 110);
+  graph.stage("masks").limit = 100;
+  EXPECT_NE(problem_of_zip(graph), "");
+  graph.stage("masks").take = Take::first;
+  EXPECT_EQ(problem_of_zip(graph), "");
+}
+
+TEST(ZippedSources, ThatFindDifferentlyManyCannotBeDivided) {
+  GraphBuilder graph = zipped_pair(100, 110);
+  graph.stage("images").limit = 50;
+  graph.stage("masks").limit = 50;
+  EXPECT_THAT(problem_of_zip(graph), HasSubstr("have 100 samples and 110 samples to choose from"));
+}
+
+TEST(ZippedSources, ACacheLiesAsWhatIsAboveIt) {
+  const auto graph_of = [](bool cached_part, bool read_part) {
+    GraphBuilder graph;
+    ValidStage& images = graph.producer("images", kPixel);
+    images.samples = 100;
+    if (cached_part) images.limit = 50;
+    graph.transform("kept", {"images"}, kPixel).samples = 100;
+    graph.type_of("kept").contract.cache = true;
+    ValidStage& masks = graph.producer("masks", kPixel);
+    masks.samples = 100;
+    if (read_part) masks.limit = 50;
+    graph.consumer("end", {"kept", "masks"}, Join::zip);
+    return problem_of_zip(graph);
+  };
+  EXPECT_EQ(graph_of(true, true), "");
+  EXPECT_EQ(graph_of(false, false), "");
+  EXPECT_NE(graph_of(false, true), "");
+  EXPECT_NE(graph_of(true, false), "");
+}
+
+}  // namespace
+}  // namespace brigade
