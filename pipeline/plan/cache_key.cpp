@@ -8,6 +8,7 @@
 #include "pipeline/config/language/subset_parser.h"
 #include "pipeline/config/validate/graph_parts.h"
 #include "pipeline/plan/caches.h"
+#include "pipeline/plan/subset.h"
 #include "stages/api/file_patterns.h"
 #include "stages/detail/fused_stage.h"
 
@@ -134,7 +135,8 @@ std::vector<std::pair<std::string_view, std::string>> subset_lines(const StageKe
     lines.emplace_back("part", keys.part);
   }
   lines.emplace_back("limit", limit_text(keys.limit));
-  if (keys.limit.any()) lines.emplace_back("take", keys.take == Take::first ? "first" : "spread");
+  // Of the front nothing is said, as before there was another way.
+  if (is_spread(keys)) lines.emplace_back("take", "spread");
   return lines;
 }
 

@@ -204,8 +204,16 @@ TEST_F(Order, AnotherPartIsAnotherOrder) {
             "numbers.split was a: 50%, seed: 0, is a: 60%, seed: 0");
   const std::string limit = "stages.numbers.limit=10";
   EXPECT_EQ(contents_difference(of({limit}), of({limit, "stages.numbers.take=first"})),
-            "numbers.take was spread, is first");
+            "numbers.take is gone");
   EXPECT_EQ(of(part), of(part)) << "the control";
+}
+
+TEST_F(Order, TheFrontIsSaidAsBeforeThereWereOtherWays) {
+  const std::string text = of({"stages.numbers.limit=10", "stages.numbers.take=first"});
+  EXPECT_NE(text.find("numbers.limit = 10\n"), std::string::npos);
+  EXPECT_EQ(text.find("numbers.take"), std::string::npos);
+  EXPECT_NE(of({"stages.numbers.limit=10"}).find("numbers.take = spread\n"), std::string::npos)
+      << "the control";
 }
 
 TEST_F(Order, HowTheWorkIsSharedIsNoPartOfIt) {
