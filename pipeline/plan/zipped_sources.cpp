@@ -31,7 +31,14 @@ std::uint64_t fan_out_of(const Plan& plan, StageNumber number) {
 /// A cache's file that is read again: what was read to make it, only the graph that made it says.
 bool is_kept(const PlanStage& source) { return source.type == "cached" && is_front(source); }
 
+/// Sources that give what lies in them from some sample on may begin at different ones: one of two
+/// files may have a row more at its beginning.
+bool gives_neighbours(const PlanStage& source) {
+  return source.split.shares.empty() && !is_spread(source);
+}
+
 bool read_alike(const PlanStage& a, const PlanStage& b) {
+  if (gives_neighbours(a) && gives_neighbours(b)) return true;
   if (a.skip != b.skip || a.split != b.split || a.part != b.part) return false;
   if (is_spread(a) != is_spread(b)) return false;
   return !is_spread(a) || (a.limit == b.limit && a.seed == b.seed);
@@ -55,9 +62,9 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
       continue;
     }
     const PlanStage& other = read_source(plan, first);
-    const bool front = is_front(source) && is_front(other);
+    const bool neighbours = gives_neighbours(source) && gives_neighbours(other);
     if (!read_alike(other, source) ||
-        (!front && fan_out_of(plan, first) != fan_out_of(plan, number)))
+        (!neighbours && fan_out_of(plan, first) != fan_out_of(plan, number)))
       return ZippedMismatch{
           number,
           concat(both(plan.stages[first], plan.stages[number]),
@@ -66,8 +73,7 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
           "make a larger source shorter, `limit: N` with `take: first`"};
     const std::uint64_t of_first = found[plan.stages.number_of(other)];
     const std::uint64_t of_this = found[plan.stages.number_of(source)];
-    const bool by_size = is_spread(source) || !source.split.shares.empty();
-    if (!by_size || of_first == 0 || of_this == 0 || of_first == of_this) continue;
+    if (neighbours || of_first == 0 || of_this == 0 || of_first == of_this) continue;
     return ZippedMismatch{
         number,
         concat(both(plan.stages[first], plan.stages[number]), " have ", format_samples(of_first),

@@ -47,7 +47,7 @@ bool RandomYaml::may_be_fixed(const Keys& keys) const {
 /// Can be zipped.
 bool RandomYaml::numbered_alike(std::size_t a, std::size_t b) const {
   return nodes_[a].samples == nodes_[b].samples && nodes_[a].fan_out == nodes_[b].fan_out &&
-         nodes_[a].anew == nodes_[b].anew;
+         nodes_[a].anew == nodes_[b].anew && nodes_[a].chosen == nodes_[b].chosen;
 }
 
 void RandomYaml::unite(std::size_t a, std::size_t b) {
@@ -56,29 +56,50 @@ void RandomYaml::unite(std::size_t a, std::size_t b) {
   nodes_[static_cast<std::size_t>(std::max(first, second))].group = std::min(first, second);
 }
 
+/// By a limit that takes them from all over, the first ones, those behind the first, or a part: of
+/// `count`, which is made larger for it. Sources that choose alike can be zipped.
+void RandomYaml::choose_samples(Node& node, std::uint64_t& count, Keys& keys) {
+  if (!one_in(3)) return;
+  const std::uint64_t more = one_of({7, 30});
+  switch (number(1, 4)) {
+    case 1:
+      count += more;
+      keys = {concat("limit: ", node.samples), concat("seed: ", number(3, 4))};
+      break;
+    case 2:
+      count += more;
+      keys = {concat("limit: ", node.samples), "take: first"};
+      return;
+    case 3:
+      count += more;
+      keys = {concat("skip: ", more)};
+      return;
+    default:
+      count *= 2;
+      keys = {concat("split: {half: 0.5, seed: ", number(3, 4), "}"),
+              concat("part: ", one_of({"half", "others"}))};
+  }
+  node.chosen = concat(join(keys, " "), " of ", count);
+}
+
 void RandomYaml::add_producer() {
   Node node;
   node.name = concat("p", nodes_.size());
   node.tensors = {"data"};
   node.group = static_cast<int>(nodes_.size());
   node.samples = one_in(3) ? number(1, 120) : common_samples_;
-  const std::uint64_t cut = one_in(3) ? number(1, 4) : 0;
+  std::uint64_t count = node.samples;
+  Keys choice;
+  choose_samples(node, count, choice);
   const std::string shape = one_of({"[]", "[3]", "[4, 2]", "[9]"});
-  const std::uint64_t more = cut == 4 ? node.samples : cut > 0 ? number(1, 50) : 0;
   std::string params =
-      concat("params: {count: ", node.samples + more, ", shape: ", shape,
+      concat("params: {count: ", count, ", shape: ", shape,
              ", dtype: ", one_of({"u8", "i64", "f32"}), ", fill: ", one_of({"index", "random"}));
   if (shape != "[]" && one_in(3)) params += ", vary: true";
   Keys keys{"producer: synthetic", params + "}"};
-  if (cut == 1 || cut == 2) keys.push_back(concat("limit: ", node.samples));
-  if (cut == 2) keys.emplace_back("take: first");
-  if (cut == 3) keys.push_back(concat("skip: ", more));
-  if (cut == 4) {
-    keys.push_back(concat("split: {half: 0.5, seed: ", number(0, 9), "}"));
-    keys.push_back(concat("part: ", one_of({"half", "others"})));
-  }
+  keys.insert(keys.end(), choice.begin(), choice.end());
   if (one_in(2)) keys.emplace_back("shuffle: true");
-  if (one_in(5)) keys.push_back(concat("seed: ", number(0, 9)));
+  if (one_in(5) && node.chosen.empty()) keys.push_back(concat("seed: ", number(0, 9)));
   dress(node, keys, true);
   write(node.name, keys);
   nodes_.push_back(std::move(node));
@@ -139,6 +160,7 @@ void RandomYaml::add_plain(Node& node, Keys& keys) {
   node.samples = source.samples;
   node.fan_out = source.fan_out;
   node.anew = source.anew;
+  node.chosen = source.chosen;
   node.group = group_of(from);
   std::string type = one_of({"sift", "delay", "toss", "passthrough", "digest", "shift", "split"});
   if (type == "shift" && !has(node.tensors, "data")) type = "digest";
@@ -185,6 +207,7 @@ void RandomYaml::add_fused(Node& node, Keys& keys) {
   node.samples = nodes_[from].samples;
   node.fan_out = nodes_[from].fan_out;
   node.anew = nodes_[from].anew;
+  node.chosen = nodes_[from].chosen;
   node.group = group_of(from);
   std::vector<std::string> links;
   bool samples = false;
@@ -214,6 +237,7 @@ void RandomYaml::add_several(Node& node, Keys& keys) {
   node.samples = source.samples * count;
   node.fan_out = source.fan_out * count;
   node.anew = source.anew;
+  node.chosen = source.chosen;
   node.group = group_of(from);
   const bool repeats = one_in(2);
   const bool with_batch = one_in(3);
@@ -274,6 +298,7 @@ void RandomYaml::add_zip(Node& node, Keys& keys) {
   node.samples = nodes_[left].samples;
   node.fan_out = nodes_[left].fan_out;
   node.anew = nodes_[left].anew;
+  node.chosen = nodes_[left].chosen;
   node.group = group_of(left);
   const std::string type = one_of({"digest", "sift", "split"});
   const bool with_batch =

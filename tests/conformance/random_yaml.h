@@ -24,6 +24,7 @@ class RandomYaml {
     std::uint64_t samples = 0;  ///< per epoch
     std::uint64_t fan_out = 1;  ///< of them, for each of the producer
     int anew = 0;               ///< the stage that numbered it anew; 0: none did
+    std::string chosen;         ///< how its producer chooses among its samples; "": it does not
     int group = 0;              ///< stages that are fed together; the index of one of them
     bool batch = false;         ///< its writer says one
     bool read = false;
@@ -41,6 +42,7 @@ class RandomYaml {
   std::string batch_size();
 
   void add_producer();
+  void choose_samples(Node& node, std::uint64_t& count, Keys& keys);
   void add_transform();
   void add_fused(Node& node, Keys& keys);
   void add_several(Node& node, Keys& keys);

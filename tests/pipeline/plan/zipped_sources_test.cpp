@@ -33,7 +33,7 @@ const Split kNineTenths{{{"train", kWholeShare / 10 * 9}}, 1};
 TEST(ZippedSources, AreReadAlike) {
   using Change = void (*)(ValidStage&);
   const Change changes[] = {
-      [](ValidStage& stage) { stage.skip = 3; },
+      [](ValidStage& stage) { stage.limit = 10, stage.skip = 3; },
       [](ValidStage& stage) { stage.limit = 10; },
       [](ValidStage& stage) { stage.split = kNineTenths, stage.part = "train"; },
   };
@@ -74,6 +74,9 @@ TEST(ZippedSources, MayDifferInHowMuchOfTheFrontIsRead) {
   EXPECT_NE(problem_of_zip(graph), "");
   graph.stage("masks").take = Take::first;
   EXPECT_EQ(problem_of_zip(graph), "");
+  GraphBuilder behind = zipped_pair(100, 110);
+  behind.stage("masks").skip = 10;
+  EXPECT_EQ(problem_of_zip(behind), "");
 }
 
 TEST(ZippedSources, ThatFindDifferentlyManyCannotBeDivided) {
