@@ -30,16 +30,25 @@ std::optional<Epoch> read_by(const ByStage<std::optional<Epoch>>& given, const P
   return read;
 }
 
-/// `shuffled`: of a cache.
+/// A cache whose numbers are not in the order in which the stages above have dropped samples.
+bool is_reordered(const ValidGraph& graph, const Plan& plan, StageNumber number) {
+  const PlanStage& stage = plan.stages[number];
+  if (!stage.is_cache()) return false;
+  const PlanIndexSpace& above = plan.index_spaces[stage.queues.back().index_space];
+  return graph.stages[number].shuffle ||
+         std::any_of(above.sources.begin(), above.sources.end(),
+                     [&](StageNumber source) { return graph.stages[source].shuffle; });
+}
+
 std::optional<Epoch> given_by(const ByStage<std::optional<Epoch>>& given, const PlanStage& stage,
-                              std::uint64_t numbers, bool shuffled) {
+                              std::uint64_t numbers, bool reordered) {
   if (stage.may_drop || numbers == 0) return std::nullopt;
   if (stage.kind == StageKind::producer) return Epoch{numbers, numbers};
   const std::optional<Epoch> read = read_by(given, stage, stage.queues.back());
   if (!read) return std::nullopt;
   // Then numbers without a sample are anywhere, and how full batches are differs from epoch to
   // epoch.
-  if (shuffled && read->samples < read->numbers) return std::nullopt;
+  if (reordered && read->samples < read->numbers) return std::nullopt;
   return Epoch{numbers, std::min(numbers, multiply_saturating(read->samples, stage.fan_out))};
 }
 
@@ -58,8 +67,7 @@ std::vector<ConsumerEpoch> consumer_epochs(const ValidGraph& graph, const Plan& 
   std::vector<ConsumerEpoch> all;
   for (const StageNumber s : plan.stages.numbers()) {
     const PlanStage& stage = plan.stages[s];
-    given[s] = given_by(given, stage, samples_of(graph, plan, s),
-                        graph.stages[s].shuffle && stage.is_cache());
+    given[s] = given_by(given, stage, samples_of(graph, plan, s), is_reordered(graph, plan, s));
     if (stage.kind != StageKind::consumer) continue;
     for (const PlanQueue& queue : stage.queues) {
       ConsumerEpoch one{stage.name, queue.inputs.front().port, {}, {}};

@@ -49,7 +49,7 @@ TEST(ConsumerEpochs, WhatATransformDropsAtTheEndIsMissingBelow) {
 }
 
 TEST(ConsumerEpochs, AreUnknownBelowAShuffledCacheOfAShortenedEpoch) {
-  for (const bool shuffle : {false, true})
+  for (const char* const shuffled : {"", "kept", "images"})  // at the cache, or above it
     for (const bool drop_last : {false, true}) {
       GraphBuilder graph("kept");
       graph.producer("images", kSlot).samples = 100;
@@ -59,13 +59,16 @@ TEST(ConsumerEpochs, AreUnknownBelowAShuffledCacheOfAShortenedEpoch) {
       work.sources[0].batch = 40;
       graph.transform("kept", {"work"}, kSlot).passed = {{"x", 0}};
       graph.type_of("kept").contract.cache = true;
-      graph.stage("kept").shuffle = shuffle;
+      if (*shuffled != 0) graph.stage(shuffled).shuffle = true;
       ValidStage& train = graph.consumer("train", {"kept"});
       train.batched = true;
       train.sources[0].batch = 32;
       const All whole{{"train", "kept", 100, 4}}, shortened{{"train", "kept", 80, 3}},
           unknown{{"train", "kept", {}, {}}};
-      EXPECT_EQ(epochs(graph), !drop_last ? whole : shuffle ? unknown : shortened);
+      EXPECT_EQ(epochs(graph), !drop_last       ? whole
+                               : *shuffled != 0 ? unknown
+                                                : shortened)
+          << shuffled;
     }
 }
 
