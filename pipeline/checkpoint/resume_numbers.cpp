@@ -212,7 +212,7 @@ class Resume {
 std::vector<std::string> stages_that_forget(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlanStage& stage : plan.stages)
-    if (stage.stateful && !stage.saves) names.push_back(stage.name);
+    if (stage.stateful && !stage.saves && !stage.is_output()) names.push_back(stage.name);
   return names;
 }
 
