@@ -76,10 +76,11 @@ std::string absolute_path(const Validation& validation, const std::string& path,
 /// A mark as the graph carries it: settings have no file.
 SourceMark graph_mark(const Validation& validation, const Span& span);
 
-/// Whether it learns one model: it saves what it has learned, and its sources have parts in that,
-/// such as `train` and `test`.
-inline bool is_learner(const StageContract& contract) {
-  return contract.kind == StageKind::consumer && contract.saves && !contract.source_ports.empty();
+/// Whether it learns one model of labels below its parameter `classes`: the type that ships does.
+/// What a plugin's consumers make of several sources, replicas or such a parameter is theirs.
+inline bool is_classifier(const Draft& draft) {
+  return draft.has_type && draft.stage.plugin.empty() &&
+         draft.stage.type->contract.type == "torch_classifier";
 }
 
 void validate_exec(Validation& validation, Draft& draft);  ///< the program of `exec:`; its type

@@ -31,10 +31,17 @@ void look_at_folder(Validation& v, Draft& draft) {
   });
   if (classes) {
     draft.label_classes = *classes;
-  } else {
+  } else if (draft.stage.samples == 0) {  // else an index that holds says what is there
     v.error(draft, param_span(draft, kClassFolderParam),
             concat("parameter ", quote(kClassFolderParam), ": ", classes.error().message));
   }
+}
+
+/// Whether its samples may be fewer than there are, so that a label may be missing.
+bool leaves_out(const Draft& draft) {
+  const ValidStage& stage = draft.stage;
+  return stage.skip != 0 || stage.limit.any() || !stage.part.empty() ||
+         !stage.split.shares.empty() || stage.type->contract.may_drop;
 }
 
 /// Labels that travel on are of as many classes as above.
@@ -68,10 +75,8 @@ void validate_labels(Validation& v) {
     const StageContract& contract = draft.stage.type->contract;
     if (contract.type == kClassFolderType) look_at_folder(v, draft);
     if (contract.kind == StageKind::transform) pass_classes(v, draft);
-    const ParamSpec* const classes = contract.find_param(kClasses);
-    if (contract.kind == StageKind::consumer && classes != nullptr &&
-        classes->type == ParamType::integer)
-      compare_classes(v, draft);
+    if (leaves_out(draft)) draft.label_classes = 0;
+    if (is_classifier(draft)) compare_classes(v, draft);
   }
 }
 

@@ -18,7 +18,7 @@ void check_one_learns(Validation& v, Draft& draft) {
 
 // What several replicas learned is in no single place.
 void check_one_saves(Validation& v, Draft& draft, bool saves) {
-  if (draft.has_type && is_learner(draft.stage.type->contract)) return check_one_learns(v, draft);
+  if (is_classifier(draft)) return check_one_learns(v, draft);
   if (saves && draft.stage.replicas == 0) draft.stage.replicas = 1;  // auto
   if (!saves || draft.stage.replicas == 1) return;
   v.error(draft, *draft.spec->given("replicas"),

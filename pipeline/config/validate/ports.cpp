@@ -57,7 +57,7 @@ class PortCheck {
     }
     bool good = draft_.stage.kind == StageKind::consumer || alike(inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) good = fits(inputs[i], i) && good;
-    good = good && (!is_learner(contract_) || same_inputs(inputs));
+    good = good && (!is_classifier(draft_) || same_inputs(inputs));
     if (!good || !draft_.has_params) return false;
     if (inputs.empty()) inputs.emplace_back();
     if (is_python(draft_) && !ask(inputs)) return false;

@@ -1,11 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include <brigade/text.h>
 #include "pipeline/session/load_and_plan.h"
 #include "stages/builtin.h"
+#include "stages/image/index/image_index.h"
+#include "stages/image/index/saved_index.h"
+#include "tests/support/other_user.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {
@@ -20,6 +24,8 @@ struct TrainingGraph : testing::Test {
   std::string train = "params: {classes: 3}";
   std::string train_root = "train";
   int test_size = 32;
+  std::string source_keys;
+  std::string learner = "torch_classifier";
 
   TrainingGraph() {
     for (const char* part : {"train", "val"})
@@ -31,15 +37,19 @@ struct TrainingGraph : testing::Test {
     const std::string file = folder.write(
         "g.yaml", concat("stages:\n"
                          "  images: {producer: image_folder, params: {root: ",
-                         train_root,
-                         "}}\n"
+                         train_root, "}", source_keys,
+                         "}\n"
                          "  decode: {transform: decode_image, from: images, params: {size: 32}, "
                          "batch: 4}\n"
-                         "  others: {producer: image_folder, params: {root: val}}\n"
+                         "  others: {producer: image_folder, params: {root: val}",
+                         source_keys,
+                         "}\n"
                          "  test: {transform: decode_image, from: others, params: {size: ",
                          test_size,
                          "}, batch: 4}\n"
-                         "  learn: {consumer: torch_classifier, from: {train: decode, test: test}, "
+                         "  learn: {consumer: ",
+                         learner,
+                         ", from: {train: decode, test: test}, "
                          "join: epochs,\n"
                          "    ",
                          train, "}\n"));
@@ -81,6 +91,64 @@ TEST_F(TrainingGraph, WithPicturesOfTwoSizesIsRefused) {
   expect("6:67",
          "stage \"learn\": \"torch_classifier\" needs \"image\" of one shape from all sources: "
          "\"decode\" gives image u8[32, 32, 3], \"test\" gives image u8[48, 48, 3]\n");
+}
+
+TEST_F(TrainingGraph, WithClassesThatMayNotComeIsFine) {
+  train = "params: {classes: 2}";
+  for (const char* keys :
+       {"limit: 2, take: first", "limit: 50%", "skip: 1", "split: {train: 0.9}, part: train"}) {
+    source_keys = concat(", ", keys);
+    EXPECT_EQ(messages(), "") << keys;
+  }
+  source_keys = ", shuffle: true";
+  EXPECT_THAT(messages(), HasSubstr("parameter \"classes\" is 2"));
+}
+
+TEST_F(TrainingGraph, WithAConsumerOfAnotherTypeIsThatTypesMatter) {
+  StageType mine = *types.find("torch_classifier");
+  mine.contract.type = learner = "contrast";
+  types.add(mine);
+  test_size = 48;
+  for (const char* params : {"params: {classes: 2}", "params: {classes: 2}, replicas: 2"}) {
+    train = params;
+    EXPECT_EQ(messages(), "") << params;
+    learner = "torch_classifier";
+    EXPECT_NE(messages(), "") << params;
+    learner = "contrast";
+  }
+}
+
+TEST_F(TrainingGraph, WithAnIndexThatHoldsLooksAtNoFolder) {
+  if (!testing_support::may_become_another_user()) GTEST_SKIP() << "root makes the index";
+  std::filesystem::permissions(folder.path() / "train/dog", std::filesystem::perms::none);
+  namespace fs = std::filesystem;
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path() / "train"))
+    if (entry.is_directory())
+      fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  fs::last_write_time(folder.path() / "train",
+                      fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const std::string index = folder.path() / "index";
+  IndexSource source;
+  source.kind = IndexKind::image_folder;
+  source.file = index;
+  const std::string root = folder.path() / "train";
+  source.is_current = [&](const IndexFile& file) { return ImageIndex::is_current(file, root); };
+  source.make = [&] { return ImageIndex::scan(root); };
+  ASSERT_TRUE(SavedIndex::open(source).ok());
+  train_root = "train, index: index";
+  EXPECT_EQ(messages(), "");
+  const auto is_fine = [&] { return messages().empty(); };
+  const auto is_said = [&] {
+    std::fputs("said", stderr);
+    train_root = "train";
+    return messages().find("Permission denied") != std::string::npos;
+  };
+  for (const std::filesystem::path& path :
+       {folder.path(), folder.path() / "g.yaml", std::filesystem::path(index)})
+    std::filesystem::permissions(path, std::filesystem::perms::all);
+  testing_support::as_other_user(is_fine);
+  testing_support::as_other_user(is_said);
+  std::filesystem::permissions(folder.path() / "train/dog", std::filesystem::perms::all);
 }
 
 TEST_F(TrainingGraph, WithoutFoldersOfClassesIsRefused) {
