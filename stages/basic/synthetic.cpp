@@ -16,6 +16,7 @@ struct SyntheticParams {
   DType dtype = DType::i64;
   Fill fill = Fill::index;
   bool vary = false;
+  std::string name = "data";
 };
 
 constexpr double kSizeMax = 1ll << 40;
@@ -25,13 +26,14 @@ Contract<SyntheticParams> synthetic_contract() {
       .producer()
       .param("count", &SyntheticParams::count, 0, 1ll << 47, "samples per epoch")
       .param("shape", &SyntheticParams::shape, 1, kSizeMax, "sizes of one sample; [] is a scalar")
-      .param("dtype", &SyntheticParams::dtype, "dtype of the tensor `data`")
+      .param("dtype", &SyntheticParams::dtype, "dtype of the tensor")
       .choice("fill", &SyntheticParams::fill,
               {{"index", Fill::index}, {"random", Fill::random}, {"none", Fill::none}},
               "every element is the sample's index; random (floats in [0, 1), else random bits); "
               "or left as the memory is")
       .param("vary", &SyntheticParams::vary,
              "the first dimension differs from sample to sample, from 1 to what `shape` says")
+      .param("name", &SyntheticParams::name, "name of the tensor")
       .counts([](const SyntheticParams& params, const FileMetadata&) { return params.count; })
       .outputs([](const SyntheticParams& params, const Ports&) -> Result<Ports> {
         if (params.vary && params.shape.empty())
@@ -39,7 +41,7 @@ Contract<SyntheticParams> synthetic_contract() {
         if (params.shape.size() >= kRankMax)
           return Error{concat("shape has ", params.shape.size(), " dimensions; at most ",
                               kRankMax - 1, " fit")};
-        TensorType data{"data", params.dtype, {}};
+        TensorType data{params.name, params.dtype, {}};
         for (std::int64_t size : params.shape) data.shape.emplace_back(size);
         if (params.vary) data.shape.front() = up_to(params.shape.front());
         return Ports{data};
@@ -133,7 +135,7 @@ class Synthetic : public Producer {
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     Philox random(seed_, stream_, 0, index);
-    TensorSlot data = out["data"];
+    TensorSlot data = out[params_.name];
     if (params_.vary) BRIGADE_TRY(vary(data, random));
     if (params_.fill != Fill::none) filler_(data, params_.fill, index, random);
     return Next::emit;
