@@ -33,6 +33,26 @@ bool is_descriptor(const std::string& written, const std::string& path) {
          plain.starts_with("/proc/self/fd/") || plain.starts_with("/proc/thread-self/fd/");
 }
 
+/// What to do about a text that names data somewhere else; nothing where it is a path.
+std::optional<std::string> help_of_remote(std::string_view text) {
+  if (text.starts_with("pipe:"))
+    return "let the command write files, such as `COMMAND > train-000.tar`, and name those";
+  const std::size_t end = text.find("://");
+  const auto is_scheme = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
+  };
+  if (end == text.npos || end == 0 || !std::all_of(text.begin(), text.begin() + end, is_scheme))
+    return std::nullopt;
+  const std::string_view scheme = text.substr(0, end);
+  if (scheme == "file") return "write the path alone, without file://";
+  const std::string_view copy = scheme == "s3"                          ? "aws s3 cp"
+                                : scheme == "gs"                        ? "gcloud storage cp"
+                                : scheme == "http" || scheme == "https" ? "curl -fO"
+                                                                        : "";
+  return concat("copy the files first", copy.empty() ? "" : concat(" (`", copy, "`)"),
+                " or mount what holds them, and write the path");
+}
+
 class ParamCheck {
  public:
   /// `params`: the contract's struct. `at`: where a parameter that is missing is reported.
@@ -135,6 +155,7 @@ class ParamCheck {
   // anything of the kind.
   void check_pattern(const ParamSpec& spec, const YamlNode& node, const std::string& pattern) {
     const std::string name = concat("parameter ", quote(spec.name), ": ");
+    if (help_of_remote(node.text)) return remote(node, name);
     const auto files = expand_braces(pattern);
     if (!files) return error(node.span, concat(name, files.error().message));
     for (const std::string& file : *files) {
@@ -170,6 +191,7 @@ class ParamCheck {
   void check_path(const ParamSpec& spec, const YamlEntry& entry, const std::string& path) {
     const PathKind kind = v.context.metadata.kind(path);
     const std::string name = concat("parameter ", quote(spec.name), ": ");
+    if (help_of_remote(entry.value.text)) return remote(entry.value, name);
     if (leads_to_descriptor(entry.value.text, path)) return descriptor(entry.value, name, path);
     if (kind == PathKind::forbidden) {
       error(entry.value.span, concat(name, path, " cannot be looked at: permission denied"));
@@ -182,6 +204,13 @@ class ParamCheck {
       error(entry.value.span, concat(name, "there is no file or folder ", path),
             missing_help(entry.value, path));
     }
+  }
+
+  void remote(const YamlNode& node, const std::string& name) {
+    error(node.span,
+          concat(name, "expected a path, found ",
+                 node.text.starts_with("pipe:") ? "a command: " : "an address: ", quote(node.text)),
+          {*help_of_remote(node.text)});
   }
 
   bool leads_to_descriptor(const std::string& written, const std::string& path) {
