@@ -31,7 +31,7 @@ void read_start(std::string_view bytes, IndexKind kind) {
   check_inside(found->made_from, start);
   const auto nothing = [](const std::string&) { return std::optional<PathStamp>(); };
   (void)ImageIndex::is_current(found->made_from, "/nowhere", nothing);
-  (void)TarIndex::is_current(found->made_from, {"/nowhere"}, {{"jpg"}, "cls", "", {}}, nothing);
+  (void)TarIndex::is_current(found->made_from, {"/nowhere"}, {{"jpg"}, {"cls"}, "", {}}, nothing);
   (void)ImageIndex::size_of(*found);
   (void)TarIndex::size_of(*found);
 }
@@ -56,7 +56,7 @@ void read_folder(std::string_view bytes) {
 void read_shards(std::string_view bytes) {
   const auto file = IndexFile::parse(bytes, IndexKind::tar_shards);
   if (!file) return;
-  const TarFields fields{{"jpg"}, "cls", "", {"txt"}};
+  const TarFields fields{{"jpg"}, {"cls"}, "", {"txt"}};
   const std::vector<std::string> shards = TarIndex::shards_of(*file);
   (void)TarIndex::is_current(*file, shards, fields);
   const auto index = TarIndex::of(*file, shards.size(), fields);

@@ -17,13 +17,13 @@ void check_place(std::uint64_t offset, std::uint64_t size, std::string_view arch
   BRIGADE_CHECK(size <= archive.size() - offset, offset, size);
 }
 
-void read(std::string_view archive, const TarFields& fields) {
+void read(std::string_view archive, const TarFields& fields, const ClassNames* classes = nullptr) {
   const auto bytes_at = [archive](std::uint64_t offset,
                                   std::size_t size) -> Result<std::string_view> {
     if (offset >= archive.size()) return std::string_view();
     return archive.substr(offset, size);
   };
-  const auto scan = scan_shard_bytes(bytes_at, archive.size(), fields);
+  const auto scan = scan_shard_bytes(bytes_at, archive.size(), fields, classes);
   if (!scan) {
     const std::string& message = scan.error().message;
     BRIGADE_CHECK(!message.empty() && message.find('\n') == message.npos, message);
@@ -38,10 +38,16 @@ void read(std::string_view archive, const TarFields& fields) {
     const auto state = static_cast<TarState>(sample.state);
     BRIGADE_CHECK(state <= TarState::bad_label);
     if (state != TarState::no_image) check_place(sample.offset, sample.size, archive);
+    if (fields.names && state == TarState::good)
+      BRIGADE_CHECK(sample.label >= 0 && static_cast<std::size_t>(sample.label) <
+                                             (classes ? classes->size() : scan->names.size()));
     for (const auto& extra : scan->extras)
       if (extra[i].offset != 0) check_place(extra[i].offset, extra[i].size, archive);
   }
   BRIGADE_CHECK(keys_end == scan->keys.size(), keys_end);
+  for (const std::string& name : scan->names) BRIGADE_CHECK(parse_class_name(name).ok());
+  const std::string unread = scan->unread.text(fields, kSkipTextBytesMax);
+  BRIGADE_CHECK(unread.find('\n') == unread.npos, unread);
 }
 
 }  // namespace
@@ -49,8 +55,12 @@ void read(std::string_view archive, const TarFields& fields) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view archive(reinterpret_cast<const char*>(data), size);
-  brigade::read(archive, {{"jpg", "png"}, "cls", "", {"txt"}});
-  brigade::read(archive, {{"jpg"}, "json", "label", {"json"}});
-  brigade::read(archive, {{"jpg"}, "", "", {}});
+  brigade::read(archive, {{"jpg", "png"}, {"cls"}, "", {"txt"}});
+  brigade::read(archive, {{"jpg"}, {"json"}, "label", {"json"}});
+  brigade::read(archive, {{"jpg"}, {}, "", {}});
+  brigade::read(archive, {{"jpg"}, {"cls", "txt"}, "", {}, true, ""});
+  brigade::read(archive, {{"jpg"}, {"json"}, "label", {}, true, ""});
+  const auto classes = brigade::ClassNames::of_lines(archive.substr(0, 64));  // or an error
+  if (classes) brigade::read(archive, {{"jpg"}, {"cls"}, "", {}, true, "c"}, &*classes);
   return 0;
 }

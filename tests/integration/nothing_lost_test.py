@@ -61,8 +61,9 @@ class Sources(ProgramTest):
         for i in range(10, 40):
             members += [(f"{i:02}.image.jpg", b"x"), (f"{i:02}.label.cls", b"1")]
         archive(self.folder / "s.tar", members)
-        text = ('found 40, gives 10, skipped 30: 30 keys with neither an image nor a label '
-                '(".image.jpg .label.cls")')
+        why = ('keys with neither image nor label; `image: [jpg, image.jpg]`, `label: '
+               'cls;label.cls` reads them')
+        text = f'found 40, gives 10, skipped 30: 30 {why}'
         finished = self.run_graph(self.LISTING)
         self.assertEqual(finished.code, 0, finished.err)
         self.assertIn(f"warning: source files: {text}", finished.err)
@@ -73,8 +74,7 @@ class Sources(ProgramTest):
         self.assertEqual(summary["sources"], [{
             "name": "files", "found": 40, "gives": 4, "skipped": [
                 {"count": 6, "why": "limit", "text": "left out by `limit:`"},
-                {"count": 30, "why": "no_match",
-                 "text": 'keys with neither an image nor a label (".image.jpg .label.cls")'}]}])
+                {"count": 30, "why": "no_match", "text": why}]}])
         # The plan says the same, once the index tells.
         archive_time = os.stat(self.folder / "s.tar").st_mtime - 3600
         os.utime(self.folder / "s.tar", (archive_time, archive_time))
@@ -95,6 +95,10 @@ class Sources(ProgramTest):
                     {"name": "files", "found": None, "gives": None, "skipped": []}])
                 self.assertIsNone(report["consumers"][0]["samples"])
                 self.assertEqual(self.run_graph(text, "--quiet").code, 0)
+        # What the line says reads them.
+        said = self.LISTING.replace("s.tar", "s.tar, image: [jpg, image.jpg], label: "
+                                    "cls;label.cls")
+        self.assertEqual(self.summary(said)["sources"][0]["gives"], 40)
         # The control: nothing is skipped, and nothing is said.
         archive(self.folder / "s.tar", members[:20])
         whole = self.run_graph(self.LISTING)

@@ -250,6 +250,7 @@ std::string shards_text(const FoundData& data) {
   if (data.label != "cls")
     params += param_line("label", data.label.empty() ? "none" : text_of(data.label));
   if (!data.label_field.empty()) params += param_line("label_field", data.label_field);
+  if (data.label_is_name) params += param_line("labels", "names");
   return filled(kListed,
                 {{"folder", text_of(folder)}, {"producer", "tar_shards"}, {"params", params}}) +
          filled(kCount, {{"from", "decode"}});

@@ -9,6 +9,7 @@
 #include <brigade/text.h>
 #include "base/io.h"
 #include "base/owned_fd.h"
+#include "stages/image/index/class_names.h"
 #include "stages/image/index/image_index.h"
 #include "stages/image/index/json_field.h"
 #include "stages/image/index/tar_index.h"
@@ -20,6 +21,11 @@ namespace {
 constexpr int kMembersMax = 64;
 constexpr std::size_t kLabelBytesMax = 64 << 10;
 constexpr std::string_view kJsonFields[] = {"label", "cls", "class", "class_id", "target"};
+
+bool is_word(std::string_view text) {
+  const auto name = parse_class_name(text);
+  return name && name->find(' ') == name->npos;
+}
 
 class ArchiveLook {
  public:
@@ -65,15 +71,22 @@ class ArchiveLook {
       has_image_ = true;
       if (last != extension) guess_.image = extension;
     }
-    if (last == "cls") {
+    if (last == "cls" || (last == "txt" && guess_.label.empty())) {
+      BRIGADE_ASSIGN(const std::string_view text,
+                     read(member.offset, std::min<std::uint64_t>(member.size, kLabelBytesMax)));
+      // A text that is more than a word describes its image.
+      if (last == "txt" && !parse_label(text) && !is_word(text)) return {};
       guess_.label = extension;
       guess_.label_field.clear();
+      guess_.label_is_name = !parse_label(text) && parse_class_name(text);
     } else if (last == "json" && guess_.label.empty() && member.size <= kLabelBytesMax) {
       BRIGADE_ASSIGN(const std::string_view text, read(member.offset, member.size));
       for (const std::string_view field : kJsonFields) {
-        if (!guess_.label.empty() || !json_integer(text, field)) continue;
+        const bool number = json_integer(text, field).ok();
+        if (!guess_.label.empty() || (!number && !json_text(text, field))) continue;
         guess_.label = extension;
         guess_.label_field = field;
+        guess_.label_is_name = !number;
       }
     }
     return {};

@@ -13,6 +13,7 @@ struct ArchiveGuess {
   std::string image;        ///< extension of images, where `tar_shards` has to be told; else empty
   std::string label;        ///< extension of labels; empty: none
   std::string label_field;  ///< of JSON
+  bool label_is_name = false;
 };
 
 /// Errors begin with the path: what is no archive; one without images in this layout.

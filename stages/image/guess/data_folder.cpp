@@ -20,6 +20,7 @@
 #include "stages/image/guess/data_table.h"
 #include "stages/image/guess/listed_folders.h"
 #include "stages/image/index/image_index.h"
+#include "stages/image/index/tar_walk.h"
 
 namespace brigade {
 namespace {
@@ -217,13 +218,12 @@ class FolderLook {
     }
     if (first.empty()) return false;
     const std::string path = below(data_.folder, first);
-    if (ends_with_any(first, kPackedEnds))
-      return Error{concat(path, ": is compressed, and nothing in it can be addressed; unpack the ",
-                          "archives once, such as by gunzip, to .tar")};
+    if (const auto how = packed_by(first); !how.empty()) return packed_archive(how).within(path);
     BRIGADE_ASSIGN(const ArchiveGuess guess, look_at_archive(path));
     data_.image = guess.image;
     data_.label = guess.label;
     data_.label_field = guess.label_field;
+    data_.label_is_name = guess.label_is_name;
     data_.kind = Kind::shards;
     return true;
   }

@@ -33,13 +33,14 @@ struct FoundData {
   std::string label;  ///< empty where there is none
   std::string label_field;
 
+  bool label_is_name = false;
+
   // list, numbers
   std::string table;
   std::string root;  ///< of a list's paths, empty: `folder`
   std::vector<std::string> features;
   std::string separator = ",";
   bool header = true;
-  bool label_is_name = false;
 
   std::string remark;  ///< what is there and not used, and why
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <brigade/result.h>
@@ -11,5 +12,8 @@ namespace brigade {
 /// name: those of parse_json(), "has no field "label"", "has "cat" as "label", expected a whole
 /// number".
 Result<std::int64_t> json_integer(std::string_view text, std::string_view field);
+
+/// The text at "a.b.c"; errors in the same way.
+Result<std::string> json_text(std::string_view text, std::string_view field);
 
 }  // namespace brigade

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include <brigade/text.h>
@@ -63,10 +64,16 @@ class ShardFile {
   std::size_t have_ = 0;
 };
 
+/// "__meta__/x.json": what WebDataset takes for data about the archive.
+bool is_metadata(std::string_view member) {
+  const std::string_view first = member.substr(0, member.find('/'));
+  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
+}
+
 class Scan {
  public:
-  Scan(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields)
-      : read_(std::move(read)), fields_(fields), walk_(read_, bytes) {
+  Scan(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields, const ClassNames* classes)
+      : read_(std::move(read)), fields_(fields), classes_(classes), walk_(read_, bytes) {
     out_.extras.resize(fields.extra.size());
   }
 
@@ -77,6 +84,10 @@ class Scan {
       if (!more) break;
       if (member.is_folder) continue;
       const TarName name = split_tar_name(member.name);
+      if (is_metadata(member.name)) {
+        out_.skipped.add(SkipReason::hidden, "members of metadata", member.name);
+        continue;
+      }
       if (!member.is_file || name.extension.empty()) {
         pass_over(member, name);
         continue;
@@ -106,7 +117,7 @@ class Scan {
   }
 
   Result<void> add(const TarMember& member, const std::string& extension) {
-    if (extensions_.size() < kExtensionsKept) extensions_.push_back(concat(".", extension));
+    if (extensions_.size() < kExtensionsKept) extensions_.push_back(extension);
     const TarPlace place{member.offset, member.size};
     const auto image = std::find(fields_.image.begin(), fields_.image.end(), extension);
     if (image != fields_.image.end()) {
@@ -114,9 +125,14 @@ class Scan {
       image_ = place;
       which_ = static_cast<std::size_t>(image - fields_.image.begin());
     }
-    if (extension == fields_.label) {
-      if (label_.offset != 0) return twice(extension);
-      label_ = place;
+    const auto label = std::find(fields_.label.begin(), fields_.label.end(), extension);
+    if (label != fields_.label.end()) {
+      const auto which = static_cast<std::size_t>(label - fields_.label.begin());
+      if (label_.offset != 0 && which == which_label_) return twice(extension);
+      if (label_.offset == 0 || which < which_label_) {
+        label_ = place;
+        which_label_ = which;
+      }
     }
     for (std::size_t e = 0; e < fields_.extra.size(); ++e) {
       if (extension != fields_.extra[e]) continue;
@@ -140,6 +156,7 @@ class Scan {
   Result<void> end_sample() {
     const bool is_sample = image_.offset != 0 || label_.offset != 0;
     if (is_sample) {
+      if (image_.offset != 0) out_.unread.add_image(fields_.image[which_]);
       TarSample sample{};
       sample.offset = image_.offset;
       sample.image = static_cast<std::uint8_t>(which_);
@@ -155,14 +172,11 @@ class Scan {
       extras_.resize(fields_.extra.size());
       for (std::size_t e = 0; e < extras_.size(); ++e) out_.extras[e].push_back(extras_[e]);
     } else if (!extensions_.empty()) {
-      out_.skipped.add(SkipReason::no_match,
-                       fields_.label.empty() ? "keys without an image"
-                                             : "keys with neither an image nor a label",
-                       join(extensions_, " "));
+      out_.unread.add_key(extensions_);
     }
     extensions_.clear();
     image_ = label_ = {};
-    which_ = 0;
+    which_ = which_label_ = 0;
     extras_.clear();
     return {};
   }
@@ -182,15 +196,41 @@ class Scan {
     if (label_.size <= (json ? kJsonBytesMax : kLabelBytesMax)) {
       BRIGADE_ASSIGN(const std::string_view text,
                      read_(label_.offset, static_cast<std::size_t>(label_.size)));
-      const auto label = json ? json_integer(text, fields_.label_field) : parse_label(text);
+      const auto label = fields_.names ? number_of(text)
+                         : json        ? json_integer(text, fields_.label_field)
+                                       : parse_label(text);
       if (label) sample.label = *label;
       if (label) return {};
+      if (names_.size() > kClassNamesMax) return label.error();
     }
     set(TarState::bad_label);
+    sample.label = static_cast<std::int64_t>(which_label_);
     sample.offset = label_.offset;
     sample.size =
         static_cast<std::uint32_t>(std::min(label_.size, json ? kJsonBytesMax : kLabelBytesMax));
     return {};
+  }
+
+  /// Of a label that is a name: of its class, or which of the names it is.
+  Result<std::int64_t> number_of(std::string_view text) {
+    std::string of_json;
+    if (!fields_.label_field.empty()) {
+      BRIGADE_ASSIGN(of_json, json_text(text, fields_.label_field));
+      text = of_json;
+    }
+    BRIGADE_ASSIGN(const std::string_view name, parse_class_name(text));
+    if (classes_ != nullptr) {
+      const auto number = classes_->number_of(name);
+      if (!number) return Error{"is none of the classes"};
+      return *number;
+    }
+    const auto [entry, added] = names_.emplace(name, static_cast<std::int64_t>(out_.names.size()));
+    if (!added) return entry->second;
+    if (names_.size() > kClassNamesMax)
+      return Error{concat("has more than ", format_count(kClassNamesMax),
+                          " different labels; are they names of classes?")};
+    out_.names.emplace_back(name);
+    return entry->second;
   }
 
   Result<void> check_unique() {
@@ -207,30 +247,34 @@ class Scan {
 
   TarWalk::Read read_;
   const TarFields& fields_;
+  const ClassNames* classes_;
   TarWalk walk_;
   ShardScan out_;
-  std::string key_;                      // of the sample in hand
-  std::vector<std::string> extensions_;  // of its members, the first few
+  std::unordered_map<std::string, std::int64_t> names_;  // of out_.names
+  std::string key_;                                      // of the sample in hand
+  std::vector<std::string> extensions_;                  // of its members, the first few
   TarPlace image_{};
   TarPlace label_{};
   std::size_t which_ = 0;
+  std::size_t which_label_ = 0;
   std::vector<TarPlace> extras_;
 };
 
 }  // namespace
 
-Result<ShardScan> scan_shard_bytes(TarWalk::Read read, std::uint64_t bytes,
-                                   const TarFields& fields) {
-  return Scan(std::move(read), bytes, fields).run();
+Result<ShardScan> scan_shard_bytes(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields,
+                                   const ClassNames* classes) {
+  return Scan(std::move(read), bytes, fields, classes).run();
 }
 
-Result<ShardScan> scan_shard(const std::string& path, const TarFields& fields) {
+Result<ShardScan> scan_shard(const std::string& path, const TarFields& fields,
+                             const ClassNames* classes) {
   ShardFile file;
   ShardScan of_file;
   if (auto opened = file.open(path, of_file); !opened) return opened.error().within(path);
   auto scan = scan_shard_bytes(
       [&file](std::uint64_t offset, std::size_t size) { return file.read(offset, size); },
-      of_file.bytes, fields);
+      of_file.bytes, fields, classes);
   if (!scan) return scan.error().within(path);
   scan->bytes = of_file.bytes;
   scan->changed_ns = of_file.changed_ns;

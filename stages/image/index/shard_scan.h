@@ -7,25 +7,30 @@
 
 #include <brigade/result.h>
 #include <brigade/skipped_inputs.h>
+#include "stages/image/index/class_names.h"
 #include "stages/image/index/tar_index.h"
 #include "stages/image/index/tar_walk.h"
+#include "stages/image/index/unread_keys.h"
 
 namespace brigade {
 
 struct ShardScan {
   std::vector<TarSample> samples;  ///< their keys begin in `keys`
   std::string keys;
+  std::vector<std::string> names;  ///< where labels are names without numbers: which a label is
+  UnreadKeys unread;
   std::vector<std::vector<TarPlace>> extras;  ///< by extension, then by sample
   SkipTally skipped;
   std::uint64_t bytes = 0;  ///< of the file, before it was read
   std::int64_t changed_ns = 0;
 };
 
-/// Errors begin with the path.
-Result<ShardScan> scan_shard(const std::string& path, const TarFields& fields);
+/// `classes`: the numbers of the classes, where a file says them. Errors begin with the path.
+Result<ShardScan> scan_shard(const std::string& path, const TarFields& fields,
+                             const ClassNames* classes = nullptr);
 
 /// The same over bytes that `read` gives; errors do not name the archive.
-Result<ShardScan> scan_shard_bytes(TarWalk::Read read, std::uint64_t bytes,
-                                   const TarFields& fields);
+Result<ShardScan> scan_shard_bytes(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields,
+                                   const ClassNames* classes = nullptr);
 
 }  // namespace brigade

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "stages/image/index/class_names.h"
 #include "stages/image/index/in_parallel.h"
 #include "stages/image/index/made_from.h"
 #include "stages/image/index/shard_scan.h"
@@ -12,12 +13,34 @@
 namespace brigade {
 namespace {
 
-enum Section : std::size_t { kSamples, kBegins, kKeys, kExtras };
+constexpr std::size_t kUnreadTextBytesMax = 400;
+
+enum Section : std::size_t { kSamples, kBegins, kKeys, kClasses, kExtras };
 
 /// What was wanted; another wish needs another index.
 std::string wish_of(const TarFields& fields) {
-  return concat("image ", join(fields.image, ","), " label ", fields.label, " field ",
-                fields.label_field, " extra ", join(fields.extra, ","));
+  return concat("image ", join(fields.image, ","), " label ", join(fields.label, ","), " field ",
+                fields.label_field, " extra ", join(fields.extra, ","),
+                fields.names ? " names" : " numbers");
+}
+
+/// The file of the classes' names, and how it was; three empty parts where there is none.
+void add_stamp(std::string& made_from, const std::string& path) {
+  const auto stamp = path.empty() ? std::nullopt : stamp_of(path);
+  add_part(made_from, path);
+  add_part(made_from, stamp ? concat(stamp->bytes) : "");
+  add_part(made_from, stamp ? concat(stamp->changed_ns) : "");
+}
+
+bool take_stamp(std::string_view& rest, const std::string& path, const StampOf& stamp,
+                std::int64_t changed_before) {
+  if (take_part(rest) != path) return false;
+  if (path.empty()) return take_part(rest) == "" && take_part(rest) == "";
+  const auto bytes = take_number(rest);
+  const auto changed = take_number(rest);
+  const auto now = stamp(path);
+  return bytes && changed && now && *changed <= changed_before &&
+         static_cast<std::uint64_t>(*bytes) == now->bytes && *changed == now->changed_ns;
 }
 
 class Listing {
@@ -28,7 +51,12 @@ class Listing {
   }
 
   /// Before the first add().
-  void skip(const std::vector<SkippedInputs>& all) { add_skipped(made_from_, all); }
+  void begin(const std::vector<SkippedInputs>& skipped, const std::string& classes_file,
+             const ClassNames& classes) {
+    add_skipped(made_from_, skipped);
+    add_stamp(made_from_, classes_file);
+    classes_ = classes.lines();
+  }
 
   void add(const std::string& path, const ShardScan& scan) {
     add_part(made_from_, path);
@@ -52,6 +80,7 @@ class Listing {
     writer.add(samples_);
     writer.add(begins_);
     writer.add(keys_);
+    writer.add(classes_);
     for (const auto& extra : extras_) writer.add(extra);
     return writer.finish(IndexKind::tar_shards, made_from_);
   }
@@ -61,8 +90,41 @@ class Listing {
   std::vector<TarSample> samples_;
   std::vector<std::uint64_t> begins_;
   std::string keys_;
+  std::string classes_;
   std::vector<std::vector<TarPlace>> extras_;
 };
+
+/// The names that archives have, and in each archive's samples their numbers.
+Result<ClassNames> number_names(std::vector<std::optional<Result<ShardScan>>>& scans) {
+  std::vector<std::string> names;
+  for (const auto& scan : scans)
+    names.insert(names.end(), (*scan)->names.begin(), (*scan)->names.end());
+  auto sorted = ClassNames::sorted(std::move(names));
+  if (!sorted) return Error{concat("the archives have ", sorted.error().message)};
+  ClassNames classes = std::move(*sorted);
+  for (auto& scan : scans) {
+    std::vector<std::int64_t> numbers;
+    for (const std::string& name : (*scan)->names) numbers.push_back(*classes.number_of(name));
+    for (TarSample& sample : (*scan)->samples)
+      if (sample.state == static_cast<std::uint8_t>(TarState::good))
+        sample.label = numbers[static_cast<std::size_t>(sample.label)];
+  }
+  return classes;
+}
+
+Error no_samples(const std::vector<std::string>& shards, const TarFields& fields,
+                 const UnreadKeys& unread, const std::vector<SkippedInputs>& skipped) {
+  const std::string found =
+      unread.count > 0
+          ? concat(", found ", unread.count, " ", unread.text(fields, kUnreadTextBytesMax))
+      : skipped.empty() ? ""
+                        : concat(", found ", skipped.front().count, " ", skipped.front().text);
+  return Error{concat(shards.empty() ? "the list of shards" : shards.front(),
+                      shards.size() > 1 ? concat(" and ", shards.size() - 1, " more") : "",
+                      ": no samples; expected members such as KEY.", fields.image.front(),
+                      fields.label.empty() ? "" : concat(" and KEY.", fields.label.front()),
+                      found)};
+}
 
 }  // namespace
 
@@ -88,26 +150,35 @@ Result<std::int64_t> parse_label(std::string_view text) {
 Result<std::string> TarIndex::scan(const std::vector<std::string>& shards,
                                    const TarFields& fields) {
   Listing listing(fields);  // notes the time before the look
+  ClassNames classes;
+  if (!fields.classes.empty()) {
+    BRIGADE_ASSIGN(classes, ClassNames::read(fields.classes));
+  }
+  const ClassNames* const known = fields.classes.empty() ? nullptr : &classes;
   std::vector<std::optional<Result<ShardScan>>> scans(shards.size());
-  in_parallel(shards.size(), [&](std::size_t i) { scans[i] = scan_shard(shards[i], fields); });
-  SkipTally skipped;
+  in_parallel(shards.size(),
+              [&](std::size_t i) { scans[i] = scan_shard(shards[i], fields, known); });
+  SkipTally tally;
+  UnreadKeys unread;
   for (const auto& scan : scans) {
     if (!*scan) return scan->error();
-    skipped.add((*scan)->skipped);
+    tally.add((*scan)->skipped);
+    unread.add((*scan)->unread);
   }
-  listing.skip(skipped.list());
+  if (fields.names && known == nullptr) {
+    BRIGADE_ASSIGN(classes, number_names(scans));
+  }
+  std::vector<SkippedInputs> skipped = tally.list();
+  if (unread.count > 0)
+    skipped.insert(skipped.begin(),
+                   {SkipReason::no_match, unread.count, unread.text(fields, kSkipTextBytesMax)});
+  listing.begin(skipped, fields.classes, classes);
   for (std::size_t i = 0; i < shards.size(); ++i) {
     listing.add(shards[i], **scans[i]);
     scans[i].reset();
   }
-  if (!listing.empty()) return listing.finish();
-  const std::vector<SkippedInputs> only = skipped.list();
-  return Error{
-      concat(shards.empty() ? "the list of shards" : shards.front(),
-             shards.size() > 1 ? concat(" and ", shards.size() - 1, " more") : "",
-             ": no samples; expected members such as KEY.", fields.image.front(),
-             fields.label.empty() ? "" : concat(" and KEY.", fields.label),
-             only.empty() ? "" : concat(", found ", only.front().count, " ", only.front().text))};
+  if (listing.empty()) return no_samples(shards, fields, unread, skipped);
+  return listing.finish();
 }
 
 bool TarIndex::is_current(std::string_view made_from, const std::vector<std::string>& shards,
@@ -116,15 +187,10 @@ bool TarIndex::is_current(std::string_view made_from, const std::vector<std::str
   if (take_part(rest) != wish_of(fields)) return false;
   const auto looked_ns = take_number(rest);
   if (!looked_ns || *looked_ns < kRecentNs || !take_skipped(rest)) return false;
-  for (const std::string& shard : shards) {
-    const auto path = take_part(rest);
-    const auto bytes = take_number(rest);
-    const auto changed = take_number(rest);
-    if (path != shard || !bytes || !changed || *changed > *looked_ns - kRecentNs) return false;
-    const auto now = stamp(shard);
-    if (!now || static_cast<std::uint64_t>(*bytes) != now->bytes || *changed != now->changed_ns)
-      return false;
-  }
+  const std::int64_t before = *looked_ns - kRecentNs;
+  if (!take_stamp(rest, fields.classes, stamp, before)) return false;
+  for (const std::string& shard : shards)
+    if (!take_stamp(rest, shard, stamp, before)) return false;
   return rest.empty();
 }
 
@@ -140,6 +206,7 @@ std::vector<std::string> TarIndex::shards_of(const IndexFile& file) {
   take_part(rest);
   take_number(rest);
   take_skipped(rest);
+  for (int part = 0; part < 3; ++part) take_part(rest);  // the file of the classes' names
   while (const auto path = take_part(rest)) {
     shards.emplace_back(*path);
     take_number(rest);
@@ -155,6 +222,7 @@ Result<TarIndex> TarIndex::of(const IndexFile& file, std::size_t shards, const T
   out.samples_ = file.of<TarSample>(kSamples);
   out.begins_ = file.of<std::uint64_t>(kBegins);
   out.keys_ = file.bytes_of(kKeys);
+  out.classes_ = file.bytes_of(kClasses);
   bool fits = out.begins_.size() == shards + 1 && out.begins_.front() == 0 &&
               out.begins_.back() == out.samples_.size();
   for (std::size_t e = 0; e < fields.extra.size(); ++e) {
@@ -175,6 +243,15 @@ std::string_view TarIndex::key(std::uint64_t index) const {
   const TarSample& sample = samples_[index];
   if (sample.key_at > keys_.size() || sample.key_bytes > keys_.size() - sample.key_at) return "";
   return keys_.substr(sample.key_at, sample.key_bytes);
+}
+
+std::size_t TarIndex::class_count() const {
+  return static_cast<std::size_t>(std::count(classes_.begin(), classes_.end(), '\n'));
+}
+
+bool TarIndex::has_class(std::string_view name) const {
+  const std::vector<std::string_view> names = split(classes_, '\n');
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 TarPlace TarIndex::extra(std::uint64_t index, std::size_t which) const {

@@ -27,16 +27,19 @@ namespace brigade {
 /// Which members make a sample.
 struct TarFields {
   std::vector<std::string> image;  ///< extensions of images, in small letters
-  std::string label;               ///< extension of labels; empty: none are wanted
+  std::vector<std::string> label;  ///< of labels, the first of them that a key has; empty: none
   std::string label_field;         ///< of a JSON label, "a.b"; empty: the label is text
   std::vector<std::string> extra;  ///< extensions of members that are wanted as bytes
+  bool names = false;              ///< labels are names of classes, not whole numbers
+  std::string classes = {};        ///< file that numbers the names; empty: their sorted order does
 };
 
-/// What may be wrong with a sample; it keeps its number, and reading it is the error.
+/// What may be wrong with a sample; it keeps its number, and reading it is the error. Of a
+/// bad_label, `offset` and `size` are the label's, and `label` says which of TarFields::label.
 enum class TarState : std::uint16_t { good, no_image, empty_image, no_label, bad_label };
 
 struct TarSample {
-  std::uint64_t offset;  ///< of the image; of the label where that is bad
+  std::uint64_t offset;  ///< of the image
   std::int64_t label;
   std::uint64_t key_at;
   std::uint32_t size;
@@ -84,15 +87,22 @@ class TarIndex {
   std::size_t shards() const { return begins_.size() - 1; }
   std::string_view key(std::uint64_t index) const;
   TarPlace extra(std::uint64_t index, std::size_t which) const;
+  /// Names of the classes by their numbers, each with a line end behind it; empty where labels are
+  /// whole numbers.
+  std::string_view classes() const { return classes_; }
+  std::size_t class_count() const;
+  bool has_class(std::string_view name) const;
 
  private:
   std::span<const TarSample> samples_;
   std::span<const std::uint64_t> begins_;  // the first sample of each archive, and the end
   std::string_view keys_;
+  std::string_view classes_;
   std::vector<std::span<const TarPlace>> extras_;
 };
 
-/// A name as key and extension; no extension where its last part has no dot or begins with one.
+/// A name as key and extension, as WebDataset takes it apart; no extension where its last part has
+/// no dot, begins with one, or ends with its first.
 struct TarName {
   std::string_view key;
   std::string extension;  ///< in small letters

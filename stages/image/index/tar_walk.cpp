@@ -84,15 +84,35 @@ std::string own_name(std::string_view header) {
 
 }  // namespace
 
+std::string_view packed_by(std::string_view name) {
+  const std::pair<std::string_view, std::string_view> ends[] = {
+      {".gz", "gzip"}, {".tgz", "gzip"},  {".zst", "zstd"},   {".tzst", "zstd"}, {".xz", "xz"},
+      {".txz", "xz"},  {".bz2", "bzip2"}, {".tbz2", "bzip2"}, {".lz4", "lz4"},   {".zip", "zip"}};
+  for (const auto& [end, how] : ends)
+    if (name.ends_with(end)) return how;
+  return "";
+}
+
+Error packed_archive(std::string_view how) {
+  const std::string_view command = how == "gzip"    ? "gzip -dk"
+                                   : how == "zstd"  ? "zstd -d"
+                                   : how == "xz"    ? "xz -dk"
+                                   : how == "bzip2" ? "bzip2 -dk"
+                                   : how == "lz4"   ? "lz4 -dk"
+                                                    : "unzip";
+  return Error{concat("is compressed (", how,
+                      "), so nothing in it can be addressed; unpack it once (`", command, " FILE`",
+                      how == "zip" ? ", and pack the files with `tar --sort=name`" : "",
+                      "), and name the .tar")};
+}
+
 Error TarWalk::broken(std::string_view what) const {
   return Error{concat("is damaged: the header at byte ", at_, " ", what)};
 }
 
 Error TarWalk::not_tar(std::string_view start) const {
   const std::string_view packed = compression(start);
-  if (at_ == 0 && !packed.empty())
-    return Error{concat("is compressed (", packed,
-                        "), so nothing in it can be addressed; uncompress it once")};
+  if (at_ == 0 && !packed.empty()) return packed_archive(packed);
   if (at_ == 0) return Error{"is no tar archive"};
   if (at_ == next_archive_)
     return Error{concat("ends at byte ", end_, ", and goes on at byte ", at_,
@@ -215,9 +235,7 @@ Result<bool> TarWalk::next(TarMember& member) {
                           "by side; pack it without --sparse")};
     at_ = data + round_up(size, kBlockBytes);
     if (of_next) continue;
-    std::string_view short_name = name;
-    while (short_name.starts_with("./")) short_name.remove_prefix(2);
-    name_ = std::string(short_name);
+    name_ = std::move(name);
     const bool is_folder = type == '5' || name_.empty() || name_.ends_with('/');
     member = {name_, data, size, is_file && !is_folder, is_folder};
     return true;

@@ -21,12 +21,17 @@
 namespace brigade {
 
 struct TarMember {
-  std::string_view name;  ///< without "./" in front; until the next call of next()
+  std::string_view name;  ///< as it stands there; until the next call of next()
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
   bool is_file = false;
   bool is_folder = false;  ///< neither: a link, a device
 };
+
+/// "gzip", "zstd", ...: how an archive of that name is compressed; empty: it is not.
+std::string_view packed_by(std::string_view name);
+/// After the archive's name: "is compressed (gzip), so ...", with the command that unpacks it.
+Error packed_archive(std::string_view how);
 
 class TarWalk {
  public:

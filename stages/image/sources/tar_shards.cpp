@@ -16,11 +16,13 @@
 #include "base/io.h"
 #include "stages/api/file_patterns.h"
 #include "stages/image/image_stages.h"
+#include "stages/image/index/class_names.h"
 #include "stages/image/index/image_index.h"
 #include "stages/image/index/json_field.h"
 #include "stages/image/index/made_from.h"
 #include "stages/image/index/saved_index.h"
 #include "stages/image/index/tar_index.h"
+#include "stages/image/index/tar_walk.h"
 #include "stages/image/sources/read_ahead.h"
 
 namespace brigade {
@@ -30,12 +32,16 @@ constexpr std::size_t kOpenShardsMax = 64;
 constexpr std::int64_t kExtraBytesMax = 64 << 20;
 constexpr std::string_view kNoLabel = "none";
 
+enum class Labels { numbers, names };
+
 struct TarShardsParams {
   InputFiles shards;
   std::vector<std::string> image = {"jpg", "jpeg", "png", "webp", "bmp",
                                     "tif", "tiff", "ppm", "pgm"};
   std::string label = "cls";
   std::string label_field;
+  Labels labels = Labels::numbers;
+  InputPath classes;
   std::vector<std::string> extra;
   std::int64_t extra_bytes = 64 << 10;
   std::int64_t key_bytes = 256;
@@ -54,24 +60,37 @@ std::string extension_of(std::string_view text) {
   return split_tar_name(concat("k.", text)).extension;
 }
 
+/// "jpg;png" is several, as in WebDataset.
+void add_extensions(std::string_view text, std::vector<std::string>& out) {
+  for (const std::string_view extension : split(text, ';'))
+    out.push_back(extension_of(trim(extension)));
+}
+
 Result<TarFields> fields_of(const TarShardsParams& params) {
   TarFields fields;
-  for (const std::string& extension : params.image) fields.image.push_back(extension_of(extension));
+  for (const std::string& one : params.image) add_extensions(one, fields.image);
   for (const std::string& extension : params.extra) fields.extra.push_back(extension_of(extension));
-  if (params.label != kNoLabel) fields.label = extension_of(params.label);
+  if (params.label != kNoLabel) add_extensions(params.label, fields.label);
   fields.label_field = params.label_field;
+  fields.classes = params.classes.path;
+  fields.names = params.labels == Labels::names || !fields.classes.empty();
   if (fields.image.empty() || fields.image.size() > 255)
     return Error{"image is a list of extensions such as [jpg, png], found none"};
-  if (fields.label.ends_with("json") && fields.label_field.empty())
+  const auto is_json = [](const std::string& extension) { return extension.ends_with("json"); };
+  if (fields.label_field.empty() && std::any_of(fields.label.begin(), fields.label.end(), is_json))
     return Error{concat("the label of a JSON member is one of its fields; which? such as ",
                         "`label_field: label`")};
   if (fields.label.empty() && !fields.label_field.empty())
     return Error{"with `label: none`, label_field has no effect; leave it out"};
+  if (fields.label.empty() && fields.names)
+    return Error{"with `label: none`, labels and classes have no effect; leave them out"};
   return fields;
 }
 
 Result<Ports> tar_shards_outputs(const TarShardsParams& params, const Ports&) {
   BRIGADE_ASSIGN(const TarFields fields, fields_of(params));
+  for (const std::string& shard : params.shards.patterns)
+    if (const auto how = packed_by(shard); !how.empty()) return packed_archive(how).within(shard);
   Ports ports{{"file", u8, {up_to(kPathBytesMax)}},
               {"offset", i64, {}},
               {"size", i64, {}},
@@ -114,9 +133,15 @@ Contract<TarShardsParams> tar_shards_contract() {
       .required()
       .param("image", &TarShardsParams::image, "extensions of the members that are images")
       .param("label", &TarShardsParams::label,
-             "extension of the member that has the label, a whole number as text; none: no labels")
+             "extension of the member that has the label, a whole number as text, or several such "
+             "as cls;txt, of which the first counts that a key has; none: no labels")
       .param("label_field", &TarShardsParams::label_field,
              "where that member is JSON: the field with the label, such as label or meta.class")
+      .choice("labels", &TarShardsParams::labels,
+              {{"numbers", Labels::numbers}, {"names", Labels::names}},
+              "labels are whole numbers, or names, which become 0, 1, ... in their sorted order")
+      .param("classes", &TarShardsParams::classes,
+             "file with the names of classes 0, 1, ..., a line each: labels are these names")
       .param("extra", &TarShardsParams::extra,
              "extensions of members to give as bytes, each as a tensor of that name")
       .param("extra_bytes", &TarShardsParams::extra_bytes, 1, kExtraBytesMax,
@@ -254,7 +279,7 @@ class TarShards : public Producer, public SkipsInputs {
         return Error{concat(path, ": the image of ", quote(key), " is empty")};
       case TarState::no_label:
         return Error{concat(path, ": ", quote(key), " has no label; expected ", key, ".",
-                            fields_.label, " (`label: none` wants none)")};
+                            join(fields_.label, ", .", " or ."), " (`label: none` wants none)")};
       case TarState::bad_label:
         return bad_label(index, shard);
       case TarState::good:
@@ -264,17 +289,33 @@ class TarShards : public Producer, public SkipsInputs {
   }
 
   Error bad_label(std::uint64_t index, std::size_t shard) {
-    const std::string name = concat(shards_[shard], ": ", index_.key(index), ".", fields_.label);
-    const bool json = !fields_.label_field.empty();
     const TarSample& sample = index_.at(index);
-    std::string text(json ? sample.size : std::min<std::size_t>(sample.size, 64), '\0');
+    const auto which = static_cast<std::size_t>(sample.label);
+    const std::string name = concat(shards_[shard], ": ", index_.key(index), ".",
+                                    which < fields_.label.size() ? fields_.label[which] : "");
+    const bool json = !fields_.label_field.empty();
+    const std::size_t bytes_max = fields_.names ? 2 * kClassNameBytesMax : 64;
+    std::string text(json ? sample.size : std::min<std::size_t>(sample.size, bytes_max), '\0');
     const int fd = open_.get(shard, shards_[shard]);
     if (fd < 0) return error_of_errno(concat(name, ": cannot open"));
     const ssize_t got = read_all_at(fd, text.data(), text.size(), sample.offset);
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    const auto label = json ? json_integer(text, fields_.label_field) : parse_label(text);
-    return label ? Error{concat(name, ": changed since its index was made")}
-                 : label.error().within(name);
+    const auto changed = Error{concat(name, ": changed since its index was made")};
+    if (!fields_.names) {
+      const auto label = json ? json_integer(text, fields_.label_field) : parse_label(text);
+      if (label) return changed;
+      const bool is_name =
+          json ? json_text(text, fields_.label_field).ok() : parse_class_name(text).ok();
+      return Error{concat(name, ": ", label.error().message,
+                          is_name ? "; `labels: names` numbers names" : "")};
+    }
+    auto named = json ? json_text(text, fields_.label_field) : Result<std::string>(text);
+    if (!named) return named.error().within(name);
+    const auto label = parse_class_name(*named);
+    if (!label) return label.error().within(name);
+    if (fields_.classes.empty() || index_.has_class(*label)) return changed;
+    return Error{concat(name, ": ", quote(*label), " is none of the ", index_.class_count(),
+                        " classes in ", fields_.classes)};
   }
 
   Result<void> put_extra(std::uint64_t index, std::size_t shard, std::size_t which, int fd,

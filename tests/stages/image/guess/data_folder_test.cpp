@@ -217,11 +217,24 @@ TEST_F(DataFolder, OfArchives) {
   EXPECT_EQ(split.image, "image.png");
   EXPECT_EQ(split.label, "meta.json");
   EXPECT_EQ(split.label_field, "label");
+  EXPECT_FALSE(found.label_is_name || split.label_is_name);
+  folder.write("words/0.tar", tar_bytes({{"a.jpg", "x"}, {"a.txt", "cat\n"}}));
+  EXPECT_EQ(look("words").label, "txt");
+  EXPECT_TRUE(look("words").label_is_name);
+  folder.write("named/0.tar", tar_bytes({{"a.jpg", "x"}, {"a.txt", "a cat"}, {"a.cls", "cat"}}));
+  EXPECT_EQ(look("named").label, "cls");
+  EXPECT_TRUE(look("named").label_is_name);
+  folder.write("captions/0.tar", tar_bytes({{"a.jpg", "x"}, {"a.txt", "a cat"}}));
+  EXPECT_EQ(look("captions").label, "");
+  folder.write("json/0.tar", tar_bytes({{"a.jpg", "x"}, {"a.json", R"({"class": "cat"})"}}));
+  EXPECT_EQ(look("json").label_field, "class");
+  EXPECT_TRUE(look("json").label_is_name);
   folder.write("texts/0.tar", tar_bytes({{"a.txt", "x"}}));
   EXPECT_THAT(error("texts"), HasSubstr("/texts/0.tar: has no images in its first members; "
                                         "extensions seen: .txt"));
   folder.write("packed/0.tar.gz", "");
-  EXPECT_THAT(error("packed"), HasSubstr("/packed/0.tar.gz: is compressed, and nothing in it"));
+  EXPECT_THAT(error("packed"),
+              HasSubstr("/packed/0.tar.gz: is compressed (gzip), so nothing in it"));
 }
 
 TEST_F(DataFolder, OfATableOfImages) {

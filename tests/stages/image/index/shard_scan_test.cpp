@@ -11,15 +11,16 @@ namespace {
 
 using namespace testing_support;
 
-const TarFields kFields{{"jpg", "png"}, "cls", "", {"txt"}};
+const TarFields kFields{{"jpg", "png"}, {"cls"}, "", {"txt"}};
 
-Result<ShardScan> scan(const std::string& archive, const TarFields& fields = kFields) {
+Result<ShardScan> scan(const std::string& archive, const TarFields& fields = kFields,
+                       const ClassNames* classes = nullptr) {
   return scan_shard_bytes(
       [&archive](std::uint64_t offset, std::size_t size) -> Result<std::string_view> {
         return std::string_view(archive).substr(std::min<std::size_t>(offset, archive.size()),
                                                 size);
       },
-      archive.size(), fields);
+      archive.size(), fields, classes);
 }
 
 std::string shard_error(const std::string& members, const TarFields& fields = kFields) {
@@ -55,11 +56,76 @@ TEST(ShardScan, WhatIsNoSampleIsCounted) {
   EXPECT_EQ(found->samples.size(), 1u);
   EXPECT_EQ(found->skipped.list(),
             (std::vector<SkippedInputs>{
-                {SkipReason::no_match, 3,
-                 "keys with neither an image nor a label (\".image.jpg .label.cls\", \".json\")"},
                 {SkipReason::no_match, 1, "members without an extension (\"README\")"},
                 {SkipReason::hidden, 1, "hidden members"},
                 {SkipReason::no_file, 1, "members that are links or devices (\".jpg\")"}}));
+}
+
+TEST(ShardScan, KeysThatAreNoSamplesAreToldWithTheirExtensions) {
+  const auto found =
+      scan(tar_member("a.jpg", "x") + tar_member("a.cls", "1") + tar_member("b.image.jpg", "x") +
+           tar_member("b.label.cls", "1") + tar_member("c.json", "{}") + tar_end());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->unread.count, 2u);
+  EXPECT_EQ(found->unread.extensions, (std::vector<std::string>{"image.jpg", "label.cls", "json"}));
+  EXPECT_EQ(found->unread.images, (std::vector<std::string>{"jpg"}));
+}
+
+TEST(ShardScan, NamesAreWebDatasets) {
+  const auto found = scan(tar_member("./a/b.c/d.jpg", "x") + tar_member("./a/b.c/d.seg.png", "x") +
+                          tar_member("__meta__/e.jpg", "x") + tar_member("__meta__.jpg", "x") +
+                          tar_member("././f.jpg", "x") + tar_end());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->keys, "./a/b.c/d__meta__././f");
+  EXPECT_EQ(found->skipped.list(),
+            (std::vector<SkippedInputs>{
+                {SkipReason::hidden, 1, "members of metadata (\"__meta__/e.jpg\")"}}));
+}
+
+TEST(ShardScan, TheFirstLabelThatAKeyHasCounts) {
+  const auto found =
+      scan(tar_member("a.jpg", "x") + tar_member("a.txt", "1") + tar_member("a.cls", "2") +
+               tar_member("b.txt", "3") + tar_member("b.jpg", "x") + tar_member("c.jpg", "x") +
+               tar_member("c.cls", "4") + tar_member("c.txt", "x") + tar_member("d.jpg", "x") +
+               tar_member("d.txt", "x") + tar_end(),
+           {{"jpg"}, {"cls", "txt"}, "", {}});
+  ASSERT_TRUE(found) << found.error().message;
+  std::vector<std::int64_t> labels;
+  for (const TarSample& sample : found->samples) labels.push_back(sample.label);
+  EXPECT_EQ(labels, (std::vector<std::int64_t>{2, 3, 4, 1})) << "of the bad one: which member";
+  EXPECT_EQ(static_cast<TarState>(found->samples[3].state), TarState::bad_label);
+}
+
+TEST(ShardScan, LabelsMayBeNames) {
+  const TarFields fields{{"jpg"}, {"cls"}, "", {}, true};
+  const std::string archive =
+      tar_member("a.jpg", "x") + tar_member("a.cls", "dog\n") + tar_member("b.jpg", "x") +
+      tar_member("b.cls", "cat") + tar_member("c.jpg", "x") + tar_member("c.cls", "dog") +
+      tar_member("d.jpg", "x") + tar_member("d.cls", "two\nlines") + tar_end();
+  const auto labels = [&](const ClassNames* classes) {
+    const auto found = scan(archive, fields, classes).value();
+    std::vector<std::int64_t> all;
+    for (const TarSample& sample : found.samples)
+      all.push_back(static_cast<TarState>(sample.state) == TarState::good ? sample.label : -1);
+    return all;
+  };
+  EXPECT_EQ(labels(nullptr), (std::vector<std::int64_t>{0, 1, 0, -1})) << "as they come";
+  EXPECT_EQ(scan(archive, fields).value().names, (std::vector<std::string>{"dog", "cat"}));
+  const ClassNames classes = ClassNames::of_lines("wolf\ncat\n").value();
+  EXPECT_EQ(labels(&classes), (std::vector<std::int64_t>{-1, 1, -1, -1}));
+}
+
+TEST(ShardScan, MoreNamesThanClassesCanHaveAreRefused) {
+  const TarFields fields{{"jpg"}, {"cls"}, "", {}, true};
+  std::string archive;
+  for (std::size_t i = 0; i <= kClassNamesMax; ++i) {
+    const std::string key = std::to_string(i);
+    archive += tar_member(key + ".jpg", "x") + tar_member(key + ".cls", key);
+  }
+  EXPECT_EQ(message_of(scan(archive + tar_end(), fields)),
+            "has more than 65,536 different labels; are they names of classes?");
+  archive.resize(archive.size() - 4 * 512);
+  EXPECT_EQ(scan(archive + tar_end(), fields).value().names.size(), kClassNamesMax);
 }
 
 TEST(ShardScan, WhatLacksAPartKeepsItsNumber) {
@@ -78,7 +144,7 @@ TEST(ShardScan, WhatLacksAPartKeepsItsNumber) {
 }
 
 TEST(ShardScan, LabelsMayBeFieldsOfJson) {
-  const TarFields fields{{"jpg"}, "json", "meta.class", {"json"}};
+  const TarFields fields{{"jpg"}, {"json"}, "meta.class", {"json"}};
   const auto found =
       scan(tar_member("a.jpg", "x") + tar_member("a.json", R"({"meta": {"class": 5}})") +
                tar_member("b.jpg", "x") + tar_member("b.json", R"({"meta": {"class": "dog"}})") +
@@ -91,7 +157,7 @@ TEST(ShardScan, LabelsMayBeFieldsOfJson) {
 }
 
 TEST(ShardScan, LabelsNeedNotBeWanted) {
-  const auto found = scan(tar_member("a.jpg", "x") + tar_end(), {{"jpg"}, "", "", {}});
+  const auto found = scan(tar_member("a.jpg", "x") + tar_end(), {{"jpg"}, {}, "", {}});
   ASSERT_TRUE(found);
   EXPECT_EQ(static_cast<TarState>(found->samples[0].state), TarState::good);
 }

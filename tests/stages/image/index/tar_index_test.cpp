@@ -39,7 +39,7 @@ class TarIndexTest : public testing::Test {
 
   TemporaryFolder folder_;
   std::vector<std::string> shards_;
-  TarFields fields_{{"jpg"}, "cls", "", {"txt"}};
+  TarFields fields_{{"jpg"}, {"cls"}, "", {"txt"}};
   std::string bytes_;
   IndexFile file_;
 };
@@ -95,6 +95,53 @@ TEST_F(TarIndexTest, WithoutASampleThereIsNoIndex) {
             shards_[1] + " and 1 more: no samples; expected members such as KEY.jpg and KEY.cls");
 }
 
+TEST_F(TarIndexTest, WithoutASampleTheExtensionsAreSaidAndWhatWouldReadThem) {
+  folder_.write("a.tar", tar_member("1.image.jpg", "x") + tar_member("1.label.cls", "4") +
+                             tar_member("2.image.jpg", "x") + tar_member("2.label.cls", "4") +
+                             tar_end());
+  EXPECT_EQ(TarIndex::scan({shards_[2]}, fields_).error().message,
+            shards_[2] +
+                ": no samples; expected members such as KEY.jpg and KEY.cls, found 2 keys with "
+                "neither image nor label; extensions seen: image.jpg, label.cls; `image: "
+                "[image.jpg]`, `label: label.cls` reads them");
+}
+
+TEST_F(TarIndexTest, NamesOfClassesAreInTheIndex) {
+  for (std::size_t s = 0; s < 2; ++s)
+    folder_.write(
+        s == 0 ? "b.tar" : "a.tar",
+        tar_member("1.jpg", "x") + tar_member("1.cls", s == 0 ? "dog" : "cat") + tar_end());
+  grow_old();
+  fields_.names = true;
+  const TarIndex index = scan();
+  EXPECT_EQ(index.classes(), "cat\ndog\n");
+  EXPECT_EQ(index.class_count(), 2u);
+  EXPECT_TRUE(index.has_class("dog"));
+  EXPECT_FALSE(index.has_class("do"));
+  EXPECT_EQ(index.at(0).label, 1);
+  EXPECT_EQ(index.at(1).label, 0);
+  EXPECT_TRUE(TarIndex::is_current(file_, shards_, fields_));
+  TarFields numbers = fields_;
+  numbers.names = false;
+  EXPECT_FALSE(TarIndex::is_current(file_, shards_, numbers));
+}
+
+TEST_F(TarIndexTest, AnotherFileOfClassesIsAnotherWish) {
+  const auto then = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fields_.names = true;
+  fields_.classes = folder_.write("classes", "4\n5\n6\n");
+  fs::last_write_time(fields_.classes, then);
+  scan();
+  EXPECT_EQ(TarIndex::shards_of(file_), shards_);
+  EXPECT_TRUE(TarIndex::is_current(file_, shards_, fields_));
+  folder_.write("classes", "6\n5\n4\n");
+  EXPECT_FALSE(TarIndex::is_current(file_, shards_, fields_));
+  fs::last_write_time(fields_.classes, then);
+  EXPECT_TRUE(TarIndex::is_current(file_, shards_, fields_)) << "by its size and time, as archives";
+  fs::remove(fields_.classes);
+  EXPECT_FALSE(TarIndex::is_current(file_, shards_, fields_));
+}
+
 TEST_F(TarIndexTest, NumbersThatDoNotFitAreNoCrash) {
   scan();
   int refused = 0;
@@ -126,6 +173,8 @@ TEST(TarNames, KeyAndExtensionPartAtTheFirstDotOfTheLastPart) {
   EXPECT_EQ(split("a.b/d"), "a.b/d|");
   EXPECT_EQ(split("a/.jpg"), "a/.jpg|");
   EXPECT_EQ(split("a."), "a|");
+  EXPECT_EQ(split("./a/b.tar.gz"), "./a/b|tar.gz");
+  EXPECT_EQ(split("d..jpg"), "d|.jpg");
 }
 
 TEST(TarNames, LabelsAreWholeNumbers) {

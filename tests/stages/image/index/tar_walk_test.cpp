@@ -31,7 +31,7 @@ std::string walk(std::string_view archive) {
 TEST(TarWalk, GivesThePlacesOfMembers) {
   EXPECT_EQ(walk(tar_member("a/1.jpg", std::string(513, 'x')) + tar_member("./b", "yy") +
                  tar_member("c", "") + tar_end()),
-            "a/1.jpg@512+513 b@2048+2 c@3072+0 ");
+            "a/1.jpg@512+513 ./b@2048+2 c@3072+0 ");
   EXPECT_EQ(walk(tar_end()), "");
 }
 
@@ -91,15 +91,20 @@ TEST(TarWalk, WhatIsCompressedIsNamed) {
   const auto error = [](std::string_view start) {
     return walk(std::string(start) + std::string(1000, 'x'));
   };
-  const std::string how = "), so nothing in it can be addressed; uncompress it once";
-  EXPECT_EQ(error("\x1f\x8b"), "is compressed (gzip" + how);
-  EXPECT_EQ(error("\x28\xb5\x2f\xfd"), "is compressed (zstd" + how);
+  const auto how = [](const char* name, const char* command) {
+    return std::string("is compressed (") + name +
+           "), so nothing in it can be addressed; unpack it once (`" + command +
+           "), and name the .tar";
+  };
+  EXPECT_EQ(error("\x1f\x8b"), how("gzip", "gzip -dk FILE`"));
+  EXPECT_EQ(error("\x28\xb5\x2f\xfd"), how("zstd", "zstd -d FILE`"));
   EXPECT_EQ(error("\xfd"
                   "7zXZ"),
-            "is compressed (xz" + how);
-  EXPECT_EQ(error("BZh9"), "is compressed (bzip2" + how);
-  EXPECT_EQ(error("PK\x03\x04"), "is compressed (zip" + how);
-  EXPECT_EQ(walk("\x1f\x8b short"), "is compressed (gzip" + how);
+            how("xz", "xz -dk FILE`"));
+  EXPECT_EQ(error("BZh9"), how("bzip2", "bzip2 -dk FILE`"));
+  EXPECT_EQ(error("PK\x03\x04"),
+            how("zip", "unzip FILE`, and pack the files with `tar --sort=name`"));
+  EXPECT_EQ(walk("\x1f\x8b short"), how("gzip", "gzip -dk FILE`"));
   EXPECT_EQ(error("text"), "is no tar archive");
 }
 

@@ -75,7 +75,8 @@ TEST_F(TarShardsTest, SaysWhatItDropsAlsoOfAnIndexThatHoldsAndInItsContract) {
                                tar_member("c.image.jpg", "x") + tar_end());
   const std::vector<SkippedInputs> expected{
       {SkipReason::no_match, 2,
-       "keys with neither an image nor a label (\".image.jpg .label.cls\", \".image.jpg\")"}};
+       "keys with neither image nor label; `image: [jpg, image.jpg]`, `label: cls;label.cls` reads "
+       "them"}};
   const std::string index = folder_.path() / "index";
   std::this_thread::sleep_for(std::chrono::milliseconds(60));  // what is older counts as unchanged
   for (int i = 0; i < 2; ++i) {
@@ -100,7 +101,9 @@ TEST_F(TarShardsTest, NamesSamplesByArchiveAndMember) {
 TEST_F(TarShardsTest, ReadingWhatLacksAPartIsTheError) {
   const auto stage = open({}).value();
   EXPECT_EQ(stage->read(1).error().message,
-            second_ + ": dog_2.cls: expected a whole number, found \"dog\"");
+            second_ +
+                ": dog_2.cls: expected a whole number, found \"dog\"; `labels: names` numbers "
+                "names");
   EXPECT_EQ(stage->read(2).error().message,
             second_ + ": \"x\" has no label; expected x.cls (`label: none` wants none)");
   EXPECT_EQ(open({{"image", "[png, jpg]"}}).value()->read(3).error().message,
@@ -112,6 +115,67 @@ TEST_F(TarShardsTest, ReadingWhatLacksAPartIsTheError) {
             first_ + ": cat_1.txt: has 5 bytes, but extra_bytes is 4");
   EXPECT_EQ(open({{"key_bytes", "3"}}).value()->read(0).error().message,
             "s-0.tar: cat_1.jpg: its key has 5 bytes, but key_bytes is 3");
+}
+
+TEST_F(TarShardsTest, LabelsThatAreNamesAreNumberedInTheirOrderOrByAFile) {
+  first_ = folder_.write("s-0.tar", tar_member("a.jpg", "x") + tar_member("a.cls", "wolf") +
+                                        tar_member("b.jpg", "x") + tar_member("b.cls", " cat\n") +
+                                        tar_end());
+  second_ = folder_.write("s-1.tar", tar_member("c.jpg", "x") + tar_member("c.cls", "dog") +
+                                         tar_member("d.jpg", "x") + tar_member("d.cls", "wolf") +
+                                         tar_end());
+  const auto labels = [](StageHarness& stage, std::uint64_t count = 4) {
+    std::vector<std::int64_t> all;
+    for (std::uint64_t i = 0; i < count; ++i)
+      all.push_back(number_of(stage.read(i).value()["label"]));
+    return all;
+  };
+  const auto sorted = open({{"labels", "names"}}).value();
+  EXPECT_EQ(labels(*sorted), (std::vector<std::int64_t>{2, 0, 1, 2}));
+  const std::string file = folder_.write("classes.txt", "wolf\ndog\nfox\n");
+  const std::string index = folder_.path() / "i";
+  const auto named = open({{"classes", file}, {"index", index}}).value();
+  EXPECT_EQ(number_of(named->read(0).value()["label"]), 0);
+  EXPECT_EQ(number_of(named->read(2).value()["label"]), 1);
+  EXPECT_EQ(named->read(1).error().message,
+            first_ + ": b.cls: \"cat\" is none of the 3 classes in " + file);
+  folder_.write("classes.txt", "cat\ndog\nfox\nwolf\n");
+  EXPECT_EQ(labels(*open({{"classes", file}, {"index", index}}).value()),
+            (std::vector<std::int64_t>{3, 0, 1, 3}))
+      << "another file of classes makes another index";
+  folder_.write("classes.txt", "cat\ndog\ncat\n");
+  EXPECT_EQ(error_of({{"classes", file}}), file + ": line 3: \"cat\" is there already, in line 1");
+}
+
+TEST_F(TarShardsTest, NamesMayBeFieldsOfJson) {
+  folder_.write("s-0.tar", tar_member("a.jpg", "x") + tar_member("a.json", R"({"l": "dog"})") +
+                               tar_member("b.jpg", "x") + tar_member("b.json", R"({"l": 3})") +
+                               tar_end());
+  shards_ = first_;
+  const auto stage = open({{"label", "json"}, {"label_field", "l"}, {"labels", "names"}}).value();
+  EXPECT_EQ(number_of(stage->read(0).value()["label"]), 0);
+  EXPECT_EQ(stage->read(1).error().message, first_ + ": b.json: has 3 as \"l\", expected a text");
+  EXPECT_EQ(open({{"label", "json"}, {"label_field", "l"}}).value()->read(0).error().message,
+            first_ +
+                ": a.json: has \"dog\" as \"l\", expected a whole number; `labels: names` "
+                "numbers names");
+}
+
+TEST_F(TarShardsTest, PackedArchivesAreRefusedByTheirNamesWithoutALook) {
+  const StageContract& contract = types_.all()[0].contract;
+  const ParamTexts texts{{"shards", "/x/train-{0..9}.tar.zst"}};
+  EXPECT_EQ(message_of(contract.outputs(make_params(contract, texts)->get(), {}, {})),
+            "/x/train-{0..9}.tar.zst: is compressed (zstd), so nothing in it can be addressed; "
+            "unpack it once (`zstd -d FILE`), and name the .tar");
+}
+
+TEST_F(TarShardsTest, ExtensionsMayBeWrittenAsWebDatasetWritesThem) {
+  folder_.write("s-0.tar", tar_member("a.image.jpg", "x") + tar_member("a.label.cls", "7") +
+                               tar_member("b.jpg", "x") + tar_member("b.cls", "8") + tar_end());
+  shards_ = first_;
+  const auto stage = open({{"image", "[image.jpg;jpg]"}, {"label", "label.cls;cls"}}).value();
+  EXPECT_EQ(number_of(stage->read(0).value()["label"]), 7);
+  EXPECT_EQ(number_of(stage->read(1).value()["label"]), 8);
 }
 
 TEST_F(TarShardsTest, AnArchiveThatIsCutOffMeanwhileIsNamed) {
@@ -145,6 +209,8 @@ TEST_F(TarShardsTest, ParametersThatContradictEachOther) {
             "the label of a JSON member is one of its fields; which? such as `label_field: label`");
   EXPECT_EQ(error_of({{"label", "none"}, {"label_field", "x"}}),
             "with `label: none`, label_field has no effect; leave it out");
+  EXPECT_EQ(error_of({{"label", "none"}, {"labels", "names"}}),
+            "with `label: none`, labels and classes have no effect; leave them out");
   EXPECT_EQ(error_of({{"image", "[]"}}),
             "image is a list of extensions such as [jpg, png], found none");
   EXPECT_EQ(error_of({{"extra", "[key]"}}), "extra: \"key\" would be a second tensor \"key\"");

@@ -1,0 +1,56 @@
+#include "stages/image/index/unread_keys.h"
+
+#include <gtest/gtest.h>
+
+namespace brigade {
+namespace {
+
+const TarFields kFields{{"jpg", "png"}, {"cls"}, "", {}};
+
+std::string text_of(const std::vector<std::string>& members, const TarFields& fields = kFields,
+                    std::size_t bytes_max = 400) {
+  UnreadKeys keys;
+  keys.add_key(members);
+  return keys.text(fields, bytes_max);
+}
+
+TEST(UnreadKeys, SayWhatWouldReadThem) {
+  EXPECT_EQ(text_of({"image.jpg", "label.cls"}),
+            "keys with neither image nor label; extensions seen: image.jpg, label.cls; `image: "
+            "[image.jpg]`, `label: label.cls` reads them");
+  EXPECT_EQ(text_of({"image.jpg", "a.txt", "b.json"}),
+            "keys with neither image nor label; extensions seen: image.jpg, a.txt, b.json; "
+            "`image: [image.jpg]`, `label: b.json` reads them");
+  EXPECT_EQ(text_of({"image.jpg"}),
+            "keys with neither image nor label; extensions seen: image.jpg; `image: [image.jpg]`, "
+            "`label: none` reads them");
+  EXPECT_EQ(text_of({"image.jpg"}, {{"jpg"}, {}, "", {}}),
+            "keys without an image; extensions seen: image.jpg; `image: [image.jpg]` reads them");
+  EXPECT_EQ(text_of({"flac", "json"}),
+            "keys with neither image nor label; extensions seen: flac, json");
+}
+
+TEST(UnreadKeys, BesideOthersBothAreRead) {
+  UnreadKeys keys;
+  keys.add_image("jpg");
+  keys.add_image("jpg");
+  UnreadKeys of_another;
+  of_another.add_key({"image.jpg", "label.cls"});
+  keys.add(of_another);
+  keys.add(of_another);
+  EXPECT_EQ(keys.count, 2u);
+  EXPECT_EQ(keys.text(kFields, 120),
+            "keys with neither image nor label; `image: [jpg, image.jpg]`, `label: cls;label.cls` "
+            "reads them")
+      << "in few words where there is little room";
+}
+
+TEST(UnreadKeys, NamesMayBeAnything) {
+  EXPECT_EQ(text_of({"a\nb.jpg", "x y.cls"}),
+            "keys with neither image nor label; extensions seen: \"a\\nb.jpg\", \"x y.cls\"");
+  EXPECT_LT(text_of(std::vector<std::string>(9, std::string(1000, '.'))).size(), 200u);
+  EXPECT_LE(text_of({"a.jpg"}, kFields, 10).size(), 60u) << "whoever shows it cuts it";
+}
+
+}  // namespace
+}  // namespace brigade
