@@ -23,6 +23,7 @@ except ImportError as missing:
 SEED, COUNT = 5, 12
 NEAREST = InterpolationMode.NEAREST
 MODES = {"nearest": NEAREST, "bilinear": InterpolationMode.BILINEAR}
+RESIZE_MODES = {**MODES, "bicubic": InterpolationMode.BICUBIC}
 
 
 def pictures(height=40, width=52, channels=3):
@@ -88,12 +89,21 @@ class AugmentTest(unittest.TestCase):
             return F.crop(image, y, x, 32, 32)
         self.check(op("random_crop", size=32, padding=4), crop)
 
-    def test_resizes_are_torchvision_s_with_antialias(self):
-        for size in ([20], [64], [24, 31], [80, 20]):
-            self.check(op("resize", size=size),
-                       lambda image, _: F.resize(image, size, antialias=True), most=1)
+    def test_resizes_are_torchvision_s(self):
+        for channels in (3, 1):
+            self.images = pictures(channels=channels)
+            for size in ([20], [64], [24, 31], [80, 20]):
+                for name, mode in RESIZE_MODES.items():
+                    for antialias in (True, False):
+                        torch_s = antialias if mode != NEAREST else None  # it refuses a choice
+                        self.check(
+                            op("resize", size=size, interpolation=name, antialias=antialias),
+                            lambda image, _: F.resize(image, size, mode, antialias=torch_s),
+                            most=0 if mode == NEAREST else 1)
 
-        def crop(image, draws):
+        self.images = pictures()
+
+        def crop(image, draws, mode=InterpolationMode.BILINEAR, antialias=True):
             _, height, width = image.shape
             for _ in range(10):
                 area = height * width * draws.uniform(0.08, 1)
@@ -101,14 +111,27 @@ class AugmentTest(unittest.TestCase):
                 w, h = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
                 if 0 < w <= width and 0 < h <= height:
                     y, x = draws.below(height - h + 1), draws.below(width - w + 1)
-                    return F.resized_crop(image, y, x, h, w, [24, 28], antialias=True)
+                    return F.resized_crop(image, y, x, h, w, [24, 28], mode,
+                                          antialias=antialias)
             self.fail("none of ten fits")
         self.check(op("random_resized_crop", size=[24, 28]), crop, most=1)
+        self.check(op("random_resized_crop", size=[24, 28], interpolation="bicubic"),
+                   lambda image, draws: crop(image, draws, InterpolationMode.BICUBIC), most=1)
+        self.check(op("random_resized_crop", size=[24, 28], interpolation="nearest"),
+                   lambda image, draws: crop(image, draws, NEAREST, None))
 
-    def test_grey_pictures_are_resized_as_colours_are(self):
-        self.images = pictures(channels=1)
-        self.check(op("resize", size=[24, 31]),
-                   lambda image, _: F.resize(image, [24, 31], antialias=True), most=1)
+    def test_five_crops_are_a_stack(self):
+        mean, std = [0.4, 0.5, 0.6], [0.2, 0.3, 0.4]
+        expected = torch.stack([torch.stack(F.five_crop(torch.from_numpy(image).permute(2, 0, 1),
+                                                        [21, 16])) for image in self.images])
+        crops = op("five_crop", size=[21, 16])
+        self.assertTrue((self.run_stage(crops, layout="CHW") == expected.numpy()).all())
+        hwc = expected.permute(0, 1, 3, 4, 2).numpy()
+        self.assertTrue((self.run_stage(crops) == hwc).all())
+        numbers = F.normalize(expected / 255, mean, std).numpy()
+        numpy.testing.assert_allclose(
+            self.run_stage(crops, dtype="f32", layout="CHW", mean=mean, std=std), numbers,
+            rtol=1e-5, atol=1e-6)
 
     def test_colours_change_as_torchvision_s(self):
         for factor in (0, 0.4, 1, 1.7):
@@ -252,6 +275,10 @@ class AugmentTest(unittest.TestCase):
                 (op("gaussian_blur", kernel_size=4), "gaussian_blur: kernel_size is odd"),
                 (op("random_crop", size=64),
                  "operation 1, random_crop: a crop of 64 x 64 does not fit into 40 x 52"),
+                (op("five_crop", size=64),
+                 "operation 1, five_crop: crops of 64 x 64 do not fit into 40 x 52"),
+                ([*op("five_crop", size=9), "random_invert"],
+                 "operation 2, random_invert: nothing can follow what makes several of one"),
                 (op("random_invert", q=1), 'random_invert: has no parameter "q"; it has p'),
                 ([{"random_invert": 3}], "random_invert: expected its parameters as a map"),
                 ([["random_invert"]], "item 1: expected a name"),

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include <brigade/text.h>
 #include "stages/basic/half_float.h"
 #include "stages/image/augment/operations.h"
-#include "stages/image/augment/targets.h"
 #include "stages/image/image_stages.h"
+#include "stages/image/targets/targets.h"
 
 namespace brigade {
 namespace {
@@ -48,10 +49,15 @@ class ResultSize {
     for (std::size_t i = 0; i < operations_.size(); ++i) {
       auto fits = operations_[i]->accepts(channels);
       if (fits) fits = pass(i);
+      if (fits && pictures() > 1) fits = Error{"nothing can follow what makes several of one"};
       if (!fits) return in_operation(params_, i, fits.error());
+      pictures_ = operations_[i]->pictures();
     }
+    size_.height /= pictures_;
     return {};
   }
+  /// Of each sample.
+  std::int64_t pictures() const { return pictures_; }
 
  private:
   Result<void> pass(std::size_t i) {
@@ -85,6 +91,7 @@ class ResultSize {
   std::vector<std::unique_ptr<Operation>> operations_;
   PictureSize size_;
   bool exact_;
+  std::int64_t pictures_ = 1;
   bool known_ = true;  // size_ is that of the largest picture at least
 };
 
@@ -113,6 +120,12 @@ Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) 
   const Dim width = side(result.size().width);
   Ports out{{"image", params.dtype, {height, width, channels}}};
   if (params.layout == PixelLayout::chw) out.tensors[0].shape = {channels, height, width};
+  if (result.pictures() > 1) {
+    if (!params.targets.entries.empty())
+      return Error{"targets cannot follow five_crop, which makes several pictures of one"};
+    auto& sizes = out.tensors[0].shape;
+    sizes.insert(sizes.begin(), Dim(result.pictures()));
+  }
   BRIGADE_TRY(
       add_target_outputs(params.targets, in, {image.shape[0], image.shape[1], height, width}, out));
   return out;
@@ -170,10 +183,9 @@ class NumberTable {
     }
   }
 
-  void write(const Canvas& canvas, PixelLayout layout, T* to) const {
-    const std::uint8_t* const from = canvas.pixels();
-    const std::int64_t pixels = canvas.size().pixels();
-    const std::int64_t channels = canvas.channels();
+  /// Of a picture of so many pixels.
+  void write(const std::uint8_t* from, std::int64_t pixels, std::int64_t channels,
+             PixelLayout layout, T* to) const {
     const std::int64_t step = layout == PixelLayout::chw ? 1 : channels;
     for (std::int64_t c = 0; c < channels; ++c) {
       const auto& numbers = numbers_[static_cast<std::size_t>(c)];
@@ -195,6 +207,10 @@ class Augment : public Stage {
     const TensorType& image = *context.inputs.find("image");
     ragged_in_ = image.ragged();
     ragged_out_ = context.outputs.find("image")->ragged();
+    pictures_ = operations_.empty() ? 1 : operations_.back()->pictures();
+    levels_.prepare(params_, [](float value) {
+      return static_cast<std::uint8_t>(std::nearbyintf(value * 255));
+    });
     floats_.prepare(params_, [](float value) { return value; });
     halves_.prepare(params_, to_half);
     bfloats_.prepare(params_, to_bfloat16);
@@ -236,22 +252,24 @@ class Augment : public Stage {
     return {height, width, canvas_.channels()};
   }
 
-  void split_channels(std::uint8_t* to) const {
-    const std::int64_t channels = canvas_.channels();
-    for (std::int64_t c = 0; c < channels; ++c)
-      for (std::int64_t i = c; i < canvas_.bytes(); i += channels) *to++ = canvas_.pixels()[i];
+  template <class T>
+  void write_numbers(const NumberTable<T>& numbers, TensorSlot& slot) const {
+    const std::int64_t pixels = canvas_.size().pixels() / pictures_;
+    for (std::int64_t at = 0; at < canvas_.bytes(); at += pixels * canvas_.channels())
+      numbers.write(canvas_.pixels() + at, pixels, canvas_.channels(), params_.layout,
+                    slot.as<T>().data() + at);
   }
 
   void write(TensorSlot& slot) const {
     BRIGADE_CHECK(slot.elements() == canvas_.bytes(), slot.elements(), canvas_.bytes());
     if (params_.dtype == DType::f32) {
-      floats_.write(canvas_, params_.layout, slot.as<float>().data());
+      write_numbers(floats_, slot);
     } else if (params_.dtype == DType::f16) {
-      halves_.write(canvas_, params_.layout, slot.as<Half>().data());
+      write_numbers(halves_, slot);
     } else if (params_.dtype == DType::bf16) {
-      bfloats_.write(canvas_, params_.layout, slot.as<BFloat16>().data());
+      write_numbers(bfloats_, slot);
     } else if (params_.layout == PixelLayout::chw && canvas_.channels() > 1) {
-      split_channels(slot.as<std::uint8_t>().data());
+      write_numbers(levels_, slot);
     } else if (canvas_.pixels() != slot.data()) {
       std::memcpy(slot.data(), canvas_.pixels(), static_cast<std::size_t>(canvas_.bytes()));
     }
@@ -263,6 +281,8 @@ class Augment : public Stage {
   Canvas canvas_;
   bool ragged_in_ = false;
   bool ragged_out_ = false;
+  std::int64_t pictures_ = 1;  // that a sample becomes
+  NumberTable<std::uint8_t> levels_;
   NumberTable<float> floats_;
   NumberTable<Half> halves_;
   NumberTable<BFloat16> bfloats_;

@@ -17,7 +17,7 @@
 #include <cstring>
 #include <vector>
 
-#include "stages/image/augment/picture_move.h"
+#include "stages/image/geometry/picture_move.h"
 
 namespace brigade {
 

@@ -1,4 +1,4 @@
-// Operations that move pixels along the axes: pad, crops, flips and resize.
+// Operations that move pixels along the axes: pad, crops and flips.
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,6 @@
 
 #include <brigade/text.h>
 #include "stages/image/augment/operation_kinds.h"
-#include "stages/image/geometry/crop.h"
-#include "stages/image/geometry/resample.h"
 
 namespace brigade {
 namespace {
@@ -17,22 +15,16 @@ std::int64_t draw_below(Philox& random, std::int64_t choices) {
   return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(choices)));
 }
 
-Result<PictureSize> of_bounded_sides(PictureSize size) {
-  const std::int64_t longer = std::max(size.height, size.width);
-  if (longer <= kPictureSideMax && size.pixels() <= kPicturePixelsMax) return size;
-  return Error{concat("it would have ", size.height, " x ", size.width, " pixels; a side has ",
-                      kPictureSideMax, " at most, a picture ", kPicturePixelsMax)};
-}
+struct Window {
+  std::int64_t y = 0;  ///< of its first pixel; may be outside of the picture
+  std::int64_t x = 0;
+  PictureSize size;
+};
 
-/// The window of `size` pixels whose first pixel is (y, x) of the picture; what lies outside of it
-/// has the value `fill`.
-void cut_window(Canvas& canvas, std::int64_t y, std::int64_t x, PictureSize size,
-                std::uint8_t fill) {
-  const PictureSize in = canvas.size();
-  const std::uint8_t* const from = canvas.pixels();
-  const std::int64_t channels = canvas.channels();
-  canvas.note({.to = size, .y = y, .x = x, .window = size});
-  std::uint8_t* const to = canvas.other(size);
+/// What lies outside of the picture `from` has the value `fill`.
+void copy_window(const std::uint8_t* from, PictureSize in, std::int64_t channels,
+                 const Window& window, std::uint8_t fill, std::uint8_t* to) {
+  const auto [y, x, size] = window;
   const std::int64_t rows_begin = std::clamp<std::int64_t>(-y, 0, size.height);
   const std::int64_t rows_end = std::clamp<std::int64_t>(in.height - y, rows_begin, size.height);
   const std::int64_t begin = std::clamp<std::int64_t>(-x, 0, size.width);
@@ -53,48 +45,20 @@ void cut_window(Canvas& canvas, std::int64_t y, std::int64_t x, PictureSize size
   set(to + rows_end * row, (size.height - rows_end) * row);
 }
 
-/// Resizes RGB pictures, and grey ones as RGB.
-class WindowResizer {
- public:
-  void run(Canvas& canvas, std::int64_t y, std::int64_t x, PictureSize window, PictureSize size,
-           bool antialias) {
-    canvas.note({.to = size, .y = y, .x = x, .window = window});
-    rows_.prepare({window.height, size.height, 0, size.height}, antialias);
-    columns_.prepare({window.width, size.width, 0, size.width}, antialias);
-    const std::int64_t channels = canvas.channels();
-    const std::int64_t stride = canvas.row_bytes();
-    const std::uint8_t* const first = canvas.pixels() + (y + rows_.first_needed()) * stride +
-                                      (x + columns_.first_needed()) * channels;
-    Pixels needed{first, stride, rows_.end_needed() - rows_.first_needed(),
-                  columns_.end_needed() - columns_.first_needed()};
-    if (channels == kRgbChannels) {
-      resampler_.run(needed, rows_, columns_, canvas.other(size), size.width * kRgbChannels);
-      return;
-    }
-    needed = as_rgb(needed);
-    small_.resize(static_cast<std::size_t>(size.pixels() * kRgbChannels));
-    resampler_.run(needed, rows_, columns_, small_.data(), size.width * kRgbChannels);
-    std::uint8_t* const to = canvas.other(size);
-    for (std::int64_t i = 0; i < size.pixels(); ++i)
-      to[i] = small_[static_cast<std::size_t>(i * kRgbChannels)];
-  }
+void cut_window(Canvas& canvas, const Window& window, std::uint8_t fill) {
+  const PictureSize in = canvas.size();
+  const std::uint8_t* const from = canvas.pixels();
+  canvas.note({.to = window.size, .y = window.y, .x = window.x, .window = window.size});
+  copy_window(from, in, canvas.channels(), window, fill, canvas.other(window.size));
+}
 
- private:
-  Pixels as_rgb(const Pixels& grey) {
-    colors_.resize(static_cast<std::size_t>(grey.height * grey.width * kRgbChannels));
-    std::uint8_t* to = colors_.data();
-    for (std::int64_t y = 0; y < grey.height; ++y)
-      for (std::int64_t x = 0; x < grey.width; ++x, to += kRgbChannels)
-        std::memset(to, grey.data[y * grey.stride + x], kRgbChannels);
-    return {colors_.data(), grey.width * kRgbChannels, grey.height, grey.width};
-  }
-
-  AxisWeights rows_;
-  AxisWeights columns_;
-  Resampler resampler_;
-  std::vector<std::uint8_t> colors_;
-  std::vector<std::uint8_t> small_;
-};
+/// Where the middle `out` pixels of `in` begin: rounded to even, as Python does. Of a border the
+/// smaller half comes first.
+std::int64_t middle_begin(std::int64_t in, std::int64_t out) {
+  const std::int64_t spare = in - out;
+  if (spare < 0) return -((out - in) / 2);
+  return spare / 2 + (spare % 4 == 3 ? 1 : 0);
+}
 
 class Pad : public Operation {
  public:
@@ -118,7 +82,7 @@ class Pad : public Operation {
     return std::all_of(sides_.begin(), sides_.end(), [](auto side) { return side == 0; });
   }
   void run(Canvas& canvas, Philox&) override {
-    cut_window(canvas, -sides_[1], -sides_[0], size_of(canvas.size()).value(), fill_);
+    cut_window(canvas, {-sides_[1], -sides_[0], size_of(canvas.size()).value()}, fill_);
   }
 
  private:
@@ -136,16 +100,52 @@ class CenterCrop : public Operation {
   std::optional<PictureSize> fixed_size() const override { return size_; }
   void run(Canvas& canvas, Philox&) override {
     const PictureSize in = canvas.size();
-    cut_window(canvas, first(in.height, size_.height), first(in.width, size_.width), size_, 0);
+    cut_window(canvas,
+               {middle_begin(in.height, size_.height), middle_begin(in.width, size_.width), size_},
+               0);
   }
 
  private:
-  /// Rounded to even, as Python does; a border's smaller half comes first.
-  static std::int64_t first(std::int64_t in, std::int64_t out) {
-    const std::int64_t spare = in - out;
-    if (spare < 0) return -((out - in) / 2);
-    return spare / 2 + (spare % 4 == 3 ? 1 : 0);
+  PictureSize size_;
+};
+
+/// Five pictures, one below the other.
+class FiveCrop : public Operation {
+ public:
+  struct Params {
+    SidesParam size;
+  };
+  explicit FiveCrop(const Params& params) : size_(params.size.size()) {}
+  Result<PictureSize> size_of(PictureSize in) const override {
+    if (in.height >= size_.height && in.width >= size_.width)
+      return PictureSize{kCrops * size_.height, size_.width};
+    return Error{concat("crops of ", size_.height, " x ", size_.width, " do not fit into ",
+                        in.height, " x ", in.width, " pixels; a resize before it would do")};
   }
+  std::optional<PictureSize> fixed_size() const override {
+    return PictureSize{kCrops * size_.height, size_.width};
+  }
+  bool keeps_size() const override { return false; }
+  std::int64_t pictures() const override { return kCrops; }
+  void run(Canvas& canvas, Philox&) override {
+    const PictureSize in = canvas.size();
+    const std::uint8_t* const from = canvas.pixels();
+    const std::int64_t bottom = in.height - size_.height;
+    const std::int64_t right = in.width - size_.width;
+    std::uint8_t* to = canvas.other({kCrops * size_.height, size_.width});
+    for (const auto& [y, x] :
+         {std::pair{std::int64_t{0}, std::int64_t{0}},
+          {0, right},
+          {bottom, 0},
+          {bottom, right},
+          {middle_begin(in.height, size_.height), middle_begin(in.width, size_.width)}}) {
+      copy_window(from, in, canvas.channels(), {y, x, size_}, 0, to);
+      to += size_.pixels() * canvas.channels();
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kCrops = 5;
   PictureSize size_;
 };
 
@@ -172,7 +172,7 @@ class RandomCrop : public Operation {
   void run(Canvas& canvas, Philox& random) override {
     const std::int64_t y = first(canvas.size().height, size_.height, random);
     const std::int64_t x = first(canvas.size().width, size_.width, random);
-    cut_window(canvas, y, x, size_, static_cast<std::uint8_t>(params_.fill));
+    cut_window(canvas, {y, x, size_}, static_cast<std::uint8_t>(params_.fill));
   }
 
  private:
@@ -237,80 +237,6 @@ class VerticalFlip : public Flip {
   }
 };
 
-class Resize : public Operation {
- public:
-  struct Params {
-    std::vector<std::int64_t> size;
-    bool antialias = true;
-    Result<void> check() const {
-      if (size.size() == 1 || size.size() == 2) return {};
-      return Error{"size is [pixels of the shorter side] or [height, width]"};
-    }
-  };
-  explicit Resize(const Params& params) : params_(params) {}
-  /// One number: of the shorter side; the longer is rounded down, as torchvision does.
-  Result<PictureSize> size_of(PictureSize in) const override {
-    const auto& size = params_.size;
-    if (size.size() == 2) return of_bounded_sides({size[0], size[1]});
-    PictureSize out{size[0], size[0]};
-    if (in.height <= in.width) {
-      out.width = in.width * size[0] / std::max<std::int64_t>(in.height, 1);
-    } else {
-      out.height = in.height * size[0] / std::max<std::int64_t>(in.width, 1);
-    }
-    return of_bounded_sides(out);
-  }
-  std::optional<PictureSize> fixed_size() const override {
-    if (params_.size.size() == 2) return PictureSize{params_.size[0], params_.size[1]};
-    return std::nullopt;
-  }
-  bool keeps_size() const override { return false; }
-  void run(Canvas& canvas, Philox&) override {
-    const PictureSize in = canvas.size();
-    resizer_.run(canvas, 0, 0, in, size_of(in).value(), params_.antialias);
-  }
-
- private:
-  Params params_;
-  WindowResizer resizer_;
-};
-
-/// The part is chosen as decode_image chooses it (geometry/crop.h).
-class RandomResizedCrop : public Operation {
- public:
-  struct Params {
-    SidesParam size;
-    std::vector<double> scale = {0.08, 1};
-    std::vector<double> ratio = {0.75, 4.0 / 3};
-    bool antialias = true;
-    Result<void> check() const {
-      for (const auto* range : {&scale, &ratio})
-        if (range->size() != 2 || (*range)[0] > (*range)[1])
-          return Error{"scale and ratio are a lower and an upper limit such as [0.5, 1]"};
-      return {};
-    }
-  };
-  explicit RandomResizedCrop(const Params& params) : params_(params), size_(params.size.size()) {
-    choice_.scale = params.scale;
-    choice_.ratio = params.ratio;
-  }
-  Result<PictureSize> size_of(PictureSize) const override { return size_; }
-  std::optional<PictureSize> fixed_size() const override { return size_; }
-  bool draws() const override { return true; }
-  void run(Canvas& canvas, Philox& random) override {
-    const PictureSize in = canvas.size();
-    const Cut cut = choose_cut(choice_, in.height, in.width, random);
-    resizer_.run(canvas, cut.rows.begin, cut.columns.begin, {cut.rows.size, cut.columns.size},
-                 size_, params_.antialias);
-  }
-
- private:
-  Params params_;
-  PictureSize size_;
-  DecodeImageParams choice_;
-  WindowResizer resizer_;
-};
-
 constexpr const char* kFillHelp = "level of the pixels that are added";
 
 }  // namespace
@@ -336,24 +262,10 @@ void add_cuts(std::vector<OperationType>& types) {
           .param("pad_if_needed", &RandomCrop::Params::pad_if_needed,
                  "pictures that are too small get a border; otherwise they are an error")
           .param("fill", &RandomCrop::Params::fill, 0, 255, kFillHelp)));
-  types.push_back(operation<RandomResizedCrop>(
-      Contract<RandomResizedCrop::Params>("random_resized_crop",
-                                          "A random part, resized to one size.")
-          .param("size", &RandomResizedCrop::Params::size, "pixels of a square, or [height, width]")
-          .required()
-          .param("scale", &RandomResizedCrop::Params::scale, 0, 1,
-                 "limits of the part's share of the area")
-          .param("ratio", &RandomResizedCrop::Params::ratio, 0.01, 100,
-                 "limits of the part's width / height")
-          .param("antialias", &RandomResizedCrop::Params::antialias,
-                 "whether every pixel counts where the part shrinks")));
-  types.push_back(operation<Resize>(
-      Contract<Resize::Params>("resize", "Resizes by a triangle filter (bilinear).")
-          .param("size", &Resize::Params::size, 1, static_cast<double>(kPictureSideMax),
-                 "pixels: [shorter side] or [height, width]")
-          .required()
-          .param("antialias", &Resize::Params::antialias,
-                 "whether every pixel counts where pictures shrink")));
+  types.push_back(operation<FiveCrop>(
+      Contract<FiveCrop::Params>("five_crop", "The corners and the middle, as a stack; comes last.")
+          .param("size", &FiveCrop::Params::size, "pixels of a square, or [height, width]")
+          .required()));
   types.push_back(operation<HorizontalFlip>(
       Contract<Flip::Params>("random_horizontal_flip", "Mirrors left to right.")
           .param("p", &Flip::Params::p, 0, 1, "probability")));

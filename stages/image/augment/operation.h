@@ -18,7 +18,7 @@
 #include <brigade/contract.h>
 #include <brigade/random.h>
 #include "stages/image/augment/canvas.h"
-#include "stages/image/augment/listed_types.h"
+#include "stages/image/listed_types.h"
 
 namespace brigade {
 
@@ -33,6 +33,8 @@ class Operation {
   virtual std::optional<PictureSize> fixed_size() const { return std::nullopt; }
   /// Whether every result has the size of its picture.
   virtual bool keeps_size() const { return true; }
+  /// Of which its result is made, one below the other; of more than one it is the last operation.
+  virtual std::int64_t pictures() const { return 1; }
   /// An error where pictures of so many channels cannot be worked on.
   virtual Result<void> accepts(std::int64_t channels) const {
     static_cast<void>(channels);
@@ -57,6 +59,9 @@ OperationType operation(const Contract<typename Op::Params>& table) {
             return std::unique_ptr<Operation>(std::make_unique<Op>(params));
           }};
 }
+
+/// An error where a picture would be larger than any may be.
+Result<PictureSize> of_bounded_sides(PictureSize size);
 
 /// Drawn from one uniform(); not drawn where it is certain.
 inline bool happens(Philox& random, double probability) {

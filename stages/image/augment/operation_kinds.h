@@ -8,7 +8,8 @@
 
 namespace brigade {
 
-void add_cuts(std::vector<OperationType>& types);        ///< pad, crops, flips, resize
+void add_cuts(std::vector<OperationType>& types);        ///< pad, crops, flips
+void add_resizes(std::vector<OperationType>& types);     ///< of all, of a random part
 void add_warps(std::vector<OperationType>& types);       ///< rotation, affine, perspective
 void add_colors(std::vector<OperationType>& types);      ///< colours of each pixel by itself
 void add_histograms(std::vector<OperationType>& types);  ///< autocontrast, equalize

@@ -11,6 +11,7 @@ namespace {
 std::vector<OperationType> all_operation_types() {
   std::vector<OperationType> types;
   add_cuts(types);
+  add_resizes(types);
   add_warps(types);
   add_colors(types);
   add_histograms(types);
@@ -101,6 +102,13 @@ Result<void> parse_param(const ParamValue& value, SidesParam& out) {
                         kPictureSideMax, ", at most ", kPicturePixelsMax, " in all")};
   out = {sides.front(), sides.back()};
   return {};
+}
+
+Result<PictureSize> of_bounded_sides(PictureSize size) {
+  const std::int64_t longer = std::max(size.height, size.width);
+  if (longer <= kPictureSideMax && size.pixels() <= kPicturePixelsMax) return size;
+  return Error{concat("it would have ", size.height, " x ", size.width, " pixels; a side has ",
+                      kPictureSideMax, " at most, a picture ", kPicturePixelsMax)};
 }
 
 ParamValue print_param(const SidesParam& value) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "stages/image/augment/listed_types.h"
 #include "stages/image/augment/operation.h"
+#include "stages/image/listed_types.h"
 
 namespace brigade {
 

@@ -10,7 +10,7 @@
 
 #include "stages/image/augment/border_params.h"
 #include "stages/image/augment/operation_kinds.h"
-#include "stages/image/augment/warp_places.h"
+#include "stages/image/geometry/warp_places.h"
 
 namespace brigade {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <brigade/text.h>
 #include "stages/image/augment/operations.h"
-#include "stages/image/augment/targets.h"
+#include "stages/image/targets/targets.h"
 #include "tests/support/config_files.h"
 
 namespace brigade {

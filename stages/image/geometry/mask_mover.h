@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "stages/image/augment/picture_move.h"
+#include "stages/image/geometry/picture_move.h"
 
 namespace brigade {
 

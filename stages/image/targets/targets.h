@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "stages/image/augment/target_kinds.h"
+#include "stages/image/targets/target_kinds.h"
 
 namespace brigade {
 

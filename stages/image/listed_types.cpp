@@ -1,4 +1,4 @@
-#include "stages/image/augment/listed_types.h"
+#include "stages/image/listed_types.h"
 
 #include <algorithm>
 

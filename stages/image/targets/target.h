@@ -11,7 +11,7 @@
 
 #include <brigade/record.h>
 #include <brigade/types.h>
-#include "stages/image/augment/picture_move.h"
+#include "stages/image/geometry/picture_move.h"
 
 namespace brigade {
 

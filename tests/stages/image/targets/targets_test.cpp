@@ -1,7 +1,7 @@
 // What belongs to a picture moves with it. python/tests/augment_targets_test.py compares masks with
 // torchvision's, and keypoints with where dots in the picture go.
 
-#include "stages/image/augment/targets.h"
+#include "stages/image/targets/targets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "stages/image/augment/target.h"
+#include "stages/image/targets/target.h"
 
 #include <algorithm>
 #include <cstring>

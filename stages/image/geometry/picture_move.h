@@ -4,7 +4,9 @@
 // picture (its mask, boxes, points) follows it afterwards. Places are in pixels from the left and
 // the top edge: the middle of the first pixel is (0.5, 0.5). Pure functions.
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -46,5 +48,13 @@ struct PictureMove {
   /// Where a place of the picture lies in the result; nothing: nowhere (behind the horizon).
   std::optional<PicturePoint> forward(PicturePoint place) const;
 };
+
+/// Which of `in` pixels is pixel `i` of `out`: as torch's interpolate(mode="nearest") has it, in
+/// float.
+inline std::int64_t nearest_index(std::int64_t i, std::int64_t in, std::int64_t out) {
+  if (in == out) return i;
+  const float scale = static_cast<float>(in) / static_cast<float>(out);
+  return std::min(static_cast<std::int64_t>(std::floor(static_cast<float>(i) * scale)), in - 1);
+}
 
 }  // namespace brigade

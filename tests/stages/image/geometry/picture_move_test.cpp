@@ -1,9 +1,9 @@
-#include "stages/image/augment/picture_move.h"
+#include "stages/image/geometry/picture_move.h"
 
 #include <gtest/gtest.h>
 
 #include "stages/image/augment/warp.h"
-#include "stages/image/augment/warp_places.h"
+#include "stages/image/geometry/warp_places.h"
 
 namespace brigade {
 namespace {

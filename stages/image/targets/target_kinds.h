@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "stages/image/augment/listed_types.h"
-#include "stages/image/augment/target.h"
+#include "stages/image/listed_types.h"
+#include "stages/image/targets/target.h"
 
 namespace brigade {
 

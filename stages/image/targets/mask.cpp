@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <brigade/text.h>
-#include "stages/image/augment/mask_mover.h"
-#include "stages/image/augment/target_kinds.h"
+#include "stages/image/geometry/mask_mover.h"
+#include "stages/image/targets/target_kinds.h"
 
 namespace brigade {
 namespace {

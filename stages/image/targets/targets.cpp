@@ -1,4 +1,4 @@
-#include "stages/image/augment/targets.h"
+#include "stages/image/targets/targets.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "stages/image/augment/picture_move.h"
+#include "stages/image/geometry/picture_move.h"
 
 #include <cmath>
 

@@ -1,22 +1,14 @@
-#include "stages/image/augment/mask_mover.h"
+#include "stages/image/geometry/mask_mover.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
-#include "stages/image/augment/warp_places.h"
+#include "stages/image/geometry/warp_places.h"
 
 namespace brigade {
 namespace {
-
-/// The window's pixel that pixel `i` of the result is, as torch's interpolate(mode="nearest") has
-/// it, in float.
-std::int64_t nearest_index(std::int64_t i, std::int64_t in, std::int64_t out) {
-  if (in == out) return i;
-  const float scale = static_cast<float>(in) / static_cast<float>(out);
-  return std::min(static_cast<std::int64_t>(std::floor(static_cast<float>(i) * scale)), in - 1);
-}
 
 void take_axis(std::vector<std::int64_t>& axis, std::vector<std::int64_t>& out, std::int64_t first,
                std::int64_t window, std::int64_t to) {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "stages/image/augment/picture_move.h"
+#include "stages/image/geometry/picture_move.h"
 
 namespace brigade {
 

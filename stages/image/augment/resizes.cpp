@@ -1,0 +1,121 @@
+// Operations that resize: all of the picture, or a random part.
+
+#include <algorithm>
+
+#include <brigade/text.h>
+#include "stages/image/augment/operation_kinds.h"
+#include "stages/image/augment/window_resizer.h"
+#include "stages/image/geometry/crop.h"
+
+namespace brigade {
+namespace {
+
+class Resize : public Operation {
+ public:
+  struct Params {
+    std::vector<std::int64_t> size;
+    ResizeFilter interpolation = ResizeFilter::bilinear;
+    bool antialias = true;
+    Result<void> check() const {
+      if (size.size() == 1 || size.size() == 2) return {};
+      return Error{"size is [pixels of the shorter side] or [height, width]"};
+    }
+  };
+  explicit Resize(const Params& params) : params_(params) {}
+  /// One number: of the shorter side; the longer is rounded down, as torchvision does.
+  Result<PictureSize> size_of(PictureSize in) const override {
+    const auto& size = params_.size;
+    if (size.size() == 2) return of_bounded_sides({size[0], size[1]});
+    PictureSize out{size[0], size[0]};
+    if (in.height <= in.width) {
+      out.width = in.width * size[0] / std::max<std::int64_t>(in.height, 1);
+    } else {
+      out.height = in.height * size[0] / std::max<std::int64_t>(in.width, 1);
+    }
+    return of_bounded_sides(out);
+  }
+  std::optional<PictureSize> fixed_size() const override {
+    if (params_.size.size() == 2) return PictureSize{params_.size[0], params_.size[1]};
+    return std::nullopt;
+  }
+  bool keeps_size() const override { return false; }
+  void run(Canvas& canvas, Philox&) override {
+    const PictureSize in = canvas.size();
+    resizer_.run(canvas, 0, 0, in, size_of(in).value(), {params_.interpolation, params_.antialias});
+  }
+
+ private:
+  Params params_;
+  WindowResizer resizer_;
+};
+
+/// The part is chosen as decode_image chooses it (geometry/crop.h).
+class RandomResizedCrop : public Operation {
+ public:
+  struct Params {
+    SidesParam size;
+    std::vector<double> scale = {0.08, 1};
+    std::vector<double> ratio = {0.75, 4.0 / 3};
+    ResizeFilter interpolation = ResizeFilter::bilinear;
+    bool antialias = true;
+    Result<void> check() const {
+      for (const auto* range : {&scale, &ratio})
+        if (range->size() != 2 || (*range)[0] > (*range)[1])
+          return Error{"scale and ratio are a lower and an upper limit such as [0.5, 1]"};
+      return {};
+    }
+  };
+  explicit RandomResizedCrop(const Params& params) : params_(params), size_(params.size.size()) {
+    choice_.scale = params.scale;
+    choice_.ratio = params.ratio;
+  }
+  Result<PictureSize> size_of(PictureSize) const override { return size_; }
+  std::optional<PictureSize> fixed_size() const override { return size_; }
+  bool draws() const override { return true; }
+  void run(Canvas& canvas, Philox& random) override {
+    const PictureSize in = canvas.size();
+    const Cut cut = choose_cut(choice_, in.height, in.width, random);
+    resizer_.run(canvas, cut.rows.begin, cut.columns.begin, {cut.rows.size, cut.columns.size},
+                 size_, {params_.interpolation, params_.antialias});
+  }
+
+ private:
+  Params params_;
+  PictureSize size_;
+  DecodeImageParams choice_;
+  WindowResizer resizer_;
+};
+
+/// The two parameters of whatever resizes.
+template <class P>
+Contract<P> with_filter(Contract<P> table) {
+  return table
+      .choice("interpolation", &P::interpolation,
+              {{"bilinear", ResizeFilter::bilinear},
+               {"bicubic", ResizeFilter::bicubic},
+               {"nearest", ResizeFilter::nearest}},
+              "how pixels between pixels are made")
+      .param("antialias", &P::antialias,
+             "whether every pixel counts where the picture shrinks; not of nearest");
+}
+
+}  // namespace
+
+void add_resizes(std::vector<OperationType>& types) {
+  types.push_back(operation<RandomResizedCrop>(with_filter(
+      Contract<RandomResizedCrop::Params>("random_resized_crop",
+                                          "A random part, resized to one size.")
+          .param("size", &RandomResizedCrop::Params::size, "pixels of a square, or [height, width]")
+          .required()
+          .param("scale", &RandomResizedCrop::Params::scale, 0, 1,
+                 "limits of the part's share of the area")
+          .param("ratio", &RandomResizedCrop::Params::ratio, 0.01, 100,
+                 "limits of the part's width / height"))));
+  types.push_back(operation<Resize>(
+      with_filter(Contract<Resize::Params>("resize", "Resizes the whole picture.")
+                      .param("size", &Resize::Params::size, 1, static_cast<double>(kPictureSideMax),
+                             "pixels: [shorter side] or [height, width]")
+                      .required())));
+}
+
+}  // namespace brigade
