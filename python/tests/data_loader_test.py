@@ -220,10 +220,10 @@ class Deaths(unittest.TestCase):
 
     def test_cost_nothing(self):
         random.seed(1)
-        with open_loader(Random(240, ms=1), 4, num_workers=2) as loader:
+        with open_loader(Random(120, ms=1), 4, num_workers=2) as loader:
             epochs, killed = self.kill_while(loader, 5)
         random.seed(1)
-        with open_loader(Random(240), 4, num_workers=1) as loader:
+        with open_loader(Random(120), 4, num_workers=1) as loader:
             untouched = [[plain([sample["value"] for sample in batch]) for batch in loader]
                          for _ in range(5)]
         self.assertGreater(killed, 3)
