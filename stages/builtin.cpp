@@ -29,6 +29,7 @@ StageTypes builtin_stage_types() {
   add_cifar_binary(types);
   add_augment_image(types);
   add_augment(types);
+  add_mix_batch(types);
   types.add_from_module(decode_image_contract(), "image");
   types.add_from_module(torch_classifier_contract(), "torch");
   return types;

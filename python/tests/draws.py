@@ -1,5 +1,7 @@
 """The random numbers of a sample, as include/brigade/random.h defines them."""
 
+import math
+
 MASK = 2**64 - 1
 
 
@@ -45,6 +47,10 @@ class Draws:
             product = self.next() * n
             if product & 0xFFFFFFFF >= 2**32 % n:
                 return product >> 32
+
+    def normal(self):
+        radius = math.sqrt(-2 * math.log(1 - self.uniform()))
+        return radius * math.cos(2 * math.pi * self.uniform())
 
     def chance(self, p):
         return p >= 1 or p > 0 and self.uniform() < p

@@ -14,5 +14,6 @@ void add_cifar_binary(StageTypes& types);   ///< producer: images and labels of 
 void add_image_list(StageTypes& types);     ///< producer: paths and labels of a table
 void add_augment_image(StageTypes& types);  ///< transform: pad, crop and flip at random
 void add_augment(StageTypes& types);        ///< transform: a list of operations on pictures
+void add_mix_batch(StageTypes& types);      ///< transform: mixup, CutMix, one-hot labels
 
 }  // namespace brigade

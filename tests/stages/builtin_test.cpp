@@ -17,7 +17,7 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
                   "synthetic", "npy", "csv", "lines", "passthrough", "repack", "merge", "repeat",
                   "cache", "cached", "delay", "count", "application", "application", "idx_images",
                   "image_folder", "image_list", "tar_shards", "cifar_binary", "augment_image",
-                  "augment", "decode_image", "torch_classifier"));
+                  "augment", "mix_batch", "decode_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

@@ -47,6 +47,17 @@ inline FakeMetadata data_set_metadata() {
     const auto files = expand_braces(datasets + pattern);
     for (const std::string& file : *files) metadata.file(file, "");
   }
+  const auto array = [&](const char* name, std::string_view dtype, std::string_view shape) {
+    std::string header =
+        concat("{'descr': '", dtype, "', 'fortran_order': False, 'shape': ", shape, ", }");
+    header.resize(117, ' ');
+    metadata.file(concat(datasets, "segmentation/", name, ".npy"),
+                  std::string("\x93NUMPY\x01\0\x76\0", 10) + header + "\n");
+  };
+  array("images", "|u1", "(9, 300, 400, 3)");
+  array("masks", "|u1", "(9, 300, 400)");
+  array("boxes", "<f4", "(9, 5, 4)");
+  array("labels", "<i8", "(9, 5)");
   metadata.file(datasets + "animals/val.csv", "image,species\n1.jpg,cat\n");
   for (const auto& entry :
        std::filesystem::directory_iterator(config_folder()))        // a graph may read

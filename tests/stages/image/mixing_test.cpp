@@ -1,0 +1,102 @@
+#include "stages/image/mixing.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "stages/basic/half_float.h"
+
+namespace brigade {
+namespace {
+
+TEST(MixingTest, SharesAreDistributedAsBeta) {
+  constexpr int kDraws = 20000;
+  for (const double alpha : {0.05, 0.2, 1.0, 1.5, 8.0}) {
+    double sum = 0;
+    double squares = 0;
+    double quarter = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      Philox random(3, 4, 0, static_cast<std::uint64_t>(i));
+      const double share = draw_beta(random, alpha);
+      ASSERT_TRUE(share >= 0 && share <= 1) << share;
+      sum += share;
+      squares += (share - 0.5) * (share - 0.5);
+      quarter += share < 0.25 ? 1 : 0;
+    }
+    // Beta(a, a) has the mean 1/2 and the variance 1 / (8 a + 4); Beta(1, 1) is uniform.
+    const double variance = 1 / (8 * alpha + 4);
+    const double error = 5 / std::sqrt(kDraws);
+    EXPECT_NEAR(sum / kDraws, 0.5, error * std::sqrt(variance)) << alpha;
+    EXPECT_NEAR(squares / kDraws, variance, error * variance) << alpha;
+    if (alpha == 1.0) {
+      EXPECT_NEAR(quarter / kDraws, 0.25, error / 2);
+    }
+  }
+}
+
+TEST(MixingTest, EveryHalfIsReadAndWrittenAsItself) {
+  std::vector<Half> halves;
+  std::vector<BFloat16> bfloats;
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+    if ((bits & 0x7c00) != 0x7c00) halves.push_back({static_cast<std::uint16_t>(bits)});
+    if ((bits & 0x7f80) != 0x7f80) bfloats.push_back({static_cast<std::uint16_t>(bits)});
+  }
+  std::vector<Half> halves_out(halves.size());
+  const auto count = static_cast<std::int64_t>(halves.size());
+  mix_numbers(f16, halves.data(), halves.data(), 1, count, halves_out.data());
+  for (std::size_t i = 0; i < halves.size(); ++i)
+    ASSERT_EQ(halves_out[i].bits & 0x7fff, halves[i].bits & 0x7fff) << i;
+  std::vector<BFloat16> bfloats_out(bfloats.size());
+  mix_numbers(bf16, bfloats.data(), bfloats.data(), 1, static_cast<std::int64_t>(bfloats.size()),
+              bfloats_out.data());
+  for (std::size_t i = 0; i < bfloats.size(); ++i)
+    ASSERT_EQ(bfloats_out[i].bits & 0x7fff, bfloats[i].bits & 0x7fff) << i;
+}
+
+TEST(MixingTest, MixedNumbersAreRoundedToTheNearest) {
+  Philox random(1, 2, 3, 4);
+  for (int i = 0; i < 20000; ++i) {
+    const auto weight = static_cast<float>(random.uniform());
+    const double scale = std::exp(random.uniform(-12, 3));
+    const Half a = to_half(static_cast<float>(random.uniform(-scale, scale)));
+    const Half b = to_half(static_cast<float>(random.uniform(-scale, scale)));
+    // Once more with `a` as it is: to_half() is another way of rounding.
+    const Half zero{0};
+    Half kept{};
+    mix_numbers(f16, &a, &zero, 1, 1, &kept);
+    ASSERT_EQ(kept.bits & 0x7fff, a.bits & 0x7fff);
+    const auto value = [](Half half) {
+      const double size = (half.bits & 0x7c00) == 0
+                              ? std::ldexp(half.bits & 0x3ff, -24)
+                              : std::ldexp(1024 + (half.bits & 0x3ff), (half.bits >> 10 & 31) - 25);
+      return static_cast<float>((half.bits & 0x8000) != 0 ? -size : size);
+    };
+    Half mixed{};
+    mix_numbers(f16, &a, &b, weight, 1, &mixed);
+    const float expected = value(a) * weight + value(b) * (1 - weight);
+    ASSERT_EQ(mixed.bits & 0x7fff, to_half(expected).bits & 0x7fff) << expected;
+  }
+  const std::vector<std::uint8_t> dark = {0, 10, 255, 255};
+  const std::vector<std::uint8_t> light = {255, 11, 0, 255};
+  std::vector<std::uint8_t> out(4);
+  mix_numbers(u8, dark.data(), light.data(), 0.25F, 4, out.data());
+  EXPECT_EQ(out, (std::vector<std::uint8_t>{191, 11, 64, 255}));
+}
+
+TEST(MixingTest, BoxesStayInThePictureAndHaveAboutTheirShare) {
+  double area = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    Philox random(1, 2, 0, i);
+    const CutBox box = draw_cut_box(random, 0.75, 20, 30);
+    ASSERT_TRUE(box.top >= 0 && box.left >= 0 && box.bottom <= 20 && box.right <= 30);
+    ASSERT_LE(box.pixels(), 150);
+    area += static_cast<double>(box.pixels());
+  }
+  EXPECT_GT(area / 2000, 80);
+  Philox random(1, 2, 0, 0);
+  EXPECT_EQ(draw_cut_box(random, 1, 20, 30).pixels(), 0);
+}
+
+}  // namespace
+}  // namespace brigade
