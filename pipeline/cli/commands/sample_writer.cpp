@@ -56,6 +56,15 @@ std::string padded(std::uint64_t number) {
   return digits.size() < 6 ? std::string(6 - digits.size(), '0') + digits : digits;
 }
 
+constexpr std::string_view kColumns[] = {"sample", "number", "epoch", "id"};
+
+/// A name that no other column has.
+std::string column_of(std::string_view tensor) {
+  const bool taken =
+      std::find(std::begin(kColumns), std::end(kColumns), tensor) != std::end(kColumns);
+  return concat(tensor, taken ? " (tensor)" : "");
+}
+
 class SampleWriter : public Stage {
  public:
   Result<void> open(const OpenContext& context) override {
@@ -67,12 +76,12 @@ class SampleWriter : public Stage {
   Result<Next> process(const Inputs& in, Outputs&) override {
     if (written_ >= params_.count) return Next::emit;
     const SampleInfo& info = in.info();
-    std::vector<std::string> names = {"file", "number", "epoch", "id"};
+    std::vector<std::string> names(std::begin(kColumns), std::end(kColumns));
     const std::string name = padded(info.number);
     std::vector<std::string> cells = {name, concat(info.number), concat(info.epoch),
                                       concat(info.id)};
     for (std::size_t i = 0; i < in.size(); ++i) {
-      names.emplace_back(in.name(i));
+      names.push_back(column_of(in.name(i)));
       BRIGADE_ASSIGN(std::string cell, write_tensor(name, in.name(i), in.at(i)));
       cells.push_back(std::move(cell));
     }

@@ -46,7 +46,7 @@ TEST_F(SampleCommand, WritesWhatAStageEmitsWithItsIds) {
   EXPECT_THAT(ran.out, HasSubstr("3 samples in "));
   std::ostringstream table;
   table << std::ifstream(fs::path(out) / "samples.tsv").rdbuf();
-  EXPECT_THAT(table.str(), HasSubstr("file\tnumber\tepoch\tid\t"));
+  EXPECT_THAT(table.str(), HasSubstr("sample\tnumber\tepoch\tid\t"));
   EXPECT_THAT(table.str(), HasSubstr("\n000002\t2\t0\t2\t000002_"));
   const auto files = std::distance(fs::directory_iterator(out), {});
   EXPECT_GE(files, 4);
