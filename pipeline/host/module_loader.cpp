@@ -128,6 +128,11 @@ std::optional<std::string> find_module_file(const std::string& module) {
   return std::nullopt;
 }
 
+Result<void> check_module_file(const StageType& type) {
+  if (is_in_hand(type) || find_module_file(type.module)) return {};
+  return not_found(type.module, type.contract.type);
+}
+
 Result<const ModuleBody*> find_module_body(const std::string& module, const std::string& type) {
   const auto path = find_module_file(module);
   if (!path) return not_found(module, type);

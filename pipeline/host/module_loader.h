@@ -36,6 +36,10 @@ Result<std::string> installed_program();
 /// the file itself.
 std::optional<std::string> find_module_file(const std::string& module);
 
+/// Whether the file with the body of a type is there, which may be in this program: an error says
+/// where it was looked for. Nothing is opened.
+Result<void> check_module_file(const StageType& type);
+
 /// Opens a module and finds the body of one type in it. Errors say where it was looked for, or what
 /// the module was built against.
 Result<const ModuleBody*> find_module_body(const std::string& module, const std::string& type);

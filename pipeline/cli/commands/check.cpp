@@ -4,6 +4,7 @@
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
+#include "pipeline/host/module_loader.h"
 
 namespace brigade {
 namespace {
@@ -17,12 +18,28 @@ read but headers. Exit codes: 0 nothing is wrong, 2 something is.)";
 
 void declare(Options& options, GraphFiles& graph) { options.graph(graph); }
 
+/// Only here: a program may read what is above a stage whose module it lacks.
+bool modules_are_there(const ValidGraph& graph) {
+  bool all = true;
+  for (const ValidStage& stage : graph.stages) {
+    std::vector<const StageType*> types = stage.type->links;
+    if (types.empty()) types.push_back(stage.type);
+    for (const StageType* type : types) {
+      const auto there = check_module_file(*type);
+      if (!there) log_error("stage ", quote(stage.name), ": ", there.error().message);
+      all = all && there.ok();
+    }
+  }
+  return all;
+}
+
 int check(const GraphFiles& graph, const StageTypes& types, std::int64_t) {
   const PlannedGraph planned = plan_and_show(graph, types);
   if (!planned.plan) return 2;
   for (const std::string& warning : planned.plan->warnings) {
     log_warning(warning);
   }
+  if (!modules_are_there(*planned.loaded.graph)) return 2;
   const std::size_t stages = planned.plan->stages.size();
   print_line(concat(join(graph.files, " + "), ": ok: ", stages,
                     stages == 1 ? " stage, " : " stages, ", processes_text(*planned.plan)));

@@ -73,6 +73,13 @@ TEST_F(Loading, AMissingModuleSaysWhereItWasLookedFor) {
                 kModules + "; build it, or set BRIGADE_MODULE_PATH to its folder");
 }
 
+TEST_F(Loading, WhetherAModuleIsThereIsToldWithoutOpeningIt) {
+  EXPECT_TRUE(check_module_file(type_of("x", "good")).ok());
+  EXPECT_TRUE(check_module_file(type_of("x", "other_layout")).ok());
+  EXPECT_TRUE(check_module_file(type_of("x", "")).ok()) << "in this program";
+  EXPECT_EQ(check_module_file(type_of("x", "nowhere")).error().message, mistake("nowhere", "x"));
+}
+
 TEST_F(Loading, AModuleOfAnotherBuildIsRefusedWithBothLayouts) {
   EXPECT_THAT(mistake("other_layout", "x"),
               AllOf(HasSubstr("built against another version of Brigade"),

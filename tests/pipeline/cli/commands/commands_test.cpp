@@ -101,6 +101,21 @@ TEST(CheckCommand, ShowsAllMistakes) {
   EXPECT_THAT(wrong.err, HasSubstr("replicas"));
 }
 
+TEST(CheckCommand, RefusesAStageWhoseModuleIsNotInstalled) {
+  const TemporaryFolder folder;
+  StageTypes types = session_stage_types();
+  struct Params {};
+  types.add_from_module(Contract<Params>("elsewhere", "Is in a module.").consumer(), "elsewhere");
+  const std::string yaml = folder.write("g.yaml", line_yaml("consumer: elsewhere"));
+  const Captured refused = captured_command({"check", yaml}, types);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("stage \"end\": stage type \"elsewhere\" is in the module "
+                                     "\"elsewhere\", which was not found: there is no "
+                                     "brigade_elsewhere.so in "));
+  EXPECT_EQ(captured_command({"plan", yaml}, types).code, 0) << "where it will run it may be";
+}
+
 struct PlanCommand : testing::Test {
   TemporaryFolder folder;
   StageTypes types = session_stage_types();
