@@ -14,7 +14,6 @@
 #include "base/io.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/host/plugin_loader.h"
-#include "pipeline/launch/symbolize.h"
 #include "pipeline/launch/worker_environment.h"
 #include "pipeline/records/source_id.h"
 #include "stages/detail/fused_stage.h"
@@ -311,6 +310,11 @@ bool ProcessPool::take_reports(int number, std::vector<WorkerEvent>& events) {
   }
 }
 
+void ProcessPool::print(int number, std::vector<std::string> lines,
+                        std::vector<WorkerEvent>& events) {
+  for (std::string& line : lines) events.push_back({number, Printed{std::move(line)}});
+}
+
 /// Whether that was all: it has ended, or closed its output.
 bool ProcessPool::take_output(int number, std::vector<WorkerEvent>& events) {
   Worker& worker = workers_[number];
@@ -319,7 +323,7 @@ bool ProcessPool::take_output(int number, std::vector<WorkerEvent>& events) {
     const ssize_t count = retry([&] { return read(worker.output.get(), bytes, sizeof bytes); });
     if (count <= 0) return count == 0;
     for (std::string& line : worker.lines.add({bytes, static_cast<std::size_t>(count)})) {
-      events.push_back({number, Printed{readable_backtrace(std::move(line))}});
+      print(number, backtraces_.add(number, std::move(line)), events);
     }
   }
   return false;
@@ -333,9 +337,9 @@ void ProcessPool::take_end(int number, std::vector<WorkerEvent>& events) {
   // this takes what is there and waits for nothing.
   take_reports(number, events);
   take_output(number, events);
-  if (std::string rest = worker.lines.rest(); !rest.empty()) {
-    events.push_back({number, Printed{readable_backtrace(std::move(rest))}});
-  }
+  if (std::string rest = worker.lines.rest(); !rest.empty())
+    print(number, backtraces_.add(number, std::move(rest)), events);
+  print(number, backtraces_.end(number), events);
   worker.running = false;
   worker.to_collect = true;
   --running_;

@@ -14,6 +14,7 @@
 
 #include <brigade/stage_types.h>
 #include "base/owned_fd.h"
+#include "pipeline/launch/backtraces.h"
 #include "pipeline/launch/line_splitter.h"
 #include "pipeline/launch/worker_pool.h"
 #include "pipeline/memory/shared_segments.h"
@@ -74,6 +75,7 @@ class ProcessPool final : public WorkerPool {
   Result<void> started(int number, RunningProcess process);
   void kill_and_collect(RunningProcess& process);
   bool take_reports(int number, std::vector<WorkerEvent>& events);
+  static void print(int number, std::vector<std::string> lines, std::vector<WorkerEvent>& events);
   bool take_output(int number, std::vector<WorkerEvent>& events);
   void take_end(int number, std::vector<WorkerEvent>& events);
 
@@ -85,6 +87,7 @@ class ProcessPool final : public WorkerPool {
   const std::vector<std::string> environment_;
   OwnedFd epoll_;
   ByReplica<Worker> workers_;
+  Backtraces backtraces_;
   std::deque<int> to_start_;  // each replica at most once
   std::optional<Starting> starting_;
   bool ending_ = false;

@@ -1,6 +1,5 @@
 #include "pipeline/launch/worker_environment.h"
 #include "pipeline/launch/line_splitter.h"
-#include "pipeline/launch/symbolize.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,21 +91,6 @@ TEST(LineSplitter, AreCutWhereTheyDoNotEnd) {
 TEST(LineSplitter, AProgressBarLeavesItsLastState) {
   LineSplitter lines;
   EXPECT_EQ(lines.add("10 %\r50 %\r100 %\ndone\r\n"), (Lines{"100 %", "done"}));
-}
-
-TEST(ReadableBacktrace, HasNamesAsTheyAreWritten) {
-  EXPECT_EQ(readable_backtrace("backtrace: /a/lib.so(_ZN7brigade5Stage4openEi+0x1f) [0x7f01]"),
-            "backtrace: /a/lib.so(brigade::Stage::open(int)+0x1f) [0x7f01]");
-  EXPECT_EQ(readable_backtrace("backtrace: lib.so(_Z4stepv"), "backtrace: lib.so(step()");
-}
-
-TEST(ReadableBacktrace, LeavesTheRestAlone) {
-  for (const char* line :
-       {"backtrace: /lib/libc.so.6(abort+0xd3) [0x7f01]", "backtrace: prog(+0x1234) [0x1]",
-        "backtrace: prog(_Znonsense+0x1) [0x1]", "backtrace: ", "", "backtrace: (_Z",
-        "its own line (_Z4stepv)"}) {
-    EXPECT_EQ(readable_backtrace(line), line);
-  }
 }
 
 }  // namespace
