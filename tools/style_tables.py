@@ -21,7 +21,8 @@ ROOMS = (
     "pipeline/checkpoint", "pipeline/replica", "pipeline/memory", "pipeline/host",
     "pipeline/worker", "pipeline/launch", "pipeline/program", "pipeline/supervisor",
     "pipeline/session",
-    "pipeline/cli/draw", "pipeline/cli/help", "pipeline/cli/commands", "pipeline/cli",
+    "pipeline/cli/draw", "pipeline/cli/help", "pipeline/cli/samples", "pipeline/cli/commands",
+    "pipeline/cli",
     "pipeline/c_api", "python/src",
     "tests", "bench")
 # Room -> (what it may not include although it is below, but these).
@@ -44,6 +45,8 @@ REFUSED = {
     "pipeline": (("stages",), ("stages/api", "stages/detail")),
     "pipeline/cli": (("stages",), ("stages/api", "stages/detail", "stages/builtin.h",
                                    "stages/image/guess")),
+    "pipeline/cli/samples": (("stages",), ("stages/api", "stages/image/geometry",
+                                           "stages/basic/half_float.h")),
     # A process of `exec:` has no other top: its sources' types name samples.
     "pipeline/c_api": (("stages",), ("stages/api", "stages/detail", "stages/builtin.h")),
     # What Python needs goes through the C ABI.
@@ -70,7 +73,7 @@ LIBRARIES = {
     "libjpeg-turbo": (r"jpeglib|turbojpeg|jerror", ("stages/image/",)),
     "libwebp": (r"webp/", ("stages/image/decode/webp_reader",)),
     "libtiff": (r"tiffio", ("stages/image/decode/tiff_reader",)),
-    "libpng": (r"png", ("stages/image/", "pipeline/cli/commands/")),
+    "libpng": (r"png", ("stages/image/", "pipeline/cli/samples/")),
     "GoogleTest": (r"gtest/|gmock/", ("tests/",)),
     "Google Benchmark": (r"benchmark/", ("bench/",)),
 }
@@ -128,7 +131,7 @@ NO_TEST = {
            ("pipeline/cli/draw", "graph_printer", "graph_ascii graph_dot graph_labels"),
            ("pipeline/cli/help", "machine_report", "machine_questions"),
            ("pipeline/cli/commands", "commands",
-            "check completions doctor draw leases plan run stages"),
+            "check completions doctor draw leases plan run sample sampling sheet stages"),
            ("pipeline/cli/commands", "graph_template", "init"),
            ("stages/image/guess", "data_folder", "data_archive data_table listed_folders"))
        for name in names.split()},

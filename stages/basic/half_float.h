@@ -1,10 +1,13 @@
 #pragma once
 
-// The nearest 16-bit floating-point number (ties to even), for stages that have no tensor library.
+// To the nearest 16-bit floating-point number (ties to even) and back, for stages that have no
+// tensor library.
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include <brigade/tensor.h>
 
@@ -31,6 +34,20 @@ inline Half to_half(float value) {
   const int rounded_exponent = std::ilogb(rounded);
   const int mantissa = static_cast<int>(std::ldexp(rounded, 10 - rounded_exponent)) - 1024;
   return {static_cast<std::uint16_t>(sign | (rounded_exponent + 15) << 10 | mantissa)};
+}
+
+inline float to_float(BFloat16 value) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
+
+inline float to_float(Half value) {
+  const int exponent = value.bits >> 10 & 0x1f;
+  const auto mantissa = static_cast<float>(value.bits & 0x3ff);
+  float size = std::ldexp(exponent == 0 ? mantissa : mantissa + 1024, std::max(exponent, 1) - 25);
+  if (exponent == 0x1f)
+    size = mantissa == 0 ? std::numeric_limits<float>::infinity()
+                         : std::numeric_limits<float>::quiet_NaN();
+  return value.bits >> 15 != 0 ? -size : size;
 }
 
 }  // namespace brigade

@@ -14,8 +14,8 @@ from brigade_program import ProgramTest, Running, main
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 GRAPH = ROOT / "configs" / "fashion_mnist.yaml"
-COMMANDS = ("run", "check", "plan", "graph", "stages", "sample", "init", "leases", "doctor",
-            "completions")
+COMMANDS = ("run", "check", "plan", "graph", "stages", "sample", "sheet", "init", "leases",
+            "doctor", "completions")
 
 
 def png_pixels(path):

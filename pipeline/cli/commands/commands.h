@@ -47,6 +47,7 @@ Command plan_command();
 Command graph_command();
 Command stages_command();
 Command sample_command();
+Command sheet_command();
 Command init_command();
 Command leases_command();
 Command doctor_command();

@@ -1,5 +1,5 @@
-#include "pipeline/cli/commands/graph_cut.h"
-#include "pipeline/cli/commands/sample_writer.h"
+#include "pipeline/cli/samples/graph_cut.h"
+#include "pipeline/cli/samples/sample_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "pipeline/cli/commands/sample_writer.h"
+#include "pipeline/cli/samples/sample_writer.h"
 
 #include <cstring>
 #include <vector>
 
 #include <brigade/text.h>
 #include "base/atomic_file.h"
-#include "pipeline/cli/commands/png.h"
+#include "pipeline/cli/samples/png.h"
 
 namespace brigade {
 namespace {

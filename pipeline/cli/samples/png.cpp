@@ -1,4 +1,4 @@
-#include "pipeline/cli/commands/png.h"
+#include "pipeline/cli/samples/png.h"
 
 #include <zlib.h>
 

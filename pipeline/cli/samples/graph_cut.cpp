@@ -1,4 +1,4 @@
-#include "pipeline/cli/commands/graph_cut.h"
+#include "pipeline/cli/samples/graph_cut.h"
 
 #include <vector>
 

@@ -1,0 +1,60 @@
+#pragma once
+
+// Draws pictures side by side into one, for people to look at. Pure.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <brigade/tensor.h>
+
+namespace brigade {
+
+/// Rows of RGB, 3 bytes a pixel.
+struct SheetPicture {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::vector<std::uint8_t> pixels;
+  bool of_classes = false;  ///< colours stand for numbers: pixels in between are none
+};
+
+/// What a tensor shows: [H, W], [H, W, C] or [C, H, W] with 1 or 3 channels, one picture; with one
+/// more dimension in front of three, as many pictures. u8 is shown as it is, floating-point numbers
+/// from the least (black) to the largest (white) of a picture, and class numbers, each in a colour
+/// of its own: other integers and booleans, and u8 [H, W] of which none is above 31. Empty: the
+/// tensor is no picture.
+std::vector<SheetPicture> pictures_of(const TensorView& tensor);
+
+/// Corners (x, y, x, y) in pixels of the picture, one box after the other.
+using SheetBoxes = std::vector<float>;
+
+/// Those of a tensor of floating-point numbers [N, 4]; nothing for others.
+std::optional<SheetBoxes> boxes_of(const TensorView& tensor);
+
+/// A grid of cells of `side` x `side` pixels, filled row by row, as many for each sample as the
+/// first has pictures.
+class ContactSheet {
+ public:
+  ContactSheet(int columns, int side) : columns_(columns), side_(side) {}
+
+  /// The pictures of one sample, at least one, in cells next to each other; `boxes` are drawn on
+  /// the first. What another sample has more than the first is left out.
+  void add(const std::vector<SheetPicture>& pictures, const SheetBoxes& boxes);
+  /// Row and column of the next sample's first cell, from 1.
+  std::string next_place() const;
+  std::size_t bytes() const { return pixels_.size(); }
+  /// As a PNG file. At least one sample was added.
+  std::string png() const;
+
+ private:
+  void draw(const SheetPicture& picture, const SheetBoxes& boxes);
+
+  int columns_;
+  int side_;
+  int per_sample_ = 0;                ///< cells; 0: nothing was added
+  std::size_t cells_ = 0;             ///< that are filled
+  std::vector<std::uint8_t> pixels_;  ///< of all rows of cells that are begun
+};
+
+}  // namespace brigade

@@ -1,0 +1,104 @@
+#include "pipeline/cli/samples/sheet_writer.h"
+
+#include <vector>
+
+#include <brigade/text.h>
+#include "base/atomic_file.h"
+#include "pipeline/cli/samples/contact_sheet.h"
+#include "pipeline/cli/samples/sample_writer.h"
+
+namespace brigade {
+namespace {
+
+constexpr std::size_t kBytesMax = 256 << 20;
+
+/// One sample, as it is drawn.
+struct Drawn {
+  std::vector<SheetPicture> pictures;
+  SheetBoxes boxes;
+  std::vector<std::string> values;  ///< of its scalars, with their names
+};
+
+class SheetWriter : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    params_ = context.params<SheetWriterParams>();
+    reporter_ = context.reporter;
+    sheet_.emplace(static_cast<int>(params_.columns), static_cast<int>(params_.side));
+    return {};
+  }
+
+  Result<Next> process(const Inputs& in, Outputs&) override {
+    if (drawn_ >= params_.count) return Next::emit;
+    BRIGADE_ASSIGN(const Drawn sample, look_at(in));
+    const std::string place = sheet_->next_place();
+    sheet_->add(sample.pictures, sample.boxes);
+    if (sheet_->bytes() > kBytesMax)
+      return Error{"the sheet would be larger than 256 MiB: draw fewer samples, or smaller ones"};
+    if (++drawn_ == params_.count) BRIGADE_TRY(write());
+    reporter_->log(concat(place, ": sample ", in.info().number, " (epoch ", in.info().epoch,
+                          ", id ", in.info().id, ")", sample.values.empty() ? "" : ": ",
+                          join(sample.values, ", ")));
+    return Next::emit;
+  }
+
+  Result<void> close() override {
+    if (drawn_ == 0 || drawn_ >= params_.count) return {};
+    return write();
+  }
+
+ private:
+  Result<Drawn> look_at(const Inputs& in) const {
+    Drawn sample;
+    std::vector<std::string> names;
+    bool with_boxes = params_.boxes.empty();
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const std::string name(in.name(i));
+      const TensorView tensor = in.at(i);
+      names.push_back(concat(name, " ", dtype_name(tensor.dtype()), shape_text(tensor.shape())));
+      if (tensor.shape().rank() == 0) {
+        sample.values.push_back(concat(name, " ", scalar_text(tensor)));
+      } else if (name == params_.boxes) {
+        const auto boxes = boxes_of(tensor);
+        if (!boxes) return Error{concat("expected boxes as f32[n, 4], found ", names.back())};
+        sample.boxes = *boxes;
+        with_boxes = true;
+      } else if (params_.tensor.empty() || name == params_.tensor) {
+        for (SheetPicture& picture : pictures_of(tensor))
+          sample.pictures.push_back(std::move(picture));
+      }
+    }
+    if (sample.pictures.empty())
+      return Error{
+          concat(params_.tensor.empty() ? "no tensor" : "no tensor called " + params_.tensor,
+                 " is a picture; there are ", join(names, ", "))};
+    if (!with_boxes)
+      return Error{
+          concat("no tensor is called ", params_.boxes, "; there are ", join(names, ", "))};
+    return sample;
+  }
+
+  Result<void> write() const { return write_file_atomically(params_.file.path, sheet_->png()); }
+
+  SheetWriterParams params_;
+  Reporter* reporter_ = nullptr;
+  std::optional<ContactSheet> sheet_;
+  std::uint64_t drawn_ = 0;
+};
+
+}  // namespace
+
+void add_sheet_writer(StageTypes& types) {
+  types.add<SheetWriter>(
+      Contract<SheetWriterParams>(kSheetWriter, "Draws samples into one picture.")
+          .consumer()
+          .takes(Takes::samples)
+          .param("file", &SheetWriterParams::file, "the PNG")
+          .param("count", &SheetWriterParams::count, "samples to draw")
+          .param("columns", &SheetWriterParams::columns, "cells side by side")
+          .param("side", &SheetWriterParams::side, "pixels of a cell, in both directions")
+          .param("tensor", &SheetWriterParams::tensor, "only this one")
+          .param("boxes", &SheetWriterParams::boxes, "boxes over the first picture"));
+}
+
+}  // namespace brigade
