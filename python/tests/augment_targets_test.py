@@ -101,7 +101,7 @@ class AugmentTargetsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_stage(self, operations, targets, arrays):
+    def run_stage(self, operations, targets, arrays, before=None):
         files = {}
         for name, array in arrays.items():
             files[name] = str(self.folder / f"{name}.npy")
@@ -111,6 +111,9 @@ class AugmentTargetsTest(unittest.TestCase):
             "augment": {"transform": "augment", "from": "pictures", "replicas": 2, "batch": 5,
                         "params": {"operations": operations, "targets": targets}},
             "train": {"consumer": "application", "from": "augment"}}
+        if before:
+            augment = stages["augment"]
+            augment["transform"] = [before, {"augment": augment.pop("params")}]
         found = {name: [] for name in arrays}
         with brigade.Loader({"seed": SEED, "stages": stages}, tensors="numpy") as loader:
             for batch in loader:
@@ -194,6 +197,15 @@ class AugmentTargetsTest(unittest.TestCase):
                     expected = [*points[:, :2].min(0), *points[:, :2].max(0)]
                     numpy.testing.assert_allclose(box, expected, atol=1e-3, err_msg=name)
         self.assertGreater(whole, COUNT * 20)
+
+    def test_targets_move_in_a_fused_stage_too(self):
+        values = numpy.random.default_rng(2).integers(0, 200, (COUNT, HEIGHT, WIDTH)).astype("u1")
+        arrays = {"image": values[..., None], "mask": values}
+        operations = ["random_horizontal_flip", {"random_rotation": {"degrees": 30}}]
+        found = self.run_stage(operations, ["mask"], arrays, before="passthrough")
+        for image, mask in zip(found["image"], found["mask"]):
+            self.assertTrue((image[:, :, 0] == mask).all())
+        self.assertFalse((numpy.stack(found["mask"]) == values).all())
 
     def test_a_bad_box_is_named_with_its_sample(self):
         image = numpy.zeros((3, 8, 8, 3), "u1")

@@ -64,6 +64,10 @@ def cutmix(images, labels, draws, alpha):
     return images, labels.mul(share).add(labels.roll(1, 0).mul(1 - share))
 
 
+def copies(batches):
+    return [(batch["image"].clone(), batch["label"].clone()) for batch in batches]
+
+
 class MixBatchTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -73,7 +77,7 @@ class MixBatchTest(unittest.TestCase):
         self.images = random.integers(0, 256, (COUNT, 12, 14, 3)).astype("u1")
         self.labels = random.integers(0, CLASSES, COUNT)
 
-    def batches(self, params, numbers=None, replicas=1, shuffle=False):
+    def loader(self, params, numbers=None, replicas=1, shuffle=False):
         files = {"image": str(self.folder / "i.npy"), "label": str(self.folder / "l.npy")}
         numpy.save(files["image"], self.images)
         numpy.save(files["label"], self.labels)
@@ -84,8 +88,12 @@ class MixBatchTest(unittest.TestCase):
             "mix": {"transform": "mix_batch", "from": "augment", "replicas": replicas,
                     "batch": BATCH, "params": {"classes": CLASSES, **params}},
             "train": {"consumer": "application", "from": "mix"}}
-        with brigade.Loader({"seed": SEED, "stages": stages}, tensors="torch") as loader:
-            return [(batch["image"].clone(), batch["label"].clone()) for batch in loader]
+        return brigade.Loader({"seed": SEED, "epochs": 2, "stages": stages}, tensors="torch")
+
+    def batches(self, *arguments, **named):
+        """Of the first epoch."""
+        with self.loader(*arguments, **named) as loader:
+            return copies(loader)
 
     def check(self, params, reference, numbers=None, off=1e-6):
         channels_last = (numbers or {}).get("layout") != "CHW"
@@ -139,6 +147,24 @@ class MixBatchTest(unittest.TestCase):
         params = {"mixup": 0.4, "cutmix": 1.0, "p": 0.8}
         one, three = (self.batches(params, replicas=count, shuffle=True) for count in (1, 3))
         for a, b in zip(one, three):
+            self.assertTrue((a[0] == b[0]).all() and (a[1] == b[1]).all())
+
+    def test_a_resumed_run_mixes_what_is_left_as_it_would_have_been(self):
+        params = {"mixup": 0.4, "cutmix": 1.0}
+        with self.loader(params, shuffle=True) as loader:
+            first, whole = copies(loader), copies(loader)
+        self.assertFalse((first[0][1] == whole[0][1]).all(), "each epoch draws anew")
+        with self.loader(params, shuffle=True) as loader:
+            copies(loader)
+            for at, _ in enumerate(loader):
+                if at == 2:
+                    state = loader.state_dict()
+                    break
+        with self.loader(params, replicas=2, shuffle=True) as loader:
+            loader.load_state_dict(state)
+            rest = copies(loader)
+        self.assertEqual(len(rest), len(whole) - 3)
+        for a, b in zip(rest, whole[3:]):
             self.assertTrue((a[0] == b[0]).all() and (a[1] == b[1]).all())
 
 

@@ -357,7 +357,7 @@ std::string_view param_type_name(ParamType type) {
     case ParamType::number_or_range:
       return "a number or two limits such as [0.6, 1.4]";
     case ParamType::operations:
-      return "a list of operations such as [random_invert, {random_posterize: {bits: 4}}]";
+      return "a list of names, some with parameters, such as [first, {second: {size: 4}}]";
     case ParamType::choice:
       return "one of a few names";
   }

@@ -140,7 +140,8 @@ Contract<AugmentListParams> augment_contract() {
              "torchvision's names, such as random_crop, color_jitter, rand_augment "
              "(docs/AUGMENTATION.md)")
       .param("targets", &Params::targets,
-             "what belongs to the picture and moves with it: mask, boxes, keypoints")
+             "what belongs to the picture and moves with it: mask, boxes, keypoints "
+             "(docs/AUGMENTATION.md)")
       .choice("dtype", &Params::dtype,
               {{"u8", DType::u8}, {"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}},
               "of the result; floating-point numbers are (level / 255 - mean) / std")

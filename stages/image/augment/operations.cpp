@@ -41,7 +41,8 @@ const std::vector<OperationType>& operation_types() {
 
 Result<void> parse_param(const ParamValue& value, Operations& out) {
   if (value.kind != ParamValue::Kind::list)
-    return Error{concat("expected ", param_type_name(ParamType::operations))};
+    return Error{
+        "expected a list of operations such as [random_invert, {random_posterize: {bits: 4}}]"};
   Operations read;
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     const std::string item = concat("item ", i + 1);
