@@ -7,26 +7,26 @@ namespace {
 
 const TarFields kFields{{"jpg", "png"}, {"cls"}, "", {}};
 
-std::string text_of(const std::vector<std::string>& members, const TarFields& fields = kFields,
-                    std::size_t bytes_max = 400) {
+std::string line_about(const std::vector<std::string>& members, const TarFields& fields = kFields,
+                       std::size_t bytes_max = 400) {
   UnreadKeys keys;
   keys.add_key(members);
   return keys.text(fields, bytes_max);
 }
 
 TEST(UnreadKeys, SayWhatWouldReadThem) {
-  EXPECT_EQ(text_of({"image.jpg", "label.cls"}),
+  EXPECT_EQ(line_about({"image.jpg", "label.cls"}),
             "keys with neither image nor label; extensions seen: image.jpg, label.cls; `image: "
             "[image.jpg]`, `label: label.cls` reads them");
-  EXPECT_EQ(text_of({"image.jpg", "a.txt", "b.json"}),
+  EXPECT_EQ(line_about({"image.jpg", "a.txt", "b.json"}),
             "keys with neither image nor label; extensions seen: image.jpg, a.txt, b.json; "
             "`image: [image.jpg]`, `label: b.json` reads them");
-  EXPECT_EQ(text_of({"image.jpg"}),
+  EXPECT_EQ(line_about({"image.jpg"}),
             "keys with neither image nor label; extensions seen: image.jpg; `image: [image.jpg]`, "
             "`label: none` reads them");
-  EXPECT_EQ(text_of({"image.jpg"}, {{"jpg"}, {}, "", {}}),
+  EXPECT_EQ(line_about({"image.jpg"}, {{"jpg"}, {}, "", {}}),
             "keys without an image; extensions seen: image.jpg; `image: [image.jpg]` reads them");
-  EXPECT_EQ(text_of({"flac", "json"}),
+  EXPECT_EQ(line_about({"flac", "json"}),
             "keys with neither image nor label; extensions seen: flac, json");
 }
 
@@ -46,10 +46,10 @@ TEST(UnreadKeys, BesideOthersBothAreRead) {
 }
 
 TEST(UnreadKeys, NamesMayBeAnything) {
-  EXPECT_EQ(text_of({"a\nb.jpg", "x y.cls"}),
+  EXPECT_EQ(line_about({"a\nb.jpg", "x y.cls"}),
             "keys with neither image nor label; extensions seen: \"a\\nb.jpg\", \"x y.cls\"");
-  EXPECT_LT(text_of(std::vector<std::string>(9, std::string(1000, '.'))).size(), 200u);
-  EXPECT_LE(text_of({"a.jpg"}, kFields, 10).size(), 60u) << "whoever shows it cuts it";
+  EXPECT_LT(line_about(std::vector<std::string>(9, std::string(1000, '.'))).size(), 200u);
+  EXPECT_LE(line_about({"a.jpg"}, kFields, 10).size(), 60u) << "whoever shows it cuts it";
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using namespace testing_support;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const StageType& augment_type() {
+const StageType& type_with_targets() {
   static const StageTypes types = [] {
     StageTypes all;
     add_augment(all);
@@ -29,7 +29,7 @@ Result<std::unique_ptr<StageHarness>> open_with(const std::string& operations,
                                                 const std::string& targets, Ports inputs) {
   inputs.tensors.insert(inputs.tensors.begin(), {"image", u8, {4, 6, 1}});
   return StageHarness::open(
-      augment_type(),
+      type_with_targets(),
       {.params = {{"operations", operations}, {"targets", targets}}, .inputs = std::move(inputs)});
 }
 
