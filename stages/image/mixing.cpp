@@ -23,17 +23,22 @@ double draw_gamma(Philox& random, double shape) {
 
 // Without branches, so that compilers make vectors of the loops.
 
+std::int32_t choose(bool first, std::int32_t a, std::int32_t b) {
+  const std::int32_t mask = -static_cast<std::int32_t>(first);
+  return (a & mask) | (b & ~mask);
+}
+
 float wide(float value) { return value; }
 float wide(std::uint8_t value) { return static_cast<float>(value); }
 float wide(BFloat16 value) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 float wide(Half value) {
-  const std::uint32_t size = value.bits & 0x7fffU;
+  const std::int32_t size = value.bits & 0x7fff;
   // The exponent is moved by a product, which is right for subnormal numbers, too.
-  const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size << 13) * 0x1p112F);
-  const std::uint32_t endless = size >= 0x7c00U ? 0x7f800000U : 0U;
-  return std::bit_cast<float>(scaled | endless | (value.bits & 0x8000U) << 16);
+  const auto scaled = std::bit_cast<std::int32_t>(std::bit_cast<float>(size << 13) * 0x1p112F);
+  const std::int32_t endless = choose(size >= 0x7c00, 0x7f800000, 0);
+  return std::bit_cast<float>(scaled | endless | (value.bits >> 15) << 31);
 }
 
 template <class T>
@@ -54,16 +59,16 @@ BFloat16 narrow(float value) {
 }
 template <>
 Half narrow(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t size = bits & 0x7fffffffU;
-  const std::uint32_t normal = (size - (112U << 23) + 0xfffU + (size >> 13 & 1U)) >> 13;
+  const auto bits = std::bit_cast<std::int32_t>(value);
+  const std::int32_t size = bits & 0x7fffffff;
+  const std::int32_t normal = (size - (112 << 23) + 0xfff + (size >> 13 & 1)) >> 13;
   // Adding a half leaves exactly the bits that fit a subnormal number, rounded by the processor.
-  const auto sum = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + 0.5F);
-  const std::uint32_t subnormal = sum - std::bit_cast<std::uint32_t>(0.5F);
-  std::uint32_t half = size < (113U << 23) ? subnormal : normal;
-  half = size >= (143U << 23) ? 0x7c00U : half;
-  half = size > 0x7f800000U ? 0x7e00U : half;
-  return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000U))};
+  const auto sum = std::bit_cast<std::int32_t>(std::bit_cast<float>(size) + 0.5F);
+  const std::int32_t subnormal = sum - std::bit_cast<std::int32_t>(0.5F);
+  std::int32_t half = choose(size < (113 << 23), subnormal, normal);
+  half = choose(size >= 0x477ff000, 0x7c00, half);  // 65520 and more
+  half = choose(size > 0x7f800000, 0x7e00, half);
+  return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000))};
 }
 
 template <class T>

@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kSharp = -0.75;
 constexpr double kWide = -0.5;
+constexpr std::int64_t kLanes = 4;
 
 double cubic(double x, double a) {
   x = std::abs(x);
@@ -47,7 +48,7 @@ void CubicResizer::run(const CubicPixels& in, std::int64_t height, std::int64_t 
                        bool antialias, std::uint8_t* out) {
   rows_.prepare(in.height, height, antialias);
   columns_.prepare(in.width, width, antialias);
-  row_.resize(static_cast<std::size_t>(in.width * in.channels));
+  row_.resize(static_cast<std::size_t>(in.width * in.channels + kLanes));
   for (std::int64_t y = 0; y < height; ++y, out += width * in.channels) {
     add_rows(in, y);
     add_columns(in.channels, out);
@@ -58,7 +59,7 @@ void CubicResizer::add_rows(const CubicPixels& in, std::int64_t y) {
   const float* const weights = rows_.weights.data() + y * rows_.taps;
   const std::uint8_t* from = in.data + rows_.firsts[static_cast<std::size_t>(y)] * in.stride;
   float* const to = row_.data();
-  const auto numbers = static_cast<std::int64_t>(row_.size());
+  const std::int64_t numbers = in.width * in.channels;
   std::fill(row_.begin(), row_.end(), 0.0F);
   for (std::int64_t tap = 0; tap < rows_.taps; ++tap, from += in.stride) {
     const float weight = weights[tap];
@@ -68,12 +69,13 @@ void CubicResizer::add_rows(const CubicPixels& in, std::int64_t y) {
 }
 
 void CubicResizer::add_columns(std::int64_t channels, std::uint8_t* out) const {
+  // Four numbers at once, of which the last belong to the next pixel and are left out.
   const float* weights = columns_.weights.data();
   for (const std::int64_t first : columns_.firsts) {
     const float* from = row_.data() + first * channels;
-    float sums[3] = {};
+    float sums[kLanes] = {};
     for (std::int64_t tap = 0; tap < columns_.taps; ++tap, from += channels)
-      for (std::int64_t c = 0; c < channels; ++c) sums[c] += weights[tap] * from[c];
+      for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += weights[tap] * from[lane];
     for (std::int64_t c = 0; c < channels; ++c)
       *out++ = static_cast<std::uint8_t>(std::clamp(sums[c], 0.0F, 255.0F) + 0.5F);
     weights += columns_.taps;
