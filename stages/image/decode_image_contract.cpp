@@ -43,7 +43,17 @@ Result<Ports> decode_image_outputs(const Params& params, const Ports& in) {
   BRIGADE_TRY(check_params(params));
   if (auto source = image_source(in); !source) return source.error();
   const Dim side = params.ragged() ? up_to(params.side_max) : Dim(params.size);
-  return Ports{{"image", DType::u8, {side, side, 3}}};
+  Ports out{{"image", DType::u8, {side, side, 3}}};
+  if (params.mask.empty()) return out;
+  const TensorType* const mask = in.find(params.mask);
+  if (mask == nullptr || mask->dtype != u8 || mask->shape.size() != 1) {
+    std::vector<std::string> found;
+    for (const TensorType& tensor : in.tensors) found.push_back(tensor.text());
+    return Error{concat("parameter \"mask\": expected a tensor u8[bytes] with PNG files, found ",
+                        mask == nullptr ? join(found, ", ") : mask->text())};
+  }
+  out.tensors.push_back({"mask", DType::u8, {side, side}});
+  return out;
 }
 
 }  // namespace
@@ -88,6 +98,10 @@ Contract<Params> decode_image_contract() {
       .param("pixels_max", &Params::pixels_max, 1, kPixelsMax,
              "height x width of a picture as it is stored; a larger one is an error, and so is one "
              "whose file is too short for its pixels")
+      .param("mask", &Params::mask,
+             "tensor with the bytes of a PNG file that has a class for each pixel of the upright "
+             "picture: cut, resized (to the nearest pixel) and flipped with it, it becomes `mask`")
+      .param("mask_fill", &Params::mask_fill, 0, 255, "the mask where the picture has a border")
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) *

@@ -4,6 +4,7 @@
 // `image`; WebP and TIFF are read by the module `imgcodecs`, which it opens.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <brigade/contract.h>
@@ -23,12 +24,14 @@ struct DecodeImageParams {
   Quality quality = Quality::antialias;
   std::int64_t side_max = 4096;
   std::int64_t pixels_max = std::int64_t{64} << 20;
+  std::string mask;
+  int mask_fill = 0;
 
   bool ragged() const { return crop == Crop::none && size == 0; }
 };
 
 /// Memory that decoding takes per pixel of a picture, at most: four components of a progressive
-/// JPEG file as coefficients (8), the colours (4), the same upright (3).
+/// JPEG file as coefficients (8), the colours (4), the same upright (3), a mask (1).
 inline constexpr std::uint64_t kPictureBytesPerPixelMax = 16;
 
 /// Where the bytes of an image come from, in the order in which they are looked for.

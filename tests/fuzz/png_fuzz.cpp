@@ -1,5 +1,5 @@
 // Bytes as a PNG file: an error in one line, or pixels; and where libpng reads all of it at once,
-// with transforms and rows of its own choice, the same ones.
+// with transforms and rows of its own choice, the same ones. And as a mask: an error, or numbers.
 
 #include <png.h>
 
@@ -40,7 +40,26 @@ void compare(std::string_view file, const Pixels& pixels) {
   png_destroy_read_struct(&png, &info, nullptr);
 }
 
+void read_mask(std::string_view file) {
+  static const auto reader = make_mask_reader();
+  for (const bool whole : {false, true}) {
+    const auto header = reader->open(file);
+    if (!header) return fuzzing::check_error(header.error());
+    if (header->height > fuzzing::kPixelsMax / header->width) return;
+    const auto pixels = reader->read(fuzzing::box_of(file, *header, whole));
+    if (!pixels) {
+      fuzzing::check_error(pixels.error());
+      continue;
+    }
+    std::uint64_t sum = 0;
+    for (std::int64_t y = 0; y < pixels->height; ++y)
+      for (std::int64_t x = 0; x < pixels->width; ++x) sum += pixels->data[y * pixels->stride + x];
+    BRIGADE_CHECK(sum <= 255u * static_cast<std::uint64_t>(pixels->height * pixels->width), sum);
+  }
+}
+
 void read(std::string_view file) {
+  read_mask(file);
   static const auto reader = make_png_reader();
   if (const auto pixels = fuzzing::read_image(*reader, file)) compare(file, *pixels);
 }

@@ -41,6 +41,7 @@ class DecodeImage : public Stage {
   void give_back();
   Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
   Result<std::uint8_t*> output(const Cut& cut, Outputs& out);
+  Result<void> decode_mask(const Cut& cut, const Box& picture, const Inputs& in, Outputs& out);
 
   DecodeImageParams params_;
   ImageSource source_ = ImageSource::path;
@@ -50,6 +51,7 @@ class DecodeImage : public Stage {
   std::unique_ptr<ImageReader> jpeg_;
   std::unique_ptr<ImageReader> png_;
   std::unique_ptr<ImageReader> other_;
+  std::unique_ptr<ImageReader> masks_;
   AxisWeights rows_;
   AxisWeights columns_;
   PictureBytes upright_;
@@ -78,7 +80,7 @@ Result<Next> DecodeImage::process(const Inputs& in, Outputs& out) {
 }
 
 void DecodeImage::give_back() {
-  for (ImageReader* const reader : {jpeg_.get(), png_.get(), other_.get()})
+  for (ImageReader* const reader : {jpeg_.get(), png_.get(), other_.get(), masks_.get()})
     if (reader != nullptr) reader->give_back();
   upright_.give_back();
   file_bytes_.give_back();
@@ -126,8 +128,9 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
                         format_count(params_.pixels_max))};
   const bool swapped = swaps_sides(header.orientation);
   Philox random = in.random();
-  const Cut cut = choose_cut(params_, swapped ? header.width : header.height,
-                             swapped ? header.height : header.width, random);
+  const Box whole{0, 0, swapped ? header.width : header.height,
+                  swapped ? header.height : header.width};
+  const Cut cut = choose_cut(params_, whole.height, whole.width, random);
   BRIGADE_ASSIGN(std::uint8_t* const image, output(cut, out));
 
   const bool antialias = params_.quality == DecodeImageParams::Quality::antialias;
@@ -139,6 +142,42 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   const std::int64_t left = cut.flip ? columns.out - columns.pad - columns.count : columns.pad;
   const std::int64_t stride = columns.out * kChannels;
   resampler_.run(pixels, rows_, columns_, image + cut.rows.pad * stride + left * kChannels, stride);
+  if (params_.mask.empty()) return {};
+  return decode_mask(cut, whole, in, out);
+}
+
+/// Each pixel is that of the mask at its place, rounded down, as torchvision's NEAREST has it.
+Result<void> DecodeImage::decode_mask(const Cut& cut, const Box& picture, const Inputs& in,
+                                      Outputs& out) {
+  const auto wrong = [](const std::string& why) { return Error{"its mask: " + why}; };
+  const TensorView encoded = in[params_.mask];
+  const std::string_view bytes(static_cast<const char*>(encoded.data()), encoded.bytes());
+  if (!is_png(bytes)) return wrong("it is no PNG file");
+  if (!masks_) masks_ = make_mask_reader();
+  const auto header = masks_->open(bytes);
+  if (!header) return wrong(header.error().message);
+  if (header->height != picture.height || header->width != picture.width)
+    return wrong(concat("it has ", header->width, " x ", header->height, " pixels, the picture ",
+                        picture.width, " x ", picture.height));
+  const AxisCut& rows = cut.rows;
+  const AxisCut& columns = cut.columns;
+  const auto pixels = masks_->read({rows.begin, columns.begin, rows.size, columns.size});
+  if (!pixels) return wrong(pixels.error().message);
+  TensorSlot slot = out["mask"];
+  if (params_.ragged()) BRIGADE_TRY(slot.resize({rows.out, columns.out}));
+  const std::span<std::uint8_t> mask = slot.as<std::uint8_t>();
+  std::fill(mask.begin(), mask.end(), static_cast<std::uint8_t>(params_.mask_fill));
+  const auto place = [](const AxisCut& axis, std::int64_t i) {
+    return (axis.first + i) * axis.size / axis.resized;
+  };
+  for (std::int64_t y = 0; y < rows.count; ++y) {
+    const std::uint8_t* const from = pixels->data + place(rows, y) * pixels->stride;
+    std::uint8_t* const to = mask.data() + (rows.pad + y) * columns.out;
+    for (std::int64_t x = 0; x < columns.count; ++x) {
+      const std::int64_t at = columns.pad + x;
+      to[cut.flip ? columns.out - 1 - at : at] = from[place(columns, x)];
+    }
+  }
   return {};
 }
 

@@ -63,6 +63,9 @@ class ImageReader {
 std::unique_ptr<ImageReader> make_jpeg_reader();
 /// PNG of any kind, by libpng.
 std::unique_ptr<ImageReader> make_png_reader();
+/// Of PNG files with a number for each pixel: gray levels of at most 8 bits, or the numbers of a
+/// palette's colours. Its pixels have one byte.
+std::unique_ptr<ImageReader> make_mask_reader();
 /// BMP without compression: palettes, 16, 24 and 32 bits.
 std::unique_ptr<ImageReader> make_bmp_reader();
 /// PBM, PGM and PPM, as bytes or texts, of up to 65535 levels.

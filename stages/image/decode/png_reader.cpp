@@ -12,7 +12,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kChannels = 3;
+constexpr std::int64_t kColors = 3;
 constexpr std::size_t kErrorBytes = 128;
 constexpr png_alloc_size_t kChunkBytesMax = 8 << 20;
 /// What deflate makes of one byte at most (https://zlib.net/zlib_tech.html).
@@ -47,8 +47,10 @@ void give_bytes(png_structp png, png_bytep out, std::size_t size) {
   input.at += size;
 }
 
+/// With one channel: numbers as they are stored.
 class PngReader : public ImageReader {
  public:
+  explicit PngReader(std::int64_t channels) : channels_(channels) {}
   ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
 
   Result<ImageHeader> open(std::string_view bytes) override {
@@ -59,6 +61,7 @@ class PngReader : public ImageReader {
     if (info_ == nullptr) return Error{"libpng does not start: too little memory?"};
     ImageHeader header;
     if (!guarded([&] { header = read_header(); })) return broken();
+    if (channels_ == 1) BRIGADE_TRY(check_numbers());
     const std::uint64_t row_bytes = png_get_rowbytes(png_, info_);
     if (row_bytes * png_get_image_height(png_, info_) / kDeflateRatioMax > bytes.size())
       return Error{concat("the PNG data ends too early: ", bytes.size(), " bytes cannot hold ",
@@ -71,19 +74,19 @@ class PngReader : public ImageReader {
     const bool interlaced = png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE;
     // All rows of an interlaced image come in turns; else one at a time is enough.
     const std::int64_t height = interlaced ? png_get_image_height(png_, info_) : box.height;
-    const std::int64_t stride = width * kChannels;
+    const std::int64_t stride = width * channels_;
     std::uint8_t* const rows =
         rows_.at_least(static_cast<std::size_t>(stride * (interlaced ? height : 1)));
     std::uint8_t* const pixels =
         interlaced ? nullptr
-                   : pixels_.at_least(static_cast<std::size_t>(box.width * kChannels * box.height));
+                   : pixels_.at_least(static_cast<std::size_t>(box.width * channels_ * box.height));
     const bool good = guarded([&] {
       set_transforms();
       interlaced ? read_turns(rows, height, stride) : read_box(rows, box, pixels);
     });
     if (!good) return broken();
-    if (!interlaced) return Pixels{pixels, box.width * kChannels, box.height, box.width};
-    return Pixels{rows + box.y * stride + box.x * kChannels, stride, box.height, box.width};
+    if (!interlaced) return Pixels{pixels, box.width * channels_, box.height, box.width};
+    return Pixels{rows + box.y * stride + box.x * channels_, stride, box.height, box.width};
   }
 
   void give_back() override {
@@ -114,28 +117,48 @@ class PngReader : public ImageReader {
             png_orientation(input_.bytes)};
   }
 
+  Result<void> check_numbers() const {
+    if ((png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) != 0 &&
+        png_get_color_type(png_, info_) != PNG_COLOR_TYPE_PALETTE)
+      return Error{"it has colours; a mask is gray, or has a palette: a class for each pixel"};
+    if (png_get_bit_depth(png_, info_) > 8)
+      return Error{"it has 16 bits for each pixel; a mask has at most 8"};
+    return {};
+  }
+
+  /// Gray levels and the numbers of colours stay numbers, one byte each.
+  void keep_numbers() {
+    png_set_packing(png_);
+    png_set_strip_alpha(png_);
+  }
+
   /// Whatever it is, to 8 bits of RGB. A color that stands for "transparent" stays a color. Alpha
   /// is stripped whatever it comes from: with the colors of a palette libpng makes it of tRNS, too.
-  void set_transforms() {
+  void make_colors() {
     const int type = png_get_color_type(png_, info_);
     if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
     if (type == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
     png_set_scale_16(png_);
     png_set_strip_alpha(png_);
     if ((type & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(png_);
+  }
+
+  void set_transforms() {
+    channels_ == 1 ? keep_numbers() : make_colors();
     turns_ = png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
     // libpng writes as many bytes as it says here, whatever the rows are made for.
-    const std::size_t bytes = std::size_t{png_get_image_width(png_, info_)} * kChannels;
-    if (png_get_rowbytes(png_, info_) != bytes) png_error(png_, "its rows are not RGB");
+    const std::size_t bytes = std::size_t{png_get_image_width(png_, info_)} * channels_;
+    if (png_get_rowbytes(png_, info_) != bytes)
+      png_error(png_, "its rows are not as large as its pixels");
   }
 
   void read_box(std::uint8_t* row, const Box& box, std::uint8_t* pixels) {
-    const auto bytes = static_cast<std::size_t>(box.width * kChannels);
+    const auto bytes = static_cast<std::size_t>(box.width * channels_);
     for (std::int64_t y = 0; y < box.y + box.height; ++y) {
       png_read_row(png_, row, nullptr);
       if (y < box.y) continue;
-      std::memcpy(pixels + (y - box.y) * box.width * kChannels, row + box.x * kChannels, bytes);
+      std::memcpy(pixels + (y - box.y) * box.width * channels_, row + box.x * channels_, bytes);
     }
   }
 
@@ -144,6 +167,7 @@ class PngReader : public ImageReader {
       for (std::int64_t y = 0; y < height; ++y) png_read_row(png_, rows + y * stride, nullptr);
   }
 
+  const std::int64_t channels_;
   PngInput input_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
@@ -156,6 +180,8 @@ class PngReader : public ImageReader {
 
 bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
 
-std::unique_ptr<ImageReader> make_png_reader() { return std::make_unique<PngReader>(); }
+std::unique_ptr<ImageReader> make_png_reader() { return std::make_unique<PngReader>(kColors); }
+
+std::unique_ptr<ImageReader> make_mask_reader() { return std::make_unique<PngReader>(1); }
 
 }  // namespace brigade

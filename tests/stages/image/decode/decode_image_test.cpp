@@ -137,6 +137,82 @@ TEST_F(DecodeImageTest, SourcesOfBytesGiveTheSameImage) {
   EXPECT_TRUE(error.starts_with(shard + " at byte 60000: bytes 60000 to")) << error;
 }
 
+/// A mask that is 1 wherever the picture is white: whatever is cut, so is the result.
+TEST_F(DecodeImageTest, AMaskMovesWithItsPicture) {
+  constexpr std::int64_t kHeight = 60;
+  constexpr std::int64_t kWidth = 90;
+  Picture picture = blank(kHeight, kWidth);
+  std::vector<std::uint8_t> classes(kHeight * kWidth);
+  for (std::int64_t y = 0; y < kHeight; ++y)
+    for (std::int64_t x = 0; x < kWidth; ++x) {
+      const bool white = x >= 20 && x < 50 && y >= 10 && y < 50;
+      classes[static_cast<std::size_t>(y * kWidth + x)] = white;
+      for (std::int64_t c = 0; c < 3; ++c) picture.at(y, x, c) = white ? 255 : 0;
+    }
+  const std::string file = write_png(picture);
+  const std::string mask = write_png(kHeight, kWidth, classes, {.color_type = PNG_COLOR_TYPE_GRAY});
+  const Ports ports = {{"encoded", u8, {up_to(1 << 20)}}, {"seg_png", u8, {up_to(1 << 20)}}};
+  const ParamTexts cuts[] = {{{"size", "48"}, {"flip", "0.5"}},
+                             {{"crop", "center"}, {"size", "30"}, {"resize", "40"}},
+                             {{"crop", "center"}, {"size", "100"}, {"flip", "1"}},
+                             {{"crop", "none"}, {"size", "0"}},
+                             {{"crop", "none"}, {"size", "0"}, {"resize", "31"}, {"flip", "1"}}};
+  for (ParamTexts params : cuts) {
+    params.emplace_back("mask", "seg_png");
+    for (std::uint64_t id = 0; id < 20; ++id) {
+      const auto stage = open(params, ports);
+      const auto call = stage->process(
+          {bytes_tensor("encoded", file), bytes_tensor("seg_png", mask)}, {.id = id});
+      ASSERT_TRUE(call) << call.error().message;
+      const Picture image = image_of(*call);
+      const HostTensor& found = (*call)["mask"];
+      ASSERT_EQ(found.shape, (Shape{image.height, image.width}));
+      int apart = 0;  // at the edges the filter mixes
+      for (std::int64_t y = 0; y < image.height; ++y)
+        for (std::int64_t x = 0; x < image.width; ++x) {
+          const int level = image.at(y, x, 0);
+          const bool white =
+              found.as<std::uint8_t>()[static_cast<std::size_t>(y * image.width + x)];
+          if ((level == 0 && white) || (level == 255 && !white)) ++apart;
+        }
+      EXPECT_EQ(apart, 0) << id;
+    }
+  }
+  const auto plain =
+      open(cuts[0], ports)
+          ->process({bytes_tensor("encoded", file), bytes_tensor("seg_png", mask)}, {.id = 3});
+  const ParamTexts with = {{"size", "48"}, {"flip", "0.5"}, {"mask", "seg_png"}};
+  const auto masked =
+      open(with, ports)
+          ->process({bytes_tensor("encoded", file), bytes_tensor("seg_png", mask)}, {.id = 3});
+  EXPECT_EQ(image_of(*plain), image_of(*masked)) << "a mask changes nothing of what is drawn";
+}
+
+TEST_F(DecodeImageTest, AMaskThatDoesNotFitIsAnErrorOfItsSample) {
+  const std::string file = write_jpeg(photograph(50, 60));
+  const auto error_with = [&](const std::string& mask) {
+    const auto stage = open({{"mask", "seg_png"}, {"mask_fill", "255"}},
+                            {{"encoded", u8, {up_to(1 << 20)}}, {"seg_png", u8, {up_to(1 << 20)}}});
+    const auto call =
+        stage->process({bytes_tensor("encoded", file), bytes_tensor("seg_png", mask)});
+    return call ? "no error" : call.error().message;
+  };
+  const std::vector<std::uint8_t> classes(50 * 60 * 2);
+  const PngOptions gray{.color_type = PNG_COLOR_TYPE_GRAY};
+  EXPECT_EQ(error_with(write_png(50, 60, classes, gray)), "no error");
+  EXPECT_EQ(error_with(file), "encoded image: its mask: it is no PNG file");
+  EXPECT_EQ(error_with(write_png(60, 50, classes, gray)),
+            "encoded image: its mask: it has 50 x 60 pixels, the picture 60 x 50");
+  EXPECT_EQ(
+      error_with(write_png(photograph(50, 60))),
+      "encoded image: its mask: it has colours; a mask is gray, or has a palette: a class for "
+      "each pixel");
+  EXPECT_EQ(error_with(write_png(50, 60, classes, {.bits = 16, .color_type = PNG_COLOR_TYPE_GRAY})),
+            "encoded image: its mask: it has 16 bits for each pixel; a mask has at most 8");
+  EXPECT_EQ(error_with(write_png(50, 60, classes, gray).substr(0, 40)),
+            "encoded image: its mask: the PNG data ends too early");
+}
+
 TEST_F(DecodeImageTest, OneReplicaReadsEveryFormatInTurn) {
   const Picture picture = photograph(20, 30);
   const auto stage = open(kWhole);

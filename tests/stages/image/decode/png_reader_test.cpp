@@ -143,6 +143,27 @@ class PngReaderTest : public ReaderTest {
   PngReaderTest() : ReaderTest(make_png_reader()) {}
 };
 
+/// Of each kind that has one number for a pixel.
+TEST_F(PngKindsTest, MasksAreTheNumbersThatWereWritten) {
+  const auto reader = make_mask_reader();
+  int masks = 0;
+  for (const Kind& kind : all_kinds()) {
+    SCOPED_TRACE(kind.name());
+    const std::string file = write(kind);
+    const auto header = reader->open(file);
+    const bool is_mask = (kind.gray() || kind.palette()) && kind.bits <= 8;
+    ASSERT_EQ(header.ok(), is_mask);
+    if (!is_mask) continue;
+    ++masks;
+    const Box box{kind.height / 3, kind.width / 3, kind.height / 2, kind.width / 2};
+    const Pixels pixels = reader->read(box).value();
+    for (std::int64_t y = 0; y < box.height; ++y)
+      for (std::int64_t x = 0; x < box.width; ++x)
+        ASSERT_EQ(pixels.data[y * pixels.stride + x], sample(kind, box.y + y, box.x + x, 0));
+  }
+  EXPECT_GE(masks, 30);
+}
+
 TEST_F(PngReaderTest, SixteenBitsAreRoundedToEight) {
   const std::vector<std::uint8_t> rows = {0x12, 0x34, 0x00, 0x00, 0xff, 0xff,
                                           0x80, 0xff, 0x7f, 0x00, 0x01, 0x00};
