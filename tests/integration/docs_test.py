@@ -83,7 +83,7 @@ class Page:
         self.name, self.cpp, self.python = name, [], []
         self.counts, self.not_run = {}, []
         self.blocks, self.prose = split(text)
-        for source in ("configs", "examples"):
+        for source in ("configs", "examples", "tools"):
             shutil.copytree(ROOT / source, folder / source)
         (folder / "build").mkdir()
         (folder / "build" / "release").symlink_to(PROGRAM.parent.parent)

@@ -18,7 +18,9 @@ constexpr std::int64_t kGap = 4;  // pixels between cells, and around all of the
 constexpr std::int64_t kSideMax = 1 << 13;
 constexpr std::int64_t kPicturesMax = 16;  // of one tensor
 constexpr std::uint8_t kPaper = 255;
-constexpr float kLargestClass = 31;  // in a u8 tensor that is taken for classes
+// In a u8 tensor that is taken for classes.
+constexpr float kLargestClass = 31;
+constexpr float kIgnored = 255;
 constexpr Color kBoxColor = {255, 0, 64};
 
 /// Where the numbers of a picture lie within a tensor.
@@ -96,7 +98,7 @@ bool is_floating(DType dtype) {
 /// negative numbers, by custom nothing to be learned, are gray.
 Color color_of_class(float number) {
   if (number == 0) return {0, 0, 0};
-  if (number == 255 || number < 0) return {128, 128, 128};
+  if (number == kIgnored || number < 0) return {128, 128, 128};
   const double hue = std::fmod(number * 0.6180339887498949, 1.0) * 6;
   Color color;
   for (std::size_t c = 0; c < color.size(); ++c) {
@@ -134,8 +136,9 @@ SheetPicture picture_of(const std::vector<float>& numbers, const Plane& plane, D
   SheetPicture picture{plane.height, plane.width, {}, false};
   if (plane.channels == 1 && !is_floating(dtype))
     picture.of_classes =
-        dtype != u8 || (plane.pixel_step == plane.channels &&
-                        *std::max_element(numbers.begin(), numbers.end()) <= kLargestClass);
+        dtype != u8 || std::all_of(numbers.begin(), numbers.end(), [](float number) {
+          return number <= kLargestClass || number == kIgnored;
+        });
   const Levels level(numbers, dtype);
   for (std::int64_t i = 0; i < plane.pixels(); ++i) {
     const auto at = [&](std::int64_t c) {

@@ -22,7 +22,7 @@ struct SheetPicture {
 /// What a tensor shows: [H, W], [H, W, C] or [C, H, W] with 1 or 3 channels, one picture; with one
 /// more dimension in front of three, as many pictures. u8 is shown as it is, floating-point numbers
 /// from the least (black) to the largest (white) of a picture, and class numbers, each in a colour
-/// of its own: other integers and booleans, and u8 [H, W] of which none is above 31. Empty: the
+/// of its own: other integers and booleans, and u8 [H, W] of numbers up to 31, and 255. Empty: the
 /// tensor is no picture.
 std::vector<SheetPicture> pictures_of(const TensorView& tensor);
 

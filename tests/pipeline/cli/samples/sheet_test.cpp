@@ -65,7 +65,7 @@ TEST(SheetPictures, OfClassesHaveAColourForEach) {
   EXPECT_EQ(Bytes(pixels.begin() + 9, pixels.end()), (Bytes{128, 128, 128}));
   EXPECT_NE(Bytes(pixels.begin() + 3, pixels.begin() + 6),
             Bytes(pixels.begin() + 6, pixels.begin() + 9));
-  EXPECT_TRUE((pictures<std::uint8_t>({0, 1, 2, 31}, {2, 2})[0].of_classes));
+  EXPECT_TRUE((pictures<std::uint8_t>({0, 1, 255, 31}, {2, 2})[0].of_classes));
   EXPECT_FALSE((pictures<std::uint8_t>({0, 1, 2, 32}, {2, 2})[0].of_classes));
 }
 
