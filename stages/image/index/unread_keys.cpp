@@ -30,7 +30,8 @@ std::string_view last_of(std::string_view extension) {
   return extension.substr(extension.rfind('.') + 1);  // all of it where there is no dot
 }
 
-/// What would read them; empty where nothing looks like an image.
+/// What would read them; empty where nothing looks like an image, or where they lack the labels
+/// that others have.
 std::string help(const UnreadKeys& keys, const TarFields& fields) {
   const auto image = std::find_if(
       keys.extensions.begin(), keys.extensions.end(), [](const std::string& extension) {
@@ -53,7 +54,7 @@ std::string help(const UnreadKeys& keys, const TarFields& fields) {
     return concat(parameter, ", `label: ", others ? concat(join(fields.label, ";"), ";") : "",
                   *label, "` reads them");
   }
-  return concat(parameter, ", `label: none` reads them");
+  return keys.images.empty() ? concat(parameter, ", `label: none` reads them") : "";
 }
 
 }  // namespace

@@ -43,6 +43,12 @@ TEST(UnreadKeys, BesideOthersBothAreRead) {
             "keys with neither image nor label; `image: [jpg, image.jpg]`, `label: cls;label.cls` "
             "reads them")
       << "in few words where there is little room";
+  UnreadKeys unlabelled;
+  unlabelled.add_image("jpg");
+  unlabelled.add_key({"image.jpg"});
+  EXPECT_EQ(unlabelled.text(kFields, 120),
+            "keys with neither image nor label; extensions seen: image.jpg")
+      << "the labels of others are worth more";
 }
 
 TEST(UnreadKeys, NamesMayBeAnything) {
