@@ -1,5 +1,6 @@
 #include "pipeline/plan/zipped_sources.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <brigade/text.h>
@@ -33,15 +34,49 @@ bool is_kept(const PlanStage& source) { return source.type == "cached" && is_fro
 
 /// Sources that give what lies in them from some sample on may begin at different ones: one of two
 /// files may have a row more at its beginning.
-bool gives_neighbours(const PlanStage& source) {
-  return source.split.shares.empty() && !is_spread(source);
+bool gives_neighbours(const StageKeys& keys) {
+  return keys.split.shares.empty() && !is_spread(keys);
 }
 
-bool read_alike(const PlanStage& a, const PlanStage& b) {
-  if (gives_neighbours(a) && gives_neighbours(b)) return true;
-  if (a.skip != b.skip || a.split != b.split || a.part != b.part) return false;
-  if (is_spread(a) != is_spread(b)) return false;
-  return !is_spread(a) || (a.limit == b.limit && a.seed == b.seed);
+/// A source that is read by those keys, its random numbers drawn by the seed.
+struct Choice {
+  StageKeys keys;
+  std::uint64_t seed;
+};
+
+/// Of `found` samples: without a split whose part is all of them, and a limit that takes all there
+/// are; a limit as the number it takes.
+Choice what_is_chosen(const PlanStage& source, std::uint64_t found) {
+  const Subset subset(source, source.seed, found);
+  Choice out{source, source.seed};
+  if (subset.in_other_parts() == 0) out.keys.split = {}, out.keys.part.clear();
+  if (!is_spread(source)) return out;
+  out.keys.limit = {};
+  if (subset.behind_limit() > 0) out.keys.limit.samples = subset.size();
+  return out;
+}
+
+/// `skip:` may differ: the choice is among the samples behind it.
+bool read_alike(const Choice& a, const Choice& b) {
+  if (gives_neighbours(a.keys) && gives_neighbours(b.keys)) return true;
+  if (a.keys.split != b.keys.split || a.keys.part != b.keys.part) return false;
+  if (is_spread(a.keys) != is_spread(b.keys)) return false;
+  return !is_spread(a.keys) || (a.keys.limit == b.keys.limit && a.seed == b.seed);
+}
+
+/// Of two sources that are both limited, and the same but for `take: first` at one, the other.
+const PlanStage* lacks_take_first(const PlanStage& a, const PlanStage& b) {
+  if (!a.limit.any() || !b.limit.any() || a.take == b.take) return nullptr;
+  if (a.split != b.split || a.part != b.part) return nullptr;
+  return a.take == Take::first ? &b : &a;
+}
+
+std::string how_to_read_alike(const PlanStage& a, const PlanStage& b) {
+  if (const PlanStage* const spread = lacks_take_first(a, b))
+    return concat("write `take: first` at both (`--set stages.", spread->name, ".take=first`)");
+  return "write the same `split:`, `part:`, `limit:`, `take:` and `seed:` at each; to make a "
+         "larger "
+         "source shorter, `limit: N` with `take: first`";
 }
 
 std::string both(const PlanStage& first, const PlanStage& second) {
@@ -62,22 +97,27 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
       continue;
     }
     const PlanStage& other = read_source(plan, first);
-    const bool neighbours = gives_neighbours(source) && gives_neighbours(other);
-    if (!read_alike(other, source) ||
-        (!neighbours && fan_out_of(plan, first) != fan_out_of(plan, number)))
+    const std::uint64_t found_first = found[plan.stages.number_of(other)];
+    const std::uint64_t found_this = found[plan.stages.number_of(source)];
+    const bool known = found_first != 0 && found_this != 0;
+    const Choice of_first = known ? what_is_chosen(other, found_first) : Choice{other, other.seed};
+    const Choice of_this = known ? what_is_chosen(source, found_this) : Choice{source, source.seed};
+    const bool neighbours = gives_neighbours(of_first.keys) && gives_neighbours(of_this.keys);
+    const bool alike =
+        read_alike({other, other.seed}, {source, source.seed}) || read_alike(of_first, of_this);
+    if (!alike || (!neighbours && fan_out_of(plan, first) != fan_out_of(plan, number)))
       return ZippedMismatch{
           number,
           concat(both(plan.stages[first], plan.stages[number]),
                  " choose them in different ways, so that they would not fit each other"),
-          "write the same `split:`, `part:`, `skip:`, `limit:`, `take:` and `seed:` at each; to "
-          "make a larger source shorter, `limit: N` with `take: first`"};
-    const std::uint64_t of_first = found[plan.stages.number_of(other)];
-    const std::uint64_t of_this = found[plan.stages.number_of(source)];
-    if (neighbours || of_first == 0 || of_this == 0 || of_first == of_this) continue;
+          how_to_read_alike(other, source)};
+    const std::uint64_t left_first = found_first - std::min(other.skip, found_first);
+    const std::uint64_t left_this = found_this - std::min(source.skip, found_this);
+    if (neighbours || !known || left_first == left_this) continue;
     return ZippedMismatch{
         number,
-        concat(both(plan.stages[first], plan.stages[number]), " have ", format_samples(of_first),
-               " and ", format_samples(of_this),
+        concat(both(plan.stages[first], plan.stages[number]), " have ", format_samples(left_first),
+               " and ", format_samples(left_this),
                " to choose from, so that what is chosen would not fit each other"),
         "make the sources equally large, or read the front of each: `limit: N` with `take: first`, "
         "without `split:`"};

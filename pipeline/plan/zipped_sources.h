@@ -1,7 +1,7 @@
 #pragma once
 
 // Zipped sources give their samples side by side, by position. Which sample of its source lies at a
-// position is decided by `skip:`, `split:`, `part:`, and by limits that take samples from all over
+// position is decided by `split:`, `part:`, and by limits that take samples from all over
 // it: sources that are zipped must be read alike, or samples would be paired that do not belong
 // together. Pure functions.
 

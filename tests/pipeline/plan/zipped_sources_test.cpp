@@ -79,6 +79,49 @@ TEST(ZippedSources, MayDifferInHowMuchOfTheFrontIsRead) {
   EXPECT_EQ(problem_of_zip(behind), "");
 }
 
+TEST(ZippedSources, AreChosenFromBehindWhatIsSkipped) {
+  const auto problem = [](std::uint64_t masks, auto change) {
+    GraphBuilder graph = zipped_pair(100, masks);
+    graph.stage("masks").skip = 1;
+    change(graph.stage("images"));
+    change(graph.stage("masks"));
+    return problem_of_zip(graph);
+  };
+  const auto ten = [](ValidStage& stage) { stage.limit = 10; };
+  EXPECT_EQ(problem(101, ten), "");
+  EXPECT_EQ(problem(0, ten), "");
+  EXPECT_EQ(
+      problem(101, [](ValidStage& stage) { stage.split = kNineTenths, stage.part = "train"; }), "");
+  EXPECT_THAT(problem(100, ten), HasSubstr("have 100 samples and 99 samples to choose from"));
+}
+
+TEST(ZippedSources, ALimitThatTakesAllChoosesNothing) {
+  const auto problem = [](std::uint64_t images, std::uint64_t masks, std::uint64_t limit) {
+    GraphBuilder graph = zipped_pair(images, masks);
+    graph.stage("masks").limit = limit;
+    return problem_of_zip(graph);
+  };
+  EXPECT_EQ(problem(100, 100, 100), "");
+  EXPECT_NE(problem(100, 101, 100), "");
+  EXPECT_NE(problem(0, 100, 100), "");
+  GraphBuilder share = zipped_pair(100, 100);
+  share.stage("images").limit = 10;
+  share.stage("masks").limit.share = kWholeShare / 10;
+  EXPECT_EQ(problem_of_zip(share), "") << "10 and 10% of 100";
+}
+
+TEST(ZippedSources, HelpNamesTheOneThatLacksTakeFirst) {
+  const auto help = [](auto change) {
+    GraphBuilder graph = zipped_pair(110, 100);
+    for (const char* name : {"images", "masks"}) graph.stage(name).limit = 10;
+    change(graph.stage("images"));
+    return plan_graph(graph.build(), small_machine()).problems.front().help;
+  };
+  EXPECT_THAT(help([](ValidStage& images) { images.take = Take::first; }),
+              HasSubstr("write `take: first` at both (`--set stages.masks.take=first`)"));
+  EXPECT_THAT(help([](ValidStage& images) { images.seed = 2; }), HasSubstr("`seed:` at each"));
+}
+
 TEST(ZippedSources, ThatFindDifferentlyManyCannotBeDivided) {
   GraphBuilder graph = zipped_pair(100, 110);
   graph.stage("images").limit = 50;
