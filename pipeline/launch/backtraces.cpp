@@ -34,7 +34,7 @@ std::string with_written_name(std::string line) {
 
 }  // namespace
 
-std::string Backtraces::with_symbol(std::string line) {
+std::string Backtraces::with_symbol(std::string line, bool is_exact) {
   const std::size_t start = kBacktracePrefix.size();
   const std::size_t open = line.find("(+0x", start);
   const std::size_t close = line.find(')', std::min(open, line.size()));
@@ -48,17 +48,22 @@ std::string Backtraces::with_symbol(std::string line) {
   const auto [symbols, added] = files_.try_emplace(file);
   if (added) symbols->second = ElfSymbols::read(file);
   // Where a call returns to may be behind the function that made it.
-  const auto found = symbols->second.at(address - 1);
+  std::optional<ElfSymbols::Found> found;
+  if (!is_exact) found = symbols->second.at(address - 1);
+  if (found)
+    ++found->offset;
+  else
+    found = symbols->second.at(address);
   if (!found) return line;
   char digits[17];
-  const auto number = std::to_chars(digits, digits + sizeof digits, found->offset + 1, 16);
+  const auto number = std::to_chars(digits, digits + sizeof digits, found->offset, 16);
   return line.replace(open + 1, close - open - 1,
                       concat(found->name, "+0x", std::string_view(digits, number.ptr)));
 }
 
-std::string Backtraces::readable(std::string line) {
+std::string Backtraces::readable(std::string line, bool is_exact) {
   if (!line.starts_with(kBacktracePrefix) || line.size() == kBacktracePrefix.size()) return line;
-  return with_written_name(with_symbol(std::move(line)));
+  return with_written_name(with_symbol(std::move(line), is_exact));
 }
 
 std::vector<std::string> Backtraces::add(int worker, std::string line) {
@@ -78,7 +83,8 @@ std::vector<std::string> Backtraces::end(int worker) {
   if (shown_.count(place) != 0)
     return {concat(kBacktracePrefix, "the same as above (", lines.size(), " lines)")};
   if (shown_.size() < kShownMax) shown_.insert(std::move(place));
-  for (std::string& line : lines) line = readable(std::move(line));
+  // The first is what the kernel calls a handler from; the second, what the signal has stopped.
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = readable(std::move(lines[i]), i == 1);
   return lines;
 }
 

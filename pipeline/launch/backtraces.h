@@ -23,11 +23,12 @@ class Backtraces {
   /// A line of a backtrace with the function's name as it is written in the source:
   /// "lib.so(_ZN7brigade4stepEv+0x1f)" and "/a/lib.so(+0x1234)" become
   /// "lib.so(brigade::step()+0x1f)". Other lines stay as they are, and so do functions of files
-  /// without a symbol table.
-  std::string readable(std::string line);
+  /// without a symbol table. `is_exact`: the address is that of an instruction, not one that a call
+  /// returns to.
+  std::string readable(std::string line, bool is_exact = false);
 
  private:
-  std::string with_symbol(std::string line);
+  std::string with_symbol(std::string line, bool is_exact);
 
   std::map<int, std::vector<std::string>> open_;  // lines of each worker's
   std::set<std::string> shown_;                   // whole ones

@@ -51,6 +51,7 @@ ElfSymbols ElfSymbols::read(const std::string& path) {
       if (!is_function || symbol.st_name >= out.names_.size()) continue;
       out.symbols_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, symbol.st_name});
     }
+    break;  // there is one at most; another one would have other names
   }
   std::sort(out.symbols_.begin(), out.symbols_.end(),
             [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });
@@ -62,6 +63,7 @@ std::optional<ElfSymbols::Found> ElfSymbols::at(std::uint64_t address) const {
       symbols_.begin(), symbols_.end(), address,
       [](std::uint64_t value, const Symbol& symbol) { return value < symbol.begin; });
   if (after == symbols_.begin() || address >= after[-1].end) return std::nullopt;
+  if (after[-1].name >= names_.size()) return std::nullopt;
   const char* const name = names_.c_str() + after[-1].name;
   return Found{name, address - after[-1].begin};
 }

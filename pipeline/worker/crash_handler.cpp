@@ -56,8 +56,7 @@ bool show_frame(void* frame) {
     line.add("?(");
     line.add_hex(address);
   } else {
-    const bool is_program = info.dli_fname == nullptr || info.dli_fname[0] != '/';
-    line.add(is_program ? program : info.dli_fname);
+    line.add(file->l_name[0] == '\0' ? program : file->l_name);  // of the program alone it is empty
     line.add("(");
     if (info.dli_sname != nullptr) line.add(info.dli_sname);
     line.add_hex(address - (info.dli_sname != nullptr

@@ -1,14 +1,18 @@
 #include "pipeline/launch/backtraces.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include <brigade/text.h>
 #include "pipeline/worker/crash_handler.h"
+#include "tests/support/elf_file.h"
+#include "tests/support/temporary_folder.h"
 
 namespace brigade {
 namespace {
@@ -68,19 +72,27 @@ TEST(Backtraces, OneWithoutEndIsShownAsItComes) {
   EXPECT_LT(shown, 1001u);
 }
 
-[[noreturn, gnu::noinline]] void crash_in_here() {
-  install_crash_handler();
-  abort();
+TEST(Backtraces, KnowTheInstructionThatASignalStopped) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("file", elf_file_with_tables({"_Z4stepv"}));
+  const std::string first_of_it = concat(kBacktracePrefix, file, "(+0x1000)");
+  const std::string behind_it = concat(kBacktracePrefix, file, "(+0x1010)");
+  const std::string named = concat(kBacktracePrefix, file, "(step()+0x");
+  Backtraces backtraces;
+  for (const std::string& line : {behind_it, behind_it, first_of_it}) backtraces.add(0, line);
+  EXPECT_THAT(backtraces.end(0), ElementsAre(named + "10)", behind_it, named + "0)"));
+  EXPECT_EQ(backtraces.readable(first_of_it, true), named + "0)");
 }
 
-TEST(BacktracesDeathTest, HaveNamesThatAreNotExported) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+/// What a child writes to its standard error before it ends.
+std::string printed_by(void (*run)()) {
   int fds[2];
-  ASSERT_EQ(pipe(fds), 0);
+  if (pipe(fds) != 0) return "no pipe";
   const pid_t child = fork();
   if (child == 0) {
     dup2(fds[1], STDERR_FILENO);
-    crash_in_here();
+    run();
+    _exit(0);
   }
   close(fds[1]);
   std::string text;
@@ -89,6 +101,37 @@ TEST(BacktracesDeathTest, HaveNamesThatAreNotExported) {
     text.append(bytes, static_cast<std::size_t>(got));
   close(fds[0]);
   waitpid(child, nullptr, 0);
+  return text;
+}
+
+TEST(BacktracesDeathTest, NameLibrariesThatAreLoadedByARelativePath) {
+  // A copy of one that writes through a pointer of its caller.
+  static const TemporaryFolder folder;
+  Dl_info math{};
+  void* const handle = dlopen("libm.so.6", RTLD_NOW);
+  ASSERT_NE(handle, nullptr);
+  ASSERT_NE(dladdr(dlsym(handle, "lgamma_r"), &math), 0);
+  std::filesystem::copy_file(math.dli_fname, folder.path() / "copy.so");
+  const std::string text = printed_by([] {
+    if (chdir(folder.path().c_str()) != 0) return;
+    void* const copy = dlopen("./copy.so", RTLD_NOW);
+    if (copy == nullptr) return;
+    const auto lgamma_of = reinterpret_cast<double (*)(double, int*)>(dlsym(copy, "lgamma_r"));
+    install_crash_handler();
+    if (lgamma_of != nullptr) lgamma_of(1.5, nullptr);
+  });
+  if (text.find(kBacktracePrefix) == text.npos) GTEST_SKIP() << "another handler is there";
+  EXPECT_THAT(text, HasSubstr("backtrace: ./copy.so("));
+}
+
+[[noreturn, gnu::noinline]] void crash_in_here() {
+  install_crash_handler();
+  abort();
+}
+
+TEST(BacktracesDeathTest, HaveNamesThatAreNotExported) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::string text = printed_by([] { crash_in_here(); });
   if (text.find(kBacktracePrefix) == text.npos) GTEST_SKIP() << "another handler is there";
   EXPECT_THAT(text, Not(HasSubstr("crash_in_here")));
   std::string all;

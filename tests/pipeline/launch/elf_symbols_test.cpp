@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/elf_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {
@@ -36,6 +37,20 @@ TEST(ElfSymbols, KnowFunctionsThatAreNotExported) {
   EXPECT_EQ(symbols.at(address_of_it() + 1)->offset, 1u);
   EXPECT_FALSE(symbols.at(0).has_value());
   EXPECT_FALSE(symbols.at(~std::uint64_t{0}).has_value());
+}
+
+TEST(ElfSymbols, AreThoseOfOneTable) {
+  const TemporaryFolder folder;
+  const std::string far_behind = std::string(100'000, 'x') + "/first";
+  for (const auto& tables : {std::vector{far_behind}, std::vector{far_behind, std::string("a")}}) {
+    const ElfSymbols symbols =
+        ElfSymbols::read(folder.write("tables", elf_file_with_tables(tables)));
+    const auto found = symbols.at(4096 + 3);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->name, "first");
+    EXPECT_EQ(found->offset, 3u);
+    EXPECT_FALSE(symbols.at(2 * 4096).has_value());
+  }
 }
 
 TEST(ElfSymbols, OfWhatIsNoSuchFileNothingIsKnown) {
