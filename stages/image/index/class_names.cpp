@@ -9,6 +9,9 @@
 namespace brigade {
 namespace {
 
+/// What some editors write at the beginning of UTF-8.
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 Error too_many() {
   return Error{concat("more than ", format_count(kClassNamesMax),
                       " different labels; are they names of classes?")};
@@ -41,6 +44,7 @@ Result<ClassNames> ClassNames::sorted(std::vector<std::string> names) {
 }
 
 Result<ClassNames> ClassNames::of_lines(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   if (text.empty()) return Error{"line 1: expected the name of class 0, found nothing"};
   ClassNames out;

@@ -192,11 +192,11 @@ class Scan {
       set(TarState::no_label);
       return {};
     }
-    const bool json = !fields_.label_field.empty();
+    const bool json = is_json_name(fields_.label[which_label_]);
     if (label_.size <= (json ? kJsonBytesMax : kLabelBytesMax)) {
       BRIGADE_ASSIGN(const std::string_view text,
                      read_(label_.offset, static_cast<std::size_t>(label_.size)));
-      const auto label = fields_.names ? number_of(text)
+      const auto label = fields_.names ? number_of(text, json)
                          : json        ? json_integer(text, fields_.label_field)
                                        : parse_label(text);
       if (label) sample.label = *label;
@@ -212,9 +212,9 @@ class Scan {
   }
 
   /// Of a label that is a name: of its class, or which of the names it is.
-  Result<std::int64_t> number_of(std::string_view text) {
+  Result<std::int64_t> number_of(std::string_view text, bool json) {
     std::string of_json;
-    if (!fields_.label_field.empty()) {
+    if (json) {
       BRIGADE_ASSIGN(of_json, json_text(text, fields_.label_field));
       text = of_json;
     }

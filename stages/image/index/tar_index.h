@@ -28,11 +28,14 @@ namespace brigade {
 struct TarFields {
   std::vector<std::string> image;  ///< extensions of images, in small letters
   std::vector<std::string> label;  ///< of labels, the first of them that a key has; empty: none
-  std::string label_field;         ///< of a JSON label, "a.b"; empty: the label is text
+  std::string label_field;         ///< of JSON labels, "a.b"; others are text
   std::vector<std::string> extra;  ///< extensions of members that are wanted as bytes
   bool names = false;              ///< labels are names of classes, not whole numbers
   std::string classes = {};        ///< file that numbers the names; empty: their sorted order does
 };
+
+/// Whether label_field is looked up in the labels with this extension.
+inline bool is_json_name(std::string_view extension) { return extension.ends_with("json"); }
 
 /// What may be wrong with a sample; it keeps its number, and reading it is the error. Of a
 /// bad_label, `offset` and `size` are the label's, and `label` says which of TarFields::label.

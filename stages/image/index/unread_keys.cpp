@@ -51,8 +51,9 @@ std::string help(const UnreadKeys& keys, const TarFields& fields) {
     const auto label = found(end);
     if (label == keys.extensions.end()) continue;
     const bool others = !keys.images.empty();
+    const bool field = is_json_name(*label) && fields.label_field.empty();
     return concat(parameter, ", `label: ", others ? concat(join(fields.label, ";"), ";") : "",
-                  *label, "` reads them");
+                  *label, field ? "`, `label_field: ...` reads them" : "` reads them");
   }
   return keys.images.empty() ? concat(parameter, ", `label: none` reads them") : "";
 }

@@ -61,27 +61,45 @@ std::string extension_of(std::string_view text) {
 }
 
 /// "jpg;png" is several, as in WebDataset.
-void add_extensions(std::string_view text, std::vector<std::string>& out) {
-  for (const std::string_view extension : split(text, ';'))
+Result<void> add_extensions(std::string_view text, std::vector<std::string>& out) {
+  for (const std::string_view extension : split(text, ';')) {
     out.push_back(extension_of(trim(extension)));
+    if (out.back().empty())
+      return Error{concat("an extension is empty in ", quote(text), "; expected such as jpg;png")};
+  }
+  return {};
+}
+
+Result<void> add_labels(std::string_view text, std::vector<std::string>& out) {
+  if (trim(text).empty() || trim(text) == kNoLabel) return {};
+  BRIGADE_TRY(add_extensions(text, out));
+  if (std::find(out.begin(), out.end(), kNoLabel) == out.end()) return {};
+  return Error{concat("`none` stands alone: no labels; found ", quote(text))};
 }
 
 Result<TarFields> fields_of(const TarShardsParams& params) {
   TarFields fields;
-  for (const std::string& one : params.image) add_extensions(one, fields.image);
+  for (const std::string& one : params.image)
+    if (auto added = add_extensions(one, fields.image); !added)
+      return added.error().within("image");
   for (const std::string& extension : params.extra) fields.extra.push_back(extension_of(extension));
-  if (params.label != kNoLabel) add_extensions(params.label, fields.label);
+  if (auto added = add_labels(params.label, fields.label); !added)
+    return added.error().within("label");
   fields.label_field = params.label_field;
   fields.classes = params.classes.path;
   fields.names = params.labels == Labels::names || !fields.classes.empty();
   if (fields.image.empty() || fields.image.size() > 255)
     return Error{"image is a list of extensions such as [jpg, png], found none"};
-  const auto is_json = [](const std::string& extension) { return extension.ends_with("json"); };
-  if (fields.label_field.empty() && std::any_of(fields.label.begin(), fields.label.end(), is_json))
+  const bool json = std::any_of(fields.label.begin(), fields.label.end(), is_json_name);
+  if (fields.label_field.empty() && json)
     return Error{concat("the label of a JSON member is one of its fields; which? such as ",
                         "`label_field: label`")};
   if (fields.label.empty() && !fields.label_field.empty())
     return Error{"with `label: none`, label_field has no effect; leave it out"};
+  if (!fields.label_field.empty() && !json)
+    return Error{concat(
+        "label_field is a field of JSON, and no extension in `label: ", join(fields.label, ";"),
+        "` ends in json; leave it out, or say `label: json`")};
   if (fields.label.empty() && fields.names)
     return Error{"with `label: none`, labels and classes have no effect; leave them out"};
   return fields;
@@ -136,7 +154,8 @@ Contract<TarShardsParams> tar_shards_contract() {
              "extension of the member that has the label, a whole number as text, or several such "
              "as cls;txt, of which the first counts that a key has; none: no labels")
       .param("label_field", &TarShardsParams::label_field,
-             "where that member is JSON: the field with the label, such as label or meta.class")
+             "where that member is JSON (its extension ends in json): the field with the label, "
+             "such as label or meta.class")
       .choice("labels", &TarShardsParams::labels,
               {{"numbers", Labels::numbers}, {"names", Labels::names}},
               "labels are whole numbers, or names, which become 0, 1, ... in their sorted order")
@@ -291,11 +310,10 @@ class TarShards : public Producer, public SkipsInputs {
   Error bad_label(std::uint64_t index, std::size_t shard) {
     const TarSample& sample = index_.at(index);
     const auto which = static_cast<std::size_t>(sample.label);
-    const std::string name = concat(shards_[shard], ": ", index_.key(index), ".",
-                                    which < fields_.label.size() ? fields_.label[which] : "");
-    const bool json = !fields_.label_field.empty();
-    const std::size_t bytes_max = fields_.names ? 2 * kClassNameBytesMax : 64;
-    std::string text(json ? sample.size : std::min<std::size_t>(sample.size, bytes_max), '\0');
+    const std::string extension = which < fields_.label.size() ? fields_.label[which] : "";
+    const std::string name = concat(shards_[shard], ": ", index_.key(index), ".", extension);
+    const bool json = is_json_name(extension);
+    std::string text(sample.size, '\0');
     const int fd = open_.get(shard, shards_[shard]);
     if (fd < 0) return error_of_errno(concat(name, ": cannot open"));
     const ssize_t got = read_all_at(fd, text.data(), text.size(), sample.offset);

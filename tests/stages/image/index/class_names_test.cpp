@@ -29,6 +29,15 @@ TEST(ClassNames, AreNumberedByTheLinesOfAFile) {
   EXPECT_EQ(message_of(ClassNames::read(none)).find(none), 0u);
 }
 
+TEST(ClassNames, AByteOrderMarkIsNoPartOfAName) {
+  EXPECT_EQ(ClassNames::of_lines("\xef\xbb\xbf"
+                                 "cat\r\ndog\r\n")
+                .value()
+                .lines(),
+            "cat\ndog\n");
+  EXPECT_EQ(error_of("\xef\xbb\xbf\n"), "line 1: expected the name of class 0, found nothing");
+}
+
 TEST(ClassNames, WhatIsNoListIsRefused) {
   EXPECT_EQ(error_of(""), "line 1: expected the name of class 0, found nothing");
   EXPECT_EQ(error_of("a\n\nb"), "line 2: expected the name of a class, found nothing");

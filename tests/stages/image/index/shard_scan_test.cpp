@@ -156,6 +156,20 @@ TEST(ShardScan, LabelsMayBeFieldsOfJson) {
   EXPECT_EQ(found->extras[0][0].size, 22u);
 }
 
+TEST(ShardScan, OnlyMembersThatAreJsonAreReadAsJson) {
+  const std::string members = tar_member("a.jpg", "x") + tar_member("a.cls", "3") +
+                              tar_member("b.jpg", "x") +
+                              tar_member("b.meta.json", R"({"label": 4})") + tar_end();
+  const auto found = scan(members, {{"jpg"}, {"cls", "meta.json"}, "label", {}});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->samples.size(), 2u);
+  for (const std::int64_t i : {0, 1}) {
+    EXPECT_EQ(static_cast<TarState>(found->samples[static_cast<std::size_t>(i)].state),
+              TarState::good);
+    EXPECT_EQ(found->samples[static_cast<std::size_t>(i)].label, 3 + i);
+  }
+}
+
 TEST(ShardScan, LabelsNeedNotBeWanted) {
   const auto found = scan(tar_member("a.jpg", "x") + tar_end(), {{"jpg"}, {}, "", {}});
   ASSERT_TRUE(found);

@@ -20,6 +20,9 @@ TEST(UnreadKeys, SayWhatWouldReadThem) {
             "[image.jpg]`, `label: label.cls` reads them");
   EXPECT_EQ(line_about({"image.jpg", "a.txt", "b.json"}),
             "keys with neither image nor label; extensions seen: image.jpg, a.txt, b.json; "
+            "`image: [image.jpg]`, `label: b.json`, `label_field: ...` reads them");
+  EXPECT_EQ(line_about({"image.jpg", "b.json"}, {{"jpg"}, {"json"}, "id", {}}),
+            "keys with neither image nor label; extensions seen: image.jpg, b.json; "
             "`image: [image.jpg]`, `label: b.json` reads them");
   EXPECT_EQ(line_about({"image.jpg"}),
             "keys with neither image nor label; extensions seen: image.jpg; `image: [image.jpg]`, "
@@ -43,6 +46,12 @@ TEST(UnreadKeys, BesideOthersBothAreRead) {
             "keys with neither image nor label; `image: [jpg, image.jpg]`, `label: cls;label.cls` "
             "reads them")
       << "in few words where there is little room";
+  UnreadKeys of_json;
+  of_json.add_image("jpg");
+  of_json.add_key({"image.jpg", "label.json"});
+  EXPECT_EQ(of_json.text(kFields, 120),
+            "keys with neither image nor label; `image: [jpg, image.jpg]`, `label: "
+            "cls;label.json`, `label_field: ...` reads them");
   UnreadKeys unlabelled;
   unlabelled.add_image("jpg");
   unlabelled.add_key({"image.jpg"});

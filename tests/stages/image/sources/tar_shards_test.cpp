@@ -161,6 +161,34 @@ TEST_F(TarShardsTest, NamesMayBeFieldsOfJson) {
                 "numbers names");
 }
 
+TEST_F(TarShardsTest, LabelsMayBeTextBesideJson) {
+  folder_.write("s-0.tar", tar_member("a.jpg", "x") + tar_member("a.cls", "3") +
+                               tar_member("b.jpg", "x") + tar_member("b.json", R"({"l": 4})") +
+                               tar_member("c.jpg", "x") + tar_member("c.cls", "{}") + tar_end());
+  shards_ = first_;
+  const auto stage = open({{"label", "cls;json"}, {"label_field", "l"}}).value();
+  EXPECT_EQ(number_of(stage->read(0).value()["label"]), 3);
+  EXPECT_EQ(number_of(stage->read(1).value()["label"]), 4);
+  EXPECT_EQ(
+      stage->read(2).error().message,
+      first_ + ": c.cls: expected a whole number, found \"{}\"; `labels: names` numbers names");
+}
+
+TEST_F(TarShardsTest, ALabelIsWrongForWhatTheScanSaw) {
+  folder_.write("s-0.tar", tar_member("a.jpg", "x") +
+                               tar_member("a.cls", std::string(700, ' ') + "a\001b") +
+                               tar_member("b.jpg", "x") +
+                               tar_member("b.cls", std::string(5000, 'c')) + tar_end());
+  shards_ = first_;
+  EXPECT_EQ(open({{"labels", "names"}}).value()->read(0).error().message,
+            first_ + ": a.cls: expected the name of a class, found \"a\\x01b\"");
+  EXPECT_EQ(
+      open({{"labels", "names"}}).value()->read(1).error().message,
+      first_ + ": b.cls: expected the name of a class, found 5,000 bytes; a name has at most 256");
+  EXPECT_EQ(open({}).value()->read(0).error().message,
+            first_ + ": a.cls: expected a whole number, found \"a\\x01b\"");
+}
+
 TEST_F(TarShardsTest, PackedArchivesAreRefusedByTheirNamesWithoutALook) {
   const StageContract& contract = types_.all()[0].contract;
   const ParamTexts texts{{"shards", "/x/train-{0..9}.tar.zst"}};
@@ -213,6 +241,17 @@ TEST_F(TarShardsTest, ParametersThatContradictEachOther) {
             "with `label: none`, labels and classes have no effect; leave them out");
   EXPECT_EQ(error_of({{"image", "[]"}}),
             "image is a list of extensions such as [jpg, png], found none");
+  EXPECT_EQ(error_of({{"label_field", "x"}}),
+            "label_field is a field of JSON, and no extension in `label: cls` ends in json; leave "
+            "it out, or say `label: json`");
+  for (const std::string text : {";", "cls;", ";cls", ".", "cls; ;txt"})
+    EXPECT_EQ(error_of({{"label", text}}),
+              concat("label: an extension is empty in \"", text, "\"; expected such as jpg;png"));
+  EXPECT_EQ(error_of({{"image", "[jpg;]"}}),
+            "image: an extension is empty in \"jpg;\"; expected such as jpg;png");
+  EXPECT_EQ(error_of({{"label", "none;cls"}}),
+            "label: `none` stands alone: no labels; found \"none;cls\"");
+  EXPECT_EQ(open({{"label", ""}}).value()->outputs().find("label"), nullptr);
   EXPECT_EQ(error_of({{"extra", "[key]"}}), "extra: \"key\" would be a second tensor \"key\"");
   EXPECT_EQ(open({{"extra", "[.seg.png]"}}).value()->outputs().tensors.back().name, "seg_png");
 }
