@@ -117,8 +117,8 @@ class MixBatchTest(unittest.TestCase):
                 self.check({name: alpha}, reference, off=0.501)
                 for layout in ("CHW", "HWC"):
                     for dtype, off in (("f32", 1e-6), ("f16", 1e-3), ("bf16", 1e-2)):
-                        self.check({name: alpha}, reference, {"dtype": dtype, "layout": layout},
-                                   off)
+                        self.check({name: alpha}, reference, {"dtype": dtype, "layout": layout,
+                                                           "mean": [0.5]}, off)
 
     def test_a_batch_is_mixed_one_way_or_the_other_or_not(self):
         seen = set()

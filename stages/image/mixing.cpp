@@ -91,9 +91,13 @@ double draw_beta(Philox& random, double alpha) {
   }
   for (;;) {
     // Logarithms of u^(1/alpha) and v^(1/alpha), which may be too small for numbers.
-    const double x = std::log(1 - random.uniform()) / alpha;
-    const double y = std::log(1 - random.uniform()) / alpha;
+    const double log_u = std::log(1 - random.uniform());
+    const double log_v = std::log(1 - random.uniform());
+    const double x = log_u / alpha;
+    const double y = log_v / alpha;
     const double larger = std::max(x, y);
+    // Of the tiniest alphas even these are not finite; their limit is one picture or the other.
+    if (std::isinf(larger)) return log_u > log_v ? 1 : 0;
     const double sum = larger + std::log(std::exp(x - larger) + std::exp(y - larger));
     if (sum <= 0) return std::exp(x - sum);
   }

@@ -10,6 +10,25 @@
 namespace brigade {
 namespace {
 
+/// Bit by bit; of zeros the sign does not count.
+template <class T>
+bool are_equal(T a, T b) {
+  return a.bits == b.bits || ((a.bits | b.bits) & 0x7fff) == 0;
+}
+
+TEST(MixingTest, SharesOfTheTiniestAlphasAreAllOrNothing) {
+  for (const double alpha : {1e-6, 1e-300, 1e-308, 1e-320, 5e-324}) {
+    int ones = 0;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      Philox random(3, 4, 0, i);
+      const double share = draw_beta(random, alpha);
+      ASSERT_TRUE(share < 1e-3 || share > 1 - 1e-3) << share;
+      ones += share > 0.5 ? 1 : 0;
+    }
+    EXPECT_NEAR(ones, 1000, 120) << alpha;
+  }
+}
+
 TEST(MixingTest, SharesAreDistributedAsBeta) {
   constexpr int kDraws = 20000;
   for (const double alpha : {0.05, 0.2, 1.0, 1.5, 8.0}) {
@@ -46,12 +65,44 @@ TEST(MixingTest, EveryHalfIsReadAndWrittenAsItself) {
   const auto count = static_cast<std::int64_t>(halves.size());
   mix_numbers(f16, halves.data(), halves.data(), 1, count, halves_out.data());
   for (std::size_t i = 0; i < halves.size(); ++i)
-    ASSERT_EQ(halves_out[i].bits & 0x7fff, halves[i].bits & 0x7fff) << i;
+    ASSERT_TRUE(are_equal(halves_out[i], halves[i])) << i;
   std::vector<BFloat16> bfloats_out(bfloats.size());
   mix_numbers(bf16, bfloats.data(), bfloats.data(), 1, static_cast<std::int64_t>(bfloats.size()),
               bfloats_out.data());
   for (std::size_t i = 0; i < bfloats.size(); ++i)
-    ASSERT_EQ(bfloats_out[i].bits & 0x7fff, bfloats[i].bits & 0x7fff) << i;
+    ASSERT_TRUE(are_equal(bfloats_out[i], bfloats[i])) << i;
+}
+
+TEST(MixingTest, WhatIsTooLargeForAHalfIsInfinite) {
+  // One times the weight is any number, exactly.
+  for (const auto& [weight, expected] :
+       {std::pair{65504.F, 0x7bff}, {65519.F, 0x7bff}, {65520.F, 0x7c00}, {1e6F, 0x7c00}})
+    for (const int sign : {0, 0x8000}) {
+      const Half one{static_cast<std::uint16_t>(0x3c00 | sign)};
+      const Half zero{0};
+      Half out{};
+      mix_numbers(f16, &one, &zero, weight, 1, &out);
+      EXPECT_EQ(out.bits, expected | sign) << weight;
+    }
+}
+
+TEST(MixingTest, InfinitiesStayAndWhatIsNoNumberStaysNone) {
+  const std::vector<Half> halves = {{0x7c00}, {0xfc00}, {0x7e00}, {0x7c01}};
+  const std::vector<Half> zeros(4);
+  std::vector<Half> out(4);
+  mix_numbers(f16, halves.data(), zeros.data(), 0.5F, 4, out.data());
+  EXPECT_EQ(out[0].bits, 0x7c00);
+  EXPECT_EQ(out[1].bits, 0xfc00);
+  EXPECT_GT(out[2].bits & 0x7fff, 0x7c00);
+  EXPECT_GT(out[3].bits & 0x7fff, 0x7c00);
+  const std::vector<BFloat16> bfloats = {{0x7f80}, {0xff80}, {0x7fc0}, {0x7f81}};
+  const std::vector<BFloat16> no_bfloats(4);
+  std::vector<BFloat16> bfloats_out(4);
+  mix_numbers(bf16, bfloats.data(), no_bfloats.data(), 0.5F, 4, bfloats_out.data());
+  EXPECT_EQ(bfloats_out[0].bits, 0x7f80);
+  EXPECT_EQ(bfloats_out[1].bits, 0xff80);
+  EXPECT_GT(bfloats_out[2].bits & 0x7fff, 0x7f80);
+  EXPECT_GT(bfloats_out[3].bits & 0x7fff, 0x7f80);
 }
 
 TEST(MixingTest, MixedNumbersAreRoundedToTheNearest) {
@@ -65,7 +116,7 @@ TEST(MixingTest, MixedNumbersAreRoundedToTheNearest) {
     const Half zero{0};
     Half kept{};
     mix_numbers(f16, &a, &zero, 1, 1, &kept);
-    ASSERT_EQ(kept.bits & 0x7fff, a.bits & 0x7fff);
+    ASSERT_TRUE(are_equal(kept, a));
     const auto value = [](Half half) {
       const double size = (half.bits & 0x7c00) == 0
                               ? std::ldexp(half.bits & 0x3ff, -24)
@@ -75,7 +126,7 @@ TEST(MixingTest, MixedNumbersAreRoundedToTheNearest) {
     Half mixed{};
     mix_numbers(f16, &a, &b, weight, 1, &mixed);
     const float expected = value(a) * weight + value(b) * (1 - weight);
-    ASSERT_EQ(mixed.bits & 0x7fff, to_half(expected).bits & 0x7fff) << expected;
+    ASSERT_TRUE(are_equal(mixed, to_half(expected))) << expected;
   }
   const std::vector<std::uint8_t> dark = {0, 10, 255, 255};
   const std::vector<std::uint8_t> light = {255, 11, 0, 255};
