@@ -114,6 +114,12 @@ class FiveCrop : public Operation {
  public:
   struct Params {
     SidesParam size;
+    Result<void> check() const {
+      const std::int64_t pixels = kCrops * size.size().pixels();
+      if (pixels <= kPicturePixelsMax) return {};
+      return Error{concat("the five crops would have ", pixels, " pixels; all of them have ",
+                          kPicturePixelsMax, " at most")};
+    }
   };
   explicit FiveCrop(const Params& params) : size_(params.size.size()) {}
   Result<PictureSize> size_of(PictureSize in) const override {

@@ -12,8 +12,6 @@ namespace brigade {
 namespace {
 
 constexpr std::int64_t kBoxNumbers = 4;
-/// What annotations that were rounded may reach beyond the picture; it is cut off.
-constexpr double kSlackPixels = 1;
 
 enum class BoxFormat : std::uint8_t { xyxy, xywh, cxcywh };
 
@@ -104,6 +102,7 @@ class Boxes : public Target {
     return write_companions(in, rows_, params_.with, out);
   }
 
+  const std::string& name() const override { return params_.name; }
   std::vector<std::string> companions() const override { return params_.with; }
   const RowFilter* rows() const override { return &rows_; }
   void leave(const std::string& name) override { std::erase(params_.with, name); }

@@ -1,6 +1,7 @@
 // Keypoints: places in the picture, by themselves, f32 [<=N, 2], or with a visibility, f32 [<=N,
 // 3], of which 0 is "not there" (COCO's words); of several objects f32 [<=N, K, 3].
 
+#include <algorithm>
 #include <cmath>
 
 #include <brigade/text.h>
@@ -56,10 +57,10 @@ class Keypoints : public Target {
     return write_companions(in, rows_, params_.with, out);
   }
 
+  const std::string& name() const override { return params_.name; }
   std::vector<std::string> companions() const override { return params_.with; }
-  const RowFilter* rows() const override { return &rows_; }
   bool follow_rows(std::string_view name, const RowFilter& rows) override {
-    if (name != params_.name) return false;
+    if (name != params_.name || follows_ != nullptr) return false;
     follows_ = &rows;
     return true;
   }
@@ -69,10 +70,14 @@ class Keypoints : public Target {
   Result<bool> follow(std::int64_t i, std::int64_t columns, const PictureTrip& trip) {
     float* const numbers = numbers_.data() + i * columns;
     bool there = columns == 2 || numbers[2] != 0;
-    if (there && !(std::isfinite(numbers[0]) && std::isfinite(numbers[1])))
+    const auto is_finite = [](float number) { return std::isfinite(number); };
+    if (there && !std::all_of(numbers, numbers + columns, is_finite))
       return Error{concat(params_.name, ", point ", i, ": [", numbers[0], ", ", numbers[1],
+                          columns == 3 ? concat(", ", numbers[2]) : "",
                           "] has a number that is not finite")};
     PicturePoint place{numbers[0], numbers[1]};
+    // A border that is added later does not bring back what was never in the picture.
+    there = there && is_inside(place, trip.from, kSlackPixels);
     for (const PictureMove& move : trip.moves) {
       if (!there) break;
       const auto next = move.forward(place);
@@ -86,9 +91,10 @@ class Keypoints : public Target {
     return there;
   }
 
-  static bool is_inside(PicturePoint place, PictureSize size) {
-    return place.x >= 0 && place.y >= 0 && place.x <= static_cast<double>(size.width) &&
-           place.y <= static_cast<double>(size.height);
+  static bool is_inside(PicturePoint place, PictureSize size, double slack = 0) {
+    return place.x >= -slack && place.y >= -slack &&
+           place.x <= static_cast<double>(size.width) + slack &&
+           place.y <= static_cast<double>(size.height) + slack;
   }
 
   Params params_;

@@ -45,6 +45,8 @@ class Mask : public Target {
   };
   explicit Mask(const Params& params) : params_(params) {}
 
+  const std::string& name() const override { return params_.name; }
+
   Result<void> add_outputs(const Ports& in, const PictureDims& dims, Ports& out) const override {
     BRIGADE_ASSIGN(TensorType type, target_type(in, params_.name));
     const auto values = values_of(type.dtype);

@@ -23,6 +23,9 @@ struct PictureDims {
   Dim width;
 };
 
+/// What annotations that were rounded may reach beyond their picture.
+inline constexpr double kSlackPixels = 1;
+
 /// What happened to the picture of a sample.
 struct PictureTrip {
   PictureSize from;
@@ -41,16 +44,18 @@ class Target {
  public:
   virtual ~Target() = default;
 
+  /// Of the tensor that it moves.
+  virtual const std::string& name() const = 0;
   /// Adds what it writes. An error where a tensor is missing or of another type than it takes.
   virtual Result<void> add_outputs(const Ports& in, const PictureDims& dims, Ports& out) const = 0;
   virtual Result<void> write(const Inputs& in, const PictureTrip& trip, Outputs& out) = 0;
 
   /// Tensors whose rows belong to its own.
   virtual std::vector<std::string> companions() const { return {}; }
-  /// Of the sample written last; null: it has no rows.
+  /// Of the sample written last, for others to follow; null: nothing may follow them.
   virtual const RowFilter* rows() const { return nullptr; }
   /// From now on the rows that stay are those of another target, which is written before it. False:
-  /// it cannot do that.
+  /// it cannot do that, or follows others already.
   virtual bool follow_rows(std::string_view name, const RowFilter& rows) {
     static_cast<void>(name);
     static_cast<void>(rows);

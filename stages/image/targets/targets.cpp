@@ -19,10 +19,24 @@ Result<std::unique_ptr<Target>> make_target(const ListedEntry& entry) {
 
 /// Keypoints that lose rows with boxes follow these.
 void connect(const std::vector<std::unique_ptr<Target>>& targets) {
-  for (const auto& owner : targets)
+  for (const auto& owner : targets) {
+    if (owner->rows() == nullptr) continue;
     for (const std::string& name : owner->companions())
       for (const auto& other : targets)
         if (other != owner && other->follow_rows(name, *owner->rows())) owner->leave(name);
+  }
+}
+
+/// Targets are companions of boxes only.
+Result<void> check_companions(const Target& owner,
+                              const std::vector<std::unique_ptr<Target>>& targets) {
+  if (owner.rows() != nullptr) return {};
+  for (const std::string& name : owner.companions())
+    for (const auto& other : targets)
+      if (other.get() != &owner && other->name() == name)
+        return Error{concat("with: ", quote(name), " is a target itself, which may leave with ",
+                            "boxes only; leave it out of the `with` of ", quote(owner.name()))};
+  return {};
 }
 
 }  // namespace
@@ -62,9 +76,12 @@ std::vector<std::unique_ptr<Target>> make_targets(const Targets& targets) {
 
 Result<void> add_target_outputs(const Targets& targets, const Ports& in, const PictureDims& dims,
                                 Ports& out) {
-  for (const auto& target : make_targets(targets))
-    if (auto added = target->add_outputs(in, dims, out); !added)
-      return added.error().within("targets");
+  const auto made = make_targets(targets);
+  for (const auto& target : made) {
+    auto added = check_companions(*target, made);
+    if (added) added = target->add_outputs(in, dims, out);
+    if (!added) return added.error().within("targets");
+  }
   return {};
 }
 

@@ -143,6 +143,14 @@ TEST(AugmentTest, APictureThatIsTooSmallIsAnErrorOfItsSample) {
   EXPECT_FALSE(open_with("[{random_erasing: {value: [1, 2, 3]}}]", {8, 8, 1}));
 }
 
+TEST(AugmentTest, FiveCropsAreBoundedTogether) {
+  EXPECT_TRUE(open_with("[{five_crop: {size: [16384, 819]}}]", {16384, 1000, 1}));
+  const auto large = open_with("[{five_crop: {size: [16384, 820]}}]", {16384, 1000, 1});
+  ASSERT_FALSE(large);
+  EXPECT_THAT(large.error().message, HasSubstr("the five crops would have 67174400 pixels; all of "
+                                               "them have 67108864 at most"));
+}
+
 TEST(AugmentTest, APictureThatKeepsItsSizeIsRagged) {
   auto stage = open_with("[random_invert, random_invert]", {up_to(60), up_to(80), 1}).value();
   const auto call = stage->process({grey(5, 6)}).value();

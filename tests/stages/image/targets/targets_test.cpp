@@ -230,6 +230,49 @@ TEST(KeypointsTest, ThoseOfBoxesLeaveWithThem) {
               HasSubstr("keypoints that belong to boxes have a visibility"));
 }
 
+TEST(KeypointsTest, ThoseThatComeFromOutsideAreNotThere) {
+  auto stage = open_with("[{pad: {padding: [3]}}]", "[keypoints, {keypoints: {name: joints}}]",
+                         {{"keypoints", f32, {up_to(5), 2}}, {"joints", f32, {3, 3}}})
+                   .value();
+  const auto call =
+      stage
+          ->process({picture(), floats("keypoints", {4, 2}, {-2, 1, -0.5, 1, 6.5, 4.5, 6, 5.5}),
+                     floats("joints", {3, 3}, {-2, 1, 2, 7.5, 1, 1, 6.5, 1, 2})})
+          .value();
+  EXPECT_THAT(call["keypoints"].as<float>(), ElementsAre(2.5, 4, 9.5, 7.5));
+  EXPECT_THAT(call["joints"].as<float>(), ElementsAre(0, 0, 0, 0, 0, 0, 9.5, 4, 2));
+}
+
+TEST(KeypointsTest, NumbersThatAreNotFiniteAreErrorsOfTheirSample) {
+  auto stage = open_with("[]", "[{keypoints: {name: joints}}]", {{"joints", f32, {1, 3}}}).value();
+  const auto said = [&](const std::vector<float>& joint) {
+    const auto call = stage->process({picture(), floats("joints", {1, 3}, joint)});
+    return call ? "none" : call.error().message;
+  };
+  EXPECT_EQ(said({3, 3, 1}), "none");
+  EXPECT_EQ(said({NAN, NAN, 0}), "none");
+  EXPECT_THAT(said({3, 3, NAN}), HasSubstr("has a number that is not finite"));
+  EXPECT_THAT(said({NAN, 3, 1}), HasSubstr("has a number that is not finite"));
+}
+
+TEST(TargetsTest, ACompanionHasOneOwnerAndThatIsBoxes) {
+  const Ports ports = {{"a", f32, {up_to(5), 4}},
+                       {"b", f32, {up_to(5), 4}},
+                       {"points", f32, {up_to(5), 2}},
+                       {"kp", f32, {up_to(5), 3}}};
+  EXPECT_EQ(mistake("[]", "[{boxes: {name: a, with: [kp]}}, {keypoints: {name: kp}}]", ports),
+            "none");
+  EXPECT_THAT(mistake("[]",
+                      "[{boxes: {name: a, with: [kp]}}, {boxes: {name: b, with: [kp]}}, "
+                      "{keypoints: {name: kp}}]",
+                      ports),
+              HasSubstr("the tensor \"kp\" is written already: name it once"));
+  EXPECT_THAT(
+      mistake("[]", "[{keypoints: {name: points, with: [kp]}}, {keypoints: {name: kp}}]", ports),
+      HasSubstr("with: \"kp\" is a target itself, which may leave with boxes only; leave it out of "
+                "the `with` of \"points\""));
+}
+
 TEST(TargetsTest, DrawsAndPictureStayAsTheyWere) {
   const std::string operations =
       "[{random_resized_crop: {size: 5}}, random_horizontal_flip, {random_affine: {degrees: 90}}, "
