@@ -2,21 +2,17 @@
 
 // The models that torch_classifier trains: batches of images [B, C, H, W] to scores [B, classes].
 
-#include <torch/nn/module.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
 
 #include <memory>
 
+#include "stages/torch/classifier_model.h"
+#include "stages/torch/residual_network.h"
 #include "stages/torch/torch_classifier_contract.h"
 
 namespace brigade {
-
-class ClassifierModel : public torch::nn::Module {
- public:
-  virtual at::Tensor forward(const at::Tensor& images) = 0;
-};
 
 /// 5x5 convolution to 16 channels and 3x3 to 32, each followed by 2x2 max pooling, batch
 /// normalisation and ReLU; then linear layers to 128 and to the classes. A 28x28 image of one
@@ -74,14 +70,19 @@ class LinearModel : public ClassifierModel {
 /// `image`: [H, W, C].
 inline std::shared_ptr<ClassifierModel> make_model(const TorchClassifierParams& params,
                                                    const Shape& image) {
+  using Model = TorchClassifierParams::Model;
   constexpr std::int64_t kHidden = 256;
   switch (params.model) {
-    case TorchClassifierParams::Model::small_cnn:
+    case Model::small_cnn:
       return std::make_shared<SmallCnn>(image[0], image[1], image[2], params.classes);
-    case TorchClassifierParams::Model::linear:
+    case Model::linear:
       return std::make_shared<LinearModel>(image.elements(), 0, params.classes);
-    case TorchClassifierParams::Model::mlp:
+    case Model::mlp:
       return std::make_shared<LinearModel>(image.elements(), kHidden, params.classes);
+    case Model::resnet18:
+      return make_resnet18(image[2], params.classes);
+    case Model::resnet50:
+      return make_resnet50(image[2], params.classes);
   }
   return nullptr;
 }

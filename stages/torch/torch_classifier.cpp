@@ -3,7 +3,10 @@
 // in shared memory, copied to the device as they are (u8), and converted there.
 
 #include <sys/stat.h>
+#include <torch/nn/module.h>
+#include <torch/nn/utils/clip_grad.h>  // needs what is above it
 #include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 #include <torch/serialize.h>
 
@@ -18,8 +21,10 @@
 #include "base/owned_fd.h"
 #include "base/shared_path.h"
 #include "stages/torch/classifier_models.h"
+#include "stages/torch/tally.h"
 #include "stages/torch/torch_adapter.h"
 #include "stages/torch/torch_classifier_contract.h"
+#include "stages/torch/weights_file.h"
 
 namespace brigade {
 namespace {
@@ -30,57 +35,14 @@ constexpr std::string_view kTestPort = "test";
 constexpr std::string_view kTrainPort = "train";
 /// Steps whose losses may still be on the GPU; reading one waits for it.
 constexpr std::size_t kPendingStepsMax = 16;
+constexpr std::int64_t kIgnoredLabel = -100;  // which no label is
+constexpr std::int64_t kBestScores = 5;       // what accuracy_top5 looks at
 
 std::string three_decimals(double value) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(3) << value;
   return text.str();
 }
-
-/// Over the batches of one epoch of one source. Losses and hits stay on the device until read.
-class Tally {
- public:
-  struct Step {
-    at::Tensor loss;  // mean over its samples
-    at::Tensor hits;
-    std::int64_t samples = 0;
-  };
-
-  void add(Step step) { pending_.push_back(std::move(step)); }
-  std::size_t pending() const { return pending_.size(); }
-
-  /// Waits for the device; calls fn(loss) for each step that was pending.
-  template <class Fn>
-  Result<void> read(Fn fn) {
-    for (const Step& step : pending_) {
-      const double loss = step.loss.item<float>();
-      sums_.loss += loss * static_cast<double>(step.samples);
-      sums_.hits += static_cast<std::uint64_t>(step.hits.item<std::int64_t>());
-      sums_.samples += static_cast<std::uint64_t>(step.samples);
-      BRIGADE_TRY(fn(loss));
-    }
-    pending_.clear();
-    return {};
-  }
-
-  std::uint64_t samples() const { return sums_.samples; }
-  /// What the steps that were read add up to.
-  struct Sums {
-    double loss = 0;
-    std::uint64_t hits = 0;
-    std::uint64_t samples = 0;
-  };
-  Sums& sums() { return sums_; }
-
-  double loss() const { return samples() > 0 ? sums_.loss / static_cast<double>(samples()) : 0; }
-  double accuracy() const {
-    return samples() > 0 ? static_cast<double>(sums_.hits) / static_cast<double>(samples()) : 0;
-  }
-
- private:
-  std::vector<Step> pending_;
-  Sums sums_;
-};
 
 class TorchClassifier : public Stage {
  public:
@@ -111,7 +73,9 @@ class TorchClassifier : public Stage {
  private:
   Result<void> open_guarded(const OpenContext& context);
   Result<void> find_sources(const Ports& inputs);
+  Result<void> begin_with_weights();
   void make_optimizer();
+  double cosine_at(const SampleInfo& first) const;
   void set_learning_rate(const SampleInfo& first);
   Result<void> check_labels(const Inputs& in) const;
   at::Tensor images_of(const Inputs& in) const;
@@ -134,7 +98,8 @@ class TorchClassifier : public Stage {
             {"train_samples", &train_.sums().samples},
             {"train_hits", &train_.sums().hits},
             {"test_samples", &test_.sums().samples},
-            {"test_hits", &test_.sums().hits}};
+            {"test_hits", &test_.sums().hits},
+            {"test_near_hits", &test_.sums().near_hits}};
   }
   std::vector<std::pair<std::string, double*>> sums() {
     return {{"epoch_samples", &epoch_samples_},
@@ -173,6 +138,7 @@ Result<void> TorchClassifier::open_guarded(const OpenContext& context) {
   BRIGADE_TRY(prepare_torch(context.threads, context.seed));
   BRIGADE_ASSIGN(device_, choose_device(context.device, context.replica, context.replicas));
   model_ = make_model(params_, image_);
+  if (!params_.weights.path.empty() && context.saved.empty()) BRIGADE_TRY(begin_with_weights());
   model_->to(device_);
   make_optimizer();
   if (!context.saved.empty()) BRIGADE_TRY(restore(context.saved));
@@ -227,26 +193,50 @@ Result<void> TorchClassifier::find_sources(const Ports& inputs) {
   return {};
 }
 
+Result<void> TorchClassifier::begin_with_weights() {
+  const std::string& path = params_.weights.path;
+  const auto which = params_.new_head ? WeightsFor::all_but_the_last : WeightsFor::all_layers;
+  auto loaded = load_weights(*model_, path, which);
+  if (!loaded) return loaded.error().within("weights");
+  reporter_->log(concat("begins with ", *loaded, " tensors of ", path));
+  return {};
+}
+
 void TorchClassifier::make_optimizer() {
-  if (params_.optimizer == Params::Optimizer::adam) {
-    optimizer_ = std::make_unique<torch::optim::Adam>(
-        model_->parameters(),
-        torch::optim::AdamOptions(params_.lr).weight_decay(params_.weight_decay));
-  } else {
-    optimizer_ = std::make_unique<torch::optim::SGD>(model_->parameters(),
-                                                     torch::optim::SGDOptions(params_.lr)
-                                                         .momentum(params_.momentum)
-                                                         .weight_decay(params_.weight_decay));
+  const std::vector<at::Tensor> parameters = model_->parameters();
+  switch (params_.optimizer) {
+    case Params::Optimizer::sgd:
+      optimizer_ =
+          std::make_unique<torch::optim::SGD>(parameters, torch::optim::SGDOptions(params_.lr)
+                                                              .momentum(params_.momentum)
+                                                              .weight_decay(params_.weight_decay));
+      break;
+    case Params::Optimizer::adam:
+      optimizer_ = std::make_unique<torch::optim::Adam>(
+          parameters, torch::optim::AdamOptions(params_.lr).weight_decay(params_.weight_decay));
+      break;
+    case Params::Optimizer::adamw:
+      optimizer_ = std::make_unique<torch::optim::AdamW>(
+          parameters, torch::optim::AdamWOptions(params_.lr).weight_decay(params_.weight_decay));
+      break;
   }
 }
 
 /// The cosine begins with the second epoch, when the length of an epoch is known.
-void TorchClassifier::set_learning_rate(const SampleInfo& first) {
-  if (params_.schedule == Params::Schedule::constant || first.epoch == 0) return;
+double TorchClassifier::cosine_at(const SampleInfo& first) const {
+  if (params_.schedule == Params::Schedule::constant || first.epoch == 0) return 1;
   const double done = epoch_samples_ > 0 ? static_cast<double>(first.index) / epoch_samples_ : 0;
   const double share = (first.epoch - 1 + std::min(done, 1.0)) / (epochs_ - 1);
-  const double lr = params_.lr * 0.5 * (1 + std::cos(std::numbers::pi * std::min(share, 1.0)));
-  for (auto& group : optimizer_->param_groups()) group.options().set_lr(lr);
+  return 0.5 * (1 + std::cos(std::numbers::pi * std::min(share, 1.0)));
+}
+
+void TorchClassifier::set_learning_rate(const SampleInfo& first) {
+  const std::uint64_t step = steps_ + train_.pending() + 1;
+  const double risen = step < params_.warmup_steps
+                           ? static_cast<double>(step) / static_cast<double>(params_.warmup_steps)
+                           : 1;
+  for (auto& group : optimizer_->param_groups())
+    group.options().set_lr(params_.lr * cosine_at(first) * risen);
 }
 
 Result<void> TorchClassifier::check_labels(const Inputs& in) const {
@@ -276,8 +266,11 @@ Result<void> TorchClassifier::train(const Inputs& in) {
   model_->train();
   optimizer_->zero_grad();
   const at::Tensor scores = model_->forward(images);
-  const at::Tensor loss = at::cross_entropy_loss(scores, labels);
+  const at::Tensor loss = at::cross_entropy_loss(scores, labels, {}, at::Reduction::Mean,
+                                                 kIgnoredLabel, params_.label_smoothing);
   loss.backward();
+  if (params_.clip_norm > 0)
+    torch::nn::utils::clip_grad_norm_(model_->parameters(), params_.clip_norm);
   optimizer_->step();
   train_.add({loss.detach(), (scores.detach().argmax(1) == labels).sum(), in.samples()});
   const std::size_t pending_max = device_.is_cpu() ? 1 : kPendingStepsMax;
@@ -305,8 +298,11 @@ Result<void> TorchClassifier::evaluate(const Inputs& in) {
   model_->eval();
   const at::Tensor labels = torch_view(in["label"]).to(device_);
   const at::Tensor scores = model_->forward(images_of(in));
-  test_.add(
-      {at::cross_entropy_loss(scores, labels), (scores.argmax(1) == labels).sum(), in.samples()});
+  Tally::Step step{at::cross_entropy_loss(scores, labels), (scores.argmax(1) == labels).sum(),
+                   in.samples()};
+  if (params_.classes > kBestScores)
+    step.near_hits = (std::get<1>(scores.topk(kBestScores, 1)) == labels.unsqueeze(1)).sum();
+  test_.add(std::move(step));
   return {};
 }
 
@@ -326,6 +322,7 @@ Result<void> TorchClassifier::train_end(std::uint32_t epoch) {
 Result<void> TorchClassifier::test_end(std::uint32_t epoch) {
   BRIGADE_TRY(test_.read([](double) { return Result<void>(); }));
   reporter_->report("accuracy", test_.accuracy());
+  if (params_.classes > kBestScores) reporter_->report("accuracy_top5", test_.near_accuracy());
   reporter_->report("test_loss", test_.loss());
   reporter_->log(concat("epoch ", epoch + 1, ": accuracy ", three_decimals(test_.accuracy()),
                         ", loss ", three_decimals(train_.loss())));
@@ -366,7 +363,7 @@ Result<void> TorchClassifier::restore(std::string_view bytes) {
   optimizer_->load(optimizer);
   c10::IValue value;
   for (const auto& [name, count] : counts()) {
-    archive.read(name, value);
+    if (!archive.try_read(name, value)) continue;  // saved by a version that did not count it
     *count = static_cast<std::uint64_t>(value.toInt());
   }
   for (const auto& [name, sum] : sums()) {

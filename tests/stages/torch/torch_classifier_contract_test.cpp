@@ -27,6 +27,13 @@ TEST(TorchClassifierContractTest, AModelThatDoesNotFitTheImagesIsFoundByTheCheck
   EXPECT_EQ(check({{"model", "mlp"}}, 1, 1), "fits");
 }
 
+TEST(TorchClassifierContractTest, ParametersThatContradictEachOtherAreRefused) {
+  EXPECT_EQ(check({{"new_head", "true"}}, 28, 28),
+            "new_head: true is for training that begins with `weights: FILE`");
+  EXPECT_EQ(check({{"label_smoothing", "1"}}, 28, 28),
+            "with label_smoothing: 1 all classes are equally right; 0.1 is usual");
+}
+
 TEST(TorchClassifierContractTest, RaggedImagesAreRefused) {
   EXPECT_EQ(check({}, up_to(64), 28),
             "expected images of one size, found image u8[<=64, 28, 1]; resize them before");
@@ -48,7 +55,7 @@ TEST(TorchClassifierContractTest, ParametersThatMakeNoSenseAreRefused) {
   EXPECT_EQ(error("classes", "1"),
             "classes: expected a whole number from 2 to 1048576, found \"1\"");
   EXPECT_EQ(error("model", "resnet"),
-            "model: expected one of small_cnn, linear, mlp, found \"resnet\"");
+            "model: expected one of small_cnn, linear, mlp, resnet18, resnet50, found \"resnet\"");
 }
 
 }  // namespace

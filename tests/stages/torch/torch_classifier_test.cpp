@@ -8,74 +8,13 @@
 
 #include <brigade/harness.h>
 #include <brigade/module.h>
-#include "stages/torch/torch_classifier_contract.h"
+#include "tests/stages/torch/made_batches.h"
 #include "tests/support/idx_files.h"
-
-extern "C" const brigade::Module* brigade_module_v1();
 
 namespace brigade {
 namespace {
 
 using namespace testing_support;
-
-StageType classifier_type() {
-  const Module* module = brigade_module_v1();
-  StageType type;
-  type.contract = torch_classifier_contract().erased();
-  type.make_stage = [module] { return std::unique_ptr<Stage>(module->bodies[0].make_stage()); };
-  return type;
-}
-
-const TensorType kImage{"image", u8, {8, 9, 3}};
-const TensorType kLabel{"label", i64, {}};
-
-Ports one_source() { return {kImage, kLabel}; }
-
-Ports two_sources() {
-  return {{"train.image", u8, {8, 9, 3}},
-          {"train.label", i64, {}},
-          {"test.image", u8, {8, 9, 3}},
-          {"test.label", i64, {}}};
-}
-
-/// The contract knows the tensors of one source; the stage is opened with all of them.
-Result<std::unique_ptr<StageHarness>> open_classifier(ParamTexts params, Ports inputs,
-                                                      OpenContext context = {}) {
-  StageType type = classifier_type();
-  if (inputs.find("image") == nullptr)
-    type.contract.outputs = [](const void*, const Ports&, const FileMetadata&) { return Ports{}; };
-  return StageHarness::open(type, {std::move(params), std::move(inputs), std::move(context)});
-}
-
-/// Class 1 is bright on the left, class 0 on the right; some noise from the id.
-struct MadeBatch {
-  std::vector<HostTensor> tensors;
-  std::vector<SampleInfo> infos;
-};
-
-MadeBatch make_batch(std::int64_t slots, std::uint64_t first_id, std::uint32_t epoch = 0) {
-  std::vector<std::uint8_t> pixels;
-  std::vector<std::int64_t> labels;
-  MadeBatch batch;
-  for (std::int64_t slot = 0; slot < slots; ++slot) {
-    const std::uint64_t id = first_id + static_cast<std::uint64_t>(slot);
-    Philox random(1, 2, 3, id);
-    labels.push_back(static_cast<std::int64_t>(random.below(2)));
-    for (int at = 0; at < 8 * 9 * 3; ++at) {
-      const bool left = at / 3 % 9 < 4;
-      const auto noise = random.below(100);
-      pixels.push_back(static_cast<std::uint8_t>(noise + (left == (labels.back() == 1) ? 100 : 0)));
-    }
-    batch.infos.push_back({id, id, id, epoch});
-  }
-  batch.tensors = {host_tensor("image", Shape{slots, 8, 9, 3}, pixels),
-                   host_tensor("label", Shape{slots}, labels)};
-  return batch;
-}
-
-Result<HarnessCall> feed(StageHarness& stage, MadeBatch batch, std::string port = {}) {
-  return stage.process_batch(std::move(batch.tensors), std::move(batch.infos), std::move(port));
-}
 
 std::string contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -105,7 +44,8 @@ TEST_P(EveryModelTest, LearnsAndIsEvaluated) {
   ASSERT_TRUE(stage->close());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryModelTest, testing::Values("small_cnn", "linear", "mlp"),
+INSTANTIATE_TEST_SUITE_P(All, EveryModelTest,
+                         testing::Values("small_cnn", "linear", "mlp", "resnet18"),
                          [](const auto& model) { return std::string(model.param); });
 
 TEST(TorchClassifierTest, TestBatchesTeachNothing) {
@@ -298,10 +238,14 @@ std::map<std::string, double> go_on(StageHarness& stage) {
 }
 
 TEST(TorchClassifierTest, GoesOnFromWhatItHasSavedToTheBit) {
-  for (const char* optimizer : {"sgd", "adam"}) {
+  for (const char* optimizer : {"sgd", "adam", "adamw"}) {
     const TempFolder folder;
     const std::string losses = folder / "loss.csv";
-    const ParamTexts params{{"classes", "2"}, {"optimizer", optimizer}, {"loss_file", losses}};
+    const ParamTexts params{{"classes", "2"},
+                            {"optimizer", optimizer},
+                            {"loss_file", losses},
+                            {"warmup_steps", "5"},
+                            {"weight_decay", "0.01"}};
     OpenContext context;
     context.epochs = 3;
     std::string saved;
