@@ -300,7 +300,7 @@ Result<void> TorchClassifier::evaluate(const Inputs& in) {
   const at::Tensor scores = model_->forward(images_of(in));
   Tally::Step step{at::cross_entropy_loss(scores, labels), (scores.argmax(1) == labels).sum(),
                    in.samples()};
-  if (params_.classes > kBestScores)
+  if (params_.classes > kFewClasses)
     step.near_hits = (std::get<1>(scores.topk(kBestScores, 1)) == labels.unsqueeze(1)).sum();
   test_.add(std::move(step));
   return {};
@@ -322,7 +322,7 @@ Result<void> TorchClassifier::train_end(std::uint32_t epoch) {
 Result<void> TorchClassifier::test_end(std::uint32_t epoch) {
   BRIGADE_TRY(test_.read([](double) { return Result<void>(); }));
   reporter_->report("accuracy", test_.accuracy());
-  if (params_.classes > kBestScores) reporter_->report("accuracy_top5", test_.near_accuracy());
+  if (params_.classes > kFewClasses) reporter_->report("accuracy_top5", test_.near_accuracy());
   reporter_->report("test_loss", test_.loss());
   reporter_->log(concat("epoch ", epoch + 1, ": accuracy ", three_decimals(test_.accuracy()),
                         ", loss ", three_decimals(train_.loss())));

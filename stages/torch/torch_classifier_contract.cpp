@@ -84,8 +84,9 @@ Contract<Params> torch_classifier_contract() {
       .reports("loss", Combine::mean, "mean training loss of the epoch so far", true)
       .reports("train_accuracy", Combine::mean, "share of right answers while training")
       .reports("accuracy", Combine::mean, "share of right answers on the source `test`", true)
-      .reports("accuracy_top5", Combine::mean,
-               "share whose answer is among the five best scores on `test`, of more than 5 classes")
+      .reports(
+          "accuracy_top5", Combine::mean,
+          "share whose answer is among the five best scores on `test`, of more than 20 classes")
       .reports("test_loss", Combine::mean, "mean loss on the source `test`")
       .example(
           "consumer: torch_classifier\n"

@@ -269,6 +269,34 @@ TEST(TorchClassifierTest, GoesOnFromWhatItHasSavedToTheBit) {
   }
 }
 
+TEST(TorchClassifierTest, BeginsWithTheWeightsOfACheckpoint) {
+  const TempFolder folder;
+  const std::string path = folder / "model.pt";
+  const auto first = open_classifier({{"classes", "2"}}, two_sources()).value();
+  for (std::uint64_t step = 0; step < 30; ++step)
+    ASSERT_TRUE(feed(*first, make_batch(32, step * 32), "train"));
+  std::ofstream(path, std::ios::binary) << first->save().value();
+  const auto test_loss = [](ParamTexts params) {
+    OpenContext context;
+    context.seed = 5;  // another head than the one that `first` began with
+    const auto stage = open_classifier(std::move(params), two_sources(), context).value();
+    EXPECT_TRUE(feed(*stage, make_batch(50, 100000), "test"));
+    EXPECT_TRUE(stage->epoch_end(0, "test"));
+    return stage->reports.numbers.at("test_loss");
+  };
+  EXPECT_LT(test_loss({{"classes", "2"}, {"weights", path}}), 0.4);
+  EXPECT_GT(test_loss({{"classes", "2"}}), 0.4) << "the control";
+  EXPECT_GT(test_loss({{"classes", "2"}, {"weights", path}, {"new_head", "true"}}), 0.4);
+  const auto other = open_classifier({{"classes", "3"}, {"weights", path}}, two_sources());
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("last.weight is [2, 128] in the file, but [3, 128] in the "
+                                       "model; write `new_head: true`"),
+            std::string::npos)
+      << other.error().message;
+  EXPECT_TRUE(
+      open_classifier({{"classes", "3"}, {"weights", path}, {"new_head", "true"}}, two_sources()));
+}
+
 TEST(TorchClassifierTest, SavingLeavesTheReportedLossAsItIs) {
   for (const bool with_test : {false, true}) {
     const auto stage =
