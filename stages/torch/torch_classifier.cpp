@@ -36,7 +36,8 @@ constexpr std::string_view kTrainPort = "train";
 /// Steps whose losses may still be on the GPU; reading one waits for it.
 constexpr std::size_t kPendingStepsMax = 16;
 constexpr std::int64_t kIgnoredLabel = -100;  // which no label is
-constexpr std::int64_t kBestScores = 5;       // what accuracy_top5 looks at
+constexpr std::int64_t kBestScores = 5;       // what accuracy_top5 looks at ...
+constexpr std::int64_t kFewClasses = 20;      // ... of more classes than these
 
 std::string three_decimals(double value) {
   std::ostringstream text;
