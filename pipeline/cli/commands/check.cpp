@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <brigade/text.h>
 #include "base/log.h"
 #include "pipeline/cli/commands/commands.h"
@@ -18,10 +20,14 @@ read but headers. Exit codes: 0 nothing is wrong, 2 something is.)";
 
 void declare(Options& options, GraphFiles& graph) { options.graph(graph); }
 
-/// Only here: a program may read what is above a stage whose module it lacks.
-bool modules_are_there(const ValidGraph& graph) {
+/// Only here: a program may read what is above a stage whose module it lacks. Stages above a cache
+/// that is full already are not in the plan.
+bool modules_are_there(const ValidGraph& graph, const Plan& plan) {
   bool all = true;
   for (const ValidStage& stage : graph.stages) {
+    const bool is_planned = std::any_of(plan.stages.begin(), plan.stages.end(),
+                                        [&](const auto& s) { return s.name == stage.name; });
+    if (!is_planned) continue;
     std::vector<const StageType*> types = stage.type->links;
     if (types.empty()) types.push_back(stage.type);
     for (const StageType* type : types) {
@@ -39,7 +45,7 @@ int check(const GraphFiles& graph, const StageTypes& types, std::int64_t) {
   for (const std::string& warning : planned.plan->warnings) {
     log_warning(warning);
   }
-  if (!modules_are_there(*planned.loaded.graph)) return 2;
+  if (!modules_are_there(*planned.loaded.graph, *planned.plan)) return 2;
   const std::size_t stages = planned.plan->stages.size();
   print_line(concat(join(graph.files, " + "), ": ok: ", stages,
                     stages == 1 ? " stage, " : " stages, ", processes_text(*planned.plan)));

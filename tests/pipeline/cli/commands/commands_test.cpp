@@ -116,6 +116,27 @@ TEST(CheckCommand, RefusesAStageWhoseModuleIsNotInstalled) {
   EXPECT_EQ(captured_command({"plan", yaml}, types).code, 0) << "where it will run it may be";
 }
 
+TEST(CheckCommand, NeedsNoModuleOfAStageAboveAFullCache) {
+  const TemporaryFolder folder;
+  const StageTypes types = session_stage_types();
+  const std::string yaml = folder.write(
+      "g.yaml",
+      concat("stages:\n  numbers: {producer: synthetic, params: {count: 20, shape: [4]}}\n"
+             "  same: {transform: passthrough, from: numbers}\n"
+             "  kept: {transform: cache, from: same, params: {file: \"",
+             std::string(folder.path() / "kept.cache"),
+             "\"}}\n  end: {consumer: count, from: kept}\n"));
+  StageType elsewhere = *types.find("passthrough");
+  elsewhere.module = "elsewhere";
+  elsewhere.make_stage = nullptr;
+  const StageTypes without = StageTypes().add(elsewhere).append(types);
+  EXPECT_THAT(captured_command({"check", yaml}, without).err, HasSubstr("module \"elsewhere\""));
+  const Captured ran = captured_command({"run", yaml}, types);
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Captured checked = captured_command({"check", yaml}, without);
+  EXPECT_EQ(checked.code, 0) << checked.err;
+}
+
 struct PlanCommand : testing::Test {
   TemporaryFolder folder;
   StageTypes types = session_stage_types();
