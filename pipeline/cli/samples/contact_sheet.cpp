@@ -16,6 +16,7 @@ using Color = std::array<std::uint8_t, 3>;
 
 constexpr std::int64_t kGap = 4;  // pixels between cells, and around all of them
 constexpr std::int64_t kSideMax = 1 << 13;
+constexpr std::int64_t kFloatSideMin = 8;  // of floating-point numbers [H, W]
 constexpr std::int64_t kPicturesMax = 16;  // of one tensor
 constexpr std::uint8_t kPaper = 255;
 // In a u8 tensor that is taken for classes.
@@ -209,6 +210,10 @@ std::vector<SheetPicture> pictures_of(const TensorView& tensor) {
   if (shape.rank() < 2 || shape.rank() > 4) return {};
   const auto plane = plane_of(shape, std::min(shape.rank(), 3));
   if (!plane) return {};
+  // Boxes [n, 4] and points [n, 2] are none.
+  if (shape.rank() == 2 && is_floating(tensor.dtype()) &&
+      std::min(shape[0], shape[1]) < kFloatSideMin)
+    return {};
   const std::int64_t count = shape.rank() == 4 ? std::min(shape[0], kPicturesMax) : 1;
   const std::int64_t elements = plane->pixels() * plane->channels;
   std::vector<SheetPicture> all;

@@ -23,7 +23,7 @@ struct SheetPicture {
 /// more dimension in front of three, as many pictures. u8 is shown as it is, floating-point numbers
 /// from the least (black) to the largest (white) of a picture, and class numbers, each in a colour
 /// of its own: other integers and booleans, and u8 [H, W] of numbers up to 31, and 255. Empty: the
-/// tensor is no picture.
+/// tensor is no picture, as floating-point numbers [H, W] with a side below 8 are none.
 std::vector<SheetPicture> pictures_of(const TensorView& tensor);
 
 /// Corners (x, y, x, y) in pixels of the picture, one box after the other.

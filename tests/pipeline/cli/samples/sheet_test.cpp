@@ -47,12 +47,13 @@ TEST(SheetPictures, OfOneTensorMayBeSeveral) {
 
 TEST(SheetPictures, OfFloatsReachFromBlackToWhite) {
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-  const auto floats = pictures<float>({-1, 1, 0, kNone}, {2, 2});
+  const auto floats = pictures<float>({-1, 1, 0, kNone}, {2, 2, 1});
   ASSERT_EQ(floats.size(), 1u);
   EXPECT_EQ(floats[0].pixels, (Bytes{0, 0, 0, 255, 255, 255, 128, 128, 128, 0, 0, 0}));
-  const auto halves = pictures<Half>({to_half(-1), to_half(1), to_half(0), to_half(kNone)}, {2, 2});
+  const auto halves =
+      pictures<Half>({to_half(-1), to_half(1), to_half(0), to_half(kNone)}, {2, 2, 1});
   EXPECT_EQ(halves[0].pixels, floats[0].pixels);
-  const auto even = pictures<float>({2, 2, 2, 2}, {2, 2});
+  const auto even = pictures<float>({2, 2, 2, 2}, {2, 2, 1});
   EXPECT_EQ(even[0].pixels, Bytes(12, 0));
 }
 
@@ -73,6 +74,9 @@ TEST(SheetPictures, AreNoOtherTensors) {
   EXPECT_THAT((pictures<std::uint8_t>(Bytes(24), {24})), ElementsAre());
   EXPECT_THAT((pictures<std::uint8_t>(Bytes(24), {1, 24})), ElementsAre());
   EXPECT_THAT((pictures<std::uint8_t>(Bytes(40), {2, 4, 5})), ElementsAre());
+  EXPECT_TRUE((pictures<float>(std::vector<float>(40), {10, 4}).empty())) << "boxes";
+  EXPECT_TRUE((pictures<float>(std::vector<float>(20), {10, 2}).empty())) << "points";
+  EXPECT_EQ((pictures<float>(std::vector<float>(64), {8, 8}).size()), 1u);
 }
 
 TEST(Halves, BecomeTheFloatsTheyStandFor) {
