@@ -41,12 +41,13 @@ Result<SampleLimit> parse_limit(std::string_view text) {
     return limit;
   limit.samples = 0;
   const bool share = text.find_first_of(".%") != text.npos;
-  if (const auto found = parse_share(text); share && found) {
+  const auto found = parse_share(text);
+  if (share && found) {
     limit.share = *found;
     return limit;
   }
   return Error{concat("expected a number of samples of at least 1, or a share such as 10% or 0.1, ",
-                      "found ", quote(text))};
+                      "found ", quote(text), share ? ": " + found.error().message : "")};
 }
 
 std::string limit_text(const SampleLimit& limit) {

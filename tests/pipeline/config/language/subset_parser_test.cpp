@@ -25,6 +25,7 @@ class SubsetParser : public ReadsYaml {
 TEST_F(SubsetParser, ALimitIsSamplesOrAShare) {
   EXPECT_EQ(parse_limit("1000")->samples, 1000u);
   EXPECT_EQ(parse_limit("1")->samples, 1u);
+  EXPECT_THAT(parse_limit("1.0").error().message, HasSubstr("write 100% if that is meant"));
   for (const char* text : {"10%", "0.1", "10 %", "0.10"}) {
     EXPECT_EQ(parse_limit(text)->share, kWholeShare / 10) << text;
     EXPECT_EQ(limit_text(*parse_limit(text)), "10%");
