@@ -39,16 +39,16 @@ bool gives_neighbours(const StageKeys& keys) {
 }
 
 /// A source that is read by those keys, its random numbers drawn by the seed.
-struct Choice {
+struct ReadKeys {
   StageKeys keys;
   std::uint64_t seed;
 };
 
 /// Of `found` samples: without a split whose part is all of them, and a limit that takes all there
 /// are; a limit as the number it takes.
-Choice what_is_chosen(const PlanStage& source, std::uint64_t found) {
+ReadKeys what_is_chosen(const PlanStage& source, std::uint64_t found) {
   const Subset subset(source, source.seed, found);
-  Choice out{source, source.seed};
+  ReadKeys out{source, source.seed};
   if (subset.in_other_parts() == 0) out.keys.split = {}, out.keys.part.clear();
   if (!is_spread(source)) return out;
   out.keys.limit = {};
@@ -57,7 +57,7 @@ Choice what_is_chosen(const PlanStage& source, std::uint64_t found) {
 }
 
 /// `skip:` may differ: the choice is among the samples behind it.
-bool read_alike(const Choice& a, const Choice& b) {
+bool read_alike(const ReadKeys& a, const ReadKeys& b) {
   if (gives_neighbours(a.keys) && gives_neighbours(b.keys)) return true;
   if (a.keys.split != b.keys.split || a.keys.part != b.keys.part) return false;
   if (is_spread(a.keys) != is_spread(b.keys)) return false;
@@ -100,8 +100,10 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
     const std::uint64_t found_first = found[plan.stages.number_of(other)];
     const std::uint64_t found_this = found[plan.stages.number_of(source)];
     const bool known = found_first != 0 && found_this != 0;
-    const Choice of_first = known ? what_is_chosen(other, found_first) : Choice{other, other.seed};
-    const Choice of_this = known ? what_is_chosen(source, found_this) : Choice{source, source.seed};
+    const ReadKeys of_first =
+        known ? what_is_chosen(other, found_first) : ReadKeys{other, other.seed};
+    const ReadKeys of_this =
+        known ? what_is_chosen(source, found_this) : ReadKeys{source, source.seed};
     const bool neighbours = gives_neighbours(of_first.keys) && gives_neighbours(of_this.keys);
     const bool alike =
         read_alike({other, other.seed}, {source, source.seed}) || read_alike(of_first, of_this);
