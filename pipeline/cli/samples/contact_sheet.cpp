@@ -229,14 +229,21 @@ std::optional<SheetBoxes> boxes_of(const TensorView& tensor) {
 }
 
 void ContactSheet::add(const std::vector<SheetPicture>& pictures, const SheetBoxes& boxes) {
-  if (per_sample_ == 0) {
-    per_sample_ = static_cast<int>(pictures.size());
-    columns_ = std::max(1, columns_ / per_sample_) * per_sample_;
-  }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(per_sample_); ++i) {
-    if (i < pictures.size()) draw(pictures[i], i == 0 ? boxes : SheetBoxes{});
-    ++cells_;
-  }
+  if (cells_ == 0) columns_ = columns_for(pictures.size());
+  for (std::size_t i = 0; i < pictures.size(); ++i, ++cells_)
+    if (!pictures[i].pixels.empty()) draw(pictures[i], i == 0 ? boxes : SheetBoxes{});
+}
+
+int ContactSheet::columns_for(std::size_t pictures) const {
+  const int one = static_cast<int>(pictures);
+  return std::max(1, columns_ / one) * one;
+}
+
+std::uint64_t ContactSheet::bytes_for(std::uint64_t samples, std::size_t pictures) const {
+  const auto columns = static_cast<std::uint64_t>(columns_for(pictures));
+  const std::uint64_t rows = (samples * pictures + columns - 1) / columns;
+  const std::uint64_t pitch = static_cast<std::uint64_t>(side_ + kGap);
+  return (rows * pitch + kGap) * (columns * pitch + kGap) * 3;
 }
 
 std::string ContactSheet::next_place() const {

@@ -32,27 +32,27 @@ using SheetBoxes = std::vector<float>;
 /// Those of a tensor of floating-point numbers [N, 4]; nothing for others.
 std::optional<SheetBoxes> boxes_of(const TensorView& tensor);
 
-/// A grid of cells of `side` x `side` pixels, filled row by row, as many for each sample as the
-/// first has pictures.
+/// A grid of cells of `side` x `side` pixels, filled row by row.
 class ContactSheet {
  public:
   ContactSheet(int columns, int side) : columns_(columns), side_(side) {}
 
-  /// The pictures of one sample, at least one, in cells next to each other; `boxes` are drawn on
-  /// the first. What another sample has more than the first is left out.
+  /// The pictures of one sample, at least one and as many for each, in cells next to each other;
+  /// `boxes` are drawn on the first. The cell of one without pixels stays empty.
   void add(const std::vector<SheetPicture>& pictures, const SheetBoxes& boxes);
   /// Row and column of the next sample's first cell, from 1.
   std::string next_place() const;
-  std::size_t bytes() const { return pixels_.size(); }
+  /// Bytes of so many samples, each of so many pictures.
+  std::uint64_t bytes_for(std::uint64_t samples, std::size_t pictures) const;
   /// As a PNG file. At least one sample was added.
   std::string png() const;
 
  private:
+  int columns_for(std::size_t pictures) const;  ///< whole samples side by side
   void draw(const SheetPicture& picture, const SheetBoxes& boxes);
 
   int columns_;
   int side_;
-  int per_sample_ = 0;                ///< cells; 0: nothing was added
   std::size_t cells_ = 0;             ///< that are filled
   std::vector<std::uint8_t> pixels_;  ///< of all rows of cells that are begun
 };

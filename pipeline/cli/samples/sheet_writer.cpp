@@ -1,5 +1,7 @@
 #include "pipeline/cli/samples/sheet_writer.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <brigade/text.h>
@@ -14,7 +16,7 @@ constexpr std::size_t kBytesMax = 256 << 20;
 
 /// One sample, as it is drawn.
 struct Drawn {
-  std::vector<SheetPicture> pictures;
+  std::vector<std::pair<std::string, std::vector<SheetPicture>>> tensors;  ///< that are pictures
   SheetBoxes boxes;
   std::vector<std::string> values;  ///< of its scalars, with their names
 };
@@ -31,10 +33,9 @@ class SheetWriter : public Stage {
   Result<Next> process(const Inputs& in, Outputs&) override {
     if (drawn_ >= params_.count) return Next::emit;
     BRIGADE_ASSIGN(const Drawn sample, look_at(in));
+    if (shown_.empty()) BRIGADE_TRY(begin(sample));
     const std::string place = sheet_->next_place();
-    sheet_->add(sample.pictures, sample.boxes);
-    if (sheet_->bytes() > kBytesMax)
-      return Error{"the sheet would be larger than 256 MiB: draw fewer samples, or smaller ones"};
+    sheet_->add(cells_of(sample), sample.boxes);
     if (++drawn_ == params_.count) BRIGADE_TRY(write());
     reporter_->log(concat(place, ": sample ", in.info().number, " (epoch ", in.info().epoch,
                           ", id ", in.info().id, ")", sample.values.empty() ? "" : ": ",
@@ -48,6 +49,33 @@ class SheetWriter : public Stage {
   }
 
  private:
+  /// The first sample decides which tensors are drawn, and how many pictures of each.
+  Result<void> begin(const Drawn& first) {
+    std::size_t pictures = 0;
+    for (const auto& [name, all] : first.tensors) {
+      shown_.emplace_back(name, all.size());
+      pictures += all.size();
+    }
+    if (sheet_->bytes_for(params_.count, pictures) <= kBytesMax) return {};
+    return Error{concat("a sheet of ", params_.count, " x ", pictures, " pictures of ",
+                        params_.side,
+                        " pixels is larger than 256 MiB; a smaller -n or --size "
+                        "would do")};
+  }
+
+  std::vector<SheetPicture> cells_of(const Drawn& sample) const {
+    std::vector<SheetPicture> cells;
+    for (const auto& [name, count] : shown_) {
+      const auto there = std::find_if(sample.tensors.begin(), sample.tensors.end(),
+                                      [&](const auto& one) { return one.first == name; });
+      for (std::size_t i = 0; i < count; ++i) {
+        const bool has = there != sample.tensors.end() && i < there->second.size();
+        cells.push_back(has ? there->second[i] : SheetPicture{});
+      }
+    }
+    return cells;
+  }
+
   Result<Drawn> look_at(const Inputs& in) const {
     Drawn sample;
     std::vector<std::string> names;
@@ -56,19 +84,19 @@ class SheetWriter : public Stage {
       const std::string name(in.name(i));
       const TensorView tensor = in.at(i);
       names.push_back(concat(name, " ", dtype_name(tensor.dtype()), shape_text(tensor.shape())));
-      if (tensor.shape().rank() == 0) {
-        sample.values.push_back(concat(name, " ", scalar_text(tensor)));
-      } else if (name == params_.boxes) {
+      if (name == params_.boxes) {
         const auto boxes = boxes_of(tensor);
         if (!boxes) return Error{concat("expected boxes as f32[n, 4], found ", names.back())};
         sample.boxes = *boxes;
         with_boxes = true;
+      } else if (tensor.shape().rank() == 0) {
+        sample.values.push_back(concat(name, " ", scalar_text(tensor)));
       } else if (params_.tensor.empty() || name == params_.tensor) {
-        for (SheetPicture& picture : pictures_of(tensor))
-          sample.pictures.push_back(std::move(picture));
+        auto pictures = pictures_of(tensor);
+        if (!pictures.empty()) sample.tensors.emplace_back(name, std::move(pictures));
       }
     }
-    if (sample.pictures.empty())
+    if (sample.tensors.empty() && shown_.empty())
       return Error{
           concat(params_.tensor.empty() ? "no tensor" : "no tensor called " + params_.tensor,
                  " is a picture; there are ", join(names, ", "))};
@@ -83,6 +111,7 @@ class SheetWriter : public Stage {
   SheetWriterParams params_;
   Reporter* reporter_ = nullptr;
   std::optional<ContactSheet> sheet_;
+  std::vector<std::pair<std::string, std::size_t>> shown_;  ///< tensors, and pictures of each
   std::uint64_t drawn_ = 0;
 };
 

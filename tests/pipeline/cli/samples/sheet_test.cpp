@@ -105,9 +105,10 @@ TEST(ContactSheet, KeepsThePicturesOfASampleTogether) {
   ContactSheet sheet(5, 8);  // two samples of two pictures
   const SheetPicture picture{2, 2, Bytes(12, 0), false};
   sheet.add({picture, picture}, {});
-  sheet.add({picture}, {});  // its second cell stays empty
+  sheet.add({SheetPicture{}, picture}, {});  // its first cell stays empty
   EXPECT_EQ(sheet.next_place(), "row 2, column 1");
-  EXPECT_EQ(sheet.bytes(), 4u * 52u * 3u + 12u * 52u * 3u);
+  EXPECT_EQ(sheet.bytes_for(2, 2), (4u + 12u) * 52u * 3u);
+  EXPECT_EQ(sheet.bytes_for(3, 2), (4u + 24u) * 52u * 3u);
 }
 
 TEST(ContactSheet, ShrinksByAFilterButForClasses) {
@@ -168,6 +169,12 @@ TEST_F(SheetCommand, DrawsWhatThereIs) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("20 samples in "));
   EXPECT_TRUE(std::filesystem::exists(out));
+}
+
+TEST_F(SheetCommand, SaysBeforeItDrawsWhatIsTooLarge) {
+  EXPECT_THAT(run({"-n", "1000", "--size", "1024"}).err,
+              HasSubstr("a sheet of 1000 x 1 pictures of 1024 pixels is larger than 256 MiB"));
+  EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 TEST_F(SheetCommand, SaysWhatIsNoPicture) {
