@@ -65,10 +65,10 @@ class SheetWriter : public Stage {
 
   std::vector<SheetPicture> cells_of(const Drawn& sample) const {
     std::vector<SheetPicture> cells;
-    for (const auto& [name, count] : shown_) {
+    for (const auto& shown : shown_) {
       const auto there = std::find_if(sample.tensors.begin(), sample.tensors.end(),
-                                      [&](const auto& one) { return one.first == name; });
-      for (std::size_t i = 0; i < count; ++i) {
+                                      [&](const auto& one) { return one.first == shown.first; });
+      for (std::size_t i = 0; i < shown.second; ++i) {
         const bool has = there != sample.tensors.end() && i < there->second.size();
         cells.push_back(has ? there->second[i] : SheetPicture{});
       }
