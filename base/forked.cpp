@@ -24,7 +24,7 @@ struct Kept {
   std::shared_ptr<void> object;
   Kept* before;
 };
-std::atomic<Kept*> kept{nullptr};
+std::atomic<Kept*> last_kept{nullptr};
 
 }  // namespace
 
@@ -55,8 +55,8 @@ ReadOnlyInChildren::~ReadOnlyInChildren() {
 }
 
 void keep_for_ever(std::shared_ptr<void> object) {
-  auto* const one = new Kept{std::move(object), kept.load(std::memory_order_relaxed)};
-  while (!kept.compare_exchange_weak(one->before, one, std::memory_order_relaxed)) continue;
+  auto* const one = new Kept{std::move(object), last_kept.load(std::memory_order_relaxed)};
+  while (!last_kept.compare_exchange_weak(one->before, one, std::memory_order_relaxed)) continue;
 }
 
 }  // namespace brigade

@@ -19,7 +19,6 @@ void write_to_stderr(LogLevel level, std::string_view message) {
 
 // constinit: a line may be logged before and after the static objects of other files live.
 constinit std::atomic<LogSink> current_sink{&write_to_stderr};
-constinit std::atomic<LogLevel> current_level{LogLevel::info};
 
 }  // namespace
 
@@ -29,19 +28,12 @@ void set_log_sink(LogSink sink) {
   BRIGADE_CHECK(current_sink.compare_exchange_strong(first, sink), "set_log_sink called twice");
 }
 
-// relaxed: the level orders nothing; a line more or less at the moment of the change is no harm.
-void set_log_level(LogLevel level) { current_level.store(level, std::memory_order_relaxed); }
-
-bool log_enabled(LogLevel level) { return level >= current_level.load(std::memory_order_relaxed); }
-
 void log_line(LogLevel level, std::string_view message) {
   current_sink.load()(level, printable(message));
 }
 
 std::string_view log_prefix(LogLevel level) {
   switch (level) {
-    case LogLevel::debug:
-      return "brigade: debug: ";
     case LogLevel::warning:
       return "brigade: warning: ";
     case LogLevel::error:

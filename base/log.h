@@ -14,7 +14,7 @@
 
 namespace brigade {
 
-enum class LogLevel { debug, info, warning, error };
+enum class LogLevel { info, warning, error };
 
 /// Gets the message without prefix and line end. Called by several threads at once.
 using LogSink = void (*)(LogLevel level, std::string_view message);
@@ -22,11 +22,7 @@ using LogSink = void (*)(LogLevel level, std::string_view message);
 /// Replaces the sink; at most once in a process, before other threads log.
 BRIGADE_API void set_log_sink(LogSink sink);
 
-/// Lines below this level are dropped before they are built. At first: info.
-BRIGADE_API void set_log_level(LogLevel level);
-BRIGADE_API bool log_enabled(LogLevel level);
-
-/// Hands one message to the sink, whatever the level.
+/// Hands one message to the sink.
 BRIGADE_API void log_line(LogLevel level, std::string_view message);
 
 /// What stands before a message of this level: "brigade: ", "brigade: warning: ", ...
@@ -34,17 +30,9 @@ BRIGADE_API std::string_view log_prefix(LogLevel level);
 
 template <class... Parts>
 void log(LogLevel level, const Parts&... parts) {
-  if (log_enabled(level)) log_line(level, concat(parts...));
+  log_line(level, concat(parts...));
 }
 
-template <class... Parts>
-void log_debug(const Parts&... parts) {
-  log(LogLevel::debug, parts...);
-}
-template <class... Parts>
-void log_info(const Parts&... parts) {
-  log(LogLevel::info, parts...);
-}
 template <class... Parts>
 void log_warning(const Parts&... parts) {
   log(LogLevel::warning, parts...);

@@ -32,8 +32,8 @@ Result<Mapping> Mapping::of(std::span<const FilePart> parts, MapMode mode) {
   const int access = mode == MapMode::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
   std::byte* at = mapping.data();
   for (const FilePart& part : parts) {
-    if (mmap(at, part.bytes, access, MAP_SHARED | MAP_FIXED, part.fd,
-             static_cast<off_t>(part.offset)) == MAP_FAILED)
+    if (part.fd != kNobodys && mmap(at, part.bytes, access, MAP_SHARED | MAP_FIXED, part.fd,
+                                    static_cast<off_t>(part.offset)) == MAP_FAILED)
       return cannot_map(bytes);
     at += part.bytes;
   }

@@ -18,7 +18,11 @@ namespace brigade {
 
 enum class MapMode : std::uint8_t { read_only, read_write };
 
-/// Bytes of a file. `offset`, and `bytes` unless nothing follows, are multiples of a page.
+/// In place of a descriptor: a place that nobody may touch.
+inline constexpr int kNobodys = -2;
+
+/// Bytes of a file, or of kNobodys. `offset`, and `bytes` unless nothing follows, are multiples of
+/// a page.
 struct FilePart {
   int fd = -1;
   std::uint64_t offset = 0;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/file_text.h"
 #include "tests/support/idx_files.h"
 #include "tests/support/other_user.h"
 
@@ -16,11 +17,6 @@ namespace brigade {
 namespace {
 
 using testing_support::TempFolder;
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::size_t files_in(const TempFolder& folder) {
   const std::filesystem::directory_iterator files(folder.path());
@@ -31,10 +27,10 @@ TEST(AtomicFileTest, CreatesAndReplaces) {
   const TempFolder folder;
   const std::string path = folder / "model.pt";
   ASSERT_TRUE(write_file_atomically(path, "first"));
-  EXPECT_EQ(contents(path), "first");
+  EXPECT_EQ(file_text(path), "first");
   const std::string large(5 << 20, 'x');
   ASSERT_TRUE(write_file_atomically(path, large));
-  EXPECT_EQ(contents(path), large);
+  EXPECT_EQ(file_text(path), large);
   EXPECT_EQ(files_in(folder), 1u);
 }
 
@@ -45,7 +41,7 @@ TEST(AtomicFileTest, ARelativePathIsWrittenInTheWorkingDirectory) {
   EXPECT_TRUE(check_writable("model.pt"));
   EXPECT_TRUE(write_file_atomically("model.pt", "bytes"));
   std::filesystem::current_path(before);
-  EXPECT_EQ(contents(folder / "model.pt"), "bytes");
+  EXPECT_EQ(file_text(folder / "model.pt"), "bytes");
 }
 
 TEST(AtomicFileTest, AReaderOfTheOldFileKeepsIt) {
@@ -75,7 +71,7 @@ TEST(AtomicFileDeathTest, AFullDiskIsAnErrorAndLeavesTheOldFile) {
   EXPECT_EXIT(write_too_much(), testing::ExitedWithCode(0),
               "cannot write .*/model.pt \\(4.0 KiB\\): File too large; what was there before is "
               "intact");
-  EXPECT_EQ(contents(path), "old");
+  EXPECT_EQ(file_text(path), "old");
   EXPECT_EQ(files_in(folder), 1u);
 }
 
@@ -90,7 +86,7 @@ TEST(AtomicFileTest, IsNobodysUntilItIsPublished) {
   auto file = NewFile::create(folder / "model.pt").value();
   ASSERT_TRUE(file.write("bytes"));
   ASSERT_TRUE(file.publish());
-  EXPECT_EQ(contents(folder / "model.pt"), "bytes");
+  EXPECT_EQ(file_text(folder / "model.pt"), "bytes");
 }
 
 TEST(AtomicFileTest, WithoutNamelessFilesItHasARandomNameMeanwhile) {
@@ -100,7 +96,7 @@ TEST(AtomicFileTest, WithoutNamelessFilesItHasARandomNameMeanwhile) {
     EXPECT_EQ(files_in(folder), bytes == std::string("first") ? 1u : 2u);
     ASSERT_TRUE(file.write(bytes));
     ASSERT_TRUE(file.publish());
-    EXPECT_EQ(contents(folder / "model.pt"), bytes);
+    EXPECT_EQ(file_text(folder / "model.pt"), bytes);
     EXPECT_EQ(files_in(folder), 1u);
   }
   NewFile::create_with_random_name(folder / "model.pt").value();
@@ -144,8 +140,8 @@ TEST(AtomicFileTest, WhatIsPlantedIsReplacedNeverWrittenInto) {
       EXPECT_TRUE(S_ISREG(made.st_mode));
       EXPECT_EQ(made.st_uid, geteuid());
       EXPECT_EQ(made.st_mode & 022u, 0u);
-      EXPECT_EQ(contents(path), "bytes");
-      EXPECT_EQ(contents(precious), "precious");
+      EXPECT_EQ(file_text(path), "bytes");
+      EXPECT_EQ(file_text(precious), "precious");
       std::filesystem::remove(path + ".tmp");
       std::filesystem::remove(path);
     }

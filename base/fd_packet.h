@@ -1,0 +1,36 @@
+#pragma once
+
+// Descriptors from one process to another, while both run: packets of a local socket, each a text
+// and at most one descriptor. What is inherited needs none of this. Any thread, one at a time for
+// each end.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <brigade/export.h>
+#include <brigade/result.h>
+#include "base/owned_fd.h"
+
+namespace brigade {
+
+inline constexpr std::size_t kFdPacketBytesMax = 4096;  ///< of the text; what is longer is cut
+
+struct FdPacket {
+  std::string text;
+  OwnedFd fd;  ///< close-on-exec; -1: none came
+};
+
+struct FdSockets {
+  OwnedFd one;
+  OwnedFd other;
+};
+
+/// Both ends are close-on-exec.
+BRIGADE_API Result<FdSockets> open_fd_sockets();
+/// Waits for room. `fd`: stays open here; -1: none.
+BRIGADE_API Result<void> send_fd(int socket, std::string_view text, int fd = -1);
+/// Waits for a packet; nothing: nobody has the other end any more.
+BRIGADE_API Result<std::optional<FdPacket>> receive_fd(int socket);
+
+}  // namespace brigade

@@ -1,0 +1,91 @@
+#include "device/completions.h"
+
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "base/thread.h"
+
+namespace brigade {
+namespace {
+
+/// Between two looks at events that have not passed: a small share of what a batch takes to copy.
+constexpr std::chrono::microseconds kLookEvery{50};
+
+}  // namespace
+
+Result<std::unique_ptr<Completions>> Completions::create(std::shared_ptr<Device> device) {
+  std::unique_ptr<Completions> self(new Completions(std::move(device)));
+  BRIGADE_ASSIGN(self->thread_, start_thread([raw = self.get()] { raw->run(); }));
+  return self;
+}
+
+Completions::~Completions() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  told_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<OwnedEvent> Completions::take_event() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_events_.empty()) {
+      OwnedEvent event = std::move(free_events_.back());
+      free_events_.pop_back();
+      return event;
+    }
+  }
+  return own<OwnedEvent>(device_, device_->create_event());
+}
+
+Result<void> Completions::after(DeviceStream stream, std::shared_ptr<const void> kept) {
+  BRIGADE_ASSIGN(OwnedEvent event, take_event());
+  BRIGADE_TRY(device_->record(event.get(), stream));
+  {
+    const std::lock_guard lock(mutex_);
+    new_.push_back({std::move(event), std::move(kept)});
+  }
+  told_.notify_one();
+  return {};
+}
+
+Result<void> Completions::check() const {
+  const std::lock_guard lock(mutex_);
+  if (error_) return *error_;
+  return {};
+}
+
+void Completions::run() {
+  std::vector<Kept> pending;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto told = [this] { return ends_ || !new_.empty(); };
+      if (!pending.empty())
+        told_.wait_for(lock, kLookEvery);
+      else
+        while (!told_.wait_for(lock, std::chrono::minutes(1), told)) {
+        }
+      if (ends_ && pending.empty() && new_.empty()) return;
+      std::move(new_.begin(), new_.end(), std::back_inserter(pending));
+      new_.clear();
+    }
+    for (auto kept = pending.begin(); kept != pending.end();) {
+      const Result<bool> passed = device_->passed(kept->event.get());
+      if (passed && !*passed) {
+        ++kept;
+        continue;
+      }
+      kept->object.reset();
+      const std::lock_guard lock(mutex_);
+      if (!passed && !error_) error_ = passed.error();
+      free_events_.push_back(std::move(kept->event));
+      kept = pending.erase(kept);
+    }
+  }
+}
+
+}  // namespace brigade

@@ -1,0 +1,54 @@
+#pragma once
+
+// Memory of this process that was there before, pinned so that a device reads it by itself: the
+// rings that a stage reads. Pinning takes the driver's locks, of all processes, for as long as it
+// lasts: so once, before training. It is done in pieces of at most 1 GiB, since some kernels
+// (6.11 to 6.13) refuse more than 2 GiB at once, and drivers from 512 GiB on. Read only, where the
+// driver can; else as memory to be written, which it must then be. Its pages are populated first,
+// so that memory which has run out is an error.
+//
+// Legal call order: pin copy*. Copies by one thread for each stream.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <brigade/export.h>
+#include <brigade/stage.h>
+#include "device/device.h"
+
+namespace brigade {
+
+inline constexpr std::uint64_t kPinnedChunkBytesMax = 1ull << 30;
+
+class BRIGADE_API PinnedRegions {
+ public:
+  /// All of them, or none and the error. `chunk_bytes`: whole pages.
+  static Result<PinnedRegions> pin(const std::shared_ptr<Device>& device,
+                                   std::span<const InputMemory> memory,
+                                   std::uint64_t chunk_bytes = kPinnedChunkBytesMax);
+
+  /// Of one region.
+  bool contain(const std::byte* from, std::uint64_t bytes) const;
+  /// Told piece by piece: no copy may lie in two that were pinned apart.
+  Result<void> copy(DeviceAddress to, const std::byte* from, std::uint64_t bytes,
+                    DeviceStream stream) const;
+
+  std::uint64_t bytes() const;
+  std::size_t chunks() const { return chunks_.size(); }
+  std::int64_t took_ns() const { return took_ns_; }
+
+ private:
+  struct Region {
+    const std::byte* data;
+    std::uint64_t bytes;
+  };
+
+  std::shared_ptr<Device> device_;
+  std::vector<Region> regions_;
+  std::uint64_t chunk_bytes_ = kPinnedChunkBytesMax;
+  std::vector<RegisteredMemory> chunks_;
+  std::int64_t took_ns_ = 0;
+};
+
+}  // namespace brigade

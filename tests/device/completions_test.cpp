@@ -1,0 +1,77 @@
+#include "device/completions.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "device/host_device.h"
+#include "tests/support/message_of.h"
+
+namespace brigade {
+namespace {
+
+class CompletionsTest : public testing::Test {
+ protected:
+  /// The stream does not go on before `go_`.
+  void hold_back(const OwnedStream& stream) {
+    ASSERT_TRUE(device_
+                    ->compute(
+                        [this] {
+                          while (!go_) std::this_thread::yield();
+                        },
+                        stream.get())
+                    .ok());
+  }
+  /// Counts what has gone.
+  std::shared_ptr<const void> kept() {
+    return std::shared_ptr<const void>(this, [this](const void*) { ++gone_; });
+  }
+  OwnedStream stream() { return own<OwnedStream>(device_, device_->create_stream()).value(); }
+
+  std::atomic<bool> go_{false};
+  std::atomic<int> gone_{0};
+  std::shared_ptr<HostDevice> device_ = HostDevice::create();
+};
+
+TEST_F(CompletionsTest, LetGoWhenTheEventHasPassedWhateverAnotherStreamDoes) {
+  const OwnedStream slow = stream();
+  const OwnedStream fast = stream();
+  hold_back(slow);
+  auto completions = Completions::create(device_).value();
+  ASSERT_TRUE(completions->after(slow.get(), kept()).ok());
+  EXPECT_EQ(gone_, 0);
+  ASSERT_TRUE(completions->after(fast.get(), kept()).ok());
+  while (gone_ < 1) std::this_thread::yield();
+  go_ = true;
+  while (gone_ < 2) std::this_thread::yield();
+  EXPECT_TRUE(completions->check().ok());
+}
+
+TEST_F(CompletionsTest, TheirEndWaitsForAll) {
+  const OwnedStream slow = stream();
+  hold_back(slow);
+  auto completions = Completions::create(device_).value();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(completions->after(slow.get(), kept()).ok());
+  std::thread later([this] { go_ = true; });
+  completions.reset();
+  EXPECT_EQ(gone_, 3);
+  later.join();
+}
+
+TEST_F(CompletionsTest, OfALostDeviceGoAndSayWhy) {
+  const OwnedStream slow = stream();
+  hold_back(slow);
+  auto completions = Completions::create(device_).value();
+  ASSERT_TRUE(completions->after(slow.get(), kept()).ok());
+  device_->lose("it fell off the bus");
+  while (completions->check().ok()) std::this_thread::yield();
+  EXPECT_EQ(message_of(completions->check()), "device host is lost: it fell off the bus");
+  EXPECT_EQ(gone_, 1);
+  EXPECT_FALSE(completions->after(slow.get(), kept()).ok());
+  EXPECT_EQ(gone_, 2);
+  go_ = true;
+}
+
+}  // namespace
+}  // namespace brigade
