@@ -1,0 +1,14 @@
+#pragma once
+
+// The ways to a device's memory and back: tensors that one process uploads and another, which
+// computes on the same device, reads there (`memory: device`). Elsewhere both only copy, so that a
+// graph runs alike where there is no device.
+
+#include <brigade/stage_types.h>
+
+namespace brigade {
+
+void add_to_device(StageTypes& types);    ///< transform that uploads a tensor
+void add_from_device(StageTypes& types);  ///< transform that brings it back
+
+}  // namespace brigade

@@ -1,0 +1,104 @@
+// What only a GPU can show; without one each test says so. Part of `gpu_check`.
+
+#include <brigade/cuda.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "device/cuda_driver.h"
+#include "device/open_device.h"
+#include "tests/stages/cuda/made_pictures.h"
+
+namespace brigade::cuda {
+namespace {
+
+/// The first GPU, whose context is this thread's while it lives.
+class OnGpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto driver = CudaDriver::open();
+    if (!driver) GTEST_SKIP() << "no GPU: " << driver.error().message;
+    if ((*driver)->devices() == 0) GTEST_SKIP() << "no GPU: NVIDIA's driver has none";
+    driver_ = *driver;
+    device_ = open_device("cuda:0").value();
+    void* context = nullptr;
+    ASSERT_EQ(driver_->calls().retain_context(&context, 0), cuda_status::kSuccess);
+    ASSERT_EQ(driver_->calls().push_context(context), cuda_status::kSuccess);
+  }
+  void TearDown() override {
+    if (!driver_) return;
+    void* context = nullptr;
+    driver_->calls().pop_context(&context);
+    driver_->calls().release_context(0);
+  }
+
+  std::shared_ptr<const CudaDriver> driver_;
+  std::shared_ptr<Device> device_;
+};
+
+template <class Owned, class Made>
+Owned owned(const std::shared_ptr<Device>& device, Made made) {
+  auto result = own<Owned>(device, made);
+  EXPECT_TRUE(result) << (result ? "" : result.error().message);
+  return std::move(*result);
+}
+
+TEST_F(OnGpuTest, KernelsGiveTheBitsOfTheCpu) {
+  if (!has_kernels()) GTEST_SKIP() << "nvcc was not there when this was built";
+  const std::int64_t pictures = 300;
+  for (const DType dtype : {f32, f16, bf16}) {
+    for (const int orders : {0, 1, 2, 3}) {
+      Normalization to = pictures_of(61, 75);
+      to.planes = orders % 2 == 1;
+      to.channels_last = orders / 2 == 1;
+      to.dtype = dtype;
+      to.pad = 4;
+      to.cut_height = 56;
+      to.cut_width = 64;
+      std::vector<Cut> cuts;
+      for (std::uint64_t id = 0; id < pictures; ++id)
+        cuts.push_back(random_cut(to, 0.5, Philox(1, 2, 3, id)));
+      const auto levels = made_levels(pictures * 61 * 75 * 3, 5);
+      std::vector<std::byte> by_cpu(pictures * 56 * 64 * 3 * dtype_bytes(dtype));
+      ASSERT_TRUE(normalize(to, cuts, levels.data(), by_cpu.data()).ok());
+
+      const auto in = owned<DeviceMemory>(device_, device_->allocate(levels.size()));
+      const auto out = owned<DeviceMemory>(device_, device_->allocate(by_cpu.size()));
+      const auto stream = owned<OwnedStream>(device_, device_->create_stream());
+      const auto event = owned<OwnedEvent>(device_, device_->create_event());
+      const auto* bytes = reinterpret_cast<const std::byte*>(levels.data());
+      ASSERT_TRUE(device_->copy_to_device(in.get(), bytes, levels.size(), stream.get()).ok());
+      const auto done = normalize_on_gpu(to, cuts, reinterpret_cast<const std::uint8_t*>(in.get()),
+                                         reinterpret_cast<void*>(out.get()), stream.get());
+      ASSERT_TRUE(done.ok()) << done.error().message;
+      std::vector<std::byte> by_gpu(by_cpu.size());
+      ASSERT_TRUE(
+          device_->copy_to_host(by_gpu.data(), out.get(), by_gpu.size(), stream.get()).ok());
+      ASSERT_TRUE(device_->record(event.get(), stream.get()).ok());
+      ASSERT_TRUE(device_->wait(event.get()).ok());
+      EXPECT_TRUE(by_cpu == by_gpu) << dtype_name(dtype) << ' ' << orders;
+    }
+  }
+}
+
+TEST_F(OnGpuTest, RegisteredMemoryIsCopiedThereAndBack) {
+  const std::size_t bytes = 64 << 20;
+  std::vector<std::byte> memory(bytes + 4096);
+  auto* const page = reinterpret_cast<std::byte*>(
+      (reinterpret_cast<std::uintptr_t>(memory.data()) + 4095) / 4096 * 4096);
+  std::memset(page, 7, bytes);
+  const auto registered =
+      owned<RegisteredMemory>(device_, device_->register_host(page, bytes, HostAccess::read_write));
+  const auto there = owned<DeviceMemory>(device_, device_->allocate(bytes));
+  const auto stream = owned<OwnedStream>(device_, device_->create_stream());
+  const auto event = owned<OwnedEvent>(device_, device_->create_event());
+  std::vector<std::byte> back(bytes);
+  ASSERT_TRUE(device_->copy_to_device(there.get(), page, bytes, stream.get()).ok());
+  ASSERT_TRUE(device_->copy_to_host(back.data(), there.get(), bytes, stream.get()).ok());
+  ASSERT_TRUE(device_->record(event.get(), stream.get()).ok());
+  ASSERT_TRUE(device_->wait(event.get()).ok());
+  EXPECT_EQ(std::memcmp(back.data(), page, bytes), 0);
+}
+
+}  // namespace
+}  // namespace brigade::cuda
