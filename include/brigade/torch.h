@@ -25,6 +25,7 @@
 
 #include <brigade/check.h>
 #include <brigade/output.h>
+#include <brigade/shared.h>
 #include <brigade/tensor.h>
 
 namespace brigade {
@@ -77,6 +78,54 @@ inline at::Tensor to_torch(const Batch& batch, const TensorView& tensor) {
 /// [size(), ...]
 inline at::Tensor to_torch(const Batch& batch, std::string_view name) {
   return to_torch(batch, batch[name]);
+}
+
+/// A tensor of `shared:` as LibTorch's, which co-owns the memory. Stores go to all who map it.
+inline at::Tensor to_torch(const SharedTensor& tensor) {
+  BRIGADE_CHECK(tensor.writable(), tensor.name(), "own_part: a program reads view()");
+  const at::IntArrayRef sizes(tensor.shape().begin(), tensor.shape().end());
+  return at::from_blob(
+      tensor.data(), sizes, [held = tensor](void*) mutable { /* until here */ },
+      at::TensorOptions(scalar_type(tensor.dtype())));
+}
+
+/// Lays the parameters and then the buffers of a module into a shared tensor of one dimension, one
+/// after another: from here on they are that memory, which all processes that did the same train.
+/// Where this process initialises it (SharedTensor::fill(), or a program before it says so), the
+/// module's values are copied in; elsewhere the module takes what is there. Before an optimizer is
+/// made of them. An error says how many elements the module needs, and of which dtype.
+template <class Module>
+Result<void> share_parameters(Module& module, const SharedTensor& shared, bool fill) {
+  std::vector<at::Tensor> all = module.parameters();
+  const std::vector<at::Tensor> buffers = module.buffers();
+  all.insert(all.end(), buffers.begin(), buffers.end());
+  std::int64_t elements = 0;
+  bool one_type = true;
+  for (const at::Tensor& tensor : all) {
+    elements += tensor.numel();
+    one_type = one_type && tensor.scalar_type() == scalar_type(shared.dtype());
+  }
+  if (elements != shared.elements() || !one_type)
+    return Error{"shared tensor \"" + shared.name() + "\" has " +
+                 std::to_string(shared.elements()) + " elements of " +
+                 std::string(dtype_name(shared.dtype())) + ", and the module " +
+                 std::to_string(elements) + " of " +
+                 (all.empty() ? "none" : std::string(c10::toString(all[0].scalar_type()))) +
+                 (one_type ? "" : ", or of several types") + ": give it `shape: [" +
+                 std::to_string(elements) + "]` and that dtype"};
+  const at::Tensor flat = to_torch(shared).reshape({-1});
+  std::int64_t at = 0;
+  for (at::Tensor& tensor : all) {
+    const at::Tensor place = flat.narrow(0, at, tensor.numel()).view(tensor.sizes());
+    if (fill) place.copy_(tensor.detach());
+    tensor.set_data(place);
+    at += tensor.numel();
+  }
+  return {};
+}
+template <class Module>
+Result<void> share_parameters(Module& module, const SharedTensor& shared) {
+  return share_parameters(module, shared, shared.fill());
 }
 
 /// What code that was written for LibTorch's DataLoader iterates over; only the line that makes the

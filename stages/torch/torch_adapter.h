@@ -7,10 +7,12 @@
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <malloc.h>
 #include <torch/cuda.h>
 #include <torch/utils.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <charconv>
@@ -25,20 +27,30 @@
 #include <brigade/stage.h>
 #include <brigade/text.h>
 #include <brigade/torch.h>
+#include "device/open_device.h"
 
 namespace brigade {
+
+/// The line of an exception that says what is wrong: the first, or, of a script, the last behind
+/// the traceback.
+inline std::string line_of_exception(std::string_view text) {
+  const std::vector<std::string_view> lines = split(text, '\n');
+  const bool script = lines[0].find("in the TorchScript interpreter") != std::string_view::npos;
+  for (auto line = lines.rbegin(); script && line != lines.rend(); ++line)
+    if (!line->empty()) return std::string(*line);
+  return std::string(lines[0]);
+}
 
 /// Calls fn() -> Result<T>; an exception becomes its error, on one line and without LibTorch's
 /// stack trace.
 template <class Fn>
 auto torch_guarded(Fn fn) -> decltype(fn()) {
-  const auto first_line = [](std::string_view text) { return std::string(split(text, '\n')[0]); };
   try {
     return fn();
   } catch (const c10::Error& error) {
-    return Error{concat("LibTorch: ", first_line(error.what_without_backtrace()))};
+    return Error{concat("LibTorch: ", line_of_exception(error.what_without_backtrace()))};
   } catch (const std::exception& error) {
-    return Error{concat("LibTorch: ", first_line(error.what()))};
+    return Error{concat("LibTorch: ", line_of_exception(error.what()))};
   }
 }
 
@@ -84,19 +96,54 @@ inline Result<void> prepare_torch(int threads, std::uint64_t seed) {
   return {};
 }
 
-/// `auto`: a GPU when there is one. Several replicas and processes of one machine take turns.
+/// Heavy operations of this thread run in `dtype` on such a device, until end_autocast().
+inline void set_autocast(at::DeviceType device, at::ScalarType dtype) {
+#if TORCH_VERSION_MAJOR >= 2
+  at::autocast::set_autocast_dtype(device, dtype);
+  at::autocast::set_autocast_enabled(device, true);
+#else
+  if (device == at::kCUDA) {
+    at::autocast::set_autocast_gpu_dtype(dtype);
+    at::autocast::set_enabled(true);
+  } else {
+    at::autocast::set_autocast_cpu_dtype(dtype);
+    at::autocast::set_cpu_enabled(true);
+  }
+#endif
+}
+
+/// Weights that were kept in 16 bits are forgotten: the next step has others.
+inline void end_autocast(at::DeviceType device) {
+#if TORCH_VERSION_MAJOR >= 2
+  at::autocast::set_autocast_enabled(device, false);
+#else
+  if (device == at::kCUDA)
+    at::autocast::set_enabled(false);
+  else
+    at::autocast::set_cpu_enabled(false);
+#endif
+  at::autocast::clear_cache();
+}
+
+/// `auto`: a GPU when there is one; `host`: the CPU. Several replicas and processes of one machine
+/// take turns.
 inline Result<at::Device> choose_device(const std::string& wanted, int replica, int replicas) {
   const auto gpus = static_cast<int>(torch::cuda::is_available() ? torch::cuda::device_count() : 0);
-  if (wanted == "cpu" || (wanted == "auto" && gpus == 0)) return at::Device(at::kCPU);
+  if (wanted == "cpu" || wanted == "host" || (wanted == "auto" && gpus == 0))
+    return at::Device(at::kCPU);
   const bool any = wanted == "auto" || wanted == "cuda";
   if (!any && !wanted.starts_with("cuda:"))
     return Error{concat("device ", wanted, ": LibTorch here knows auto, cpu, cuda and cuda:N")};
-  if (gpus == 0)
+  if (gpus == 0) {
+    const auto& cuda = at::detail::getCUDAHooks();
+    constexpr int kMajor = 1000;             // a driver runs all CUDA of its major version
+    const bool has_cuda = cuda.hasCUDART();  // hasCUDA(): and has a GPU
     return Error{concat("device ", wanted, ": ",
-                        at::detail::getCUDAHooks().hasCUDART()  // hasCUDA(): and has a GPU
-                            ? "no GPU is visible (see nvidia-smi and CUDA_VISIBLE_DEVICES)"
+                        has_cuda
+                            ? why_no_gpu(static_cast<int>(cuda.versionCUDART()) / kMajor * kMajor)
                             : "this LibTorch was built without CUDA",
                         "; device: auto takes the CPU instead")};
+  }
   if (any) {
     const std::string_view rank = std::getenv("LOCAL_RANK") ? std::getenv("LOCAL_RANK") : "";
     int local_rank = 0;  // what is no number counts as rank 0

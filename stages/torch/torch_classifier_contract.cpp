@@ -10,34 +10,76 @@ using Params = TorchClassifierParams;
 constexpr double kClassesMax = 1 << 20;
 constexpr double kStepsMax = 1ll << 40;
 constexpr double kNormMax = 1e6;
+constexpr double kPixelsMax = 1 << 16;
+constexpr double kScaleMax = 1e6;  // of mean and std
 
-Result<Ports> check_inputs(const Params& params, const Ports& in) {
+/// Whether a file may be an archive: LibTorch alone reads more of it.
+Result<void> check_script(const FileMetadata& files) {
+  const FileHeader* const file = files.find("torchscript");
+  if (file == nullptr || file->header.starts_with("PK")) return {};
+  return Error{
+      "torchscript: that is no TorchScript; expected what Python's "
+      "torch.jit.save(torch.jit.script(model), FILE) has written"};
+}
+
+Result<void> check_channels(std::string_view name, const std::vector<double>& numbers,
+                            std::int64_t channels) {
+  if (numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == channels) return {};
+  return Error{concat(name, " has ", numbers.size(), " numbers, the picture has ", channels,
+                      " channels; one number stands for all")};
+}
+
+/// Only bytes are cut, mirrored and normalised here.
+Result<void> check_pictures(const Params& params, const TensorType& image,
+                            const PictureSizes& sizes) {
+  if (image.dtype == u8) {
+    BRIGADE_TRY(check_channels("mean", params.mean, sizes.channels));
+    BRIGADE_TRY(check_channels("std", params.std, sizes.channels));
+    return cuda::check(normalization_of(params, sizes));
+  }
+  const Params as_they_are;
+  if (params.pad > 0 || params.crop > 0 || params.flip > 0 || params.mean != as_they_are.mean ||
+      params.std != as_they_are.std)
+    return Error{concat("pad, crop, flip, mean and std are for u8 images, found ", image.text(),
+                        "; leave them to the stage before")};
+  return {};
+}
+
+Result<Ports> check_inputs(const Params& params, const Ports& in, const FileMetadata& files) {
   const TensorType& image = *in.find("image");
   if (image.ragged())
     return Error{
         concat("expected images of one size, found ", image.text(), "; resize them before")};
-  const Shape shape = image.bounds();
-  if (params.model == Params::Model::small_cnn &&
-      (shape[0] < kSmallCnnSideMin || shape[1] < kSmallCnnSideMin))
+  const TensorType& label = *in.find("label");
+  if (label.ragged() || (label.dtype == f32 && label.shape[0] != Dim(params.classes)))
+    return Error{concat("with `classes: ", params.classes, "` a label is a number, or ",
+                        params.classes, " shares, found ", label.text())};
+  BRIGADE_ASSIGN(const PictureSizes sizes, picture_sizes(image, params.layout));
+  BRIGADE_TRY(check_pictures(params, image, sizes));
+  BRIGADE_TRY(check_script(files));
+  const cuda::Normalization seen = normalization_of(params, sizes);
+  const bool scripted = !params.torchscript.path.empty();
+  if (!scripted && params.model == Params::Model::small_cnn &&
+      (seen.cut_height < kSmallCnnSideMin || seen.cut_width < kSmallCnnSideMin))
     return Error{concat("model small_cnn needs images of at least ", kSmallCnnSideMin, " x ",
                         kSmallCnnSideMin, " pixels, found ", image.text(),
                         "; use larger images, or model linear or mlp")};
+  if (static_cast<std::int64_t>(params.names.size()) > params.classes)
+    return Error{concat("names has ", params.names.size(),
+                        " entries, with `classes: ", params.classes, "` at most ", params.classes)};
   if (params.label_smoothing == 1)
     return Error{"with label_smoothing: 1 all classes are equally right; 0.1 is usual"};
+  if (!params.train && !scripted && params.weights.path.empty())
+    return Error{
+        "with `train: false` a model is evaluated as it is: name `weights: FILE` or "
+        "`torchscript: FILE`"};
   if (params.new_head && params.weights.path.empty())
     return Error{"new_head: true is for training that begins with `weights: FILE`"};
   return Ports{};
 }
 
-}  // namespace
-
-Contract<Params> torch_classifier_contract() {
-  return Contract<Params>("torch_classifier",
-                          "Trains an image classifier with LibTorch, and evaluates it.")
-      .consumer()
-      .takes(Takes::batches)
-      .several_inputs({"train", "test"})
-      .saves()
+void add_model(Contract<Params>& contract) {
+  contract
       .choice("model", &Params::model,
               {{"small_cnn", Params::Model::small_cnn},
                {"linear", Params::Model::linear},
@@ -46,11 +88,20 @@ Contract<Params> torch_classifier_contract() {
                {"resnet50", Params::Model::resnet50}},
               "two convolutions and two linear layers; one linear layer; a hidden layer of 256; or "
               "a residual network as torchvision has it")
+      .param("torchscript", &Params::torchscript,
+             "in place of `model`: file of torch.jit.save(torch.jit.script(model), FILE), which "
+             "gives [B, classes] scores of [B, channels, height, width]")
+      .file_header()
+      .param("train", &Params::train, "false: its one source is only evaluated")
       .param("weights", &Params::weights,
              "file of weights to begin with: of torch.save(dict(model.state_dict()), FILE), of "
              "torch.jit.save, or a checkpoint")
       .param("new_head", &Params::new_head,
-             "the last layer takes nothing of `weights`: for other classes than the file's")
+             "the last layer takes nothing of `weights`: for other classes than the file's");
+}
+
+void add_learning(Contract<Params>& contract) {
+  contract
       .choice(
           "optimizer", &Params::optimizer,
           {{"sgd", Params::Optimizer::sgd},
@@ -72,13 +123,63 @@ Contract<Params> torch_classifier_contract() {
       .param("clip_norm", &Params::clip_norm, 0, kNormMax,
              "gradients of a step that are longer, all together, are scaled to this norm; 0: none")
       .param("label_smoothing", &Params::label_smoothing, 0, 1,
-             "share of a training label that all classes get evenly")
+             "share of a training label that all classes get evenly");
+}
+
+void add_pictures(Contract<Params>& contract) {
+  contract
+      .choice("precision", &Params::precision,
+              {{"f32", Params::Precision::f32},
+               {"bf16", Params::Precision::bf16},
+               {"f16", Params::Precision::f16}},
+              "of the model's heavy operations; its weights stay f32, and with f16, which is for "
+              "GPUs, the loss is scaled")
+      .param("channels_last", &Params::channels_last,
+             "weights are in the order, too, that convolutions are faster with in 16 bits")
+      .param("pad", &Params::pad, 0, kPixelsMax, "pixels of zeros on every side of u8 pictures")
+      .param("crop", &Params::crop, 0, kPixelsMax,
+             "side in pixels of the square that is cut out of them, for training at a random "
+             "place; 0: height and width stay")
+      .param("flip", &Params::flip, 0, 1,
+             "probability of mirroring one left to right, for training")
+      .param("mean", &Params::mean, -kScaleMax, kScaleMax,
+             "u8 pictures become (level / 255 - mean) / std: one number, or one for each channel")
+      .param("std", &Params::std, 1 / kScaleMax, kScaleMax, "one number, or one for each channel");
+}
+
+void add_ranks(Contract<Params>& contract) {
+  contract
+      .param("data_parallel", &Params::data_parallel,
+             "several ranks train one model together; false: each one of its own")
+      .param("rank_timeout", &Params::rank_timeout, "how long a rank waits for the others");
+}
+
+}  // namespace
+
+Contract<Params> torch_classifier_contract() {
+  Contract<Params> contract("torch_classifier",
+                            "Trains an image classifier with LibTorch, and evaluates it.");
+  add_model(contract);
+  add_learning(contract);
+  add_pictures(contract);
+  add_ranks(contract);
+  return contract.consumer()
+      .holds_for_device()
+      .several_inputs({"train", "test"})
+      .saves()
       .param("classes", &Params::classes, 2, kClassesMax, "labels are 0 .. classes - 1")
+      .param("names", &Params::names,
+             "of the classes, for reports and checkpoints; none: those that the sources know")
       .param("loss_file", &Params::loss_file,
              "CSV file to write: epoch, step and loss of every training step")
-      .input("image", {DType::u8, DType::f32}, {any_size, any_size, any_size},
-             "HWC; u8 is scaled to [-1, 1], f32 taken as it is")
-      .input("label", {DType::i64}, {}, "the class")
+      .choice(
+          "layout", &Params::layout,
+          {{"auto", ChannelOrder::guess}, {"HWC", ChannelOrder::hwc}, {"CHW", ChannelOrder::chw}},
+          "of the images; auto: where the sizes tell")
+      .input("image", {u8, f32, f16, bf16}, {any_size, any_size, any_size},
+             "u8 is normalised, by default to [-1, 1]; others are taken as they are")
+      .one_of({{"label", {i64}, false, {}, "the class"},
+               {"label", {f32}, false, {any_size}, "the shares of all classes"}})
       .outputs(check_inputs)
       .reports("samples", Combine::sum, "samples trained on and evaluated")
       .reports("loss", Combine::mean, "mean training loss of the epoch so far", true)

@@ -25,6 +25,75 @@ TEST(TorchClassifierContractTest, AModelThatDoesNotFitTheImagesIsFoundByTheCheck
             "larger images, or model linear or mlp");
   EXPECT_EQ(check({{"model", "linear"}}, 28, 3), "fits");
   EXPECT_EQ(check({{"model", "mlp"}}, 1, 1), "fits");
+  EXPECT_EQ(check({{"model", "small_cnn"}, {"layout", "CHW"}}, 28, 28),
+            "model small_cnn needs images of at least 8 x 8 pixels, found image u8[28, 28, 1]; use "
+            "larger images, or model linear or mlp");
+}
+
+TEST(TorchClassifierContractTest, ThereAreNoMoreNamesThanClasses) {
+  EXPECT_EQ(check({{"classes", "2"}, {"names", "[cat, dog]"}}, 28, 28), "fits");
+  EXPECT_EQ(check({{"classes", "2"}, {"names", "[cat, dog, emu]"}}, 28, 28),
+            "names has 3 entries, with `classes: 2` at most 2");
+}
+
+TEST(TorchClassifierContractTest, WhatPicturesBecomeIsChecked) {
+  EXPECT_EQ(check({{"pad", "2"}, {"crop", "32"}, {"mean", "[0.4]"}}, 28, 28), "fits");
+  EXPECT_EQ(check({{"pad", "1"}, {"crop", "32"}}, 28, 28),
+            "a cut of 32 x 32 does not fit into the padded picture of 30 x 30 pixels");
+  EXPECT_EQ(check({{"mean", "[0.4, 0.5]"}}, 28, 28),
+            "mean has 2 numbers, the picture has 1 channels; one number stands for all");
+  EXPECT_EQ(check({{"crop", "6"}}, 28, 28).substr(0, 61),
+            "model small_cnn needs images of at least 8 x 8 pixels, found ");
+  const auto contract = torch_classifier_contract();
+  const auto params = make_params(contract.erased(), {{"flip", "0.5"}}).value();
+  const auto ports = contract.erased().outputs(
+      params.get(), {{"image", f32, {28, 28, 1}}, {"label", i64, {}}}, {});
+  ASSERT_FALSE(ports);
+  EXPECT_EQ(ports.error().message,
+            "pad, crop, flip, mean and std are for u8 images, found image f32[28, 28, 1]; leave "
+            "them to the stage before");
+}
+
+TEST(TorchClassifierContractTest, LabelsAreNumbersOrSharesOfAllClasses) {
+  const auto contract = torch_classifier_contract();
+  const auto params = make_params(contract.erased(), {{"classes", "10"}}).value();
+  const auto fits = [&](const TensorType& label) {
+    const auto ports =
+        contract.erased().outputs(params.get(), {{"image", u8, {28, 28, 1}}, label}, {});
+    return ports ? "fits" : ports.error().message;
+  };
+  EXPECT_EQ(fits({"label", i64, {}}), "fits");
+  EXPECT_EQ(fits({"label", f32, {10}}), "fits");
+  EXPECT_EQ(fits({"label", f32, {11}}),
+            "with `classes: 10` a label is a number, or 10 shares, found label f32[11]");
+  EXPECT_EQ(fits({"label", f32, {up_to(10)}}),
+            "with `classes: 10` a label is a number, or 10 shares, found label f32[<=10]");
+}
+
+TEST(TorchClassifierContractTest, AScriptIsAnArchive) {
+  const auto contract = torch_classifier_contract();
+  const auto params =
+      make_params(contract.erased(), {{"torchscript", "net.pt"}, {"train", "false"}}).value();
+  const auto of_header = [&](const char* header) {
+    FileMetadata files;
+    files.files.push_back({"torchscript", {header, 100}});
+    const Ports in{{"image", u8, {4, 4, 3}}, {"label", i64, {}}};  // too small for small_cnn
+    const auto ports = contract.erased().outputs(params.get(), in, files);
+    return ports ? "fits" : ports.error().message;
+  };
+  EXPECT_EQ(of_header("PK\3\4"), "fits");
+  EXPECT_EQ(of_header("def forward"),
+            "torchscript: that is no TorchScript; expected what Python's "
+            "torch.jit.save(torch.jit.script(model), FILE) has written");
+  EXPECT_EQ(check({{"train", "false"}}, 28, 28),
+            "with `train: false` a model is evaluated as it is: name `weights: FILE` or "
+            "`torchscript: FILE`");
+}
+
+TEST(TorchClassifierContractTest, WhereChannelsAreMustBeKnown) {
+  EXPECT_EQ(check({}, 1, 28),
+            "whether channels come first or last does not follow from image u8[1, 28, 1]; say "
+            "`layout: CHW` or `layout: HWC`");
 }
 
 TEST(TorchClassifierContractTest, ParametersThatContradictEachOtherAreRefused) {

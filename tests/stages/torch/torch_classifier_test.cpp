@@ -3,23 +3,20 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include <brigade/harness.h>
 #include <brigade/module.h>
 #include "tests/stages/torch/made_batches.h"
+#include "tests/support/file_text.h"
 #include "tests/support/idx_files.h"
 
 namespace brigade {
 namespace {
 
 using namespace testing_support;
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class EveryModelTest : public testing::TestWithParam<const char*> {};
 
@@ -59,6 +56,40 @@ TEST(TorchClassifierTest, TestBatchesTeachNothing) {
   EXPECT_EQ(stage->reports.lines[1], stage->reports.lines[3]);
 }
 
+TEST(TorchClassifierTest, ReportsHowWellItKnowsEachClassThatHasAName) {
+  const ParamTexts params{{"classes", "2"}, {"names", "[dark, bright]"}};
+  const auto stage = open_classifier(params, two_sources()).value();
+  ASSERT_TRUE(feed(*stage, make_batch(64, 0), "train"));
+  ASSERT_TRUE(stage->epoch_end(0, "train"));
+  ASSERT_TRUE(feed(*stage, make_batch(50, 1000), "test"));
+  const std::string saved = stage->save().value();
+  EXPECT_NE(saved.find("bright"), saved.npos) << "the checkpoint has the names";
+  ASSERT_TRUE(stage->epoch_end(0, "test"));
+  auto& numbers = stage->reports.numbers;
+  const MadeBatch tested = make_batch(50, 1000);
+  const auto labels = tested.tensors[1].as<std::int64_t>();
+  const auto bright = static_cast<double>(std::count(labels.begin(), labels.end(), 1));
+  EXPECT_NEAR(numbers["accuracy"] * 50,
+              numbers["accuracy of dark"] * (50 - bright) + numbers["accuracy of bright"] * bright,
+              1e-9);
+  OpenContext context;
+  context.saved = saved;
+  const auto resumed = open_classifier(params, two_sources(), context).value();
+  ASSERT_TRUE(resumed->epoch_end(0, "test"));
+  EXPECT_EQ(resumed->reports.numbers["accuracy of dark"], numbers["accuracy of dark"]);
+}
+
+TEST(TorchClassifierTest, OfManyClassesTheLeastAccurateAreNamed) {
+  ParamTexts params{{"classes", "21"}, {"names", "[dark, bright]"}};
+  const auto stage = open_classifier(params, two_sources()).value();
+  ASSERT_TRUE(feed(*stage, make_batch(50, 1000), "test"));
+  ASSERT_TRUE(stage->epoch_end(0, "test"));
+  ASSERT_EQ(stage->reports.lines.size(), 2u);
+  EXPECT_TRUE(stage->reports.lines[1].starts_with("epoch 1: least accurate: "))
+      << stage->reports.lines[1];
+  EXPECT_EQ(stage->reports.numbers.count("accuracy of dark"), 0u);
+}
+
 TEST(TorchClassifierTest, ASingleSourceTrainsWhateverItsName) {
   const auto stage =
       open_classifier({{"classes", "2"}, {"optimizer", "adam"}, {"lr", "0.001"}}, one_source())
@@ -83,7 +114,7 @@ TEST(TorchClassifierTest, TwoRunsHaveTheSameBitsAndAnotherSeedHasOthers) {
     for (std::uint64_t step = 0; step < 10; ++step)
       EXPECT_TRUE(feed(*stage, make_batch(32, step * 32)));
     EXPECT_TRUE(stage->epoch_end(0));
-    return contents(path);
+    return file_text(path);
   };
   const std::string first = curve(7);
   EXPECT_EQ(split(first, '\n').size(), 12u);
@@ -164,16 +195,41 @@ TEST(TorchClassifierTest, NeverWritesToItsInput) {
   }
 }
 
-TEST(TorchClassifierTest, ALabelOutOfRangeNamesItsSample) {
-  const auto stage = open_classifier({{"classes", "2"}}, one_source()).value();
-  MadeBatch batch = make_batch(4, 100);
-  batch.tensors[1] = host_tensor<std::int64_t>("label", {4}, {0, 1, 2, 0});
-  EXPECT_EQ(feed(*stage, batch).error().message,
-            "sample 102 has label 2; with classes: 2 labels are 0 to 1");
-  batch.tensors[1] = host_tensor<std::int64_t>("label", {4}, {0, 1, 1, -1});
-  EXPECT_EQ(feed(*stage, batch).error().message,
-            "sample 103 has label -1; with classes: 2 labels are 0 to 1");
-  EXPECT_EQ(stage->reports.counts["samples"], 0u);
+TEST(TorchClassifierTest, PicturesOfEveryOrderAndNumberAreTheSamePictures) {
+  const auto loss_of = [](const TensorType& image, const HostTensor& pictures, ParamTexts params) {
+    params.insert(params.end(), {{"classes", "2"}, {"lr", "0.01"}});
+    const auto stage = open_classifier(std::move(params), {image, kLabel}).value();
+    MadeBatch batch = make_batch(8, 0);
+    batch.tensors[0] = pictures;
+    EXPECT_TRUE(feed(*stage, std::move(batch)));
+    return stage->reports.numbers.at("loss");
+  };
+  // Numbers that all of these types have.
+  std::vector<float> hwc;
+  std::vector<float> chw;
+  std::vector<Half> halves;
+  std::vector<BFloat16> short_floats;
+  const auto value = [](int b, int pixel, int c) {
+    return (pixel * 7 + c * 3 + b) % 5 > 2 ? 1.F : 0.F;
+  };
+  for (int b = 0; b < 8; ++b)
+    for (int at = 0; at < 8 * 9 * 3; ++at) {
+      hwc.push_back(value(b, at / 3, at % 3));
+      chw.push_back(value(b, at % 72, at / 72));
+      const bool one = hwc.back() > 0;
+      halves.push_back({static_cast<std::uint16_t>(one ? 0x3c00 : 0)});
+      short_floats.push_back({static_cast<std::uint16_t>(one ? 0x3f80 : 0)});
+    }
+  const Shape behind{8, 8, 9, 3};
+  const HostTensor floats = host_tensor("image", behind, hwc);
+  const double expected = loss_of({"image", f32, {8, 9, 3}}, floats, {});
+  const auto expect = [&](double loss) { EXPECT_NEAR(loss, expected, 1e-5); };
+  expect(loss_of({"image", f32, {3, 8, 9}}, host_tensor("image", {8, 3, 8, 9}, chw), {}));
+  expect(loss_of({"image", f32, {8, 9, 3}}, floats, {{"layout", "HWC"}}));
+  expect(loss_of({"image", f16, {8, 9, 3}}, host_tensor("image", behind, halves), {}));
+  expect(loss_of({"image", bf16, {8, 9, 3}}, host_tensor("image", behind, short_floats), {}));
+  const double other = loss_of({"image", f32, {8, 9, 3}}, host_tensor("image", behind, chw), {});
+  EXPECT_GT(std::abs(other - expected), 1e-5) << "the control";
 }
 
 TEST(TorchClassifierTest, ALossThatExplodesIsAnError) {
@@ -260,12 +316,12 @@ TEST(TorchClassifierTest, GoesOnFromWhatItHasSavedToTheBit) {
       ASSERT_TRUE(feed(*stage, make_batch(32, 32, 1), "train"));  // in the middle of an epoch
       saved = stage->save().value();
       expected = go_on(*stage);
-      expected_losses = contents(losses);
+      expected_losses = file_text(losses);
     }
     context.saved = saved;
     const auto stage = open_classifier(params, two_sources(), context).value();
     EXPECT_EQ(go_on(*stage), expected) << optimizer;
-    EXPECT_EQ(contents(losses), expected_losses) << "what came after the checkpoint is cut off";
+    EXPECT_EQ(file_text(losses), expected_losses) << "what came after the checkpoint is cut off";
   }
 }
 

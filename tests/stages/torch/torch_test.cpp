@@ -149,6 +149,37 @@ TEST(ToTorch, IsDataAndTargetOfAnExample) {
   EXPECT_NO_THROW(EXPECT_EQ(loader->begin()->data.size(0), 16));
 }
 
+/// What share_parameters() asks of a module.
+struct TwoTensors {
+  std::vector<at::Tensor> weights = {at::ones({2, 3}), at::full({2}, 5.0)};
+  std::vector<at::Tensor> parameters() const { return weights; }
+  std::vector<at::Tensor> buffers() const { return {}; }
+};
+
+TEST(ShareParameters, LaysAModuleIntoMemoryThatAllHave) {
+  const auto memory = std::make_shared<std::vector<float>>(8);
+  const SharedTensor shared("w", DType::f32, {8}, {memory, memory->data(), nullptr, true, false});
+  TwoTensors first;
+  TwoTensors second;
+  ASSERT_TRUE(share_parameters(first, shared, true).ok());
+  EXPECT_THAT(*memory, testing::ElementsAre(1, 1, 1, 1, 1, 1, 5, 5));
+  first.weights[1].add_(1);
+  ASSERT_TRUE(share_parameters(second, shared).ok());
+  EXPECT_EQ(second.weights[1][0].item<float>(), 6);
+  second.weights[0][1][2] = 9;
+  EXPECT_EQ(first.weights[0][1][2].item<float>(), 9);
+}
+
+TEST(ShareParameters, SaysWhichShapeWouldFit) {
+  const auto memory = std::make_shared<std::vector<float>>(7);
+  const SharedTensor shared("w", DType::f32, {7}, {memory, memory->data(), nullptr, true, false});
+  TwoTensors module;
+  EXPECT_EQ(share_parameters(module, shared).error().message,
+            "shared tensor \"w\" has 7 elements of f32, and the module 8 of Float: give it "
+            "`shape: [8]` and that dtype");
+  EXPECT_EQ(module.weights[0][0][0].item<float>(), 1) << "it is as it was";
+}
+
 TEST(Dlpack, IsReadByLibTorch) {
   const Program program;
   for (const char* dtype : {"u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"}) {
