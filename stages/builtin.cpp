@@ -1,6 +1,7 @@
 #include "stages/builtin.h"
 
 #include "stages/basic/basic_stages.h"
+#include "stages/device/device_stages.h"
 #include "stages/image/decode_image_contract.h"
 #include "stages/image/image_stages.h"
 #include "stages/torch/torch_classifier_contract.h"
@@ -21,6 +22,8 @@ StageTypes builtin_stage_types() {
   add_cached(types);
   add_delay(types);
   add_count(types);
+  add_to_device(types);
+  add_from_device(types);
   add_application(types);
   add_idx_images(types);
   add_image_folder(types);

@@ -37,7 +37,7 @@ typedef int32_t brigade_status;
 enum {
   BRIGADE_OK = 0,
   BRIGADE_END = 1,              // no error: nothing is left, or nothing more is taken
-  BRIGADE_TIMEOUT = 2,          // no error: there was no room in that time
+  BRIGADE_TIMEOUT = 2,          // no error: there was no room, or no batch, in that time
   BRIGADE_ERROR_ARGUMENT = -1,  // of the caller
   BRIGADE_ERROR_GRAPH = -2,     // mistakes in the YAML; brigade_graph_diagnostic() has each
   BRIGADE_ERROR_RUN = -3,       // the run could not start, or failed
@@ -46,7 +46,8 @@ enum {
   BRIGADE_ERROR_BUSY = -6,      // another thread is in a call with this output, or input
   BRIGADE_ERROR_MEMORY = -7,
   BRIGADE_ERROR_INTERNAL = -8,
-  BRIGADE_ERROR_INTERRUPTED = -9  // brigade_run_options.interrupted has said so
+  BRIGADE_ERROR_INTERRUPTED = -9,  // brigade_run_options.interrupted has said so
+  BRIGADE_ERROR_DEVICE = -10       // there is no such device, it has no room, or it was lost
 };
 
 // "0.1.0": of the library, which need not be the one that the caller was compiled with.
@@ -92,8 +93,9 @@ BRIGADE_C_API brigade_status brigade_graph_add_text(brigade_graph* graph, const 
 BRIGADE_C_API brigade_status brigade_graph_set(brigade_graph* graph, const char* key_and_value);
 // The program reads these stages, whatever the graph was written for: what is not above one of them
 // is left out, a consumer of another type becomes an output of the program, a producer or transform
-// gets one; brigade_run_output() knows each by the name given here. The graph's checkpoint is left
-// out, too. The last call holds; names are looked at when the graph is checked or started.
+// gets one; brigade_run_output() knows each by the name given here. Samples that nobody makes
+// batches of come as batches of one. The graph's checkpoint is left out, too. The last call holds;
+// names are looked at when the graph is checked or started.
 BRIGADE_C_API brigade_status brigade_graph_read(brigade_graph* graph, const char* const* stages,
                                                 size_t count);
 // Goes on where the run stood that gave this state; checked when the run is started.
@@ -164,6 +166,10 @@ BRIGADE_C_API brigade_status brigade_run_state(brigade_run* run, const void** st
 // no batch yet.
 BRIGADE_C_API brigade_status brigade_run_state_at_epoch(brigade_run* run, uint64_t epoch,
                                                         const void** state, size_t* bytes);
+// How far the run is at this moment, in the form of brigade_run_summary(): "end" is "running",
+// "seconds" are those since the first sample, and there are no sources, edges and results. Valid
+// until the next call of this with the run, by one thread at a time.
+BRIGADE_C_API brigade_status brigade_run_stats(brigade_run* run, const char** json);
 // What `brigade run --summary` writes, valid until brigade_run_close(). Waits.
 BRIGADE_C_API brigade_status brigade_run_summary(brigade_run* run, const char** json);
 // Ends the run at once if it still goes. Outputs and batches stay usable; they give what they have.
@@ -191,6 +197,10 @@ BRIGADE_C_API brigade_status brigade_output_next_at(brigade_output* output, uint
   brigade_output_next_at(output, BRIGADE_ANY_EPOCH, __FILE__, __LINE__, batch)
 #define brigade_output_next_in_epoch(output, epoch, batch) \
   brigade_output_next_at(output, epoch, __FILE__, __LINE__, batch)
+// Without a wait. BRIGADE_TIMEOUT: the next batch is not there yet.
+BRIGADE_C_API brigade_status brigade_output_poll_at(brigade_output* output, uint64_t epoch,
+                                                    const char* file, int32_t line,
+                                                    brigade_batch** batch);
 
 // 1: nothing will be given any more. 0: something may be, or another thread is in a call with it.
 BRIGADE_C_API int32_t brigade_output_ended(brigade_output* output);
@@ -265,6 +275,58 @@ BRIGADE_C_API brigade_status brigade_batch_find(const brigade_batch* batch, cons
 // Of sample `i`, a ragged tensor in its real shape.
 BRIGADE_C_API brigade_status brigade_batch_row(const brigade_batch* batch, uint64_t i,
                                                const char* name, brigade_tensor* tensor);
+
+// --- batches on a device ------------------------------------------------------------------------
+
+typedef struct brigade_uploads brigade_uploads;  // of any thread
+typedef struct brigade_upload brigade_upload;    // of one thread at a time
+enum {
+  BRIGADE_PIN_AUTO = 0,  // where that can be had; else memory is copied as any other, more slowly
+  BRIGADE_PIN_YES = 1,
+  BRIGADE_PIN_NO = 2
+};
+
+// Copies batches of this run to "cuda:N" in its primary context, on a stream of its own, or to
+// "host", threads that stand for a device. The memory that the run's outputs lie in is pinned,
+// which holds up the driver: before training. Every call gives a handle on the same ones of a
+// device. They are usable when the run is closed.
+BRIGADE_C_API brigade_status brigade_run_uploads(brigade_run* run, const char* device, int32_t pin,
+                                                 brigade_uploads** uploads);
+// What was pinned and what that took, or why not: one line; valid until they are closed.
+BRIGADE_C_API const char* brigade_uploads_report(const brigade_uploads* uploads);
+// Copies `tensors` of the batch, as brigade_batch_find() has them (of ragged ones rows), to the
+// addresses `to` on the device, when `stream` (a CUstream; NULL: the default one; of "host" the
+// calling thread) has done what it was told before. The batch is held until the device has read it.
+BRIGADE_C_API brigade_status brigade_uploads_copy(brigade_uploads* uploads, brigade_batch* batch,
+                                                  const brigade_tensor* const* tensors,
+                                                  const uint64_t* to, size_t count, void* stream,
+                                                  brigade_upload** upload);
+// What `stream` is told from now on waits for it; brigade_upload_wait(): the calling thread does.
+BRIGADE_C_API brigade_status brigade_upload_await(brigade_upload* upload, void* stream);
+BRIGADE_C_API brigade_status brigade_upload_wait(brigade_upload* upload);
+// Waits, unless one of the two has: memory that is still written may not go.
+BRIGADE_C_API void brigade_upload_close(brigade_upload* upload);
+BRIGADE_C_API void brigade_uploads_close(brigade_uploads* uploads);
+
+// --- shared tensors ------------------------------------------------------------------------------
+
+// A tensor in shared memory, of `shared:` in the YAML: nothing but memory, which processes of the
+// run load from and store to as they like. A handle keeps it mapped, also when the run is closed.
+typedef struct brigade_shared brigade_shared;
+
+// All of the one of that name. BRIGADE_WRITABLE unless its access is own_part.
+BRIGADE_C_API brigade_status brigade_run_shared(brigade_run* run, const char* name,
+                                                brigade_shared** shared);
+BRIGADE_C_API brigade_status brigade_shared_tensor(const brigade_shared* shared,
+                                                   brigade_tensor* tensor);
+// 1: this process is a replica that is to initialise it (brigade_worker_shared()).
+BRIGADE_C_API int32_t brigade_shared_fill(const brigade_shared* shared);
+// What initialises it is done: a program says so for a stage of its own that `init:` names, and its
+// replicas are waited for until they ask for their first task. 1: somebody has.
+BRIGADE_C_API brigade_status brigade_shared_set_initialised(brigade_shared* shared);
+BRIGADE_C_API int32_t brigade_shared_initialised(const brigade_shared* shared);
+// Releasing NULL does nothing.
+BRIGADE_C_API void brigade_shared_release(brigade_shared* shared);
 
 // --- inputs and slots ---------------------------------------------------------------------------
 

@@ -38,22 +38,10 @@ class Contract {
     };
   }
 
-  Contract& producer() {
-    erased_.kind = StageKind::producer;
-    return *this;
-  }
-  Contract& transform() {
-    erased_.kind = StageKind::transform;
-    return *this;
-  }
-  Contract& consumer() {
-    erased_.kind = StageKind::consumer;
-    return *this;
-  }
-  Contract& takes(Takes what) {
-    erased_.takes = what;
-    return *this;
-  }
+  Contract& producer() { return set(&StageContract::kind, StageKind::producer); }
+  Contract& transform() { return set(&StageContract::kind, StageKind::transform); }
+  Contract& consumer() { return set(&StageContract::kind, StageKind::consumer); }
+  Contract& takes(Takes what) { return set(&StageContract::takes, what); }
   Contract& example(std::string yaml) {
     erased_.example = std::move(yaml);
     return *this;
@@ -114,19 +102,13 @@ class Contract {
     erased_.one_of.push_back(std::move(group));
     return *this;
   }
-  Contract& rest_passes() {
-    erased_.rest_passes = true;
-    return *this;
-  }
+  Contract& rest_passes() { return set(&StageContract::rest_passes, true); }
   Contract& several_inputs(std::vector<std::string> ports = {}) {
     erased_.source_ports = std::move(ports);
     erased_.several_inputs = true;
     return *this;
   }
-  Contract& may_drop() {
-    erased_.may_drop = true;
-    return *this;
-  }
+  Contract& may_drop() { return set(&StageContract::may_drop, true); }
   /// Numbering::expand: process() writes `count(const P&)` slots per sample, Outputs::slot(i).
   template <class Fn>
   Contract& expand(Fn count) {
@@ -162,21 +144,39 @@ class Contract {
     };
     return *this;
   }
+  /// `names(const P&)`: the inputs that process() reads by device_tensor() where they lie on a
+  /// device, and the outputs that it writes so under `memory: device`.
+  template <class Fn>
+  Contract& reads_on_device(Fn names) {
+    erased_.reads_on_device = [names](const void* p) { return names(*static_cast<const P*>(p)); };
+    return *this;
+  }
+  template <class Fn>
+  Contract& writes_on_device(Fn names) {
+    erased_.writes_on_device = [names](const void* p) { return names(*static_cast<const P*>(p)); };
+    return *this;
+  }
   /// The runtime keeps its samples; `room(const P&)`: so many are asked for, as an optional.
   template <class Fn>
   Contract& caches(Fn room) {
     erased_.cache = true;
     return counts([room](const P& params, const FileMetadata&) { return room(params); });
   }
-  Contract& stateful() {
-    erased_.stateful = true;
-    return *this;
-  }
+  Contract& stateful() { return set(&StageContract::stateful, true); }
   /// Of a consumer: Stage::save() gives its state, and open() resumes from it.
   Contract& saves() {
-    erased_.stateful = true;
     erased_.saves = true;
-    return *this;
+    return stateful();
+  }
+  /// Of a consumer: process() may keep() batches beyond its return, `hold:` of them at once.
+  Contract& holds() {
+    erased_.holds = true;
+    return takes(Takes::batches);
+  }
+  /// Where its `device:` is not the CPU: elsewhere Inputs::may_keep() is false.
+  Contract& holds_for_device() {
+    erased_.holds_for_device = true;
+    return holds();
   }
   Contract& reports(std::string name, Combine combine, std::string help, bool progress = false) {
     erased_.reports.push_back({std::move(name), combine, progress, std::move(help)});
@@ -191,11 +191,10 @@ class Contract {
     erased_.outputs = [fn](const void* params, const Ports& in,
                            const FileMetadata& metadata) -> Result<Ports> {
       const P& typed = *static_cast<const P*>(params);
-      if constexpr (std::is_invocable_v<Fn, const P&, const Ports&, const FileMetadata&>) {
+      if constexpr (std::is_invocable_v<Fn, const P&, const Ports&, const FileMetadata&>)
         return fn(typed, in, metadata);
-      } else {
+      else
         return fn(typed, in);
-      }
     };
     return *this;
   }
@@ -203,6 +202,11 @@ class Contract {
   const StageContract& erased() const { return erased_; }
 
  private:
+  template <class T>
+  Contract& set(T StageContract::*member, T value) {
+    erased_.*member = value;
+    return *this;
+  }
   template <class Fn>
   Contract& renumbers(Numbering numbering, Fn count) {
     erased_.numbering = numbering;

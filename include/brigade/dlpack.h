@@ -143,9 +143,9 @@ struct Lease {
 /// cannot say so, is a copy that holds no batch. Any thread; throws std::bad_alloc.
 template <class ManagedTensor = dlpack::Versioned>
 ManagedTensor* to_dlpack(const Batch& batch, const TensorView& tensor) {
-  using Lease = dlpack::Lease<ManagedTensor>;
+  using Held = dlpack::Lease<ManagedTensor>;
   BRIGADE_CHECK(batch.dense(tensor), "ragged: take it of batch.row(i)");
-  auto lease = std::make_unique<Lease>();
+  auto lease = std::make_unique<Held>();
   ManagedTensor& managed = lease->managed;
   const bool writable = batch.writable(tensor);
   bool copied = !writable;
@@ -163,7 +163,7 @@ ManagedTensor* to_dlpack(const Batch& batch, const TensorView& tensor) {
     lease->batch = batch;
   }
   managed.manager_ctx = lease.get();
-  managed.deleter = [](ManagedTensor* self) { delete static_cast<Lease*>(self->manager_ctx); };
+  managed.deleter = [](ManagedTensor* self) { delete static_cast<Held*>(self->manager_ctx); };
   return &lease.release()->managed;
 }
 

@@ -105,6 +105,9 @@ class BRIGADE_API Output {
   /// The next batch of this epoch of each source; nothing at its end.
   Result<std::optional<Batch>> next_in_epoch(std::uint64_t epoch,
                                              Here here = {__builtin_FILE(), __builtin_LINE()});
+  /// Likewise, without a wait: an error with Refusal::interrupted where it is not there yet.
+  Result<std::optional<Batch>> poll_in_epoch(std::uint64_t epoch,
+                                             Here here = {__builtin_FILE(), __builtin_LINE()});
 
   /// An error where there is nothing to read: no such output, or one that was closed. Any thread.
   Result<void> check() const;

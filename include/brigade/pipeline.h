@@ -23,10 +23,13 @@
 #include <brigade/input.h>
 #include <brigade/output.h>
 #include <brigade/result.h>
+#include <brigade/shared.h>
 
 namespace brigade {
 
+class BatchUploads;
 struct GraphFiles;
+struct RunMemory;
 class StageDescriber;
 
 /// A graph that runs. Destroying it ends the run at once. In a child that the program has forked
@@ -52,6 +55,12 @@ class BRIGADE_API Run {
   /// Likewise a `producer: application`.
   Input input(std::string_view name);
 
+  /// A tensor of `shared:`, all of it. Under `access: own_part` it is to be read, and with
+  /// BRIGADE_POISON a copy of what is there now. Usable also when the run is gone. Where
+  /// `init: STAGE.replica_0` names a stage of this program, call set_initialised() once it is
+  /// filled: replicas that map it wait for that. Any thread.
+  Result<SharedTensor> shared(std::string_view name) const;
+
   /// Where each output of the graph stands: at the first batch that it has not given. Batches that
   /// the program still holds have been given; what waits in the graph's memory has not. Keep it
   /// with what was learned of those batches, and give it to Pipeline::state(). At most 4 KiB, and a
@@ -65,12 +74,18 @@ class BRIGADE_API Run {
   /// a batch, so that how long its epochs are may not be known yet.
   Result<std::string> state_at_epoch(std::uint64_t epoch) const;
 
+  /// How far the run is at this moment, in the form of summary_json(): `end` is "running",
+  /// `seconds` are those since the first sample, and there are no sources, edges and results. Any
+  /// thread.
+  Result<std::string> stats_json() const;
   /// What `brigade run --summary` writes. Waits. An error in a forked child.
   Result<std::string> summary_json();
 
  private:
   friend class Pipeline;
+  friend class BatchUploads;
   Run();
+  std::shared_ptr<const RunMemory> memory() const;  // null in a forked child
   struct State;
   std::unique_ptr<State> state_;
 };
@@ -103,8 +118,9 @@ class BRIGADE_API Pipeline {
   Pipeline& limit(std::uint64_t samples);
   /// The program reads these stages, whatever the graph was written for: what is not above one of
   /// them is left out, a consumer of another type becomes a `consumer: application`, a producer or
-  /// transform gets one; Run::output() knows each by the name given here. The graph's checkpoint is
-  /// left out, too. So a program can read any graph as it is. The last call holds.
+  /// transform gets one; Run::output() knows each by the name given here. Samples that nobody makes
+  /// batches of come as batches of one. The graph's checkpoint is left out, too. So a program can
+  /// read any graph as it is. The last call holds.
   Pipeline& read(std::vector<std::string> stages);
   /// Threads of this process instead of processes, for debuggers.
   Pipeline& in_process(bool yes = true);
@@ -134,12 +150,14 @@ class BRIGADE_API Pipeline {
   /// All mistakes and warnings, in the order of their places; runs nothing. Imports the files of
   /// Python stages anew; the calls below import each once, for this object and its copies.
   std::vector<GraphDiagnostic> check(const App& app) const;
-  /// What `brigade plan --json` prints. The error holds every mistake, a few lines each.
-  Result<std::string> plan_json(const App& app) const;
+  /// What `brigade plan --json` prints. The error holds every mistake, a few lines each; `found`
+  /// gets what check() would give of a graph that is wrong; otherwise it stays as it is.
+  Result<std::string> plan_json(const App& app,
+                                std::vector<GraphDiagnostic>* found = nullptr) const;
 
-  /// Checks everything and starts. The error holds every mistake, a few lines each. `app` outlives
-  /// the run.
-  Result<std::unique_ptr<Run>> start(const App& app) const;
+  /// Checks everything and starts. The error and `found` are as above. `app` outlives the run.
+  Result<std::unique_ptr<Run>> start(const App& app,
+                                     std::vector<GraphDiagnostic>* found = nullptr) const;
 
  private:
   Pipeline();

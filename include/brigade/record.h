@@ -5,6 +5,7 @@
 // Frame, which the runtime fills before each call; they die when process() returns.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,18 @@ struct Field {
   Shape sample_bounds;
   std::byte* data = nullptr;
   std::size_t sample_stride = 0;  ///< bytes from one sample to the next
+  bool on_device = false;         ///< `data` is an address of the device's
+};
+
+/// Keeps the slots of a task beyond the call that has shown them: they stay as they are, and what
+/// writes them waits, until the last copy goes, on any thread.
+using Lease = std::shared_ptr<const void>;
+
+/// Gives leases of the task that is being shown. The runtime's.
+class TaskKeeper {
+ public:
+  virtual ~TaskKeeper() = default;
+  virtual Lease keep() = 0;
 };
 
 /// The memory behind Inputs and Outputs, prepared by the runtime. Stages do not touch it.
@@ -39,7 +52,9 @@ struct Frame {
   std::int64_t written = -1;          ///< outputs: what Outputs::emit_samples() said; -1: nothing
   std::string port;                   ///< the source served (`join: epochs`, `merge`)
   std::uint64_t seed = 0;
-  std::uint64_t stream = 0;  ///< stream_id of the name that keys this stage's randoms
+  std::uint64_t stream = 0;       ///< stream_id of the name that keys this stage's randoms
+  TaskKeeper* keeper = nullptr;   ///< inputs of a stage that holds()
+  void* device_stream = nullptr;  ///< of a stage with fields on a device
 
   const Field* find(std::string_view name) const {
     for (const Field& field : fields)
@@ -62,8 +77,19 @@ class Inputs {
   /// The tensor of that name; the contract has made sure that it is there (else aborts).
   TensorView operator[](std::string_view name) const {
     const Field* field = frame_->find(name);
-    BRIGADE_CHECK(field != nullptr, name);
+    BRIGADE_CHECK(field != nullptr && !field->on_device, name);
     return view(*field);
+  }
+  /// Whether that tensor lies in a device's memory, where only device_tensor() shows it.
+  bool on_device(std::string_view name) const {
+    const Field* field = frame_->find(name);
+    return field != nullptr && field->on_device;
+  }
+  /// Of the whole record; aborts where it lies in the memory of the host.
+  DeviceTensor device_tensor(std::string_view name) const {
+    const Field* field = frame_->find(name);
+    BRIGADE_CHECK(field != nullptr && field->on_device, name);
+    return {field->data, field->dtype, &field->shape, frame_->device_stream};
   }
   bool has(std::string_view name) const { return frame_->find(name) != nullptr; }
 
@@ -71,6 +97,16 @@ class Inputs {
   std::size_t size() const { return frame_->fields.size(); }
   std::string_view name(std::size_t i) const { return frame_->fields[i].name; }
   TensorView at(std::size_t i) const { return view(frame_->fields[i]); }
+
+  /// Whether this batch may be kept beyond the call.
+  bool may_keep() const { return frame_->keeper != nullptr; }
+  /// Of a stage that holds(), in process(): tensors of this record, and copies of these Inputs,
+  /// stay readable while the lease lives. It must come back without another call of the stage: an
+  /// epoch's end, save(), and after `hold:` tasks the next call wait for it. By close() all have.
+  Lease keep() const {
+    BRIGADE_CHECK(frame_->keeper != nullptr, "keep() is for contracts with holds()");
+    return frame_->keeper->keep();
+  }
 
   std::int64_t samples() const {
     return sample_ < 0 ? frame_->samples : 1;
@@ -117,8 +153,13 @@ class Outputs {
   /// The slot of that name; aborts where the contract does not name it.
   TensorSlot operator[](std::string_view name) {
     Field* field = frame_->find(name);
-    BRIGADE_CHECK(field != nullptr, name);
+    BRIGADE_CHECK(field != nullptr && !field->on_device, name);
     return slot(*field);
+  }
+  /// As those of Inputs.
+  bool on_device(std::string_view name) const { return Inputs(*frame_).on_device(name); }
+  DeviceTensor device_tensor(std::string_view name) const {
+    return Inputs(*frame_).device_tensor(name);
   }
   std::size_t size() const { return frame_->fields.size(); }
   std::string_view name(std::size_t i) const { return frame_->fields[i].name; }

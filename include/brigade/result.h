@@ -20,10 +20,11 @@ namespace brigade {
 
 /// Why a call was refused, where a program can do something about it.
 enum class Refusal : std::uint8_t {
-  other,       ///< as the message says
-  held,        ///< the program holds more batches or slots than it may
-  unread,      ///< what is waited for stands behind what the program has not read
-  interrupted  ///< Pipeline::interrupted() has ended the wait
+  other,        ///< as the message says
+  held,         ///< the program holds more batches or slots than it may
+  unread,       ///< what is waited for stands behind what the program has not read
+  interrupted,  ///< Pipeline::interrupted() has ended the wait
+  lost          ///< of a stage: what it works with is gone, so that `on_error:` skips nothing
 };
 
 /// Why something failed: one line, without a full stop, readable without the source.

@@ -15,13 +15,17 @@
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <vector>
 
 #include <brigade/check.h>
 #include <brigade/record.h>
 #include <brigade/result.h>
+#include <brigade/shared.h>
 #include <brigade/types.h>
 
 namespace brigade {
+
+class Device;  // device/device.h: for the stages that ship
 
 /// What a call did with its sample.
 enum class Next : std::uint8_t {
@@ -41,13 +45,22 @@ class Reporter {
   virtual void log(std::string_view line) = 0;
 };
 
+/// Shared memory that dense tensors of the inputs lie in, in this process: whole pages, to be read.
+struct InputMemory {
+  const std::byte* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
 /// What a stage learns at open(). Its references live until close() has returned.
 struct OpenContext {
   std::string stage;  ///< its name in the YAML
   int replica = 0;    ///< 0 .. replicas - 1
   int replicas = 1;
   int threads = 1;             ///< that libraries inside this process may use
-  std::string device = "cpu";  ///< "cpu", "auto", "cuda", "cuda:N" as the YAML says
+  std::string device = "cpu";  ///< "cpu", "auto", "cuda", "cuda:N", "host" as the YAML says
+  Pin pin = Pin::automatic;    ///< whether it pins that for its device, if it has one
+  std::vector<InputMemory> input_memory;  ///< of a consumer that may keep() batches
+  std::uint64_t hold = 1;                 ///< tasks that it may keep() at once
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< stream_id that keys this stage's random numbers
   std::uint32_t epochs = 1;
@@ -62,11 +75,22 @@ struct OpenContext {
   std::int64_t samples_max = 1;  ///< samples in one call at most: the batch, or 1
   /// What save() gave at the checkpoint that this run resumes from; empty: it begins anew.
   std::string_view saved;
+  std::shared_ptr<Device> tensors_device;    ///< where tensors of its lie; null: none do
+  std::vector<SharedTensor> shared_tensors;  ///< those that `shared:` names
   Ports inputs;  ///< types per sample; of a single source, or all as "port.tensor"
   Ports outputs;
   Reporter* reporter = nullptr;
   const void* params_data = nullptr;
   const char* params_type = "";
+
+  /// A tensor that `shared:` names; an error where it names none of that name.
+  Result<SharedTensor> shared(std::string_view name) const {
+    for (const SharedTensor& tensor : shared_tensors)
+      if (tensor.name() == name) return tensor;
+    const std::string wanted(name);
+    return Error{"it has no shared tensor \"" + wanted + "\"; write `shared: " + wanted +
+                 "` at the stage, and its dtype and shape in `shared:` at the top level"};
+  }
 
   /// The parameters, checked; P must be the contract's struct.
   template <class P>

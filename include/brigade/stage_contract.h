@@ -89,10 +89,15 @@ struct StageContract {
   /// open() has taken; unset: it does not say. `private_bytes_by`: the parameter that decides.
   std::function<std::uint64_t(const void* params)> private_bytes;
   std::string private_bytes_by;
-  bool cache = false;        ///< keeps the samples of one epoch, and is a source of them
-  bool stateful = false;     ///< keeps state between calls, beyond caches
-  bool saves = false;        ///< can save that state, and resume from it
-  bool application = false;  ///< its replica is the program that starts the graph
+  /// Tensors that process() reads, or writes, on a device where they lie there; unset: none.
+  std::function<std::vector<std::string>(const void* params)> reads_on_device;
+  std::function<std::vector<std::string>(const void* params)> writes_on_device;
+  bool cache = false;     ///< keeps the samples of one epoch, and is a source of them
+  bool stateful = false;  ///< keeps state between calls, beyond caches
+  bool saves = false;     ///< can save that state, and resume from it
+  bool holds = false;     ///< a consumer whose tasks end when what it keeps of them has gone
+  bool holds_for_device = false;  ///< on a device alone
+  bool application = false;       ///< its replica is the program that starts the graph
 
   const char* params_type = "";  ///< typeid name of the parameter struct
   std::function<std::shared_ptr<void>()> make_params;

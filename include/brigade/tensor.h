@@ -122,6 +122,19 @@ class Shape {
 /// "[28, 28, 1]".
 BRIGADE_API std::string shape_text(const Shape& shape);
 
+/// A tensor in the memory of a device (`memory: device`), to be read there or written. What
+/// `stream` is told in process() may still run when that returns: the task ends when it is done.
+struct DeviceTensor {
+  void* data = nullptr;  ///< an address of the device's: a CUdeviceptr
+  DType dtype = DType::u8;
+  const Shape* shape = nullptr;  ///< owned by the record, as in a TensorView
+  void* stream = nullptr;        ///< the replica's own: a CUstream, which a cudaStream_t is
+
+  std::size_t bytes() const {
+    return static_cast<std::size_t>(shape->elements()) * dtype_bytes(dtype);
+  }
+};
+
 /// A tensor that a stage reads. Per-sample stages see one sample ([H, W, C]), per-batch stages a
 /// batch ([B, H, W, C]).
 class TensorView {

@@ -17,6 +17,13 @@
 
 namespace brigade {
 
+/// Whether memory that a device reads is pinned.
+enum class Pin : std::uint8_t {
+  automatic,  ///< where that can be had; else it is copied as ordinary memory
+  yes,        ///< else it is an error
+  no
+};
+
 /// One dimension: a size, an upper bound (ragged: it differs from sample to sample), or, in an
 /// input pattern only, any size.
 struct Dim {
@@ -44,6 +51,7 @@ struct TensorType {
   std::string name;
   DType dtype = DType::u8;
   std::vector<Dim> shape;
+  bool on_device = false;  ///< in the memory of its writer's device (`memory: device`)
 
   /// Has an up_to dimension.
   BRIGADE_API bool ragged() const;
@@ -54,7 +62,8 @@ struct TensorType {
   /// "image u8[28, 28, 1]", "box f32[<=100, 4]".
   BRIGADE_API std::string text() const;
   friend bool operator==(const TensorType& a, const TensorType& b) {
-    return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape;
+    return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape &&
+           a.on_device == b.on_device;
   }
 };
 

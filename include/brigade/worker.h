@@ -85,6 +85,12 @@ BRIGADE_C_API brigade_status brigade_worker_resize(brigade_worker* worker, const
 BRIGADE_C_API brigade_status brigade_worker_random(const brigade_worker* worker, uint64_t i,
                                                    uint64_t* words, size_t count);
 
+// A tensor that the stage's `shared:` names, writable; under `access: own_part` its replica's part.
+// Where brigade_shared_fill() says so, it is zeros and to be filled before the first next(): until
+// then the attach of others that map it waits.
+BRIGADE_C_API brigade_status brigade_worker_shared(const brigade_worker* worker, const char* name,
+                                                   brigade_shared** shared);
+
 // Each ends the task. Its outputs are written;
 BRIGADE_C_API brigade_status brigade_worker_finish(brigade_worker* worker);
 // or its samples have no output (not of a consumer);

@@ -42,13 +42,14 @@ Error no_images(const std::string& root, const std::string& name) {
                       "); every folder there is a class: take it away, or fill it")};
 }
 
-Result<std::int64_t> count_classes(const std::string& root, const ListFolder& list) {
+Result<std::vector<std::string>> class_names(const std::string& root, const ListFolder& list) {
   auto found = list(root, kFolderNamesMax);
   if (!found) return found.error().within(root);
   std::erase_if(found->names, is_hidden);
-  const auto is_folder = [](const FolderNames::Name& entry) { return entry.is_folder; };
-  const auto classes = std::count_if(found->names.begin(), found->names.end(), is_folder);
-  if (found->all && classes == 0)
+  std::vector<std::string> classes;
+  for (const FolderNames::Name& entry : found->names)
+    if (entry.is_folder) classes.push_back(entry.name);
+  if (found->all && classes.empty())
     return no_class_folders(
         root, found->names.empty(),
         std::any_of(found->names.begin(), found->names.end(),
@@ -65,7 +66,29 @@ Result<std::int64_t> count_classes(const std::string& root, const ListFolder& li
     if (inside->all && std::none_of(inside->names.begin(), inside->names.end(), may_be))
       return no_images(root, entry.name);
   }
-  return found->all ? std::int64_t{classes} : 0;
+  if (!found->all) return std::vector<std::string>();
+  std::sort(classes.begin(), classes.end());
+  return classes;
+}
+
+std::string class_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamesShown = 12;
+  std::vector<std::string> shown(names.begin(),
+                                 names.begin() + std::min(names.size(), kNamesShown));
+  return concat(join(shown, ", "), names.size() > kNamesShown ? ", ..." : "");
+}
+
+std::string class_difference(const std::vector<std::string>& names,
+                             const std::vector<std::string>& other) {
+  std::vector<std::string> lacks;
+  std::vector<std::string> alone;
+  std::set_difference(names.begin(), names.end(), other.begin(), other.end(),
+                      std::back_inserter(lacks));
+  std::set_difference(other.begin(), other.end(), names.begin(), names.end(),
+                      std::back_inserter(alone));
+  return concat(lacks.empty() ? "" : concat("it lacks ", class_list(lacks)),
+                lacks.empty() || alone.empty() ? "" : ", and ",
+                alone.empty() ? "" : concat("it alone has ", class_list(alone)));
 }
 
 }  // namespace brigade

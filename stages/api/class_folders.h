@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <brigade/export.h>
 #include <brigade/result.h>
@@ -25,10 +26,18 @@ Error no_class_folders(const std::string& root, bool empty, bool images);
 /// Of a class.
 Error no_images(const std::string& root, const std::string& name);
 
-/// The number of classes, 0 where there may be more than were looked at. It looks at
-/// kFolderNamesMax names of the root, and at a few names of each of some hundred folders there; so
-/// it passes what only listing all would find. Errors begin with the folder: one that cannot be
-/// read, no classes, a class without images.
-Result<std::int64_t> count_classes(const std::string& root, const ListFolder& list);
+/// The names of the classes in the order of their labels; none where there may be more than were
+/// looked at. It looks at kFolderNamesMax names of the root, and at a few names of each of some
+/// hundred folders there; so it passes what only listing all would find. Errors begin with the
+/// folder: one that cannot be read, no classes, a class without images.
+Result<std::vector<std::string>> class_names(const std::string& root, const ListFolder& list);
+
+/// "cat, dog"; of many the first.
+BRIGADE_API std::string class_list(const std::vector<std::string>& names);
+
+/// What sets the classes of `other` apart from these, both sorted: "it lacks dog, and it alone has
+/// wolf". Empty: nothing does.
+std::string class_difference(const std::vector<std::string>& names,
+                             const std::vector<std::string>& other);
 
 }  // namespace brigade

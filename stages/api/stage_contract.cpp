@@ -59,9 +59,12 @@ bool StageContract::names(std::string_view tensor) const {
 
 // A canonical text of the contract, hashed. Help texts and examples may change freely.
 std::uint64_t StageContract::hash() const {
-  std::string text = concat(quote(type), static_cast<int>(kind), static_cast<int>(takes),
-                            rest_passes, several_inputs, may_drop, static_cast<int>(numbering),
-                            stateful, saves, cache, quote(params_type), '\n');
+  std::string text =
+      concat(quote(type), static_cast<int>(kind), static_cast<int>(takes), rest_passes,
+             several_inputs, may_drop, static_cast<int>(numbering), stateful, saves, holds,
+             holds_for_device, cache, quote(params_type), '\n');
+  if (reads_on_device || writes_on_device)
+    text += concat("device ", reads_on_device != nullptr, writes_on_device != nullptr, '\n');
   for (const ParamSpec& param : params) append_param(text, param);
   for (const TensorPattern& input : inputs) text += concat("input ", input.text(), '\n');
   for (const auto& group : one_of) {

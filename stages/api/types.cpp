@@ -57,7 +57,7 @@ std::uint64_t TensorType::bytes_max() const {
 }
 
 std::string TensorType::text() const {
-  return concat(name, ' ', dtype_name(dtype), shape_text(shape));
+  return concat(name, ' ', dtype_name(dtype), shape_text(shape), on_device ? " on a device" : "");
 }
 
 bool TensorPattern::accepts(const TensorType& type) const {

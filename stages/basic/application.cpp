@@ -3,7 +3,13 @@
 namespace brigade {
 namespace {
 
-struct ApplicationParams {};
+enum class Order : std::uint8_t { graph, any };
+
+struct OutputParams {
+  Order order = Order::graph;
+};
+
+struct InputParams {};
 
 }  // namespace
 
@@ -11,25 +17,26 @@ struct ApplicationParams {};
 // (pipeline/program).
 void add_application(StageTypes& types) {
   StageType type;
-  type.contract = Contract<ApplicationParams>("application",
-                                              "Gives batches to the program that starts the graph.")
-                      .consumer()
-                      .stateful()
-                      .takes(Takes::batches)
-                      .several_inputs()
-                      .example("consumer: application\nfrom: images\nhold: 4\n")
-                      .erased();
+  type.contract =
+      Contract<OutputParams>("application", "Gives batches to the program that starts the graph.")
+          .consumer()
+          .stateful()
+          .takes(Takes::batches)
+          .several_inputs()
+          .choice("order", &OutputParams::order, {{"graph", Order::graph}, {"any", Order::any}},
+                  "the graph's, or any: each batch as soon as it is finished")
+          .example("consumer: application\nfrom: images\nhold: 4\n")
+          .erased();
   type.contract.application = true;
   types.add(std::move(type));
 
   StageType feeds;
   feeds.contract =
-      Contract<ApplicationParams>("application",
-                                  "Takes samples from the program that starts the graph.")
+      Contract<InputParams>("application", "Takes samples from the program that starts the graph.")
           .producer()
           .stateful()
           .may_drop()
-          .outputs([](const ApplicationParams&, const Ports&) -> Result<Ports> {
+          .outputs([](const InputParams&, const Ports&) -> Result<Ports> {
             return Error{
                 "it does not say what the program writes: write `tensors: {NAME: {dtype: f32, "
                 "shape: [3, 4]}}`"};

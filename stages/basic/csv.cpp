@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 
+#include <brigade/labels.h>
 #include <brigade/text.h>
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/csv_table.h"
@@ -201,7 +202,7 @@ ReadValue reader_of(DType dtype) {
   return nullptr;
 }
 
-class Csv : public Producer, public SkipsInputs {
+class Csv : public Producer, public SkipsInputs, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<CsvParams>();
@@ -230,16 +231,25 @@ class Csv : public Producer, public SkipsInputs {
     return all.value();
   }
 
+  Result<std::int64_t> label_of(std::uint64_t index) override {
+    const auto label = std::ranges::find(layout_.columns, "label",
+                                         [](const Column& column) { return column.type.name; });
+    if (label == layout_.columns.end() || label->columns.size() != 1)
+      return Error{"it gives no single number as a tensor `label`"};
+    const std::size_t begin = records_.begin(index);
+    BRIGADE_TRY(split(begin));
+    const CsvField& field = fields_[label->columns[0]];
+    const std::string_view text = trim(csv_value(field, memory_));
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size()) return number;
+    return Error{concat(csv_place(path_, text_, begin + field.at),
+                        ": expected a whole number as the label, found ", quote(text))};
+  }
+
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     const std::size_t begin = records_.begin(index);
-    const std::size_t end = csv_record_end(text_, begin, layout_.separator).value_or(text_.size());
-    std::size_t at = 0;
-    if (auto split = csv_split(text_.substr(begin, end - begin), layout_.separator, fields_, at);
-        !split)
-      return split.error().within(csv_place(path_, text_, begin + at));
-    if (fields_.size() != layout_.fields)
-      return Error{concat(csv_place(path_, text_, begin), ": expected ", layout_.fields,
-                          " fields as in the first line, found ", fields_.size())};
+    BRIGADE_TRY(split(begin));
     for (std::size_t i = 0; i < layout_.columns.size(); ++i)
       BRIGADE_TRY(read_column(layout_.columns[i], begin, out.at(i)));
     return Next::emit;
@@ -251,6 +261,16 @@ class Csv : public Producer, public SkipsInputs {
   }
 
  private:
+  Result<void> split(std::size_t begin) {
+    const std::size_t end = csv_record_end(text_, begin, layout_.separator).value_or(text_.size());
+    std::size_t at = 0;
+    const auto done = csv_split(text_.substr(begin, end - begin), layout_.separator, fields_, at);
+    if (!done) return done.error().within(csv_place(path_, text_, begin + at));
+    if (fields_.size() == layout_.fields) return {};
+    return Error{concat(csv_place(path_, text_, begin), ": expected ", layout_.fields,
+                        " fields as in the first line, found ", fields_.size())};
+  }
+
   Result<void> read_column(const Column& column, std::size_t record, TensorSlot slot) {
     if (column.is_text) return read_text(column, record, slot);
     const ReadValue read_value = reader_of(column.type.dtype);

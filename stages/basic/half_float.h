@@ -1,13 +1,10 @@
 #pragma once
 
 // To the nearest 16-bit floating-point number (ties to even) and back, for stages that have no
-// tensor library.
+// tensor library. Without branches, so that compilers make vectors of loops over them.
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include <brigade/tensor.h>
 
@@ -16,38 +13,42 @@ namespace brigade {
 /// The upper half of the float, rounded. NaN stays NaN.
 inline BFloat16 to_bfloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return {static_cast<std::uint16_t>(bits >> 16 | 0x40)};
-  return {static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
-}
-
-/// IEEE 754 binary16; beyond 65504 infinity. NaN stays NaN.
-inline Half to_half(float value) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  const float size = std::fabs(value);
-  if (std::isnan(value)) return {static_cast<std::uint16_t>(sign | 0x7e00)};
-  if (size >= 65520) return {static_cast<std::uint16_t>(sign | 0x7c00)};
-  // Adding this power of two leaves exactly the bits that fit, rounded by the processor.
-  const int exponent = size < 0x1p-14f ? -14 : std::ilogb(size);
-  const float anchor = std::ldexp(1.0f, exponent + 13);
-  const float rounded = (size + anchor) - anchor;
-  if (rounded < 0x1p-14f) return {static_cast<std::uint16_t>(sign | int(rounded * 0x1p24f))};
-  const int rounded_exponent = std::ilogb(rounded);
-  const int mantissa = static_cast<int>(std::ldexp(rounded, 10 - rounded_exponent)) - 1024;
-  return {static_cast<std::uint16_t>(sign | (rounded_exponent + 15) << 10 | mantissa)};
+  const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
+  return {static_cast<std::uint16_t>(value == value ? rounded : bits >> 16 | 0x40U)};
 }
 
 inline float to_float(BFloat16 value) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 
+namespace half_float_detail {
+inline std::int32_t choose(bool first, std::int32_t a, std::int32_t b) {
+  const std::int32_t mask = -static_cast<std::int32_t>(first);
+  return (a & mask) | (b & ~mask);
+}
+}  // namespace half_float_detail
+
+/// IEEE 754 binary16; from 65520 on infinity. NaN stays NaN.
+inline Half to_half(float value) {
+  using half_float_detail::choose;
+  const auto bits = std::bit_cast<std::int32_t>(value);
+  const std::int32_t size = bits & 0x7fffffff;
+  const std::int32_t normal = (size - (112 << 23) + 0xfff + (size >> 13 & 1)) >> 13;
+  // Adding a half leaves exactly the bits that fit a subnormal number, rounded by the processor.
+  const auto sum = std::bit_cast<std::int32_t>(std::bit_cast<float>(size) + 0.5F);
+  const std::int32_t subnormal = sum - std::bit_cast<std::int32_t>(0.5F);
+  std::int32_t half = choose(size < (113 << 23), subnormal, normal);
+  half = choose(size >= 0x477ff000, 0x7c00, half);  // 65520 and more
+  half = choose(size > 0x7f800000, 0x7e00, half);
+  return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000))};
+}
+
 inline float to_float(Half value) {
-  const int exponent = value.bits >> 10 & 0x1f;
-  const auto mantissa = static_cast<float>(value.bits & 0x3ff);
-  float size = std::ldexp(exponent == 0 ? mantissa : mantissa + 1024, std::max(exponent, 1) - 25);
-  if (exponent == 0x1f)
-    size = mantissa == 0 ? std::numeric_limits<float>::infinity()
-                         : std::numeric_limits<float>::quiet_NaN();
-  return value.bits >> 15 != 0 ? -size : size;
+  const std::int32_t size = value.bits & 0x7fff;
+  // The exponent is moved by a product, which is right for subnormal numbers, too.
+  const auto scaled = std::bit_cast<std::int32_t>(std::bit_cast<float>(size << 13) * 0x1p112F);
+  const std::int32_t endless = half_float_detail::choose(size >= 0x7c00, 0x7f800000, 0);
+  return std::bit_cast<float>(scaled | endless | (value.bits >> 15) << 31);
 }
 
 }  // namespace brigade

@@ -1,12 +1,14 @@
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
+#include <brigade/labels.h>
 #include <brigade/text.h>
 #include "base/units.h"
+#include "stages/api/npy_header.h"
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
-#include "stages/basic/npy_header.h"
 
 namespace brigade {
 namespace {
@@ -83,6 +85,27 @@ struct Array {
   }
 };
 
+template <class Whole>
+std::int64_t number_at(const char* element) {
+  Whole number;
+  std::memcpy(&number, element, sizeof number);
+  return number;
+}
+
+/// Nothing where the dtype has others, too.
+std::optional<std::int64_t> whole_number(DType dtype, const char* element) {
+  switch (dtype) {
+    case DType::u8:
+      return number_at<std::uint8_t>(element);
+    case DType::i32:
+      return number_at<std::int32_t>(element);
+    case DType::i64:
+      return number_at<std::int64_t>(element);
+    default:
+      return std::nullopt;
+  }
+}
+
 Result<Array> open_array(const std::string& name, const std::string& path) {
   Array out{name, path, {}, {}};
   BRIGADE_ASSIGN(out.file, MappedFile::open(path));
@@ -99,7 +122,7 @@ Result<Array> open_array(const std::string& name, const std::string& path) {
   return out;
 }
 
-class Npy : public Producer {
+class Npy : public Producer, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     Ports now;
@@ -132,6 +155,15 @@ class Npy : public Producer {
     for (std::size_t i = 0; i < arrays_.size(); ++i)
       std::memcpy(out.at(i).data(), arrays_[i].row(index), arrays_[i].header.sample_bytes);
     return Next::emit;
+  }
+
+  Result<std::int64_t> label_of(std::uint64_t index) override {
+    const auto label = std::ranges::find(arrays_, "label", &Array::tensor);
+    if (label == arrays_.end()) return Error{"it gives no tensor `label`"};
+    if (label->header.shape.rank() == 1)
+      if (const auto number = whole_number(label->header.dtype, label->row(index))) return *number;
+    return Error{concat(label->path, ": expected a whole number for each sample, found ",
+                        sample_type("label", label->header).text())};
   }
 
   std::string describe(std::uint64_t index) const override {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <brigade/labels.h>
 #include <brigade/text.h>
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/half_float.h"
@@ -120,7 +121,7 @@ Filler find_filler(DType dtype) {
   return filler;
 }
 
-class Synthetic : public Producer {
+class Synthetic : public Producer, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     params_ = context.params<SyntheticParams>();
@@ -132,6 +133,15 @@ class Synthetic : public Producer {
   }
 
   Result<std::uint64_t> size() override { return params_.count; }
+
+  Result<std::int64_t> label_of(std::uint64_t index) override {
+    const bool numbers = params_.fill == Fill::index && params_.shape.empty();
+    if (params_.name == "label" && numbers && params_.dtype == DType::u8)
+      return static_cast<std::uint8_t>(index);
+    if (params_.name == "label" && numbers && params_.dtype == DType::i64)
+      return static_cast<std::int64_t>(index);
+    return Error{"its tensor `label` would have to be u8 or i64, a scalar, `fill: index`"};
+  }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     Philox random(seed_, stream_, 0, index);

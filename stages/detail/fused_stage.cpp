@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "stages/detail/mix_type.h"
 
 namespace brigade {
 namespace {
@@ -211,6 +212,7 @@ Result<FusedPorts> fused_ports(const StageType& fused, const void* params, const
 
 const StageType* find_type_or_fused(const StageTypes& types, std::string_view name,
                                     StageType& fused) {
+  if (name == kMixType) return &mix_type();
   if (!name.starts_with('[') || !name.ends_with(']')) return types.find(name);
   std::vector<const StageType*> links;
   for (const std::string_view link : split(name.substr(1, name.size() - 2), ',')) {

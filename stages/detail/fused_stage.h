@@ -30,6 +30,11 @@ BRIGADE_API std::vector<std::string> fused_link_names(const std::vector<const St
 /// that takes batches beside one that takes samples. `links` must outlive it.
 BRIGADE_API Result<StageType> fused_type(std::vector<const StageType*> links);
 
+/// The types whose bodies do the work: the links of a fused stage, else the type itself.
+inline std::vector<const StageType*> parts_of(const StageType& type) {
+  return type.links.empty() ? std::vector<const StageType*>{&type} : type.links;
+}
+
 /// The tensors on the way through a fused stage.
 struct FusedPorts {
   struct Link {
@@ -44,8 +49,8 @@ struct FusedPorts {
 BRIGADE_API Result<FusedPorts> fused_ports(const StageType& fused, const void* params,
                                            const Ports& in);
 
-/// The type of that name, or the fused stage "[a, b]", which is made in `fused`; null when there is
-/// none.
+/// The type of that name, that of mixtures, or the fused stage "[a, b]", which is made in `fused`;
+/// null when there is none.
 BRIGADE_API const StageType* find_type_or_fused(const StageTypes& types, std::string_view name,
                                                 StageType& fused);
 

@@ -39,19 +39,28 @@ Result<void> check_params(const Params& params) {
   return {};
 }
 
+Result<void> check_mask_tensor(const Ports& in, std::string_view param, const std::string& name,
+                               std::string_view what) {
+  const TensorType* const mask = in.find(name);
+  if (mask != nullptr && mask->dtype == u8 && mask->shape.size() == 1) return {};
+  std::vector<std::string> found;
+  for (const TensorType& tensor : in.tensors) found.push_back(tensor.text());
+  return Error{concat("parameter ", quote(param), ": expected a tensor u8[bytes] with ", what,
+                      ", found ", mask == nullptr ? join(found, ", ") : mask->text())};
+}
+
 Result<Ports> decode_image_outputs(const Params& params, const Ports& in) {
   BRIGADE_TRY(check_params(params));
   if (auto source = image_source(in); !source) return source.error();
   const Dim side = params.ragged() ? up_to(params.side_max) : Dim(params.size);
   Ports out{{"image", DType::u8, {side, side, 3}}};
-  if (params.mask.empty()) return out;
-  const TensorType* const mask = in.find(params.mask);
-  if (mask == nullptr || mask->dtype != u8 || mask->shape.size() != 1) {
-    std::vector<std::string> found;
-    for (const TensorType& tensor : in.tensors) found.push_back(tensor.text());
-    return Error{concat("parameter \"mask\": expected a tensor u8[bytes] with PNG files, found ",
-                        mask == nullptr ? join(found, ", ") : mask->text())};
-  }
+  if (params.geometry) out.tensors.push_back({"geometry", DType::f32, {3, 3}});
+  if (!params.has_mask()) return out;
+  if (!params.mask.empty() && !params.mask_path.empty())
+    return Error{"mask and mask_path name one mask in two ways; leave one of them out"};
+  BRIGADE_TRY(params.mask.empty()
+                  ? check_mask_tensor(in, "mask_path", params.mask_path, "the paths of PNG files")
+                  : check_mask_tensor(in, "mask", params.mask, "PNG files"));
   out.tensors.push_back({"mask", DType::u8, {side, side}});
   return out;
 }
@@ -101,7 +110,12 @@ Contract<Params> decode_image_contract() {
       .param("mask", &Params::mask,
              "tensor with the bytes of a PNG file that has a class for each pixel of the upright "
              "picture: cut, resized (to the nearest pixel) and flipped with it, it becomes `mask`")
+      .param("mask_path", &Params::mask_path,
+             "tensor with the path of that file instead, as `mask:` of image_list gives it")
       .param("mask_fill", &Params::mask_fill, 0, 255, "the mask where the picture has a border")
+      .param("geometry", &Params::geometry,
+             "give the tensor `geometry` f32[3, 3]: where places of the upright picture went "
+             "(docs/AUGMENTATION.md)")
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) *

@@ -25,9 +25,12 @@ struct DecodeImageParams {
   std::int64_t side_max = 4096;
   std::int64_t pixels_max = std::int64_t{64} << 20;
   std::string mask;
+  std::string mask_path;
   int mask_fill = 0;
+  bool geometry = false;
 
   bool ragged() const { return crop == Crop::none && size == 0; }
+  bool has_mask() const { return !mask.empty() || !mask_path.empty(); }
 };
 
 /// Memory that decoding takes per pixel of a picture, at most: four components of a progressive

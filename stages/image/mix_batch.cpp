@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <brigade/text.h>
+#include "stages/api/channel_order.h"
 #include "stages/image/image_stages.h"
 #include "stages/image/mixing.h"
 
@@ -13,8 +14,6 @@ namespace {
 constexpr double kClassesMax = 1 << 20;
 constexpr double kAlphaMax = 1000;
 
-enum class MixLayout : std::uint8_t { guess, hwc, chw };
-
 struct MixBatchParams {
   std::int64_t classes = 0;
   double smoothing = 0;
@@ -22,25 +21,19 @@ struct MixBatchParams {
   double cutmix = 0;
   double p = 1;
   double cutmix_share = 0.5;
-  MixLayout layout = MixLayout::guess;
+  ChannelOrder layout = ChannelOrder::guess;
 };
 
-Result<PictureLayout> layout_of(const TensorType& image, MixLayout layout) {
+Result<PictureLayout> layout_of(const TensorType& image, ChannelOrder said) {
   const Shape shape = image.bounds();
   const auto bytes = static_cast<std::int64_t>(dtype_bytes(image.dtype));
   if (shape.rank() == 2) return PictureLayout{1, shape[0], shape[1], bytes};
   if (shape.rank() != 3)
     return Error{concat("cutmix needs pictures of two or three dimensions, found ", image.text())};
-  if (layout == MixLayout::guess) {
-    const bool first = shape[0] == 1 || shape[0] == 3;
-    const bool last = shape[2] == 1 || shape[2] == 3;
-    if (first == last)
-      return Error{concat("whether channels come first or last does not follow from ", image.text(),
-                          "; say `layout: CHW` or `layout: HWC`")};
-    layout = first ? MixLayout::chw : MixLayout::hwc;
-  }
-  if (layout == MixLayout::chw) return PictureLayout{shape[0], shape[1], shape[2], bytes};
-  return PictureLayout{1, shape[0], shape[1], shape[2] * bytes};
+  BRIGADE_ASSIGN(const PictureSizes sizes, picture_sizes(image, said));
+  if (sizes.order == ChannelOrder::chw)
+    return PictureLayout{sizes.channels, sizes.height, sizes.width, bytes};
+  return PictureLayout{1, sizes.height, sizes.width, sizes.channels * bytes};
 }
 
 Result<Ports> mix_batch_outputs(const MixBatchParams& params, const Ports& in) {
@@ -70,9 +63,10 @@ Contract<MixBatchParams> mix_batch_contract() {
       .param("p", &Params::p, 0, 1, "probability that a batch is mixed")
       .param("cutmix_share", &Params::cutmix_share, 0, 1,
              "probability of cutmix where both have an alpha")
-      .choice("layout", &Params::layout,
-              {{"auto", MixLayout::guess}, {"HWC", MixLayout::hwc}, {"CHW", MixLayout::chw}},
-              "of the pictures, for cutmix; auto: where the sizes tell")
+      .choice(
+          "layout", &Params::layout,
+          {{"auto", ChannelOrder::guess}, {"HWC", ChannelOrder::hwc}, {"CHW", ChannelOrder::chw}},
+          "of the pictures, for cutmix; auto: where the sizes tell")
       .one_of({{"image", {u8, f32, f16, bf16}, true, {}, "of one size, in any layout"}})
       .input("label", {i64, i32, u8}, {}, "the class")
       .rest_passes()

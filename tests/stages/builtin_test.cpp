@@ -12,12 +12,12 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
   const StageTypes types = builtin_stage_types();
   std::vector<std::string> names;
   for (const StageType& type : types.all()) names.push_back(type.contract.type);
-  EXPECT_THAT(names,
-              testing::UnorderedElementsAre(
-                  "synthetic", "npy", "csv", "lines", "passthrough", "repack", "merge", "repeat",
-                  "cache", "cached", "delay", "count", "application", "application", "idx_images",
-                  "image_folder", "image_list", "tar_shards", "cifar_binary", "augment_image",
-                  "augment", "mix_batch", "decode_image", "torch_classifier"));
+  EXPECT_THAT(names, testing::UnorderedElementsAre(
+                         "synthetic", "npy", "csv", "lines", "passthrough", "repack", "merge",
+                         "repeat", "cache", "cached", "delay", "count", "to_device", "from_device",
+                         "application", "application", "idx_images", "image_folder", "image_list",
+                         "tar_shards", "cifar_binary", "augment_image", "augment", "mix_batch",
+                         "decode_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -16,12 +17,17 @@ namespace brigade {
 namespace {
 
 constexpr double kScaleMax = 1e6;
+/// Of the largest picture, per pixel: two on the canvas and one about to take the place of a
+/// smaller one; most is needed by a grey one that is resized as RGB.
+constexpr std::uint64_t kWorkBytesPerPixelMax = 24;
 
 enum class PixelLayout : std::uint8_t { hwc, chw };
 
 struct AugmentListParams {
   Operations operations;
   Targets targets;
+  bool geometry = false;
+  std::int64_t pixels_max = kPicturePixelsMax;
   DType dtype = DType::u8;
   PixelLayout layout = PixelLayout::hwc;
   std::vector<double> mean = {0};
@@ -30,6 +36,12 @@ struct AugmentListParams {
 
 Error in_operation(const AugmentListParams& params, std::size_t i, const Error& error) {
   return error.within(concat("operation ", i + 1, ", ", params.operations.entries[i].name));
+}
+
+Result<void> check_pixels(const AugmentListParams& params, PictureSize size) {
+  if (size.pixels() <= params.pixels_max) return {};
+  return Error{concat("a picture of ", size.height, " x ", size.width, " pixels; pixels_max is ",
+                      params.pixels_max)};
 }
 
 /// What the list makes of pictures of a type.
@@ -46,6 +58,7 @@ class ResultSize {
   bool exact() const { return exact_; }
 
   Result<void> follow(std::int64_t channels) {
+    if (exact_) BRIGADE_TRY(check_pixels(params_, size_));
     for (std::size_t i = 0; i < operations_.size(); ++i) {
       auto fits = operations_[i]->accepts(channels);
       if (fits) fits = pass(i);
@@ -72,7 +85,7 @@ class ResultSize {
       size_ = *fixed;
       exact_ = known_ = true;
     }
-    return {};
+    return exact_ ? check_pixels(params_, size_) : Result<void>();
   }
 
   /// An operation after which pictures have sizes that depend on each.
@@ -102,6 +115,28 @@ Result<void> check_channels(std::string_view name, const std::vector<double>& va
                       " channels; one number stands for all")};
 }
 
+const TensorType& geometry_type() {
+  static const TensorType type{"geometry", DType::f32, {3, 3}};
+  return type;
+}
+
+/// That of a stage before is carried on, asked for or not: it would be wrong behind this one.
+bool gives_geometry(const AugmentListParams& params, const Ports& in) {
+  const TensorType* const before = in.find("geometry");
+  return params.geometry || (before != nullptr && *before == geometry_type());
+}
+
+Result<void> add_geometry(const Ports& in, std::int64_t pictures, Ports& out) {
+  if (pictures > 1)
+    return Error{"geometry cannot follow five_crop, which makes several pictures of one"};
+  const TensorType* const before = in.find("geometry");
+  if (before != nullptr && *before != geometry_type())
+    return Error{concat("geometry goes on with that of the stage before, ", geometry_type().text(),
+                        ", found ", before->text())};
+  out.tensors.push_back(geometry_type());
+  return {};
+}
+
 Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) {
   const TensorType& image = *in.find("image");
   const Dim& channels = image.shape[2];
@@ -128,6 +163,7 @@ Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) 
   }
   BRIGADE_TRY(
       add_target_outputs(params.targets, in, {image.shape[0], image.shape[1], height, width}, out));
+  if (gives_geometry(params, in)) BRIGADE_TRY(add_geometry(in, result.pictures(), out));
   return out;
 }
 
@@ -142,6 +178,15 @@ Contract<AugmentListParams> augment_contract() {
       .param("targets", &Params::targets,
              "what belongs to the picture and moves with it: mask, boxes, keypoints "
              "(docs/AUGMENTATION.md)")
+      .param("geometry", &Params::geometry,
+             "give the tensor `geometry` f32[3, 3]: where places of the picture went "
+             "(docs/AUGMENTATION.md)")
+      .param("pixels_max", &Params::pixels_max, 1, static_cast<double>(kPicturePixelsMax),
+             "of a picture as it comes, and on its way; a larger one is an error")
+      .private_bytes("pixels_max",
+                     [](const Params& params) {
+                       return static_cast<std::uint64_t>(params.pixels_max) * kWorkBytesPerPixelMax;
+                     })
       .choice("dtype", &Params::dtype,
               {{"u8", DType::u8}, {"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}},
               "of the result; floating-point numbers are (level / 255 - mean) / std")
@@ -187,15 +232,33 @@ class NumberTable {
   /// Of a picture of so many pixels.
   void write(const std::uint8_t* from, std::int64_t pixels, std::int64_t channels,
              PixelLayout layout, T* to) const {
-    const std::int64_t step = layout == PixelLayout::chw ? 1 : channels;
+    const bool apart = layout == PixelLayout::chw;
+    const std::int64_t step = apart ? 1 : channels;
     for (std::int64_t c = 0; c < channels; ++c) {
       const auto& numbers = numbers_[static_cast<std::size_t>(c)];
-      T* const first = to + c * (layout == PixelLayout::chw ? pixels : 1);
-      for (std::int64_t i = 0; i < pixels; ++i) first[i * step] = numbers[from[i * channels + c]];
+      T* const first = to + c * (apart ? pixels : 1);
+      std::int64_t i = 0;
+      if constexpr (sizeof(T) == sizeof(std::uint16_t))
+        if (apart) i = write_fours(from + c, pixels, channels, numbers, first);
+      for (; i < pixels; ++i) first[i * step] = numbers[from[i * channels + c]];
     }
   }
 
  private:
+  /// By one store for four numbers. How many it has written.
+  static std::int64_t write_fours(const std::uint8_t* from, std::int64_t pixels,
+                                  std::int64_t channels, const std::array<T, 256>& numbers, T* to) {
+    std::int64_t i = 0;
+    for (; i + 4 <= pixels; i += 4, from += 4 * channels) {
+      const auto bits = [&](std::int64_t at) {
+        return std::uint64_t{std::bit_cast<std::uint16_t>(numbers[from[at * channels]])};
+      };
+      const std::uint64_t four = bits(0) | bits(1) << 16 | bits(2) << 32 | bits(3) << 48;
+      std::memcpy(to + i, &four, sizeof four);
+    }
+    return i;
+  }
+
   std::array<std::array<T, 256>, kRgbChannels> numbers_{};
 };
 
@@ -207,6 +270,7 @@ class Augment : public Stage {
     targets_ = make_targets(params_.targets);
     const TensorType& image = *context.inputs.find("image");
     ragged_in_ = image.ragged();
+    geometry_ = gives_geometry(params_, context.inputs);
     ragged_out_ = context.outputs.find("image")->ragged();
     pictures_ = operations_.empty() ? 1 : operations_.back()->pictures();
     levels_.prepare(params_, [](float value) {
@@ -224,6 +288,7 @@ class Augment : public Stage {
     const bool bytes = params_.dtype == DType::u8 && params_.layout == PixelLayout::hwc;
     const Shape shape = image.shape();
     if (shape.elements() == 0) return Error{concat("the picture is empty: ", shape_text(shape))};
+    BRIGADE_TRY(check_pixels(params_, {shape[0], shape[1]}));
     std::uint8_t* const to =
         bytes && !ragged_out_ ? static_cast<std::uint8_t*>(slot.data()) : nullptr;
     canvas_.begin(static_cast<const std::uint8_t*>(image.data()), {shape[0], shape[1]}, shape[2],
@@ -233,18 +298,32 @@ class Augment : public Stage {
     write(slot);
     const PictureTrip trip{{shape[0], shape[1]}, canvas_.size(), canvas_.moves()};
     for (const auto& target : targets_) BRIGADE_TRY(target->write(in, trip, out));
+    if (geometry_) write_geometry(in, out);
     return Next::emit;
   }
 
  private:
   Result<void> work(Philox random) {
     for (std::size_t i = 0; i < operations_.size(); ++i) {
-      if (ragged_in_)
-        if (const auto size = operations_[i]->size_of(canvas_.size()); !size)
-          return in_operation(params_, i, size.error());
+      if (ragged_in_) {
+        const auto size = operations_[i]->size_of(canvas_.size());
+        if (!size) return in_operation(params_, i, size.error());
+        if (const auto fits = check_pixels(params_, *size); !fits)
+          return in_operation(params_, i, fits.error());
+      }
       operations_[i]->run(canvas_, random);
     }
     return {};
+  }
+
+  /// With what a stage before this one has done to the picture.
+  void write_geometry(const Inputs& in, Outputs& out) const {
+    PlaceMatrix before = kSamePlaces;
+    if (in.has("geometry")) {
+      const auto given = in["geometry"].as<float>();
+      std::copy(given.begin(), given.end(), before.begin());
+    }
+    write_matrix(chained(before, matrix_of(canvas_.moves())), out["geometry"].as<float>());
   }
 
   Shape result_shape() const {
@@ -282,6 +361,7 @@ class Augment : public Stage {
   Canvas canvas_;
   bool ragged_in_ = false;
   bool ragged_out_ = false;
+  bool geometry_ = false;
   std::int64_t pictures_ = 1;  // that a sample becomes
   NumberTable<std::uint8_t> levels_;
   NumberTable<float> floats_;

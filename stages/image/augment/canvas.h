@@ -65,7 +65,7 @@ class Canvas {
     std::uint8_t* to = slot_;
     if (to == nullptr || written_ == slot_ || needed > slot_bytes_) {
       auto& memory = written_ != nullptr && written_ == memory_[0].data() ? memory_[1] : memory_[0];
-      if (memory.size() < needed) memory.resize(needed);
+      if (memory.size() < needed) memory = std::vector<std::uint8_t>(needed);
       to = memory.data();
     }
     written_ = to;

@@ -2,42 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
 #include <string>
 
 #include "stages/image/augment/adjust.h"
+#include "stages/image/augment/color_kernels.h"
 #include "stages/image/augment/operation_kinds.h"
 
 namespace brigade {
 namespace {
 
-std::uint8_t cut_to_level(float value) {
-  return static_cast<std::uint8_t>(std::clamp(value, 0.0F, 255.0F));
-}
-
-/// ITU-R BT.601, cut to a level.
-std::uint8_t grey_of(const std::uint8_t* rgb) {
-  return static_cast<std::uint8_t>(0.2989F * static_cast<float>(rgb[0]) +
-                                   0.587F * static_cast<float>(rgb[1]) +
-                                   0.114F * static_cast<float>(rgb[2]));
-}
-
-/// factor x level + (1 - factor) x other.
-struct Blend {
-  explicit Blend(double of) : factor(static_cast<float>(of)), rest(static_cast<float>(1 - of)) {}
-  std::uint8_t operator()(float level, float other) const {
-    return cut_to_level(factor * level + rest * other);
-  }
-  float factor;
-  float rest;
-};
+const ColorKernels& kernels() { return color_kernels().back(); }
 
 double mean_grey(const Canvas& canvas) {
   const std::uint8_t* const pixels = canvas.pixels();
   std::uint64_t sum = 0;
   if (canvas.channels() == kRgbChannels) {
-    for (std::int64_t i = 0; i < canvas.bytes(); i += kRgbChannels) sum += grey_of(pixels + i);
+    sum = kernels().sum_greys(pixels, canvas.size().pixels());
   } else {
     for (std::int64_t i = 0; i < canvas.bytes(); ++i) sum += pixels[i];
   }
@@ -51,50 +31,10 @@ Levels levels_by(const Of& of) {
   return levels;
 }
 
-struct Hsv {
-  float hue;
-  float saturation;
-  float value;
-};
-
-/// Of colours from 0 to 1. Travis's formulas, as in colorsys.
-Hsv to_hsv(float r, float g, float b) {
-  const float most = std::max({r, g, b});
-  const float least = std::min({r, g, b});
-  const float range = most - least;
-  const float divisor = range == 0 ? 1 : range;
-  const float red = (most - r) / divisor;
-  const float green = (most - g) / divisor;
-  const float blue = (most - b) / divisor;
-  float hue = 4 + green - red;
-  if (most == g) hue = 2 + red - blue;
-  if (most == r) hue = blue - green;
-  hue = hue / 6 + 1;
-  return {hue - std::floor(hue), range == 0 ? 0 : range / most, most};
-}
-
-std::array<float, 3> to_rgb(const Hsv& hsv) {
-  const float sector = std::floor(hsv.hue * 6);
-  const float part = hsv.hue * 6 - sector;
-  const float v = hsv.value;
-  const auto unit = [](float value) { return std::clamp(value, 0.0F, 1.0F); };
-  const float p = unit(v * (1 - hsv.saturation));
-  const float q = unit(v * (1 - hsv.saturation * part));
-  const float t = unit(v * (1 - hsv.saturation * (1 - part)));
-  switch (static_cast<int>(sector) % 6) {
-    case 0:
-      return {v, t, p};
-    case 1:
-      return {q, v, p};
-    case 2:
-      return {p, v, t};
-    case 3:
-      return {p, q, v};
-    case 4:
-      return {t, p, v};
-    default:
-      return {v, p, q};
-  }
+void blend_levels(Canvas& canvas, double factor, float other) {
+  const std::uint8_t* const from = canvas.pixels();
+  const std::int64_t bytes = canvas.bytes();
+  kernels().blend(from, bytes, LevelBlend(factor), other, canvas.same_size());
 }
 
 }  // namespace
@@ -106,46 +46,22 @@ void map_levels(Canvas& canvas, const Levels& levels) {
   for (std::int64_t i = 0; i < bytes; ++i) to[i] = levels[from[i]];
 }
 
-void adjust_brightness(Canvas& canvas, double factor) {
-  const Blend blend(factor);
-  map_levels(canvas, levels_by([&](int level) { return blend(static_cast<float>(level), 0); }));
-}
+void adjust_brightness(Canvas& canvas, double factor) { blend_levels(canvas, factor, 0); }
 
 void adjust_contrast(Canvas& canvas, double factor) {
-  const Blend blend(factor);
-  const auto mean = static_cast<float>(mean_grey(canvas));
-  map_levels(canvas, levels_by([&](int level) { return blend(static_cast<float>(level), mean); }));
+  blend_levels(canvas, factor, static_cast<float>(mean_grey(canvas)));
 }
 
 void adjust_saturation(Canvas& canvas, double factor) {
   if (canvas.channels() != kRgbChannels) return;
-  const Blend blend(factor);
   const std::uint8_t* const from = canvas.pixels();
-  const std::int64_t bytes = canvas.bytes();
-  std::uint8_t* const to = canvas.same_size();
-  for (std::int64_t i = 0; i < bytes; i += kRgbChannels) {
-    const auto grey = static_cast<float>(grey_of(from + i));
-    for (std::int64_t c = i; c < i + kRgbChannels; ++c)
-      to[c] = blend(static_cast<float>(from[c]), grey);
-  }
+  kernels().saturate(from, canvas.size().pixels(), LevelBlend(factor), canvas.same_size());
 }
 
 void adjust_hue(Canvas& canvas, double turn) {
   if (canvas.channels() != kRgbChannels) return;
-  constexpr float kMost = 255.0F + 1 - 1e-3F;  // so that cutting the fraction off rounds
   const std::uint8_t* const from = canvas.pixels();
-  const std::int64_t bytes = canvas.bytes();
-  const auto by = static_cast<float>(turn);
-  std::uint8_t* const to = canvas.same_size();
-  for (std::int64_t i = 0; i < bytes; i += kRgbChannels) {
-    const auto color = [&](std::int64_t c) { return static_cast<float>(from[i + c]) / 255; };
-    Hsv hsv = to_hsv(color(0), color(1), color(2));
-    hsv.hue += by;
-    hsv.hue -= std::floor(hsv.hue);
-    const auto rgb = to_rgb(hsv);
-    for (std::size_t c = 0; c < rgb.size(); ++c)
-      to[i + static_cast<std::int64_t>(c)] = static_cast<std::uint8_t>(rgb[c] * kMost);
-  }
+  kernels().turn_hue(from, canvas.size().pixels(), static_cast<float>(turn), canvas.same_size());
 }
 
 void invert(Canvas& canvas) {
@@ -163,14 +79,7 @@ void posterize(Canvas& canvas, int bits) {
   map_levels(canvas, levels_by([&](int level) { return static_cast<std::uint8_t>(level & mask); }));
 }
 
-void to_grey(Canvas& canvas) {
-  if (canvas.channels() != kRgbChannels) return;
-  const std::uint8_t* const from = canvas.pixels();
-  const std::int64_t bytes = canvas.bytes();
-  std::uint8_t* const to = canvas.same_size();
-  for (std::int64_t i = 0; i < bytes; i += kRgbChannels)
-    std::memset(to + i, grey_of(from + i), kRgbChannels);
-}
+void to_grey(Canvas& canvas) { adjust_saturation(canvas, 0); }
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <brigade/text.h>
+#include "stages/image/augment/color_kernels.h"
 #include "stages/image/augment/operation_kinds.h"
 
 namespace brigade {
@@ -220,11 +221,12 @@ class HorizontalFlip : public Flip {
     const PictureSize size = canvas.size();
     canvas.note({.kind = PictureMove::Kind::flip_columns, .to = size});
     std::uint8_t* to = canvas.other(size);
-    for (std::int64_t y = 0; y < size.height; ++y, to += size.width * channels) {
-      std::uint8_t* last = to + size.width * channels;
-      for (std::int64_t x = 0; x < size.width; ++x, from += channels) {
-        last -= channels;
-        for (std::int64_t c = 0; c < channels; ++c) last[c] = from[c];
+    const std::int64_t row = size.width * channels;
+    for (std::int64_t y = 0; y < size.height; ++y, from += row, to += row) {
+      if (channels == kRgbChannels) {
+        color_kernels().back().reverse(from, size.width, to);
+      } else {
+        std::reverse_copy(from, from + row, to);
       }
     }
   }

@@ -16,6 +16,7 @@
 #include "stages/image/decode/image_reader.h"
 #include "stages/image/decode_image_contract.h"
 #include "stages/image/geometry/crop.h"
+#include "stages/image/geometry/picture_move.h"
 #include "stages/image/geometry/resample.h"
 
 namespace brigade {
@@ -41,6 +42,7 @@ class DecodeImage : public Stage {
   void give_back();
   Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
   Result<std::uint8_t*> output(const Cut& cut, Outputs& out);
+  Result<std::string_view> mask_bytes(const Inputs& in);
   Result<void> decode_mask(const Cut& cut, const Box& picture, const Inputs& in, Outputs& out);
 
   DecodeImageParams params_;
@@ -48,6 +50,7 @@ class DecodeImage : public Stage {
   std::string name_;  // of the image in hand, for messages
   std::string file_;
   FileBytes file_bytes_;
+  FileBytes mask_file_;
   std::unique_ptr<ImageReader> jpeg_;
   std::unique_ptr<ImageReader> png_;
   std::unique_ptr<ImageReader> other_;
@@ -84,6 +87,7 @@ void DecodeImage::give_back() {
     if (reader != nullptr) reader->give_back();
   upright_.give_back();
   file_bytes_.give_back();
+  mask_file_.give_back();
 }
 
 Result<std::string_view> DecodeImage::bytes_of(const Inputs& in) {
@@ -142,19 +146,31 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   const std::int64_t left = cut.flip ? columns.out - columns.pad - columns.count : columns.pad;
   const std::int64_t stride = columns.out * kChannels;
   resampler_.run(pixels, rows_, columns_, image + cut.rows.pad * stride + left * kChannels, stride);
-  if (params_.mask.empty()) return {};
+  if (params_.geometry) write_matrix(matrix_of(cut), out["geometry"].as<float>());
+  if (!params_.has_mask()) return {};
   return decode_mask(cut, whole, in, out);
+}
+
+Result<std::string_view> DecodeImage::mask_bytes(const Inputs& in) {
+  if (!params_.mask.empty()) {
+    const TensorView encoded = in[params_.mask];
+    return std::string_view(static_cast<const char*>(encoded.data()), encoded.bytes());
+  }
+  const std::string path(text_of(in[params_.mask_path]));
+  auto bytes = mask_file_.read(path);
+  if (!bytes) return bytes.error().within(path);
+  return bytes;
 }
 
 /// Each pixel is that of the mask at its place, rounded down, as torchvision's NEAREST has it.
 Result<void> DecodeImage::decode_mask(const Cut& cut, const Box& picture, const Inputs& in,
                                       Outputs& out) {
   const auto wrong = [](const std::string& why) { return Error{"its mask: " + why}; };
-  const TensorView encoded = in[params_.mask];
-  const std::string_view bytes(static_cast<const char*>(encoded.data()), encoded.bytes());
-  if (!is_png(bytes)) return wrong("it is no PNG file");
+  const auto bytes = mask_bytes(in);
+  if (!bytes) return wrong(bytes.error().message);
+  if (!is_png(*bytes)) return wrong("it is no PNG file");
   if (!masks_) masks_ = make_mask_reader();
-  const auto header = masks_->open(bytes);
+  const auto header = masks_->open(*bytes);
   if (!header) return wrong(header.error().message);
   if (header->height != picture.height || header->width != picture.width)
     return wrong(concat("it has ", header->width, " x ", header->height, " pixels, the picture ",

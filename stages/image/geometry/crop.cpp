@@ -90,4 +90,21 @@ Cut choose_cut(const DecodeImageParams& params, std::int64_t height, std::int64_
   return cut;
 }
 
+PlaceMatrix matrix_of(const Cut& cut) {
+  const auto factor = [](const AxisCut& axis) {
+    return static_cast<double>(axis.resized) / static_cast<double>(axis.size);
+  };
+  const auto offset = [&](const AxisCut& axis) {
+    return static_cast<double>(axis.pad - axis.first) -
+           static_cast<double>(axis.begin) * factor(axis);
+  };
+  const double x = factor(cut.columns);
+  const double y = factor(cut.rows);
+  const double left = offset(cut.columns);
+  const double top = offset(cut.rows);
+  const auto width = static_cast<double>(cut.columns.out);
+  if (cut.flip) return {-x, 0, width - left, 0, y, top, 0, 0, 1};
+  return {x, 0, left, 0, y, top, 0, 0, 1};
+}
+
 }  // namespace brigade

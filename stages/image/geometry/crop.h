@@ -19,6 +19,7 @@
 
 #include <brigade/random.h>
 #include "stages/image/decode_image_contract.h"
+#include "stages/image/geometry/picture_move.h"
 #include "stages/image/geometry/resample.h"
 
 namespace brigade {
@@ -40,6 +41,9 @@ struct Cut {
   AxisCut columns;
   bool flip = false;  ///< left to right, last of all
 };
+
+/// Where places of the image lie in what is cut out.
+BRIGADE_API PlaceMatrix matrix_of(const Cut& cut);
 
 /// Of an image of `height` x `width` pixels, both positive.
 /// `random` goes on behind what was drawn.

@@ -1,5 +1,6 @@
 #include "stages/image/geometry/picture_move.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace brigade {
@@ -31,7 +32,80 @@ std::optional<PicturePoint> forward_perspective(const PictureMove& move, Picture
   return found;
 }
 
+PlaceMatrix shift(double x, double y) { return {1, 0, x, 0, 1, y, 0, 0, 1}; }
+
+/// By the cofactors; every move has one.
+PlaceMatrix inverse(const PlaceMatrix& m) {
+  const PlaceMatrix cofactors = {
+      m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+      m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+      m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
+  const double determinant = m[0] * cofactors[0] + m[1] * cofactors[3] + m[2] * cofactors[6];
+  PlaceMatrix out;
+  std::transform(cofactors.begin(), cofactors.end(), out.begin(),
+                 [&](double number) { return number / determinant; });
+  return out;
+}
+
+/// Of the result's places to the picture's.
+PlaceMatrix backward_affine(const PictureMove& move) {
+  const AffineMatrix& m = move.affine;
+  const double middle_x = static_cast<double>(move.from.width) / 2;
+  const double middle_y = static_cast<double>(move.from.height) / 2;
+  const PlaceMatrix about_middle = {m[0], m[1], m[2], m[3], m[4], m[5], 0, 0, 1};
+  return chained(chained(shift(-middle_x, -middle_y), about_middle), shift(middle_x, middle_y));
+}
+
 }  // namespace
+
+PlaceMatrix chained(const PlaceMatrix& first, const PlaceMatrix& second) {
+  PlaceMatrix out{};
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t column = 0; column < 3; ++column)
+      for (std::size_t k = 0; k < 3; ++k)
+        out[row * 3 + column] += second[row * 3 + k] * first[k * 3 + column];
+  return out;
+}
+
+PlaceMatrix PictureMove::matrix() const {
+  const auto share = [](std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) / static_cast<double>(b);
+  };
+  switch (kind) {
+    case Kind::window: {
+      const double wider = share(to.width, window.width);
+      const double higher = share(to.height, window.height);
+      return {wider, 0,      -static_cast<double>(x) * wider,
+              0,     higher, -static_cast<double>(y) * higher,
+              0,     0,      1};
+    }
+    case Kind::flip_columns:
+      return {-1, 0, static_cast<double>(from.width), 0, 1, 0, 0, 0, 1};
+    case Kind::flip_rows:
+      return {1, 0, 0, 0, -1, static_cast<double>(from.height), 0, 0, 1};
+    case Kind::affine:
+      return inverse(backward_affine(*this));
+    case Kind::perspective: {
+      const Perspective& m = perspective;
+      return inverse({m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], 1});
+    }
+  }
+  return kSamePlaces;
+}
+
+PlaceMatrix matrix_of(std::span<const PictureMove> moves) {
+  PlaceMatrix all = kSamePlaces;
+  for (const PictureMove& move : moves) all = chained(all, move.matrix());
+  return all;
+}
+
+void write_matrix(const PlaceMatrix& matrix, std::span<float> out) {
+  double largest = 0;
+  for (const double number : matrix) largest = std::max(largest, std::abs(number));
+  const double last = std::abs(matrix[8]) > 1e-9 * largest ? matrix[8] : 1;
+  std::transform(matrix.begin(), matrix.end(), out.begin(),
+                 [&](double number) { return static_cast<float>(number / last); });
+}
 
 std::optional<PicturePoint> PictureMove::forward(PicturePoint place) const {
   const auto share = [](std::int64_t a, std::int64_t b) {

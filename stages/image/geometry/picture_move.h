@@ -9,6 +9,9 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
+
+#include <brigade/export.h>
 
 namespace brigade {
 
@@ -32,6 +35,13 @@ struct PicturePoint {
   double y = 0;
 };
 
+/// Rows first: (x, y) becomes (u / w, v / w) with [u, v, w] = matrix [x, y, 1].
+using PlaceMatrix = std::array<double, 9>;
+inline constexpr PlaceMatrix kSamePlaces = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/// What `second` makes of what `first` makes.
+PlaceMatrix chained(const PlaceMatrix& first, const PlaceMatrix& second);
+
 struct PictureMove {
   enum class Kind : std::uint8_t { window, flip_columns, flip_rows, affine, perspective };
 
@@ -47,7 +57,14 @@ struct PictureMove {
 
   /// Where a place of the picture lies in the result; nothing: nowhere (behind the horizon).
   std::optional<PicturePoint> forward(PicturePoint place) const;
+  /// The same as a matrix, which knows no horizon.
+  PlaceMatrix matrix() const;
 };
+
+/// Where places of the picture before the moves lie behind them.
+PlaceMatrix matrix_of(std::span<const PictureMove> moves);
+/// As a tensor's numbers; the last is 1 unless that is far from all others.
+BRIGADE_API void write_matrix(const PlaceMatrix& matrix, std::span<float> out);
 
 /// Which of `in` pixels is pixel `i` of `out`: as torch's interpolate(mode="nearest") has it, in
 /// float.

@@ -15,6 +15,7 @@
 #include <brigade/types.h>
 #include "base/io.h"
 #include "base/owned_fd.h"
+#include "stages/api/class_folders.h"
 #include "stages/api/file_patterns.h"
 #include "stages/image/guess/data_archive.h"
 #include "stages/image/guess/data_table.h"
@@ -74,20 +75,6 @@ std::string class_root(Folders& folders, const std::string& folder, std::string 
     root = inner;
   }
   return root;
-}
-
-/// What sets the classes of two folders apart.
-std::string difference(const std::vector<std::string>& train,
-                       const std::vector<std::string>& test) {
-  std::vector<std::string> lacks;
-  std::vector<std::string> alone;
-  std::set_difference(train.begin(), train.end(), test.begin(), test.end(),
-                      std::back_inserter(lacks));
-  std::set_difference(test.begin(), test.end(), train.begin(), train.end(),
-                      std::back_inserter(alone));
-  return concat(lacks.empty() ? "" : concat("it lacks ", class_list(lacks)),
-                lacks.empty() || alone.empty() ? "" : ", and ",
-                alone.empty() ? "" : concat("it alone has ", class_list(alone)));
 }
 
 class FolderLook {
@@ -188,7 +175,7 @@ class FolderLook {
           classes.with.empty() ? "it has no folders of classes with images"
           : classes.with == data_.classes
               ? concat("there are no images in ", class_list(classes.without))
-              : concat("its classes are others: ", difference(data_.classes, classes.with));
+              : concat("its classes are others: ", class_difference(data_.classes, classes.with));
       data_.remark = concat(root, " is not used to evaluate: ", why);
     }
   }
@@ -338,13 +325,6 @@ class FolderLook {
 };
 
 }  // namespace
-
-std::string class_list(const std::vector<std::string>& names) {
-  constexpr std::size_t kNamesShown = 12;
-  std::vector<std::string> shown(names.begin(),
-                                 names.begin() + std::min(names.size(), kNamesShown));
-  return concat(join(shown, ", "), names.size() > kNamesShown ? ", ..." : "");
-}
 
 Result<FoundData> look_at_data(const std::string& path) {
   std::error_code error;

@@ -49,7 +49,4 @@ struct FoundData {
 /// read, images without folders of classes, archives that are compressed, a class without images.
 Result<FoundData> look_at_data(const std::string& path);
 
-/// "cat, dog"; of many the first.
-std::string class_list(const std::vector<std::string>& names);
-
 }  // namespace brigade

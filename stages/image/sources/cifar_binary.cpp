@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include <brigade/labels.h>
 #include <brigade/text.h>
 #include "stages/api/file_patterns.h"
 #include "stages/basic/fingerprint.h"
@@ -24,10 +25,10 @@ struct CifarParams {
 
 constexpr std::int64_t kSide = 32;
 constexpr std::size_t kPixels = kSide * kSide;
-constexpr std::size_t kChannels = 3;
+constexpr std::size_t kPlanes = 3;
 
 std::size_t labels_of(Format format) { return format == Format::cifar10 ? 1 : 2; }
-std::size_t record_bytes(Format format) { return labels_of(format) + kChannels * kPixels; }
+std::size_t record_bytes(Format format) { return labels_of(format) + kPlanes * kPixels; }
 std::string_view name_of(Format format) {
   return format == Format::cifar10 ? "cifar10" : "cifar100";
 }
@@ -59,7 +60,7 @@ Contract<CifarParams> cifar_binary_contract() {
               {{"cifar10", Format::cifar10}, {"cifar100", Format::cifar100}},
               "one label, 0 to 9; or label, 0 to 99, and coarse_label, 0 to 19")
       .outputs([](const CifarParams& params, const Ports&) -> Result<Ports> {
-        Ports ports{{"image", u8, {kSide, kSide, Dim(kChannels)}}, {"label", i64, {}}};
+        Ports ports{{"image", u8, {kSide, kSide, Dim(kPlanes)}}, {"label", i64, {}}};
         if (params.format == Format::cifar100) ports.tensors.push_back({"coarse_label", i64, {}});
         return ports;
       })
@@ -82,7 +83,7 @@ Error wrong_size(std::string_view bytes, Format format) {
                                  : "; is the download complete?")};
 }
 
-class CifarBinary : public Producer {
+class CifarBinary : public Producer, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<CifarParams>();
@@ -109,11 +110,11 @@ class CifarBinary : public Producer {
     return all.value();
   }
 
-  Result<Next> read(std::uint64_t index, Outputs& out) override {
+  Result<std::int64_t> label_of(std::uint64_t index) override {
     const auto [file, record] = place_of(index);
-    const std::string_view bytes =
-        files_[file].bytes().substr(record * record_bytes(format_), record_bytes(format_));
-    const auto label_at = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
+    const auto label_at = [bytes = record_of(file, record)](std::size_t i) {
+      return static_cast<std::uint8_t>(bytes[i]);
+    };
     const bool fine = format_ == Format::cifar100;
     const std::int64_t label = label_at(fine ? 1 : 0);
     if (label >= (fine ? 100 : 10) || (fine && label_at(0) >= 20))
@@ -121,12 +122,19 @@ class CifarBinary : public Producer {
                           fine ? concat(label, ", coarse ", label_at(0)) : concat(label),
                           ", expected 0 to ", fine ? "99, coarse 0 to 19" : "9",
                           "; is this a file of ", name_of(format_), "?")};
-    out["label"].as<std::int64_t>()[0] = label;
-    if (fine) out["coarse_label"].as<std::int64_t>()[0] = label_at(0);
+    return label;
+  }
+
+  Result<Next> read(std::uint64_t index, Outputs& out) override {
+    BRIGADE_ASSIGN(out["label"].as<std::int64_t>()[0], label_of(index));
+    const auto [file, record] = place_of(index);
+    const std::string_view bytes = record_of(file, record);
+    if (format_ == Format::cifar100)
+      out["coarse_label"].as<std::int64_t>()[0] = static_cast<std::uint8_t>(bytes[0]);
     const char* const planes = bytes.data() + labels_of(format_);
     std::uint8_t* pixel = out["image"].as<std::uint8_t>().data();
     for (std::size_t i = 0; i < kPixels; ++i)
-      for (std::size_t c = 0; c < kChannels; ++c)
+      for (std::size_t c = 0; c < kPlanes; ++c)
         *pixel++ = static_cast<std::uint8_t>(planes[c * kPixels + i]);
     return Next::emit;
   }
@@ -137,6 +145,10 @@ class CifarBinary : public Producer {
   }
 
  private:
+  std::string_view record_of(std::size_t file, std::uint64_t record) const {
+    return files_[file].bytes().substr(record * record_bytes(format_), record_bytes(format_));
+  }
+
   std::pair<std::size_t, std::uint64_t> place_of(std::uint64_t index) const {
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), index);
     const auto file = static_cast<std::size_t>(end - ends_.begin());

@@ -1,6 +1,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include <brigade/labels.h>
 #include <brigade/text.h>
 #include "stages/basic/fingerprint.h"
 #include "stages/image/image_stages.h"
@@ -87,7 +88,7 @@ Contract<IdxImagesParams> idx_images_contract() {
           "params: {images: train-images-idx3-ubyte.gz, labels: train-labels-idx1-ubyte.gz}\n");
 }
 
-class IdxImages : public Producer {
+class IdxImages : public Producer, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<IdxImagesParams>();
@@ -124,6 +125,11 @@ class IdxImages : public Producer {
     std::memcpy(out["image"].data(), images_.bytes + index * image_bytes_, image_bytes_);
     if (labels_.bytes != nullptr) out["label"].as<std::int64_t>()[0] = labels_.bytes[index];
     return Next::emit;
+  }
+
+  Result<std::int64_t> label_of(std::uint64_t index) override {
+    if (labels_.bytes == nullptr) return Error{"it has no parameter `labels`"};
+    return labels_.bytes[index];
   }
 
   std::string describe(std::uint64_t index) const override {

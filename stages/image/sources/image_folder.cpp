@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include <brigade/labels.h>
 #include <brigade/text.h>
 #include "stages/image/image_stages.h"
 #include "stages/image/index/image_index.h"
@@ -54,7 +55,7 @@ Contract<ImageFolderParams> image_folder_contract() {
       .example("producer: image_folder\nshuffle: true\nparams: {root: imagenet/train}\n");
 }
 
-class ImageFolder : public Producer, public SkipsInputs {
+class ImageFolder : public Producer, public SkipsInputs, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<ImageFolderParams>();
@@ -94,6 +95,16 @@ class ImageFolder : public Producer, public SkipsInputs {
   }
 
   std::string describe(std::uint64_t index) const override { return index_.path(index); }
+
+  Result<std::int64_t> label_of(std::uint64_t index) override {
+    BRIGADE_ASSIGN(const ImageEntry image, index_.at(index));
+    return image.label;
+  }
+  std::vector<std::string> label_names() const override {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < index_.classes(); ++i) names.emplace_back(index_.class_name(i));
+    return names;
+  }
 
  private:
   std::string root_;

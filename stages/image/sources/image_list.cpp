@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include <brigade/labels.h>
 #include <brigade/text.h>
 #include "stages/basic/csv_table.h"
 #include "stages/basic/csv_text.h"
@@ -24,6 +25,7 @@ struct ImageListParams {
   InputPath file;
   std::string path = "path";
   std::string label = "label";
+  std::string mask;
   Labels labels = Labels::numbers;
   InputPath root;
   bool header = true;
@@ -39,6 +41,7 @@ struct Layout {
   std::size_t fields = 0;
   std::size_t path = 0;
   std::size_t label = 0;
+  std::optional<std::size_t> mask;
 };
 
 Result<Layout> layout_of(const ImageListParams& params, std::string_view head) {
@@ -56,6 +59,9 @@ Result<Layout> layout_of(const ImageListParams& params, std::string_view head) {
     return csv_find_column(file, names, said ? name : usual_number, params.header);
   };
   BRIGADE_ASSIGN(out.path, column(params.path, usual.path, "1"));
+  if (!params.mask.empty()) {
+    BRIGADE_ASSIGN(out.mask, csv_find_column(file, names, params.mask, params.header));
+  }
   if (!params.has_labels()) return out;
   BRIGADE_ASSIGN(out.label, column(params.label, usual.label, "2"));
   return out;
@@ -78,6 +84,9 @@ Contract<ImageListParams> image_list_contract() {
       .param("label", &ImageListParams::label,
              "column of the labels; without a header its number, 2 if nothing is said; none: no "
              "labels")
+      .param("mask", &ImageListParams::mask,
+             "column of the paths of masks, which become the tensor `mask_path` for decode_image "
+             "(without a header its number); none: no masks")
       .choice("labels", &ImageListParams::labels,
               {{"numbers", Labels::numbers}, {"names", Labels::names}},
               "labels are whole numbers, or names, which become 0, 1, ... in their sorted order")
@@ -95,6 +104,8 @@ Contract<ImageListParams> image_list_contract() {
           return Error{concat(params.file.path, ": its beginning could not be read")};
         if (auto layout = layout_of(params, file_header->header); !layout) return layout.error();
         Ports ports{{"path", u8, {up_to(kPathBytesMax)}}};
+        if (!params.mask.empty())
+          ports.tensors.push_back({"mask_path", u8, {up_to(kPathBytesMax)}});
         if (params.has_labels()) ports.tensors.push_back({"label", i64, {}});
         return ports;
       })
@@ -105,11 +116,11 @@ Contract<ImageListParams> image_list_contract() {
           "params: {file: train.csv, path: image, label: species, labels: names}\n");
 }
 
-class ImageList : public Producer, public SkipsInputs {
+class ImageList : public Producer, public SkipsInputs, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     params_ = context.params<ImageListParams>();
-    read_ahead_ = ReadAhead(params_.read_ahead);
+    read_ahead_ = masks_ahead_ = ReadAhead(params_.read_ahead);
     const std::string& path = params_.file.path;
     BRIGADE_ASSIGN(file_, MappedFile::open(path));
     text_ = file_.bytes();
@@ -136,21 +147,21 @@ class ImageList : public Producer, public SkipsInputs {
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     const std::size_t begin = records_.begin(index);
     BRIGADE_TRY(split(begin));
-    const std::string_view name = csv_value(fields_[layout_.path], memory_);
-    if (name.empty()) return Error{concat(place(begin, layout_.path), ": the path is empty")};
-    path_ = name.starts_with('/') ? std::string(name) : concat(root_, "/", name);
-    if (path_.size() >= kPathBytesMax)
-      return Error{concat(place(begin, layout_.path), ": the path is longer than ",
-                          kPathBytesMax - 1, " bytes")};
+    BRIGADE_TRY(write_path(begin, layout_.path, out["path"], read_ahead_));
+    if (layout_.mask) BRIGADE_TRY(write_path(begin, *layout_.mask, out["mask_path"], masks_ahead_));
     if (params_.has_labels()) {
       BRIGADE_ASSIGN(out["label"].as<std::int64_t>()[0], label(begin));
     }
-    read_ahead_.file(path_);
-    BRIGADE_ASSIGN(const auto slot,
-                   out["path"].resize<std::uint8_t>({static_cast<std::int64_t>(path_.size())}));
-    std::memcpy(slot.data(), path_.data(), path_.size());
     return Next::emit;
   }
+
+  Result<std::int64_t> label_of(std::uint64_t index) override {
+    if (!params_.has_labels()) return Error{"it has `label: none`"};
+    const std::size_t begin = records_.begin(index);
+    BRIGADE_TRY(split(begin));
+    return label(begin);
+  }
+  std::vector<std::string> label_names() const override { return classes_; }
 
   std::string describe(std::uint64_t index) const override {
     std::vector<CsvField> fields;
@@ -175,6 +186,21 @@ class ImageList : public Producer, public SkipsInputs {
     if (fields_.size() == layout_.fields) return {};
     return Error{concat(csv_place(params_.file.path, text_, begin), ": expected ", layout_.fields,
                         " fields as in the first line, found ", fields_.size())};
+  }
+
+  /// Of the current record, which begins there.
+  Result<void> write_path(std::size_t begin, std::size_t field, TensorSlot slot, ReadAhead& ahead) {
+    const std::string_view name = csv_value(fields_[field], memory_);
+    if (name.empty()) return Error{concat(place(begin, field), ": the path is empty")};
+    path_ = name.starts_with('/') ? std::string(name) : concat(root_, "/", name);
+    if (path_.size() >= kPathBytesMax)
+      return Error{
+          concat(place(begin, field), ": the path is longer than ", kPathBytesMax - 1, " bytes")};
+    ahead.file(path_);
+    BRIGADE_ASSIGN(const auto bytes,
+                   slot.resize<std::uint8_t>({static_cast<std::int64_t>(path_.size())}));
+    std::memcpy(bytes.data(), path_.data(), path_.size());
+    return {};
   }
 
   Result<std::int64_t> label(std::size_t begin) {
@@ -221,6 +247,7 @@ class ImageList : public Producer, public SkipsInputs {
   std::string memory_;
   std::string path_;
   ReadAhead read_ahead_;
+  ReadAhead masks_ahead_;  // apart: every so many files of a kind are looked at
 };
 
 }  // namespace

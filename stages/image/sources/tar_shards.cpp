@@ -12,6 +12,7 @@
 #include <limits>
 #include <utility>
 
+#include <brigade/labels.h>
 #include <brigade/text.h>
 #include "base/io.h"
 #include "stages/api/file_patterns.h"
@@ -209,7 +210,7 @@ class OpenShards {
   std::deque<std::pair<std::size_t, int>> open_;
 };
 
-class TarShards : public Producer, public SkipsInputs {
+class TarShards : public Producer, public SkipsInputs, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<TarShardsParams>();
@@ -267,6 +268,20 @@ class TarShards : public Producer, public SkipsInputs {
 
   std::string describe(std::uint64_t index) const override {
     return name_of(index, index_.shard(index));
+  }
+
+  Result<std::int64_t> label_of(std::uint64_t index) override {
+    if (fields_.label.empty()) return Error{"it has `label: none`"};
+    const TarSample& sample = index_.at(index);
+    if (sample.state != static_cast<std::uint8_t>(TarState::good))
+      return fault(index, index_.shard(index));
+    return sample.label;
+  }
+  std::vector<std::string> label_names() const override {
+    std::vector<std::string> names;
+    for (const std::string_view name : split(index_.classes(), '\n'))
+      if (!name.empty()) names.emplace_back(name);
+    return names;
   }
 
  private:

@@ -16,8 +16,8 @@ struct Folders {
   std::map<std::string, std::vector<std::string>> names;
   std::size_t looked_at = 0;
 
-  Result<std::int64_t> count() {
-    return count_classes("/r", [this](const std::string& path, std::size_t names_max) {
+  Result<std::vector<std::string>> find() {
+    return class_names("/r", [this](const std::string& path, std::size_t names_max) {
       FolderNames out;
       const auto found = names.find(path);
       if (found == names.end()) return Result<FolderNames>(Error{"cannot read the folder"});
@@ -45,22 +45,29 @@ TEST(ClassFolders, AreCountedByTheirNames) {
   Folders folders{{{"/r", {"cat/", "dog/", ".git/", "readme.txt", "1.jpg"}},
                    {"/r/cat", {"1.JPEG"}},
                    {"/r/dog", {"notes.txt", "deep/"}}}};
-  EXPECT_EQ(folders.count().value(), 2);
+  EXPECT_EQ(folders.find().value(), (std::vector<std::string>{"cat", "dog"}));
+}
+
+TEST(ClassFolders, DifferByNames) {
+  EXPECT_EQ(class_difference({"cat", "dog"}, {"cat", "dog"}), "");
+  EXPECT_EQ(class_difference({"cat", "dog"}, {"cat"}), "it lacks dog");
+  EXPECT_EQ(class_difference({"cat", "dog"}, {"cat", "wolf"}),
+            "it lacks dog, and it alone has wolf");
 }
 
 TEST(ClassFolders, ThatCannotBeAreSaid) {
   Folders folders;
-  EXPECT_EQ(message_of(folders.count()), "/r: cannot read the folder");
+  EXPECT_EQ(message_of(folders.find()), "/r: cannot read the folder");
   folders.names["/r"] = {"cat/"};
-  EXPECT_EQ(message_of(folders.count()), "/r/cat: cannot read the folder");
+  EXPECT_EQ(message_of(folders.find()), "/r/cat: cannot read the folder");
   folders.names["/r"] = {".hidden/"};
-  EXPECT_TRUE(message_of(folders.count()).starts_with("/r: the folder is empty; expected a"));
+  EXPECT_TRUE(message_of(folders.find()).starts_with("/r: the folder is empty; expected a"));
   folders.names["/r"] = {"notes.txt"};
-  EXPECT_TRUE(message_of(folders.count()).starts_with("/r: has no folders; expected a folder"));
+  EXPECT_TRUE(message_of(folders.find()).starts_with("/r: has no folders; expected a folder"));
   folders.names["/r"] = {"1.jpg"};
-  EXPECT_TRUE(message_of(folders.count()).starts_with("/r: has images, but no folders;"));
+  EXPECT_TRUE(message_of(folders.find()).starts_with("/r: has images, but no folders;"));
   folders.names = {{"/r", {"cat/"}}, {"/r/cat", {"notes.txt", ".1.jpg"}}};
-  EXPECT_TRUE(message_of(folders.count()).starts_with("/r/cat: has no images (.jpg "));
+  EXPECT_TRUE(message_of(folders.find()).starts_with("/r/cat: has no images (.jpg "));
 }
 
 TEST(ClassFolders, AreNotLookedThrough) {
@@ -71,13 +78,13 @@ TEST(ClassFolders, AreNotLookedThrough) {
     for (int j = 0; j < 200; ++j)
       folders.names[concat("/r/", name)].push_back(concat(j, i == 999 ? ".txt" : ".jpg"));
   }
-  EXPECT_EQ(folders.count().value(), 1000);
+  EXPECT_EQ(folders.find().value().size(), 1000u);
   EXPECT_LE(folders.looked_at, 1000u + 256 * 64);
 }
 
 TEST(ClassFolders, OfAFolderWithAMillionFilesNothingIsSaid) {
   Folders folders{{{"/r", std::vector<std::string>(kFolderNamesMax + 1, "1.jpg")}}};
-  EXPECT_EQ(folders.count().value(), 0);
+  EXPECT_TRUE(folders.find().value().empty());
   EXPECT_EQ(folders.looked_at, kFolderNamesMax);
 }
 

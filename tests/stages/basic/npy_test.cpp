@@ -1,5 +1,5 @@
+#include "stages/api/npy_header.h"
 #include "stages/basic/half_float.h"
-#include "stages/basic/npy_header.h"
 
 #include <gtest/gtest.h>
 
@@ -160,6 +160,21 @@ TEST(NpyHeaderTest, ReadsWhatNumpyWritesInEveryVersion) {
   const NpyHeader vector = parse_npy_header("a.npy", npy_header("|u1", "(5,)")).value();
   EXPECT_EQ(vector.shape, Shape{5});
   EXPECT_EQ(vector.sample_bytes, 1u);
+}
+
+TEST(NpyHeaderTest, PrintsWhatItReads) {
+  for (const Shape& shape : {Shape{7}, Shape{60000, 28, 28}}) {
+    for (const DType dtype : {boolean, u8, i8, i16, i32, i64, f16, f32, f64}) {
+      const std::string head = print_npy_header(dtype, shape).value();
+      EXPECT_EQ(head.size() % 64, 0u);
+      const auto read = parse_npy_header("a.npy", head);
+      ASSERT_TRUE(read.ok()) << read.error().message;
+      EXPECT_EQ(read->dtype, dtype);
+      EXPECT_EQ(read->shape, shape);
+      EXPECT_EQ(read->bytes, head.size());
+    }
+  }
+  EXPECT_FALSE(print_npy_header(bf16, Shape{7}));
 }
 
 TEST(NpyHeaderTest, KnowsEveryDtype) {

@@ -46,6 +46,18 @@ TEST(DecodeImageContractTest, RefusesWhatContradictsItself) {
             "ratio is a lower and an upper limit such as [0.5, 1], found [2, 0.5]");
 }
 
+TEST(DecodeImageContractTest, AMaskIsNamedInOneWay) {
+  const Ports in{kPath.tensors[0], {"seg_png", u8, {up_to(100)}}, {"mask_path", u8, {up_to(4096)}}};
+  const TensorType mask{"mask", u8, {224, 224}};
+  EXPECT_EQ(outputs({{"mask", "seg_png"}}, in)->tensors[1], mask);
+  EXPECT_EQ(outputs({{"mask_path", "mask_path"}}, in)->tensors[1], mask);
+  EXPECT_EQ(error_of({{"mask", "seg_png"}, {"mask_path", "mask_path"}}, in),
+            "mask and mask_path name one mask in two ways; leave one of them out");
+  EXPECT_EQ(error_of({{"mask_path", "label"}}),
+            "parameter \"mask_path\": expected a tensor u8[bytes] with the paths of PNG files, "
+            "found label i64[]");
+}
+
 TEST(DecodeImageContractTest, KnowsWhereTheBytesAre) {
   const TensorType encoded{"encoded", u8, {up_to(1 << 20)}};
   const TensorType file{"file", u8, {up_to(4096)}};

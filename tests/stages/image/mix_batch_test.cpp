@@ -5,6 +5,7 @@
 
 #include <brigade/harness.h>
 #include "stages/image/image_stages.h"
+#include "tests/support/only_type.h"
 
 namespace brigade {
 namespace {
@@ -13,18 +14,9 @@ using namespace testing_support;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const StageType& mix_batch_type() {
-  static const StageTypes types = [] {
-    StageTypes all;
-    add_mix_batch(all);
-    return all;
-  }();
-  return types.all()[0];
-}
-
 Result<std::unique_ptr<StageHarness>> open_with(ParamTexts params, std::vector<Dim> shape,
                                                 DType dtype = u8) {
-  return StageHarness::open(mix_batch_type(),
+  return StageHarness::open(only_type<add_mix_batch>(),
                             {.params = std::move(params),
                              .inputs = {{"image", dtype, std::move(shape)}, {"label", i64, {}}}});
 }

@@ -1,16 +1,15 @@
 // What a file may make decode_image take: as much as its pixels need and its length can hold.
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <sys/resource.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <fstream>
+#include <iostream>
 
 #include <brigade/harness.h>
 #include <brigade/module.h>
 #include "stages/image/decode_image_contract.h"
+#include "tests/support/data_limit.h"
 #include "tests/support/message_of.h"
 #include "tests/support/test_images.h"
 
@@ -20,12 +19,6 @@ namespace brigade {
 namespace {
 
 using namespace testing_support;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // memory comes and goes otherwise
-#else
-constexpr bool kSanitized = false;
-#endif
 
 class Decoder {
  public:
@@ -83,26 +76,13 @@ std::string solid_png(std::int64_t side) {
                    {.bits = 1, .color_type = PNG_COLOR_TYPE_GRAY, .interlaced = true});
 }
 
-std::uint64_t private_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t pages = 0;
-  for (int field = 0; field < 6; ++field) file >> pages;
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-void allow(std::uint64_t more_bytes) {
-  malloc_trim(0);  // else malloc has some in hand
-  const rlimit limit{private_bytes() + more_bytes, RLIM_INFINITY};
-  setrlimit(RLIMIT_DATA, &limit);
-}
-
 TEST(DecodeImageLimitsTest, AFileThatIsTooShortForItsPixelsIsRefusedByItsHeader) {
   const std::string png = png_header(16'384);
   EXPECT_LT(png.size(), 50U);
   const std::string jpeg = jpeg_header({.progressive = true}, 16'000);
   const auto refuse = [&] {
     Decoder decoder({{"crop", "center"}, {"size", "4"}, {"pixels_max", "268435456"}});
-    if (!kSanitized) allow(16 << 20);  // before a pixel is read
+    if (!kMemorySanitized) allow_private(16 << 20);  // before a pixel is read
     for (const std::string& file : {png, jpeg, jpeg_header({}, 16'000)}) {
       const std::string error = decoder.error_of(file);
       if (error.find(" data ends too early: ") == error.npos) std::cerr << error;
@@ -144,13 +124,13 @@ TEST(DecodeImageLimitsTest, PixelsMaxCountsWhatIsStored) {
 }
 
 TEST(DecodeImageLimitsTest, TooLittleMemoryIsAnErrorOfTheSample) {
-  if (kSanitized) GTEST_SKIP() << "sanitizers have terabytes mapped";
+  if (kMemorySanitized) GTEST_SKIP() << "sanitizers have terabytes mapped";
   const std::string large = solid_png(5000), small = write_png(photograph(9, 9));
   const std::string coefficients = write_jpeg(blank(5000, 5000), {.progressive = true});
   const auto run = [&] {
     Decoder decoder;
     decoder.error_of(small);
-    allow(32 << 20);
+    allow_private(32 << 20);
     std::cerr << decoder.error_of(large) << '\n' << decoder.error_of(small) << '\n';
     std::cerr << decoder.error_of(coefficients) << '\n' << decoder.error_of(small) << '\n';
     std::exit(0);
@@ -161,7 +141,7 @@ TEST(DecodeImageLimitsTest, TooLittleMemoryIsAnErrorOfTheSample) {
 }
 
 TEST(DecodeImageLimitsTest, ALargePictureIsNoBurdenAfterwards) {
-  if (kSanitized) GTEST_SKIP() << "sanitizers keep memory that was freed";
+  if (kMemorySanitized) GTEST_SKIP() << "sanitizers keep memory that was freed";
   Decoder whole({{"crop", "none"}, {"size", "4"}});
   const std::string small = write_png(photograph(9, 9)), large = solid_png(5000);
   whole.error_of(small);

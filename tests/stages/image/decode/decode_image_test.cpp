@@ -4,9 +4,11 @@
 
 #include <brigade/harness.h>
 #include <brigade/module.h>
+#include <brigade/text.h>
 #include "stages/image/geometry/crop.h"
 #include "tests/support/bmp_file.h"
 #include "tests/support/exact_resize.h"
+#include "tests/support/place_matrix.h"
 #include "tests/support/plain_jpeg.h"
 #include "tests/support/temporary_folder.h"
 
@@ -186,6 +188,52 @@ TEST_F(DecodeImageTest, AMaskMovesWithItsPicture) {
       open(with, ports)
           ->process({bytes_tensor("encoded", file), bytes_tensor("seg_png", mask)}, {.id = 3});
   EXPECT_EQ(image_of(*plain), image_of(*masked)) << "a mask changes nothing of what is drawn";
+}
+
+TEST_F(DecodeImageTest, TheGeometrySaysWhereEachPixelCameFrom) {
+  const Picture picture{40, 52, 3, slopes(40, 52)};
+  const std::string path = folder_.write("slopes.png", write_png(picture));
+  for (const ParamTexts& cut :
+       {ParamTexts{{"size", "32"}, {"scale", "[0.4, 1]"}, {"flip", "0.5"}},
+        ParamTexts{{"crop", "center"}, {"size", "30"}, {"resize", "44"}, {"flip", "0.5"}},
+        ParamTexts{{"crop", "center"}, {"size", "60"}, {"flip", "1"}},
+        ParamTexts{{"crop", "none"}, {"size", "48"}}, kWhole}) {
+    ParamTexts params = cut;
+    params.emplace_back("geometry", "true");
+    const auto stage = open(params);
+    for (std::uint64_t id = 0; id < 8; ++id) {
+      const auto call = stage->process({bytes_tensor("path", path)}, {.id = id}).value();
+      const Picture image = image_of(call);
+      const SlopesFound found = compare_slopes(image.bytes, image.height, image.width,
+                                               call["geometry"].as<float>(), 40, 52, 4);
+      EXPECT_LT(found.farthest, 0.8) << id;
+      EXPECT_GT(found.pixels, 300) << id;
+    }
+  }
+}
+
+TEST_F(DecodeImageTest, AMaskMayLieInAFileOfItsOwn) {
+  const std::string file = write_jpeg(photograph(50, 60));
+  std::vector<std::uint8_t> classes(50 * 60);
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::uint8_t>(i % 7);
+  const std::string mask = write_png(50, 60, classes, {.color_type = PNG_COLOR_TYPE_GRAY});
+  const std::string path = folder_.write("mask.png", mask);
+  const Ports ports = {{"encoded", u8, {up_to(1 << 20)}},
+                       {"seg_png", u8, {up_to(1 << 20)}},
+                       {"mask_path", u8, {up_to(4096)}}};
+  const auto decoded = [&](const ParamTexts& more, const std::string& mask_path) {
+    ParamTexts params = {{"size", "32"}, {"flip", "0.5"}};
+    params.insert(params.end(), more.begin(), more.end());
+    return open(params, ports)
+        ->process({bytes_tensor("encoded", file), bytes_tensor("seg_png", mask),
+                   bytes_tensor("mask_path", mask_path)},
+                  {.id = 4});
+  };
+  const auto of_file = decoded({{"mask_path", "mask_path"}}, path);
+  ASSERT_TRUE(of_file) << of_file.error().message;
+  EXPECT_EQ((*of_file)["mask"].bytes, (*decoded({{"mask", "seg_png"}}, path))["mask"].bytes);
+  EXPECT_EQ(decoded({{"mask_path", "mask_path"}}, path + "s").error().message,
+            concat("encoded image: its mask: ", path, "s: cannot open: No such file or directory"));
 }
 
 TEST_F(DecodeImageTest, AMaskThatDoesNotFitIsAnErrorOfItsSample) {

@@ -36,6 +36,32 @@ TEST(PictureMoveTest, PlacesGoForwardToWhereTheResultLooksThemUp) {
     }
 }
 
+TEST(PictureMoveTest, TheMatrixIsThatOfTheMoves) {
+  const PictureMove moves[] = {
+      {.from = {40, 52}, .to = {30, 30}, .y = -2, .x = 5, .window = {20, 40}},
+      {.kind = PictureMove::Kind::flip_columns, .from = {30, 30}, .to = {30, 30}},
+      {.kind = PictureMove::Kind::affine,
+       .from = {30, 30},
+       .to = {30, 30},
+       .affine = inverse_affine({.degrees = 25, .translate_x = 3, .scale = 1.3, .shear_x = 10})},
+      {.kind = PictureMove::Kind::flip_rows, .from = {30, 30}, .to = {30, 30}},
+      {.kind = PictureMove::Kind::perspective,
+       .from = {30, 30},
+       .to = {30, 30},
+       .perspective = perspective_between({{{0, 0}, {29, 0}, {29, 29}, {0, 29}}},
+                                          {{{4, 2}, {25, 2}, {28, 26}, {3, 27}}})}};
+  PicturePoint place{17, 12};
+  for (std::size_t i = 0; i < std::size(moves); ++i) {
+    place = moves[i].forward(place).value();
+    float m[9];
+    write_matrix(matrix_of({moves, i + 1}), m);
+    const float w = m[6] * 17 + m[7] * 12 + m[8];
+    EXPECT_NEAR((m[0] * 17 + m[1] * 12 + m[2]) / w, place.x, 1e-3) << i;
+    EXPECT_NEAR((m[3] * 17 + m[4] * 12 + m[5]) / w, place.y, 1e-3) << i;
+    EXPECT_EQ(m[8], 1);
+  }
+}
+
 TEST(PictureMoveTest, WhatIsBehindTheHorizonGoesNowhere) {
   const PictureMove move{.kind = PictureMove::Kind::perspective,
                          .from = {10, 10},

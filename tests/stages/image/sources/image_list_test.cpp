@@ -69,6 +69,27 @@ TEST_F(ImageListTest, ColumnsHaveNamesOrNumbers) {
   EXPECT_EQ(all("/a\n/b\n", {{"header", "false"}, {"label", "none"}}), "/a|/b|");
 }
 
+TEST_F(ImageListTest, AColumnNamesTheMaskOfEachImage) {
+  const std::string text = "path,label,seg\na.jpg,3,m/a.png\n/b.jpg,1,/m/b.png\nc.jpg,1,\n";
+  const auto stage = open(text, {{"mask", "seg"}}).value();
+  const auto path_of = [](const HarnessCall& call, const char* name) {
+    const HostTensor& path = call[name];
+    return std::string(reinterpret_cast<const char*>(path.bytes.data()), path.bytes.size());
+  };
+  const HarnessCall first = stage->read(0).value();
+  EXPECT_EQ(path_of(first, "path"), root_ + "a.jpg");
+  EXPECT_EQ(path_of(first, "mask_path"), root_ + "m/a.png");
+  EXPECT_EQ(first["label"].as<std::int64_t>()[0], 3);
+  EXPECT_EQ(path_of(stage->read(1).value(), "mask_path"), "/m/b.png");
+  EXPECT_EQ(stage->read(2).error().message, root_ + "l.csv:4:9: the path is empty");
+  EXPECT_EQ(open(text).value()->outputs().find("mask_path"), nullptr);
+  EXPECT_EQ(error_of(text, {{"mask", "segm"}}),
+            "l.csv: has no column \"segm\"; did you mean \"seg\"?");
+  const auto by_number =
+      open("/a,5,/m\n", {{"header", "false"}, {"mask", "3"}}).value()->read(0).value();
+  EXPECT_EQ(path_of(by_number, "mask_path"), "/m");
+}
+
 TEST_F(ImageListTest, NamesOfClassesAreNumberedInSortedOrder) {
   EXPECT_EQ(all("path,label\n/1,dog\n/2,cat\n/3,\"Ape, great\"\n/4, dog \n", {{"labels", "names"}}),
             "/1=2|/2=1|/3=0|/4=2|");

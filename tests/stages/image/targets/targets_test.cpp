@@ -8,6 +8,7 @@
 
 #include <brigade/harness.h>
 #include "stages/image/image_stages.h"
+#include "tests/support/only_type.h"
 
 namespace brigade {
 namespace {
@@ -16,20 +17,11 @@ using namespace testing_support;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const StageType& type_with_targets() {
-  static const StageTypes types = [] {
-    StageTypes all;
-    add_augment(all);
-    return all;
-  }();
-  return types.all()[0];
-}
-
 Result<std::unique_ptr<StageHarness>> open_with(const std::string& operations,
                                                 const std::string& targets, Ports inputs) {
   inputs.tensors.insert(inputs.tensors.begin(), {"image", u8, {4, 6, 1}});
   return StageHarness::open(
-      type_with_targets(),
+      only_type<add_augment>(),
       {.params = {{"operations", operations}, {"targets", targets}}, .inputs = std::move(inputs)});
 }
 

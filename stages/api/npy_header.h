@@ -6,9 +6,10 @@
 //   93 'NUMPY' | major, minor | header length, 2 bytes (version 1) or 4, little-endian | header
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 28, 28), }  padded by spaces to '\n'
 //
-// A pure function; each error is one line that begins with the file's path and says what to do.
+// Pure functions; each error is one line that begins with the file's path and says what to do.
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,5 +28,8 @@ struct NpyHeader {
 /// Reads the header at the beginning of `head`. Arrays that cannot be read as they lie there (of
 /// objects, texts or records, big-endian, in Fortran order) are errors.
 Result<NpyHeader> parse_npy_header(const std::string& path, std::string_view head);
+
+/// What a file with such an array begins with; nothing where NumPy has no such numbers (bf16).
+std::optional<std::string> print_npy_header(DType dtype, const Shape& shape);
 
 }  // namespace brigade

@@ -1,4 +1,4 @@
-#include "stages/basic/npy_header.h"
+#include "stages/api/npy_header.h"
 
 #include <algorithm>
 #include <charconv>
@@ -132,6 +132,10 @@ Result<std::optional<Fields>> read_fields(const std::string& path, std::string_v
   return std::optional<Fields>(std::move(out));
 }
 
+constexpr std::pair<std::string_view, DType> kKinds[] = {{"b1", boolean}, {"u1", u8},  {"i1", i8},
+                                                         {"i2", i16},     {"i4", i32}, {"i8", i64},
+                                                         {"f2", f16},     {"f4", f32}, {"f8", f64}};
+
 Result<DType> dtype_of_descr(const std::string& path, const std::string& descr) {
   if (descr.empty())
     return wrong(path, "holds records of several fields; save each field as an array of its own");
@@ -143,9 +147,6 @@ Result<DType> dtype_of_descr(const std::string& path, const std::string& descr) 
     return wrong(path,
                  concat("its numbers (", descr,
                         ") are big-endian; save array.astype(array.dtype.newbyteorder('<'))"));
-  constexpr std::pair<std::string_view, DType> kKinds[] = {
-      {"b1", boolean}, {"u1", u8},  {"i1", i8},  {"i2", i16}, {"i4", i32},
-      {"i8", i64},     {"f2", f16}, {"f4", f32}, {"f8", f64}};
   for (const auto& [name, dtype] : kKinds)
     if (kind == name) return dtype;
   return wrong(path, concat("holds elements of NumPy's type ", quote(descr),
@@ -193,6 +194,23 @@ Result<NpyHeader> parse_npy_header(const std::string& path, std::string_view hea
     return wrong(path, concat("its header is damaged: shape ", shape_text(out.shape)));
   if (all == 0) return wrong(path, concat("holds nothing: its shape is ", shape_text(out.shape)));
   return out;
+}
+
+std::optional<std::string> print_npy_header(DType dtype, const Shape& shape) {
+  const auto* const kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                        [dtype](const auto& one) { return one.second == dtype; });
+  if (kind == std::end(kKinds)) return std::nullopt;
+  std::string sizes;
+  for (const std::int64_t size : shape) sizes += concat(size, ", ");
+  std::string header = concat("{'descr': '", dtype_bytes(dtype) == 1 ? "|" : "<", kind->first,
+                              "', 'fortran_order': False, 'shape': (", sizes, "), }");
+  // The elements begin at a multiple of 64 bytes.
+  const std::size_t unpadded = kShortPrefix + header.size() + 1;
+  header.append((unpadded + 63) / 64 * 64 - unpadded, ' ');
+  header += '\n';
+  const auto length = static_cast<std::uint16_t>(header.size());
+  return concat(kNpyMagic, '\x01', '\0', static_cast<char>(length & 0xff),
+                static_cast<char>(length >> 8), header);
 }
 
 }  // namespace brigade

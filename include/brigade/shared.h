@@ -1,0 +1,91 @@
+#pragma once
+
+// A tensor in shared memory that replicas, and the program that started the run, map and update:
+// `shared:` in the YAML. Parameters, result arrays, counters.
+//
+// It is memory and nothing else: no lock, no audit, no protocol. Everybody sees what others store,
+// in an order that only the processor keeps. Two stores to one element, or a load beside a store,
+// race; of aligned elements of up to 8 bytes whole values are seen on x86-64 and Arm, which is what
+// lock-free SGD (Hogwild) lives on, and what the language calls undefined: where a value may not
+// be lost, as of a counter, use atomic(). A replica that is started again finds all as it was.
+//
+// A handle: copies show the same memory, and keep it mapped. Any thread. A child of fork() has none
+// of it.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <brigade/check.h>
+#include <brigade/tensor.h>
+
+namespace brigade {
+
+class SharedTensor {
+ public:
+  /// What the runtime hands out. `word`: not 0 once it is initialised. `fill`: this process is to
+  /// initialise it.
+  struct Memory {
+    std::shared_ptr<const void> owner = {};
+    void* data = nullptr;
+    std::uint64_t* word = nullptr;
+    bool writable = true;
+    bool fill = false;
+  };
+
+  SharedTensor() = default;
+  SharedTensor(std::string name, DType dtype, const Shape& shape, Memory memory)
+      : name_(std::move(name)), shape_(shape), dtype_(dtype), memory_(std::move(memory)) {}
+
+  const std::string& name() const { return name_; }
+  DType dtype() const { return dtype_; }
+  /// Of all of it; under `access: own_part`, in a replica, of its part.
+  const Shape& shape() const { return shape_; }
+  std::int64_t elements() const { return shape_.elements(); }
+  std::size_t bytes() const { return static_cast<std::size_t>(elements()) * dtype_bytes(dtype_); }
+  void* data() const { return memory_.data; }
+  /// Under `access: own_part` a program only reads.
+  bool writable() const { return memory_.writable; }
+
+  /// The elements; T must match dtype() (a mismatch aborts).
+  template <class T>
+  std::span<T> as() const {
+    BRIGADE_CHECK(dtype_of<T>() == dtype_, name_, dtype_name(dtype_));
+    return {static_cast<T*>(data()), static_cast<std::size_t>(elements())};
+  }
+  /// Element `i` for loads and stores that lose nothing: `steps.atomic<std::int64_t>(0)++`.
+  template <class T>
+  std::atomic_ref<T> atomic(std::int64_t i = 0) const {
+    static_assert(std::atomic_ref<T>::is_always_lock_free, "a lock would be one process's own");
+    BRIGADE_CHECK(i >= 0 && i < elements(), name_, i);
+    return std::atomic_ref<T>(as<T>()[static_cast<std::size_t>(i)]);
+  }
+
+  /// Whether this process is to fill it now: replica 0 of the stage that `init: replica_0` means,
+  /// in open(), unless a predecessor has done so. Then it is all zeros, also where a predecessor
+  /// died in the middle. The others' open() is called when this one's has returned.
+  bool fill() const { return memory_.fill; }
+  /// What fills it is done: the runtime says so for replicas, a program for itself.
+  void set_initialised() const {
+    std::atomic_ref<std::uint64_t>(*memory_.word).store(1, std::memory_order_release);
+  }
+  /// Sees all that was stored before set_initialised(), with which this pairs.
+  bool initialised() const {
+    return std::atomic_ref<std::uint64_t>(*memory_.word).load(std::memory_order_acquire) != 0;
+  }
+
+  /// To be read, as other tensors; this handle outlives it.
+  TensorView view() const { return {data(), dtype_, shape_}; }
+
+ private:
+  std::string name_;
+  Shape shape_;
+  DType dtype_ = DType::u8;
+  Memory memory_;
+};
+
+}  // namespace brigade
