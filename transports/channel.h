@@ -13,7 +13,8 @@
 //
 // An application (StageShape::application) holds several claims and may finish() them in any order,
 // one at a time, on another thread than the one that claims. Its ends and turns come when it has
-// claimed all before them: it still holds the last batch when it asks for the next.
+// claimed all before them: it still holds the last batch when it asks for the next. It may take
+// tasks as they finish above, in whatever order: take_any_order().
 
 #include <algorithm>
 #include <cstdint>
@@ -47,6 +48,10 @@ class Channel {
 
   /// An end this replica knows before the index space's word is set (a source knows its size).
   void set_own_end(std::uint64_t end) { own_end_ = end; }
+  /// Of an application, before its first claim: it claims whatever is DONE above, not only what
+  /// lies below the watermarks there. A slot that is DONE stays as it is until this task queue's
+  /// watermark has passed it, and a repair never opens its task again.
+  void take_any_order() { any_order_ = !in_order_; }
   /// From now on the task queue ends with this epoch, as soon as it is known where that ends.
   void set_epoch(std::uint64_t epoch) { epoch_ = epoch; }
   const IndexSpaceEpochs<P>& epochs() const { return epochs_; }
@@ -64,7 +69,7 @@ class Channel {
   std::uint64_t first_task() const;
   void refresh_after_repair();
   Attempt<P> at_end(std::uint64_t end);
-  void publish(std::uint64_t level);
+  Attempt<P> claim_done();
   std::uint64_t epoch_end() const { return epoch_ == kNever ? kNever : epochs_.end(epoch_); }
   std::uint64_t next_end() const {  // of the task queue, or of its turn
     return std::min({end_->load(std::memory_order_seq_cst), own_end_, epoch_end()});
@@ -89,6 +94,7 @@ class Channel {
   std::uint8_t me_;
   bool in_order_;
   bool claims_count_;  // of an application
+  bool any_order_ = false;
 
   std::uint64_t cursor_ = 0;
   std::uint64_t seen_repairs_ = kNever;  // the first claim looks at the watermark
@@ -123,16 +129,8 @@ Channel<P>::Channel(Control<P>& control, StageNumber stage, QueueNumber queue, i
   if (queue_shape.fixed) turn_ = static_cast<std::uint64_t>(replica);
   me_ = static_cast<std::uint8_t>(global);
 
-  const ByStage<StageShape>& stages = control.shape->stages;
-  for (const StageNumber in : queue_shape.inputs)
-    inputs_.push_back({control.stages[in].queues[0].watermark, stages[in].fan_out, 0, 0});
-  for (const StageNumber s : stages.numbers()) {
-    const StageShape& reader = stages[s];
-    for (const QueueNumber l : reader.queues.numbers())
-      for (const StageNumber input : reader.queues[l].inputs)
-        if (queue == 0 && input == stage)  // 0 writes
-          readers_.push_back({control.stages[s].queues[l].watermark, 1, shape.slots, 0});
-  }
+  inputs_ = neighbours_above(control, queue_shape);
+  if (queue == 0) readers_ = neighbours_below(control, stage);  // 0 writes
   sequence_ = tally_->entries[tally_->newest()].sequence.load(std::memory_order_relaxed);
   counts_ = tally_->entries[tally_->newest()].counts();  // settled by the repair
 }
@@ -162,9 +160,27 @@ Attempt<P> Channel<P>::at_end(std::uint64_t end) {
 }
 
 template <class P>
+Attempt<P> Channel<P>::claim_done() {
+  for (;;) {
+    const std::uint64_t end = next_end();
+    const std::uint64_t beyond = std::min(end / task_size_, level() / task_size_ + table_.window());
+    const std::uint64_t task = find_done(table_, inputs_, task_size_, beyond, cursor_);
+    if (task == kNever && (cursor_ + 1) * task_size_ > end) return at_end(end);
+    if (task == kNever)
+      return {Look::blocked, 0, inputs_.front().watermark, Cause::input, kAnyDone};
+    if ((task + 1) * task_size_ > epoch_end()) continue;  // which these inputs say now, as below
+    const std::uint64_t word = table_.word(task).load(std::memory_order_acquire);
+    if (!table_.claim(task, word, me_)) continue;
+    P::point(FaultPoint::claim_after_cas);
+    return {Look::claimed, task};
+  }
+}
+
+template <class P>
 Attempt<P> Channel<P>::try_claim() {
   P::point(FaultPoint::claim_start);
   refresh_after_repair();
+  if (any_order_) return claim_done();
   if (stop_ != nullptr &&
       stop_->load(std::memory_order_seq_cst) == static_cast<std::uint64_t>(Stop::asked)) {
     ack_->store(1, std::memory_order_seq_cst);
@@ -196,11 +212,7 @@ Attempt<P> Channel<P>::try_claim() {
     // above, these inputs say it now.
     if (last > epoch_end()) continue;
     if (!in_order_) {
-      P::point(FaultPoint::claim_before_cas);
-      if (!table_.word(task).compare_exchange_strong(word, table_.claimed(task, me_),
-                                                     std::memory_order_acq_rel)) {
-        continue;  // somebody else has it: look again
-      }
+      if (!table_.claim(task, word, me_)) continue;  // somebody else has it: look again
       cursor_ += stride_;
     }
     P::point(FaultPoint::claim_after_cas);
@@ -215,17 +227,6 @@ void Channel<P>::count(std::uint64_t task, const SlotCounts& not_full) {
   tally_->write(++sequence_, task, counts_);
 }
 
-/// Moves the watermark of a task queue without task words.
-template <class P>
-void Channel<P>::publish(std::uint64_t level) {
-  // Both pair with Neighbour::has(): they publish the slots. Against a sleeper: doorbell.h.
-  if (waker_.order() == WakeOrder::by_sleeper) {
-    watermark_->level.value.store(level, std::memory_order_release);
-  } else {
-    watermark_->level.value.exchange(level, std::memory_order_seq_cst);
-  }
-}
-
 template <class P>
 void Channel<P>::finish(std::uint64_t task, const SlotCounts& not_full) {
   P::point(FaultPoint::finish_start);
@@ -233,15 +234,17 @@ void Channel<P>::finish(std::uint64_t task, const SlotCounts& not_full) {
   P::point(FaultPoint::finish_after_tally);
   if (in_order_) {
     const std::uint64_t level = (task + 1) * task_size_;
-    publish(level);
+    publish(*watermark_, level, waker_.order());
     P::point(FaultPoint::finish_after_done);
     ++cursor_;
     return waker_.moved(watermark_->waiters, level);
   }
+  if (any_order_) bring_along(inputs_, waker_);
   table_.word(task).exchange(table_.done(task, me_), std::memory_order_seq_cst);
   P::point(FaultPoint::finish_after_done);
   const Advanced moved = advance(*watermark_, table_, task_size_);
-  if (moved.from != moved.to) waker_.moved(watermark_->waiters, moved.to);
+  const std::uint64_t level = moved.from != moved.to ? moved.to : kAnyDone;
+  if (level != kAnyDone || have_program(readers_)) waker_.moved(watermark_->waiters, level);
 }
 
 }  // namespace brigade

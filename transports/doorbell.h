@@ -54,8 +54,8 @@ WakeOrder choose_wake_order(const SharedShape& shape) {
 template <class P>
 struct alignas(kCacheLineBytes) Doorbell {
   typename P::template Atomic<std::uint32_t> rings{0};
-  /// While its bit is set: the watermark that lets it go on; 0: any movement may. Stored before the
-  /// bit.
+  /// While its bit is set: the watermark that lets it go on; 1: any movement may; 0: any task that
+  /// is DONE may (attempt.h). Stored before the bit.
   typename P::template Atomic<std::uint64_t> until{0};
 };
 
@@ -98,7 +98,7 @@ class Waker {
 
   WakeOrder order() const { return order_; }
 
-  /// After its caller has moved the watermark of these waiters to `level`, in the way of order().
+  /// After its caller has moved the watermark to `level` (0: has stored a DONE), as order() has it.
   void moved(Waiters<P>& waiters, std::uint64_t level) const {
     if (order_ == WakeOrder::by_sleeper) P::keep_order();
     for (int word = 0; word < words_; ++word) {

@@ -61,6 +61,12 @@ class JoinedQueues {
     queues_[queue].finish(task, not_full);
   }
 
+  /// Of an application: Channel::take_any_order().
+  void take_any_order() {
+    for (Channel<P>& queue : queues_) queue.take_any_order();
+    if (count() == 1) queues_.front().add_neighbours(watched_);  // of each that is zipped
+  }
+
   /// From now on nothing is claimed beyond this epoch of each source: what is claimed has ended
   /// there.
   void set_last_epoch(std::uint64_t epoch) {

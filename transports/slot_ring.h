@@ -51,7 +51,13 @@ class SlotRing {
  public:
   SlotRing() = default;
   SlotRing(std::byte* base, std::uint64_t slots, std::vector<SlotArray> arrays)
-      : base_(base), slots_(slots), arrays_(std::move(arrays)) {}
+      : base_(base), slots_(slots), arrays_(std::move(arrays)) {
+    for (const SlotArray& array : arrays_) begins_.push_back(base + array.offset_bytes);
+  }
+
+  /// Has an array lie elsewhere in this process: in a device's memory, whose addresses are pointers
+  /// that only the device follows.
+  void place(std::size_t array, std::byte* begin) { begins_[array] = begin; }
 
   std::uint64_t slots() const { return slots_; }
   std::size_t arrays() const { return arrays_.size(); }
@@ -63,8 +69,7 @@ class SlotRing {
     return reinterpret_cast<SlotHeader*>(base_) + slot_index(number);
   }
   std::byte* slot(std::size_t array, std::uint64_t number) const {
-    const SlotArray& a = arrays_[array];
-    return base_ + a.offset_bytes + slot_index(number) * a.stride_bytes;
+    return begins_[array] + slot_index(number) * arrays_[array].stride_bytes;
   }
   std::uint64_t stride(std::size_t array) const { return arrays_[array].stride_bytes; }
 
@@ -72,6 +77,7 @@ class SlotRing {
   std::byte* base_ = nullptr;
   std::uint64_t slots_ = 1;
   std::vector<SlotArray> arrays_;
+  std::vector<std::byte*> begins_;  // of these
 };
 
 /// Right before a task is finished whose slots, `first` to `first + count - 1`, are all FULL: its

@@ -75,6 +75,13 @@ class TaskTable {
     return {false, fields.state, fields.owner};
   }
 
+  /// By compare-and-swap from what was read, OPEN for t; false: somebody else has been faster.
+  bool claim(std::uint64_t task, std::uint64_t seen, std::uint8_t owner) const {
+    P::point(FaultPoint::claim_before_cas);
+    return word(task).compare_exchange_strong(seen, claimed(task, owner),
+                                              std::memory_order_acq_rel);
+  }
+
   /// Supervisor, before any process runs: every word is DONE for the round before the first.
   void initialise() {
     for (std::uint64_t slot = 0; slot < window_; ++slot) {

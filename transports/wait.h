@@ -45,7 +45,7 @@ Attempt<P> claim_or_wait(const Control<P>& control, int replica, int spins, TryC
   Doorbell<P>& doorbell = control.doorbells[replica];
   for (;;) {
     Watermark<P>* watermark = found.blocked_on;
-    const std::uint64_t until = also.empty() ? found.until : 0;
+    const std::uint64_t until = also.empty() ? found.until : std::min(found.until, kAnyMovement);
     P::point(FaultPoint::wait_before_bit);
     doorbell.until.store(until, std::memory_order_relaxed);  // published by the bit
     const std::uint32_t rings = doorbell.rings.load(std::memory_order_seq_cst);

@@ -50,4 +50,15 @@ Advanced advance(Watermark<P>& watermark, const TaskTable<P>& table, std::uint64
   }
 }
 
+/// Moves the watermark of a task queue without task words, for its one replica.
+template <class P>
+void publish(Watermark<P>& watermark, std::uint64_t level, WakeOrder order) {
+  // Both pair with Neighbour::has(): they publish the slots. Against a sleeper: doorbell.h.
+  if (order == WakeOrder::by_sleeper) {
+    watermark.level.value.store(level, std::memory_order_release);
+  } else {
+    watermark.level.value.exchange(level, std::memory_order_seq_cst);
+  }
+}
+
 }  // namespace brigade

@@ -158,7 +158,7 @@ TEST_F(ClaimOrWait, SleepsOnEveryWatermarkOfSeveralQueues) {
   };
   wait({blocked(watermark_, 48), blocked(other_, 48), claimed_}, 0, {&watermark_, &other_});
   EXPECT_EQ(sleeps_, 1);
-  EXPECT_EQ(doorbell_.until, 0u);  // any of them, however little it moves
+  EXPECT_EQ(doorbell_.until, kAnyMovement);
   EXPECT_FALSE(has_bit(watermark_));
   EXPECT_FALSE(has_bit(other_));
 }
@@ -216,6 +216,16 @@ TEST_P(Ringing, RingsASleeperWhenTheWatermarkIsWhereItCanGoOn) {
   EXPECT_EQ(rings(2), 0u);
   waker().moved(waiters_, 96);
   EXPECT_EQ(rings(2), 1u);
+}
+
+// A task that is DONE beyond the watermark concerns only who takes tasks in any order.
+TEST_P(Ringing, RingsForWhatIsDoneOnlyWhoSleepsForThat) {
+  doorbells_[1].until = kAnyDone;
+  doorbells_[2].until = kAnyMovement;
+  for (int replica : {1, 2}) set_waiter(waiters_, replica);
+  waker().moved(waiters_, kAnyDone);
+  EXPECT_EQ(rings(1), 1u);
+  EXPECT_EQ(rings(2), 0u);
 }
 
 TEST_P(Ringing, LooksOnlyAtTheWordsInUse) {

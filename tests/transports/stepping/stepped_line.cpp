@@ -43,6 +43,7 @@ std::uint64_t SteppedLine::own_state() const {
 /// the end.
 void SteppedLine::program(StageNumber stage) {
   Channel<P> channel(control_, stage, 0, 0);
+  if (scenario_.stages[stage].any_order) channel.take_any_order();
   std::vector<std::pair<std::uint64_t, SlotCounts>> held;
   const auto let_go = [&] {
     for (; !held.empty(); held.pop_back()) {
@@ -81,6 +82,8 @@ SlotCounts SteppedLine::work(StageNumber stage, int replica, std::uint64_t task)
   SlotCounts counts;
   if (scenario_.waits_for_below && shape_of(stage).source)
     fibers_->wait_until([this, task, size] { return is_done_below(task * size); });
+  if (scenario_.first_waits_for_second && stage == 0 && task == 0)
+    fibers_->wait_until([this] { return stages_.back().commits[1] == 1; });
   for (std::uint64_t sample = task * size; sample < (task + 1) * size; ++sample) {
     Slot slot = make_slot(stage, sample);
     // Only a sample that the stage is called with is "in flight".

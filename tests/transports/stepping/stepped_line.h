@@ -19,6 +19,8 @@ struct Scenario : Events {
   bool poison = false;  ///< a death with an in-flight sample puts it into quarantine
   /// Sources work on a sample only when everybody below has done those before it.
   bool waits_for_below = false;
+  /// Whoever has the first task finishes it when the last stage has finished the second.
+  bool first_waits_for_second = false;
 };
 
 class SteppedLine : public SteppedRun {

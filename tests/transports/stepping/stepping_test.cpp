@@ -48,6 +48,14 @@ const Line kProgramOfBatches = {
     {{1, 1, 2, {}, true}, {2, 1, 8, {0}}, {1, 2, 0, {1}, false, false, 1, 3}, {1, 1, 0, {0}}},
     8};
 
+const Line kAnyOrder = {"a_program_that_takes_what_is_done",
+                        {{2, 1, 4, {}}, {1, 1, 0, {0}, false, false, 1, 2, false, true}},
+                        5};
+const Line kAnyOrderOfBatches = {
+    "a_program_that_takes_batches_of_two_that_are_done",
+    {{1, 1, 2, {}, true}, {2, 1, 8, {0}}, {1, 2, 0, {1}, false, false, 1, 3, false, true}},
+    8};
+
 Scenario scenario(const Line& line, StageNumber victim = -1) {
   Scenario made;
   made.name = line.name;
@@ -84,7 +92,8 @@ TEST_P(EveryLine, DrainsWhenStoppedAtAnyTimeAndWhoeverDies) {
 INSTANTIATE_TEST_SUITE_P(Lines, EveryLine,
                          testing::Values(kOneToOneInOrder, kOneToOneWords, kOneTwoOne, kTwoToTwo,
                                          kTwoToTwoOfTwo, kBatches, kBroadcast, kZip, kFixed,
-                                         kFanOut, kZipOfFanOuts, kProgram, kProgramOfBatches),
+                                         kFanOut, kZipOfFanOuts, kProgram, kProgramOfBatches,
+                                         kAnyOrder, kAnyOrderOfBatches),
                          [](const auto& line) { return line.param.name; });
 
 /// What the protocol goes by, in words: a failure says what differs.
@@ -142,6 +151,15 @@ TEST(WakeUps, AreNotPutOffToTheNextFinish) {
   }
 }
 
+void first_waits_for_second(Scenario& scenario) { scenario.first_waits_for_second = true; }
+
+// A task that takes long holds up none behind it, nor a program that sleeps until one is done.
+TEST(WakeUps, ComeForWhatIsDoneAboveTheWatermark) {
+  Scenario made = scenario(kAnyOrder);
+  first_waits_for_second(made);
+  expect_good(made);
+}
+
 TEST(Deaths, TwoOfTheSameReplica) {
   Scenario made = scenario(kTwoToTwo, 0);
   made.deaths = 2;
@@ -193,6 +211,14 @@ TEST_P(NegativeControls, AreCaught) {
 const Control kControls[] = {
     {"AProgramThatWaitsForWhatItHolds", kProgram, -1,
      [](Scenario& s) { s.stages[1].ends_by_watermark = true; }, "deadlock"},
+    {"AProgramThatWaitsForTheFirst", kProgram, -1, first_waits_for_second, "deadlock"},
+    {"FinishersThatStorePlainlyMissWhoTakesWhatIsDone", kAnyOrder, -1,
+     [](Scenario& s) {
+       first_waits_for_second(s);
+       s.wake_order = WakeOrder::by_finisher;  // else the barrier carries it, too
+       s.mistakes.finish_is_a_plain_store = true;
+     },
+     "deadlock"},
     {"RepairWithoutReopening", kTwoToTwo, 0, [](Scenario& s) { s.rules.reopen = false; },
      "deadlock"},
     {"RepairWithoutCounting", kTwoToTwo, 0, [](Scenario& s) { s.restart = s.rules.count = false; },
