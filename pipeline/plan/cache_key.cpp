@@ -6,6 +6,7 @@
 #include <brigade/text.h>
 #include "base/units.h"
 #include "pipeline/config/language/subset_parser.h"
+#include "pipeline/config/language/weights_parser.h"
 #include "pipeline/config/validate/graph_parts.h"
 #include "pipeline/plan/caches.h"
 #include "pipeline/plan/subset.h"
@@ -98,9 +99,7 @@ class Contents {
   // Of a plugin, or a module of the program, the library too.
   void add_type(const PlanStage& stage, const StageType& type) {
     add(stage.name, "contract", type.contract.hash());
-    std::vector<const StageType*> links = type.links;
-    if (links.empty()) links = {&type};
-    for (const StageType* link : links)
+    for (const StageType* link : parts_of(type))
       if (link->module.starts_with('/')) add(stage.name, link->module, stamp_(link->module));
   }
 
@@ -137,6 +136,12 @@ std::vector<std::pair<std::string_view, std::string>> subset_lines(const StageKe
   lines.emplace_back("limit", limit_text(keys.limit));
   // Of the front nothing is said, as before there was another way.
   if (is_spread(keys)) lines.emplace_back("take", "spread");
+  if (!is_drawn(keys)) return lines;
+  if (keys.mix.any()) lines.emplace_back("mix", mix_text(keys.mix));
+  // What is in a file is part of the source's fingerprint.
+  lines.emplace_back("weights", keys.weights.file.empty() ? weights_text(keys.weights) : "file");
+  lines.emplace_back("repeat_factor", concat(keys.repeat_factor.below));
+  lines.emplace_back("samples", concat(keys.draws));
   return lines;
 }
 

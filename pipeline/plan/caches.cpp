@@ -6,6 +6,7 @@
 #include "base/arithmetic.h"
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/plan/subset.h"
+#include "pipeline/plan/task_queues.h"
 
 namespace brigade {
 namespace {
@@ -23,12 +24,23 @@ bool has_order(const Plan& plan, IndexSpaceNumber index_space) {
                      [&](StageNumber source) { return plan.stages[source].indexed; });
 }
 
+bool is_drawn_above(const Plan& plan, IndexSpaceNumber index_space) {
+  const auto& sources = plan.index_spaces[root_index_space(plan, index_space)].sources;
+  return std::any_of(sources.begin(), sources.end(),
+                     [&](StageNumber source) { return is_drawn(plan.stages[source]); });
+}
+
 void check(const ValidStage& stage, const Plan& plan, IndexSpaceNumber above, std::uint64_t known,
            PlanProblems& problems) {
   if (!has_order(plan, above))
     problems.push_back(problem_at(
         stage, "a cache keeps samples by their index in the source, and this source has none",
         "read what it gives from files, or put the cache above the flat_map"));
+  else if (is_drawn_above(plan, above))
+    problems.push_back(problem_at(stage,
+                                  "a cache keeps one epoch for all, and `mix:`, `weights:` and "
+                                  "`repeat_factor:` of its source draw others in each",
+                                  "leave the cache out, or the weights and shares"));
   else if (known == 0 && stage.samples == 0)
     problems.push_back(
         problem_at(stage, "how many samples its source has is known only once the run has begun",
@@ -87,11 +99,21 @@ ByStage<bool> stages_above(const Plan& plan, StageNumber stage) {
   return above;
 }
 
+std::uint64_t read_of(const ValidStage& source, std::uint64_t seed) {
+  std::uint64_t sum = Subset(source, seed, source.samples).size();
+  for (const ValidStage& part : source.parts) {
+    const std::uint64_t read = read_of(part, seed);
+    if (read == 0) return 0;
+    sum = add_saturating(sum, read);
+  }
+  return sum;
+}
+
 std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, StageNumber stage) {
   const ValidStage& valid = graph.stages[stage];
   const PlanStage& planned = plan.stages[stage];
   if (valid.sources.empty())
-    return of_this_rank(Subset(valid, planned.seed, valid.samples).size(), plan.shard);
+    return of_this_rank(epoch_samples(valid, read_of(valid, planned.seed)), plan.shard);
   if (planned.flat_map_outputs != 0) return 0;
   const std::uint64_t above = samples_of(graph, plan, valid.sources.front().stage);
   return planned.is_cache() ? limited(valid.limit, above)

@@ -13,6 +13,10 @@
 
 namespace brigade {
 
+/// Samples that are read of a source, of a mixture's of all its parts; 0: not known in advance.
+/// `seed`: of the stage.
+std::uint64_t read_of(const ValidStage& source, std::uint64_t seed);
+
 /// Samples per epoch of what a stage gives this process; 0: not known in advance.
 std::uint64_t samples_of(const ValidGraph& graph, const Plan& plan, StageNumber stage);
 

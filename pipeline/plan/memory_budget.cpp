@@ -27,6 +27,29 @@ std::uint64_t largest_task(const Plan& plan, const PlanStage& stage) {
   return largest;
 }
 
+std::string shared_needs(const PlanShared& shared) {
+  return concat("shared tensor ", shared.type.name, " needs ", format_size(shared.bytes));
+}
+
+/// One that alone is larger than what is there is said where it stands.
+bool check_shared_memory(const ValidGraph& graph, const MachineLimits& limits, const Plan& plan,
+                         PlanProblems& problems) {
+  const MemoryRoom room = memory_room(limits, graph.memory_bytes_max);
+  const std::size_t before = problems.size();
+  for (std::size_t i = 0; i < plan.shared.size(); ++i) {
+    const PlanShared& shared = plan.shared[i];
+    const bool memory = shared.bytes > room.bytes;
+    if (!memory && shared.bytes <= limits.file_bytes_max) continue;
+    problems.push_back(
+        {graph.shared[i].mark, "",
+         concat(shared_needs(shared), memory ? " of memory, " : ", a memory file may have ",
+                format_size(memory ? room.bytes : limits.file_bytes_max),
+                memory ? concat(" are there (", room.limit, ")") : " (RLIMIT_FSIZE, `ulimit -f`)"),
+         "make its `shape:` smaller"});
+  }
+  return problems.size() == before;
+}
+
 /// "edge augment -> train needs 6 x 38.5 MiB = 231.0 MiB"
 std::string edge_needs(const Plan& plan, const PlanStage& stage) {
   const std::uint64_t task = largest_task(plan, stage);
@@ -66,6 +89,8 @@ std::string largest_edges(const Plan& plan, const std::vector<const PlanStage*>&
     }
     said.push_back(edge_needs(plan, *stage));
   }
+  for (const PlanShared& shared : plan.shared)
+    if (shared.bytes > plan.memory_bytes / 8) said.push_back(shared_needs(shared));
   return join(said, "; ");
 }
 
@@ -143,10 +168,34 @@ std::uint64_t scratch_bytes(const Plan& plan, const PlanStage& stage) {
   return multiply_saturating(bytes, static_cast<std::uint64_t>(stage.replicas));
 }
 
+std::vector<ReadArray> arrays_to_pin(const Plan& plan, const PlanStage& stage) {
+  std::vector<ReadArray> arrays;
+  for (const PlanQueue& queue : stage.queues) {
+    for (const PlanInput& input : queue.inputs) {
+      const PlanRing& ring = plan.stages[input.stage].ring;
+      for (std::size_t array = 0; array < ring.tensors.size(); ++array) {
+        const PlanTensor& tensor = ring.tensors[array];
+        const auto& read = input.tensors;
+        const bool is_read = std::find(read.begin(), read.end(), tensor.type.name) != read.end();
+        const auto same = [&](const ReadArray& other) {
+          return other.source == input.stage && other.array == array;
+        };
+        if (!is_read || tensor.type.ragged() || tensor.type.on_device ||
+            std::any_of(arrays.begin(), arrays.end(), same))
+          continue;
+        arrays.push_back(
+            {input.stage, array, round_up(ring.slots * tensor.slot_stride, kArrayAlignment)});
+      }
+    }
+  }
+  return arrays;
+}
+
 std::uint64_t descriptors_needed(const Plan& plan) {
   std::uint64_t rings = 0;
-  for (const PlanStage& stage : plan.stages) rings += stage.has_ring ? 1 : 0;
-  return kDescriptorsOfSupervisor + kDescriptorsPerRing * rings +
+  for (const PlanStage& stage : plan.stages)  // a device's memory is one, and a socket's end
+    rings += (stage.has_ring ? 1 : 0) + (stage.writes_on_device() ? 1 : 0);
+  return kDescriptorsOfSupervisor + plan.shared.size() + kDescriptorsPerRing * rings +
          kDescriptorsPerReplica * static_cast<std::uint64_t>(plan.replicas);
 }
 
@@ -159,6 +208,9 @@ std::string edge_text(const Plan& plan, const PlanStage& stage) {
 }
 
 std::string ring_size_text(const PlanRing& ring) {
+  if (ring.device_bytes > 0)
+    return concat(format_size(ring.bytes), " and ", format_size(ring.device_bytes),
+                  " on its device");
   if (ring.expected_bytes == ring.bytes) return format_size(ring.bytes);
   return concat("about ", format_size(ring.expected_bytes), ", at worst ", format_size(ring.bytes));
 }
@@ -183,8 +235,10 @@ void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& pl
     if (cache_file(stage).empty())
       plan.memory_bytes = add_saturating(plan.memory_bytes, stage.cache.expected_bytes);
   }
+  for (const PlanShared& shared : plan.shared)
+    plan.memory_bytes = add_saturating(plan.memory_bytes, shared.bytes);
   const std::vector<const PlanStage*> rings = rings_by_size(plan);
-  if (rings.empty()) return;
+  if (rings.empty() || !check_shared_memory(graph, limits, plan, problems)) return;
   check_total(graph, limits, plan, rings, problems);
   for (const PlanStage* stage : rings) {
     check_cache_file(graph, limits, plan, *stage, problems);

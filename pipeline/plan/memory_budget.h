@@ -22,6 +22,16 @@ std::uint64_t control_bytes_estimate(const Plan& plan);
 /// Private memory in which stages collect the FULL slots of a batch.
 std::uint64_t scratch_bytes(const Plan& plan, const PlanStage& stage);
 
+/// An array of a ring that a stage reads, in whole pages.
+struct ReadArray {
+  StageNumber source = 0;  ///< whose ring
+  std::size_t array = 0;   ///< of its tensors
+  std::uint64_t bytes = 0;
+};
+/// What can be pinned of it for a device, each array once. What is pinned stays where it is: not
+/// those of ragged tensors, whose pages come and go, nor what lies on a device.
+std::vector<ReadArray> arrays_to_pin(const Plan& plan, const PlanStage& stage);
+
 /// What the supervisor opens at most.
 std::uint64_t descriptors_needed(const Plan& plan);
 

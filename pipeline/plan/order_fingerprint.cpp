@@ -52,6 +52,7 @@ class OrderText {
   void add_writer(const Plan& plan, const PlanStage& stage) {
     add(stage.name, "type", stage.type);
     add_params(stage);
+    for (const PlanStage& part : stage.parts) add_part(stage, part);
     add(stage.name, "seed", stage.seed);
     add(stage.name, "random", quote(stage.random));
     add(stage.name, "shuffle", stage.shuffle);
@@ -86,6 +87,15 @@ class OrderText {
   std::string take() { return std::move(text_); }
 
  private:
+  /// Of a mixture.
+  void add_part(const PlanStage& mix, const PlanStage& part) {
+    PlanStage named = part;
+    named.name = concat(mix.name, ".", part.name);
+    add(named.name, "type", named.type);
+    add_params(named);
+    for (const auto& [key, text] : subset_lines(named)) add(named.name, key, text);
+  }
+
   void add_params(const PlanStage& stage) {
     StageType fused;
     const StageType* const type = find_type_or_fused(types_, stage.type, fused);
@@ -128,6 +138,13 @@ std::string order_fingerprint(const Plan& plan, const StageTypes& types, const C
       text.add_writer(plan, stage);
   }
   return text.take();
+}
+
+bool takes_any_order(const PlanStage& stage) {
+  return stage.is_output() &&
+         std::any_of(stage.params.begin(), stage.params.end(), [](const auto& param) {
+           return param.first == "order" && param.second.text == "any";
+         });
 }
 
 }  // namespace brigade

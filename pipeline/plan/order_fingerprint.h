@@ -21,4 +21,7 @@ using CacheKeyOf = std::function<std::string(const Plan& plan, StageNumber stage
 /// (cache_key.h).
 std::string order_fingerprint(const Plan& plan, const StageTypes& types, const CacheKeyOf& kept);
 
+/// Whether a program gets the batches of this stage as they finish (`params: {order: any}`).
+bool takes_any_order(const PlanStage& stage);
+
 }  // namespace brigade

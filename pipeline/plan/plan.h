@@ -23,7 +23,8 @@ struct PlanTensor {
   TensorType type;
   std::uint64_t slot_bytes = 0;  ///< of a full slot (upper bound where ragged)
   std::uint64_t slot_stride = 0;
-  std::uint64_t offset = 0;  ///< in the ring, a multiple of 4096
+  /// A multiple of 4096: in the ring, or in the ring's memory of the device.
+  std::uint64_t offset = 0;
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 
@@ -42,6 +43,7 @@ struct PlanRing {
   /// come and go (`sparse`).
   std::uint64_t expected_bytes = 0;
   bool sparse = false;
+  std::uint64_t device_bytes = 0;  ///< of the tensors that lie on a device, in memory of their own
   std::vector<PlanTensor> tensors;
   std::vector<PlanTerm> terms;
   friend bool operator==(const PlanRing&, const PlanRing&) = default;
@@ -84,6 +86,9 @@ struct PlanStage : StageKeys {
   StageKind kind = StageKind::transform;
   /// Canonical, paths absolute. Of a program (`exec:`): each a text, which is JSON.
   std::vector<std::pair<std::string, ParamValue>> params;
+  /// Of a mixture: what it draws from, by the names of its shares. Of these stages only name, type,
+  /// parameters and the keys of what is read count.
+  std::vector<PlanStage> parts;
   std::vector<std::string> exec;  ///< the program's absolute path, its arguments; none: a type
   std::string exec_folder;        ///< the working directory of that program
   int replicas = 1;
@@ -93,7 +98,8 @@ struct PlanStage : StageKeys {
   bool batched = false;  ///< process() sees batches
   bool may_drop = false;
   bool stateful = false;   ///< keeps state between calls
-  std::uint64_t hold = 1;  ///< tasks that a replica holds at once; of an application `hold:`
+  std::uint64_t hold = 1;  ///< tasks that a replica holds at once; where it holds(), `hold:`
+  bool keeps = false;      ///< a consumer whose tasks may end after their call: Inputs::keep()
   Join join = Join::single;
   ByQueue<PlanQueue> queues;
   bool has_ring = false;
@@ -114,7 +120,8 @@ struct PlanStage : StageKeys {
   std::uint64_t skips_max = 0;  ///< entries of the skip list
   /// A task may have an EMPTY or a PAD between FULL slots: private scratch is needed.
   bool empty_slots_possible = false;
-  std::uint64_t seed = 0;  ///< the stage's, else the graph's
+  std::vector<int> shared;  ///< what its replicas map, by Plan::shared
+  std::uint64_t seed = 0;   ///< the stage's, else the graph's
   /// Of a stream: emitting nothing for so long, it closes its open batch.
   std::int64_t max_wait_ns = 0;
   /// That process() takes at most, whatever a sample holds, beyond what open() has taken; 0: not
@@ -129,10 +136,13 @@ struct PlanStage : StageKeys {
 
   /// A program of any language is each of its replicas.
   bool is_exec() const { return !exec.empty(); }
+  bool writes_on_device() const { return ring.device_bytes > 0; }
   bool is_cache() const { return cache.slots != 0; }
   /// The program that started the graph is its one replica.
   bool is_application() const { return type == kApplicationType; }
   bool is_output() const { return is_application() && kind == StageKind::consumer; }
+  /// Several tasks of a replica may be claimed at once, and end in any order.
+  bool holds() const { return is_output() || keeps; }
   bool is_input() const { return is_application() && kind == StageKind::producer; }
   /// Task queue 0 writes the ring and reads nothing; the others read the sources.
   bool has_output_queue() const { return flat_map_outputs != 0 || is_cache(); }
@@ -151,6 +161,18 @@ struct PlanIndexSpace {
   friend bool operator==(const PlanIndexSpace&, const PlanIndexSpace&) = default;
 };
 
+/// A tensor in a segment of its own, which replicas map (pipeline/plan/shared_tensors.h).
+struct PlanShared {
+  TensorType type;
+  std::uint64_t bytes = 0;  ///< of its elements
+  std::uint64_t parts = 1;  ///< under `access: own_part`, one for each replica that maps it
+  bool own_part = false;
+  std::string init_file;        ///< what it holds at the beginning; empty: zeros
+  StageNumber init_stage = -1;  ///< whose replica 0 fills it; -1: none
+  std::string save_file;        ///< empty: it is not kept
+  friend bool operator==(const PlanShared&, const PlanShared&) = default;
+};
+
 /// A line for the user that is not an error: "3 replicas want 3 cores, 2 are there".
 using PlanWarnings = std::vector<std::string>;
 
@@ -158,12 +180,13 @@ struct Plan : GraphKeys {
   std::string file;           ///< as given by the user, for messages
   ByStage<PlanStage> stages;  ///< sources before readers
   ByIndexSpace<PlanIndexSpace> index_spaces;
+  std::vector<PlanShared> shared;
   Shard shard;
   int replicas = 0;  ///< in the graph
   std::string checkpoint_file;
   std::uint64_t checkpoint_samples = 0;  ///< a checkpoint after so many samples; 0: does not count
   std::int64_t checkpoint_ns = 0;        ///< or after so long; both 0: at the ends of epochs
-  /// Rings as expected, control segment (estimate), scratch for empty slots.
+  /// Rings as expected, shared tensors, control segment (estimate), scratch for empty slots.
   std::uint64_t memory_bytes = 0;
   PlanWarnings warnings;
   friend bool operator==(const Plan&, const Plan&) = default;

@@ -7,6 +7,7 @@
 #include "base/arithmetic.h"
 #include "pipeline/config/language/spec_reader.h"
 #include "pipeline/plan/ring_layout.h"
+#include "pipeline/plan/shared_tensors.h"
 
 namespace brigade {
 namespace {
@@ -18,10 +19,14 @@ Result<void> ensure(bool holds, const char* what) {
   return {};
 }
 
-/// `array` is a place inside [end of the one before, ring.bytes).
+/// Each array begins behind the one before it, in the ring or in its memory of the device.
 Result<void> check_arrays(const PlanRing& ring) {
-  std::uint64_t end = multiply_saturating(ring.slots, kSlotHeaderBytes);
+  std::uint64_t in_ring = multiply_saturating(ring.slots, kSlotHeaderBytes);
+  std::uint64_t on_device = 0;
   for (const PlanTensor& tensor : ring.tensors) {
+    std::uint64_t& end = tensor.type.on_device ? on_device : in_ring;
+    BRIGADE_TRY(ensure(!tensor.type.on_device || !tensor.type.ragged(),
+                       "a ragged tensor lies on a device"));
     BRIGADE_TRY(ensure(tensor.type.shape.size() < static_cast<std::size_t>(kRankMax),
                        "a tensor has too many dimensions"));
     for (const Dim& dim : tensor.type.shape)
@@ -36,7 +41,9 @@ Result<void> check_arrays(const PlanRing& ring) {
     end = add_saturating(tensor.offset, multiply_saturating(ring.slots, tensor.slot_stride));
   }
   BRIGADE_TRY(ensure(ring.expected_bytes <= ring.bytes, "a ring is expected to overflow"));
-  return ensure(end <= ring.bytes && ring.bytes <= kRingBytesMax, "the ring is too small");
+  BRIGADE_TRY(ensure(on_device == ring.device_bytes && on_device <= kRingBytesMax,
+                     "a ring's memory of the device is not what its tensors take"));
+  return ensure(in_ring <= ring.bytes && ring.bytes <= kRingBytesMax, "the ring is too small");
 }
 
 Result<void> check_ring(const PlanRing& ring) {
@@ -192,6 +199,7 @@ Result<void> check_plan(const Plan& plan) {
   for (const StageNumber s : plan.stages.numbers())
     if (auto checked = check_stage(plan, s); !checked)
       return checked.error().within(concat("stage ", quote(plan.stages[s].name)));
+  BRIGADE_TRY(check_shared_tensors(plan));
   return check_numbers(plan);
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
 // The fields of the plan's types and of the resume point's, each named once: plan_json writes and
-// reads them through the same list, so that no field can be printed and not read. `visit` is called
-// as visit("name", field).
+// reads them by this list, so that none is printed and not read; it is called as visit("name", x).
 
 #include <type_traits>
 
@@ -11,9 +10,8 @@
 
 namespace brigade {
 
-/// An enum that is written as its value's name in the key table.
 template <class Enum>
-struct PlanChoice {
+struct PlanChoice {  ///< an enum that is written as its value's name in the key table
   const KeySpec& key;
   Enum& value;
 };
@@ -23,6 +21,7 @@ void plan_fields(Visit& visit, TensorType& type) {
   visit("name", type.name);
   visit("dtype", type.dtype);
   visit("shape", type.shape);
+  visit("on_device", type.on_device);
 }
 
 template <class Visit>
@@ -45,6 +44,7 @@ void plan_fields(Visit& visit, PlanRing& ring) {
   visit("bytes", ring.bytes);
   visit("expected_bytes", ring.expected_bytes);
   visit("sparse", ring.sparse);
+  visit("device_bytes", ring.device_bytes);
   visit("tensors", ring.tensors);
   visit("terms", ring.terms);
 }
@@ -91,21 +91,36 @@ void plan_fields(Visit& visit, Split& split) {
 }
 
 template <class Visit>
+void plan_fields(Visit& visit, Weights& weights) {
+  visit("balanced", weights.balanced);
+  visit("file", weights.file);
+  visit("classes", weights.classes);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, Mix& mix) {
+  visit("shares", mix.shares);
+}
+
+template <class Visit>
+void plan_fields(Visit& visit, RepeatFactor& repeat) {
+  visit("below", repeat.below);
+}
+
+template <class Visit>
 void plan_fields(Visit& visit, OnError& on_error) {
   visit("skip", on_error.skip);
   visit("count_max", on_error.count_max);
   visit("percent_max", on_error.percent_max);
 }
 
-/// The keys of the YAML, by the key table.
 template <class Visit, HoldsKeys Keys>
 void plan_fields(Visit& visit, Keys& keys) {
   each_key(keys, [&visit]<class Value>(const KeySpec& key, Value& value) {
+    if constexpr (!std::is_enum_v<Value>) return visit(plan_field_name(key), value);
     if constexpr (std::is_enum_v<Value>) {
       PlanChoice<Value> choice{key, value};
       visit(plan_field_name(key), choice);
-    } else {
-      visit(plan_field_name(key), value);
     }
   });
 }
@@ -116,6 +131,7 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("type", stage.type);
   visit("kind", stage.kind);
   visit("params", stage.params);
+  visit("parts", stage.parts);
   visit("exec", stage.exec);
   visit("exec_folder", stage.exec_folder);
   plan_fields(visit, static_cast<StageKeys&>(stage));
@@ -127,6 +143,7 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("may_drop", stage.may_drop);
   visit("stateful", stage.stateful);
   visit("hold", stage.hold);
+  visit("keeps", stage.keeps);
   visit("join", stage.join);
   visit("queues", stage.queues);
   visit("has_ring", stage.has_ring);
@@ -139,6 +156,7 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("passes", stage.passes);
   visit("skips_max", stage.skips_max);
   visit("empty_slots_possible", stage.empty_slots_possible);
+  visit("shared", stage.shared);
   visit("seed", stage.seed);
   visit("max_wait_ns", stage.max_wait_ns);
   visit("private_bytes_max", stage.private_bytes_max);
@@ -158,11 +176,23 @@ void plan_fields(Visit& visit, PlanIndexSpace& index_space) {
 }
 
 template <class Visit>
+void plan_fields(Visit& visit, PlanShared& shared) {
+  visit("type", shared.type);
+  visit("bytes", shared.bytes);
+  visit("parts", shared.parts);
+  visit("own_part", shared.own_part);
+  visit("init_file", shared.init_file);
+  visit("init_stage", shared.init_stage);
+  visit("save_file", shared.save_file);
+}
+
+template <class Visit>
 void plan_fields(Visit& visit, Plan& plan) {
   plan_fields(visit, static_cast<GraphKeys&>(plan));
   visit("file", plan.file);
   visit("stages", plan.stages);
   visit("index_spaces", plan.index_spaces);
+  visit("shared", plan.shared);
   visit("replicas", plan.replicas);
   visit("checkpoint_file", plan.checkpoint_file);
   visit("checkpoint_samples", plan.checkpoint_samples);

@@ -10,6 +10,7 @@
 #include "pipeline/plan/caches.h"
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/ring_layout.h"
+#include "pipeline/plan/shared_tensors.h"
 #include "pipeline/plan/subset.h"
 #include "pipeline/plan/task_queues.h"
 #include "pipeline/plan/task_sizes.h"
@@ -32,24 +33,40 @@ void state_private_memory(const ValidStage& valid, PlanStage& stage) {
     if (name == contract.private_bytes_by) stage.private_bytes_by = concat(name, ": ", value.text);
 }
 
-PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid) {
+/// Of a consumer: whether its tasks may end after their call.
+bool may_keep(const ValidStage& valid, const MachineLimits& limits) {
+  const StageContract& contract = valid.type->contract;
+  const bool on_cpu = valid.device == "cpu" || (valid.device == "auto" && limits.gpus == 0);
+  return contract.holds && valid.batched && !(contract.holds_for_device && on_cpu);
+}
+
+PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid,
+                         const MachineLimits& limits) {
   PlanStage stage;
   static_cast<StageKeys&>(stage) = valid;
   stage.name = valid.name;
   stage.type = valid.type->contract.type;
   stage.kind = valid.kind;
   stage.params = valid.param_values;
+  for (const ValidStage& part : valid.parts)
+    stage.parts.push_back(describe_stage(graph, part, limits));
   stage.exec = valid.exec;
   stage.exec_folder = valid.exec_folder;
   stage.indexed = valid.type->indexed || valid.type->contract.cache;
   stage.batched = valid.batched;
   stage.may_drop = valid.type->contract.may_drop;
   stage.stateful = valid.type->contract.stateful;
-  if (stage.is_output()) stage.hold = valid.hold;
+  stage.keeps = may_keep(valid, limits);
+  if (stage.holds()) stage.hold = valid.hold;
   stage.join = valid.join;
   for (const PassedTensor& passed : valid.passed)
     stage.passes.push_back({passed.name, input_of_pass(valid, passed)});
+  stage.shared = valid.shared;
   stage.seed = valid.seed.value_or(graph.seed);
+  for (PlanStage& part : stage.parts) {
+    part.seed = stage.seed;
+    stage.may_drop |= part.may_drop;
+  }
   state_private_memory(valid, stage);
   stage.saves = valid.type->contract.saves && !graph.checkpoint_file.empty();
   return stage;
@@ -71,7 +88,7 @@ void name_checkpoints(Plan& plan) {
   }
 }
 
-Plan describe(const ValidGraph& graph) {
+Plan describe(const ValidGraph& graph, const MachineLimits& limits) {
   Plan plan;
   static_cast<GraphKeys&>(plan) = graph;
   plan.file = graph.files.empty() ? "" : graph.files.front();
@@ -79,7 +96,8 @@ Plan describe(const ValidGraph& graph) {
   plan.checkpoint_samples = graph.checkpoint_every.samples;
   plan.checkpoint_ns = graph.checkpoint_every.ns;
   plan.shard = graph.shard;
-  for (const ValidStage& stage : graph.stages) plan.stages.push_back(describe_stage(graph, stage));
+  for (const ValidStage& stage : graph.stages)
+    plan.stages.push_back(describe_stage(graph, stage, limits));
   name_checkpoints(plan);
   return plan;
 }
@@ -209,21 +227,43 @@ void finish_queues(const ValidGraph& graph, Plan& plan) {
   for (PlanStage& stage : plan.stages) {
     for (PlanQueue& queue : stage.queues) {
       queue.window = window_of(plan, stage, queue);
-      queue.in_order = stage.replicas == 1 && !stage.is_output();
+      queue.in_order = stage.replicas == 1 && !stage.holds();
       queue.fixed = stage.flat_map_outputs == 0 && graph.stages[plan.stages.number_of(stage)].fixed;
     }
   }
 }
 
+/// Batches there are not gathered around what is empty in their middle.
+void check_device_memory(const ValidGraph& graph, const Plan& plan, PlanProblems& problems) {
+  for (const PlanStage& stage : plan.stages) {
+    if (!stage.writes_on_device()) continue;
+    const PlanStage* empty = stage.empty_slots_possible ? &stage : nullptr;
+    for (const auto& [reader, queue] : stage.readers)
+      if (empty == nullptr && plan.stages[reader].empty_slots_possible)
+        empty = &plan.stages[reader];
+    if (empty != nullptr)
+      problems.push_back(problem_at(
+          graph.stages[plan.stages.number_of(stage)],
+          concat("`memory: device` is for whole batches, and samples may be missing in those of ",
+                 quote(empty->name),
+                 " (`on_error: {skip: ...}`, filters, streams of several replicas)"),
+          "let `transform: repack` close the gaps above, or leave `memory:` out"));
+  }
+}
+
 /// Of a source that tells how many samples it has, some must be left.
+void check_part(const ValidStage& stage, PlanProblems& problems) {
+  for (const ValidStage& part : stage.parts) check_part(part, problems);
+  if (stage.kind == StageKind::producer && stage.samples > 0 &&
+      Subset(stage, 0, stage.samples).size() == 0)
+    problems.push_back(problem_at(stage,
+                                  concat("its source has ", format_samples(stage.samples),
+                                         ", of which `skip:` and `split:` leave none"),
+                                  "skip fewer, or give the part a larger share"));
+}
+
 void check_parts(const ValidGraph& graph, PlanProblems& problems) {
-  for (const ValidStage& stage : graph.stages)
-    if (stage.kind == StageKind::producer && stage.samples > 0 &&
-        Subset(stage, 0, stage.samples).size() == 0)
-      problems.push_back(problem_at(stage,
-                                    concat("its source has ", format_samples(stage.samples),
-                                           ", of which `skip:` and `split:` leave none"),
-                                    "skip fewer, or give the part a larger share"));
+  for (const ValidStage& stage : graph.stages) check_part(stage, problems);
 }
 
 }  // namespace
@@ -232,20 +272,23 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   PlanResult result;
   Plan& plan = result.plan;
   PlanProblems& problems = result.problems;
-  plan = describe(graph);
+  plan = describe(graph, limits);
   make_task_queues(graph, plan);
   number_index_spaces(graph, plan, problems);
   check_unknown_lengths(graph, plan, problems);
   check_parts(graph, problems);
   if (problems.empty()) check_zipped_sources(graph, plan, problems);
+  warn_of_zipped_orders(plan);
   set_task_sizes(graph, plan, problems);
   share_cores(graph, limits, plan, problems);
+  plan_shared_tensors(graph, plan, problems);
   check_descriptors(limits, plan, problems);
   if (!problems.empty()) return result;  // memory of wrong task sizes would be a second complaint
 
   find_empty_slots(graph, plan);
   size_skip_lists(plan);
   make_rings(graph, plan);
+  check_device_memory(graph, plan, problems);
   make_caches(graph, plan, problems);
   finish_queues(graph, plan);
   check_memory(graph, limits, plan, problems);

@@ -65,9 +65,11 @@ std::uint64_t ring_slot_bytes(const std::vector<PlanTensor>& tensors) {
 
 void lay_out_ring(PlanRing& ring) {
   std::uint64_t end = multiply_saturating(ring.slots, kSlotHeaderBytes);
+  ring.device_bytes = 0;
   for (PlanTensor& tensor : ring.tensors) {
-    tensor.offset = round_up(end, kArrayAlignment);
-    end = add_saturating(tensor.offset, multiply_saturating(ring.slots, tensor.slot_stride));
+    std::uint64_t& last = tensor.type.on_device ? ring.device_bytes : end;
+    tensor.offset = round_up(last, kArrayAlignment);
+    last = add_saturating(tensor.offset, multiply_saturating(ring.slots, tensor.slot_stride));
   }
   ring.bytes = round_up(end, kArrayAlignment);
   ring.expected_bytes = ring.bytes;

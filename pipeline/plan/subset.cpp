@@ -84,8 +84,19 @@ std::uint64_t Subset::source_index(std::uint64_t position) const {
 
 bool is_spread(const StageKeys& keys) { return keys.limit.any() && keys.take == Take::spread; }
 
-bool is_front(const StageKeys& keys) {
-  return !is_spread(keys) && keys.skip == 0 && keys.split.shares.empty();
+bool reads_neighbours(const StageKeys& keys) {
+  return keys.split.shares.empty() && !is_spread(keys);
+}
+
+bool is_front(const StageKeys& keys) { return reads_neighbours(keys) && keys.skip == 0; }
+
+bool is_drawn(const StageKeys& keys) {
+  return keys.mix.any() || keys.weights.any() || keys.repeat_factor.below != 0;
+}
+
+std::uint64_t epoch_samples(const StageKeys& keys, std::uint64_t size) {
+  if (keys.draws != 0) return keys.draws;
+  return keys.repeat_factor.below != 0 ? 0 : size;
 }
 
 std::uint64_t samples_of_share(std::uint64_t share, std::uint64_t samples) {

@@ -81,8 +81,18 @@ class Subset {
 /// Whether its limit takes samples from all over what there is.
 bool is_spread(const StageKeys& keys);
 
+/// Whether what it reads lies side by side in the source, from some sample on.
+bool reads_neighbours(const StageKeys& keys);
+
 /// Subset::is_front(), for any number of samples.
 bool is_front(const StageKeys& keys);
+
+/// Whether an epoch has each of these samples as often as its weight says (records/draws.h), and
+/// not once.
+bool is_drawn(const StageKeys& keys);
+
+/// Samples of an epoch of all ranks, where `size` are read; 0: their labels decide it, or `size`.
+std::uint64_t epoch_samples(const StageKeys& keys, std::uint64_t size);
 
 /// Of `samples`; at least one where there are any.
 std::uint64_t limited(const SampleLimit& limit, std::uint64_t samples);

@@ -23,7 +23,8 @@ struct Wanted {
 };
 
 std::uint64_t queue_batch(const ValidGraph& graph, const ValidStage& stage, QueueNumber queue) {
-  if (!stage.batched) return 0;
+  // A flat_map has a task queue more than sources; that it cannot take batches is told later.
+  if (!stage.batched || stage.type->contract.numbering == Numbering::flat_map) return 0;
   return stage.sources.empty() ? stage.batch : edge_batch(graph, stage, index_of(queue));
 }
 

@@ -10,33 +10,25 @@
 namespace brigade {
 namespace {
 
-/// The samples of a cache lie as those of the source above it, of which it takes the first.
-const PlanStage& read_source(const Plan& plan, StageNumber number) {
-  const PlanStage* source = &plan.stages[number];
-  while (source->is_cache())
-    source = &plan.stages[plan.index_spaces[source->queues[1].index_space].sources.front()];
-  return *source;
-}
+/// What is read where a source of an index space is a cache: its samples lie as those of the source
+/// above it, of which it takes the first.
+struct ReadSource {
+  const PlanStage* stage;
+  std::uint64_t fan_out = 1;  ///< samples that are kept for each of its own
+};
 
-/// Samples that a source's cache keeps for each of its own.
-std::uint64_t fan_out_of(const Plan& plan, StageNumber number) {
-  std::uint64_t fan_out = 1;
-  for (const PlanStage* stage = &plan.stages[number]; stage->is_cache();) {
-    const PlanIndexSpace& above = plan.index_spaces[stage->queues[1].index_space];
-    fan_out *= above.fan_out;
-    stage = &plan.stages[above.sources.front()];
+ReadSource read_source(const Plan& plan, StageNumber number) {
+  ReadSource source{&plan.stages[number]};
+  while (source.stage->is_cache()) {
+    const PlanIndexSpace& above = plan.index_spaces[source.stage->queues[1].index_space];
+    source.fan_out *= above.fan_out;
+    source.stage = &plan.stages[above.sources.front()];
   }
-  return fan_out;
+  return source;
 }
 
 /// A cache's file that is read again: what was read to make it, only the graph that made it says.
 bool is_kept(const PlanStage& source) { return source.type == "cached" && is_front(source); }
-
-/// Sources that give what lies in them from some sample on may begin at different ones: one of two
-/// files may have a row more at its beginning.
-bool gives_neighbours(const StageKeys& keys) {
-  return keys.split.shares.empty() && !is_spread(keys);
-}
 
 /// A source that is read by those keys, its random numbers drawn by the seed.
 struct ReadKeys {
@@ -56,9 +48,14 @@ ReadKeys what_is_chosen(const PlanStage& source, std::uint64_t found) {
   return out;
 }
 
-/// `skip:` may differ: the choice is among the samples behind it.
+bool read_neighbours(const ReadKeys& a, const ReadKeys& b) {
+  return reads_neighbours(a.keys) && reads_neighbours(b.keys);
+}
+
+/// `skip:` may differ: the choice is among the samples behind it, and one of two files may have a
+/// row more at its beginning.
 bool read_alike(const ReadKeys& a, const ReadKeys& b) {
-  if (gives_neighbours(a.keys) && gives_neighbours(b.keys)) return true;
+  if (read_neighbours(a, b)) return true;
   if (a.keys.split != b.keys.split || a.keys.part != b.keys.part) return false;
   if (is_spread(a.keys) != is_spread(b.keys)) return false;
   return !is_spread(a.keys) || (a.keys.limit == b.keys.limit && a.seed == b.seed);
@@ -75,8 +72,7 @@ std::string how_to_read_alike(const PlanStage& a, const PlanStage& b) {
   if (const PlanStage* const spread = lacks_take_first(a, b))
     return concat("write `take: first` at both (`--set stages.", spread->name, ".take=first`)");
   return "write the same `split:`, `part:`, `limit:`, `take:` and `seed:` at each; to make a "
-         "larger "
-         "source shorter, `limit: N` with `take: first`";
+         "larger source shorter, `limit: N` with `take: first`";
 }
 
 std::string both(const PlanStage& first, const PlanStage& second) {
@@ -90,13 +86,22 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
                                                  const FoundSamples& found) {
   StageNumber first = -1;
   for (const StageNumber number : plan.index_spaces[index_space].sources) {
-    const PlanStage& source = read_source(plan, number);
+    const auto [stage, fan_out] = read_source(plan, number);
+    const PlanStage& source = *stage;
     if (is_kept(source)) continue;
     if (first < 0) {
       first = number;
       continue;
     }
-    const PlanStage& other = read_source(plan, first);
+    if (is_drawn(source) || is_drawn(*read_source(plan, first).stage))
+      return ZippedMismatch{
+          number,
+          concat("zipped sources cannot draw their samples by `mix:`, `weights:` or "
+                 "`repeat_factor:`: ",
+                 quote(plan.stages[first].name), " and ", quote(plan.stages[number].name)),
+          "read all that belongs to a sample from one source"};
+    const auto [other_stage, other_fan_out] = read_source(plan, first);
+    const PlanStage& other = *other_stage;
     const std::uint64_t found_first = found[plan.stages.number_of(other)];
     const std::uint64_t found_this = found[plan.stages.number_of(source)];
     const bool known = found_first != 0 && found_this != 0;
@@ -104,10 +109,10 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
         known ? what_is_chosen(other, found_first) : ReadKeys{other, other.seed};
     const ReadKeys of_this =
         known ? what_is_chosen(source, found_this) : ReadKeys{source, source.seed};
-    const bool neighbours = gives_neighbours(of_first.keys) && gives_neighbours(of_this.keys);
+    const bool neighbours = read_neighbours(of_first, of_this);
     const bool alike =
         read_alike({other, other.seed}, {source, source.seed}) || read_alike(of_first, of_this);
-    if (!alike || (!neighbours && fan_out_of(plan, first) != fan_out_of(plan, number)))
+    if (!alike || (!neighbours && other_fan_out != fan_out))
       return ZippedMismatch{
           number,
           concat(both(plan.stages[first], plan.stages[number]),
@@ -136,6 +141,28 @@ void check_zipped_sources(const ValidGraph& graph, const Plan& plan, PlanProblem
     if (const auto mismatch = mismatch_of_zipped(plan, i, found))
       problems.push_back(
           problem_at(graph.stages[mismatch->stage], mismatch->message, mismatch->help));
+  }
+}
+
+void warn_of_zipped_orders(Plan& plan) {
+  for (const PlanIndexSpace& index_space : plan.index_spaces) {
+    if (index_space.above >= 0 || index_space.sources.empty()) continue;
+    const PlanStage& first = plan.stages[index_space.sources.front()];
+    for (const StageNumber number : index_space.sources) {
+      const PlanStage& other = plan.stages[number];
+      const bool seeds = first.shuffle && other.shuffle && first.seed != other.seed;
+      if (first.shuffle == other.shuffle && !seeds) continue;
+      const PlanStage& shuffled = first.shuffle ? first : other;
+      const PlanStage& plain = first.shuffle ? other : first;
+      plan.warnings.push_back(concat(
+          "zipped sources in different orders: ",
+          seeds ? concat(quote(first.name), " and ", quote(other.name),
+                         " are shuffled by different seeds")
+                : concat(quote(shuffled.name), " is shuffled, ", quote(plain.name), " is not"),
+          ", so that samples meet which need not belong together; the same `shuffle:` and `seed:` "
+          "at each keeps them together"));
+      break;
+    }
   }
 }
 

@@ -30,4 +30,8 @@ std::optional<ZippedMismatch> mismatch_of_zipped(const Plan& plan, IndexSpaceNum
 /// A problem per index space. Of what is found only once the run has begun, StartBarrier tells.
 void check_zipped_sources(const ValidGraph& graph, const Plan& plan, PlanProblems& problems);
 
+/// A warning per index space whose sources are shuffled apart. Pairs that are drawn at random are a
+/// use of their own, so nothing is refused.
+void warn_of_zipped_orders(Plan& plan);
+
 }  // namespace brigade

@@ -41,6 +41,7 @@ struct SourceSpec {
   std::optional<Marked<std::string>> port;  ///< in a mapping port -> source
   Given<std::uint64_t> batch;
   bool batch_broken = false;  ///< it was given, but could not be read: said already
+  bool batch_of_one = false;  ///< where nobody says a size: of a program that reads any graph
   Given<std::int64_t> max_wait_ns;
 };
 
@@ -69,7 +70,8 @@ struct StageSpec : StageKeys, StagePlanningKeys {
   std::optional<StageKind> kind;  ///< nothing when the text does not say it
   std::vector<TypeSpec> types;    ///< of `exec:` one, which is called so
   std::optional<ExecSpec> exec;
-  std::optional<Span> fused;  ///< of the list that `transform:` gave
+  std::optional<Span> fused;               ///< of the list that `transform:` gave
+  std::vector<Marked<std::string>> mixed;  ///< the stages that `mix:` names
   Given<PathSpec> plugin;
   Given<YamlNode> params;
   std::vector<SourceSpec> sources;
@@ -78,6 +80,7 @@ struct StageSpec : StageKeys, StagePlanningKeys {
   std::optional<std::vector<Marked<std::string>>> keep;
   std::optional<std::vector<Marked<std::string>>> drop;
   std::optional<Ports> tensors;
+  std::vector<Marked<std::string>> shared;
   std::vector<GivenKey> keys;
   std::vector<Marked<std::string>> unknown_keys;
   bool tensors_broken = false;  ///< `tensors:` could not be read: said already
@@ -105,12 +108,22 @@ struct ShardSpec {
   Uneven uneven = Uneven::pad;
 };
 
+/// One entry of `shared:`.
+struct SharedSpec {
+  Marked<std::string> name;
+  TensorType type;
+  Given<PathSpec> init;  ///< a word, or a file
+  Given<PathSpec> save;
+  Given<bool> own_part;
+};
+
 struct GraphSpec : GraphKeys, GraphPlanningKeys {
   Given<PathSpec> checkpoint_file;
   Given<CheckpointEvery> checkpoint_every;
   ShardSpec shard;
-  std::vector<StageSpec> stages;  ///< in the order of the text, names unique
-  Span stages_span;               ///< of the key `stages:`, or the beginning of the text
+  std::vector<SharedSpec> shared;  ///< in the order of the text
+  std::vector<StageSpec> stages;   ///< in the order of the text, names unique
+  Span stages_span;                ///< of the key `stages:`, or the beginning of the text
 };
 
 }  // namespace brigade

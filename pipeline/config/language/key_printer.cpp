@@ -7,6 +7,7 @@
 #include <brigade/text.h>
 #include "base/units.h"
 #include "pipeline/config/language/subset_parser.h"
+#include "pipeline/config/language/weights_parser.h"
 #include "pipeline/config/yaml/yaml_writer.h"
 
 namespace brigade {
@@ -59,6 +60,7 @@ struct Printer {
     return YamlNode::scalar(print_duration(std::chrono::nanoseconds(*value)));
   }
   YamlNode operator()(const Uneven* value) const { return choice(*value); }
+  YamlNode operator()(const Pin* value) const { return choice(*value); }
   YamlNode operator()(const Take* value) const { return choice(*value); }
   YamlNode operator()(const RestartSpec::Policy* value) const { return choice(*value); }
 
@@ -87,6 +89,23 @@ struct Printer {
       map.entries.push_back({one.name, {}, YamlNode::scalar(print_share(one.share))});
     map.entries.push_back({"seed", {}, YamlNode::scalar(concat(value->seed))});
     return map;
+  }
+  YamlNode operator()(const Weights* value) const {
+    if (value->classes.empty())
+      return value->any() ? YamlNode::scalar(quote_dollars(weights_text(*value))) : YamlNode();
+    YamlNode map = YamlNode::map();
+    for (const auto& [name, weight] : value->classes)
+      map.entries.push_back({name, {}, YamlNode::scalar(print_number(weight))});
+    return map;
+  }
+  YamlNode operator()(const Mix* value) const {
+    YamlNode map = YamlNode::map();
+    for (const auto& [name, share] : value->shares)
+      map.entries.push_back({name, {}, YamlNode::scalar(print_number(share))});
+    return value->any() ? map : YamlNode();
+  }
+  YamlNode operator()(const RepeatFactor* value) const {
+    return value->below != 0 ? YamlNode::scalar(print_share(value->below)) : YamlNode();
   }
   YamlNode operator()(const OnError* value) const {
     if (!value->skip) return YamlNode::scalar("stop");

@@ -5,6 +5,7 @@
 #include <brigade/text.h>
 #include "pipeline/config/language/policy_parser.h"
 #include "pipeline/config/language/subset_parser.h"
+#include "pipeline/config/language/weights_parser.h"
 
 namespace brigade {
 
@@ -38,6 +39,7 @@ struct Reader {
   bool operator()(std::optional<std::uint64_t>* out) const { return set(number(), *out); }
   bool operator()(std::int64_t* out) const { return set(read.duration(entry, key), *out); }
   bool operator()(Uneven* out) const { return set(read.choice(entry, key), *out); }
+  bool operator()(Pin* out) const { return set(read.choice(entry, key), *out); }
   bool operator()(Take* out) const { return set(read.choice(entry, key), *out); }
   bool operator()(RestartSpec::Policy* out) const { return set(read.choice(entry, key), *out); }
 
@@ -49,6 +51,9 @@ struct Reader {
   bool operator()(std::vector<int>* out) const { return parse_cpus(entry, key, read, *out); }
   bool operator()(SampleLimit* out) const { return parse_limit(entry, key, read, *out); }
   bool operator()(Split* out) const { return parse_split(entry, key, read, *out); }
+  bool operator()(Weights* out) const { return parse_weights(entry, key, read, *out); }
+  bool operator()(RepeatFactor* out) const { return parse_repeat(entry, key, read, *out); }
+  bool operator()(Mix* out) const { return parse_mix(entry, key, read, *out); }
   bool operator()(OnError* out) const { return parse_on_error(entry, key, read, *out); }
   bool operator()(RestartSpec* out) const { return parse_restart(entry, key, read, *out); }
   bool operator()(StallSpec* out) const { return parse_stall(entry, key, read, *out); }

@@ -7,7 +7,6 @@
 #include "pipeline/config/language/subset_parser.h"
 
 namespace brigade {
-
 namespace {
 
 constexpr std::uint64_t kSeedMax = ~0ull;
@@ -82,8 +81,7 @@ constexpr KeySpec kKeyTable[] = {
         .counts("epochs"),
     row(top, "vars", mapping, "variables for ${name}"),
     row(top, "stages", mapping, "the stages by name"),
-    row(top, "shared", mapping, "tensors in shared memory that replicas map and update")
-        .not_built(),
+    row(top, "shared", mapping, "tensors in shared memory that replicas map and update"),
     row(top, "shard", special, "the part of each source that this process reads")
         .takes("auto or {rank: R, world: N, uneven: pad}")
         .otherwise("auto"),
@@ -116,12 +114,29 @@ constexpr KeySpec kKeyTable[] = {
     row(shard, "uneven", choice, "what happens when a source cannot be divided")
         .of_member<&Shard::uneven>(),
 
+    row(KeyScope::shared, "dtype", special, "of its elements")
+        .takes("bool, u8, i8, i16, i32, i64, f16, bf16, f32 or f64")
+        .otherwise("nothing: write it"),
+    row(KeyScope::shared, "shape", special, "sizes of the whole tensor")
+        .takes("a list of sizes: [1000, 10]")
+        .otherwise("nothing: write it"),
+    row(KeyScope::shared, "init", special, "what it holds when the run begins")
+        .takes("zeros, replica_0, STAGE.replica_0 or a file of NumPy's (.npy)")
+        .otherwise("zeros"),
+    row(KeyScope::shared, "save", path, "file of NumPy's that keeps it, replaced as a whole")
+        .otherwise("none"),
+    row(KeyScope::shared, "access", choice, "who may write what").otherwise("shared"),
+
     row(stage, "producer", special, "stage type that makes samples")
         .takes("the name of a stage type"),
     row(stage, "transform", special, "stage type that changes samples")
         .takes("the name of a stage type, or a list of them"),
     row(stage, "consumer", special, "stage type that uses samples up")
         .takes("the name of a stage type"),
+    row(stage, "mix", special, "draws from several producers, by the share of each")
+        .of_member<&StageKeys::mix>()
+        .takes("a mapping STAGE: NUMBER")
+        .otherwise("one producer"),
     row(stage, "plugin", path, "shared library with the stage type"),
     row(stage, "shuffle", flag, "a new order in every epoch")
         .of_member<&StageKeys::shuffle>()
@@ -155,6 +170,23 @@ constexpr KeySpec kKeyTable[] = {
     row(stage, "take", choice, "which of them `limit:` takes")
         .of_member<&StageKeys::take>()
         .of(kIndexedProducers),
+    row(stage, "weights", special, "how often samples come in an epoch, relative to each other")
+        .of_member<&StageKeys::weights>()
+        .takes("balanced (each class equally often), a mapping CLASS: NUMBER, a file of numbers, "
+               "or FILE:COLUMN")
+        .otherwise("each sample once")
+        .of(kDividedProducers),
+    row(stage, "repeat_factor", special, "classes with a smaller share of all come more often")
+        .of_member<&StageKeys::repeat_factor>()
+        .takes("a share such as 0.001 or 0.1%")
+        .otherwise("each sample once")
+        .of(kDividedProducers),
+    row(stage, "samples", whole, "samples of an epoch by `mix:`, `weights:` or `repeat_factor:`")
+        .of_member<&StageKeys::draws>()
+        .range(1, kNumbersMax)
+        .otherwise("as many as there are; with repeat_factor what it gives")
+        .counts("samples")
+        .of(kDividedProducers),
     row(stage, "from", special, "what the stage reads")
         .takes("a source, a list of sources, or a mapping port: source")
         .of(kReaders),
@@ -190,7 +222,13 @@ constexpr KeySpec kKeyTable[] = {
         .of(kWriters),
     row(stage, "device", special, "where the stage computes")
         .of_member<&StageKeys::device>()
-        .takes("auto, cpu, cuda or cuda:N"),
+        .takes("auto, cpu, cuda, cuda:N or, for tests, host"),
+    row(stage, "pin", choice, "whether the buffers that a GPU reads are pinned for it")
+        .of_member<&StageKeys::pin>()
+        .of(kConsumers),
+    row(stage, "memory", choice, "where the tensors lie that the stage makes on its device")
+        .of_member<&StagePlanningKeys::device_memory>()
+        .of(kTransforms),
     row(stage, "cpus", special, "cores that the replicas may run on")
         .of_member<&StageKeys::cpus>()
         .takes("a list of cores, 0 to 1023: [0, 1] or 0-3")
@@ -235,12 +273,12 @@ constexpr KeySpec kKeyTable[] = {
         .counts("samples")
         .of(kIndexedProducers),
     row(stage, "hold", whole,
-        "batches that a program which reads it has at once, from the oldest that it still holds")
+        "batches that a program or a consumer which keeps them has at once, from the oldest on")
         .of_member<&StagePlanningKeys::hold>()
         .range(1, kHoldMax)
         .counts("batches"),
     row(stage, "shared", names, "those of the graph's shared tensors that its replicas map")
-        .not_built(),
+        .otherwise("none"),
 
     row(source, "stage", name, "the stage that is read, or stage.tensor"),
     row(source, "batch", whole, "samples per batch for this reader")
@@ -338,28 +376,6 @@ std::string key_takes(const KeySpec& key) {
       return "a mapping";
     case special:
       return std::string(key.takes);
-  }
-  return "";
-}
-
-std::string_view scope_name(KeyScope scope) {
-  switch (scope) {
-    case top:
-      return "";
-    case checkpoint:
-      return "checkpoint";
-    case shard:
-      return "shard";
-    case KeyScope::stage:
-      return "stage";
-    case source:
-      return "source";
-    case KeyScope::on_error:
-      return "on_error";
-    case restart:
-      return "restart";
-    case stall:
-      return "stall_timeout";
   }
   return "";
 }

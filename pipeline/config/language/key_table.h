@@ -26,13 +26,14 @@ enum class KeyScope : std::uint8_t {
   top,         ///< the file itself
   checkpoint,  ///< checkpoint: {...}
   shard,       ///< shard: {...}
+  shared,      ///< shared: {NAME: {...}}
   stage,       ///< stages: {NAME: {...}}
   source,      ///< from: {stage: ..., ...}
   on_error,    ///< on_error: {...}
   restart,     ///< restart: {...}
   stall        ///< stall_timeout: {...}
 };
-inline constexpr int kKeyScopes = 8;
+inline constexpr int kKeyScopes = 9;
 
 /// What a key takes.
 enum class KeyType : std::uint8_t {
@@ -67,8 +68,8 @@ enum KeyUsers : std::uint8_t {
 using KeyField =
     std::variant<bool*, int*, std::uint64_t*, std::int64_t*, std::optional<std::uint64_t>*,
                  std::string*, std::vector<int>*, std::vector<std::pair<std::string, std::string>>*,
-                 Uneven*, Take*, RestartSpec::Policy*, SampleLimit*, Split*, OnError*, RestartSpec*,
-                 StallSpec*>;
+                 Uneven*, Pin*, Take*, RestartSpec::Policy*, SampleLimit*, Split*, Weights*,
+                 RepeatFactor*, Mix*, OnError*, RestartSpec*, StallSpec*>;
 
 /// Finds it in one of the structs that hold keys.
 template <class... Keys>
@@ -118,7 +119,7 @@ std::string_view renamed_key(KeyScope scope, std::string_view name);
 /// Those of a stage that say how its processes are: an application, which is none of the graph's,
 /// has none of them.
 inline constexpr std::string_view kKeysOfProcesses[] = {
-    "replicas", "assign",   "threads", "device",       "cpus",
+    "replicas", "assign",   "threads", "device",       "pin",          "cpus",
     "env",      "on_error", "restart", "poison_after", "stall_timeout"};
 
 /// Names for suggestions, in the order of the table.
@@ -161,6 +162,7 @@ void each_key(Keys& keys, Visit&& visit) {
 
 inline constexpr std::uint64_t kStagesMax = 256;  ///< stages of a graph, replicas of a stage
 inline constexpr std::uint64_t kSourcesMax = 64;  ///< sources of a stage
+inline constexpr std::uint64_t kSharedMax = 64;   ///< shared tensors of a graph
 inline constexpr std::uint64_t kThreadsMax = 1024;
 /// A year in nanoseconds: what the runtime adds to its clock, or multiplies by the few times it
 /// waits (kStagesMax at most), stays far below 2^63.

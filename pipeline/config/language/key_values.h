@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <brigade/types.h>
+
 namespace brigade {
 
 /// How several sources become one input.
@@ -93,16 +95,43 @@ struct Split {
   friend bool operator==(const Split&, const Split&) = default;
 };
 
+/// How often samples come in an epoch, relative to each other. Nothing given: each comes once.
+struct Weights {
+  std::string file;  ///< with a number for each sample of the source
+  std::vector<std::pair<std::string, double>> classes;  ///< of each sample of a class, by its name
+  bool balanced = false;                                ///< each class as often as any other
+  bool any() const { return balanced || !file.empty() || !classes.empty(); }
+  friend bool operator==(const Weights&, const Weights&) = default;
+};
+
+/// Samples of a class that has a smaller share of all come more often.
+struct RepeatFactor {
+  std::uint64_t below = 0;  ///< that share, in billionths; 0: each sample comes once
+  friend bool operator==(const RepeatFactor&, const RepeatFactor&) = default;
+};
+
+/// How much of an epoch is drawn from each of several producers, relative to each other.
+struct Mix {
+  std::vector<std::pair<std::string, double>> shares;  ///< by the name of the stage; none: no mix
+  bool any() const { return !shares.empty(); }
+  friend bool operator==(const Mix&, const Mix&) = default;
+};
+
 struct StageKeys {
+  Mix mix;
   bool shuffle = false;  ///< of indexed sources
   std::uint64_t skip = 0;
   Split split;
   std::string part;  ///< of `split`
   SampleLimit limit;
   Take take = Take::spread;
+  Weights weights;
+  RepeatFactor repeat_factor;
+  std::uint64_t draws = 0;  ///< `samples:` of an epoch, with these; 0: what they say
   std::uint64_t count = 0;  ///< samples of a source that is a program (`exec:`)
   bool drop_last = false;
   std::string device = "cpu";
+  Pin pin = Pin::automatic;
   std::vector<int> cpus;  ///< none: all
   std::vector<std::pair<std::string, std::string>> env;
   OnError on_error;
@@ -118,10 +147,11 @@ struct StagePlanningKeys {
   std::uint64_t replicas = 1;         ///< 0: auto
   bool fixed = false;                 ///< `assign: fixed`: task t to replica t mod R
   std::uint64_t threads = 1;
-  std::uint64_t batch = 0;    ///< the writer's `batch:`; 0: none
-  std::uint64_t chunk = 0;    ///< task size of a per-sample stage; 0: auto
-  std::uint64_t buffers = 0;  ///< 0: the plan's sum
-  std::uint64_t hold = 4;     ///< of an application: batches that its program has at once
+  std::uint64_t batch = 0;     ///< the writer's `batch:`; 0: none
+  std::uint64_t chunk = 0;     ///< task size of a per-sample stage; 0: auto
+  std::uint64_t buffers = 0;   ///< 0: the plan's sum
+  bool device_memory = false;  ///< `memory: device`: what the type writes there stays there
+  std::uint64_t hold = 4;      ///< of an application: batches that its program has at once
 };
 
 /// Of one source of a stage. Which of them were given is known beside it.

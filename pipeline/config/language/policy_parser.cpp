@@ -110,7 +110,7 @@ Given<std::string> parse_device(const YamlEntry& entry, const KeySpec& key, Spec
   const std::string& text = entry.value.text;
   std::uint64_t number = 0;
   const auto index = strip_prefix(text, "cuda:");
-  const bool known = text == "auto" || text == "cpu" || text == "cuda";
+  const bool known = text == "auto" || text == "cpu" || text == "cuda" || text == "host";
   if (entry.value.is_scalar() && (known || (index && whole_number(*index, number) && number < 64)))
     return Marked<std::string>{text, entry.value.span};
   std::vector<std::string> help;

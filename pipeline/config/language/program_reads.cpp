@@ -32,6 +32,7 @@ StageSpec as_application(const StageSpec& stage) {
   output.kind = StageKind::consumer;
   output.types.push_back({{std::string(kApplication), stage.types.front().name.span}, {}});
   output.sources = stage.sources;
+  for (SourceSpec& source : output.sources) source.batch_of_one = true;
   output.from = stage.from;
   output.join = stage.join;
   output.drop_last = stage.drop_last;
@@ -70,6 +71,7 @@ StageSpec beneath(const GraphSpec& graph, StageSpec& stage) {
   source.span = stage.name.span;
   source.stage = stage.name.value;
   source.batch = batch_of_readers(graph, stage);
+  source.batch_of_one = true;
   output.sources.push_back(std::move(source));
   output.from = stage.name.span;
   return output;
@@ -80,6 +82,8 @@ void keep_above(const GraphSpec& graph, const StageSpec& stage, std::set<std::st
   if (!kept.insert(stage.name.value).second) return;
   for (const SourceSpec& source : stage.sources)
     if (const StageSpec* above = find_stage(graph, source.stage)) keep_above(graph, *above, kept);
+  for (const Marked<std::string>& part : stage.mixed)
+    if (const StageSpec* above = find_stage(graph, part.value)) keep_above(graph, *above, kept);
 }
 
 void no_such_stage(const GraphSpec& graph, const std::string& name, Diagnostics& diagnostics) {

@@ -16,7 +16,8 @@ std::string output_of(const std::string& stage);
 
 /// What is above `stages` remains, and no checkpoint. A consumer of another type becomes a
 /// `consumer: application` that reads the same; beneath a producer or a transform comes one, named
-/// output_of(it). A name that the graph does not have is an error that lists those it has.
+/// output_of(it). Where nobody says how large batches are, they have one sample. A name that the
+/// graph does not have is an error that lists those it has.
 GraphSpec read_by_program(GraphSpec graph, const std::vector<std::string>& stages,
                           Diagnostics& diagnostics);
 

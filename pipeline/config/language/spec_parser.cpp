@@ -5,6 +5,7 @@
 #include <brigade/text.h>
 #include "pipeline/config/language/key_reader.h"
 #include "pipeline/config/language/policy_parser.h"
+#include "pipeline/config/language/shared_parser.h"
 #include "pipeline/config/language/spec_reader.h"
 
 namespace brigade {
@@ -50,6 +51,7 @@ class GraphParser {
     if (key.name == "stages") stages(entry);
     if (key.name == "shard") shard(entry, key);
     if (key.name == "checkpoint") checkpoint(entry, key);
+    if (key.name == "shared") graph_.shared = parse_shared(entry, key, read_);
   }
 
   void version(const YamlEntry& entry, const KeySpec& key) {

@@ -33,7 +33,7 @@ std::optional<KeyScope> other_scope(KeyScope scope, std::string_view name) {
 
 bool looks_like_stage(const YamlNode& node) {
   return node.find("producer") != nullptr || node.find("transform") != nullptr ||
-         node.find("consumer") != nullptr;
+         node.find("consumer") != nullptr || node.find("mix") != nullptr;
 }
 
 bool is_name(std::string_view text) {

@@ -22,7 +22,7 @@ namespace brigade {
 bool is_name(std::string_view text);
 inline constexpr std::size_t kNameBytesMax = 64;
 
-/// A mapping with producer:, transform: or consumer:.
+/// A mapping with producer:, transform:, consumer: or mix:.
 bool looks_like_stage(const YamlNode& node);
 
 /// Of a duration that is not negative, as parse_duration() gives it.

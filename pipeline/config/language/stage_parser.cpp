@@ -15,6 +15,8 @@ namespace brigade {
 namespace {
 
 struct StageParser {
+  explicit StageParser(SpecReader reader) : read(std::move(reader)) {}
+
   StageSpec stage;
   SpecReader read;
 
@@ -95,6 +97,26 @@ struct StageParser {
                                                    : StageKind::transform;
   }
 
+  // It makes samples of its own: those of the producers that it names.
+  void mix_kind(const YamlEntry& mix) {
+    if (stage.kind || stage.plugin || stage.exec) {
+      read.error(mix.key_span,
+                 concat("says both `mix:` and `",
+                        stage.exec   ? "exec"
+                        : stage.kind ? stage_kind_name(*stage.kind)
+                                     : "plugin",
+                        ":`"),
+                 {"`mix:` stands in place of a stage type, and names stages that have one"});
+      stage.broken = true;
+    }
+    if (stage.kind) return;
+    stage.kind = StageKind::producer;
+    stage.types.push_back({{mix.key, mix.key_span}, std::nullopt});
+    stage.broken |= stage.given("mix") == nullptr;
+    for (const YamlEntry& one : mix.value.entries)
+      if (!one.value.is_null()) stage.mixed.push_back({one.key, one.key_span});
+  }
+
   void from(const YamlEntry& entry) {
     stage.from = entry.key_span;
     auto sources = parse_sources(entry, read);
@@ -137,6 +159,10 @@ constexpr std::array kHandlers = {
     Handler{"keep", [](auto& p, auto& e, auto& k) { p.stage.keep = p.read.names(e, k); }},
     Handler{"drop", [](auto& p, auto& e, auto& k) { p.stage.drop = p.read.names(e, k); }},
     Handler{"tensors", [](auto& p, auto& e, auto& k) { p.tensors(e, k); }},
+    Handler{"shared",
+            [](auto& p, auto& e, auto& k) {
+              p.stage.shared = p.read.names(e, k).value_or(std::vector<Marked<std::string>>());
+            }},
     Handler{"exec", [](auto& p, auto& e, auto& k) { p.exec(e, k); }},
 };
 
@@ -165,6 +191,8 @@ void parse_keys(const YamlNode& node, StageParser& parser) {
                       {"write them at their type: `transform: [a, {b: {size: 8}}]`"});
   if (const YamlEntry* const exec = node.find("exec"); exec && !exec->value.is_null())
     return parser.exec_kind(node);
+  if (const YamlEntry* const mix = node.find("mix"); mix && !mix->value.is_null())
+    return parser.mix_kind(*mix);
   if (stage.kind || node.find("producer") || node.find("transform") || node.find("consumer"))
     return;
   stage.broken = true;
@@ -176,7 +204,7 @@ void parse_keys(const YamlNode& node, StageParser& parser) {
 }  // namespace
 
 StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics) {
-  StageParser parser{{}, SpecReader(concat("stage ", quote(entry.key), ": "), diagnostics)};
+  StageParser parser(SpecReader(concat("stage ", quote(entry.key), ": "), diagnostics));
   parser.stage.name = {entry.key, entry.key_span};
   if (!is_name(entry.key)) {
     parser.read.error(entry.key_span, "this is no name for a stage",

@@ -18,6 +18,10 @@ bool read_whole(std::string_view text, std::uint64_t& out) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+bool looks_like_share(std::string_view text) {
+  return text.find_first_of(".%") != std::string_view::npos;
+}
+
 /// What is wrong with one entry of `split:`; empty: it is in `out`.
 std::string take_entry(const YamlEntry& entry, Split& out) {
   if (!is_name(entry.key)) return concat(quote(entry.key), " is no name for a part");
@@ -40,7 +44,7 @@ Result<SampleLimit> parse_limit(std::string_view text) {
   if (read_whole(text, limit.samples) && limit.samples > 0 && limit.samples <= kNumbersMax)
     return limit;
   limit.samples = 0;
-  const bool share = text.find_first_of(".%") != text.npos;
+  const bool share = looks_like_share(text);
   const auto found = parse_share(text);
   if (share && found) {
     limit.share = *found;
@@ -55,13 +59,16 @@ std::string limit_text(const SampleLimit& limit) {
 }
 
 bool parse_limit(const YamlEntry& entry, const KeySpec& key, SpecReader& read, SampleLimit& out) {
+  std::vector<std::string> help;
   if (entry.value.is_scalar()) {
     if (const auto limit = parse_limit(entry.value.text)) {
       out = *limit;
       return true;
     }
+    const auto share = parse_share(entry.value.text);
+    if (!share && looks_like_share(entry.value.text)) help = {share.error().message};
   }
-  read.unexpected(entry, key);
+  read.unexpected(entry, key, std::move(help));
   return false;
 }
 

@@ -22,7 +22,8 @@ std::optional<Dim> parse_size(const YamlNode& node) {
 
 class TensorParser {
  public:
-  TensorParser(SpecReader& read, const YamlEntry& entry) : read_(read), entry_(entry) {
+  TensorParser(SpecReader& read, const YamlEntry& entry, std::string_view what)
+      : read_(read), entry_(entry), what_(what) {
     type.name = entry.key;
   }
 
@@ -77,15 +78,23 @@ class TensorParser {
   }
 
   bool refuse(const Span& span, const std::string& message, std::string help) {
-    read_.error(span, concat("`tensors`: ", entry_.key, ": ", message), {std::move(help)});
+    read_.error(span, concat("`", what_, "`: ", entry_.key, ": ", message), {std::move(help)});
     return false;
   }
 
   SpecReader& read_;
   const YamlEntry& entry_;
+  const std::string_view what_;
 };
 
 }  // namespace
+
+std::optional<TensorType> parse_tensor(const YamlEntry& entry, std::string_view what,
+                                       SpecReader& read) {
+  TensorParser parser(read, entry, what);
+  if (!parser.parse()) return std::nullopt;
+  return std::move(parser.type);
+}
 
 std::optional<Ports> parse_tensors(const YamlEntry& entry, const KeySpec& key, SpecReader& read) {
   if (!entry.value.is_map()) {
@@ -94,9 +103,9 @@ std::optional<Ports> parse_tensors(const YamlEntry& entry, const KeySpec& key, S
   }
   Ports ports;
   for (const YamlEntry& tensor : entry.value.entries) {
-    TensorParser parser(read, tensor);
-    if (!parser.parse()) return std::nullopt;
-    ports.tensors.push_back(std::move(parser.type));
+    auto type = parse_tensor(tensor, key.name, read);
+    if (!type) return std::nullopt;
+    ports.tensors.push_back(std::move(*type));
   }
   return ports;
 }

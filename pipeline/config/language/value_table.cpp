@@ -13,9 +13,16 @@ constexpr ValueSpec kValues[] = {
     {stage, "join", "epochs", "an epoch of the first, then one of the second, and so on"},
     {stage, "assign", "shared", "whoever is free takes the next task"},
     {stage, "assign", "fixed", "task t to replica t mod R, for equal counts"},
+    {stage, "pin", "auto", "where that can be had; else batches are copied more slowly"},
+    {stage, "pin", "yes", "else the run is refused"},
+    {stage, "pin", "no", "batches are copied as ordinary memory"},
+    {stage, "memory", "host", "in shared memory, for any reader"},
+    {stage, "memory", "device", "on that device, for one reader that computes there, too"},
     {shard, "uneven", "pad", "some samples are read twice in an epoch"},
     {shard, "uneven", "drop", "the last few samples of an epoch are dropped"},
     {shard, "uneven", "error", "the run is refused"},
+    {KeyScope::shared, "access", "shared", "everybody, all of it"},
+    {KeyScope::shared, "access", "own_part", "each replica of its one stage writes its part"},
     {restart, "policy", "never", "a death ends the run"},
     {restart, "policy", "on_failure",
      "started again after a crash, a kill or an exit with an error"},
@@ -42,6 +49,30 @@ std::vector<std::string_view> value_names(KeyScope scope, std::string_view key) 
   for (const ValueSpec& spec : kValues)
     if (spec.scope == scope && spec.key == key) names.push_back(spec.value);
   return names;
+}
+
+std::string_view scope_name(KeyScope scope) {
+  switch (scope) {
+    case KeyScope::top:
+      return "";
+    case KeyScope::checkpoint:
+      return "checkpoint";
+    case KeyScope::shard:
+      return "shard";
+    case KeyScope::shared:
+      return "shared";
+    case KeyScope::stage:
+      return "stage";
+    case KeyScope::source:
+      return "source";
+    case KeyScope::on_error:
+      return "on_error";
+    case KeyScope::restart:
+      return "restart";
+    case KeyScope::stall:
+      return "stall_timeout";
+  }
+  return "";
 }
 
 }  // namespace brigade

@@ -74,8 +74,13 @@ void resolve_takes(Validation& v, Draft& draft) {
                     : std::vector<std::string>{});
     return;
   }
-  for (std::size_t i = 0; i < sources.size(); ++i)
-    if (sources[i].batch == 0) need_batch(v, draft, i, with_batch > 0);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].batch != 0) continue;
+    if (draft.spec->sources[i].batch_of_one)
+      sources[i].batch = 1;
+    else
+      need_batch(v, draft, i, with_batch > 0);
+  }
   if (draft.stage.chunk != 0)
     v.error(draft, *draft.spec->given("chunk"),
             "`chunk` is for stages that take one sample at a time, this one takes batches",

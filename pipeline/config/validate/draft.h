@@ -29,7 +29,11 @@ struct Draft {
   FileMetadata metadata;
   const StageTypes* plugin = nullptr;  ///< of the plugin it names, once that has been read
   std::vector<StageNumber> readers;
-  std::int64_t label_classes = 0;  ///< labels are 0 .. this - 1; 0: not known
+  std::vector<StageNumber> parts;        ///< of a mixture: what it draws from, by name
+  std::vector<StageNumber> mixed_by;     ///< the mixtures that draw from it
+  bool only_mixed = false;               ///< by these, and read by nobody: it does not run
+  std::int64_t label_classes = 0;        ///< labels are 0 .. this - 1; 0: not known
+  std::vector<std::string> label_names;  ///< of all labels there may be; none: not known
   std::optional<PythonStage> python;
   bool python_found = false;  ///< its file and its interpreter are there
   bool has_type = false;      ///< stage.type is set and fits the kind
@@ -46,6 +50,7 @@ struct Validation {
   std::vector<StageNumber> order;  ///< of drafts, sources before readers; cycles are left out
   std::map<std::string, Result<FileHeader>> metadata_read;
   std::vector<PluginTypes> plugins;  ///< those that could be read
+  std::vector<ValidShared> shared;   ///< stages by their drafts until the graph is assembled
 
   Draft& at(StageNumber index) { return drafts[index]; }
 
@@ -73,6 +78,10 @@ std::string name_list(const std::vector<std::string>& names, std::size_t limit =
 /// An absolute path; a relative one is relative to the folder of the text it stands in.
 std::string absolute_path(const Validation& validation, const std::string& path, int origin);
 
+/// A file that will be written, the value of `key`: its folder must be there.
+void check_written_file(Validation& validation, std::string_view key, const std::string& path,
+                        const Span& span);
+
 /// A mark as the graph carries it: settings have no file.
 SourceMark graph_mark(const Validation& validation, const Span& span);
 
@@ -93,16 +102,28 @@ void make_python_absolute(Draft& draft);                     ///< the paths amon
 std::optional<Ports> describe_python(Validation& validation, Draft& draft,
                                      const std::vector<Ports>& inputs);
 
-void validate_plugins(Validation& validation);   ///< the files that plugin: names
-void validate_types(Validation& validation);     ///< stage types, keys that the kind has
-void validate_sources(Validation& validation);   ///< names in from:, joins, stages nobody reads
-void validate_order(Validation& validation);     ///< cycles, joins that would wait for themselves
-void validate_params(Validation& validation);    ///< parameters, files, metadata
-void validate_ports(Validation& validation);     ///< what arrives fits; outputs; what passes
-void validate_labels(Validation& validation);    ///< folders of classes, `classes:` below them
-void validate_batches(Validation& validation);   ///< batch: of every edge
-void validate_caches(Validation& validation);    ///< what is frozen above them
+void validate_plugins(Validation& validation);  ///< the files that plugin: names
+void validate_types(Validation& validation);    ///< stage types, keys that the kind has
+/// Where one list begins with the other, the numbers that both have are the same classes.
+bool mean_the_same(const std::vector<std::string>& names, const std::vector<std::string>& other);
+bool make_mixed_outputs(Validation& validation, Draft& mix);  ///< parts have the same ones
+void mix_labels(Validation& validation, Draft& mix);          ///< and the same classes
+
+void validate_mixes(Validation& validation);    ///< names in mix:, the keys of either
+void validate_sources(Validation& validation);  ///< names in from:, joins, stages nobody reads
+void validate_order(Validation& validation);    ///< cycles, joins that would wait for themselves
+void validate_params(Validation& validation);   ///< parameters, files, metadata
+void validate_ports(Validation& validation);    ///< what arrives fits; outputs; what passes
+void validate_labels(Validation& validation);   ///< folders of classes, `classes:` below them
+void validate_batches(Validation& validation);  ///< batch: of every edge
+void validate_caches(Validation& validation);   ///< what is frozen above them
+
+void place_on_device(Draft& draft);                   ///< which of its own outputs lie there
+void validate_device_memory(Validation& validation);  ///< memory: device, its one reader
+
 void validate_subsets(Validation& validation);   ///< split: and part:, the same wherever they stand
+void validate_weights(Validation& validation);   ///< weights:, repeat_factor:, samples:
+void validate_shared(Validation& validation);    ///< shared tensors, their files, who maps them
 void validate_policies(Validation& validation);  ///< everything else, and sums over the graph
 
 }  // namespace brigade

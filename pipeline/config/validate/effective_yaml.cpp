@@ -90,6 +90,17 @@ void put_passed(YamlNode& map, const ValidStage& stage) {
   put(map, "keep", std::move(keep));
 }
 
+YamlNode tensor_node(const TensorType& type) {
+  YamlNode shape = YamlNode::list();
+  for (const Dim& dim : type.shape)
+    shape.items.push_back(
+        YamlNode::scalar(concat(dim.kind == Dim::Kind::up_to ? "<=" : "", dim.size)));
+  YamlNode tensor = YamlNode::map();
+  put(tensor, "dtype", dtype_name(type.dtype));
+  put(tensor, "shape", std::move(shape));
+  return tensor;
+}
+
 /// Of a Python stage the command follows from its parameters.
 bool is_exec(const ValidStage& stage) { return stage.type->contract.type == kExecType; }
 
@@ -100,14 +111,7 @@ void put_tensors(YamlNode& map, const ValidStage& stage) {
   const auto own = stage.outputs.tensors.size() - stage.passed.size();
   for (std::size_t i = 0; i < own; ++i) {
     const TensorType& type = stage.outputs.tensors[i];
-    YamlNode shape = YamlNode::list();
-    for (const Dim& dim : type.shape)
-      shape.items.push_back(
-          YamlNode::scalar(concat(dim.kind == Dim::Kind::up_to ? "<=" : "", dim.size)));
-    YamlNode tensor = YamlNode::map();
-    put(tensor, "dtype", dtype_name(type.dtype));
-    put(tensor, "shape", std::move(shape));
-    put(tensors, type.name, std::move(tensor));
+    put(tensors, type.name, tensor_node(type));
   }
   put(map, "tensors", std::move(tensors));
 }
@@ -159,22 +163,36 @@ bool is_of_processes(std::string_view key) {
 
 // Whether a key can be given here, and says more than that.
 bool has_effect(const KeySpec& key, const ValidStage& stage) {
+  if (!stage.parts.empty() && is_key_of_part(key.name)) return false;
   if (key.name == "drop_last") return stage.batched;
   if (key.name == "chunk") return !stage.batched;
   if (key.name == "assign") return stage.fixed;
+  if (key.name == "memory") return stage.device_memory;
   const bool application = stage.type->contract.application;
   if (key.name == "count") return stage.count != 0;
-  if (key.name == "hold") return application && stage.kind == StageKind::consumer;
+  if (key.name == "pin") return stage.type->contract.holds && !application;
+  if (key.name == "hold")
+    return stage.type->contract.holds || (application && stage.kind == StageKind::consumer);
   if (application && is_of_processes(key.name)) return false;
   return (key.users & key_users(stage)) != 0;
 }
 
-YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
+void put_mapped(YamlNode& map, const ValidGraph& graph, const ValidStage& stage) {
+  if (stage.shared.empty()) return;
+  YamlNode names = YamlNode::list();
+  for (const int i : stage.shared)
+    names.items.push_back(YamlNode::scalar(graph.shared[static_cast<std::size_t>(i)].type.name));
+  put(map, "shared", std::move(names));
+}
+
+/// `only_drawn`: it is the part of a mixture, and nothing else.
+YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage, bool only_drawn = false) {
   YamlNode map = YamlNode::map();
   for (const KeySpec& key : key_table()) {
-    if (key.scope != KeyScope::stage) continue;
+    if (key.scope != KeyScope::stage || (only_drawn && !is_key_of_part(key.name))) continue;
     const bool exec = is_exec(stage);
-    if (key.name == stage_kind_name(stage.kind) && !exec) put(map, key.name, type_node(stage));
+    if (key.name == stage_kind_name(stage.kind) && !exec && stage.parts.empty())
+      put(map, key.name, type_node(stage));
     if (key.name == "exec" && exec) put(map, key.name, exec_node(stage));
     if (key.name == "plugin" && !stage.plugin.empty()) put(map, key.name, stage.plugin);
     if (key.name == "from") put_sources(map, graph, stage);
@@ -184,9 +202,27 @@ YamlNode stage_node(const ValidGraph& graph, const ValidStage& stage) {
     if (key.name == "params") put_params(map, stage);
     if (key.name == "keep") put_passed(map, stage);
     if (key.name == "tensors") put_tensors(map, stage);
+    if (key.name == "shared") put_mapped(map, graph, stage);
     if (has_effect(key, stage)) put_field<StageKeys, StagePlanningKeys>(map, key, stage);
   }
   return map;
+}
+
+void put_shared(YamlNode& root, const ValidGraph& graph) {
+  if (graph.shared.empty()) return;
+  YamlNode all = YamlNode::map();
+  for (const ValidShared& shared : graph.shared) {
+    YamlNode one = tensor_node(shared.type);
+    const bool by_stage = shared.init_stage != -1;
+    put(one, "init",
+        by_stage                   ? concat(graph.stages[shared.init_stage].name, ".replica_0")
+        : shared.init_file.empty() ? "zeros"
+                                   : shared.init_file);
+    if (!shared.save_file.empty()) put(one, "save", shared.save_file);
+    put(one, "access", shared.own_part ? "own_part" : "shared");
+    put(all, shared.type.name, std::move(one));
+  }
+  put(root, "shared", std::move(all));
 }
 
 void put_checkpoint(YamlNode& root, const ValidGraph& graph) {
@@ -207,7 +243,11 @@ YamlNode shard_node(const Shard& shard) {
 
 YamlNode stages_node(const ValidGraph& graph) {
   YamlNode stages = YamlNode::map();
-  for (const ValidStage& stage : graph.stages) put(stages, stage.name, stage_node(graph, stage));
+  for (const ValidStage& stage : graph.stages) {
+    for (const ValidStage& part : stage.parts)
+      if (stages.find(part.name) == nullptr) put(stages, part.name, stage_node(graph, part, true));
+    put(stages, stage.name, stage_node(graph, stage));
+  }
   return stages;
 }
 
@@ -220,6 +260,7 @@ std::string effective_yaml(const ValidGraph& graph) {
     if (key.name == "brigade") put(root, key.name, key.default_text);
     if (key.name == "shard") put(root, key.name, shard_node(graph.shard));
     if (key.name == "checkpoint") put_checkpoint(root, graph);
+    if (key.name == "shared") put_shared(root, graph);
     put_field<GraphKeys, GraphPlanningKeys>(root, key, graph);
   }
   put(root, "stages", stages_node(graph));

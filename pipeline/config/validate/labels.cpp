@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "pipeline/config/validate/draft.h"
@@ -9,6 +10,10 @@ namespace {
 
 constexpr std::string_view kLabel = "label";
 constexpr std::string_view kClasses = "classes";
+constexpr std::string_view kNames = "names";
+constexpr std::string_view kClassFileType = "tar_shards";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::string_view kSharesType = "mix_batch";
 
 /// Where a parameter was given, or the type.
 const Span& param_span(const Draft& draft, std::string_view name) {
@@ -23,18 +28,38 @@ std::string param_text(const Draft& draft, std::string_view name) {
   return "";
 }
 
+std::int64_t number_of(const std::string& text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 void look_at_folder(Validation& v, Draft& draft) {
   std::string root = param_text(draft, kClassFolderParam);
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
-  const auto classes = count_classes(root, [&v](const std::string& path, std::size_t names_max) {
+  const auto classes = class_names(root, [&v](const std::string& path, std::size_t names_max) {
     return v.context.metadata.list(path, names_max);
   });
   if (classes) {
-    draft.label_classes = *classes;
+    draft.label_classes = static_cast<std::int64_t>(classes->size());
+    draft.label_names = *classes;
   } else if (draft.stage.samples == 0) {  // else an index that holds says what is there
     v.error(draft, param_span(draft, kClassFolderParam),
             concat("parameter ", quote(kClassFolderParam), ": ", classes.error().message));
   }
+}
+
+/// A name a line, where the file is not longer than what is read of it before a run. What is wrong
+/// with it is said when the source opens.
+void look_at_names(Validation& v, Draft& draft) {
+  const std::string path = param_text(draft, kClasses);
+  const auto file = v.context.metadata.read(path);
+  if (path.empty() || !file || file->header.size() != file->file_bytes) return;
+  std::string_view text = file->header;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  for (const std::string_view name : split(trim(text), '\n'))
+    draft.label_names.emplace_back(trim(name));
+  draft.label_classes = static_cast<std::int64_t>(draft.label_names.size());
 }
 
 /// Whether its samples may be fewer than there are, so that a label may be missing.
@@ -46,16 +71,54 @@ bool leaves_out(const Draft& draft) {
 
 /// Labels that travel on are of as many classes as above.
 void pass_classes(Validation& v, Draft& draft) {
-  for (const auto& [tensor, source] : draft.stage.passed)
-    if (tensor == kLabel)
-      draft.label_classes =
-          v.at(draft.stage.sources[static_cast<std::size_t>(source)].stage).label_classes;
+  for (const auto& [tensor, source] : draft.stage.passed) {
+    if (tensor != kLabel) continue;
+    const Draft& above = v.at(draft.stage.sources[static_cast<std::size_t>(source)].stage);
+    draft.label_classes = above.label_classes;
+    draft.label_names = above.label_names;
+  }
+  // Shares of the classes that its labels were before.
+  if (draft.stage.type->contract.type == kSharesType && !draft.stage.sources.empty())
+    draft.label_names = v.at(draft.stage.sources.front().stage).label_names;
+}
+
+/// A classifier calls its classes as the first source does that knows their names, unless it was
+/// told.
+void name_classes(Validation& v, Draft& draft) {
+  const ParamSpec* const spec = draft.stage.type->contract.find_param(kNames);
+  const auto known = std::find_if(
+      draft.stage.sources.begin(), draft.stage.sources.end(), [&v](const ValidSource& source) {
+        return source.tensors.find(kLabel) != nullptr && !v.at(source.stage).label_names.empty();
+      });
+  if (spec == nullptr || known == draft.stage.sources.end()) return;
+  const auto& names = v.at(known->stage).label_names;
+  if (static_cast<std::int64_t>(names.size()) > number_of(param_text(draft, kClasses))) return;
+  for (auto& [param, value] : draft.stage.param_values) {
+    if (param != kNames || !value.items.empty()) continue;
+    value.kind = ParamValue::Kind::list;
+    for (const std::string& name : names) value.items.push_back(ParamValue::scalar(name));
+    BRIGADE_CHECK(spec->set(draft.stage.params.get(), value).ok(), names.size());
+  }
+}
+
+void compare_names(Validation& v, const Draft& draft) {
+  const Draft* first = nullptr;
+  for (std::size_t i = 0; i < draft.stage.sources.size(); ++i) {
+    const Draft& source = v.at(draft.stage.sources[i].stage);
+    if (source.label_names.empty() || draft.stage.sources[i].tensors.find(kLabel) == nullptr)
+      continue;
+    if (first == nullptr) first = &source;
+    if (mean_the_same(first->label_names, source.label_names)) continue;
+    return v.error(draft, draft.spec->sources[i].span,
+                   concat("the labels of ", quote(source.stage.name), " are of other classes than ",
+                          "those of ", quote(first->stage.name), ": ",
+                          class_difference(first->label_names, source.label_names)),
+                   {"labels are the places of the names: give both the same folders, or one file"});
+  }
 }
 
 void compare_classes(Validation& v, const Draft& draft) {
-  const std::string text = param_text(draft, kClasses);
-  std::int64_t said = 0;
-  std::from_chars(text.data(), text.data() + text.size(), said);
+  const std::int64_t said = number_of(param_text(draft, kClasses));
   for (const ValidSource& source : draft.stage.sources) {
     const std::int64_t classes = v.at(source.stage).label_classes;
     if (said >= classes || source.tensors.find(kLabel) == nullptr) continue;
@@ -68,15 +131,25 @@ void compare_classes(Validation& v, const Draft& draft) {
 
 }  // namespace
 
+// A class is a number by the place of its name among all.
+bool mean_the_same(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return std::equal(a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin());
+}
+
 void validate_labels(Validation& v) {
   for (const StageNumber index : v.order) {
     Draft& draft = v.at(index);
     if (!draft.has_type || !draft.has_params) continue;
     const StageContract& contract = draft.stage.type->contract;
     if (contract.type == kClassFolderType) look_at_folder(v, draft);
+    if (contract.type == kClassFileType) look_at_names(v, draft);
+    if (!draft.parts.empty()) mix_labels(v, draft);
     if (contract.kind == StageKind::transform) pass_classes(v, draft);
     if (leaves_out(draft)) draft.label_classes = 0;
-    if (is_classifier(draft)) compare_classes(v, draft);
+    if (!is_classifier(draft)) continue;
+    compare_classes(v, draft);
+    compare_names(v, draft);
+    name_classes(v, draft);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -72,8 +73,12 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
   if (loaded.graph && shard) loaded.graph->shard = *shard;
   if (!shard) loaded.graph.reset();
   if (!loaded.graph || !options.limit) return;
-  for (ValidStage& stage : loaded.graph->stages)
-    if (stage.type->indexed) stage.limit = *options.limit;
+  for (ValidStage& stage : loaded.graph->stages) {
+    if (!stage.type->indexed) continue;
+    for (ValidStage& part : stage.parts) part.limit = *options.limit;
+    if (stage.parts.empty()) stage.limit = *options.limit;
+    stage.draws = stage.parts.empty() ? 0 : options.limit->samples;
+  }
 }
 
 void add_texts(LoadedGraph& loaded, std::vector<SourceFile> texts, const LoadOptions& options) {

@@ -11,7 +11,8 @@ namespace {
 // Sources before readers, else in the order of the text (Kahn 1962).
 std::vector<StageNumber> sort(const Validation& v) {
   ByStage<std::size_t> open;
-  for (const Draft& draft : v.drafts) open.push_back(draft.stage.sources.size());
+  for (const Draft& draft : v.drafts)
+    open.push_back(draft.stage.sources.size() + draft.parts.size());
   std::vector<StageNumber> order;
   ByStage<bool> done(v.drafts.size());
   for (bool moved = true; moved;) {
@@ -21,6 +22,7 @@ std::vector<StageNumber> sort(const Validation& v) {
       done[i] = moved = true;
       order.push_back(i);
       for (const StageNumber reader : v.drafts[i].readers) --open[reader];
+      for (const StageNumber mix : v.drafts[i].mixed_by) --open[mix];
     }
   }
   return order;

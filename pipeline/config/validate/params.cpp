@@ -155,7 +155,7 @@ class ParamCheck {
   // anything of the kind.
   void check_pattern(const ParamSpec& spec, const YamlNode& node, const std::string& pattern) {
     const std::string name = concat("parameter ", quote(spec.name), ": ");
-    if (help_of_remote(node.text)) return remote(node, name);
+    if (const auto help = help_of_remote(node.text)) return remote(node, name, *help);
     const auto files = expand_braces(pattern);
     if (!files) return error(node.span, concat(name, files.error().message));
     for (const std::string& file : *files) {
@@ -191,7 +191,7 @@ class ParamCheck {
   void check_path(const ParamSpec& spec, const YamlEntry& entry, const std::string& path) {
     const PathKind kind = v.context.metadata.kind(path);
     const std::string name = concat("parameter ", quote(spec.name), ": ");
-    if (help_of_remote(entry.value.text)) return remote(entry.value, name);
+    if (const auto help = help_of_remote(entry.value.text)) return remote(entry.value, name, *help);
     if (leads_to_descriptor(entry.value.text, path)) return descriptor(entry.value, name, path);
     if (kind == PathKind::forbidden) {
       error(entry.value.span, concat(name, path, " cannot be looked at: permission denied"));
@@ -206,11 +206,11 @@ class ParamCheck {
     }
   }
 
-  void remote(const YamlNode& node, const std::string& name) {
+  void remote(const YamlNode& node, const std::string& name, const std::string& help) {
     error(node.span,
           concat(name, "expected a path, found ",
                  node.text.starts_with("pipe:") ? "a command: " : "an address: ", quote(node.text)),
-          {*help_of_remote(node.text)});
+          {help});
   }
 
   bool leads_to_descriptor(const std::string& written, const std::string& path) {

@@ -49,6 +49,21 @@ void resolve_restart(Validation& v, Draft& draft) {
           concat(quote(type), " keeps state between calls: only `restart: never` is possible"));
 }
 
+// Whoever trains by a consumer of their own would miss the weights only when they are needed.
+void warn_of_unsaved(Validation& v, const Draft& draft) {
+  if (!v.graph.checkpoint_file || !draft.has_type || draft.stage.kind != StageKind::consumer)
+    return;
+  const StageContract& contract = draft.stage.type->contract;
+  if (contract.saves || contract.application) return;
+  v.warning(draft, type_span(draft),
+            "`checkpoint:` saves where it stands, but nothing that it has learned",
+            {draft.spec->exec || is_python(draft)
+                 ? "let it save that itself, in a file of its own"
+                 : concat(quote(contract.type),
+                          " has no `saves()` in its contract, which lets its save() "
+                          "give that (docs/STAGES.md)")});
+}
+
 // An epoch takes whole rounds of all replicas, so their number is part of the samples' numbers.
 void check_assign(Validation& v, const Draft& draft) {
   if (!draft.stage.fixed || draft.stage.replicas != 0) return;
@@ -62,10 +77,17 @@ void check_application(Validation& v, const Draft& draft) {
   if (!draft.has_type) return;
   const bool application = draft.stage.type->contract.application;
   const Span* hold = draft.spec->given("hold");
-  if (!application && hold != nullptr)
+  if (!application && !draft.stage.type->contract.holds && hold != nullptr)
     v.error(
-        draft, *hold, "`hold:` is for `consumer: application`",
+        draft, *hold, "`hold:` is for `consumer: application`, and consumers that keep batches",
         {concat("remove it; on a command line: `--set stages.", draft.stage.name, ".hold=null`")});
+  const Span* const pin = draft.spec->given("pin");
+  if (!application && !draft.stage.type->contract.holds && pin != nullptr)
+    v.error(draft, *pin, "`pin:` is for consumers that copy batches to a GPU",
+            {"remove it; `torch_classifier` is one"});
+  else if (draft.stage.pin == Pin::yes && draft.stage.device == "cpu")
+    v.error(draft, *pin, "`pin: yes` is for a GPU, and the stage computes on the CPU",
+            {"write `device: cuda`, or leave `pin:` out"});
   const GivenKey* const tensors = draft.spec->find("tensors");
   if (!application && !draft.spec->exec && tensors != nullptr &&
       draft.stage.kind != StageKind::consumer)
@@ -113,6 +135,7 @@ void validate_policies(Validation& v) {
   for (Draft& draft : v.drafts) {
     if (draft.stage.random.empty()) draft.stage.random = draft.stage.name;
     resolve_restart(v, draft);
+    warn_of_unsaved(v, draft);
     check_assign(v, draft);
     check_application(v, draft);
   }

@@ -48,6 +48,7 @@ class PortCheck {
       : v(validation), draft_(draft), contract_(draft.stage.type->contract) {}
 
   bool run() {
+    if (!draft_.spec->mixed.empty()) return make_mixed_outputs(v, draft_);
     if (draft_.spec->tensors_broken || !arrive()) return false;
     std::vector<Ports> inputs;
     if (draft_.stage.join == Join::zip) {
@@ -260,6 +261,7 @@ class PortCheck {
       return false;
     }
     draft_.stage.outputs = std::move(*outputs);
+    place_on_device(draft_);
     return true;
   }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include <brigade/tensor.h>
 #include "base/json.h"

@@ -157,7 +157,8 @@ void validate_sources(Validation& v) {
   // A name that could not be resolved may have meant the stage that nobody seems to read.
   if (!all) return;
   for (Draft& draft : v.drafts) {
-    if (draft.stage.kind == StageKind::consumer || !draft.readers.empty()) continue;
+    if (draft.stage.kind == StageKind::consumer || !draft.readers.empty() || draft.only_mixed)
+      continue;
     v.error(draft, draft.spec->name.span, "nobody reads this stage",
             {"name it in the `from:` of another stage, or take it away"});
   }

@@ -32,6 +32,8 @@ void check_part(Validation& v, const Draft& draft) {
   const Span* const split_span = draft.spec->given("split");
   const Span* const part_span = draft.spec->given("part");
   if (split_span == nullptr && part_span == nullptr) return;
+  for (const auto* given : {draft.spec->find("split"), draft.spec->find("part")})
+    if (given != nullptr && !given->good) return;  // said already
   if (split_span == nullptr)
     return v.error(draft, *part_span, "`part` names a part of `split:`, which is not there",
                    {"write the same `split:` at every stage that reads a part of this source"});

@@ -5,6 +5,7 @@
 #include "pipeline/config/validate/draft.h"
 #include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
+#include "stages/detail/mix_type.h"
 
 namespace brigade {
 
@@ -48,6 +49,9 @@ void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::st
   if (name == kExecType)
     return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
                    {"of a program write `exec: [PROGRAM, ARGUMENT, ...]` in place of this line"});
+  if (name == kMixType)
+    return v.error(draft, span, concat("unknown ", kind, " ", quote(name)),
+                   {"a mixture is `mix: {STAGE: SHARE, ...}` in place of this line"});
   if (name == kPythonType)
     return v.error(draft, span, "a list of types is one process, and Python has its own",
                    {"write it as a stage of its own: `transform: python`"});
@@ -131,6 +135,11 @@ void resolve_type(Validation& v, Draft& draft) {
   if (!spec.kind || spec.broken || plugin_is_missing(draft)) return;
   if (spec.fused) return resolve_fused(v, draft);
   if (spec.exec) return validate_exec(v, draft);
+  if (!spec.mixed.empty()) {
+    draft.stage.type = &mix_type();
+    draft.has_type = true;
+    return;
+  }
   if (is_python(draft)) return validate_python(v, draft);
   if (spec.types.size() != 1) return;
   draft.stage.type = find_type(v, draft, spec.types.front().name);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct ValidStage : StageKeys, StagePlanningKeys {
   StageKind kind = StageKind::transform;
   const StageType* type = nullptr;
   std::shared_ptr<const StageType> fused;  ///< owns `type` where it is a fused stage
+  std::vector<ValidStage> parts;           ///< of a mixture, by the names of its shares
   std::vector<std::string> exec;  ///< of `exec:`: the program's absolute path, its arguments
   std::string exec_folder;        ///< absolute: what its relative paths are relative to
   std::string plugin;             ///< file with the type; empty: the program has it
@@ -62,6 +64,7 @@ struct ValidStage : StageKeys, StagePlanningKeys {
   bool batched = false;              ///< process() is called with batches
   /// k where the type is a flat_map (Numbering::expand, Numbering::flat_map).
   std::uint64_t outputs_per_input = 1;
+  std::vector<int> shared;    ///< what its replicas map, by ValidGraph::shared
   std::uint64_t samples = 0;  ///< of a producer, or room asked for by a cache; 0: not known
   std::vector<SkippedInputs> skipped;  ///< by the source itself, beside these
 };
@@ -69,10 +72,24 @@ struct ValidStage : StageKeys, StagePlanningKeys {
 /// What of KeyUsers (key_table.h) the stage is; without a type, all that its kind may be.
 std::uint8_t key_users(const ValidStage& stage);
 
+/// Whether a producer that is only drawn from by a mixture may have it, and the mixture may not.
+bool is_key_of_part(std::string_view key);
+
+/// A tensor that replicas of several stages may map.
+struct ValidShared {
+  TensorType type;  ///< of the whole tensor, at least one dimension
+  SourceMark mark;
+  std::string init_file;        ///< absolute; empty: none
+  StageNumber init_stage = -1;  ///< whose replica 0 fills it; -1: none
+  std::string save_file;        ///< absolute; empty: none
+  bool own_part = false;        ///< of one stage; each replica writes its part
+};
+
 struct ValidGraph : GraphKeys, GraphPlanningKeys {
   std::vector<std::string> files;    ///< by SourceMark::file
   ByStage<ValidStage> stages;        ///< sources before readers
   std::vector<PluginTypes> plugins;  ///< own the types of the stages that name one
+  std::vector<ValidShared> shared;   ///< names unique
   Shard shard;
   std::string checkpoint_file;  ///< absolute; empty: none
   CheckpointEvery checkpoint_every;

@@ -27,6 +27,10 @@ std::string graph_name(const Validation& v) {
   return std::string(name.substr(0, name.rfind('.')));
 }
 
+std::string graph_path(const Validation& v, const Marked<PathSpec>& path) {
+  return absolute_path(v, path.value.path, path.value.origin);
+}
+
 void fill_top(const Validation& v, ValidGraph& graph) {
   static_cast<GraphKeys&>(graph) = v.graph;
   static_cast<GraphPlanningKeys&>(graph) = v.graph;
@@ -35,11 +39,9 @@ void fill_top(const Validation& v, ValidGraph& graph) {
     if (!v.context.source.file(file).is_setting)
       graph.files.push_back(v.context.source.file(file).name);
   if (const auto& every = v.graph.checkpoint_every) graph.checkpoint_every = every->value;
-  if (const auto& file = v.graph.checkpoint_file)
-    graph.checkpoint_file = absolute_path(v, file->value.path, file->value.origin);
+  if (const auto& file = v.graph.checkpoint_file) graph.checkpoint_file = graph_path(v, *file);
 }
 
-// The folder of a file that will be written must be there.
 void check_checkpoint(Validation& v) {
   const auto& file = v.graph.checkpoint_file;
   const auto& every = v.graph.checkpoint_every;
@@ -47,27 +49,25 @@ void check_checkpoint(Validation& v) {
     v.diagnostics.error(every->span, "`checkpoint.every` needs a file to save in",
                         {"write `checkpoint: {file: model.ckpt, every: ...}`"});
   if (!file) return;
-  const std::string path = absolute_path(v, file->value.path, file->value.origin);
-  const std::string folder = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
-  if (v.context.metadata.kind(folder) != PathKind::folder) {
-    v.diagnostics.error(file->span, concat("`checkpoint.file`: there is no folder ", folder),
-                        {concat("create it: `mkdir -p ", folder, "`")});
-  } else if (v.context.metadata.kind(path) == PathKind::folder) {
-    v.diagnostics.error(file->span, concat("`checkpoint.file`: ", path, " is a folder"),
-                        {"name a file in it"});
-  }
+  check_written_file(v, "checkpoint.file", graph_path(v, *file), file->span);
 }
 
 ValidGraph assemble(Validation& v) {
   ValidGraph graph;
   fill_top(v, graph);
   ByStage<StageNumber> place(v.drafts.size());
+  for (Draft& draft : v.drafts)
+    for (const StageNumber part : draft.parts) draft.stage.parts.push_back(v.at(part).stage);
   for (const StageNumber index : v.order) {
+    if (v.at(index).only_mixed) continue;
     place[index] = graph.stages.next_number();
     ValidStage stage = std::move(v.at(index).stage);
     for (ValidSource& source : stage.sources) source.stage = place[source.stage];
     graph.stages.push_back(std::move(stage));
   }
+  graph.shared = std::move(v.shared);
+  for (ValidShared& shared : graph.shared)
+    if (shared.init_stage != -1) shared.init_stage = place[shared.init_stage];
   graph.plugins = std::move(v.plugins);
   return graph;
 }
@@ -88,6 +88,17 @@ std::string absolute_path(const Validation& v, const std::string& path, int orig
                    path);
 }
 
+void check_written_file(Validation& v, std::string_view key, const std::string& path,
+                        const Span& span) {
+  const std::string folder = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+  if (v.context.metadata.kind(folder) != PathKind::folder) {
+    v.diagnostics.error(span, concat("`", key, "`: there is no folder ", folder),
+                        {concat("create it: `mkdir -p ", folder, "`")});
+  } else if (v.context.metadata.kind(path) == PathKind::folder) {
+    v.diagnostics.error(span, concat("`", key, "`: ", path, " is a folder"), {"name a file in it"});
+  }
+}
+
 SourceMark graph_mark(const Validation& v, const Span& span) {
   SourceMark mark = span.mark;
   if (mark.file >= 0 && v.context.source.file(mark.file).is_setting) mark.file = -1;
@@ -96,7 +107,7 @@ SourceMark graph_mark(const Validation& v, const Span& span) {
 
 std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateContext& context,
                                          Diagnostics& diagnostics) {
-  Validation v{spec, context, diagnostics, {}, {}, {}, {}};
+  Validation v{spec, context, diagnostics, {}, {}, {}, {}, {}};
   for (const StageSpec& stage : spec.stages) {
     Draft draft;
     draft.spec = &stage;
@@ -108,6 +119,7 @@ std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateCo
   }
   validate_plugins(v);
   validate_types(v);
+  validate_mixes(v);
   validate_sources(v);
   validate_order(v);
   validate_params(v);
@@ -115,7 +127,10 @@ std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateCo
   validate_labels(v);
   validate_batches(v);
   validate_caches(v);
+  validate_device_memory(v);
   validate_subsets(v);
+  validate_weights(v);
+  validate_shared(v);
   validate_policies(v);
   check_checkpoint(v);
   if (!diagnostics.ok()) return std::nullopt;

@@ -5,8 +5,8 @@
 // FileMetadataReader.
 //
 // The steps, each in a file of its own, in this order: plugins, types, sources, order, params,
-// ports, labels, batches, policies. A step skips what an earlier one could not resolve, so that one
-// mistake does not drag a train of others behind it.
+// ports, labels, batches, shared tensors, policies. A step skips what an earlier one could not
+// resolve, so that one mistake does not drag a train of others behind it.
 
 #include <optional>
 #include <string>

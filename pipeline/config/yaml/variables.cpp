@@ -1,5 +1,6 @@
 #include "pipeline/config/yaml/variables.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>

@@ -208,6 +208,24 @@ TEST_F(Order, AnotherPartIsAnotherOrder) {
   EXPECT_EQ(of(part), of(part)) << "the control";
 }
 
+TEST_F(Order, AnotherMixtureIsAnotherOrder) {
+  const std::vector<std::string> mix{
+      "stages.numbers.shuffle=null", "stages.few={producer: synthetic, params: {count: 8}}",
+      "stages.all={mix: {numbers: 0.7, few: 0.3}, shuffle: true}", "stages.work.from=all"};
+  const auto with = [&](const std::string& set) {
+    std::vector<std::string> sets = mix;
+    sets.push_back(set);
+    return contents_difference(of(mix), of(sets));
+  };
+  EXPECT_EQ(with("stages.all.mix.few=0.4"),
+            "all.mix was few: 0.3, numbers: 0.7, is few: 0.4, numbers: 0.7");
+  EXPECT_EQ(with("stages.few.params.count=9"), "all.few.params.count was \"8\", is \"9\"");
+  EXPECT_EQ(with("stages.few.skip=1"), "all.few.skip is new");
+  std::vector<std::string> same = mix;
+  same.emplace_back("stages.all.replicas=2");
+  EXPECT_EQ(of(same), of(mix)) << "the control";
+}
+
 TEST_F(Order, TheFrontIsSaidAsBeforeThereWereOtherWays) {
   const std::string text = of({"stages.numbers.limit=10", "stages.numbers.take=first"});
   EXPECT_NE(text.find("numbers.limit = 10\n"), std::string::npos);

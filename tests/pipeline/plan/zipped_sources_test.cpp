@@ -149,5 +149,30 @@ TEST(ZippedSources, ACacheLiesAsWhatIsAboveIt) {
   EXPECT_NE(graph_of(true, false), "");
 }
 
+TEST(ZippedSources, ShuffledApartAreWarnedOf) {
+  const auto warnings_with = [](auto change) {
+    GraphBuilder graph = zipped_pair(100, 100);
+    change(graph.stage("images"), graph.stage("masks"));
+    const PlanResult result = plan_graph(graph.build(), small_machine());
+    EXPECT_TRUE(result.ok());
+    std::string all;
+    for (const std::string& warning : result.plan.warnings)
+      if (warning.starts_with("zipped")) all += warning;
+    return all;
+  };
+  EXPECT_EQ(warnings_with([](auto&, auto&) {}), "");
+  EXPECT_EQ(warnings_with([](auto& a, auto& b) { a.shuffle = b.shuffle = true; }), "");
+  EXPECT_EQ(warnings_with([](auto& a, auto& b) { a.seed = 1, b.seed = 2; }), "") << "in order";
+  EXPECT_EQ(warnings_with([](auto&, auto& b) { b.shuffle = true; }),
+            "zipped sources in different orders: \"masks\" is shuffled, \"images\" is not, so that "
+            "samples meet which need not belong together; the same `shuffle:` and `seed:` at each "
+            "keeps them together");
+  EXPECT_THAT(warnings_with([](auto& a, auto& b) {
+                a.shuffle = b.shuffle = true;
+                b.seed = 2;
+              }),
+              HasSubstr("\"images\" and \"masks\" are shuffled by different seeds"));
+}
+
 }  // namespace
 }  // namespace brigade

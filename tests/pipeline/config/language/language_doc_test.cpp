@@ -64,7 +64,7 @@ std::string value_rows() {
 std::string table_of_keys() {
   constexpr KeyScope kScopes[] = {KeyScope::top,      KeyScope::stage,   KeyScope::source,
                                   KeyScope::on_error, KeyScope::restart, KeyScope::checkpoint,
-                                  KeyScope::shard,    KeyScope::stall};
+                                  KeyScope::shard,    KeyScope::shared,  KeyScope::stall};
   static_assert(std::size(kScopes) == kKeyScopes);
   std::string text = "\n";
   for (const KeyScope scope : kScopes)

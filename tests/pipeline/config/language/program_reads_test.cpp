@@ -62,6 +62,7 @@ TEST_F(ProgramReads, OtherStagesGetAnOutput) {
   EXPECT_EQ(b_output.hold, 9u);
   EXPECT_NE(b_output.find("hold"), nullptr);
   EXPECT_EQ(left_.stages.at(1).find("hold"), nullptr) << "which is a producer";
+  EXPECT_TRUE(b_output.sources.at(0).batch_of_one) << "for want of another size";
 }
 
 TEST_F(ProgramReads, ANameThatIsNotThereIsAnError) {

@@ -45,6 +45,7 @@ class Shown {
     for (const auto& [key, scope] :
          {std::pair{"checkpoint", KeyScope::checkpoint}, std::pair{"shard", KeyScope::shard}})
       if (const YamlEntry* entry = root.find(key)) mapping(entry->value, scope);
+    if (const YamlEntry* tensors = root.find("shared")) shared(tensors->value);
     if (const YamlEntry* stages = root.find("stages"))
       for (const YamlEntry& entry : stages->value.entries) stage(entry.value);
   }
@@ -69,6 +70,10 @@ class Shown {
     if (node.find("stage") != nullptr) return mapping(node, KeyScope::source);
     for (const YamlNode& item : node.items) source(item);
     for (const YamlEntry& port : node.entries) source(port.value);
+  }
+
+  void shared(const YamlNode& node) {
+    for (const YamlEntry& tensor : node.entries) mapping(tensor.value, KeyScope::shared);
   }
 
   void stage(const YamlNode& node) {

@@ -76,6 +76,62 @@ TEST_F(TrainingGraph, WithFewerClassesThanFoldersIsRefused) {
          "classes\n");
 }
 
+TEST_F(TrainingGraph, WithOtherClassesInTheEvaluationIsRefused) {
+  train = "params: {classes: 4}";
+  folder.write("val/fox/1.jpg", "");
+  EXPECT_EQ(messages(), "") << "those that both have are the same numbers";
+  std::filesystem::remove_all(folder.path() / "val/dog");
+  expect("6:67",
+         "stage \"learn\": the labels of \"test\" are of other classes than those of \"decode\": "
+         "it lacks dog, and it alone has fox\n");
+  EXPECT_THAT(messages(), HasSubstr("give both the same folders"));
+  source_keys = ", limit: 1";
+  EXPECT_THAT(messages(), HasSubstr("it lacks dog")) << "labels stay those of all folders";
+}
+
+/// What the stage `learn` is told, each behind a space.
+std::string names_of_classes(const PlannedGraph& planned) {
+  std::string text;
+  if (!planned.plan) return planned.messages;
+  for (const PlanStage& stage : planned.plan->stages)
+    for (const auto& [param, value] : stage.params)
+      if (stage.name == "learn" && param == "names")
+        for (const ParamValue& name : value.items) text += concat(' ', name.text);
+  return text;
+}
+
+TEST_F(TrainingGraph, TellsTheLearnerTheNamesOfItsClasses) {
+  const auto names = [&] {
+    EXPECT_EQ(messages(), "");
+    return names_of_classes(plan_files({{folder.path() / "g.yaml"}, {}, {}}, types));
+  };
+  train = "params: {classes: 3}";
+  EXPECT_EQ(names(), " cat dog emu");
+  source_keys = ", limit: 2";
+  EXPECT_EQ(names(), " cat dog emu");
+  train = "params: {classes: 2}";
+  EXPECT_EQ(names(), "") << "more names than classes";
+  train = "params: {classes: 3, names: [a, b]}";
+  EXPECT_EQ(names(), " a b");
+}
+
+TEST_F(TrainingGraph, KnowsTheNamesThatAFileOfClassesHas) {
+  folder.write("a.tar", "");
+  folder.write("names", "\xef\xbb\xbfwolf\n elk\nyak\n\n");
+  const std::string file = folder.write(
+      "shards.yaml",
+      "stages:\n"
+      "  shards: {producer: tar_shards, params: {shards: a.tar, classes: names}}\n"
+      "  decode: {transform: decode_image, from: shards, params: {size: 32}, batch: 4}\n"
+      "  mixed: {transform: mix_batch, from: decode, batch: 4, params: {classes: 5}}\n"
+      "  learn: {consumer: torch_classifier, from: mixed, params: {classes: 5}}\n");
+  EXPECT_EQ(names_of_classes(plan_files({{file}, {}, {}}, types)), " wolf elk yak");
+  const std::vector<std::string> sets{"stages.learn.params.classes=2", "stages.learn.from=decode",
+                                      "stages.mixed="};
+  EXPECT_THAT(plan_files({{file}, sets, {}}, types).messages,
+              HasSubstr("is 2, but the labels of \"decode\" are of 3 classes"));
+}
+
 TEST_F(TrainingGraph, WithSeveralLearnersOfOneModelIsRefused) {
   train = "params: {classes: 3}, replicas: 2";
   expect("7:37",

@@ -60,6 +60,18 @@ TEST(ValidatePolicies, AConsumerThatSavesGoesOnIfThereIsAPlaceToSaveIn) {
   EXPECT_EQ(never.graph->stages[1].restart.policy, Policy::never);
 }
 
+TEST(ValidatePolicies, AConsumerThatSavesNothingIsToldSoUnderACheckpoint) {
+  const std::string show = with_stages("  show: {consumer: show, from: images}\n");
+  EXPECT_EQ(messages_of(show), "");
+  EXPECT_THAT(messages_of(show + "checkpoint: {file: best.pt}\n"),
+              AllOf(HasSubstr("warning: stage \"show\": `checkpoint:` saves where it stands, but "
+                              "nothing that it has learned"),
+                    HasSubstr("\"show\" has no `saves()` in its contract")));
+  EXPECT_EQ(messages_of(with_stages("  learner: {consumer: learner, from: images}\n") +
+                        "checkpoint: {file: best.pt}\n"),
+            "");
+}
+
 TEST(ValidatePolicies, AllReplicasTogetherHaveALimit) {
   const std::string most = with_stages(
       "  a: {transform: passthrough, from: images, replicas: 254}\n"

@@ -35,6 +35,20 @@ TEST(ValidateSubsets, SplitAndPartStandTogether) {
               HasSubstr("`split` without `part`: which part is read?"));
 }
 
+TEST(ValidateSubsets, ASplitThatCannotBeReadIsOneMistake) {
+  for (const char* split : {"{all: 1.0}", "{a: 1.5}", "0.5", "{}"}) {
+    const LoadedGraph loaded = LoadText()(
+        concat("stages:\n  one: {producer: synthetic, params: {count: 100}, split: ", split,
+               ", part: all}\n  a: {consumer: show, from: one}\n"));
+    EXPECT_EQ(loaded.diagnostics.errors(), 1u) << loaded.messages();
+  }
+}
+
+TEST(ValidateSubsets, ALimitThatIsNoShareSaysWhy) {
+  EXPECT_THAT(said("limit: 1.0", "limit: 3"), HasSubstr("write 100% if that is meant"));
+  EXPECT_THAT(said("limit: 120%", "limit: 3"), HasSubstr("\"120%\" is more than all"));
+}
+
 TEST(ValidateSubsets, APartIsNamedOrTheOneRest) {
   EXPECT_THAT(said("split: {train: 0.9}, part: trian", "limit: 3"),
               HasSubstr("`split` has no part \"trian\""));
