@@ -40,6 +40,7 @@ brigade_status fail(const Error& error, brigade_status otherwise) noexcept {
       return fail(BRIGADE_ERROR_UNREAD, error.message);
     case Refusal::interrupted:
       return fail(BRIGADE_ERROR_INTERRUPTED, error.message);
+    case Refusal::lost:
     case Refusal::other:
       break;
   }

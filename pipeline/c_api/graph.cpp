@@ -11,11 +11,6 @@ using namespace brigade::c_api;
 
 namespace {
 
-brigade_status has_mistakes(brigade_graph& graph, const App& app, std::string_view message) {
-  graph.diagnostics = graph.pipeline.check(app);
-  return fail(BRIGADE_ERROR_GRAPH, message);
-}
-
 Result<App> open_app(const brigade_app_options& options) {
   if (options.argv != nullptr) return App(options.argc, options.argv);
   return App::of_host(options.program == nullptr ? "" : options.program);
@@ -149,8 +144,8 @@ brigade_status brigade_graph_plan(brigade_graph* graph, const brigade_app* app, 
     BRIGADE_C_NEEDS(graph);
     BRIGADE_C_NEEDS(app);
     BRIGADE_C_NEEDS(json);
-    auto plan = graph->pipeline.plan_json(*app->app);
-    if (!plan) return has_mistakes(*graph, *app->app, plan.error().message);
+    auto plan = graph->pipeline.plan_json(*app->app, &graph->diagnostics);
+    if (!plan) return fail(BRIGADE_ERROR_GRAPH, plan.error().message);
     graph->plan = std::move(*plan);
     *json = graph->plan.c_str();
     return BRIGADE_OK;
@@ -186,14 +181,14 @@ brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
       pipeline.interrupted([asked = known.interrupted, context = known.interrupted_context] {
         return asked(context) != 0;
       });
-    auto started = pipeline.start(*app->app);
+    std::vector<GraphDiagnostic> mistakes;
+    auto started = pipeline.start(*app->app, &mistakes);
     if (started) {
       *run = new brigade_run{app->app, std::move(*started)};
       return BRIGADE_OK;
     }
-    has_mistakes(*graph, *app->app, started.error().message);
-    const bool wrong = std::any_of(graph->diagnostics.begin(), graph->diagnostics.end(),
-                                   [](const GraphDiagnostic& one) { return one.is_error; });
-    return wrong ? BRIGADE_ERROR_GRAPH : BRIGADE_ERROR_RUN;
+    if (mistakes.empty()) return fail(BRIGADE_ERROR_RUN, started.error().message);
+    graph->diagnostics = std::move(mistakes);
+    return fail(BRIGADE_ERROR_GRAPH, started.error().message);
   });
 }

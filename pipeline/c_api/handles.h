@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <brigade/pipeline.h>
 #include "base/forked.h"
 #include "pipeline/c_api/shared_end.h"
+#include "pipeline/program/batch_uploads.h"
 
 struct brigade_app {
   std::shared_ptr<const brigade::App> app;  // also of the runs that it has started
@@ -32,9 +34,11 @@ struct brigade_run {
   std::unique_ptr<brigade::Run> run;
   brigade::c_api::SharedEnds<brigade::Output> outputs = {};
   brigade::c_api::SharedEnds<brigade::Input> inputs = {};
-  std::mutex mutex = {};  // of the summary
+  std::mutex mutex = {};  // of the summary, and of:
+  std::map<std::string, std::weak_ptr<brigade::BatchUploads>> uploads = {};  // by device
   std::optional<std::string> summary = {};
   std::string state = {};
+  std::string stats = {};
 };
 
 struct brigade_output {
@@ -62,6 +66,18 @@ struct brigade::c_api::SlotPool {
 struct brigade_input {
   std::shared_ptr<brigade::c_api::SharedEnd<brigade::Input>> shared;
   std::shared_ptr<brigade::c_api::SlotPool> pool;
+};
+
+struct brigade_uploads {
+  std::shared_ptr<brigade::BatchUploads> uploads;
+};
+
+struct brigade_upload {
+  std::unique_ptr<brigade::BatchUpload> upload;
+};
+
+struct brigade_shared {
+  brigade::SharedTensor tensor;
 };
 
 struct brigade_batch {

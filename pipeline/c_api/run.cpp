@@ -42,6 +42,18 @@ brigade_status brigade_run_state_at_epoch(brigade_run* run, uint64_t epoch, cons
   });
 }
 
+brigade_status brigade_run_stats(brigade_run* run, const char** json) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(run);
+    BRIGADE_C_NEEDS(json);
+    auto stats = run->run->stats_json();
+    if (!stats) return fail(BRIGADE_ERROR_RUN, stats.error().message);
+    run->stats = std::move(*stats);
+    *json = run->stats.c_str();
+    return BRIGADE_OK;
+  });
+}
+
 brigade_status brigade_run_summary(brigade_run* run, const char** json) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(run);
@@ -69,8 +81,10 @@ brigade_status brigade_run_output(brigade_run* run, const char* name, brigade_ou
   });
 }
 
-brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, const char* file,
-                                      int32_t line, brigade_batch** batch) {
+namespace {
+
+brigade_status next_batch(brigade_output* output, uint64_t epoch, const char* file, int32_t line,
+                          brigade_batch** batch, bool waits) {
   return guarded([&]() -> brigade_status {
     BRIGADE_C_NEEDS(output);
     BRIGADE_C_NEEDS(batch);
@@ -79,12 +93,27 @@ brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, co
     if (!call.is_mine())
       return fail(BRIGADE_ERROR_BUSY,
                   "another thread asks this output for its next batch; one at a time may");
-    auto next = shared.end.next_in_epoch(epoch, {shared.place(file), line});
+    const Output::Here here{shared.place(file), line};
+    auto next =
+        waits ? shared.end.next_in_epoch(epoch, here) : shared.end.poll_in_epoch(epoch, here);
+    if (!next && !waits && next.error().refusal == Refusal::interrupted) return BRIGADE_TIMEOUT;
     if (!next) return fail(next.error(), BRIGADE_ERROR_RUN);  // in a forked child
     if (!*next) return BRIGADE_END;
     *batch = new brigade_batch{std::move(**next)};
     return BRIGADE_OK;
   });
+}
+
+}  // namespace
+
+brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch, const char* file,
+                                      int32_t line, brigade_batch** batch) {
+  return next_batch(output, epoch, file, line, batch, true);
+}
+
+brigade_status brigade_output_poll_at(brigade_output* output, uint64_t epoch, const char* file,
+                                      int32_t line, brigade_batch** batch) {
+  return next_batch(output, epoch, file, line, batch, false);
 }
 
 int32_t brigade_output_ended(brigade_output* output) {

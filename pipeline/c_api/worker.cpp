@@ -9,6 +9,7 @@
 
 #include <brigade/random.h>
 #include "pipeline/c_api/c_call.h"
+#include "pipeline/c_api/handles.h"
 #include "pipeline/c_api/show_tensor.h"
 #include "pipeline/replica/work.h"
 #include "pipeline/worker/exec_worker.h"
@@ -208,6 +209,21 @@ brigade_status brigade_worker_random(const brigade_worker* worker, uint64_t i, u
     const PlanStage& stage = worker->worker->stage();
     Philox random(stage.seed, stream_id(stage.random), of.epoch, of.id);
     for (size_t k = 0; k < count; ++k) words[k] = random.next64();
+    return BRIGADE_OK;
+  });
+}
+
+brigade_status brigade_worker_shared(const brigade_worker* worker, const char* name,
+                                     brigade_shared** shared) {
+  return c_api::guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(worker);
+    BRIGADE_C_NEEDS(name);
+    BRIGADE_C_NEEDS(shared);
+    OpenContext known;
+    known.shared_tensors = worker->worker->shared();
+    auto found = known.shared(name);
+    if (!found) return fail(BRIGADE_ERROR_ARGUMENT, found.error().message);
+    *shared = new brigade_shared{std::move(*found)};
     return BRIGADE_OK;
   });
 }

@@ -93,7 +93,26 @@ bool anybody_has_consumed(const Plan& plan, const ResumePoint& resume,
   return false;
 }
 
-Result<void> refuse_past(const Plan& plan) {
+/// A file, with something in it, that a consumer which learns would write anew; empty: none.
+std::string past_results(const PlanStage& stage, const StageTypes& types) {
+  const StageType* const type = types.find(stage.type);
+  if (type == nullptr || !type->contract.saves) return "";
+  for (const auto& [name, value] : stage.params) {
+    const ParamSpec* const spec = type->contract.find_param(name);
+    std::error_code unknown;
+    if (spec == nullptr || spec->type != ParamType::output_path || value.text.empty() ||
+        !std::filesystem::is_regular_file(value.text, unknown) ||
+        std::filesystem::file_size(value.text, unknown) == 0)
+      continue;
+    return concat("results of another run are there (", value.text,
+                  "), and are not replaced unasked; begin anew with --overwrite, or name another "
+                  "file: --set stages.",
+                  stage.name, ".params.", name, "=FILE");
+  }
+  return "";
+}
+
+Result<void> refuse_past(const Plan& plan, const StageTypes& types) {
   for (const PlanStage& stage : plan.stages) {
     for (const std::string& file : {stage.saved_file, stage.position_file}) {
       std::error_code unknown;
@@ -102,6 +121,8 @@ Result<void> refuse_past(const Plan& plan) {
                           "), and is not replaced unasked; resume it with --resume, begin anew "
                           "with --overwrite, or name another file: --set checkpoint.file=FILE")};
     }
+    if (std::string there = past_results(stage, types); !there.empty())
+      return Error{std::move(there)};
   }
   return {};
 }
@@ -148,8 +169,7 @@ Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh) {
 Result<Resumed> resume_from_state(const Plan& plan, ResumePoint fresh, std::string_view bytes) {
   const auto refused = [](const Error& why) {
     return Error{concat("cannot go on from the state given: ", why.message,
-                        "; give Pipeline::state() what Run::state() gave in a run of this graph, "
-                        "or begin without it")};
+                        "; give the state that a run of this graph gave, or begin without it")};
   };
   auto state = state_from_bytes(bytes);
   if (!state) return refused(state.error());
@@ -186,7 +206,7 @@ Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past,
   if (past == Past::resume) {
     BRIGADE_ASSIGN(begin.resumed, resume_from_files(plan, std::move(begin.resumed.from)));
   }
-  if (past == Past::refuse) BRIGADE_TRY(refuse_past(plan));
+  if (past == Past::refuse) BRIGADE_TRY(refuse_past(plan, types));
   return begin;
 }
 

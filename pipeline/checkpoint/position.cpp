@@ -1,6 +1,7 @@
 #include "pipeline/checkpoint/position.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include <brigade/text.h>
 #include "base/json.h"

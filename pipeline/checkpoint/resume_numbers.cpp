@@ -5,6 +5,7 @@
 
 #include <brigade/text.h>
 #include "base/arithmetic.h"
+#include "pipeline/plan/order_fingerprint.h"
 #include "pipeline/plan/sample_address.h"
 #include "pipeline/plan/task_queues.h"
 
@@ -225,6 +226,10 @@ Result<void> check_resumable(const Plan& plan) {
       return Error{concat("stage ", quote(stage.name),
                           " takes samples of several sources as they come, and another run "
                           "would take them in another order")};
+    if (takes_any_order(stage))
+      return Error{
+          concat("the program takes the batches of ", quote(stage.name),
+                 " as they finish (`order: any`), so that no place stands for what it has")};
   }
   return {};
 }

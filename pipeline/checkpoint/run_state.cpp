@@ -130,8 +130,7 @@ std::string state_to_bytes(const RunState& state) {
 
 Result<RunState> state_from_bytes(std::string_view bytes) {
   const auto title = strip_prefix(bytes, kTitle);
-  if (!title)
-    return Error{bytes.empty() ? "it is empty" : "it does not begin as what Run::state() gives"};
+  if (!title) return Error{bytes.empty() ? "it is empty" : "it does not begin as a state does"};
   const std::size_t end = std::min(title->find('\n'), title->size());
   const std::string_view rest = title->substr(std::min(end + 1, title->size()));
   const std::string found = digest_of(rest);

@@ -72,9 +72,7 @@ int spins_for(const Plan& plan, int cores) {
 namespace {
 
 void add_libraries(std::vector<std::string>& libraries, const StageType& type) {
-  std::vector<const StageType*> links = type.links;
-  if (links.empty()) links = {&type};
-  for (const StageType* link : links) {
+  for (const StageType* link : parts_of(type)) {
     if (is_of_plugin(*link) &&
         std::find(libraries.begin(), libraries.end(), link->module) == libraries.end())
       libraries.push_back(link->module);
@@ -103,7 +101,7 @@ ProcessPool::ProcessPool(const Plan& plan, const SharedSegments& segments, const
       segments_(segments),
       types_(types),
       runner_(runner),
-      environment_(std::move(environment)),
+      environment_(environment_of_rank(std::move(environment), plan.shard)),
       workers_(replicas_.size()) {}
 
 Result<std::unique_ptr<ProcessPool>> ProcessPool::create(const Plan& plan,
@@ -185,9 +183,14 @@ WorkerRole ProcessPool::make_role(int number, int report_fd) const {
   role.plan_fd = segments_.plan_fd();
   role.report_fd = report_fd;
   add_stage_type(role, types_, stage.type);
-  for (const QueueNumber queue : stage.queues.numbers())
-    add_source_type(role, types_, id_source(plan_, stage, queue).type);
+  for (const QueueNumber queue : stage.queues.numbers()) {
+    const PlanStage& source = id_source(plan_, stage, queue);
+    add_source_type(role, types_, source.type);
+    for (const PlanStage& part : source.parts) add_source_type(role, types_, part.type);
+  }
   role.spins = spins_for(plan_, shared_cores(plan_));
+  role.shared = segments_.shared_grants(stage);
+  role.device = segments_.device_grants(stage);
   if (stage.has_ring) {
     const int fd = segments_.ring_fd(role.stage, MapMode::read_write);
     role.rings.push_back({role.stage, fd, true, segments_.cache_fd(role.stage)});
@@ -233,6 +236,8 @@ Result<void> ProcessPool::begin_start(int number) {
     request.keep.push_back(grant.fd);
     if (grant.cache_fd >= 0) request.keep.push_back(grant.cache_fd);
   }
+  for (const SharedGrant& grant : role.shared) request.keep.push_back(grant.fd);
+  for (const DeviceGrant& grant : role.device) request.keep.push_back(grant.fd);
   request.output = starting.output.get();
   request.command = stage.exec;
   request.folder = stage.exec_folder;

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include <brigade/text.h>
 #include "base/io.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -73,6 +74,10 @@ ThreadPool::ThreadPool(const Plan& plan, const ResumePoint& resume, SharedSegmen
 Result<std::unique_ptr<ThreadPool>> ThreadPool::create(const Plan& plan, const ResumePoint& resume,
                                                        SharedSegments& segments,
                                                        const StageTypes& types) {
+  for (const PlanStage& stage : plan.stages)
+    if (stage.writes_on_device())
+      return Error{concat("stage ", quote(stage.name), " has `memory: device`, which is between ",
+                          "processes: nothing can run it in a thread of this one")};
   std::unique_ptr<ThreadPool> worker_pool(new ThreadPool(plan, resume, segments, types));
   BRIGADE_TRY(worker_pool->open_descriptors());
   return worker_pool;
@@ -145,6 +150,10 @@ Result<void> ThreadPool::work(int number) {
   setup.find_type = [this](const PlanStage& source) { return types_.find(source.type); };
   setup.make_source = [](const StageType& source) { return producer_maker(source)(); };
   setup.reporter = &reporter;
+  for (const SharedGrant& grant : segments_.shared_grants(stage)) {
+    BRIGADE_ASSIGN(SharedTensor one, map_shared_tensor(plan_, stage, setup.replica, grant));
+    setup.shared.push_back(std::move(one));
+  }
   Replica replica(std::move(setup));
   BRIGADE_TRY(replica.open());
   return run_replica(replica, number, queue_, reporter);

@@ -41,6 +41,14 @@ void keep_recurring_faults(std::vector<std::string>& environment) {
 
 }  // namespace
 
+std::vector<std::string> environment_of_rank(std::vector<std::string> base, const Shard& shard) {
+  if (shard.world > 1 || find(base, "WORLD_SIZE")) {
+    set_variable(base, "RANK", concat(shard.rank));
+    set_variable(base, "WORLD_SIZE", concat(shard.world));
+  }
+  return base;
+}
+
 std::vector<std::string> worker_environment(const std::vector<std::string>& base,
                                             const PlanStage& stage, const std::string& role,
                                             bool again, const std::string& library) {

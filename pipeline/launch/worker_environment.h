@@ -12,6 +12,11 @@ namespace brigade {
 /// Of programs of `exec:`.
 inline constexpr const char* kLibraryVariable = "BRIGADE_LIBRARY";
 
+/// `base`, where RANK and WORLD_SIZE are what the run's shard is, whoever has said it, for
+/// libraries in which ranks speak to each other. One process that is all of its run is told so only
+/// where it has been told otherwise.
+std::vector<std::string> environment_of_rank(std::vector<std::string> base, const Shard& shard);
+
 /// What a replica's process starts with: `base`, thread counts for the libraries, LOCAL_RANK where
 /// a launcher has said it by another name, its role, and the stage's `env:`, which wins. `again`:
 /// in the place of one that has ended; a fault that a test wants happens once, unless it says that

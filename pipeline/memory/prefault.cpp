@@ -22,11 +22,11 @@ struct Array {
   std::uint64_t stride;
 };
 
-// All but the ragged ones of a sparse ring.
+// All but the ragged ones of a sparse ring, and those that are not in it.
 std::vector<Array> filled_arrays(const PlanRing& ring) {
   std::vector<Array> arrays = {{0, kSlotHeaderBytes}};
   for (const PlanTensor& tensor : ring.tensors) {
-    if (!ring.sparse || !tensor.type.ragged())
+    if (!tensor.type.on_device && (!ring.sparse || !tensor.type.ragged()))
       arrays.push_back({tensor.offset, tensor.slot_stride});
   }
   return arrays;

@@ -87,6 +87,24 @@ Result<void> SharedSegments::create_ring(const PlanStage& stage, int cache_fd) {
 
 int SharedSegments::cache_fd(StageNumber stage) const { return rings_[stage].cache_fd; }
 
+std::vector<SharedGrant> SharedSegments::shared_grants(const PlanStage& stage) const {
+  std::vector<SharedGrant> grants;
+  for (const int tensor : stage.shared) grants.push_back(shared_->grant(tensor));
+  return grants;
+}
+
+std::vector<DeviceGrant> SharedSegments::device_grants(const PlanStage& stage) const {
+  std::vector<DeviceGrant> grants;
+  const auto add = [&](StageNumber s, bool writable) {
+    if (device_fds_.has(s) && device_fds_[s].get() >= 0)
+      grants.push_back({s, device_fds_[s].get(), writable});
+  };
+  add(plan_.stages.number_of(stage), true);
+  for (const PlanQueue& queue : stage.queues)
+    for (const PlanInput& input : queue.inputs) add(input.stage, false);
+  return grants;
+}
+
 int SharedSegments::ring_fd(StageNumber stage, MapMode mode) const {
   const MemoryFile& file = rings_[stage].file;
   return mode == MapMode::read_only ? file.read_only_fd() : file.fd();

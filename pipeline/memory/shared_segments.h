@@ -10,9 +10,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "pipeline/memory/shared_tensors.h"
 #include "pipeline/plan/resume_point.h"
+#include "pipeline/records/device_rings.h"
 #include "transports/layout.h"
 #include "transports/memory_file.h"
 #include "transports/slot_ring.h"
@@ -46,6 +49,16 @@ class SharedSegments {
   std::byte* ring_data(StageNumber stage) const;  ///< null for a stage without a ring
   int cache_fd(StageNumber stage) const;          ///< -1 for all but a cache with a file
 
+  /// What the graph's `shared:` declares, which outlives the segments of one attempt.
+  void share(std::shared_ptr<const SharedTensors> tensors) { shared_ = std::move(tensors); }
+  /// The devices' memory of rings, by the stage that writes there; -1: it writes to none.
+  void keep_device_memory(ByStage<OwnedFd> fds) { device_fds_ = std::move(fds); }
+  /// What of it replicas of the stage map.
+  std::vector<DeviceGrant> device_grants(const PlanStage& stage) const;
+
+  /// Those that replicas of the stage map.
+  std::vector<SharedGrant> shared_grants(const PlanStage& stage) const;
+
   /// This process's window on every ring.
   ByStage<SlotRing> slot_rings() const;
 
@@ -67,6 +80,8 @@ class SharedSegments {
   Mapping control_memory_;
   Control<SystemPolicy> control_;
   ByStage<Ring> rings_;
+  ByStage<OwnedFd> device_fds_;  // none: no ring has any
+  std::shared_ptr<const SharedTensors> shared_;
 };
 
 /// A worker's side: what it maps through the descriptors it was given, which are closed afterwards.
@@ -81,6 +96,9 @@ class AttachedSegments {
   /// are closed.
   static Result<std::unique_ptr<AttachedSegments>> look_into(OwnedFd control, OwnedFd plan);
 
+  /// The plan alone; closes its descriptor.
+  static Result<std::unique_ptr<AttachedSegments>> read(OwnedFd plan);
+
   const Plan& plan() const { return run_.plan; }
   const ResumePoint& resume() const { return run_.resume; }
   Control<SystemPolicy>& control() { return control_; }
@@ -89,7 +107,6 @@ class AttachedSegments {
 
  private:
   explicit AttachedSegments(PlannedRun run);
-  static Result<std::unique_ptr<AttachedSegments>> read(OwnedFd plan);
   Result<void> attach_control_segment(OwnedFd fd, MapMode mode);
   Result<void> attach_ring(const RingGrant& grant);
 

@@ -9,12 +9,13 @@
 namespace brigade {
 
 void InterruptibleSleep::operator()(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
-  if (asked_) return until(word, expected, INT64_MAX);
+  if (asked_ || never_) return until(word, expected, INT64_MAX);
   SystemPolicy::sleep(word, expected);
 }
 
 void InterruptibleSleep::until(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                                std::int64_t until_ns) {
+  interrupted_ = interrupted_ || never_;
   if (interrupted_) return;
   const std::int64_t now = monotonic_ns();
   if (ask_at_ns_ == 0) ask_at_ns_ = now + kInterruptedAskedEveryNs;

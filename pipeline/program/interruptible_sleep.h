@@ -17,8 +17,9 @@ inline constexpr std::int64_t kInterruptedAskedEveryNs = 100'000'000;
 
 class InterruptibleSleep {
  public:
-  /// `asked` outlives it; empty: nothing interrupts.
-  explicit InterruptibleSleep(const Interrupted& asked) : asked_(asked) {}
+  /// `asked` outlives it; empty: nothing interrupts. `never`: the answer is yes before it sleeps.
+  explicit InterruptibleSleep(const Interrupted& asked, bool never = false)
+      : asked_(asked), never_(never) {}
 
   /// As SystemPolicy::sleep(); not at all once the answer was yes.
   void operator()(std::atomic<std::uint32_t>& word, std::uint32_t expected);
@@ -29,6 +30,7 @@ class InterruptibleSleep {
 
  private:
   const Interrupted& asked_;
+  const bool never_;
   std::int64_t ask_at_ns_ = 0;  // 0: it has not slept yet
   bool interrupted_ = false;
 };

@@ -8,6 +8,7 @@
 #include <brigade/text.h>
 #include "base/thread.h"
 #include "base/units.h"
+#include "pipeline/plan/order_fingerprint.h"
 #include "pipeline/replica/resume_filter.h"
 #include "pipeline/replica/task_loop.h"
 #include "transports/audit.h"
@@ -49,6 +50,7 @@ OutputQueue::OutputQueue(std::shared_ptr<RunMemory> memory, StageNumber stage,
   for (const QueueNumber queue : context_.stage->queues.numbers())
     handed_out_[static_cast<std::size_t>(queue.value())] =
         queue_level(*context_.control, stage, queue);
+  if (takes_any_order(*context_.stage)) queues_.take_any_order();
   for (std::uint64_t i = 0; i < context_.stage->hold; ++i) places_.emplace_back(context_);
 }
 
@@ -56,20 +58,22 @@ OutputQueue::~OutputQueue() {
   if (drain_.joinable()) drain_.join();
 }
 
-Result<std::optional<Batch>> OutputQueue::next(std::uint64_t last_epoch, const Output::Here& at) {
+Result<std::optional<Batch>> OutputQueue::next(std::uint64_t last_epoch, const Output::Here& at,
+                                               bool waits) {
   if (mark_.in_child()) return Error{concat("output ", quote(stage().name), ": ", kForkedText)};
   if (in_next_.exchange(true))
     return Error{concat("output ", quote(stage().name),
                         ": two threads ask for its next batch; one at a time may")};
   reader_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  auto taken = take(last_epoch, at);
+  auto taken = take(last_epoch, at, waits);
   in_next_.store(false);
   return taken;
 }
 
-Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const Output::Here& at) {
+Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const Output::Here& at,
+                                               bool waits) {
   end_task();
-  InterruptibleSleep sleep(ends_->interrupted());
+  InterruptibleSleep sleep(ends_->interrupted(), !waits);
   while (!over_) {
     Place& place = places_[next_number_ % places_.size()];
     BRIGADE_TRY(wait_for(place, sleep));
@@ -229,31 +233,17 @@ bool OutputQueue::Hold::writable(const std::byte* at) const {
 }
 
 void OutputQueue::give_back(Place& place) {
-  returned_.enqueue(&place);
-  finish_returned();
+  returned_.add(place);
+  returned_.finish_all([this](HeldTask& task) { finish_returned(static_cast<Place&>(task)); });
 }
 
-void OutputQueue::finish_returned() {
-  do {
-    // Both exchanges are read-modify-writes of one word: what somebody enqueued who was turned
-    // away here is there for the look behind the other's second one.
-    if (finishing_.exchange(true, std::memory_order_acq_rel)) return;
-    Place* place = nullptr;
-    while (returned_.try_dequeue(place)) {
-      if (std::exchange(place->shown, false) && poisons_) poison(*place);
-      finish(*place);
-      place->held.store(false, std::memory_order_seq_cst);
-      if (!waiting_.load(std::memory_order_seq_cst)) continue;
-      freed_.fetch_add(1, std::memory_order_seq_cst);
-      SystemPolicy::wake(freed_);
-    }
-    finishing_.exchange(false, std::memory_order_acq_rel);
-  } while (returned_.size_approx() != 0);
-}
-
-void OutputQueue::finish(Place& place) {
-  if (std::exchange(place.finished, true)) return;
-  queues_.finish(place.queue, place.task, place.not_full);
+void OutputQueue::finish_returned(Place& place) {
+  if (std::exchange(place.shown, false) && poisons_) poison(place);
+  place.finish(queues_);
+  place.held.store(false, std::memory_order_seq_cst);
+  if (!waiting_.load(std::memory_order_seq_cst)) return;
+  freed_.fetch_add(1, std::memory_order_seq_cst);
+  SystemPolicy::wake(freed_);
 }
 
 /// Not what others read, and not the sizes of ragged samples: they are the graph's.
@@ -269,13 +259,9 @@ void OutputQueue::poison(Place& place) {
   }
 }
 
-/// Waits for the turn to finish.
 template <class Work>
 void OutputQueue::in_turn(Work&& work) {
-  while (finishing_.exchange(true, std::memory_order_acq_rel)) std::this_thread::yield();
-  work();
-  finishing_.exchange(false, std::memory_order_acq_rel);
-  if (returned_.size_approx() != 0) finish_returned();
+  returned_.in_turn(work, [this](HeldTask& task) { finish_returned(static_cast<Place&>(task)); });
 }
 
 /// Somebody's last look has found that all has been claimed.
@@ -283,7 +269,7 @@ void OutputQueue::end() {
   over_ = true;
   if (!closed_) ends_->closed(ProgramEnds::Closing::at_its_end);
   in_turn([this] {
-    for (Place& place : places_) finish(place);
+    for (Place& place : places_) place.finish(queues_);
   });
   context_.counters().epochs.store(context_.plan->epochs, std::memory_order_relaxed);
   ends_->done(context_.number());
@@ -312,7 +298,7 @@ void OutputQueue::drain() {
     if (found.look == Look::ended) return end();
     fill(unread, found.task);
     unread.not_full.quarantined += std::exchange(in_work_, 0);
-    in_turn([&] { finish(unread); });
+    in_turn([&] { unread.finish(queues_); });
   }
 }
 

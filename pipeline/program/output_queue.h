@@ -17,8 +17,6 @@
 // At the end of the data what is still held counts as finished: nothing is written any more, so the
 // memory stays as it is for as long as somebody holds a batch, also beyond the end of the run.
 
-#include <concurrentqueue/concurrentqueue.h>
-
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -35,8 +33,8 @@
 #include "pipeline/program/program_ends.h"
 #include "pipeline/program/run_memory.h"
 #include "pipeline/program/standstill.h"
+#include "pipeline/replica/held_task.h"
 #include "pipeline/replica/loop_counters.h"
-#include "pipeline/replica/slot_io.h"
 #include "transports/joined_queues.h"
 
 namespace brigade {
@@ -54,8 +52,10 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
               std::shared_ptr<ProgramEnds> ends);
   ~OutputQueue();
 
-  /// As Output::next(). `last_epoch`: nothing is given beyond it.
-  Result<std::optional<Batch>> next(std::uint64_t last_epoch, const Output::Here& at);
+  /// As Output::next(). `last_epoch`: nothing is given beyond it. Without `waits`, as
+  /// Output::poll_in_epoch().
+  Result<std::optional<Batch>> next(std::uint64_t last_epoch, const Output::Here& at,
+                                    bool waits = true);
   /// Whether next() has found that nothing is left. Of its thread.
   bool ended() const { return over_ || mark_.in_child(); }
   /// By task queue: all samples below this number have been given, held or not. Any thread.
@@ -77,32 +77,25 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   class Hold;
 
   /// One of the batches that may be held at once.
-  struct Place {
-    SlotIo slots;  // what a batch shows lies in one of its readers
-    std::atomic<bool> held{false};
-    bool finished = true;  // of the task: whoever has the turn
-    bool shown = false;    // it has been handed out: what it shows is a batch
-    QueueNumber queue = 0;
-    std::uint64_t task = 0;
-    SlotCounts not_full;
+  struct Place : HeldTask {
+    bool shown = false;  // it has been handed out: what it shows is a batch
     // Where it was taken, for messages: next() alone.
     Output::Here at;
     std::int64_t taken_ns = 0;
     std::uint64_t number = 0;  // of batches
 
-    explicit Place(const ReplicaContext& context) : slots(context) {}
+    explicit Place(const ReplicaContext& context) : HeldTask(context) {}
   };
 
   Error why_nothing_moves() const;
   Attempt<SystemPolicy> claim(std::uint64_t last_epoch, InterruptibleSleep& sleep);
   Error interrupted() const;
-  Result<std::optional<Batch>> take(std::uint64_t last_epoch, const Output::Here& at);
+  Result<std::optional<Batch>> take(std::uint64_t last_epoch, const Output::Here& at, bool waits);
   Result<void> wait_for(const Place& place, InterruptibleSleep& sleep);
   std::string holders() const;
   bool fill(Place& place, std::uint64_t task);
   void give_back(Place& place);
-  void finish_returned();
-  void finish(Place& place);
+  void finish_returned(Place& place);
   void poison(Place& place);
   template <class Work>
   void in_turn(Work&& work);
@@ -133,9 +126,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   std::optional<Error> stuck_;  // why the last claim has given up
   std::uint64_t in_work_ = 0;   // FULL slots of the batch given last
 
-  // Of whoever has the turn to finish.
-  moodycamel::ConcurrentQueue<Place*> returned_;
-  std::atomic<bool> finishing_{false};
+  ReturnedTasks returned_;
 
   // Who waits for a place.
   std::atomic<std::uint32_t> freed_{0};  // counts

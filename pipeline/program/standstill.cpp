@@ -15,11 +15,12 @@ constexpr std::int64_t kStandsStillNs = 900'000'000;
 
 /// Whether what a stage waits for stands behind a full ring. A live source with nothing to give is
 /// no reason.
-bool is_behind_a_full_ring(const Plan& plan, const std::vector<Lease>& leases, StageNumber stage) {
+bool is_behind_a_full_ring(const Plan& plan, const std::vector<ReplicaLease>& leases,
+                           StageNumber stage) {
   for (const PlanQueue& queue : plan.stages[stage].queues) {
     for (const PlanInput& input : queue.inputs) {
       const auto some = [&](Standing standing) {
-        return std::any_of(leases.begin(), leases.end(), [&](const Lease& lease) {
+        return std::any_of(leases.begin(), leases.end(), [&](const ReplicaLease& lease) {
           return lease.stage == input.stage && lease.standing == standing;
         });
       };
@@ -43,10 +44,10 @@ bool Standstill::found() {
   if (now - looked_ns_ < kLookEveryNs) return false;
   looked_ns_ = now;
   std::uint64_t moved = 0;
-  const std::vector<Lease> leases = read_leases(*context_.plan, *context_.control, now);
+  const std::vector<ReplicaLease> leases = read_leases(*context_.plan, *context_.control, now);
   bool waiting = context_.stage->is_input() ||
                  is_behind_a_full_ring(*context_.plan, leases, context_.stage_index);
-  for (const Lease& lease : leases) {
+  for (const ReplicaLease& lease : leases) {
     const PlanStage& other = context_.plan->stages[lease.stage];
     for (const QueueNumber queue : other.queues.numbers())
       moved += queue_level(*context_.control, lease.stage, queue);
@@ -60,7 +61,7 @@ bool Standstill::found() {
 
 std::vector<std::string> Standstill::unread() const {
   std::vector<std::string> names;
-  for (const Lease& lease : read_leases(*context_.plan, *context_.control, monotonic_ns())) {
+  for (const ReplicaLease& lease : read_leases(*context_.plan, *context_.control, monotonic_ns())) {
     const PlanStage& other = context_.plan->stages[lease.stage];
     if (other.is_output() && lease.standing != Standing::needs_input) names.push_back(other.name);
   }

@@ -24,7 +24,8 @@ FirstPass::FirstPass(const PlanRing& ring, const SlotRing& slots, std::uint64_t 
     : slots_(slots) {
   std::uint64_t slot_bytes = sizeof(SlotHeader);
   for (std::size_t i = 0; i < ring.tensors.size(); ++i) {
-    if (ring.sparse && ring.tensors[i].type.ragged()) continue;
+    const TensorType& type = ring.tensors[i].type;
+    if (type.on_device || (ring.sparse && type.ragged())) continue;
     arrays_.push_back(i);
     slot_bytes += ring.tensors[i].slot_stride;
   }

@@ -4,9 +4,7 @@
 // RecordWriter those of the stage's own ring as Outputs. Names, dtypes, shapes and strides are
 // settled when they are made; after that a record is a few pointers moved, and nothing allocates. A
 // batch is the slots themselves; only where empty ones lie between FULL ones are these copied.
-//
 // One thread: (begin (select | select_full)* )*; the views of a record die with the next call.
-//
 // Under `join: zip` a tensor is called "port.tensor". A per-batch reader also sees NAME.shape
 // (i64 [B, rank]) of each ragged tensor, and a per-batch writer fills it.
 
@@ -154,8 +152,7 @@ class RecordReader {
   /// Turns to a task and looks at its slots: an EMPTY or PAD in any input is one here.
   void begin(std::uint64_t first);
   SlotStates& states() { return states_; }
-  /// The task's slot headers, of the first input.
-  const SlotHeader* headers() const { return headers_.front(); }
+  const SlotHeader* headers() const { return headers_.front(); }  ///< of its first input
 
   /// Per sample: one slot.
   void select(std::uint64_t slot) {
@@ -166,6 +163,8 @@ class RecordReader {
   void select_full();
 
   Inputs inputs() const { return Inputs(window_.frame()); }
+  void set_keeper(TaskKeeper& keeper) { window_.frame().keeper = &keeper; }  ///< outlives this
+  void set_device_stream(void* stream) { window_.frame().device_stream = stream; }
   std::span<const SampleInfo> samples() const { return window_.frame().infos; }  ///< its slots'
 
  private:
@@ -191,6 +190,7 @@ class RecordWriter {
   void pass_on(const SlotHeader* headers, const SlotStates& states);
   /// The sample has no output after all.
   void make_empty(std::uint64_t slot);
+  void set_device_stream(void* stream) { window_.frame().device_stream = stream; }
   void end(std::uint64_t full);  ///< last, before the task is finished: of so many samples
 
   /// Per sample: its slot, or with a fan-out slots.

@@ -17,6 +17,7 @@ inline Field make_field(const TensorType& type, std::string name, bool batched,
   field.name = std::move(name);
   field.dtype = type.dtype;
   field.ragged = type.ragged();
+  field.on_device = type.on_device;
   field.sample_bounds = type.bounds();
   field.sample_shape = field.sample_bounds;
   if (batched) field.shape.push_back(static_cast<std::int64_t>(slots));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <brigade/check.h>
+#include "pipeline/plan/memory_budget.h"
 
 namespace brigade {
 
@@ -51,6 +52,14 @@ Ports own_outputs(const PlanStage& stage) {
       ports.tensors.push_back(type);
   }
   return ports;
+}
+
+std::vector<InputMemory> dense_inputs(const Plan& plan, const PlanStage& stage,
+                                      const ByStage<SlotRing>& rings) {
+  std::vector<InputMemory> memory;
+  for (const ReadArray& one : arrays_to_pin(plan, stage))
+    memory.push_back({rings[one.source].slot(one.array, 0), one.bytes});
+  return memory;
 }
 
 }  // namespace brigade

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include <brigade/types.h>
+#include <brigade/stage.h>
 #include "pipeline/plan/plan.h"
+#include "transports/slot_ring.h"
 
 namespace brigade {
 
@@ -25,5 +27,9 @@ bool is_passed(const PlanStage& stage, const std::string& name);
 Ports input_ports(const Plan& plan, const PlanStage& stage);
 /// Of what it writes itself, without what passes through it.
 Ports own_outputs(const PlanStage& stage);
+
+/// Where those arrays of the stage's inputs that can be pinned (arrays_to_pin()) lie in `rings`.
+std::vector<InputMemory> dense_inputs(const Plan& plan, const PlanStage& stage,
+                                      const ByStage<SlotRing>& rings);
 
 }  // namespace brigade

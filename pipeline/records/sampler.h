@@ -7,6 +7,9 @@
 //          -> position among the samples that are read (Permutation, with `shuffle`)
 //          -> index in the source (Subset: `limit`, `split`, `skip`)
 //
+// Where samples come by weight, the positions are those of an epoch's draws, and a sample's id says
+// its index and which time it comes (Draws, draws.h).
+//
 // An epoch has S samples in this process and takes P >= S numbers; numbers past S are padding. With
 // `shuffle` each epoch reads the samples in an order of its own, the same on every machine, for any
 // number of replicas, and for every source with that seed: the key has no stage in it, so sources
@@ -21,6 +24,7 @@
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/sample_address.h"
 #include "pipeline/plan/subset.h"
+#include "pipeline/records/draws.h"
 
 namespace brigade {
 
@@ -96,6 +100,13 @@ class Sampler {
     if (part_.world == 1) part_.source_samples = samples;
   }
 
+  /// The same of a source whose samples come by weight; `draws` outlives it.
+  Sampler(std::uint64_t samples, std::uint64_t period, bool shuffle, std::uint64_t seed,
+          const ShardPart& part, const Draws* draws)
+      : Sampler(samples, period, shuffle, seed, part) {
+    draws_ = draws;
+  }
+
   std::uint64_t samples() const { return samples_; }
   std::uint64_t period() const { return period_; }
 
@@ -104,6 +115,7 @@ class Sampler {
 
   /// Makes position() and id() answer for this epoch.
   void enter(std::uint64_t epoch) {
+    if (draws_ != nullptr) shift_ = draws_->shift(static_cast<std::uint32_t>(epoch));
     if (!shuffle_ || (epoch == epoch_ && order_.size() != 0)) return;
     epoch_ = epoch;
     order_ = Permutation(part_.source_samples, seed_, static_cast<std::uint32_t>(epoch));
@@ -117,8 +129,15 @@ class Sampler {
     return shuffle_ ? order_(index) : index;
   }
 
-  /// Its index in the source.
-  std::uint64_t id(std::uint64_t index) const { return subset_(position(index)); }
+  /// Its index in the source; of one that comes by weight Draws::id().
+  std::uint64_t id(std::uint64_t index) const {
+    if (draws_ != nullptr) [[unlikely]]
+      return draws_->id(position(index), shift_);
+    return subset_(position(index));
+  }
+
+  /// In the source, of that id.
+  std::uint64_t index(std::uint64_t id) const { return draws_ != nullptr ? draws_->index(id) : id; }
 
  private:
   std::uint64_t samples_ = 0;
@@ -127,6 +146,8 @@ class Sampler {
   bool shuffle_ = false;
   ShardPart part_;
   Subset subset_;
+  const Draws* draws_ = nullptr;
+  std::uint64_t shift_ = 0;  // of them, in this epoch
   std::uint64_t epoch_ = 0;
   Permutation order_;
 };

@@ -19,13 +19,13 @@ class CheckpointSaver {
   /// `stage`: of a consumer that saves; it outlives this.
   CheckpointSaver(const ReplicaContext& context, Stage& stage);
 
+  bool due();
   /// Between two tasks: saves if it is time.
   Result<void> look();
   /// After the last task of the run: saves what has not been.
   Result<void> finish();
 
  private:
-  bool due();
   Result<void> save();
   std::uint64_t samples() const;
   std::uint64_t epoch_ends() const;

@@ -29,6 +29,9 @@ class EpochNotifier {
     return call_all_passed();
   }
 
+  /// Whose end is told next, of any source.
+  std::uint64_t epoch() const { return told_ / static_cast<std::uint64_t>(queues_->count()); }
+
  private:
   Result<void> call_all_passed();
   Result<void> call();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <brigade/text.h>
+#include "pipeline/records/source_weights.h"
 #include "transports/epochs.h"
 
 namespace brigade {
@@ -15,6 +16,16 @@ constexpr std::uint64_t kStreamSamplesMin = 1000;
 
 ErrorPolicy::ErrorPolicy(const ReplicaContext& context, const Producer* producer)
     : context_(context), producer_(producer) {}
+
+std::uint64_t ErrorPolicy::source_id(QueueNumber queue, std::uint64_t number) const {
+  const PlanStage& source = id_source(*context_.plan, *context_.stage, queue);
+  const Draws* draws = draws_of(producer_);
+  if (draws == nullptr && context_.source_names != nullptr)
+    draws = context_.source_names->draws(source,
+                                         found_samples(*context_.plan, *context_.control, source));
+  return brigade::source_id(*context_.plan, *context_.control, context_.stage_index, queue, number,
+                            draws);
+}
 
 std::string ErrorPolicy::source_name(QueueNumber queue, const SampleInfo& sample) const {
   if (producer_ != nullptr) return producer_->describe(sample.id);
@@ -51,7 +62,8 @@ std::string ErrorPolicy::describe(QueueNumber queue, std::span<const SampleInfo>
 
 Result<void> ErrorPolicy::failed(QueueNumber queue, std::span<const SampleInfo> samples,
                                  const Error& cause) {
-  if (!context_.stage->on_error.skip) return cause.within(describe(queue, samples));
+  if (!context_.stage->on_error.skip || cause.refusal == Refusal::lost)
+    return cause.within(describe(queue, samples));
   const bool noted = note_down(queue, samples);
   read_earlier();
   read_list(queue, samples);

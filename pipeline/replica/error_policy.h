@@ -33,10 +33,7 @@ class ErrorPolicy {
   Result<void> failed(QueueNumber queue, std::span<const SampleInfo> samples, const Error& cause);
 
   /// brigade::source_id() of this stage.
-  std::uint64_t source_id(QueueNumber queue, std::uint64_t number) const {
-    return brigade::source_id(*context_.plan, *context_.control, context_.stage_index, queue,
-                              number);
-  }
+  std::uint64_t source_id(QueueNumber queue, std::uint64_t number) const;
   /// What its source calls a sample; empty where it cannot tell.
   std::string source_name(QueueNumber queue, const SampleInfo& sample) const;
 

@@ -40,13 +40,11 @@ class LoopCounters {
   /// After its finish. `full`: FULL slots that were finished.
   void end_task(std::uint64_t full) {
     const std::int64_t now = monotonic_ns();
-    const std::int64_t task_ns = now - now_ns_;
     if (full > 0 && counters_->first_sample_ns.load(kRelaxed) == 0) [[unlikely]]
       counters_->first_sample_ns.store(static_cast<std::uint64_t>(now_ns_), kRelaxed);
     count_up(counters_->samples, full);
     count_up(counters_->tasks, 1);
-    count_up(counters_->busy_ns, static_cast<std::uint64_t>(task_ns));
-    count_up(counters_->task_times[time_bucket(task_ns)], 1);
+    count_up(counters_->busy_ns, static_cast<std::uint64_t>(now - now_ns_));
     now_ns_ = now;
   }
 

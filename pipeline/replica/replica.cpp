@@ -11,8 +11,13 @@
 #include "base/shared_path.h"
 #include "base/units.h"
 #include "pipeline/checkpoint/checkpoint_files.h"
+#include "pipeline/records/await_shared.h"
 #include "pipeline/records/record_codec.h"
+#include "pipeline/records/ring_ports.h"
+#include "pipeline/records/source_weights.h"
 #include "pipeline/replica/cache_progress.h"
+#include "pipeline/replica/kept_tasks.h"
+#include "pipeline/replica/opening.h"
 #include "pipeline/replica/reindex_loop.h"
 #include "pipeline/replica/source_names.h"
 #include "pipeline/replica/stream_position.h"
@@ -24,72 +29,19 @@ namespace brigade {
 
 namespace {
 
-// What a stage is opened with; it may keep references into it.
-struct Opening {
-  std::shared_ptr<void> params;  // the contract's struct
-  OpenContext context;
-};
-
-/// A producer of another stage, opened here to name its samples.
-struct OpenedSource {
-  Opening opening;
-  std::unique_ptr<Producer> producer;
-};
-
-Result<std::shared_ptr<void>> make_params(const StageContract& contract, const PlanStage& plan) {
-  std::shared_ptr<void> params = contract.make_params();
-  if (plan.is_exec()) return params;  // they are its program's
-  for (const auto& [name, value] : plan.params) {
-    const ParamSpec* spec = contract.find_param(name);
-    if (spec == nullptr) {
-      return Error{concat("the plan has a parameter ", quote(name), " that the contract of ",
-                          quote(contract.type), " lacks; plan and program differ")};
-    }
-    const Result<void> set = set_param(*spec, params.get(), value);
-    if (!set.ok()) return set.error().within(concat("parameter ", quote(name)));
-  }
-  return params;
-}
-
-Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContract& contract,
-                     Opening& out) {
-  BRIGADE_ASSIGN(out.params, make_params(contract, stage));
-  OpenContext& open = out.context;
-  open.stage = stage.name;
-  open.replicas = stage.replicas;
-  open.threads = stage.threads;
-  open.device = stage.device;
-  open.seed = stage.seed;
-  open.stream = stream_id(stage.random);
-  open.epochs =
-      static_cast<std::uint32_t>(index_space_epochs(plan, stage.queues.front().index_space));
-  for (const PlanQueue& queue : stage.queues) {
-    if (!stage.batched) break;
-    open.samples_max = std::max(open.samples_max, static_cast<std::int64_t>(queue.task));
-  }
-  open.inputs = input_ports(plan, stage);
-  open.outputs = own_outputs(stage);
-  open.params_data = out.params.get();
-  open.params_type = contract.params_type;
-  return {};
-}
-
 /// Which samples a part of a source has depends on how many the source has found, also where the
 /// part has as many as before.
 std::uint64_t of_subset(std::uint64_t fingerprint, std::uint64_t found) {
   return std::max<std::uint64_t>(mix64(fingerprint ^ mix64(found)), 1);
 }
 
-class SilentReporter final : public Reporter {
- public:
-  void report(std::string_view, double) override {}
-  void report(std::string_view, std::uint64_t) override {}
-  void log(std::string_view) override {}
-};
-
 }  // namespace
 
 struct Replica::State {
+  ~State() {
+    if (kept) kept->close();
+  }
+
   ReplicaSetup setup;
   ReplicaContext context;
   Opening opening;
@@ -102,17 +54,17 @@ struct Replica::State {
   std::optional<JoinedQueues<SystemPolicy>> queues;
   std::optional<EpochNotifier> epoch_ends;
   std::optional<CheckpointSaver> checkpoints;
+  std::shared_ptr<KeptTasks> kept;
   std::unique_ptr<Work> work;
   CallWork* calls = nullptr;  // the work, where its calls can be made one by one
   std::optional<TaskLoop> loop;
 
   Result<void> open_stage();
   Result<void> open_producer();
-  Result<void> count_skipped(const Subset& subset);
   Result<void> check_size() const;
   Result<void> check_fingerprint(std::uint64_t fingerprint) const;
   bool running() const;
-  Result<std::shared_ptr<Producer>> open_source(const PlanStage& source) const;
+  bool take_shared();
   void prepare_loop();
   void begin_loop();
   void set_work(std::unique_ptr<CallWork> made) {
@@ -137,32 +89,44 @@ Result<void> Replica::State::open_stage() {
 }
 
 Result<void> Replica::State::open_producer() {
-  BRIGADE_ASSIGN(producer, setup.make_producer());
-  BRIGADE_TRY(guarded([&] { return producer->open(opening.context); }));
+  if (context.stage->parts.empty()) {
+    BRIGADE_ASSIGN(producer, setup.make_producer());
+    BRIGADE_TRY(guarded([&] { return producer->open(opening.context); }));
+  } else {
+    BRIGADE_ASSIGN(producer, open_parts(setup, *context.stage, running(), *setup.reporter));
+  }
   BRIGADE_ASSIGN(found, guarded([&] { return producer->size(); }));
   const Subset subset(*context.stage, context.stage->seed, found);
   if (found == 0) return Error{"its source has no samples"};
   if (subset.size() == 0)
     return Error{concat("its source has ", format_samples(found),
                         ", of which `skip:` and `split:` ", "leave none")};
-  BRIGADE_ASSIGN(samples, shard_samples(subset.size(), context.plan->shard));
+  const auto* const source = dynamic_cast<const SkipsInputs*>(producer.get());
+  BRIGADE_ASSIGN(const auto skipped_by_source, guarded([&]() -> Result<std::vector<SkippedInputs>> {
+                   return source == nullptr ? std::vector<SkippedInputs>() : source->skipped();
+                 }));
+  if (is_drawn(*context.stage)) {
+    BRIGADE_ASSIGN(producer, drawn(std::move(producer), *context.stage, found, subset));
+  }
+  const Draws* const draws = draws_of(producer.get());
+  BRIGADE_ASSIGN(samples, shard_samples(draws != nullptr ? draws->size() : subset.size(),
+                                        context.plan->shard));
   BRIGADE_TRY(check_size());
-  BRIGADE_TRY(count_skipped(subset));
+  // What the graph leaves out, and what the source skips itself.
+  skipped = left_out(*context.stage, subset, *samples, context.plan->shard);
+  add_skipped(skipped, skipped_by_source);
   BRIGADE_ASSIGN(const std::uint64_t fingerprint,
                  guarded([&]() -> Result<std::uint64_t> { return producer->fingerprint(); }));
+  if (draws != nullptr) return check_fingerprint(of_subset(fingerprint, draws->hash()));
   return check_fingerprint(subset.is_front() ? fingerprint : of_subset(fingerprint, found));
 }
 
-/// What the graph leaves out, and what the source skips itself.
-Result<void> Replica::State::count_skipped(const Subset& subset) {
-  skipped = left_out(*context.stage, subset, *samples, context.plan->shard);
-  const auto* const source = dynamic_cast<const SkipsInputs*>(producer.get());
-  if (source == nullptr) return {};
-  BRIGADE_ASSIGN(const auto by_source, guarded([&]() -> Result<std::vector<SkippedInputs>> {
-                   return source->skipped();
-                 }));
-  add_skipped(skipped, by_source);
-  return {};
+/// False: the run has ended before they were initialised.
+bool Replica::State::take_shared() {
+  opening.context.shared_tensors = setup.shared;
+  return await_shared_tensors(
+      setup.shared, [this] { return is_aborting(*context.control); },
+      [this](const std::string& line) { setup.reporter->log(line); });
 }
 
 bool Replica::State::running() const {
@@ -203,19 +167,6 @@ Result<void> Replica::State::check_fingerprint(std::uint64_t fingerprint) const 
                      "files change meanwhile?"};
 }
 
-Result<std::shared_ptr<Producer>> Replica::State::open_source(const PlanStage& source) const {
-  static SilentReporter silent;
-  const StageType* type = setup.find_type ? setup.find_type(source) : nullptr;
-  if (type == nullptr || !setup.make_source) return Error{"its type is not known here"};
-  auto opened = std::make_shared<OpenedSource>();
-  BRIGADE_TRY(prepare(*context.plan, source, type->contract, opened->opening));
-  opened->opening.context.reporter = &silent;
-  opened->opening.context.again = true;
-  BRIGADE_ASSIGN(opened->producer, setup.make_source(*type));
-  BRIGADE_TRY(guarded([&] { return opened->producer->open(opened->opening.context); }));
-  return std::shared_ptr<Producer>(opened, opened->producer.get());
-}
-
 void Replica::State::prepare_loop() {
   if (context.stage->flat_map_outputs > 0) return;  // ReindexLoop has all that it needs
   queues.emplace(*context.control, context.stage_index, context.replica);
@@ -230,7 +181,8 @@ void Replica::State::prepare_loop() {
     return;
   }
   if (stage) {
-    set_work(context.stage->batched ? make_batch_work(context, *stage)
+    if (context.stage->keeps) kept = KeptTasks::create(context, *queues);
+    set_work(context.stage->batched ? make_batch_work(context, *stage, kept)
                                     : make_sample_work(context, *stage));
     return;
   }
@@ -243,14 +195,15 @@ void Replica::State::prepare_loop() {
   // same.
   context.words().source_samples->value.store(found, std::memory_order_release);
   set_epoch(*context.control, index_space, *samples, period);
-  set_work(make_producer_work(context, *producer, source_sampler(context, *context.stage)));
+  set_work(make_producer_work(context, *producer,
+                              source_sampler(context, *context.stage, draws_of(producer.get()))));
 }
 
 void Replica::State::begin_loop() {
   epoch_ends.emplace(context, *queues, stage.get());
   if (context.stage->saves) checkpoints.emplace(context, *stage);
   loop.emplace(context, *queues, *epoch_ends, *work, setup.spins,
-               checkpoints ? &*checkpoints : nullptr);
+               checkpoints ? &*checkpoints : nullptr, kept.get());
 }
 
 Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {
@@ -264,9 +217,10 @@ Replica::Replica(ReplicaSetup setup) : state_(std::make_unique<State>()) {
   context.replica = state.setup.replica;
   context.control = state.setup.control;
   context.rings = &state.setup.rings;
+  context.device = state.setup.device;
   context.reporter = state.setup.reporter;
-  state.source_names =
-      SourceNames([owner = &state](const PlanStage& source) { return owner->open_source(source); });
+  state.source_names = SourceNames(
+      [owner = &state](const PlanStage& source) { return open_source(owner->setup, source); });
   context.source_names = &state.source_names;
 }
 
@@ -281,6 +235,11 @@ Result<void> Replica::open() {
                         state.opening));
     state.opening.context.replica = state.context.replica;
     state.opening.context.again = state.running();
+    const ReplicaContext& context = state.context;
+    if (context.stage->keeps)
+      state.opening.context.input_memory =
+          dense_inputs(*context.plan, *context.stage, *context.rings);
+    if (context.device != nullptr) state.opening.context.tensors_device = context.device->device();
     const PlanStage& stage = *state.context.stage;
     const bool stream = stage.kind == StageKind::producer && !stage.indexed;
     if (stream && stage.replicas > 1) {
@@ -292,10 +251,13 @@ Result<void> Replica::open() {
     }
     state.opening.context.reporter = state.setup.reporter;
     if (stage.is_cache()) return {};  // the runtime does its work
+    if (!state.take_shared()) return {};
     return stage.indexed ? state.open_producer() : state.open_stage();
   };
   const Result<void> opened = open();
   if (!opened.ok()) return opened.error();
+  for (const SharedTensor& tensor : state.setup.shared)  // a program says it by its first next()
+    if (tensor.fill() && !state.context.stage->is_exec()) tensor.set_initialised();
   state.prepare_loop();
   return {};
 }

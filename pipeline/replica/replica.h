@@ -21,6 +21,7 @@
 #include <brigade/skipped_inputs.h>
 #include <brigade/stage_types.h>
 #include "pipeline/plan/resume_point.h"
+#include "pipeline/records/device_rings.h"
 #include "pipeline/replica/run_reporter.h"
 #include "pipeline/replica/work.h"
 #include "transports/layout.h"
@@ -36,6 +37,7 @@ struct ReplicaSetup {
   int replica = 0;        ///< of the stage
   Control<SystemPolicy>* control = nullptr;
   ByStage<SlotRing> rings;          ///< those this replica neither reads nor writes are empty
+  DeviceRings* device = nullptr;    ///< where tensors of these lie on a device, else null
   const StageType* type = nullptr;  ///< contract; the body comes from make_stage or make_producer
   std::function<Result<std::unique_ptr<Stage>>()> make_stage;
   std::function<Result<std::unique_ptr<Producer>>()> make_producer;
@@ -43,6 +45,7 @@ struct ReplicaSetup {
   /// where a sample has failed, to name it.
   std::function<const StageType*(const PlanStage&)> find_type;
   std::function<Result<std::unique_ptr<Producer>>(const StageType&)> make_source;
+  std::vector<SharedTensor> shared = {};
   RunReporter* reporter = nullptr;
   int spins = 0;  ///< attempts before sleeping
 };

@@ -8,6 +8,7 @@
 #include <brigade/stage.h>
 #include "pipeline/plan/resume_point.h"
 #include "pipeline/plan/sample_address.h"
+#include "pipeline/records/device_rings.h"
 #include "pipeline/records/source_id.h"
 #include "pipeline/replica/run_reporter.h"
 #include "pipeline/replica/source_names.h"
@@ -27,6 +28,7 @@ struct ReplicaContext {
   const ByStage<SlotRing>* rings = nullptr;
   RunReporter* reporter = nullptr;
   SourceNames* source_names = nullptr;  ///< for messages; null: no names
+  DeviceRings* device = nullptr;        ///< null: no tensors of its lie on a device
 
   int number() const { return stage->first_replica + replica; }  ///< in the graph
   StageWords<SystemPolicy>& words() const { return control->stages[stage_index]; }
@@ -45,8 +47,9 @@ struct ReplicaContext {
 };
 
 /// brigade::source_sampler() of this graph.
-inline Sampler source_sampler(const ReplicaContext& context, const PlanStage& source) {
-  return source_sampler(*context.plan, *context.control, source);
+inline Sampler source_sampler(const ReplicaContext& context, const PlanStage& source,
+                              const Draws* draws = nullptr) {
+  return source_sampler(*context.plan, *context.control, source, draws);
 }
 
 }  // namespace brigade

@@ -14,6 +14,9 @@ SlotIo::SlotIo(const ReplicaContext& context) {
   if (stage.has_ring) {
     writer.emplace(*context.plan, stage, *context.rings, context.stage_index);
   }
+  if (context.device == nullptr) return;
+  for (RecordReader& reader : readers) reader.set_device_stream(context.device->stream());
+  if (writer) writer->set_device_stream(context.device->stream());
 }
 
 RecordReader& SlotIo::begin(QueueNumber queue, std::uint64_t first) {

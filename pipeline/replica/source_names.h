@@ -1,6 +1,7 @@
 #pragma once
 
-// The name that a source gives a sample ("n01440764/x.JPEG"), for the messages of stages below it.
+// The name that a source gives a sample ("n01440764/x.JPEG"), for the messages of stages below it,
+// and the draws of one whose samples come by weight.
 // The source runs in other processes; so the first time a name is wanted, a producer of its own is
 // made and opened here. That may take a while, and happens only where a sample has failed.
 //
@@ -10,10 +11,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <brigade/stage.h>
 #include "pipeline/plan/plan.h"
+#include "pipeline/records/draws.h"
 
 namespace brigade {
 
@@ -27,10 +30,18 @@ class SourceNames {
 
   /// Empty where the source is a stream, is not known in this process, or cannot be opened.
   std::string name(const PlanStage& source, std::uint64_t id);
+  /// Null where its samples do not come by weight; and where it cannot be opened, unless the
+  /// weights are those of a file. `found`: the samples that it has.
+  const Draws* draws(const PlanStage& source, std::uint64_t found);
 
  private:
+  /// Null: it cannot be made.
+  Producer* producer(const PlanStage& source);
+
   Open open_;
-  std::map<std::string, std::shared_ptr<Producer>, std::less<>> producers_;  // null: cannot be made
+  std::map<std::string, std::shared_ptr<Producer>, std::less<>> producers_;
+  std::map<std::string, std::optional<Draws>, std::less<>>
+      draws_;  // of those that cannot be opened
 };
 
 }  // namespace brigade

@@ -1,17 +1,20 @@
 #include "pipeline/replica/task_loop.h"
 
 #include "pipeline/replica/streamed_stores.h"
+#include "transports/stop.h"
 
 namespace brigade {
 TaskLoop::TaskLoop(const ReplicaContext& context, JoinedQueues<SystemPolicy>& queues,
-                   EpochNotifier& epoch_ends, Work& work, int spins, CheckpointSaver* checkpoints)
+                   EpochNotifier& epoch_ends, Work& work, int spins, CheckpointSaver* checkpoints,
+                   KeptTasks* kept)
     : context_(context),
       counters_(context),
       queues_(&queues),
       epoch_ends_(&epoch_ends),
       work_(&work),
       spins_(spins),
-      checkpoints_(checkpoints) {}
+      checkpoints_(checkpoints),
+      kept_(kept) {}
 
 Result<void> TaskLoop::run() {
   for (;;) {
@@ -30,12 +33,16 @@ Result<bool> TaskLoop::claim_next() {
       rest();
       continue;
     }
+    // Nothing of an epoch is shown before the end of the one before it has been told, and that
+    // comes when all that is kept of it is back.
+    if (kept_ != nullptr) queues_->set_last_epoch(epoch_ends_->epoch());
     const Attempt<SystemPolicy> found = claim();
     // Again: another replica may have finished an epoch since, and the task is beyond it.
     BRIGADE_TRY(between_tasks());
     task_ = found.task;
     if (found.look != Look::ended) return true;
-    if (checkpoints_) BRIGADE_TRY(checkpoints_->finish());
+    if (!is_over()) continue;
+    if (checkpoints_ && (kept_ == nullptr || kept_->none())) BRIGADE_TRY(checkpoints_->finish());
     return false;
   }
 }
@@ -67,7 +74,31 @@ Result<bool> TaskLoop::advance(CallWork& work) {
 
 Result<void> TaskLoop::between_tasks() {
   BRIGADE_TRY(epoch_ends_->call_passed());
-  return checkpoints_ ? checkpoints_->look() : Result<void>();
+  if (!checkpoints_) return {};
+  if (kept_ == nullptr) return checkpoints_->look();
+  // What the stage has seen and what the watermark has passed are then the same.
+  if (!checkpoints_->due() || !wait_for_kept()) return {};
+  BRIGADE_TRY(epoch_ends_->call_passed());
+  return checkpoints_->look();
+}
+
+/// Of a loop whose claims have ended: not only because an epoch has.
+bool TaskLoop::is_over() const {
+  return kept_ == nullptr || is_aborting(*context_.control) || queues_->all_ended();
+}
+
+/// False: the run is being aborted, and leases may never come back.
+bool TaskLoop::wait_for_kept() {
+  auto& rings = context_.control->doorbells[context_.number()].rings;
+  for (bool waits = false;; waits = true) {
+    const std::uint32_t seen = rings.load(std::memory_order_seq_cst);
+    kept_->finish_returned();
+    const bool over = kept_->none() || is_aborting(*context_.control);
+    if (over && waits) counters_.end_wait(Cause::barrier);
+    if (over) return kept_->none();
+    if (!waits) counters_.begin_wait(Cause::barrier);
+    SystemPolicy::sleep(rings, seen);
+  }
 }
 
 void TaskLoop::rest() {
@@ -77,20 +108,32 @@ void TaskLoop::rest() {
 }
 
 Attempt<SystemPolicy> TaskLoop::claim() {
-  return claim_counted(context_, *queues_, counters_, spins_,
-                       [this] { return queues_->try_claim(); });
+  return claim_counted(context_, *queues_, counters_, spins_, [this] { return try_claim(); });
+}
+
+Attempt<SystemPolicy> TaskLoop::try_claim() {
+  if (kept_ == nullptr) return queues_->try_claim();
+  kept_->finish_returned();
+  if (!kept_->full()) return queues_->try_claim();
+  if (is_aborting(*context_.control)) return {Look::ended};
+  return {Look::blocked, 0, nullptr, Cause::barrier};  // until the doorbell is rung
 }
 
 /// Its first sample.
 std::uint64_t TaskLoop::begin_task() {
   SystemPolicy::point(FaultPoint::work_start);
   counters_.begin_task();
+  if (kept_ != nullptr) kept_->begin(queues_->queue(), task_);
   return task_ * queues_->at(queues_->queue()).task_size();
 }
 
 void TaskLoop::finish_task(const TaskDone& done) {
   publish_streamed_stores();
-  queues_->finish(task_, done.not_full);
+  if (kept_ != nullptr) {
+    kept_->done(done.not_full);
+  } else {
+    queues_->finish(task_, done.not_full);
+  }
   counters_.end_task(done.full);
 }
 

@@ -12,6 +12,7 @@
 #include <brigade/result.h>
 #include "pipeline/replica/checkpoint_saver.h"
 #include "pipeline/replica/epoch_notifier.h"
+#include "pipeline/replica/kept_tasks.h"
 #include "pipeline/replica/loop_counters.h"
 #include "pipeline/replica/work.h"
 #include "transports/joined_queues.h"
@@ -21,10 +22,11 @@ namespace brigade {
 
 class TaskLoop {
  public:
-  /// `spins`: attempts before sleeping. `checkpoints`: null where nothing is saved.
+  /// `spins`: attempts before sleeping. `checkpoints`: null where nothing is saved. `kept`: null
+  /// where tasks end with their calls.
   TaskLoop(const ReplicaContext& context, JoinedQueues<SystemPolicy>& queues,
-           EpochNotifier& epoch_ends, Work& work, int spins,
-           CheckpointSaver* checkpoints = nullptr);
+           EpochNotifier& epoch_ends, Work& work, int spins, CheckpointSaver* checkpoints = nullptr,
+           KeptTasks* kept = nullptr);
 
   /// An error ends the run; the task in flight stays claimed.
   Result<void> run();
@@ -39,6 +41,9 @@ class TaskLoop {
   Result<void> between_tasks();
   void rest();
   Attempt<SystemPolicy> claim();
+  Attempt<SystemPolicy> try_claim();
+  bool is_over() const;
+  bool wait_for_kept();
   Result<bool> claim_next();
   std::uint64_t begin_task();
   void finish_task(const TaskDone& done);
@@ -52,6 +57,7 @@ class TaskLoop {
   Work* work_;
   int spins_;
   CheckpointSaver* checkpoints_;
+  KeptTasks* kept_;
   std::uint64_t task_ = 0;  // that is claimed
   bool in_task_ = false;    // call by call: a call of it is due
 };

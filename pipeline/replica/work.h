@@ -22,6 +22,8 @@
 
 namespace brigade {
 
+class KeptTasks;
+
 /// What a task came to: full + not_full.total() are its slots.
 struct TaskDone {
   std::uint64_t full = 0;
@@ -74,7 +76,9 @@ std::unique_ptr<Work> make_shared_stream_work(const ReplicaContext& context, Sta
 /// Of a cache. Task queue 1 keeps samples, task queue 0 gives them.
 std::unique_ptr<Work> make_cache_work(const ReplicaContext& context);
 std::unique_ptr<CallWork> make_sample_work(const ReplicaContext& context, Stage& stage);
-std::unique_ptr<CallWork> make_batch_work(const ReplicaContext& context, Stage& stage);
+/// `kept`: of a stage that holds(), else null.
+std::unique_ptr<CallWork> make_batch_work(const ReplicaContext& context, Stage& stage,
+                                          std::shared_ptr<KeptTasks> kept = nullptr);
 
 /// Messages of users' libraries may be empty, or have a backtrace below their first line.
 std::string first_line(std::string_view what);

@@ -1,5 +1,8 @@
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include "pipeline/replica/kept_tasks.h"
 #include "pipeline/replica/quarantine.h"
 #include "pipeline/replica/resume_filter.h"
 #include "pipeline/replica/slot_io.h"
@@ -9,14 +12,16 @@ namespace {
 
 class BatchWork final : public CallWork {
  public:
-  BatchWork(const ReplicaContext& context, Stage& stage)
+  BatchWork(const ReplicaContext& context, Stage& stage, std::shared_ptr<KeptTasks> kept)
       : context_(context),
         stage_(&stage),
         errors_(context),
         quarantine_(context, errors_),
-        slots_(context),
+        kept_(std::move(kept)),
         in_flight_(&context.replica_words().in_flight.value),
-        fixed_(context.stage->queues.front().fixed) {}
+        fixed_(context.stage->queues.front().fixed) {
+    if (!kept_) slots_ = &own_slots_.emplace(context);
+  }
 
   Result<TaskDone> work(QueueNumber queue, std::uint64_t first) override {
     BRIGADE_TRY(begin(queue, first));
@@ -31,7 +36,8 @@ class BatchWork final : public CallWork {
   }
 
   Result<void> begin(QueueNumber queue, std::uint64_t first) override {
-    RecordReader& reader = slots_.begin(queue, first);
+    if (kept_) slots_ = &kept_->slots();
+    RecordReader& reader = slots_->begin(queue, first);
     SlotStates& states = reader.states();
     const ResumeQueue& resumed = context_.resumed(queue);
     const std::uint64_t before = filter_resumed(resumed, first, reader.headers(), states);
@@ -39,9 +45,10 @@ class BatchWork final : public CallWork {
                    quarantine_.skip(queue, reader.headers(), states));
     done_ = {states.full,
              {states.pads, states.empty_slots - before - quarantined, 0, quarantined, 0, before}};
+    if (context_.device != nullptr) BRIGADE_TRY(check_contiguous(states));
     const bool skipped = context_.stage->drop_last && is_short(queue, first, states);
     if (skipped) skip(states, done_);
-    if (slots_.writer) slots_.writer->pass_on(reader.headers(), states);
+    if (slots_->writer) slots_->writer->pass_on(reader.headers(), states);
     const bool had_it = was_consumed(resumed, first, reader.headers()[0]);
     due_ = states.full > 0 || (!skipped && !had_it && fixed_);
     reader_ = &reader;
@@ -57,32 +64,42 @@ class BatchWork final : public CallWork {
     in_flight_->store(SampleAddress{queue_, first_ + states.first_full}.word(),
                       std::memory_order_relaxed);
     reader_->select_full();
-    if (!slots_.writer) return {&reader_->inputs().frame(), nullptr, reader_->samples()};
-    slots_.writer->select_full(states);
-    return {&reader_->inputs().frame(), &slots_.writer->outputs().frame(), reader_->samples()};
+    if (!slots_->writer) return {&reader_->inputs().frame(), nullptr, reader_->samples()};
+    slots_->writer->select_full(states);
+    return {&reader_->inputs().frame(), &slots_->writer->outputs().frame(), reader_->samples()};
   }
 
   Result<void> settle(Result<Next>& answer) override {
+    // What it told the device is done before the task can be: slots are written, or read.
+    if (context_.device != nullptr) BRIGADE_TRY(context_.device->wait());
     const SlotStates& states = reader_->states();
-    if (slots_.writer) slots_.writer->check_shapes(answer);
+    if (slots_->writer) slots_->writer->check_shapes(answer);
     if (emitted(answer)) [[likely]] {
-      if (slots_.writer) slots_.writer->commit_full(states);
+      if (slots_->writer) slots_->writer->commit_full(states);
       return {};
     }
     BRIGADE_TRY(settle_call(answer, context_, queue_, reader_->samples(), errors_));
     done_.full = 0;
     done_.not_full.empty_slots += states.full;
-    if (slots_.writer) make_empty_slots(*slots_.writer, states);
+    if (slots_->writer) make_empty_slots(*slots_->writer, states);
     return {};
   }
 
   TaskDone done() override {
     in_flight_->store(kNever, std::memory_order_relaxed);
-    if (slots_.writer) slots_.writer->end(done_.full);
+    if (slots_->writer) slots_->writer->end(done_.full);
     return done_;
   }
 
  private:
+  /// Batches on a device are not gathered around what is missing in their middle.
+  static Result<void> check_contiguous(const SlotStates& states) {
+    if (states.contiguous()) return {};
+    return Error{
+        "samples are missing in the middle of a batch (they are in quarantine, or left out where "
+        "this run goes on), and with `memory: device` it cannot be closed up; leave that out"};
+  }
+
   /// Under `assign: fixed` the tasks of a round are short together, so that counts stay equal.
   bool is_short(QueueNumber queue, std::uint64_t first, const SlotStates& states) const {
     if (!fixed_ || context_.stage->replicas == 1) return states.pads > 0;
@@ -113,7 +130,9 @@ class BatchWork final : public CallWork {
   Stage* stage_;
   ErrorPolicy errors_;
   Quarantine quarantine_;
-  SlotIo slots_;
+  std::shared_ptr<KeptTasks> kept_;
+  std::optional<SlotIo> own_slots_;
+  SlotIo* slots_ = nullptr;  // of the task
   Frame no_outputs_;
   SystemPolicy::Atomic<std::uint64_t>* in_flight_;
   bool fixed_;  // then batches without a sample are delivered too
@@ -127,8 +146,9 @@ class BatchWork final : public CallWork {
 
 }  // namespace
 
-std::unique_ptr<CallWork> make_batch_work(const ReplicaContext& context, Stage& stage) {
-  return std::make_unique<BatchWork>(context, stage);
+std::unique_ptr<CallWork> make_batch_work(const ReplicaContext& context, Stage& stage,
+                                          std::shared_ptr<KeptTasks> kept) {
+  return std::make_unique<BatchWork>(context, stage, std::move(kept));
 }
 
 }  // namespace brigade

@@ -62,7 +62,9 @@ class ProducerWork final : public CallWork {
 
   Call turn() override {
     enter(first_, slot_);
-    return {nullptr, &writer_.outputs().frame(), samples_of(&writer_.headers()[slot_], 1)};
+    asked_ = writer_.headers()[slot_];
+    asked_.id = sampler_.index(asked_.id);
+    return {nullptr, &writer_.outputs().frame(), {&asked_, 1}};
   }
 
   Result<void> settle(Result<Next>& answer) override {
@@ -148,6 +150,7 @@ class ProducerWork final : public CallWork {
   TaskDone done_;
   std::uint64_t next_ = 0;
   std::uint64_t slot_ = 0;
+  SampleInfo asked_;  // of a program, which reads by index
 };
 
 }  // namespace

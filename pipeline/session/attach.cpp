@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kKernelNameBytesMax = 15;   // that the kernel keeps of a process's name
 constexpr std::string_view kProgram = "brigade";  // and its workers, whose parent it is
 
 std::vector<pid_t> all_processes() {
@@ -89,6 +90,12 @@ Result<uid_t> user_of(pid_t pid) {
 
 }  // namespace
 
+pid_t pid_of_worker(const std::map<std::string, pid_t>& workers, const std::string& name) {
+  auto found = workers.find(name);
+  if (found == workers.end()) found = workers.find(name.substr(0, kKernelNameBytesMax));
+  return found == workers.end() ? 0 : found->second;
+}
+
 std::map<std::string, pid_t> find_workers(pid_t supervisor) {
   std::map<std::string, pid_t> workers;
   std::error_code error;
@@ -100,7 +107,9 @@ std::map<std::string, pid_t> find_workers(pid_t supervisor) {
       std::ifstream file(concat("/proc/", pid, "/cmdline"), std::ios::binary);
       std::string title;
       std::getline(file, title, '\0');
-      if (const auto name = strip_prefix(title, "brigade: ")) workers.emplace(*name, pid);
+      const auto name = strip_prefix(title, "brigade: ");
+      const auto [worker, is_new] = workers.emplace(name ? std::string(*name) : name_of(pid), pid);
+      if (!is_new) worker->second = 0;  // cut off, both are called the same: neither is known
     }
   }
   return workers;

@@ -34,9 +34,12 @@ FoundGraphs find_graphs();
 /// Whether this user may look for what a process runs. One that has ended hides nothing.
 bool is_closed(pid_t pid);
 
-/// The workers of this supervisor: their names ("decode.1") and pids. Without those that are just
-/// being started, and empty where the kernel does not list a process's children.
+/// The workers of this supervisor: their names ("decode.1"; of programs of their own what the
+/// kernel calls them: the first 15 characters) and pids; 0: two are called so. Without those that
+/// are just being started, and empty where the kernel does not list a process's children.
 std::map<std::string, pid_t> find_workers(pid_t supervisor);
+/// Of these the one of that name; 0: it is not known.
+pid_t pid_of_worker(const std::map<std::string, pid_t>& workers, const std::string& name);
 
 /// Whether it has let go of its memory since it was found.
 bool has_ended(const RunningGraph& graph);

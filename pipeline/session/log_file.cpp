@@ -17,8 +17,6 @@ std::string padded(int number, std::size_t width) {
 
 std::string_view level_name(LogLevel level) {
   switch (level) {
-    case LogLevel::debug:
-      return "debug";
     case LogLevel::warning:
       return "warning";
     case LogLevel::error:

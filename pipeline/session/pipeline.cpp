@@ -10,11 +10,11 @@
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/forked.h"
-#include "base/printable.h"
 #include "pipeline/config/language/program_reads.h"
 #include "pipeline/config/yaml/source_text.h"
 #include "pipeline/launch/describe_process.h"
 #include "pipeline/session/console.h"
+#include "pipeline/session/graph_diagnostics.h"
 #include "pipeline/session/start_run.h"
 #include "pipeline/stats/plan_report.h"
 
@@ -97,23 +97,6 @@ std::string none_of_that_name(const Plan& plan, std::string_view what, std::stri
       names.empty() ? std::string(way_out) : concat("the graph has ", join(names, ", ", " and ")));
 }
 
-std::vector<GraphDiagnostic> diagnostics_of(const Diagnostics& found, const SourceText& source) {
-  std::vector<GraphDiagnostic> all;
-  for (const Diagnostic* diagnostic : found.sorted()) {
-    const ShownPlace at = shown_place(source, *diagnostic);
-    GraphDiagnostic& shown = all.emplace_back();
-    shown.is_error = diagnostic->severity == Severity::error;
-    shown.file = printable(at.file);
-    shown.line = at.line;
-    shown.column = at.column;
-    if (at.line > 0) shown.source = printable(source.line(diagnostic->span.mark));
-    shown.message = printable(diagnostic->message);
-    for (const std::string& line : diagnostic->help)
-      shown.help += concat(shown.help.empty() ? "" : "\n", printable(line));
-  }
-  return all;
-}
-
 }  // namespace
 
 Result<std::optional<Batch>> Output::next(Here here) { return next_in_epoch(kNever, here); }
@@ -123,6 +106,11 @@ Result<void> Output::check() const { return handle_->check(); }
 Result<std::optional<Batch>> Output::next_in_epoch(std::uint64_t epoch, Here here) {
   BRIGADE_TRY(check());
   return handle_->queue->next(epoch, here);
+}
+
+Result<std::optional<Batch>> Output::poll_in_epoch(std::uint64_t epoch, Here here) {
+  BRIGADE_TRY(check());
+  return handle_->queue->next(epoch, here, false);
 }
 
 bool Output::ended() const { return !handle_->queue || handle_->queue->ended(); }
@@ -176,6 +164,16 @@ Output Run::output(std::string_view name) {
 Input Run::input(std::string_view name) {
   return Input(state_->open(state_->inputs, "input", name,
                             [](const RunSession& of, auto n) { return of.input(n); }));
+}
+
+Result<SharedTensor> Run::shared(std::string_view name) const {
+  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
+  return state_->run->session->shared(name);
+}
+
+std::shared_ptr<const RunMemory> Run::memory() const {
+  if (state_->mark.in_child()) return nullptr;
+  return state_->run->session->memory();
 }
 
 void Run::State::close_the_rest() {
@@ -253,14 +251,16 @@ void Run::stop() {
   if (!state_->mark.in_child()) state_->run->session->stop(SIGTERM);
 }
 
-Result<std::string> Run::state() const {
-  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
-  return state_->run->session->state();
-}
+Result<std::string> Run::state() const { return state_at_epoch(0); }
 
 Result<std::string> Run::state_at_epoch(std::uint64_t epoch) const {
   if (state_->mark.in_child()) return Error{std::string(kForkedText)};
   return state_->run->session->state(epoch);
+}
+
+Result<std::string> Run::stats_json() const {
+  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
+  return state_->run->session->stats_json();
 }
 
 Result<std::string> Run::summary_json() {
@@ -353,25 +353,19 @@ GraphFiles Pipeline::graph_files() const {
 std::vector<GraphDiagnostic> Pipeline::check(const App& app) const {
   GraphFiles files = graph_files();
   files.describer = nullptr;
-  const PlannedGraph planned = plan_files(files, app.types());
-  const SourceText& source = planned.loaded.source;
-  std::vector<GraphDiagnostic> all = diagnostics_of(planned.loaded.diagnostics, source);
-  const std::vector<GraphDiagnostic> planning = diagnostics_of(planned.problems, source);
-  all.insert(all.end(), planning.begin(), planning.end());
-  if (planned.plan)
-    for (const std::string& warning : planned.plan->warnings) all.push_back({.message = warning});
-  return all;
+  return diagnostics_of(plan_files(files, app.types()));
 }
 
-Result<std::string> Pipeline::plan_json(const App& app) const {
+Result<std::string> Pipeline::plan_json(const App& app, std::vector<GraphDiagnostic>* found) const {
   const PlannedGraph planned = plan_files(graph_files(), app.types());
-  if (!planned.plan) return Error{std::string(trim(planned.messages))};
+  if (!planned.plan) return mistakes_of(planned, found);
   return plan_report(*planned.plan, planned.sources, planned.consumers);
 }
 
-Result<std::unique_ptr<Run>> Pipeline::start(const App& app) const {
+Result<std::unique_ptr<Run>> Pipeline::start(const App& app,
+                                             std::vector<GraphDiagnostic>* found) const {
   const PlannedGraph planned = plan_files(graph_files(), app.types());
-  if (!planned.plan) return Error{std::string(trim(planned.messages))};
+  if (!planned.plan) return mistakes_of(planned, found);
   std::unique_ptr<Run> run(new Run());
   run->state_ = std::make_unique<Run::State>();
   RunOptions options;

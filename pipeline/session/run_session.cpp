@@ -13,10 +13,12 @@
 #include <thread>
 
 #include <brigade/text.h>
+#include "base/clock.h"
 #include "base/thread.h"
 #include "pipeline/cache/cache_publisher.h"
 #include "pipeline/checkpoint/begin_run.h"
 #include "pipeline/checkpoint/run_state.h"
+#include "pipeline/launch/device_memory.h"
 #include "pipeline/launch/process_pool.h"
 #include "pipeline/launch/spawner.h"
 #include "pipeline/launch/thread_pool.h"
@@ -24,6 +26,7 @@
 #include "pipeline/memory/shared_segments.h"
 #include "pipeline/plan/memory_budget.h"
 #include "pipeline/program/program_pool.h"
+#include "pipeline/session/finish_shared.h"
 #include "pipeline/supervisor/disk_writer.h"
 #include "stages/detail/exec_stage.h"
 
@@ -129,6 +132,7 @@ struct RunSession::State {
   SystemClock clock;
   RecoveryTallies tallies;
   std::unique_ptr<StopRequests> stops;
+  std::shared_ptr<SharedTensors> shared;
   std::unique_ptr<Attempt> attempt;
   std::mutex joining;
   std::thread thread;
@@ -152,6 +156,9 @@ Result<void> RunSession::Attempt::make_worker_pool(const StageTypes& types,
     return {};
   }
   BRIGADE_ASSIGN(spawner, Spawner::create(options.workers));
+  BRIGADE_ASSIGN(auto fds,
+                 ask_for_device_memory(plan, segments().plan_fd(), *spawner, own_environment()));
+  segments().keep_device_memory(std::move(fds));
   BRIGADE_ASSIGN(worker_pool,
                  ProcessPool::create(plan, segments(), types, *spawner, own_environment()));
   return {};
@@ -215,11 +222,12 @@ Result<std::unique_ptr<RunSession::Attempt>> RunSession::State::prepare(ResumePo
   BRIGADE_ASSIGN(made->cache_files, create_cache_files(plan, types));
   BRIGADE_ASSIGN(made->memory->segments,
                  SharedSegments::create(made->plan, made->resume, cache_fds(made->cache_files)));
+  made->segments().share(shared);
   BRIGADE_TRY(made->make_worker_pool(types, options));
   if (options.program) BRIGADE_TRY(made->open_program(options.interrupted));
   QuarantineFile list(options.quarantine_file ? quarantine_file_name(plan.name) : "");
   BRIGADE_ASSIGN(made->disk, DiskWriter::start(plan, made->resume, made->segments().control(),
-                                               std::move(list), lines));
+                                               std::move(list), lines, shared.get()));
   made->supervisor = std::make_unique<Supervisor>(SupervisorSetup{
       plan, made->resume, types, made->segments().control(), *made->worker_pool, *stops, lines,
       clock, options.exec_ns, *made->disk, options.repair_rules, tallies});
@@ -256,7 +264,8 @@ RunOutcome RunSession::State::run() {
   std::vector<RunOutcome> earlier;
   for (;;) {
     RunOutcome ended = attempt->supervise(lines);
-    if (ended.end != RunEnd::resumes) return add_earlier(std::move(ended), earlier);
+    if (ended.end != RunEnd::resumes)
+      return finish_shared(*shared, add_earlier(std::move(ended), earlier), lines);
     wait_until(ended.resume_at_ns);
     earlier.push_back(std::move(ended));
     if (const auto next = go_on(); !next) {
@@ -295,6 +304,8 @@ Result<std::unique_ptr<RunSession>> RunSession::start(PlannedRun run, StageTypes
   if (options.in_process)
     lines.line(LineKind::note,
                "--in-process: a thread per replica; `restart:`, `cpus:` and `env:` are ignored");
+  BRIGADE_ASSIGN(state.shared,
+                 SharedTensors::create(state.plan, !run.resume.stages.empty(), is_to_poison()));
   BRIGADE_ASSIGN(state.attempt, state.prepare(std::move(run.resume)));
   BRIGADE_ASSIGN(state.thread, start_thread([&state] {
                    state.outcome = state.run();
@@ -352,6 +363,8 @@ std::shared_ptr<InputQueue> RunSession::input(std::string_view stage) const {
   return nullptr;
 }
 
+std::shared_ptr<const RunMemory> RunSession::memory() const { return state_->attempt->memory; }
+
 Result<std::string> RunSession::state(std::uint64_t first_epoch) const {
   const Attempt& attempt = *state_->attempt;
   ByStage<ByQueue<std::uint64_t>> levels(attempt.plan.stages.size());
@@ -359,6 +372,22 @@ Result<std::string> RunSession::state(std::uint64_t first_epoch) const {
     levels[attempt.plan.stages.number_of(output->stage())] = output->handed_out();
   return state_of_run(attempt.plan, attempt.resume, attempt.segments().control(), levels,
                       first_epoch);
+}
+
+std::string RunSession::stats_json() const {
+  const Attempt& attempt = *state_->attempt;
+  RunSummary summary;
+  summary.figures =
+      read_figures(attempt.plan, attempt.resume, attempt.segments().control(), monotonic_ns());
+  if (const std::int64_t first = summary.figures.first_sample_ns; first != 0) {
+    summary.seconds = static_cast<double>(summary.figures.now_ns - first) / 1e9;
+    summary.first_sample_seconds = static_cast<double>(first - state_->options.exec_ns) / 1e9;
+  }
+  return summary_json(summary, "running", "");
+}
+
+Result<SharedTensor> RunSession::shared(std::string_view name) const {
+  return state_->shared->find(name);
 }
 
 const Plan& RunSession::plan() const { return state_->plan; }

@@ -52,8 +52,16 @@ class RunSession {
   std::shared_ptr<OutputQueue> output(std::string_view stage) const;
   std::shared_ptr<InputQueue> input(std::string_view stage) const;
 
+  /// Also of batches that the program holds.
+  std::shared_ptr<const RunMemory> memory() const;
+  /// As Run::shared().
+  Result<SharedTensor> shared(std::string_view name) const;
+
   /// Of a program's run: where it stands, as Run::state_at_epoch(). Any thread.
   Result<std::string> state(std::uint64_t first_epoch = 0) const;
+
+  /// How far it is, as Run::stats_json(). Any thread.
+  std::string stats_json() const;
 
   const Plan& plan() const;
   /// Threads of `--in-process` that do not return were left behind: the program must end by _exit.

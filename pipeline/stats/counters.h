@@ -8,10 +8,7 @@
 // between loses the count of one task, never of a sample (the audit counts those from the
 // watermarks). Readers see each word whole, but not all words of one moment.
 
-#include <array>
 #include <atomic>
-#include <bit>
-#include <cstddef>
 #include <cstdint>
 
 #include "transports/layout.h"
@@ -20,9 +17,6 @@ namespace brigade {
 
 /// What a replica waits for right now.
 enum class Waiting : std::uint64_t { no = 0, input = 1, memory = 2, other = 3 };
-
-/// Bucket b counts tasks of 2^(b-1) up to 2^b - 1 nanoseconds; the last one everything above.
-inline constexpr std::size_t kTimeBuckets = 48;
 
 /// All words are relaxed: nothing is published through them.
 struct alignas(kCacheLineBytes) ReplicaCounters {
@@ -40,7 +34,6 @@ struct alignas(kCacheLineBytes) ReplicaCounters {
   Word waiting{0};          ///< Waiting
   Word restarts{0};         ///< written by the supervisor while the replica does not run
   Word since_ns{0};         ///< CLOCK_MONOTONIC when it began to wait, or its task in work
-  std::array<Word, kTimeBuckets> task_times{};
 };
 static_assert(sizeof(ReplicaCounters) % kCacheLineBytes == 0, "replicas do not share lines");
 
@@ -58,15 +51,5 @@ ReplicaCounters& live_counters(const Control<P>& control, int replica) {
 inline void count_up(ReplicaCounters::Word& word, std::uint64_t amount) {
   word.store(word.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
-
-inline std::size_t time_bucket(std::int64_t task_ns) {
-  const auto bucket = static_cast<std::size_t>(
-      std::bit_width(static_cast<std::uint64_t>(task_ns < 0 ? 0 : task_ns)));
-  return bucket < kTimeBuckets ? bucket : kTimeBuckets - 1;
-}
-
-/// The time that `share` (0 to 1) of all tasks stayed below, in nanoseconds: the upper bound of its
-/// bucket, so at most twice too high. 0 where nothing was counted.
-std::uint64_t task_time_quantile(const ReplicaCounters& counters, double share);
 
 }  // namespace brigade

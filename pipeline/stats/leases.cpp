@@ -53,11 +53,11 @@ bool is_finished(const Plan& plan, const Words& control, StageNumber stage) {
 }
 
 /// The stage that a stage waits for; -1: none, it is its own affair.
-StageNumber waits_for(const Plan& plan, const Words& control, const std::vector<Lease>& leases,
-                      StageNumber stage) {
+StageNumber waits_for(const Plan& plan, const Words& control,
+                      const std::vector<ReplicaLease>& leases, StageNumber stage) {
   bool input = false;
   bool memory = false;
-  for (const Lease& lease : leases) {
+  for (const ReplicaLease& lease : leases) {
     if (lease.stage != stage) continue;
     if (lease.standing == Standing::working || lease.standing == Standing::not_begun) return -1;
     input |= lease.standing == Standing::needs_input;
@@ -105,12 +105,12 @@ std::string standing_text(Standing standing) {
 
 }  // namespace
 
-std::vector<Lease> read_leases(const Plan& plan, const Words& control, std::int64_t now_ns) {
-  std::vector<Lease> leases;
+std::vector<ReplicaLease> read_leases(const Plan& plan, const Words& control, std::int64_t now_ns) {
+  std::vector<ReplicaLease> leases;
   for (const StageNumber s : plan.stages.numbers()) {
     const PlanStage& stage = plan.stages[s];
     for (int r = 0; r < stage.replicas; ++r) {
-      Lease lease{stage.first_replica + r, s, r, Standing::not_begun, 0, 0, std::nullopt};
+      ReplicaLease lease{stage.first_replica + r, s, r, Standing::not_begun, 0, 0, std::nullopt};
       const ReplicaCounters& counters = live_counters(control, lease.number);
       const auto since =
           static_cast<std::int64_t>(counters.since_ns.load(std::memory_order_relaxed));
@@ -128,7 +128,7 @@ std::vector<Lease> read_leases(const Plan& plan, const Words& control, std::int6
 }
 
 std::optional<StandingWatermark> find_standing_watermark(const Plan& plan, const Words& control,
-                                                         const std::vector<Lease>& leases) {
+                                                         const std::vector<ReplicaLease>& leases) {
   StageNumber stage = 0;
   while (plan.stages.has(stage) && is_finished(plan, control, stage)) ++stage;
   if (!plan.stages.has(stage)) return std::nullopt;
@@ -148,12 +148,12 @@ std::optional<StandingWatermark> find_standing_watermark(const Plan& plan, const
 }
 
 std::string standstill_text(const Plan& plan, const Words& control,
-                            const std::vector<Lease>& leases) {
+                            const std::vector<ReplicaLease>& leases) {
   const auto watermark = find_standing_watermark(plan, control, leases);
   if (!watermark) return "every stage is at its end";
   const PlanStage& stage = plan.stages[watermark->stage];
   std::vector<std::string> who;
-  for (const Lease& lease : leases) {
+  for (const ReplicaLease& lease : leases) {
     if (lease.stage != watermark->stage) continue;
     std::string text = concat("replica ", lease.replica, " ", standing_text(lease.standing));
     if (lease.sample) text += concat(" on sample ", lease.sample->number);
@@ -164,11 +164,12 @@ std::string standstill_text(const Plan& plan, const Words& control,
                 end_text(watermark->end), ", and the others wait for it: ", join(who, ", "));
 }
 
-std::string leases_text(const Plan& plan, const Words& control, const std::vector<Lease>& leases) {
+std::string leases_text(const Plan& plan, const Words& control,
+                        const std::vector<ReplicaLease>& leases) {
   TextTable table(
       {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left});
   table.add({"replica", "process", "tasks", "sample", "for", "what it does"});
-  for (const Lease& lease : leases) {
+  for (const ReplicaLease& lease : leases) {
     const PlanStage& stage = plan.stages[lease.stage];
     table.add(
         {concat(stage.name, ".", lease.replica), lease.process == 0 ? "-" : concat(lease.process),

@@ -24,7 +24,7 @@ enum class Standing : std::uint8_t {
   needs_other    ///< the end, a stop, the other replicas
 };
 
-struct Lease {
+struct ReplicaLease {
   int number = 0;  ///< in the graph
   StageNumber stage = 0;
   int replica = 0;  ///< of the stage
@@ -36,8 +36,8 @@ struct Lease {
 };
 
 /// One per replica, in the order of their numbers.
-std::vector<Lease> read_leases(const Plan& plan, const Control<SystemPolicy>& control,
-                               std::int64_t now_ns);
+std::vector<ReplicaLease> read_leases(const Plan& plan, const Control<SystemPolicy>& control,
+                                      std::int64_t now_ns);
 
 /// A task queue whose watermark has further to go.
 struct StandingWatermark {
@@ -52,14 +52,14 @@ struct StandingWatermark {
 /// lacks memory. None once every task queue is at its end.
 std::optional<StandingWatermark> find_standing_watermark(const Plan& plan,
                                                          const Control<SystemPolicy>& control,
-                                                         const std::vector<Lease>& leases);
+                                                         const std::vector<ReplicaLease>& leases);
 
 /// "stage \"decode\" stands at sample 812 of 60,000: replica 1 has been at it for 31.0 s".
 std::string standstill_text(const Plan& plan, const Control<SystemPolicy>& control,
-                            const std::vector<Lease>& leases);
+                            const std::vector<ReplicaLease>& leases);
 
 /// A table: a line per replica, and the watermarks of every stage.
 std::string leases_text(const Plan& plan, const Control<SystemPolicy>& control,
-                        const std::vector<Lease>& leases);
+                        const std::vector<ReplicaLease>& leases);
 
 }  // namespace brigade

@@ -1,8 +1,9 @@
 #pragma once
 
 // What a source found, what of it each epoch of this process gets, and why not the rest: the audit
-// of what never became a slot. found = gives + all that is skipped. A cache with a `limit:` is such
-// a source, too: it finds what is above it. Plain data, pure functions.
+// of what never became a slot. found = gives + all that is skipped, unless samples come by weight.
+// A cache with a `limit:` is such a source, too: it finds what is above it. Plain data, pure
+// functions.
 
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,8 @@ struct SourceAudit {
   std::string name;                    ///< of the stage
   std::optional<std::uint64_t> gives;  ///< per epoch; nothing: that is not known
   std::vector<SkippedInputs> skipped;
+  bool drawn = false;      ///< by weight: what it gives is not a part of what it found
+  std::string mixed = {};  ///< of a mixture, before the run: what it draws
   friend bool operator==(const SourceAudit&, const SourceAudit&) = default;
 };
 
@@ -33,7 +36,7 @@ void add_skipped(std::vector<SkippedInputs>& all, const std::vector<SkippedInput
 /// nothing here say it when they are opened.
 std::vector<SourceAudit> planned_sources(const ValidGraph& graph, const Plan& plan);
 
-/// Nothing where it is not known.
+/// Nothing where it is not known, or what it gives says nothing of it.
 std::optional<std::uint64_t> found_by(const SourceAudit& audit);
 
 /// "source train: found 40, gives 10, skipped 30: 30 keys without an image".

@@ -12,18 +12,22 @@
 namespace brigade {
 
 DiskWriter::DiskWriter(const Plan& plan, const ResumePoint& resume,
-                       const Control<SystemPolicy>& control, QuarantineFile list, RunOutput& lines)
+                       const Control<SystemPolicy>& control, QuarantineFile list, RunOutput& lines,
+                       const SharedTensors* shared)
     : plan_(plan),
       resume_(resume),
       control_(control),
       lines_(lines),
+      shared_(shared),
       list_(std::move(list)),
       writing_(plan.checkpoint_file.empty() ? list_.path() : plan.checkpoint_file) {}
 
 Result<std::unique_ptr<DiskWriter>> DiskWriter::start(const Plan& plan, const ResumePoint& resume,
                                                       const Control<SystemPolicy>& control,
-                                                      QuarantineFile list, RunOutput& lines) {
-  std::unique_ptr<DiskWriter> writer(new DiskWriter(plan, resume, control, std::move(list), lines));
+                                                      QuarantineFile list, RunOutput& lines,
+                                                      const SharedTensors* shared) {
+  std::unique_ptr<DiskWriter> writer(
+      new DiskWriter(plan, resume, control, std::move(list), lines, shared));
   if (writer->writing_.empty()) return writer;
   BRIGADE_ASSIGN(writer->thread_, start_thread([raw = writer.get()] { raw->run(); }));
   return writer;
@@ -89,6 +93,8 @@ void DiskWriter::write_positions(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   if (const auto written = brigade::write_positions(plan_, resume_, control_); !written)
     lines_.line(LineKind::warning, written.error().message);
+  const auto saved = shared_ == nullptr ? Result<void>() : shared_->save();
+  if (!saved) lines_.line(LineKind::warning, saved.error().message);
   lock.lock();
 }
 

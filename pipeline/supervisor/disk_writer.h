@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <brigade/result.h>
+#include "pipeline/memory/shared_tensors.h"
 #include "pipeline/plan/resume_point.h"
 #include "pipeline/supervisor/quarantine_file.h"
 #include "pipeline/supervisor/run_output.h"
@@ -33,11 +34,12 @@ inline constexpr std::size_t kToListMax = 4096;
 
 class DiskWriter {
  public:
-  /// `list`: of samples in quarantine. Positions are written if the plan has checkpoints.
-  /// Everything outlives the writer.
+  /// `list`: of samples in quarantine. `shared`: saved beside each position. Positions are written
+  /// if the plan has checkpoints. Everything outlives the writer.
   static Result<std::unique_ptr<DiskWriter>> start(const Plan& plan, const ResumePoint& resume,
                                                    const Control<SystemPolicy>& control,
-                                                   QuarantineFile list, RunOutput& lines);
+                                                   QuarantineFile list, RunOutput& lines,
+                                                   const SharedTensors* shared = nullptr);
   /// Waits for what is being written, and for the list.
   ~DiskWriter();
 
@@ -52,7 +54,7 @@ class DiskWriter {
   enum class Order { go_on, write_once_more, stop };
 
   DiskWriter(const Plan& plan, const ResumePoint& resume, const Control<SystemPolicy>& control,
-             QuarantineFile list, RunOutput& lines);
+             QuarantineFile list, RunOutput& lines, const SharedTensors* shared);
   void run();
   bool told() const { return order_ != Order::go_on || !to_list_.empty(); }
   // The lock is given up while they write.
@@ -64,6 +66,7 @@ class DiskWriter {
   const ResumePoint& resume_;
   const Control<SystemPolicy>& control_;
   RunOutput& lines_;
+  const SharedTensors* const shared_;
   QuarantineFile list_;  // the thread's
   std::mutex mutex_;
   std::condition_variable changed_;

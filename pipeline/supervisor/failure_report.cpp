@@ -64,6 +64,7 @@ std::optional<InFlightSample> in_flight_sample(const Plan& plan, const StartBarr
   // known to the source's process.
   if (sample.index >= start->samples || plan.shard.world > 1) return sample;
   const PlanStage& producer = id_source(plan, planned, queue);
+  if (is_drawn(producer)) return sample;  // so do the weights
   const std::uint64_t fan_out = plan.index_spaces[index_space].fan_out;
   Subset subset;
   if (!producer.is_cache() && !is_front(producer)) {

@@ -36,6 +36,7 @@ std::vector<SourceAudit> SourceCounts::audits() const {
       if (found.gives) audit = found;
     }
     audit.name = stage.name;
+    audit.drawn = is_drawn(stage);
     audits.push_back(std::move(audit));
   }
   audits.insert(audits.end(), caches_.begin(), caches_.end());

@@ -32,7 +32,7 @@ Watchdog::Watchdog(const Plan& plan, const Control<SystemPolicy>& control)
       every_ns_(std::clamp(shortest_stall(plan) / 4, kShortestLookNs, kLongestLookNs)),
       seen_(static_cast<std::size_t>(plan.replicas)) {}
 
-std::string Watchdog::name(const Lease& lease) const {
+std::string Watchdog::name(const ReplicaLease& lease) const {
   return replica_name(plan_.stages[lease.stage].name, lease.replica);
 }
 
@@ -45,8 +45,8 @@ void Watchdog::starts(int number, std::int64_t now_ns) {
 std::vector<Watchdog::Finding> Watchdog::look(
     std::int64_t now_ns, const std::function<ProcessCondition(int)>& condition) {
   std::vector<Finding> findings;
-  const std::vector<Lease> leases = read_leases(plan_, control_, now_ns);
-  for (const Lease& lease : leases) {
+  const std::vector<ReplicaLease> leases = read_leases(plan_, control_, now_ns);
+  for (const ReplicaLease& lease : leases) {
     if (plan_.stages[lease.stage].is_application()) continue;
     Seen& seen = seen_[lease.number];
     if (seen.opens) {
@@ -67,8 +67,8 @@ std::vector<Watchdog::Finding> Watchdog::look(
 }
 
 /// What stands in the shared words is its predecessor's.
-void Watchdog::look_at_opening(const Lease& lease, std::int64_t now_ns, ProcessCondition condition,
-                               std::vector<Finding>& findings) {
+void Watchdog::look_at_opening(const ReplicaLease& lease, std::int64_t now_ns,
+                               ProcessCondition condition, std::vector<Finding>& findings) {
   Seen& seen = seen_[lease.number];
   const PlanStage& stage = plan_.stages[lease.stage];
   if (condition == ProcessCondition::gone) return;
@@ -87,7 +87,7 @@ void Watchdog::look_at_opening(const Lease& lease, std::int64_t now_ns, ProcessC
   findings.push_back({Finding::Act::say, lease.number, std::move(text)});
 }
 
-void Watchdog::look_at(const Lease& lease, std::int64_t now_ns, ProcessCondition condition,
+void Watchdog::look_at(const ReplicaLease& lease, std::int64_t now_ns, ProcessCondition condition,
                        std::vector<Finding>& findings) {
   Seen& seen = seen_[lease.number];
   if (condition == ProcessCondition::gone) return;
@@ -114,7 +114,7 @@ void Watchdog::look_at(const Lease& lease, std::int64_t now_ns, ProcessCondition
 }
 
 /// How far the stage has come, and what holds its watermark there.
-std::string Watchdog::watermark_text(const Lease& lease) const {
+std::string Watchdog::watermark_text(const ReplicaLease& lease) const {
   const QueueNumber queue = lease.sample ? lease.sample->queue : QueueNumber{};
   const auto& queues = plan_.stages[lease.stage].queues;
   const std::uint64_t task = queues[queue].task;
@@ -124,7 +124,7 @@ std::string Watchdog::watermark_text(const Lease& lease) const {
                 holds ? " and does not move for it" : ", below this task");
 }
 
-void Watchdog::look_at_halted(const Lease& lease, Seen& seen, std::int64_t now_ns,
+void Watchdog::look_at_halted(const ReplicaLease& lease, Seen& seen, std::int64_t now_ns,
                               ProcessCondition condition, std::vector<Finding>& findings) {
   seen.since_ns = now_ns;  // time that passes for others does not count
   seen.said = 0;
@@ -147,10 +147,10 @@ std::uint64_t Watchdog::progress() const {
   return sum;
 }
 
-void Watchdog::look_at_graph(const std::vector<Lease>& leases, std::int64_t now_ns,
+void Watchdog::look_at_graph(const std::vector<ReplicaLease>& leases, std::int64_t now_ns,
                              std::vector<Finding>& findings) {
   const std::uint64_t now = progress();
-  const bool waiting = std::all_of(leases.begin(), leases.end(), [](const Lease& lease) {
+  const bool waiting = std::all_of(leases.begin(), leases.end(), [](const ReplicaLease& lease) {
     return lease.standing == Standing::needs_input || lease.standing == Standing::needs_memory;
   });
   if (!waiting || now != progress_ || progress_ns_ == 0) {

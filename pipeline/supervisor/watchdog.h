@@ -52,17 +52,17 @@ class Watchdog {
     bool halted = false;
     bool opens = false;  // since then
   };
-  void look_at_opening(const Lease& lease, std::int64_t now_ns, ProcessCondition condition,
+  void look_at_opening(const ReplicaLease& lease, std::int64_t now_ns, ProcessCondition condition,
                        std::vector<Finding>& findings);
-  void look_at(const Lease& lease, std::int64_t now_ns, ProcessCondition condition,
+  void look_at(const ReplicaLease& lease, std::int64_t now_ns, ProcessCondition condition,
                std::vector<Finding>& findings);
-  void look_at_halted(const Lease& lease, Seen& seen, std::int64_t now_ns,
+  void look_at_halted(const ReplicaLease& lease, Seen& seen, std::int64_t now_ns,
                       ProcessCondition condition, std::vector<Finding>& findings);
-  void look_at_graph(const std::vector<Lease>& leases, std::int64_t now_ns,
+  void look_at_graph(const std::vector<ReplicaLease>& leases, std::int64_t now_ns,
                      std::vector<Finding>& findings);
   std::uint64_t progress() const;
-  std::string name(const Lease& lease) const;
-  std::string watermark_text(const Lease& lease) const;
+  std::string name(const ReplicaLease& lease) const;
+  std::string watermark_text(const ReplicaLease& lease) const;
 
   const Plan& plan_;
   const Control<SystemPolicy>& control_;

@@ -76,6 +76,8 @@ Result<void> ExecWorker::open() {
   sources_.name_samples(setup);
   setup.reporter = &reporter_;
   setup.spins = role_.spins;
+  BRIGADE_ASSIGN(shared_, map_shared(role_, plan()));
+  setup.shared = shared_;
   replica_.emplace(std::move(setup));
   return replica_->open();
 }
@@ -98,8 +100,11 @@ void ExecWorker::fail(std::string_view message) {
 
 Result<std::optional<Call>> ExecWorker::next() {
   if (ended_) return std::optional<Call>();
-  if (!std::exchange(ready_, true))
+  if (!std::exchange(ready_, true)) {
+    for (const SharedTensor& tensor : shared_)
+      if (tensor.fill()) tensor.set_initialised();
     sink_.send({role_.number, Ready{replica_->source_size(), replica_->skipped()}});
+  }
   auto call = replica_->next_call();
   if (!call) return failed(call.error());
   ended_ = !call->has_value();

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "pipeline/replica/replica.h"
@@ -33,6 +34,8 @@ class ExecWorker {
   const PlanStage& stage() const { return plan().stages[role_.stage]; }
   const Plan& plan() const { return segments_->plan(); }
   int replica() const { return role_.replica; }
+  /// Those that `shared:` names.
+  const std::vector<SharedTensor>& shared() const { return shared_; }
   std::string params_json() const;  ///< an object
 
   /// The first call says that the replica is ready. Nothing: all records are done.
@@ -57,6 +60,7 @@ class ExecWorker {
   ThrottledReporter reporter_;
   SourceTypes sources_;
   std::unique_ptr<AttachedSegments> segments_;
+  std::vector<SharedTensor> shared_;
   std::optional<Replica> replica_;
   std::atomic<bool> has_failed_{false};
   bool ready_ = false;

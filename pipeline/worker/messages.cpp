@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include <brigade/text.h>
 #include "base/json.h"
@@ -115,6 +116,12 @@ std::string print_role(const WorkerRole& role) {
     rings.push_back({{"stage", ring.stage.value()}, {"fd", ring.fd}, {"write", ring.writable}});
     if (ring.cache_fd >= 0) rings.back()["kept"] = ring.cache_fd;
   }
+  json shared = json::array();
+  for (const SharedGrant& one : role.shared)
+    shared.push_back({{"tensor", one.tensor}, {"fd", one.fd}, {"guarded", one.guarded}});
+  json device = json::array();
+  for (const DeviceGrant& one : role.device)
+    device.push_back({{"stage", one.stage.value()}, {"fd", one.fd}, {"write", one.writable}});
   return dump({{"name", role.name},
                {"stage", role.stage.value()},
                {"replica", role.replica},
@@ -125,6 +132,9 @@ std::string print_role(const WorkerRole& role) {
                {"report", role.report_fd},
                {"spins", role.spins},
                {"rings", rings},
+               {"shared", shared},
+               {"device", device},
+               {"memory", role.memory_fd},
                {"libraries", role.libraries},
                {"source_libraries", role.source_libraries},
                {"contract", role.contract}});
@@ -147,6 +157,13 @@ Result<WorkerRole> parse_role(std::string_view text) {
       role.rings.push_back({StageNumber(ring.at("stage").get<int>()), ring.at("fd").get<int>(),
                             ring.at("write").get<bool>(), ring.value("kept", -1)});
     }
+    for (const json& one : in.at("shared"))
+      role.shared.push_back(
+          {one.at("tensor").get<int>(), one.at("fd").get<int>(), one.at("guarded").get<bool>()});
+    for (const json& one : in.at("device"))
+      role.device.push_back({StageNumber(one.at("stage").get<int>()), one.at("fd").get<int>(),
+                             one.at("write").get<bool>()});
+    role.memory_fd = in.at("memory").get<int>();
     role.libraries = in.at("libraries").get<std::vector<std::string>>();
     role.source_libraries = in.at("source_libraries").get<std::vector<std::string>>();
     role.contract = in.at("contract").get<std::uint64_t>();

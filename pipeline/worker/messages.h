@@ -17,6 +17,7 @@
 #include <brigade/result.h>
 #include <brigade/skipped_inputs.h>
 #include "pipeline/memory/shared_segments.h"
+#include "pipeline/memory/shared_tensors.h"
 #include "pipeline/replica/run_reporter.h"
 #include "pipeline/stats/results.h"
 
@@ -39,6 +40,9 @@ struct WorkerRole {
   int report_fd = -1;
   int spins = 0;  ///< looks for work before sleeping
   std::vector<RingGrant> rings;
+  std::vector<SharedGrant> shared;
+  std::vector<DeviceGrant> device;
+  int memory_fd = -1;                  ///< makes the device's memory and sends it, no more; else -1
   std::vector<std::string> libraries;  ///< of plugins, with its stage types; absolute paths
   /// Of plugins, with the types of its sources: opened where it has to name one of their samples.
   std::vector<std::string> source_libraries;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "base/fd_packet.h"
 #include "base/log.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/host/plugin_loader.h"
@@ -104,7 +105,12 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   const SystemClock clock;
   ThrottledReporter reporter(role.number, sink, clock);
   SourceTypes sources([&program] { return program; }, role.source_libraries);
-  Replica replica(make_setup(role, segments, *type, sources, reporter));
+  ReplicaSetup setup = make_setup(role, segments, *type, sources, reporter);
+  BRIGADE_ASSIGN(setup.shared, map_shared(role, segments.plan()));
+  BRIGADE_ASSIGN(const auto device, DeviceRings::map(segments.plan(), stage, role.device));
+  if (device) device->place(setup.rings);
+  setup.device = device.get();
+  Replica replica(std::move(setup));
   BRIGADE_TRY(replica.open());
   if (stage.private_bytes_max > 0) limit_private_memory(stage.private_bytes_max);
   BRIGADE_TRY(run_replica(replica, role.number, sink, reporter));
@@ -142,6 +148,27 @@ Result<std::unique_ptr<AttachedSegments>> attach_role(const WorkerRole& role) {
   return segments;
 }
 
+Result<std::vector<SharedTensor>> map_shared(const WorkerRole& role, const Plan& plan) {
+  std::vector<SharedTensor> all;
+  for (const SharedGrant& grant : role.shared) {
+    const OwnedFd fd(grant.fd);
+    BRIGADE_ASSIGN(SharedTensor one,
+                   map_shared_tensor(plan, plan.stages[role.stage], role.replica, grant));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Result<void> send_device_memory(const WorkerRole& role) {
+  const auto made = [&]() -> Result<OwnedFd> {
+    BRIGADE_ASSIGN(const auto segments, AttachedSegments::read(OwnedFd(role.plan_fd)));
+    BRIGADE_TRY(check_role(role, segments->plan()));
+    return make_device_memory(segments->plan().stages[role.stage]);
+  }();
+  if (!made) return send_fd(role.memory_fd, made.error().message);
+  return send_fd(role.memory_fd, "", made->get());
+}
+
 void begin_worker(const WorkerRole& role) {
   prctl(PR_SET_NAME, role.name.c_str());  // 15 characters of it
   std::signal(SIGXFSZ, SIG_IGN);          // too large a file is an error of who writes it
@@ -167,6 +194,10 @@ Result<void> arm_worker_fault(std::string_view text, std::string_view stage, int
 
 void run_worker(const WorkerRole& role, const StageTypes& types) {
   if (getppid() != role.supervisor) _exit(0);  // it ended before it could tell us
+  if (role.memory_fd >= 0) {
+    const Result<void> sent = send_device_memory(role);
+    leave(sent ? 0 : 1);
+  }
   begin_worker(role);
   install_crash_handler();
   set_log_sink(&log_in_worker);

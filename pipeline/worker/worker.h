@@ -27,6 +27,11 @@ inline constexpr const char* kFaultVariable = "BRIGADE_FAULT";
 void begin_worker(const WorkerRole& role);
 /// Maps what the role grants, and checks it against the plan.
 Result<std::unique_ptr<AttachedSegments>> attach_role(const WorkerRole& role);
+/// All that a process does whose role is to make a device's memory for what its stage writes there:
+/// makes it, sends the descriptor, or why not.
+Result<void> send_device_memory(const WorkerRole& role);
+/// The shared tensors of it; closes their descriptors.
+Result<std::vector<SharedTensor>> map_shared(const WorkerRole& role, const Plan& plan);
 
 /// Arms the fault that BRIGADE_FAULT="STAGE.REPLICA=POINT:N:kill" (transports/fault_points.h) names
 /// when it is this replica's; several are separated by commas. For tests.

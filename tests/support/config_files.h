@@ -8,28 +8,19 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "pipeline/config/validate/load_graph.h"
 #include "stages/api/file_patterns.h"
 #include "tests/support/fake_metadata.h"
+#include "tests/support/file_text.h"
 #include "tests/support/idx_files.h"
 
 namespace brigade {
 
 inline std::filesystem::path config_folder() {
   return std::filesystem::path(BRIGADE_SOURCE_DIR) / "configs";
-}
-
-inline std::string file_text(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 inline FakeMetadata data_set_metadata() {

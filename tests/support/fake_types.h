@@ -4,6 +4,7 @@
 // are called like real ones, so that the texts of the golden files read like a user's.
 
 #include <brigade/stage_types.h>
+#include "stages/device/device_stages.h"
 
 namespace brigade {
 
@@ -99,6 +100,8 @@ inline void add_producers(StageTypes& types) {
                             .file_header()
                             .param("labels", &IdxParams::labels, "IDX file of labels")
                             .outputs(idx_outputs));
+  add_to_device(types);
+  add_from_device(types);
   types.add<NoProducer>(
       Contract<SyntheticParams>("synthetic", "Makes up tensors.")
           .producer()

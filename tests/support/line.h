@@ -24,6 +24,7 @@ struct StageSpec {
   std::uint64_t fan_out = 1;       ///< slots per sample
   std::uint64_t hold = 1;          ///< tasks at once; more: an application
   bool ends_by_watermark = false;  ///< a mistake: of an application, as of everybody else
+  bool any_order = false;          ///< an application that takes tasks as they finish
 };
 
 /// Samples of a stage's task queue for each of the source: the fan-outs above it.

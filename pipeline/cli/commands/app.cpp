@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "pipeline/cli/commands/command_line.h"
+#include "pipeline/cli/commands/print.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/supervisor/stop_requests.h"
 #include "pipeline/worker/worker.h"
@@ -64,6 +65,9 @@ Result<App> App::of_host(std::string program) {
   return app;
 }
 
-int App::run_command() const { return parse_command_line(arguments_)(types_, started_ns_); }
+int App::run_command() const {
+  const int code = parse_command_line(arguments_)(types_, started_ns_);
+  return code == 0 && output_was_lost() ? 1 : code;
+}
 
 }  // namespace brigade

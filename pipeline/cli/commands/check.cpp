@@ -7,6 +7,7 @@
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/host/module_loader.h"
+#include "stages/detail/fused_stage.h"
 
 namespace brigade {
 namespace {
@@ -28,9 +29,7 @@ bool modules_are_there(const ValidGraph& graph, const Plan& plan) {
     const bool is_planned = std::any_of(plan.stages.begin(), plan.stages.end(),
                                         [&](const auto& s) { return s.name == stage.name; });
     if (!is_planned) continue;
-    std::vector<const StageType*> types = stage.type->links;
-    if (types.empty()) types.push_back(stage.type);
-    for (const StageType* type : types) {
+    for (const StageType* type : parts_of(*stage.type)) {
       const auto there = check_module_file(*type);
       if (!there) log_error("stage ", quote(stage.name), ": ", there.error().message);
       all = all && there.ok();

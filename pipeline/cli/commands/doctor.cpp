@@ -1,7 +1,9 @@
 #include "pipeline/cli/help/machine_report.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "pipeline/cli/commands/busy_threads.h"
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/host/machine_probe.h"
@@ -25,7 +27,10 @@ int examine_machine(const NoArguments&, const StageTypes& types, std::int64_t) {
     const bool known = std::find(modules.begin(), modules.end(), type.module) != modules.end();
     if (!type.module.empty() && !known) modules.push_back(type.module);
   }
-  const std::vector<Finding> findings = examine(probe_machine(), probe_facts(modules));
+  const MachineLimits limits = probe_machine();
+  std::vector<Finding> findings = examine(limits, probe_facts(modules));
+  for (Finding& graph : crowded(look_at_running_graphs(), usable_cores(limits)))
+    findings.push_back(std::move(graph));
   print(findings_text(findings));
   const bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.health == Health::problem;

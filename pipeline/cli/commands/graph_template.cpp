@@ -10,6 +10,7 @@
 #include <brigade/text.h>
 #include "base/printable.h"
 #include "pipeline/config/yaml/yaml_writer.h"
+#include "stages/api/class_folders.h"
 #include "stages/api/file_patterns.h"
 
 namespace brigade {
@@ -123,6 +124,17 @@ constexpr std::string_view kCount = R"(
     consumer: count             # `brigade stages` lists what else there is
     from: @from@
 )";
+
+// Behind it, of what is listed: all would have to be read to know the classes.
+constexpr std::string_view kHowToTrain = R"(# To train, write this in place of `count:`, with the
+# number of classes, which was not counted:
+#   train:
+#     consumer: torch_classifier
+#     from: {train: decode}
+#     device: auto
+#     params: {model: resnet18, classes: 10, optimizer: sgd, lr: 0.05}
+)";
+constexpr std::string_view kNothingToLearn = "# No labels were found: nothing can be trained.\n";
 
 constexpr std::string_view kTrain = R"(
   train:
@@ -240,7 +252,14 @@ std::string param_line(std::string_view name, std::string_view value) {
   return concat("      ", name, ": ", value, '\n');
 }
 
-std::string shards_text(const FoundData& data) {
+/// Of images that are listed, with the way on.
+std::string count_text(const FoundData& data, bool can_train) {
+  const std::string count = filled(kCount, {{"from", "decode"}});
+  if (data.label.empty()) return count + std::string(kNothingToLearn);
+  return can_train ? count + std::string(kHowToTrain) : count;
+}
+
+std::string shards_text(const FoundData& data, bool can_train) {
   const bool archives = is_wildcard(data.train);
   const bool wildcard = archives || is_wildcard(data.folder);
   const std::string folder = wildcard ? literal_wildcard(data.folder) : data.folder;
@@ -253,7 +272,7 @@ std::string shards_text(const FoundData& data) {
   if (data.label_is_name) params += param_line("labels", "names");
   return filled(kListed,
                 {{"folder", text_of(folder)}, {"producer", "tar_shards"}, {"params", params}}) +
-         filled(kCount, {{"from", "decode"}});
+         count_text(data, can_train);
 }
 
 std::string table_params(const FoundData& data) {
@@ -265,7 +284,7 @@ std::string table_params(const FoundData& data) {
   return params;
 }
 
-std::string list_text(const FoundData& data) {
+std::string list_text(const FoundData& data, bool can_train) {
   std::string params = table_params(data) + param_line("path", text_of(data.image));
   params += param_line("label", data.label.empty() ? "none" : text_of(data.label));
   if (data.label_is_name) params += param_line("labels", "names");
@@ -273,7 +292,7 @@ std::string list_text(const FoundData& data) {
   return filled(
              kListed,
              {{"folder", text_of(data.folder)}, {"producer", "image_list"}, {"params", params}}) +
-         filled(kCount, {{"from", "decode"}});
+         count_text(data, can_train);
 }
 
 std::string numbers_text(const FoundData& data) {
@@ -366,9 +385,11 @@ std::string graph_template(const std::string& name, const FoundData& data, bool 
       return head("# Images of a folder per class, decoded in several processes.") +
              classes_text(data, can_train);
     case FoundData::Kind::shards:
-      return head("# Images of tar archives, decoded in several processes.") + shards_text(data);
+      return head("# Images of tar archives, decoded in several processes.") +
+             shards_text(data, can_train);
     case FoundData::Kind::list:
-      return head("# Images that a table names, decoded in several processes.") + list_text(data);
+      return head("# Images that a table names, decoded in several processes.") +
+             list_text(data, can_train);
     case FoundData::Kind::numbers:
       return head("# Numbers of a table.") + numbers_text(data);
   }

@@ -72,6 +72,23 @@ bool can_train(const StageTypes& types) {
   return type != nullptr && find_module_file(type->module).has_value();
 }
 
+/// Why the graph for these data ends in a consumer that counts; empty: it does not.
+std::string why_it_counts(const FoundData& data, bool can_train) {
+  using Kind = FoundData::Kind;
+  if (data.kind == Kind::nothing) return "";
+  if (data.kind == Kind::numbers)
+    return "no stage type learns from numbers; a program does (docs/PYTHON.md, docs/PROGRAMS.md)";
+  const bool labelled =
+      data.kind == Kind::classes || !(data.kind == Kind::idx ? data.labels : data.label).empty();
+  if (!labelled) return "there are no labels to learn";
+  if (!can_train)
+    return "what trains, torch_classifier, is not here: its module \"torch\" is missing";
+  if (data.kind != Kind::shards && data.kind != Kind::list) return "";
+  return "how many classes there are is not known; put torch_classifier with `classes:` in its "
+         "place "
+         "to train (docs/TRAINING.md)";
+}
+
 /// Where CMake finds Brigade, or what stands for it.
 std::string install_prefix() {
   for (const std::string& folder : module_folders()) {
@@ -132,12 +149,14 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
                                                  : std::filesystem::path(data->table).stem();
   const std::string path = arguments.file.empty() ? initial_name(stem) + ".yaml" : arguments.file;
   const std::string name = initial_name(std::filesystem::path(path).stem().string());
-  if (const auto written = write_new_file(path, graph_template(name, *data, can_train(types)));
-      !written)
+  const bool trains = can_train(types);
+  if (const auto written = write_new_file(path, graph_template(name, *data, trains)); !written)
     return failed(2, written.error().message);
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
   if (!arguments.synthetic) print_line(concat("found ", found_text(*data)));
   if (!data->remark.empty()) print_line(data->remark);
+  if (const std::string why = why_it_counts(*data, trains); !why.empty())
+    print_line(concat("it counts what comes: ", why));
   print_line(concat("wrote ", path, fine ? "; `brigade run " : "; correct it, then `brigade run ",
                     path, "` runs it"));
   return fine ? 0 : 2;

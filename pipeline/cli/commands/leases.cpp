@@ -30,12 +30,11 @@ constexpr std::size_t kNameShownBytes = 200;  // of a graph that may be anybody'
 
 std::string text_of(const RunningGraph& graph, AttachedSegments& segments) {
   const Plan& plan = segments.plan();
-  std::vector<Lease> leases = read_leases(plan, segments.control(), monotonic_ns());
+  std::vector<ReplicaLease> leases = read_leases(plan, segments.control(), monotonic_ns());
   const std::map<std::string, pid_t> workers = find_workers(graph.pid);
-  for (Lease& lease : leases) {
+  for (ReplicaLease& lease : leases) {
     const PlanStage& stage = plan.stages[lease.stage];
-    const auto worker = workers.find(concat(stage.name, ".", lease.replica));
-    if (worker != workers.end()) lease.process = worker->second;
+    lease.process = pid_of_worker(workers, concat(stage.name, ".", lease.replica));
   }
   const std::string_view name = plan.name.empty() ? plan.file : plan.name;
   return concat(printable(name.substr(0, kNameShownBytes)), " (process ", graph.pid, ")\n",

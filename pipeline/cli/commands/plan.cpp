@@ -35,6 +35,13 @@ ValidGraph as_planned(ValidGraph graph, const Plan& plan) {
   return graph;
 }
 
+/// Asks the driver, which takes a tenth of a second, only for a graph that may use it.
+GpuReport gpus_for(const Plan& plan) {
+  for (const PlanStage& stage : plan.stages)
+    if (stage.device == "auto" || stage.device.starts_with("cuda")) return report_gpus();
+  return {};
+}
+
 int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int64_t) {
   const PlannedGraph planned = plan_and_show(arguments.graph, types);
   if (!planned.plan) return 2;
@@ -46,7 +53,7 @@ int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int6
   } else {
     print(print_plan(*planned.plan, planned.limits,
                      memory_room(planned.limits, graph.memory_bytes_max), planned.sources,
-                     planned.consumers));
+                     planned.consumers, gpus_for(*planned.plan)));
   }
   return 0;
 }

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <utility>
 
@@ -12,10 +14,23 @@
 #include "pipeline/supervisor/line_writer.h"
 
 namespace brigade {
+namespace {
+
+std::atomic<bool> lost = false;
+
+/// `error`: errno; a reader that has gone wanted no more.
+void lose(int error) {
+  if (error == 0 || error == EPIPE || lost.exchange(true)) return;
+  log_error("cannot write the standard output: ", errno_text(error));
+}
+
+}  // namespace
 
 void print(std::string_view text) {
-  static_cast<void>(write_all(STDOUT_FILENO, printable_lines(text)));
+  if (!write_all(STDOUT_FILENO, printable_lines(text))) lose(errno);
 }
+
+bool output_was_lost() { return lost; }
 
 void print_error(std::string_view text) {
   static_cast<void>(write_all(STDERR_FILENO, printable_lines(text)));
@@ -34,6 +49,8 @@ void print_at_the_end(std::string_view text) {
   const auto writer = LineWriter::start({std::move(copy), false, nothing_is_lost_before});
   if (!writer) return print(text);
   (*writer)->line(LineWriter::Rank::error, printable_lines(text));
+  (*writer)->flush();
+  lose((*writer)->take_failure());
 }
 
 }  // namespace brigade

@@ -1,7 +1,7 @@
 #pragma once
 
 // What commands write: results to standard output, messages to standard error. A reader that has
-// gone (`brigade plan | head`) is no error.
+// gone (`brigade plan | head`) is no error; a disk that is full is one, and said once.
 
 #include <string>
 #include <string_view>
@@ -13,6 +13,9 @@ void print(std::string_view text);
 void print_error(std::string_view text);
 /// One line, whatever is in it; ends it. (One for standard error: log_error.)
 void print_line(std::string_view text);
+
+/// Whether standard output lacks something that its reader did not leave: the command has failed.
+bool output_was_lost();
 
 /// Says why the command fails; gives its exit code.
 int failed(int code, const std::string& message);

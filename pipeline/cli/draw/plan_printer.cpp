@@ -122,6 +122,17 @@ std::string files_text(const Plan& plan) {
   return concat("\ndisk, and page cache while there is memory for it\n", table.text(kIndent));
 }
 
+/// "shared weights f32[1000], by train"
+std::string shared_line(const Plan& plan, const PlanShared& shared) {
+  const int index = static_cast<int>(&shared - plan.shared.data());
+  std::vector<std::string> names;
+  for (const PlanStage& stage : plan.stages)
+    if (std::find(stage.shared.begin(), stage.shared.end(), index) != stage.shared.end())
+      names.push_back(stage.name);
+  return concat("shared ", shared.type.text(), names.empty() ? "" : ", by ", join(names, ", "),
+                shared.own_part ? concat(", in ", shared.parts, " parts") : "");
+}
+
 std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   TextTable table({Align::right, Align::left});
   for (const PlanStage& stage : plan.stages)
@@ -129,6 +140,8 @@ std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   for (const PlanStage& stage : plan.stages)
     if (stage.is_cache() && cache_file(stage).empty())
       table.add({format_size(stage.cache.expected_bytes), cache_line(stage)});
+  for (const PlanShared& shared : plan.shared)
+    table.add({format_size(shared.bytes), shared_line(plan, shared)});
   table.add({format_size(control_bytes_estimate(plan)), "control segment, at most"});
   for (const PlanStage& stage : plan.stages)
     if (const std::uint64_t bytes = scratch_bytes(plan, stage); bytes != 0)
@@ -163,11 +176,13 @@ std::string samples_text(const std::vector<SourceAudit>& sources,
                          const std::vector<ConsumerEpoch>& consumers) {
   TextTable table({Align::left, Align::left});
   for (const SourceAudit& source : sources) {
+    if (!source.gives && !source.mixed.empty()) table.add({source.name, source.mixed});
     if (!source.gives) continue;
     std::string given = format_count(*source.gives);
+    if (source.drawn) given += source.mixed.empty() ? " by weight" : concat(": ", source.mixed);
     if (!source.skipped.empty())
-      given +=
-          concat(" of ", format_count(found_by(source).value_or(0)), ": ", skipped_text(source));
+      given += concat(source.drawn ? "" : concat(" of ", format_count(*found_by(source))),
+                      source.mixed.empty() ? ": " : "; not ", skipped_text(source));
     table.add({source.name, given});
   }
   for (const ConsumerEpoch& consumer : consumers) {
@@ -180,6 +195,48 @@ std::string samples_text(const std::vector<SourceAudit>& sources,
   }
   const std::string text = table.text(kIndent);
   return text.empty() ? "" : concat("\nsamples per epoch\n", text);
+}
+
+/// What a consumer copies to its device, and how.
+void add_copies(const Plan& plan, const PlanStage& stage, TextTable& table) {
+  for (const ReadArray& one : arrays_to_pin(plan, stage)) {
+    const PlanStage& source = plan.stages[one.source];
+    if (stage.pin == Pin::no) continue;
+    table.add(
+        {format_size(one.bytes),
+         concat(source.ring.tensors[one.array].type.name, " of ", source.name, ", pinned when ",
+                stage.name, stage.pin == Pin::yes ? " starts, or it is refused" : " starts")});
+  }
+  if (stage.pin == Pin::no) {
+    table.add({"0 B", concat("pinned for ", stage.name, " (`pin: no`): copies are slower")});
+    return;
+  }
+  for (const PlanQueue& queue : stage.queues)
+    for (const PlanInput& input : queue.inputs)
+      for (const PlanTensor& tensor : plan.stages[input.stage].ring.tensors)
+        if (tensor.type.ragged())
+          table.add({"-", concat(tensor.type.name, " of ", plan.stages[input.stage].name,
+                                 ", which is ragged: through pinned buffers of 4 MiB")});
+}
+
+std::string devices_text(const Plan& plan, const MachineLimits& limits, const GpuReport& gpus) {
+  TextTable table({Align::right, Align::left});
+  bool any = false;
+  for (const PlanStage& stage : plan.stages) {
+    if (!stage.keeps || stage.device == "cpu") continue;
+    any = true;
+    add_copies(plan, stage, table);
+  }
+  if (!any) return "";
+  const std::uint64_t limit = limits.locked_bytes_max;
+  table.add({limit == kNoLimit ? "no limit" : format_size(limit),
+             "of locked memory for a process (`ulimit -l`)"});
+  for (std::size_t number = 0; number < gpus.gpus.size(); ++number)
+    table.add({concat("cuda:", number), printable(gpu_text(gpus.gpus[number]))});
+  if (gpus.driver_version > 0)
+    table.add({"driver", concat("of CUDA ", cuda_version_text(gpus.driver_version))});
+  if (!gpus.problem.empty()) table.add({"no GPU", printable(gpus.problem)});
+  return concat("\ncopies to a device\n", table.text(kIndent));
 }
 
 /// What a program may do with the batches of its outputs.
@@ -228,7 +285,7 @@ std::string processes_text(const Plan& plan) {
 
 std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room,
                        const std::vector<SourceAudit>& sources,
-                       const std::vector<ConsumerEpoch>& consumers) {
+                       const std::vector<ConsumerEpoch>& consumers, const GpuReport& gpus) {
   std::string out = head(plan, limits);
   out +=
       concat("\nstages\n", stages_table(plan), "\ncores\n", cores_table(plan, limits), "\nslots\n");
@@ -236,7 +293,8 @@ std::string print_plan(const Plan& plan, const MachineLimits& limits, const Memo
     if (stage.has_ring) out += ring_text(plan, stage);
   out += samples_text(sources, consumers);
   out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),
-                private_text(plan), files_text(plan), outputs_text(plan));
+                private_text(plan), files_text(plan), devices_text(plan, limits, gpus),
+                outputs_text(plan));
   if (!plan.warnings.empty()) out += "\n";
   for (const std::string& warning : plan.warnings)
     out += concat("warning: ", printable(warning), "\n");

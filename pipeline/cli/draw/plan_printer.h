@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/gpu_report.h"
 #include "pipeline/plan/consumer_epochs.h"
 #include "pipeline/plan/machine_limits.h"
 #include "pipeline/plan/plan.h"
@@ -18,9 +19,10 @@ namespace brigade {
 std::string processes_text(const Plan& plan);
 
 /// `room`: what the run may take, from memory_room(); of sources and consumers those are shown
-/// whose samples are known.
+/// whose samples are known. `gpus`: those of the machine, where a stage is to use one.
 std::string print_plan(const Plan& plan, const MachineLimits& limits, const MemoryRoom& room,
                        const std::vector<SourceAudit>& sources = {},
-                       const std::vector<ConsumerEpoch>& consumers = {});
+                       const std::vector<ConsumerEpoch>& consumers = {},
+                       const GpuReport& gpus = {});
 
 }  // namespace brigade

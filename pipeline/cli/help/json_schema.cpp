@@ -125,6 +125,10 @@ ordered_json special_value(const KeySpec& key, const StageTypes& types) {
   if (key.name == "limit") return {{"type", {"string", "number"}}};
   if (key.name == "split")
     return {{"type", "object"}, {"additionalProperties", {{"type", {"string", "number"}}}}};
+  if (key.name == "mix")
+    return {{"type", "object"},
+            {"additionalProperties", or_variable({{"type", "number"}, {"minimum", 0}})}};
+  if (key.name == "shape") return {{"type", "array"}, {"items", {{"type", "integer"}}}};
   if (key.name == "every") return {{"type", {"string", "integer"}}};
   if (key.name == "tensors") {
     const ordered_json sizes = {{"type", "array"}, {"items", {{"type", {"integer", "string"}}}}};
@@ -141,7 +145,7 @@ ordered_json special_value(const KeySpec& key, const StageTypes& types) {
     return {{"anyOf", {one_or_list(source), ports}}};
   }
   for (int scope = 0; scope < kKeyScopes; ++scope)  // `restart: never`, or a mapping
-    if (key.name == scope_name(static_cast<KeyScope>(scope)))
+    if (key.scope != KeyScope::shared && key.name == scope_name(static_cast<KeyScope>(scope)))
       return {{"anyOf", {{{"type", "string"}}, reference(std::string(key.name))}}};
   return true;
 }
@@ -222,7 +226,8 @@ std::string language_schema(const StageTypes& types) {
   stage["oneOf"] = {{{"required", {"producer"}}},
                     {{"required", {"transform"}}},
                     {{"required", {"consumer"}}},
-                    {{"required", {"exec"}}}};
+                    {{"required", {"exec"}}},
+                    {{"required", {"mix"}}}};
   stage["allOf"] = params_by_type(types);
   ordered_json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                          {"title", "A graph of Brigade"}};
@@ -230,6 +235,7 @@ std::string language_schema(const StageTypes& types) {
   schema["properties"]["stages"]["additionalProperties"] = {{"if", {{"required", {"plugin"}}}},
                                                             {"then", reference("plugin_stage")},
                                                             {"else", reference("stage")}};
+  schema["properties"]["shared"]["additionalProperties"] = reference("shared");
   schema["patternProperties"] = {{"^x-", ordered_json::object()}};
   schema["definitions"] = {{"stage", stage}, {"plugin_stage", plugin_stage(stage)}};
   for (int scope = 0; scope < kKeyScopes; ++scope) {

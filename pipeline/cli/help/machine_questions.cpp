@@ -88,6 +88,7 @@ MachineFacts probe_facts(const std::vector<std::string>& modules) {
   facts.swap_used_bytes = (total - std::min(free, total)) * 1024;
   facts.filtered = number_behind("/proc/self/status", "Seccomp:") == 2;
   facts.gpu_driver = gpu_driver();
+  facts.gpu = report_gpus();
   for (const std::string& module : modules) {
     (find_module_file(module) ? facts.modules_found : facts.modules_missing).push_back(module);
   }

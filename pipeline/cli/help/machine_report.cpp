@@ -66,15 +66,20 @@ Finding descriptors(const MachineLimits& limits) {
           "a replica needs 3 and an edge 2; larger graphs will be refused (`ulimit -Hn`)"};
 }
 
-Finding locked_memory(const MachineLimits& limits) {
+bool has_gpu(const MachineLimits& limits, const MachineFacts& facts) {
+  return limits.gpus > 0 || !facts.gpu.gpus.empty();
+}
+
+Finding locked_memory(const MachineLimits& limits, const MachineFacts& facts) {
   const std::string found = limit_text(limits.locked_bytes_max);
-  if (limits.gpus == 0) {
+  if (!has_gpu(limits, facts)) {
     return {Health::fine, "locked memory", found, "only buffers of a GPU are locked"};
   }
   if (limits.locked_bytes_max == kNoLimit) {
     return {Health::fine, "locked memory", found, "buffers can be pinned for the GPU"};
   }
-  return {Health::note, "locked memory", found, "buffers may not be pinned for the GPU"};
+  return {Health::note, "locked memory", found,
+          "buffers may not be pinned for the GPU, and are then copied more slowly (`ulimit -l`)"};
 }
 
 Finding kernel(const MachineLimits& limits, const MachineFacts& facts) {
@@ -89,6 +94,13 @@ Finding kernel(const MachineLimits& limits, const MachineFacts& facts) {
   if (!limits.has_populate_write) {
     return {Health::note, "kernel", found,
             "no MADV_POPULATE_WRITE (5.14): the first pass over the buffers is slower"};
+  }
+  const bool pins_little =
+      found.starts_with("6.11.") || found.starts_with("6.12.") || found.starts_with("6.13.");
+  if (pins_little && has_gpu(limits, facts)) {
+    return {Health::note, "kernel", found,
+            "6.11 to 6.13 may refuse to pin more than 2 GiB at once for a GPU: buffers are pinned "
+            "in pieces of 1 GiB, but other programs may fail"};
   }
   return {Health::fine, "kernel", found,
           "workers are watched, buffers are shared and filled in advance"};
@@ -123,13 +135,52 @@ Finding filter(const MachineFacts& facts) {
           "as in most containers; the lines above say whether it allows what runs need"};
 }
 
-Finding gpu(const MachineLimits& limits, const MachineFacts& facts) {
-  if (limits.gpus == 0) {
-    return {Health::fine, "GPU", "none", "`device: auto` means cpu"};
-  }
+/// The oldest driver that loads the kernels of brigade/cuda.h.
+constexpr int kKernelDriverMin = 12000;
+
+Finding gpu_driver(const MachineFacts& facts) {
+  const int version = facts.gpu.driver_version;
   const std::string found =
-      concat(limits.gpus, ", driver ", facts.gpu_driver.empty() ? "unknown" : facts.gpu_driver);
-  return {Health::fine, "GPU", found, "`device: auto` takes one of them"};
+      concat("CUDA ", cuda_version_text(version),
+             facts.gpu_driver.empty() ? "" : concat(" (", facts.gpu_driver, ")"));
+  if (version >= kKernelDriverMin)
+    return {Health::fine, "GPU driver", found, "LibTorch may ask for a newer one than Brigade"};
+  return {Health::note, "GPU driver", found,
+          concat("the kernels of brigade/cuda.h need one of CUDA ",
+                 cuda_version_text(kKernelDriverMin), " or later")};
+}
+
+Finding gpu(const GpuFacts& gpu, std::size_t number) {
+  const std::string name = concat("cuda:", number);
+  const std::string found = gpu_text(gpu);
+  if (!gpu.pins)
+    return {Health::note, name, found, "no memory can be pinned for it: copies are slower"};
+  if (gpu.link_is_narrow)
+    return {Health::note, name, found, "copies are slower than in a slot with all its lanes"};
+  if (gpu.has_mps)
+    return {Health::note, name, found,
+            "its processes share it through MPS: a fault of one of them may end all"};
+  return {Health::fine, name, found,
+          concat(gpu.is_part() ? "a part of a GPU (MIG), " : "",
+                 gpu.pins_read_only ? "buffers are pinned for it to be read only"
+                                    : "buffers are pinned for it to be read and written")};
+}
+
+void add_gpus(const MachineLimits& limits, const MachineFacts& facts,
+              std::vector<Finding>& findings) {
+  const GpuReport& report = facts.gpu;
+  if (report.gpus.empty()) {
+    const bool none = limits.gpus == 0 && (report.problem.empty() || !report.has_driver);
+    findings.push_back(none ? Finding{Health::fine, "GPU", "none", "`device: auto` means cpu"}
+                            : Finding{Health::note, "GPU", "none that can be used",
+                                      report.problem.empty() ? "see nvidia-smi and "
+                                                               "CUDA_VISIBLE_DEVICES"
+                                                             : report.problem});
+    return;
+  }
+  findings.push_back(gpu_driver(facts));
+  for (std::size_t number = 0; number < report.gpus.size(); ++number)
+    findings.push_back(gpu(report.gpus[number], number));
 }
 
 Finding packages(const MachineFacts& facts) {
@@ -146,10 +197,14 @@ Finding packages(const MachineFacts& facts) {
 }  // namespace
 
 std::vector<Finding> examine(const MachineLimits& limits, const MachineFacts& facts) {
-  return {cores(limits),       memory(limits),        file_size(limits),     address_space(limits),
-          descriptors(limits), locked_memory(limits), kernel(limits, facts), proc(facts),
-          huge_pages(facts),   swap(facts),           filter(facts),         gpu(limits, facts),
-          packages(facts)};
+  std::vector<Finding> findings{
+      cores(limits),         memory(limits),      file_size(limits),
+      address_space(limits), descriptors(limits), locked_memory(limits, facts),
+      kernel(limits, facts), proc(facts),         huge_pages(facts),
+      swap(facts),           filter(facts)};
+  add_gpus(limits, facts, findings);
+  findings.push_back(packages(facts));
+  return findings;
 }
 
 std::string findings_text(const std::vector<Finding>& findings) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/gpu_report.h"
 #include "pipeline/plan/machine_limits.h"
 
 namespace brigade {
@@ -20,7 +21,8 @@ struct MachineFacts {
   std::string shm_huge;  ///< transparent huge pages for shared memory: "never", "advise", ...
   std::uint64_t swap_used_bytes = 0;
   bool filtered = false;   ///< a seccomp filter is on (containers)
-  std::string gpu_driver;  ///< of NVIDIA; empty: none
+  std::string gpu_driver;  ///< of NVIDIA, in the kernel; empty: none
+  GpuReport gpu;           ///< what that driver says
   std::vector<std::string> modules_found;
   std::vector<std::string> modules_missing;  ///< that stage types of this program are in
 };

@@ -1,5 +1,6 @@
 #include "pipeline/cli/samples/sample_writer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 

@@ -139,6 +139,11 @@ TEST_P(CPrograms, RunTwoGraphsAtOnce) {
 TEST_P(CPrograms, StopARunAndReadItsSummary) {
   const Opened opened(graph_yaml("epochs: 1000000\n"), GetParam());
   brigade_batch_release(opened.take());
+  const char* stats = nullptr;
+  EXPECT_EQ(brigade_run_stats(opened.run, &stats), BRIGADE_OK) << last_error();
+  const auto now = nlohmann::json::parse(stats);
+  EXPECT_EQ(now["end"], "running");
+  EXPECT_GT(now["stages"][0]["samples"], 0) << "which the batch was made of";
   std::thread stopper([&] { EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK); });
   brigade_batch* batch = nullptr;
   while (brigade_output_next(opened.train, &batch) == BRIGADE_OK) brigade_batch_release(batch);

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include <brigade/text.h>
+#include "stages/builtin.h"
 #include "tests/support/session.h"
 #include "tests/support/temporary_folder.h"
 
@@ -83,6 +84,27 @@ TEST_F(BeginRun, AnEarlierRunIsReplacedOnlyWhenAsked) {
   EXPECT_NE(begin_run(again, session.types, Past::refuse).error().message.find(".position)"),
             std::string::npos)
       << "its other file is there";
+}
+
+TEST_F(BeginRun, WhatAnEarlierRunHasLearnedIsReplacedOnlyWhenAsked) {
+  const StageTypes types = builtin_stage_types();
+  const std::string losses = folder.path() / "loss.csv";
+  Plan plan = session.plan(line_yaml("consumer: count"));
+  for (PlanStage& stage : plan.stages) {
+    if (stage.kind != StageKind::consumer) continue;
+    stage.type = "torch_classifier";
+    stage.name = "learn";
+    stage.params = {{"loss_file", ParamValue::scalar(losses)}};
+  }
+  EXPECT_TRUE(begin_run(plan, types, Past::refuse).ok()) << "nothing is there";
+  folder.write("loss.csv", "");
+  EXPECT_TRUE(begin_run(plan, types, Past::refuse).ok()) << "nothing is in it";
+  folder.write("loss.csv", "epoch,step,loss\n");
+  EXPECT_EQ(begin_run(plan, types, Past::refuse).error().message,
+            concat("results of another run are there (", losses,
+                   "), and are not replaced unasked; begin anew with --overwrite, or name another "
+                   "file: --set stages.learn.params.loss_file=FILE"));
+  EXPECT_TRUE(begin_run(plan, types, Past::overwrite).ok());
 }
 
 TEST_F(BeginRun, TwoRunsDoNotWriteOneCheckpoint) {

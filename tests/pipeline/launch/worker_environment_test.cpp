@@ -27,6 +27,14 @@ TEST(WorkerEnvironment, LibrariesAreToldTheirThreads) {
   EXPECT_THAT(environment, Contains("BRIGADE_WORKER={}"));
 }
 
+TEST(WorkerEnvironment, RanksAreToldByTheNamesThatLibrariesKnow) {
+  EXPECT_THAT(environment_of_rank({"SLURM_PROCID=2"}, {.rank = 2, .world = 4}),
+              testing::ElementsAre("SLURM_PROCID=2", "RANK=2", "WORLD_SIZE=4"));
+  EXPECT_THAT(environment_of_rank({"RANK=5", "WORLD_SIZE=8"}, {.rank = 0, .world = 1}),
+              testing::ElementsAre("RANK=0", "WORLD_SIZE=1"));
+  EXPECT_THAT(environment_of_rank({"A=1"}, {.rank = 0, .world = 1}), testing::ElementsAre("A=1"));
+}
+
 TEST(WorkerEnvironment, LocalRankIsToldByTheNameThatLibrariesKnow) {
   const PlanStage stage;
   const std::vector<std::string> slurm = {"SLURM_LOCALID=1", "SLURM_NTASKS_PER_NODE=2"};

@@ -310,8 +310,8 @@ TEST_P(StateRefusals, AStateOfAnotherGraphIsNamed) {
   other.replace(other.find("batch: 16"), 9, "batch: 32");
   EXPECT_EQ(refusal(other, state),
             "cannot go on from the state given: the samples or their order would be others: "
-            "train.batch was 16, is 32; give Pipeline::state() what Run::state() gave in a run of "
-            "this graph, or begin without it");
+            "train.batch was 16, is 32; give the state that a run of this graph gave, or begin "
+            "without it");
   EXPECT_THAT(refusal(delayed("seed: 8\n"), state), HasSubstr("numbers.seed was 0, is 8"));
 }
 
@@ -339,7 +339,7 @@ TEST_P(StateRefusals, ASourceThatHasOtherSamplesIsNamed) {
 TEST_P(StateRefusals, DamagedBytesAreOneLine) {
   const std::string state = state_of(*start(delayed()));
   EXPECT_THAT(refusal(delayed(), ""), HasSubstr("the state given: it is empty; give"));
-  EXPECT_THAT(refusal(delayed(), "{}"), HasSubstr("it does not begin as what Run::state() gives"));
+  EXPECT_THAT(refusal(delayed(), "{}"), HasSubstr("it does not begin as a state does"));
   for (std::size_t at = 0; at < state.size(); at += 11) {
     std::string damaged = state;
     damaged[at] ^= 1;

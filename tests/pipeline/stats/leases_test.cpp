@@ -28,7 +28,7 @@ struct LeasesTest : testing::Test {
     live_counters(control, number).since_ns = kNow - 1'000'000'000;
     live_counters(control, number).waiting = static_cast<std::uint64_t>(waiting);
   }
-  std::vector<Lease> leases() const { return read_leases(plan, control, kNow); }
+  std::vector<ReplicaLease> leases() const { return read_leases(plan, control, kNow); }
   Watermark<SystemPolicy>& watermark(StageNumber stage) {
     return *control.stages[stage].queues[0].watermark;
   }
@@ -102,7 +102,7 @@ TEST_F(LeasesTest, TheTextNamesTheWatermarkAndWhy) {
   EXPECT_EQ(standstill_text(plan, control, leases()),
             "stage \"sink\" stands at 0 of 128, and the others wait for it: replica 0 waits for "
             "input since 1.0 s, replica 1 works on sample 7 since 1.0 s");
-  std::vector<Lease> known = leases();
+  std::vector<ReplicaLease> known = leases();
   known.back().process = 4711;
   const std::string table = leases_text(plan, control, known);
   EXPECT_THAT(table, testing::ContainsRegex("sink.0 +- +"));

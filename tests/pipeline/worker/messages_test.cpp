@@ -21,6 +21,8 @@ WorkerRole example_role() {
   role.libraries = {"/plugins/jitter.so"};
   role.contract = ~0ull;
   role.rings = {{1, 7, true, 9}, {0, 8, false}};
+  role.device = {{1, 10, true}, {0, 11, false}};
+  role.memory_fd = 12;
   return role;
 }
 

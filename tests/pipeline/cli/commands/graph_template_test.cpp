@@ -26,6 +26,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 FoundData idx_data() {
   FoundData data;
@@ -71,6 +72,23 @@ TEST(GraphTemplate, WithoutTestFilesItOnlyTrains) {
   const std::string text = graph_template("g", data, true);
   EXPECT_THAT(text, HasSubstr("from: {train: augment}\n"));
   EXPECT_THAT(text, Not(HasSubstr("test_images")));
+}
+
+TEST(GraphTemplate, OfListedImagesSaysWhatIsMissingToTrain) {
+  FoundData data;
+  data.folder = "/data";
+  for (const FoundData::Kind kind : {FoundData::Kind::shards, FoundData::Kind::list}) {
+    data.kind = kind;
+    data.train = "train-*.tar";
+    data.table = "images.csv";
+    data.image = "path";
+    data.label = "cls";
+    EXPECT_THAT(graph_template("g", data, true), HasSubstr("#     consumer: torch_classifier\n"));
+    EXPECT_THAT(graph_template("g", data, false), Not(HasSubstr("torch_classifier")));
+    data.label.clear();
+    EXPECT_THAT(graph_template("g", data, true), HasSubstr("\n# No labels were found"));
+    EXPECT_THAT(graph_template("g", data, true), Not(HasSubstr("torch_classifier")));
+  }
 }
 
 /// Whatever people, and people who would do harm, call their files.
@@ -214,16 +232,24 @@ struct InitCommand : testing::Test {
 TEST_F(InitCommand, WritesAGraphThatChecksForEveryKindOfData) {
   for (const char* name : {"train/cat/1.JPG", "train/dog/1.jpg", "val/cat/2.jpg", "val/dog/2.png"})
     folder.write(name, "");
-  EXPECT_EQ(found("."),
-            "found images of 2 classes (cat, dog) in " + path("train") + "; to evaluate: val\n");
-  if (find_module_file("torch")) {
-    EXPECT_THAT(text(), HasSubstr("classes: 2, "));
-  }
+  const bool trains = find_module_file("torch").has_value();
+  const std::string classes = found(".");
+  EXPECT_THAT(classes, StartsWith("found images of 2 classes (cat, dog) in " + path("train") +
+                                  "; to evaluate: val\n"));
+  EXPECT_EQ(classes.find("it counts what comes: what trains, torch_classifier, is not here: its "
+                         "module \"torch\" is missing\n") == classes.npos,
+            trains);
+  EXPECT_EQ(text().find("classes: 2, ") != std::string::npos, trains);
   EXPECT_THAT(text(), HasSubstr("# labels: 0 cat, 1 dog\n"));
   folder.write("list.txt", path("val/cat/2.jpg") + "\n" + path("train/cat/1.JPG") + "\n");
-  EXPECT_EQ(found("list.txt"), "found a list of images (list.txt: column 1, no labels)\n");
+  EXPECT_EQ(found("list.txt"),
+            "found a list of images (list.txt: column 1, no labels)\n"
+            "it counts what comes: there are no labels to learn\n");
   folder.write("table/iris.csv", "a,b,label\n1,2.5,0\n3,4,1\n");
-  EXPECT_EQ(found("table"), "found a table of numbers (iris.csv: 2 columns, labels: label)\n");
+  EXPECT_EQ(found("table"),
+            "found a table of numbers (iris.csv: 2 columns, labels: label)\n"
+            "it counts what comes: no stage type learns from numbers; a program does "
+            "(docs/PYTHON.md, docs/PROGRAMS.md)\n");
   EXPECT_THAT(text(), HasSubstr("columns: {features: [\"a\", \"b\"], label: \"label\"}"));
 }
 

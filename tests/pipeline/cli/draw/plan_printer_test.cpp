@@ -53,6 +53,33 @@ TEST(PlanPrinter, ShowsAStageThatNumbersAnew) {
   expect_golden("plan/anew.txt", printed(graph));
 }
 
+TEST(PlanPrinter, ShowsWhatIsPinnedForADevice) {
+  GraphBuilder graph("device");
+  graph.producer("files",
+                 {{"image", u8, {28, 28, 1}}, {"label", i64, {}}, {"box", f32, {up_to(9), 4}}});
+  graph.stage("files").batch = 64;
+  for (const auto& [name, pin] : {std::pair("train", Pin::automatic), std::pair("strict", Pin::yes),
+                                  std::pair("simple", Pin::no)}) {
+    graph.consumer(name, {"files"}).batched = true;
+    graph.type_of(name).contract.holds = true;
+    graph.stage(name).device = "cuda:0";
+    graph.stage(name).pin = pin;
+  }
+  MachineLimits limits = small_machine();
+  limits.locked_bytes_max = 8 << 20;
+  const PlanResult result = plan_graph(graph.build(), limits);
+  ASSERT_TRUE(result.ok()) << result.problems.front().message;
+  GpuReport gpus;
+  gpus.driver_version = 13000;
+  gpus.gpus = {{"Fake GPU", 1 << 30, "0000:01:00.0", "16.0 GT/s PCIe x16"}};
+  expect_golden("plan/device.txt",
+                print_plan(result.plan, limits, memory_room(limits, 0), {}, {}, gpus));
+  gpus = {};
+  gpus.problem = "no NVIDIA driver here";
+  EXPECT_THAT(print_plan(result.plan, limits, memory_room(limits, 0), {}, {}, gpus),
+              testing::HasSubstr("no GPU  no NVIDIA driver here"));
+}
+
 TEST(PlanPrinter, SaysWhatAProgramMayDoWithItsBatches) {
   for (const bool alone : {true, false}) {
     GraphBuilder graph("program");

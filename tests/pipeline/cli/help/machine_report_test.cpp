@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <brigade/text.h>
 #include "pipeline/host/module_loader.h"
 
 namespace brigade {
@@ -98,6 +99,75 @@ TEST(Doctor, KnowsWhatAnOldKernelLacks) {
   facts.has_pidfd = false;
   EXPECT_EQ(finding("kernel", limits, facts).health, Health::problem);
   EXPECT_THAT(finding("kernel", limits, facts).means, HasSubstr("5.4"));
+}
+
+GpuFacts good_gpu() {
+  GpuFacts gpu;
+  gpu.name = "Fake GPU";
+  gpu.memory_bytes = std::uint64_t{80} << 30;
+  gpu.pci = "0000:01:00.0";
+  gpu.link = "16.0 GT/s PCIe x16";
+  return gpu;
+}
+
+MachineFacts facts_with(const GpuFacts& gpu, int driver_version = 13000) {
+  MachineFacts facts = good_facts();
+  facts.gpu_driver = "580.65";
+  facts.gpu.driver_version = driver_version;
+  facts.gpu.gpus = {gpu};
+  return facts;
+}
+
+TEST(Doctor, ShowsDriverAndGpus) {
+  const MachineFacts facts = facts_with(good_gpu());
+  EXPECT_EQ(finding("GPU driver", good_limits(), facts).found, "CUDA 13.0 (580.65)");
+  const Finding gpu = finding("cuda:0", good_limits(), facts);
+  EXPECT_EQ(gpu.health, Health::fine);
+  EXPECT_EQ(gpu.found, "Fake GPU, 80.0 GiB, 0000:01:00.0, 16.0 GT/s PCIe x16");
+  EXPECT_EQ(gpu.means, "buffers are pinned for it to be read only");
+  EXPECT_EQ(finding("GPU driver", good_limits(), facts_with(good_gpu(), 11080)).health,
+            Health::note);
+}
+
+TEST(Doctor, SaysWhatMakesCopiesToAGpuSlowOrUnsafe) {
+  const auto means = [](bool GpuFacts::*member, bool value) {
+    GpuFacts gpu = good_gpu();
+    gpu.*member = value;
+    const Finding found = finding("cuda:0", good_limits(), facts_with(gpu));
+    return concat(found.health == Health::note ? "note " : "ok ", found.means);
+  };
+  EXPECT_EQ(means(&GpuFacts::pins, false),
+            "note no memory can be pinned for it: copies are slower");
+  EXPECT_EQ(means(&GpuFacts::link_is_narrow, true),
+            "note copies are slower than in a slot with all its lanes");
+  EXPECT_EQ(means(&GpuFacts::has_mps, true),
+            "note its processes share it through MPS: a fault of one of them may end all");
+  EXPECT_EQ(means(&GpuFacts::pins_read_only, false),
+            "ok buffers are pinned for it to be read and written");
+  GpuFacts part = good_gpu();
+  part.name += " MIG 1g.5gb";
+  EXPECT_THAT(finding("cuda:0", good_limits(), facts_with(part)).means, HasSubstr("(MIG)"));
+  MachineLimits tight = good_limits();
+  tight.locked_bytes_max = 8 << 20;
+  EXPECT_EQ(finding("locked memory", tight, facts_with(good_gpu())).health, Health::note);
+  EXPECT_EQ(finding("locked memory", tight).health, Health::fine);
+  MachineFacts kernel = facts_with(good_gpu());
+  kernel.kernel = "6.12.3-amd64";
+  EXPECT_THAT(finding("kernel", good_limits(), kernel).means, HasSubstr("2 GiB at once"));
+  kernel.gpu = {};
+  EXPECT_EQ(finding("kernel", good_limits(), kernel).health, Health::fine);
+}
+
+TEST(Doctor, SaysWhyAGpuThatIsThereCannotBeUsed) {
+  MachineFacts facts = good_facts();
+  facts.gpu.problem = "the NVIDIA driver does not begin";
+  EXPECT_EQ(finding("GPU", good_limits(), facts).health, Health::note);
+  EXPECT_EQ(finding("GPU", good_limits(), facts).means, "the NVIDIA driver does not begin");
+  facts.gpu.has_driver = false;
+  EXPECT_EQ(finding("GPU", good_limits(), facts).found, "none");
+  MachineLimits with_gpu = good_limits();
+  with_gpu.gpus = 1;
+  EXPECT_EQ(finding("GPU", with_gpu, facts).health, Health::note);
 }
 
 TEST(Doctor, NamesPackagesThatAreMissing) {

@@ -99,8 +99,6 @@ TEST(KeyHelp, SaysWhatAKeyTakesItsUnitAndDefault) {
   EXPECT_THAT(key_help(), HasSubstr("when it is short (true or false; default false)"));
 }
 
-TEST(KeyHelp, SaysWhatIsNotBuilt) { EXPECT_THAT(key_help(), HasSubstr("[not built yet]")); }
-
 TEST(KeyHelp, FitsATerminal) {
   const std::string text = key_help();
   for (const std::string_view line : split(text, '\n'))

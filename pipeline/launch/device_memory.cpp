@@ -1,0 +1,108 @@
+#include "pipeline/launch/device_memory.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include <brigade/text.h>
+#include "base/fd_packet.h"
+#include "base/io.h"
+#include "pipeline/host/module_loader.h"
+#include "pipeline/launch/worker_environment.h"
+#include "pipeline/plan/memory_budget.h"
+#include "pipeline/worker/messages.h"
+
+namespace brigade {
+namespace {
+
+/// Whether there is something to read.
+bool wait_to_read(int fd, int timeout_ms) {
+  pollfd ready{fd, POLLIN, 0};
+  return retry([&] { return poll(&ready, 1, timeout_ms); }) > 0;
+}
+
+class MakerOfMemory {
+ public:
+  MakerOfMemory(const Plan& plan, int plan_fd, ProcessRunner& runner, int timeout_ms)
+      : plan_(plan), plan_fd_(plan_fd), runner_(runner), timeout_ms_(timeout_ms) {}
+
+  Result<OwnedFd> make(const PlanStage& stage, const std::vector<std::string>& environment) {
+    BRIGADE_ASSIGN(FdSockets sockets, open_fd_sockets());
+    runner_.start(request_for(stage, sockets.other.get(), environment));
+    wait_to_read(runner_.started_fd(), -1);
+    auto started = runner_.take_started();
+    if (!started) return Error{"its process was not started"};
+    if (!*started) return started->error();
+    sockets.other.reset();  // so that its end is seen
+    RunningProcess process = **started;
+    Result<OwnedFd> answer = answer_of(sockets.one.get());
+    const bool ends = wait_to_read(process.pidfd, answer ? timeout_ms_ : 0);
+    if (!ends) {
+      runner_.kill(process);
+      wait_to_read(process.pidfd, -1);
+    }
+    const Ending ending = runner_.end(process);
+    runner_.reap(process);
+    if (!answer && answer.error().message.empty())
+      return Error{concat("the process that makes it ", ending_text(ending))};
+    return answer;
+  }
+
+ private:
+  SpawnRequest request_for(const PlanStage& stage, int socket,
+                           const std::vector<std::string>& environment) const {
+    WorkerRole role;
+    role.name = concat(stage.name, ".memory");
+    role.stage = plan_.stages.number_of(stage);
+    role.number = stage.first_replica;
+    role.supervisor = getpid();
+    role.plan_fd = plan_fd_;
+    role.memory_fd = socket;
+    SpawnRequest request;
+    request.title = concat("brigade: ", role.name);
+    request.environment =
+        worker_environment(environment, stage, print_role(role), false, core_library());
+    request.keep = {plan_fd_, socket};
+    request.output = STDERR_FILENO;
+    request.cpus = stage.cpus;
+    return request;
+  }
+
+  /// An error without a message: it ended without a word.
+  Result<OwnedFd> answer_of(int socket) const {
+    if (!wait_to_read(socket, timeout_ms_))
+      return Error{
+          concat("it was not made within ", timeout_ms_ / 1000, " s; does `nvidia-smi` answer?")};
+    BRIGADE_ASSIGN(auto packet, receive_fd(socket));
+    if (!packet) return Error{""};
+    if (packet->fd.get() < 0) return Error{packet->text};
+    return std::move(packet->fd);
+  }
+
+  const Plan& plan_;
+  const int plan_fd_;
+  ProcessRunner& runner_;
+  const int timeout_ms_;
+};
+
+}  // namespace
+
+Result<ByStage<OwnedFd>> ask_for_device_memory(const Plan& plan, int plan_fd, ProcessRunner& runner,
+                                               std::vector<std::string> environment,
+                                               int timeout_ms) {
+  environment = environment_of_rank(std::move(environment), plan.shard);
+  MakerOfMemory maker(plan, plan_fd, runner, timeout_ms);
+  ByStage<OwnedFd> fds(plan.stages.size());
+  for (const StageNumber s : plan.stages.numbers()) {
+    const PlanStage& stage = plan.stages[s];
+    if (!stage.writes_on_device()) continue;
+    auto made = maker.make(stage, environment);
+    if (!made)
+      return made.error().within(concat("the device's memory of ", edge_text(plan, stage)));
+    fds[s] = std::move(*made);
+  }
+  return fds;
+}
+
+}  // namespace brigade

@@ -1,0 +1,63 @@
+#pragma once
+
+// The memory of shared tensors (`shared:`): a segment each, which outlives the workers and the
+// attempts of a run. Created, filled from files and saved by the supervisor's process; replicas map
+// them by inherited descriptor. What lies where: pipeline/plan/shared_tensors.h.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <brigade/shared.h>
+#include "pipeline/plan/plan.h"
+#include "transports/memory_file.h"
+
+namespace brigade {
+
+/// A tensor that a worker maps.
+struct SharedGrant {
+  int tensor = 0;  ///< by Plan::shared
+  int fd = -1;
+  bool guarded = false;  ///< how its parts lie
+  friend bool operator==(const SharedGrant&, const SharedGrant&) = default;
+};
+
+/// The supervisor's side. Any thread.
+class SharedTensors {
+ public:
+  /// `resumes`: what has a `save:` begins with what is there. `guarded`: writing beside a part is
+  /// looked for. Errors name the tensor; memory has been given, so that it cannot run out later.
+  static Result<std::shared_ptr<SharedTensors>> create(const Plan& plan, bool resumes,
+                                                       bool guarded);
+
+  SharedGrant grant(int tensor) const;
+  /// All of one, for the program; it may write unless replicas have parts of their own. Where these
+  /// lie apart (guarded) it is what they hold now, as a copy. Error: there is none of that name.
+  Result<SharedTensor> find(std::string_view name) const;
+  /// Replaces the file of each that has one, unless nobody has initialised it yet.
+  Result<void> save() const;
+  /// Whose bytes beside a part were written, in a line each.
+  std::vector<std::string> written_beside() const;
+
+ private:
+  struct Segment {
+    MemoryFile file;
+    std::shared_ptr<const Mapping> memory;
+  };
+  SharedTensors(const Plan& plan, bool guarded) : plan_(plan), guarded_(guarded) {}
+  Result<void> make(const PlanShared& shared, bool resumes);
+  Result<void> load(const PlanShared& shared, const Segment& segment, const std::string& file);
+  std::byte* part(const PlanShared& shared, const Segment& segment, std::uint64_t number) const;
+  Segment& segment(const PlanShared& shared) const;
+
+  const Plan& plan_;
+  const bool guarded_;
+  mutable std::vector<Segment> segments_;  // by Plan::shared
+};
+
+/// What a replica maps: its parts, and all of the others. Between elements and what lies beside
+/// them in its address space are pages that nobody may touch. The descriptor stays open.
+Result<SharedTensor> map_shared_tensor(const Plan& plan, const PlanStage& stage, int replica,
+                                       const SharedGrant& grant);
+
+}  // namespace brigade
