@@ -24,17 +24,20 @@ if not __version__ == _brigade.VERSION == _brigade.version():
 
 from . import examples
 from ._batch import Batch, Row
-from ._brigade import Sample, Task, Tensor
+from ._brigade import Sample, SharedTensor, Task, Tensor
 from ._data_fetch import WorkerInfo, get_worker_info
 from ._data_loader import DataLoader
-from ._errors import (BusyError, Diagnostic, Error, GraphError, HeldError, RunError, UnreadError)
+from ._errors import (BusyError, DeviceError, Diagnostic, Error, GraphError, HeldError, RunError,
+                      UnreadError)
 from ._input import Input, Slot
 from ._loader import Loader
 from ._run import Output, Run, open  # noqa: A004
+from ._shared import share_parameters
 from ._stage import DROP, TensorType, stage
 from ._worker import Worker, attach
 
-__all__ = ["Batch", "BusyError", "DROP", "DataLoader", "Diagnostic", "Error", "GraphError",
-           "HeldError", "Input", "Loader", "Output", "Row", "Run", "RunError", "Sample", "Slot",
-           "Task", "Tensor", "TensorType", "UnreadError", "Worker", "WorkerInfo", "attach",
-           "examples", "get_worker_info", "open", "stage"]
+__all__ = ["Batch", "BusyError", "DROP", "DataLoader", "DeviceError", "Diagnostic", "Error",
+           "GraphError", "HeldError", "Input", "Loader", "Output", "Row", "Run", "RunError",
+           "Sample", "SharedTensor", "Slot", "Task", "Tensor", "TensorType", "UnreadError",
+           "Worker", "WorkerInfo", "attach", "examples", "get_worker_info", "open",
+           "share_parameters", "stage"]

@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Mapping
 
+from ._device import Arrival, device_of, send
+
 KINDS = ("torch", "numpy", "dlpack")
 
 
@@ -100,10 +102,11 @@ class Batch(_Named):
     >>> loader.close()
     """
 
-    __slots__ = ("_raw", "_kind", "_tensors", "_about")
+    __slots__ = ("_raw", "_kind", "_tensors", "_about", "_ways")
 
-    def __init__(self, raw, kind):
+    def __init__(self, raw, kind, ways=None):
         self._raw, self._kind, self._tensors, self._about = raw, kind, {}, None
+        self._ways = ways
 
     def _describe(self):
         if self._about is None:
@@ -171,29 +174,49 @@ class Batch(_Named):
             raise IndexError(f"there is no sample {i} of {self.size}")
         return Row(self, i % self.size)
 
-    def to(self, device):
+    def to(self, device, non_blocking=False):
         """Its tensors on a device, as `torch.Tensor.to` has it, in a batch that holds nothing of
-        the graph unless they stay where they are. The copy is done when this returns."""
+        the graph unless they stay where they are. To a GPU the memory of the graph is copied as it
+        is, pinned where that can be had. The copy is done when this returns; with `non_blocking`
+        the stream that first uses a tensor waits for it, and the memory is held until then.
+        """
         if self._kind != "torch":
             raise TypeError(f'batch.to(): these are tensors of {self._kind}; import torch before '
                             'the first batch, or give tensors="torch"')
-        moved = {}
-        for name, value in self.items():
-            moved[name] = ([one.to(device) for one in value] if isinstance(value, list)
-                           else value.to(device))
-        return self._with(moved)
+        where = device_of(device)
+        sent = None if where is None or isinstance(self._raw, _Kept) else self._sent(where)
+        if sent is not None:
+            moved, upload = sent
+            if not non_blocking:
+                upload.wait()
+                moved._raw.has_arrived()
+            return moved
+        if where is not None:
+            device = where.where
+        return self._with({name: [one.to(device, non_blocking=non_blocking) for one in value]
+                           if isinstance(value, list) else
+                           value.to(device, non_blocking=non_blocking)
+                           for name, value in self.items()})
+
+    def _sent(self, device):
+        """The batch there, and the Upload; None: its run is closed."""
+        uploads = None if self._ways is None else self._ways.to(device)
+        if uploads is None:
+            return None
+        tensors, upload = send(self._raw, self.keys(), uploads, device)
+        return self._with(tensors, Arrival(upload, device, tensors)), upload
 
     def clone(self):
         """A copy in memory of its own, which counts for nothing in `hold=`."""
         return self._with({name: _copy_of(value) for name, value in self.items()})
 
-    def _with(self, tensors):
-        samples = [self._raw.sample(i) for i in range(self.size)]
-        return Batch(_Kept(tuple(self.keys()), self._describe(), samples, tensors), self._kind)
+    def _with(self, tensors, arrival=None):
+        kept = _Kept(tuple(self.keys()), self._describe(), self._raw.samples(), tensors, arrival)
+        return Batch(kept, self._kind)
 
     def __reduce__(self):
         kept = self if isinstance(self._raw, _Kept) else self.clone()
-        return _restored, (kept._raw.names(), kept._raw.describe(), kept._raw.samples,
+        return _restored, (kept._raw.names(), kept._raw.describe(), kept._raw.samples(),
                            kept._raw.tensors, self._kind)
 
     def __copy__(self):
@@ -217,10 +240,24 @@ def _shown(tensor, name):
 class _Kept:
     """What Batch asks of the C module's batch, for tensors in memory of their own."""
 
-    __slots__ = ("_names", "_about", "samples", "tensors")
+    __slots__ = ("_names", "_about", "_samples", "_tensors", "_arrival")
 
-    def __init__(self, names, about, samples, tensors):
-        self._names, self._about, self.samples, self.tensors = names, about, samples, tensors
+    def __init__(self, names, about, samples, tensors, arrival=None):
+        self._names, self._about, self._samples, self._tensors = names, about, samples, tensors
+        self._arrival = arrival  # is called before they are used
+
+    @property
+    def tensors(self):
+        if self._arrival is not None:
+            self._arrival()
+            self.has_arrived()
+        return self._tensors
+
+    def has_arrived(self):
+        self._arrival = None
+
+    def samples(self):
+        return self._samples
 
     def names(self):
         return self._names
@@ -229,10 +266,10 @@ class _Kept:
         return self._about
 
     def sample(self, i):
-        return self.samples[i]
+        return self._samples[i]
 
     def ids(self):
-        return [sample[3] for sample in self.samples]
+        return [sample[3] for sample in self._samples]
 
     def tensor(self, name):
         if name not in self.tensors:
@@ -270,6 +307,10 @@ class Row(_Named):
     def keys(self):
         """Names of the tensors."""
         return self._batch.keys()
+
+    def __repr__(self):
+        shapes = ", ".join(_shown(value, name) for name, value in self.items())
+        return f"Row({shapes}; id {self.id}, epoch {self.epoch}, index {self.index})"
 
     def __getitem__(self, name):
         batch = self._batch

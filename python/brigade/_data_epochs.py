@@ -76,7 +76,7 @@ def _pinning(loader):
     """A function, or None."""
     if not loader.pin_memory:
         return None
-    torch = needs_torch("pin_memory=True")
+    torch = needs_torch("pin_memory=True", "leave it away")
     if not torch.cuda.is_available():
         warnings.warn("pin_memory=True has no effect: torch finds no accelerator", stacklevel=5)
         return None

@@ -23,12 +23,11 @@ def set_worker_info(info):
         torch_worker._worker_info = torch_worker.WorkerInfo(**info._asdict())
 
 
-def needs_torch(what):
+def needs_torch(what, instead):
     try:
         import torch.utils.data
     except ImportError:
-        raise ImportError(f"{what} needs torch, which is not installed: give a sampler and a "
-                          "collate_fn of your own") from None
+        raise ImportError(f"{what} needs torch, which is not installed: {instead}") from None
     return torch
 
 

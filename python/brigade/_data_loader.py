@@ -1,6 +1,7 @@
 """torch's DataLoader over Brigade's workers."""
 
 import itertools
+import numbers
 import random
 import sys
 import threading
@@ -12,7 +13,10 @@ from ._data_epochs import Here, InWorkers
 from ._data_fetch import needs_torch
 from ._data_layout import Changes
 from ._data_pool import Pool
+from ._errors import whole
 
+_WORKERS_MAX = 256  # replicas of a stage
+_PREFETCH_MAX = 1024  # batches ahead, of each: `buffers:` can be twice as many
 _SET_ONCE = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
@@ -80,7 +84,8 @@ class DataLoader:
         if batch_size is not None:
             batch_sampler = _batches_of(sampler, batch_size, drop_last)
         if collate_fn is None:
-            collate = needs_torch("the default collate_fn").utils.data._utils.collate
+            torch = needs_torch("the default collate_fn", "give one of your own")
+            collate = torch.utils.data._utils.collate
             collate_fn = collate.default_convert if batch_sampler is None else \
                 collate.default_collate
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
@@ -105,15 +110,16 @@ class DataLoader:
 
     @staticmethod
     def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
-        if num_workers < 0:
-            raise ValueError(f"num_workers={num_workers}: expected a non-negative number; 0 makes "
-                             "batches in this process")
-        if timeout < 0:
-            raise ValueError(f"timeout={timeout}: expected non-negative seconds; 0 waits as long "
-                             "as it takes")
-        if prefetch_factor is not None and (num_workers == 0 or prefetch_factor < 1):
-            raise ValueError(f"prefetch_factor={prefetch_factor} with num_workers={num_workers}: "
-                             "it says how many batches each worker is ahead, at least 1")
+        whole("num_workers", num_workers, 0, _WORKERS_MAX)
+        if not isinstance(timeout, numbers.Real) or timeout < 0:
+            kind = ValueError if isinstance(timeout, numbers.Real) else TypeError
+            raise kind(f"timeout={timeout!r}: expected non-negative seconds; 0 waits as long as it "
+                       "takes")
+        if prefetch_factor is not None:
+            if num_workers == 0:
+                raise ValueError(f"prefetch_factor={prefetch_factor} with num_workers=0: it says "
+                                 "how many batches each worker is ahead")
+            whole("prefetch_factor", prefetch_factor, 1, _PREFETCH_MAX)
         if persistent_workers and num_workers == 0:
             raise ValueError("persistent_workers=True needs num_workers > 0")
 
@@ -138,13 +144,13 @@ class DataLoader:
                              "no batches")
         if batch_size is not None and (not isinstance(batch_size, int) or
                                        isinstance(batch_size, bool) or batch_size < 1):
-            raise ValueError(f"batch_size={batch_size}: expected a positive integer, or None")
+            raise ValueError(f"batch_size={batch_size!r}: expected a positive integer, or None")
 
     def _default_sampler(self, dataset, shuffle, generator):
         if self._iterable:
             return itertools.repeat(None)
         if shuffle:
-            data = needs_torch("shuffle=True").utils.data
+            data = needs_torch("shuffle=True", "give a sampler of your own").utils.data
             return data.RandomSampler(dataset, generator=generator)
         torch = sys.modules.get("torch")
         return range(len(dataset)) if torch is None else \

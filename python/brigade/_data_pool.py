@@ -24,9 +24,16 @@ OF_EPOCH = struct.Struct("q")  # bytes of what tasks of an epoch have in common:
 ANSWER = struct.Struct("6q")  # kind, table, entries, bytes of the pickle, end of it, flags
 NOTHING, BATCH, TENSORS, ENDED, ERROR = range(5)
 KEPT = 1  # a flag: the worker still has a part of the batch
+_FOLDER = os.path.dirname(__file__)
 _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
 _DEATHS_MAX = 3  # of workers by one batch
 _IDLE_SECONDS = 1.0  # for room in a graph that has nothing to do
+
+_WORDS = [(re.compile(expression), instead) for expression, instead in (
+    (r'stage "workers" replica', "DataLoader: worker"),
+    (r" with sample \d+ in flight(?: \([^)]*\))?", " with a batch in flight"),
+    (r"the sample (has ended \d+ workers) and goes into quarantine", r"that batch \1"),
+    (r" \(restart \d+ of \d+ within [\d.]+ s\)$", ""))]
 
 Task = collections.namedtuple("Task", "owner block worker name number")
 
@@ -82,8 +89,11 @@ class Failure:
 
     @staticmethod
     def of(error, worker):
-        text = (f"in worker {worker} of the DataLoader:\n"
-                + "".join(traceback.format_exception(error)).rstrip())
+        shown = error.__traceback__
+        while shown is not None and os.path.dirname(shown.tb_frame.f_code.co_filename) == _FOLDER:
+            shown = shown.tb_next
+        shown = traceback.format_exception(type(error), error, shown or error.__traceback__)
+        text = f"in worker {worker} of the DataLoader:\n{''.join(shown).rstrip()}"
         kind = type(error)
         try:
             _pickling.dump_result(kind)
@@ -126,8 +136,8 @@ def _graph_of(workers, room, fixed, arena, prints):
     words = {"task": {"dtype": "i64", "shape": [2]}}
     answer = {"answer": {"dtype": "i64", "shape": [6]}}
     params = {"parent": os.getpid(), "arena": arena, "prints": prints,
-              "torch": "torch" in sys.modules, "path": [str(entry) for entry in sys.path],
-              "argv": sys.argv, "folder": os.getcwd()}
+              "torch": sys.modules.get("torch") is not None, "argv": sys.argv,
+              "path": [str(entry) for entry in sys.path], "folder": os.getcwd()}
     return {"name": "DataLoader", "oversubscribe": True, "stages": {
         "tasks": {"producer": "application", "tensors": words, "chunk": 1, "buffers": room},
         "workers": {"exec": _command(), "from": "tasks", "tensors": answer, "params": params,
@@ -135,6 +145,16 @@ def _graph_of(workers, room, fixed, arena, prints):
                     "buffers": room, "env": _environment(), "poison_after": _DEATHS_MAX,
                     "restart": {"policy": "always", "backoff": "1ms", "burst": 1000000}},
         "batches": {"consumer": "application", "from": {"stage": "workers", "batch": 1}}}}
+
+
+def _told(line):
+    """What the run says of its workers, without its words for stages and samples. The loop's
+    exception says why it has failed."""
+    if re.match(r'error: stage "workers" .* failed: sample ', line):
+        return None
+    for expression, instead in _WORDS:
+        line = expression.sub(instead, line)
+    return line
 
 
 class Pool:
@@ -147,7 +167,7 @@ class Pool:
         self.workers, self._fixed = workers, fixed
         room = 2 * workers * (prefetch + 1)
         self._arena = Arena(warm=workers * prefetch + 4)
-        log = LogPipe(named=False, prints=True)
+        log = LogPipe(told=_told, prints=True)
         made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))
         self._run = Run(made, "dlpack", log=log)
         self._input = self._run._run.input("tasks")

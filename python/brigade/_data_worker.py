@@ -3,6 +3,7 @@
 import gc
 import os
 import pickle
+import signal
 import struct
 import sys
 import traceback
@@ -13,7 +14,7 @@ from ._data_fetch import Generators, OfIterable, OfMap, WorkerInfo, set_worker_i
 from ._data_layout import Writer
 from ._data_pool import (ANSWER, BATCH, ENDED, ERROR, KEPT, NOTHING, OF_EPOCH, TENSORS, WORDS,
                          Failure, Payload)
-from ._errors import RunError
+from ._errors import OF_USERS, RunError
 from ._worker import attach
 
 
@@ -116,7 +117,7 @@ class Server:
                 return (BATCH, *_written(room, (batch, state)))
             except StopIteration:
                 return (ENDED, *_written(room, loaded.state()))
-        except Exception as error:
+        except OF_USERS as error:
             room.open_reserve()
             return (ERROR, *_written(room, Failure.of(error, self._replica)))
 
@@ -179,6 +180,7 @@ def _print_there(parent, pipe):
 def main():
     with attach() as worker:
         params = worker.params
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a death like any other
         _print_there(params["parent"], params["prints"])
         sys.path[:] = params["path"]
         sys.argv[:] = params["argv"]

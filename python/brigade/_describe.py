@@ -13,6 +13,7 @@ import re
 import sys
 import traceback
 
+from ._errors import OF_USERS
 from ._stage import Ports, Same, TensorType, parse_output
 
 SPECIAL = ("out", "rng", "sample", "worker")  # arguments that are no tensors
@@ -61,7 +62,7 @@ def load(module, name):
     file = module if os.path.isabs(module) else None
     try:
         found = _import_file(module) if file else importlib.import_module(module)
-    except Exception as error:
+    except OF_USERS as error:
         raise Mistake("call", one_line(error, file)) from error
     target = found
     for part in name.split("."):
@@ -103,7 +104,10 @@ class Signature:
         self.is_class = inspect.isclass(target)
         if self.is_class and not callable(getattr(target, "__call__", None)):
             raise Mistake("call", f'"{name}" is a class without `__call__`')
-        called = inspect.signature(target.__call__ if self.is_class else target).parameters
+        function = target.__call__ if self.is_class else target
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            raise Mistake("call", f'"{name}" yields, or is `async`: a stage returns what it makes')
+        called = inspect.signature(function).parameters
         self.called = list(called.values())[1 if self.is_class else 0:]
         self.made = list(inspect.signature(target).parameters.values()) if self.is_class else []
         self.takes_all = any(one.kind is one.VAR_KEYWORD for one in self.called)

@@ -1,6 +1,23 @@
 """What calls raise."""
 
 import dataclasses
+import operator
+
+
+# What code of users raises, which is an error of what it was called for.
+OF_USERS = (Exception, SystemExit, KeyboardInterrupt)
+
+
+def whole(name, value, least, most=None):
+    """A parameter, also one of NumPy's numbers."""
+    expected = f"a whole number from {least} " + ("on" if most is None else f"to {most}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r}: expected {expected}") from None
+    if number < least or (most is not None and number > most):
+        raise ValueError(f"{name}={number}: expected {expected}")
+    return number
 
 
 class Error(RuntimeError):
@@ -21,6 +38,10 @@ class UnreadError(Error):
 
 class BusyError(Error):
     """Another thread is waiting for this output's next batch."""
+
+
+class DeviceError(Error):
+    """There is no such device, it has no room, or it was lost: then the process has to end."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +90,7 @@ class GraphError(Error, ValueError):
 
 
 _EXCEPTIONS = {-1: ValueError, -2: GraphError, -3: RunError, -4: HeldError, -5: UnreadError,
-               -6: BusyError, -7: MemoryError, -9: KeyboardInterrupt}
+               -6: BusyError, -7: MemoryError, -9: KeyboardInterrupt, -10: DeviceError}
 
 
 def exception_of(status, message, diagnostics):

@@ -22,7 +22,8 @@ def app():
 
 
 def _is_text(graph):
-    return isinstance(graph, str) and ("\n" in graph or re.match(r"\s*[{%]|[\w.]+:(\s|$)", graph))
+    return isinstance(graph, str) and ("\n" in graph or not graph or
+                                       re.match(r"\s*[{%]|[\w.]+:(\s|$)", graph))
 
 
 def read(graph, set=None):  # noqa: A002, as the command line has it
@@ -34,7 +35,12 @@ def read(graph, set=None):  # noqa: A002, as the command line has it
     elif isinstance(graph, (str, os.PathLike)):
         made = _brigade.Graph((os.fsencode(graph),))
     else:
-        made = _brigade.Graph(tuple(os.fsencode(path) for path in graph))
+        try:
+            paths = tuple(os.fsencode(path) for path in graph)
+        except TypeError:
+            raise TypeError("expected a graph: a path, several of them, YAML, or a dict, found "
+                            f"{graph!r}") from None
+        made = _brigade.Graph(paths)
     for key_and_value in settings(set):
         made.set(key_and_value)
     return made
@@ -48,6 +54,8 @@ def settings(values):
     """
     if values is None:
         return []
+    if isinstance(values, str):
+        return [values]
     if not isinstance(values, dict):
         return [str(line) for line in values]
     return [f"{key}={_yaml_of(value)}" for key, value in values.items()]

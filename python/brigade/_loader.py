@@ -5,7 +5,8 @@ import json
 
 from . import _graph
 from ._batch import kind_of_tensors
-from ._errors import RunError
+from ._device import PREFETCH, Ahead, device_of_loader
+from ._errors import RunError, whole
 from ._log import logger
 from ._run import Run
 
@@ -25,6 +26,9 @@ class Loader:
     producer. `tensors`: "torch", "numpy" or "dlpack"; unless given, torch where it is imported,
     else NumPy where it is installed. `in_process`: threads instead of processes, for debuggers.
     `progress`: a bar of tqdm's for each epoch, where tqdm is installed.
+    `device`: "cuda" or "cuda:N", where batches are copied, `prefetch` (2) of them before the loop
+    asks for them; they are tensors of torch and hold nothing of the graph. "host" are threads that
+    stand for a device, where there is none.
 
     Mistakes in the graph are a `GraphError` of this call; processes start with the first iter().
 
@@ -40,12 +44,22 @@ class Loader:
     """
 
     def __init__(self, graph, output=None, *, set=None, epochs=None,  # noqa: A002
-                 hold=None, limit=0, tensors=None, in_process=False, progress=False):
-        if epochs is not None and epochs < 1:
-            raise ValueError(f"epochs={epochs}: expected at least 1")
+                 hold=None, limit=0, tensors=None, in_process=False, progress=False,
+                 device=None, prefetch=None):
+        if epochs is not None:
+            epochs = whole("epochs", epochs, 1)
+        if output is not None and not isinstance(output, str):
+            raise TypeError(f"output={output!r}: expected the name of a stage")
+        self._device = device_of_loader(device, tensors)
+        if self._device is not None:
+            tensors = "torch"
+        elif prefetch is not None:
+            raise ValueError(f"prefetch={prefetch!r} is of batches that are copied to a device: "
+                             "give device=, too")
+        self._prefetch = PREFETCH if prefetch is None else whole("prefetch", prefetch, 0)
         self._graph = _graph.read(graph, set)
         self._epochs = epochs
-        self._options = {"kind": kind_of_tensors(tensors), "limit": limit,
+        self._options = {"kind": kind_of_tensors(tensors), "limit": whole("limit", limit, 0),
                          "in_process": in_process}
         self._progress = progress
         self._output_name = output if output is not None else self._only_output()
@@ -85,7 +99,8 @@ class Loader:
         if self._run is None:
             self._start()
         self._reading = _Reading(self._epoch, self._epoch - self._first)
-        iterator = _Epoch(self, self._run.output(self._output_name), self._reading)
+        ahead = self._device and Ahead(self._device, self._prefetch, self._hold, self._run)
+        iterator = _Epoch(self, self._run.output(self._output_name), self._reading, ahead)
         return self._with_bar(iterator) if self._progress else iterator
 
     def __len__(self):
@@ -152,14 +167,18 @@ class Loader:
         self._check_open()
         if self._run is None:
             self._start()
-        given = self._given + (self._reading.given if self._reading is not None else 0)
+        given, state = self._given, None
+        if self._reading is not None:
+            given, state = given + self._reading.given, self._reading.state
         return {"version": _STATE_VERSION, "epoch": self._epoch, "given": given,
-                "state": self._run.state().decode(*_TEXT)}
+                "state": (state or self._run.state()).decode(*_TEXT)}
 
     def load_state_dict(self, state):
         """The next iter() goes on there. What does not fit the graph is an error of that call."""
         self._check_open()
-        if not isinstance(state, dict) or state.get("version") != _STATE_VERSION:
+        if not (isinstance(state, dict) and state.get("version") == _STATE_VERSION and
+                isinstance(state.get("epoch"), int) and
+                isinstance(state.get("state"), (str, bytes))):
             raise ValueError("load_state_dict(): expected what state_dict() of a brigade.Loader "
                              f"gave, found {str(state)[:60]}")
         self._end_run()
@@ -175,7 +194,8 @@ class Loader:
         return self._plan
 
     def stats(self):
-        """What `brigade run --summary` writes: of the last run that has ended, or empty."""
+        """How far the run is that goes on, as Run.stats(); else what `brigade run --summary`
+        writes, of the last one that has ended. Empty before the first."""
         if self._run is not None:
             return self._run.stats()
         return self._stats or {}
@@ -201,24 +221,29 @@ class Loader:
     def __exit__(self, *_):
         self.close()
 
+    def __repr__(self):
+        return f"<brigade.Loader of {self._output_name}, epoch {self._epoch}>"
+
 
 class _Reading:
     """How far an epoch has been read. Loader and iterator share it, and the iterator holds its
     loader: so none of them waits for the garbage collector."""
 
-    __slots__ = ("epoch", "of_run", "given")
+    __slots__ = ("epoch", "of_run", "given", "state")
 
     def __init__(self, epoch, of_run):
         self.epoch, self.of_run, self.given = epoch, of_run, 0
+        self.state = None  # behind the last batch that was given, where others were read ahead
 
 
 class _Epoch:
     """An iterator over an epoch."""
 
-    __slots__ = ("_loader", "_output", "_reading")
+    __slots__ = ("_loader", "_output", "_reading", "_ahead")
 
-    def __init__(self, loader, output, reading):
+    def __init__(self, loader, output, reading, ahead):
         self._loader, self._output, self._reading = loader, output, reading
+        self._ahead = ahead  # None: batches stay where they are
 
     def __iter__(self):
         return self
@@ -229,14 +254,21 @@ class _Epoch:
         reading = self._reading
         if self._loader._reading is not reading:
             raise RuntimeError("this iterator is of an epoch that a later iter() has ended")
+        batch = self._ahead.next(self._copied, reading) if self._ahead else self._lent()
+        if batch is None:
+            self._loader._finished(reading)
+            self._loader = self._ahead = None
+            raise StopIteration
+        reading.given += 1
+        return batch
+
+    def _lent(self):
+        reading = self._reading
         if 0 < reading.given < self._loader._hold and self._output.full():
             gc.collect()  # cycles may hold some
             if self._output.full():
                 self._output = self._loader._leave_old_batches() or self._output
-        batch = self._output._next(reading.of_run, 2)
-        if batch is None:
-            self._loader._finished(reading)
-            self._loader = None
-            raise StopIteration
-        reading.given += 1
-        return batch
+        return self._output._next(reading.of_run, 3)
+
+    def _copied(self, waits):
+        return self._output._next(self._reading.of_run, 5, 0 if waits else -1)

@@ -19,16 +19,18 @@ class LogPipe:
     """What a run writes to, and the thread that hands its lines on. What the run says goes to
     `logging`: errors and warnings with their levels, all else as INFO, which Python shows only
     where it is configured to. What stages print goes to sys.stderr, with the replica's name in
-    front where `named`. The streams are Python's: a notebook shows no descriptor 2.
+    front. The streams are Python's: a notebook shows no descriptor 2.
 
-    `prints`: a second pipe, for workers that tell what is for sys.stdout; it is copied as it is.
+    `told`: of a program that knows no stages: what becomes of a line of the run, or None where it
+    is left out; what is printed has no name in front. `prints`: a second pipe, for workers that
+    tell what is for sys.stdout; it is copied as it is.
     """
 
-    def __init__(self, named=True, prints=False):
+    def __init__(self, told=None, prints=False):
         reads, self.writes = os.pipe()
         copies, self.prints = os.pipe() if prints else (None, None)
         self._process = os.getpid()
-        self._thread = threading.Thread(target=_read, args=(reads, named, copies),
+        self._thread = threading.Thread(target=_read, args=(reads, told, copies),
                                         name="brigade-log", daemon=True)
         self._thread.start()
 
@@ -63,7 +65,7 @@ class _Copy:
         return bool(data)
 
 
-def _read(log, named, prints):
+def _read(log, told, prints):
     poll = select.poll()
     poll.register(log, select.POLLIN)
     copy = None if prints is None else _Copy(prints)
@@ -77,7 +79,7 @@ def _read(log, named, prints):
         if log in ready:
             *lines, rest = (rest + os.read(log, _READ_BYTES)).split(b"\n")
             for line in lines:
-                _log(line.decode("utf-8", "replace"), named)
+                _log(line.decode("utf-8", "replace"), told)
     while copy and copy.some():
         pass
     os.close(log)
@@ -85,14 +87,16 @@ def _read(log, named, prints):
         os.close(prints)
 
 
-def _log(line, named):
+def _log(line, told):
     if line == _END.decode():
         return
     replica = _REPLICA.match(line)
     if replica:
-        _show("stderr", (line if named else line[replica.end():]) + "\n")
+        _show("stderr", (line[replica.end():] if told else line) + "\n")
         return
     text = line.removeprefix("brigade: ")
+    if told and (text := told(text)) is None:
+        return
     for start, level in _LEVELS.items():
         if text.startswith(start):
             logger.log(level, "%s", text.removeprefix(start))

@@ -140,13 +140,18 @@ def dump_result(thing):
     """The pickle of what a worker gives, and a list of (PickleBuffer, its address or None)."""
     try:
         return _dump(_Plain, thing)
-    except NotPicklable:
+    except (NotPicklable, MemoryError):
         raise
-    except Exception:
-        by_value = _by_value()
-        if by_value is None:
-            raise
-        return _dump(by_value, thing)  # gives classes of the program back as that knows them
+    except Exception as error:
+        why, by_value = error, _by_value()
+    try:
+        if by_value is not None:
+            return _dump(by_value, thing)  # gives classes of the program back as that knows them
+    except MemoryError:
+        raise
+    except Exception as error:
+        why = error
+    raise NotPicklable(f"what a worker has made cannot be sent to the program: {why}") from why
 
 
 def dump_payload(thing):

@@ -3,13 +3,15 @@
 With `--describe DESCRIPTOR QUESTION` behind them it answers a graph that is checked: JSON for JSON.
 """
 
+import collections
 import gc
 import json
 import os
+import signal
 import sys
 
 from . import _describe
-from ._errors import RunError
+from ._errors import OF_USERS, RunError
 from ._stage import DROP
 from ._worker import attach
 
@@ -69,6 +71,21 @@ class _Generators:
         return self._stage.generator(self._task, range(self._task.samples)[i])
 
 
+class _Sample(collections.namedtuple("Sample", "number epoch index id")):
+    """`sample`: what it is called, and a seed of its own."""
+
+    def seed(self):
+        """64 bits, for generators of any library: the same for any number of replicas and after any
+        restart, the same that `in.random().next64()` gives in C++."""
+        return self._task.random(self._i)[0]
+
+
+def _sample_of(task, i):
+    sample = _Sample(*task.sample(i))
+    sample._task, sample._i = task, i
+    return sample
+
+
 def _without_shapes(names):
     """Of the tensors of a batch those that hold no ragged one's shapes."""
     return [one for one in names if not (one.endswith(".shape") and one[:-6] in names)]
@@ -113,7 +130,7 @@ class Replica:
             if task.views and (gc.collect(), task.views)[1]:
                 raise RuntimeError(f"{self.name} keeps a view of a tensor of this sample, whose "
                                    "memory is another sample's next: keep a copy")
-        except Exception as error:
+        except OF_USERS as error:
             why = _describe.one_line(error, self.signature.file)
             error.__traceback__ = error.__context__ = error.__cause__ = None
             del error
@@ -133,8 +150,8 @@ class Replica:
             arguments["rng"] = (_Generators(task, self) if self.worker.batched
                                 else self.generator(task, 0))
         if self.wants_sample:
-            arguments["sample"] = ([task.sample(i) for i in range(task.samples)]
-                                   if self.worker.batched else task.sample())
+            arguments["sample"] = ([_sample_of(task, i) for i in range(task.samples)]
+                                   if self.worker.batched else _sample_of(task, 0))
         if self.wants_out:
             arguments["out"] = _Outputs(task, self)
         result = self.function(**arguments, **self.arguments)
@@ -163,6 +180,10 @@ class Replica:
                 raise TypeError(f"{self.name} has returned nothing, expected {', '.join(names)}: "
                                 "return it, or take `out` and write to it")
         elif isinstance(result, dict):
+            missing = [] if self.wants_out else [name for name in names if name not in result]
+            if missing:
+                raise TypeError(f"{self.name} has returned no {', '.join(missing)}: expected "
+                                f"{', '.join(names)} in the dict")
             for name, value in result.items():
                 self.copy(task, name, value)
         elif len(names) == 1:
@@ -188,7 +209,14 @@ class Replica:
         if made.shape != view.shape:
             raise ValueError(f"{name} is {tensor.dtype}{list(view.shape)}, found "
                              f"{made.dtype}{list(made.shape)}")
-        self.numpy.copyto(view, made, casting="same_kind")
+        self._cast(view, made, name)
+
+    def _cast(self, view, made, name):
+        try:
+            self.numpy.copyto(view, made, casting="same_kind")
+        except TypeError:
+            raise TypeError(f"{name} is {view.dtype}, found {made.dtype}, which is not made into "
+                            f"that unasked: give .astype(\"{view.dtype}\")") from None
 
     def _copy_each(self, task, name, values):
         view = self.numpy.asarray(task.output(name))
@@ -201,7 +229,7 @@ class Replica:
             if made.ndim + 1 != view.ndim or any(a > b for a, b in zip(made.shape, view.shape[1:])):
                 raise ValueError(f"{name} is at most {list(view.shape[1:])}, found "
                                  f"{list(made.shape)} in sample {i}")
-            self.numpy.copyto(view[(i, *map(slice, made.shape))], made, casting="same_kind")
+            self._cast(view[(i, *map(slice, made.shape))], made, name)
             shapes[i] = made.shape
 
     def _array(self, value, dtype):
@@ -215,6 +243,7 @@ class Replica:
 
 def run(module, name):
     worker = attach()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a death like any other
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)
     try:
@@ -222,7 +251,7 @@ def run(module, name):
     except _describe.Mistake as mistake:
         worker.fail(mistake.message)
         return 1
-    except Exception as error:
+    except OF_USERS as error:
         worker.fail(_describe.one_line(error, module))
         return 1
     try:

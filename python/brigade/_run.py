@@ -7,7 +7,8 @@ import weakref
 
 from . import _brigade, _graph
 from ._batch import Batch, kind_of_tensors
-from ._errors import Error, HeldError
+from ._device import Ways
+from ._errors import Error, HeldError, whole
 from ._input import Input
 from ._log import LogPipe
 from ._place import place_of_caller
@@ -43,6 +44,7 @@ class Run:
         except BaseException:
             self._log.close()
             raise
+        self._ways = Ways(self._run)
         _open_runs.add(self)
 
     def output(self, name):
@@ -57,6 +59,10 @@ class Run:
         """The input of that name, a `producer: application`: every call gives a handle on the same
         one. It is closed by close(), and with the last handle."""
         return Input(self._open().input(name), self._kind)
+
+    def shared(self, name):
+        """The SharedTensor that `shared:` calls so, all of it; under `own_part` only to be read."""
+        return self._open().shared(name)
 
     def _open(self):
         if self._run is None:
@@ -77,8 +83,12 @@ class Run:
         return self._open().state(epoch)
 
     def stats(self):
-        """What `brigade run --summary` writes, once the run has been closed; else empty."""
-        return json.loads(self._summary) if self._summary else {}
+        """How far it is: `samples`, and of each of the `stages` the seconds that its replicas were
+        `busy` or waited (`wait_in` for samples, `wait_out` for room). Once the run has been closed,
+        what `brigade run --summary` writes."""
+        run = self._run  # close() may come from another thread
+        said = self._summary if run is None else run.stats()
+        return json.loads(said) if said else {}
 
     def close(self):
         """Ends the run at once. Batches that are held stay as they are."""
@@ -88,6 +98,7 @@ class Run:
         _open_runs.discard(self)
         for output in self._outputs.values():
             output.close()
+        self._ways.close()
         run.stop()  # the second one ends it at once
         run.stop()
         try:
@@ -130,17 +141,17 @@ class Output:
         """The next batch; None at the end, of the epochs up to `epoch` where that is given."""
         return self._next(epoch, 2)
 
-    def _next(self, epoch, depth):
+    def _next(self, epoch, depth, seconds=0):
         file, line = place_of_caller(depth + 1)
         try:
-            raw = self._output.next(epoch, file, line)
+            raw = self._output.next(epoch, file, line, seconds)
         except HeldError as error:
             gc.collect()  # cycles may hold some
             if self._output.full():
                 raise error.with_traceback(None) from None
-            raw = self._output.next(epoch, file, line)
+            raw = self._output.next(epoch, file, line, seconds)
         if raw is not None:
-            return Batch(raw, self._kind)
+            return Batch(raw, self._kind, self._run._ways)
         if self._output.ended():
             self._run._raise_if_failed()
         return None
@@ -189,7 +200,7 @@ def open(graph, *, set=None, epochs=None, state=None, limit=0,  # noqa: A001, A0
     is the graph's own unless given, `state` is what Run.state() gave."""
     made = _graph.read(graph, set)
     if epochs is not None:
-        made.set(f"epochs={epochs}")
+        made.set(f"epochs={whole('epochs', epochs, 1)}")
     if state is not None:
         made.set_state(state)
-    return Run(made, kind_of_tensors(tensors), limit, in_process)
+    return Run(made, kind_of_tensors(tensors), whole("limit", limit, 0), in_process)

@@ -29,7 +29,7 @@ class Worker:
     """A replica, of attach(). One thread asks for tasks; report(), log() and fail() are any's."""
 
     def __init__(self, raw):
-        self._raw = raw
+        self._raw, self._shared = raw, {}
         about = raw.describe()
         self.stage = about["stage"]  #: its name in the YAML
         self.params = json.loads(about["params"])  #: of the YAML, as JSON has it
@@ -47,6 +47,13 @@ class Worker:
 
     def __iter__(self):
         return iter(self._raw.next, None)
+
+    def shared(self, name):
+        """The SharedTensor of that name, one that the stage's `shared:` lists; under `own_part` the
+        part of this replica."""
+        if name not in self._shared:
+            self._shared[name] = self._raw.shared(name)
+        return self._shared[name]
 
     def report(self, name, value):
         """A number of the stage, shown while it runs and in the summary; the last one wins."""

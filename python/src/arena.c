@@ -2,7 +2,7 @@
 // (mmap.mmap() of Python keeps one): parts of a memory file, and leases of them.
 
 #define _GNU_SOURCE  // MADV_REMOVE
-#include "module.h"
+#include "common.h"
 
 #include <sys/mman.h>
 

@@ -1,6 +1,6 @@
 // Batches and their tensors: the memory of the graph, as a buffer of Python's or through DLPack.
 
-#include "module.h"
+#include "common.h"
 
 static PyTypeObject* batch_type;
 static PyTypeObject* tensor_type;
@@ -53,6 +53,12 @@ PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor) {
   brigade_batch_retain(batch);
   self->batch = batch;
   return (PyObject*)self;
+}
+
+const brigade_tensor* tensor_shown(PyObject* tensor) {
+  if (PyObject_TypeCheck(tensor, tensor_type)) return &((Tensor*)tensor)->tensor;
+  PyErr_SetString(PyExc_TypeError, "expected a Tensor");
+  return NULL;
 }
 
 PyObject* tensor_of_task(Task* task, const brigade_tensor* tensor) {
@@ -147,6 +153,20 @@ static PyObject* tensor_shape(PyObject* object, void* none) {
   return shape;
 }
 
+static PyObject* tensor_repr(PyObject* object) {
+  PyObject* name = PyObject_GetAttrString(object, "name");
+  PyObject* shape = name == NULL ? NULL : tensor_shape(object, NULL);
+  PyObject* sizes = shape == NULL ? NULL : PySequence_List(shape);
+  PyObject* text = sizes == NULL
+                       ? NULL
+                       : PyUnicode_FromFormat("Tensor(%S: %s%R)", name,
+                                              dtype_name(((Tensor*)object)->tensor.dtype), sizes);
+  Py_XDECREF(sizes);
+  Py_XDECREF(shape);
+  Py_XDECREF(name);
+  return text;
+}
+
 static PyObject* tensor_nbytes(PyObject* self, void* none) {
   (void)none;
   return PyLong_FromUnsignedLongLong(((Tensor*)self)->tensor.bytes);
@@ -182,6 +202,7 @@ static PyMethodDef tensor_methods[] = {
 
 static PyType_Slot tensor_slots[] = {
     {Py_tp_dealloc, tensor_dealloc},
+    {Py_tp_repr, tensor_repr},
     {Py_bf_getbuffer, tensor_buffer},
     {Py_bf_releasebuffer, tensor_buffer_end},
     {Py_tp_getset, tensor_properties},
@@ -204,6 +225,12 @@ PyObject* batch_of(brigade_batch* batch) {
   else
     self->batch = batch;
   return (PyObject*)self;
+}
+
+brigade_batch* batch_handle(PyObject* batch) {
+  if (PyObject_TypeCheck(batch, batch_type)) return ((Batch*)batch)->batch;
+  PyErr_SetString(PyExc_TypeError, "expected a Batch");
+  return NULL;
 }
 
 static void batch_dealloc(PyObject* object) {
@@ -259,6 +286,15 @@ static PyObject* batch_describe(PyObject* object, PyObject* none) {
                        (unsigned long long)info.index, text_of(info.source));
 }
 
+static PyObject* sample_of(const brigade_batch* batch, uint64_t i) {
+  brigade_sample sample = {.size = sizeof sample};
+  brigade_status status = brigade_batch_sample(batch, i, &sample);
+  if (status) return raise_status(status, NULL);
+  return Py_BuildValue("(KKKK)", (unsigned long long)sample.number,
+                       (unsigned long long)sample.epoch, (unsigned long long)sample.index,
+                       (unsigned long long)sample.id);
+}
+
 static PyObject* batch_ids(PyObject* object, PyObject* none) {
   (void)none;
   const brigade_batch* batch = ((Batch*)object)->batch;
@@ -275,15 +311,23 @@ static PyObject* batch_ids(PyObject* object, PyObject* none) {
   return ids;
 }
 
+static PyObject* batch_samples(PyObject* object, PyObject* none) {
+  (void)none;
+  const brigade_batch* batch = ((Batch*)object)->batch;
+  brigade_batch_info info = {.size = sizeof info};
+  brigade_status status = brigade_batch_describe(batch, &info);
+  if (status) return raise_status(status, NULL);
+  PyObject* samples = PyList_New((Py_ssize_t)info.samples);
+  for (uint64_t i = 0; samples != NULL && i < info.samples; ++i) {
+    PyObject* sample = sample_of(batch, i);
+    if (sample == NULL || PyList_SetItem(samples, (Py_ssize_t)i, sample)) Py_CLEAR(samples);
+  }
+  return samples;
+}
+
 static PyObject* batch_sample(PyObject* object, PyObject* argument) {
   const unsigned long long i = PyLong_AsUnsignedLongLong(argument);
-  if (PyErr_Occurred()) return NULL;
-  brigade_sample sample = {.size = sizeof sample};
-  brigade_status status = brigade_batch_sample(((Batch*)object)->batch, i, &sample);
-  if (status) return raise_status(status, NULL);
-  return Py_BuildValue("(KKKK)", (unsigned long long)sample.number,
-                       (unsigned long long)sample.epoch, (unsigned long long)sample.index,
-                       (unsigned long long)sample.id);
+  return PyErr_Occurred() ? NULL : sample_of(((Batch*)object)->batch, i);
 }
 
 static PyMethodDef batch_methods[] = {
@@ -292,6 +336,7 @@ static PyMethodDef batch_methods[] = {
     {"names", batch_names, METH_NOARGS, "Of its tensors, in their order."},
     {"describe", batch_describe, METH_NOARGS, "(samples, epoch, index, source)."},
     {"ids", batch_ids, METH_NOARGS, "Of its samples, in their source."},
+    {"samples", batch_samples, METH_NOARGS, "Of each what sample(i) gives."},
     {"sample", batch_sample, METH_O, "sample(i): (number, epoch, index, id)."},
     {NULL, NULL, 0, NULL},
 };

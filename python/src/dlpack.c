@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module.h"
+#include "common.h"
 
 typedef struct {
   int32_t type;  // 1: the CPU

@@ -1,6 +1,6 @@
 // Inputs of a run, and the slots that a program writes.
 
-#include "module.h"
+#include "common.h"
 
 static PyTypeObject* input_type;
 static PyTypeObject* slot_type;

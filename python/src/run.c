@@ -1,7 +1,7 @@
 // Runs and their outputs.
 
 #define _GNU_SOURCE  // syscall()
-#include "module.h"
+#include "common.h"
 
 #include <sys/syscall.h>
 #include <time.h>
@@ -116,6 +116,18 @@ static PyObject* run_state(PyObject* object, PyObject* argument) {
   return result;
 }
 
+static PyObject* run_stats(PyObject* object, PyObject* none) {
+  (void)none;
+  brigade_run* run = enter_run(object);
+  if (run == NULL) return NULL;
+  const char* json = NULL;
+  // With the GIL, as in run_state().
+  brigade_status status = brigade_run_stats(run, &json);
+  PyObject* result = status ? raise_status(status, NULL) : text_of(json);
+  leave_run(object);
+  return result;
+}
+
 static PyObject* run_summary(PyObject* object, PyObject* none) {
   (void)none;
   brigade_run* run = enter_run(object);
@@ -188,7 +200,7 @@ static void leave_output(Output* self) {
 }
 
 // next(epoch, file, line, seconds=0): a Batch, or None at the end. Epoch -1: whichever comes. After
-// so many seconds, where that is given, a TimeoutError, up to 0.1 s late.
+// so many seconds, where that is given, a TimeoutError, up to 0.1 s late; below 0 without a wait.
 static PyObject* output_next(PyObject* object, PyObject* const* arguments, Py_ssize_t count) {
   Output* self = (Output*)object;
   if (count != 3 && count != 4) {
@@ -206,15 +218,18 @@ static PyObject* output_next(PyObject* object, PyObject* const* arguments, Py_ss
   brigade_status status;
   wait_until_ns = seconds > 0 ? now_ns() + (int64_t)(seconds < 1e9 ? seconds * 1e9 : 1e18) : 0;
   Py_BEGIN_ALLOW_THREADS;
-  status = brigade_output_next_at(self->output, epoch < 0 ? BRIGADE_ANY_EPOCH : (uint64_t)epoch,
-                                  file, (int32_t)line, &batch);
+  const uint64_t last = epoch < 0 ? BRIGADE_ANY_EPOCH : (uint64_t)epoch;
+  status = (seconds < 0 ? brigade_output_poll_at : brigade_output_next_at)(self->output, last, file,
+                                                                           (int32_t)line, &batch);
   Py_END_ALLOW_THREADS;
   PyObject* result = NULL;
   if (status == BRIGADE_OK)
     result = batch_of(batch);
   else if (status == BRIGADE_END)
     result = Py_NewRef(Py_None);
-  else if (status == BRIGADE_ERROR_INTERRUPTED && wait_until_ns != 0 && !PyErr_Occurred())
+  else if ((status == BRIGADE_TIMEOUT ||
+            (status == BRIGADE_ERROR_INTERRUPTED && wait_until_ns != 0)) &&
+           !PyErr_Occurred())
     PyErr_SetString(PyExc_TimeoutError, "no batch has come in that time");
   else
     raise_status(status, NULL);
@@ -255,10 +270,13 @@ static void output_dealloc(PyObject* object) {
 static PyMethodDef run_methods[] = {
     {"output", run_output, METH_O, "A handle on the output of that name."},
     {"input", run_input, METH_O, "A handle on the input of that name."},
+    {"shared", run_shared, METH_O, "shared(name): the SharedTensor of that name."},
+    {"uploads", run_uploads, METH_O, "uploads(device): copies its batches there."},
     {"stop", run_stop, METH_NOARGS, "Drains; the second call ends the run at once."},
     {"wait", run_wait, METH_NOARGS, "Until every stage has ended."},
     {"state", run_state, METH_O,
      "state(epoch): where the outputs stand, or at the beginning of a later epoch; bytes."},
+    {"stats", run_stats, METH_NOARGS, "JSON, of this moment."},
     {"summary", run_summary, METH_NOARGS, "JSON; waits."},
     {"close", run_close, METH_NOARGS, "Ends the run at once."},
     {NULL, NULL, 0, NULL},

@@ -3,7 +3,7 @@
 // reads what others write; therefore no view is given any more, and a task counts those that are
 // alive.
 
-#include "module.h"
+#include "common.h"
 
 static PyTypeObject* task_type;
 static PyTypeObject* sample_type;

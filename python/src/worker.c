@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "module.h"
+#include "common.h"
 
 static PyTypeObject* worker_type;
 
@@ -173,6 +173,7 @@ static void worker_dealloc(PyObject* object) {
 static PyMethodDef worker_methods[] = {
     {"describe", worker_describe, METH_NOARGS, "A dict; `params` is JSON."},
     {"next", worker_next, METH_NOARGS, "The next Task, or None at the end; waits."},
+    {"shared", worker_shared, METH_O, "shared(name): the SharedTensor of that name."},
     {"report", worker_report, METH_VARARGS, "report(name, value): a count, or a float."},
     {"log", worker_log, METH_O, "log(line)."},
     {"fail", worker_fail, METH_O, "fail(why): the run ends."},

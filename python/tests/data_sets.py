@@ -74,11 +74,20 @@ class Failing(Numbers):
             os._exit(3)
         if self.how == "odd":
             raise Odd("Odd", 2)
+        if self.how == "leave":
+            sys.exit("I give up")
+        if self.how == "interrupt":
+            raise KeyboardInterrupt
         if self.how == "stop":
             raise StopIteration
         if self.how == "sleep":
             time.sleep(3600)
         raise KeyError("no five")
+
+
+def generator(samples):
+    """A batch that nobody can pickle."""
+    return (one for one in samples)
 
 
 class Loud(Numbers):

@@ -54,3 +54,16 @@ class Draws:
 
     def chance(self, p):
         return p >= 1 or p > 0 and self.uniform() < p
+
+
+def part_to_resize(draws, height, width):
+    """What `random_resized_crop` draws with its own limits: (first row, first column, rows,
+    columns)."""
+    for _ in range(10):
+        area = height * width * draws.uniform(0.08, 1)
+        ratio = math.exp(draws.uniform(math.log(0.75), math.log(4 / 3)))
+        columns, rows = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+        if 0 < columns <= width and 0 < rows <= height:
+            y, x = draws.below(height - rows + 1), draws.below(width - columns + 1)
+            return y, x, rows, columns
+    raise AssertionError("none of ten fits")

@@ -83,6 +83,43 @@ class Epochs(unittest.TestCase):
         with open_loader(graph(train={"drop_last": True})) as loader:
             self.assertEqual(len(loader), sum(1 for _ in loader))
 
+    def test_have_a_length_where_samples_come_by_share_or_weight(self):
+        few = {"producer": "synthetic", "params": {"count": 10, "shape": [3], "dtype": "f32"}}
+        mixed = {"mix": {"numbers": 0.9, "few": 0.1}, "shuffle": True}
+        for keys, samples in (({}, SAMPLES + 10), ({"samples": 100}, 100)):
+            by_share = graph(few=few, all={**mixed, **keys}, work={"from": "all"})
+            del by_share["stages"]["numbers"]["shuffle"]
+            with open_loader(by_share) as loader:
+                sizes = [batch.size for batch in loader]
+                self.assertEqual((len(loader), sum(sizes)), (len(sizes), samples))
+        label = {"params": {"count": SAMPLES, "dtype": "u8", "name": "label"},
+                 "weights": {"3": 5, "others": 1}, "samples": 130}
+        with open_loader(graph(numbers=label)) as loader:
+            self.assertEqual((len(loader), [batch.size for batch in loader]), (3, [64, 64, 2]))
+
+    def test_samples_come_one_by_one(self):
+        single = graph(work={"batch": None}, end={"consumer": "count", "from": "work"})
+        del single["stages"]["work"]["batch"], single["stages"]["train"]
+        for output in ("work", "end"):
+            with open_loader(single, output) as loader:
+                self.assertEqual((len(loader), next(iter(loader)).size), (SAMPLES, 1))
+            with open_loader(single, output, set={"stages.work.batch": BATCH}) as loader:
+                self.assertEqual([batch.size for batch in loader], EPOCH)
+
+    def test_stats_of_a_run_that_goes_on_and_of_one_that_has_ended(self):
+        loader = open_loader(graph(), epochs=1)
+        self.assertEqual(loader.stats(), {})
+        batches = iter(loader)
+        next(batches), next(batches)
+        now = loader.stats()
+        stages = {stage["name"]: stage for stage in now["stages"]}
+        self.assertEqual((now["end"], list(stages)), ("running", ["numbers", "work", "train"]))
+        self.assertGreaterEqual(stages["work"]["samples"], 2 * BATCH)
+        for _ in batches:
+            pass
+        loader.close()
+        self.assertEqual((loader.stats()["end"], loader.stats()["samples"]), ("done", SAMPLES))
+
     def test_any_stage_is_read(self):
         for graph_of in (graph(), graph(train={"consumer": "count"})):
             for stage in ("numbers", "work", "train"):
@@ -216,6 +253,11 @@ class BadUse(unittest.TestCase):
         self.refused(ValueError, 'output="NAME": the graph has train, test', two)
         self.refused(brigade.GraphError, "hold", graph(), hold=0)
         self.refused(ValueError, "expected one of torch, numpy, dlpack", graph(), tensors="jax")
+        self.refused(TypeError, "a path, several of them, YAML, or a dict, found None", None)
+        self.refused(TypeError, "output=5: expected the name of a stage", graph(), 5)
+        self.refused(TypeError, "epochs='3': expected a whole number from", graph(), epochs="3")
+        self.refused(ValueError, "limit=-1: expected a whole number from 0 on", graph(), limit=-1)
+        self.refused(brigade.GraphError, 'unknown key "sed"', graph(), set="sed=3")
 
     def test_of_batches(self):
         with open_loader(graph()) as loader:
@@ -228,6 +270,11 @@ class BadUse(unittest.TestCase):
                 batch.to("cuda")
             with self.assertRaises(IndexError):
                 batch.row(64)
+            self.assertRegex(repr(batch.row(0)),
+                             r"Row\(data: float32\[3\]; id \d+, epoch 0, index 0\)")
+            self.assertEqual(repr(loader), "<brigade.Loader of train, epoch 0>")
+            with self.assertRaisesRegex(ValueError, "expected what state_dict"):
+                loader.load_state_dict({"version": 1, "epoch": 0})
         with self.assertRaisesRegex(ValueError, "closed"):
             iter(loader)
 

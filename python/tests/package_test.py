@@ -106,9 +106,9 @@ class Alone(unittest.TestCase):
         code = ("import sys; sys.modules['numpy'] = sys.modules['torch'] = None\n"
                 "import brigade\n"
                 "batch = next(iter(brigade.Loader(brigade.examples.NUMBERS)))\n"
-                "print(type(batch['data']).__name__, memoryview(batch['data']).tolist()[3])\n")
+                "print(batch['data'], memoryview(batch['data']).tolist()[3])\n")
         out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        self.assertEqual((out.stdout, out.stderr), ("Tensor [3.0, 3.0]\n", ""))
+        self.assertEqual((out.stdout, out.stderr), ("Tensor(data: float32[4, 2]) [3.0, 3.0]\n", ""))
 
 
 class Versions(unittest.TestCase):

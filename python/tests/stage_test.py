@@ -38,7 +38,7 @@ def killed(data, out, sample, marks, at, by=2):
     if sample.id in at and not mark.exists():
         mark.touch()
         out.data[...] = -1
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL if sample.id % 2 else signal.SIGINT)
     out.total = by * data.sum(dtype="f8")
 
 @brigade.stage(outputs=lambda data, by=2: {"data": f"f32[{data.shape[0]}]", "total": "f64[]"})
@@ -50,14 +50,16 @@ class Batches:
         out["data"] = 2 * data[:, ::-1]
         out.total[...] = [self.by * one.sum(dtype="f8") for one in data]
 
-@brigade.stage(outputs={"drawn": "f64[3]"})
-def draw(rng):
-    return rng.random(3)
+DRAWN = {"drawn": "f64[3]", "seed": "i64[]"}
 
-@brigade.stage(outputs={"drawn": "f64[3]"})
+@brigade.stage(outputs=DRAWN)
+def draw(rng, sample):
+    return rng.random(3), sample.seed() >> 1
+
+@brigade.stage(outputs=DRAWN)
 def draw_each(rng, sample):
     assert len(rng) == len(sample)
-    return [one.random(3) for one in rng]
+    return [one.random(3) for one in rng], [one.seed() >> 1 for one in sample]
 
 @brigade.stage(inputs={"data": "f32[<=6]"}, outputs={"data": "=data", "twice": "f32[<=12]"})
 def ragged(data, out):
@@ -102,6 +104,16 @@ kept = []
 def keeps(data):
     kept.append(data)
     return data
+
+@brigade.stage(outputs={"data": "=data", "total": "f64[]"})
+def odd_ends(data, how):
+    if how == "leave":
+        sys.exit("I give up")
+    return (data.astype("c8"), 0) if how == "cast" else {"data": data}
+
+@brigade.stage(outputs={"data": "=data"})
+def yields(data):
+    yield data
 
 @brigade.stage(outputs={"data": "=data"})
 def fails(data, sample):
@@ -185,7 +197,8 @@ class Stages(unittest.TestCase):
 
     def test_random_numbers_are_the_samples(self):
         found = self.read(self.graph("stages.py:draw"))
-        self.assertEqual(len({str(one["drawn"]) for one in found.values()}), 120)
+        for drawn in ("drawn", "seed"):
+            self.assertEqual(len({str(one[drawn]) for one in found.values()}), 120)
         self.assertEqual(self.read(self.graph("stages.py:draw", replicas=3)), found)
         self.assertEqual(self.read(self.graph("stages.py:draw_each", batch=7, replicas=2)), found)
         other = self.read({**self.graph("stages.py:draw"), "seed": 6})
@@ -232,6 +245,11 @@ class Stages(unittest.TestCase):
         self.assertRegex(self.failure("stages.py:fails", params={}),
                          rf"^(ValueError: no \d second line \(.*stages\.py:{line}\)|"
                          r"ValueError: data is float32\[6\], found float32\[1, 6\])")
+        for how, said in (
+                ("leave", r"SystemExit: I give up \(.*stages.py:\d+\)"),
+                ("forget", "TypeError: odd_ends has returned no total: expected data, total in"),
+                ("cast", 'TypeError: data is float32, found complex64, .* give .astype."float32')):
+            self.assertRegex(self.failure("stages.py:odd_ends", params={"how": how}), said)
         self.assertRegex(self.failure("stages.py:keeps"),
                          "keeps keeps a view of a tensor of this sample.*: keep a copy")
 
@@ -273,6 +291,8 @@ class Stages(unittest.TestCase):
         self.assertRegex(self.mistake("stages.py:killed"),
                          '"killed" takes `(marks|at)`, and no tensor of that name arrives, and '
                          "`params:` has none either")
+        self.assertEqual(self.mistake("stages.py:yields"),
+                         '7: "yields" yields, or is `async`: a stage returns what it makes')
         self.assertRegex(self.mistake("stages.py:Sum"), '7: "Sum" does not say what it writes')
         self.file("narrow.py", "import brigade\n@brigade.stage(inputs={'data': 'u8[any]'}, "
                                "outputs={})\ndef look(data): pass\n")
@@ -331,6 +351,19 @@ class Stages(unittest.TestCase):
         done = subprocess.run([PROGRAM, "check", again], env=environment, text=True,
                               capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_mistake_is_found_by_one_import(self):
+        self.file("wrong.py", "import pathlib\n"
+                              "with open(pathlib.Path(__file__).parent / 'imports', 'a') as file:\n"
+                              "    print('imported', file=file)\nraise ValueError('no')\n")
+        path = self.file("graph.yaml", textwrap.dedent("""\
+            stages:
+              numbers: {producer: synthetic, params: {count: 9, shape: [3], dtype: f32}}
+              work: {transform: python, from: numbers, params: {call: "wrong.py:f"}, batch: 3}
+            """))
+        with self.assertRaisesRegex(brigade.GraphError, r"ValueError: no \(wrong.py:4\)"):
+            brigade.Loader(path, "work")
+        self.assertEqual((self.folder / "imports").read_text().split(), ["imported"])
 
     def test_the_example_gives_the_same_for_any_replicas(self):
         folder = ROOT / "examples" / "python_stage"

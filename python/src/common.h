@@ -44,6 +44,9 @@ typedef struct {
   int contiguous;
 } Tensor;
 
+/// Before the first exception of the package is raised.
+int find_exceptions(void);
+
 /// Sets the exception that belongs to a status (brigade._errors.exception_of) and gives NULL.
 /// `diagnostics`: a list, or NULL.
 PyObject* raise_status(brigade_status status, PyObject* diagnostics);
@@ -56,8 +59,10 @@ PyObject* text_of(const char* text);
 const char* dtype_format(brigade_dtype dtype);
 const char* dtype_name(brigade_dtype dtype);
 
-PyObject* batch_of(brigade_batch* batch);  // takes the holder that the batch was given with
+PyObject* batch_of(brigade_batch* batch);      // takes the holder that the batch was given with
+brigade_batch* batch_handle(PyObject* batch);  // NULL: an exception is set
 PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor);
+const brigade_tensor* tensor_shown(PyObject* tensor);  // likewise
 PyObject* tensor_of_task(Task* task, const brigade_tensor* tensor);
 
 PyObject* task_of(Worker* worker, const brigade_task* given);
@@ -72,6 +77,9 @@ PyObject* tensor_bytes_capsule(PyObject* self, PyObject* none);
 brigade_run* enter_run(PyObject* run);
 void leave_run(PyObject* run);
 PyObject* run_input(PyObject* run, PyObject* name);
+PyObject* run_shared(PyObject* run, PyObject* name);
+PyObject* run_uploads(PyObject* run, PyObject* device);
+PyObject* worker_shared(PyObject* worker, PyObject* name);
 
 /// Around a call with it; the second pair keeps other threads' calls of that pair away, and raises
 /// what the call's status says. NULL: an exception is set, and nothing is to be left.
@@ -86,6 +94,8 @@ int add_batch_types(PyObject* module);
 int add_input_types(PyObject* module);
 int add_arena_types(PyObject* module);
 int add_worker_types(PyObject* module);
+int add_shared_types(PyObject* module);
+int add_upload_types(PyObject* module);
 int add_task_types(PyObject* module);
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec);
 

@@ -1,0 +1,181 @@
+"""Batches on a device: a GPU as torch has it, or "host", threads that stand for one in tests."""
+
+import collections
+import importlib
+
+from ._errors import DeviceError, RunError
+from ._log import logger
+
+HOST = "host"
+PREFETCH = 2
+
+
+class Device:
+    """One that Brigade copies to itself. Its memory is torch's."""
+
+    def __init__(self, name, where):
+        self.name, self.where = name, where  # where: a torch.device
+
+    @property
+    def is_host(self):
+        return self.name == HOST
+
+    def stream(self):
+        """That torch uses now; None: the calling thread."""
+        import torch
+        return None if self.is_host else torch.cuda.current_stream(self.where)
+
+
+def _torch():
+    try:
+        return importlib.import_module("torch")
+    except ImportError as error:
+        raise DeviceError("batches on a device are tensors of torch, which cannot be imported: "
+                          f"{error}; install it (pip install torch)") from None
+
+
+def device_of(device):
+    """The Device that is meant, or None: one that torch copies to alone."""
+    torch = _torch()
+    if isinstance(device, str) and device == HOST:
+        return Device(HOST, torch.device("cpu"))
+    where = torch.device(device)
+    if where.type != "cuda" or getattr(torch.version, "hip", None):
+        return None
+    if torch.version.cuda is None:
+        raise DeviceError(f"device {where}: this torch, {torch.__version__}, was built without "
+                          "CUDA; PyPI's has it (pip install torch)")
+    try:
+        torch.cuda.init()
+        count = torch.cuda.device_count()
+    except (RuntimeError, AssertionError) as error:
+        raise DeviceError(f"device {where}: {str(error).strip().splitlines()[0]}") from None
+    index = torch.cuda.current_device() if where.index is None else where.index
+    if index >= count:
+        raise DeviceError(f"device cuda:{index}: there " + (
+            "is 1 GPU, cuda:0" if count == 1 else f"are {count} GPUs, cuda:0 to cuda:{count - 1}"))
+    return Device(f"cuda:{index}", torch.device("cuda", index))
+
+
+def device_of_loader(device, tensors):
+    """Likewise, for all batches of a loader; None: they stay where they are."""
+    if device is None or str(device) == "cpu":
+        return None
+    if tensors not in (None, "torch"):
+        raise TypeError(f"device={device!r}: batches on a device are tensors of torch, and "
+                        f"tensors={tensors!r} asks for others")
+    try:
+        found = device_of(device)
+    except (RuntimeError, TypeError) as error:
+        if isinstance(error, DeviceError):
+            raise
+        found = None
+    if found is None:
+        raise ValueError(f"device={device!r}: expected cuda, cuda:N, host, or cpu")
+    return found
+
+
+class Ways:
+    """From the memory of a run to devices, each opened when a batch first takes it."""
+
+    def __init__(self, run):
+        self._run, self._uploads = run, {}  # run: of the C module, and perhaps closed
+
+    def to(self, device):
+        """None: the run is closed, and none was opened before."""
+        uploads = self._uploads.get(device.name)
+        if uploads is None and self._run is not None:
+            try:
+                uploads = self._uploads[device.name] = self._run.uploads(device.name)
+            except ValueError:  # it is closed
+                return None
+            report = uploads.report()
+            (logger.info if report.startswith("pinned") else logger.warning)("%s", report)
+        return uploads
+
+    def close(self):
+        """Batches that are held go as torch takes them."""
+        self._run = None
+        self._uploads.clear()
+
+
+def send(raw, names, uploads, device):
+    """Begins to copy a batch of the C module; its tensors there, by name, and the Upload."""
+    import torch
+    size = raw.describe()[0]
+    tensors, addresses, targets = [], [], {}
+    for name in names:
+        whole = raw.tensor(name)
+        parts = [raw.row(i, name) for i in range(size)] if whole.ragged else [whole]
+        made = [torch.empty(part.shape, dtype=getattr(torch, part.dtype), device=device.where)
+                for part in parts]
+        targets[name] = made if whole.ragged else made[0]
+        for part, target in zip(parts, made):
+            if part.nbytes > 0:
+                tensors.append(part)
+                addresses.append(target.data_ptr())
+    stream = device.stream()
+    upload = uploads.copy(raw, tuple(tensors), tuple(addresses),
+                          0 if stream is None else stream.cuda_stream, targets)
+    return targets, upload
+
+
+class Arrival:
+    """Lets the stream that uses tensors first wait for them."""
+
+    __slots__ = ("_upload", "_device", "_tensors")
+
+    def __init__(self, upload, device, tensors):
+        self._upload, self._device, self._tensors = upload, device, tensors
+
+    def __call__(self):
+        stream = self._device.stream()
+        self._upload.wait_on(0 if stream is None else stream.cuda_stream)
+        if stream is None:
+            return
+        for value in self._tensors.values():
+            for tensor in value if isinstance(value, list) else [value]:
+                tensor.record_stream(stream)  # it may be another than that it was allocated for
+
+
+class Ahead:
+    """Batches of an epoch that are copied before the loop asks for them."""
+
+    def __init__(self, device, prefetch, hold, run):
+        self._device, self._prefetch, self._hold, self._run = device, prefetch, hold, run
+        self._ready = collections.deque()  # batches on the device, and the state behind each
+        self._held = collections.deque()  # Uploads of batches that the graph may still wait for
+        self._over = False
+
+    def next(self, take, reading):
+        """The next one, or None. `take(waits)`: of the graph's; None at the end."""
+        if not self._ready:
+            self._bring(take, True)
+        while self._ready and len(self._ready) <= self._prefetch and self._bring(take, False):
+            pass
+        if not self._ready:
+            return None
+        batch, reading.state = self._ready.popleft()
+        batch._raw.tensors  # noqa: B018: the stream that the loop uses waits from here on
+        return batch
+
+    def _bring(self, take, waits):
+        if self._over:
+            return False
+        while len(self._held) >= self._hold:
+            self._held.popleft().wait()
+        try:
+            batch = take(waits)
+        except TimeoutError:
+            return False
+        if batch is None:
+            self._over = True
+            return False
+        try:
+            state = self._run.state()
+        except RunError:  # of a stream
+            state = None
+        moved, upload = batch._sent(self._device)
+        self._held.append(upload)
+        self._ready.append((moved, state))
+        return True

@@ -1,0 +1,160 @@
+// Tensors of `shared:`: memory that other processes load from and store to meanwhile. Views hold
+// the handle, and the handle the memory, whatever has been closed.
+
+#include "common.h"
+
+static PyTypeObject* shared_type;
+
+typedef struct {
+  PyObject_HEAD brigade_shared* shared;
+  brigade_tensor tensor;
+  Py_ssize_t shape[BRIGADE_RANK_MAX];
+  Py_ssize_t strides[BRIGADE_RANK_MAX];  // in bytes
+} Shared;
+
+static PyObject* shared_of(brigade_shared* shared) {
+  Shared* self = (Shared*)PyType_GenericAlloc(shared_type, 0);
+  if (self == NULL) {
+    brigade_shared_release(shared);
+    return NULL;
+  }
+  self->shared = shared;
+  self->tensor.size = sizeof self->tensor;
+  const brigade_status status = brigade_shared_tensor(shared, &self->tensor);
+  if (status) {
+    Py_DECREF((PyObject*)self);
+    return raise_status(status, NULL);
+  }
+  for (int d = 0; d < self->tensor.rank; ++d) {
+    self->shape[d] = (Py_ssize_t)self->tensor.shape[d];
+    self->strides[d] = (Py_ssize_t)(self->tensor.strides[d] * self->tensor.element_bytes);
+  }
+  return (PyObject*)self;
+}
+
+PyObject* run_shared(PyObject* object, PyObject* argument) {
+  const char* name = PyUnicode_AsUTF8AndSize(argument, NULL);
+  brigade_run* run = name == NULL ? NULL : enter_run(object);
+  if (run == NULL) return NULL;
+  brigade_shared* shared = NULL;
+  const brigade_status status = brigade_run_shared(run, name, &shared);
+  PyObject* result = status ? raise_status(status, NULL) : shared_of(shared);
+  leave_run(object);
+  return result;
+}
+
+PyObject* worker_shared(PyObject* object, PyObject* argument) {
+  Worker* self = (Worker*)object;
+  const char* name = PyUnicode_AsUTF8AndSize(argument, NULL);
+  brigade_worker* worker = name == NULL ? NULL : enter_worker(self);
+  if (worker == NULL) return NULL;
+  brigade_shared* shared = NULL;
+  const brigade_status status = brigade_worker_shared(worker, name, &shared);
+  PyObject* result = status ? raise_status(status, NULL) : shared_of(shared);
+  leave_worker(self);
+  return result;
+}
+
+static void shared_dealloc(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  brigade_shared_release(((Shared*)object)->shared);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+static int shared_buffer(PyObject* object, Py_buffer* view, int flags) {
+  Shared* self = (Shared*)object;
+  const int readonly = (self->tensor.flags & BRIGADE_WRITABLE) == 0;
+  if ((flags & PyBUF_WRITABLE) && readonly) {
+    view->obj = NULL;
+    PyErr_Format(PyExc_BufferError,
+                 "shared tensor %s: its replicas write it (own_part): make a copy",
+                 self->tensor.name);
+    return -1;
+  }
+  const char* format = dtype_format(self->tensor.dtype);
+  view->obj = Py_NewRef(object);
+  view->buf = self->tensor.data;
+  view->len = (Py_ssize_t)self->tensor.bytes;
+  view->readonly = readonly;
+  view->itemsize = (Py_ssize_t)self->tensor.element_bytes;
+  view->format = flags & PyBUF_FORMAT ? (char*)(format == NULL ? "h" : format) : NULL;
+  view->ndim = self->tensor.rank;
+  view->shape = flags & PyBUF_ND ? self->shape : NULL;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL;
+  view->suboffsets = NULL;
+  view->internal = NULL;
+  return 0;
+}
+
+static PyObject* shared_name(PyObject* self, void* none) {
+  (void)none;
+  return text_of(((Shared*)self)->tensor.name);
+}
+
+static PyObject* shared_dtype(PyObject* self, void* none) {
+  (void)none;
+  return text_of(dtype_name(((Shared*)self)->tensor.dtype));
+}
+
+static PyObject* shared_shape(PyObject* object, void* none) {
+  (void)none;
+  const Shared* self = (Shared*)object;
+  PyObject* shape = PyTuple_New(self->tensor.rank);
+  for (int d = 0; shape != NULL && d < self->tensor.rank; ++d)
+    PyTuple_SetItem(shape, d, PyLong_FromSsize_t(self->shape[d]));
+  return shape;
+}
+
+static PyObject* shared_fill(PyObject* self, void* none) {
+  (void)none;
+  return PyBool_FromLong(brigade_shared_fill(((Shared*)self)->shared));
+}
+
+static PyObject* shared_initialised(PyObject* self, void* none) {
+  (void)none;
+  return PyBool_FromLong(brigade_shared_initialised(((Shared*)self)->shared));
+}
+
+static PyObject* shared_set_initialised(PyObject* self, PyObject* none) {
+  (void)none;
+  const brigade_status status = brigade_shared_set_initialised(((Shared*)self)->shared);
+  return status ? raise_status(status, NULL) : Py_NewRef(Py_None);
+}
+
+static PyGetSetDef shared_properties[] = {
+    {"name", shared_name, NULL, "As the graph calls it.", NULL},
+    {"dtype", shared_dtype, NULL, "'float32', ...", NULL},
+    {"shape", shared_shape, NULL, "Under own_part, in a replica, of its part.", NULL},
+    {"fill", shared_fill, NULL, "Whether this replica is to initialise it before its first task.",
+     NULL},
+    {"initialised", shared_initialised, NULL, "Whether somebody has.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef shared_methods[] = {
+    {"set_initialised", shared_set_initialised, METH_NOARGS,
+     "A program says so that initialises it; a replica need not."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot shared_slots[] = {
+    {Py_tp_dealloc, shared_dealloc},
+    {Py_bf_getbuffer, shared_buffer},
+    {Py_tp_getset, shared_properties},
+    {Py_tp_methods, shared_methods},
+    {Py_tp_doc,
+     "A tensor of `shared:`, memory of all processes that map it.\n\n"
+     "`numpy.asarray` and `memoryview` show it without a copy, and keep it mapped; of bfloat16 "
+     "they\n"
+     "have its 16 bits."},
+    {0, NULL},
+};
+static PyType_Spec shared_spec = {"brigade.SharedTensor", sizeof(Shared), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  shared_slots};
+
+int add_shared_types(PyObject* module) {
+  shared_type = add_type(module, &shared_spec);
+  return shared_type == NULL ? -1 : 0;
+}
