@@ -17,6 +17,7 @@ import tempfile
 import zlib
 
 import example_test
+import image_classifier_test
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
 
@@ -103,6 +104,9 @@ def check_example(moved, folder, name, configure):
             sys.exit("a plugin whose build type nobody has said is not optimised")
         call(configure[0], "--build", copy / "build")
     own = copy / "build" / name
+    if name == "image_classifier":
+        image_classifier_test.check(own, moved / "bin" / "brigade", copy)
+        return
     example_test.check_example(own if own.is_file() else moved / "bin" / "brigade", copy)
 
 
@@ -138,10 +142,10 @@ def main():
         check_paths(moved, pathlib.Path(build))
         check_modules(moved, folder)
         examples = ["hello_line", "own_stage", "own_plugin", "own_loop", "feed_and_collect",
-                    "two_graphs", "plain_c", "exec_stage"]
+                    "two_graphs", "result_array", "plain_c", "exec_stage"]
         if (moved / "lib" / "brigade" / "brigade_torch.so").is_file():
             configure += [f"-DTorch_DIR={torch_folder(pathlib.Path(build))}"]
-            examples.append("train_own_model")
+            examples += ["train_own_model", "image_classifier"]
         for example in examples:
             check_example(moved, folder, example, configure)
         for kind in ("stage", "program"):

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Runs an example as its README says, and compares what it prints with its expected.txt.
+
+    pattern_test.py BUILD FOLDER [--program PROGRAM] [--kills STAGE] ...
+
+The one in Python, or PROGRAM, which is that in C++. Workers of STAGE are killed meanwhile, one
+after the other. Ends with 77, which is a test that was not run, where torch is not installed, or
+what is to start the ranks.
+"""
+
+import argparse
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from example_test import SECONDS_MAX, matches
+
+KILLS = 6
+
+
+def workers(program, stage):
+    """The pids of that stage's, which are children of the program."""
+    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = status.read_text().rpartition(") ")
+        except OSError:
+            continue  # it has ended meanwhile
+        if int(rest.split()[1]) == program.pid and f"({stage}." in name:
+            yield int(status.parent.name)
+
+
+def kill_some(program, stage, killed):
+    while program.poll() is None and len(killed) < KILLS:
+        time.sleep(0.3 if killed else 0.01)
+        for pid in list(workers(program, stage))[:1]:
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+
+
+class Example:
+    def __init__(self, build, folder, program, arguments):
+        self.folder = folder
+        self.command = [program] if program else [sys.executable, "-B", f"{folder.name}.py"]
+        self.command += arguments
+        self.environment = {**os.environ, "PYTHONPATH": str(build / "python")}
+
+    def start(self, by=(), **more):
+        return subprocess.Popen([*by, *self.command], cwd=self.folder, text=True,
+                                env={**self.environment, **more}, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def end(self, program, code=0):
+        out, err = program.communicate(timeout=SECONDS_MAX)
+        if program.returncode != code:
+            sys.exit(f"{self.folder.name} ended with {program.returncode}:\n{out}{err}")
+        return out if code == 0 else err
+
+    def check(self, printed):
+        expected = (self.folder / "expected.txt").read_text()
+        if not matches(expected, printed):
+            sys.exit(f"{self.folder.name}: expected\n{expected}\nbut it printed\n{printed}")
+
+
+def check_alone(example, stage):
+    killed = []
+    program = example.start()
+    if stage:
+        threading.Thread(target=kill_some, args=(program, stage, killed), daemon=True).start()
+    example.check(example.end(program))
+    if stage and not killed:
+        sys.exit(f"{example.folder.name}: it ended before a worker of {stage} was killed")
+    print(f"{example.folder.name}: ok, {len(killed)} workers killed")
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return str(free.getsockname()[1])
+
+
+def check_ranks(example, mpirun):
+    """Two ranks learn what one process learns of twice the batch; one alone does not hang."""
+    port = free_port()
+
+    def rank(number, **more):  # as torchrun says it
+        return example.start(MASTER_PORT=port, RANK=str(number), WORLD_SIZE="2", **more)
+
+    printed = [example.end(example.start())]
+    if mpirun:
+        launch = ["mpirun", "-n", "2", "--oversubscribe", "--allow-run-as-root"]
+        printed.append(example.end(example.start(by=launch, MASTER_PORT=port)))
+    else:
+        both = [rank(number) for number in (0, 1)]
+        printed.append(example.end(both[0]))
+        example.end(both[1])
+    for one in printed:
+        example.check(one)
+    losses = [float(re.search(r"loss ([\d.]+)", one)[1]) for one in printed]
+    if max(losses) - min(losses) > 1e-4:
+        sys.exit(f"one process learns {losses[0]}, two ranks {losses[1:]}")
+    if mpirun:
+        print(f"{example.folder.name}: ok by mpirun, losses {losses}")
+        return
+    said = example.end(rank(0, RANK_TIMEOUT="2"), code=1)
+    if "rank 0 of 2 has waited 2 s for the others" not in said:
+        sys.exit(f"a rank that never arrives: {said}")
+    print(f"{example.folder.name}: ok, losses {losses}")
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--program", type=pathlib.Path)
+    parser.add_argument("--kills", metavar="STAGE")
+    parser.add_argument("--python-kills", metavar="STAGE", help="in C++ it is over too soon")
+    parser.add_argument("--argument", action="append", default=[])
+    parser.add_argument("--mpirun", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    given = read_arguments()
+    has_torch = given.program or subprocess.run(
+        [sys.executable, "-c", "import torch, numpy"], stderr=subprocess.DEVNULL,
+        check=False).returncode == 0
+    missing = ("torch or NumPy" if not has_torch else
+               "mpirun (openmpi-bin)" if given.mpirun and not shutil.which("mpirun") else None)
+    if missing:
+        print(f"{missing} is not installed")
+        sys.exit(77)
+    example = Example(given.build.resolve(), given.folder.resolve(),
+                      given.program and given.program.resolve(),
+                      given.argument)
+    if given.folder.name == "data_parallel":
+        check_ranks(example, given.mpirun)
+    else:
+        check_alone(example, given.kills or (not given.program and given.python_kills))
+
+
+if __name__ == "__main__":
+    main()
