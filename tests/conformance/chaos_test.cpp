@@ -82,6 +82,7 @@ std::string disturbed(const std::string& yaml, std::uint64_t seed, const Disturb
 struct Programs {
   std::uint64_t hold_max = 0;
   bool feeds = false;
+  bool keeps = false;  ///< consumers keep their batches
 };
 
 /// One run of every shape.
@@ -91,7 +92,8 @@ void disturb_all_shapes(std::uint64_t round, const Disturb& disturb, Total& tota
     const int replicas = round % 2 == 0 ? 2 : 1 + static_cast<int>(round % 4);
     const int batch = round % 3 == 0 ? 7 : 16;
     const std::uint64_t seed = 1000 * round + static_cast<std::uint64_t>(total.runs);
-    const std::string yaml = shape_yaml(shape, replicas, batch);
+    const std::string plain = shape_yaml(shape, replicas, batch);
+    const std::string yaml = programs.keeps ? keeping(plain) : plain;
     Applications own;
     if (programs.hold_max > 0) own.hold = 1 + seed % programs.hold_max;
     if (programs.feeds) {
@@ -137,6 +139,10 @@ TEST(Chaos, NothingIsLostOrRepeatedWhenProducersAndTransformsAreKilled) {
 }
 
 TEST(Chaos, NothingIsLostWhenConsumersAreKilledToo) { kill_many(true, kKills); }
+
+TEST(Chaos, NothingIsLostWhenConsumersThatKeepBatchesAreKilledToo) {
+  kill_many(true, kKills / 2, {.keeps = true});
+}
 
 constexpr std::uint64_t kHoldMax = 5;
 

@@ -70,7 +70,7 @@ PlainTensors sample_of(const ValidGraph& graph, const ValidStage& producer, std:
 std::vector<std::string> producers_of(const ValidGraph& graph) {
   std::vector<std::string> names;
   for (const ValidStage& stage : graph.stages)
-    if (stage.kind == StageKind::producer) names.push_back(stage.name);
+    if (stage.kind == StageKind::producer && stage.parts.empty()) names.push_back(stage.name);
   return names;
 }
 

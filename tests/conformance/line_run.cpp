@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "pipeline/checkpoint/begin_run.h"
+#include "pipeline/config/language/weights_parser.h"
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/host/file_metadata.h"
 #include "pipeline/plan/consumer_epochs.h"
@@ -19,11 +20,14 @@
 #include "pipeline/session/run_session.h"
 #include "stages/builtin.h"
 #include "tests/conformance/hang_timer.h"
+#include "tests/conformance/plain_stages.h"
 #include "tests/conformance/test_stages.h"
 #include "tests/support/plan_limits.h"
 
 namespace brigade::conformance {
 namespace {
+
+bool is_recorder(std::string_view type) { return type == "record" || type == "keep"; }
 
 constexpr std::int64_t kNeverNs = 3'600'000'000'000;
 constexpr auto kFirstCallMax = std::chrono::seconds(5);  // there may be none
@@ -52,6 +56,16 @@ class SoftWatchdog {
   std::thread thread_;
 };
 
+/// "WEIGHTS_40": a file with the weights of 40 samples.
+std::optional<std::string> weights_file(const TemporaryFolder& folder, const std::string& name) {
+  const auto count = strip_prefix(name, "WEIGHTS_");
+  if (!count) return std::nullopt;
+  std::string lines;
+  for (std::uint64_t i = 0; i < std::stoull(std::string(*count)); ++i)
+    lines += concat(print_number(weight_of(i)), "\n");
+  return folder.write(name, lines);
+}
+
 }  // namespace
 
 LineRun::LineRun() : types_(conformance_stage_types().append(builtin_stage_types())) {}
@@ -69,7 +83,7 @@ std::string LineRun::load(const std::string& yaml) {
                   .metadata = metadata,
                   .environment = [&](const std::string& name) -> std::optional<std::string> {
                     if (name == "RECORDS") return records;
-                    return std::nullopt;
+                    return weights_file(folder_, name);
                   },
                   .working_directory = "/"});
   if (!loaded.graph) return loaded.messages();
@@ -201,13 +215,13 @@ void LineRun::run(const Part& part) {
 
 bool LineRun::records() const {
   return std::any_of(plan_.stages.begin(), plan_.stages.end(),
-                     [](const PlanStage& stage) { return stage.type == "record"; });
+                     [](const PlanStage& stage) { return is_recorder(stage.type); });
 }
 
 std::uint64_t LineRun::recorded_bytes() const {
   std::uint64_t bytes = 0;
   for (const PlanStage& stage : plan_.stages) {
-    for (int replica = 0; stage.type == "record" && replica < stage.replicas; ++replica) {
+    for (int replica = 0; is_recorder(stage.type) && replica < stage.replicas; ++replica) {
       std::error_code not_there;
       const auto size =
           std::filesystem::file_size(folder_.path() / concat(stage.name, '.', replica), not_there);

@@ -14,6 +14,20 @@ std::uint64_t count_there(const auto& stream) {
       std::count_if(stream.begin(), stream.end(), [](const auto& sample) { return sample.there; }));
 }
 
+/// Of an epoch of a producer with so many samples.
+std::vector<std::uint64_t> ids_of(const ValidStage& producer, std::uint64_t seed,
+                                  std::uint32_t epoch, std::uint64_t found) {
+  std::vector<std::uint64_t> ids;
+  const Subset subset(producer, seed, found);
+  if (is_drawn(producer)) ids = drawn_ids(producer, seed, epoch, found);
+  for (std::uint64_t i = 0; !is_drawn(producer) && i < subset.size(); ++i) ids.push_back(subset(i));
+  if (!producer.shuffle) return ids;
+  const Permutation order(ids.size(), seed, epoch);
+  std::vector<std::uint64_t> shuffled;
+  for (std::uint64_t i = 0; i < ids.size(); ++i) shuffled.push_back(ids[order(i)]);
+  return shuffled;
+}
+
 }  // namespace
 
 PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan, const Feeds& feeds)
@@ -56,22 +70,27 @@ PlainLoop::PlainLoop(const ValidGraph& graph, const Plan& plan, const Feeds& fee
 PlainLoop::Stream PlainLoop::produce(StageNumber stage) const {
   const ValidStage& producer = graph_.stages[stage];
   const bool drips = producer.type->contract.type == "drip";
-  BRIGADE_CHECK(drips || producer.type->contract.type == "synthetic", producer.type->contract.type);
+  const std::uint64_t seed = producer.seed.value_or(graph_.seed);
+  const std::vector<MixedSample> mixed = mixed_samples(producer, seed);
+  BRIGADE_CHECK(drips || !mixed.empty() || producer.type->contract.type == "synthetic",
+                producer.type->contract.type);
+  const auto data = [&](std::uint64_t at) {
+    return mixed.empty() ? synthetic(producer, graph_.seed, at)
+                         : synthetic(*mixed[at].part, seed, mixed[at].index);
+  };
   Stream stream;
   const std::uint64_t epochs = index_space_epochs(plan_, plan_.stages[stage].ring_index_space);
   for (std::uint32_t epoch = 0; epoch < epochs; ++epoch) {
     const std::uint64_t size =
-        drips ? drip_count(param<std::vector<std::int64_t>>(producer, "counts"), epoch)
-              : param<std::uint64_t>(producer, "count");
-    const std::uint64_t seed = producer.seed.value_or(graph_.seed);
-    const Subset subset(producer, seed, size);
-    const Permutation order(subset.size(), seed, epoch);
-    for (std::uint64_t index = 0; index < subset.size(); ++index) {
-      const std::uint64_t id = subset(producer.shuffle ? order(index) : index);
+        drips           ? drip_count(param<std::vector<std::int64_t>>(producer, "counts"), epoch)
+        : mixed.empty() ? param<std::uint64_t>(producer, "count")
+                        : mixed.size();
+    const std::uint64_t epoch_begin = stream.size();
+    for (const std::uint64_t id : ids_of(producer, seed, epoch, size)) {
+      const std::uint64_t index = stream.size() - epoch_begin;
       Sample& sample = stream.emplace_back();
       sample.info = {0, index, id, epoch};
-      sample.tensors = drips ? drop_of(epoch, index)
-                             : PlainTensors{{"data", synthetic(producer, graph_.seed, id)}};
+      sample.tensors = drips ? drop_of(epoch, index) : PlainTensors{{"data", data(id % size)}};
     }
   }
   return stream;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pipeline/plan/subset.h"
 #include "stages/detail/fused_stage.h"
 #include "tests/conformance/sample_functions.h"
 
@@ -89,6 +90,78 @@ PlainTensor synthetic(const ValidStage& stage, std::uint64_t graph_seed, std::ui
 }
 
 /// What all links of a stage leave behind: what they wrote, and what passed them.
+double weight_of(std::uint64_t index) {
+  return index % 7 == 6 ? 0 : 0.25 + static_cast<double>(index * index % 11) / 3;
+}
+
+/// Those that are read, by their indices, and the weight of each; their sum is `share`.
+struct Weighed {
+  std::uint64_t index;
+  double weight;
+};
+
+std::vector<Weighed> weighed(const ValidStage& producer, std::uint64_t seed, std::uint64_t found,
+                             double share) {
+  const Subset subset(producer, seed, found);
+  std::vector<Weighed> out;
+  double sum = 0;
+  for (std::uint64_t i = 0; i < subset.size(); ++i) {
+    out.push_back({subset(i), producer.weights.any() ? weight_of(subset(i)) : 1});
+    sum += out.back().weight;
+  }
+  for (Weighed& one : out) one.weight = one.weight / sum * share;
+  return out;
+}
+
+std::vector<MixedSample> mixed_samples(const ValidStage& mix, std::uint64_t seed) {
+  std::vector<MixedSample> out;
+  for (const ValidStage& part : mix.parts) {
+    const Subset subset(part, seed, param<std::uint64_t>(part, "count"));
+    for (std::uint64_t i = 0; i < subset.size(); ++i) out.push_back({&part, subset(i)});
+  }
+  return out;
+}
+
+/// A walk along the line of weights, place after place.
+std::vector<std::uint64_t> drawn_ids(const ValidStage& producer, std::uint64_t seed,
+                                     std::uint32_t epoch, std::uint64_t found) {
+  using Wide = unsigned __int128;
+  std::vector<Weighed> all;
+  double sum = 0;
+  for (std::size_t p = 0; p < producer.parts.size(); ++p) {
+    const ValidStage& part = producer.parts[p];
+    const double share = producer.mix.shares[p].second;
+    for (const Weighed& one : weighed(part, seed, param<std::uint64_t>(part, "count"), share))
+      all.push_back({all.size(), one.weight});
+  }
+  if (producer.parts.empty()) all = weighed(producer, seed, found, 1);
+  for (const Weighed& one : all) sum += one.weight;
+  std::vector<std::uint64_t> pieces;
+  std::uint64_t line = 0;
+  for (const Weighed& one : all) {
+    pieces.push_back(static_cast<std::uint64_t>(one.weight / sum * 0x1p62));
+    line += pieces.back();
+  }
+  const auto part_of_line = [&](std::uint64_t of_2_64) {
+    return static_cast<std::uint64_t>(Wide{of_2_64} * line >> 64);
+  };
+  const std::uint64_t first = part_of_line(Philox(seed, stream_id("weights"), 0, 0).next64());
+  const auto shift =
+      static_cast<std::uint64_t>((Wide{part_of_line(0x9e3779b97f4a7c15)} * epoch + first) % line);
+  const std::uint64_t size = producer.draws != 0 ? producer.draws : all.size();
+  std::vector<std::uint64_t> ids;
+  Wide begin = 0;  // of sample i, in pieces of a size-th
+  for (std::uint64_t i = 0; i < pieces.size(); ++i) {
+    const Wide end = begin + Wide{pieces[i]} * size;
+    for (std::uint64_t times = 0; ids.size() < size && Wide{line} * ids.size() + shift < end;
+         ++times)
+      ids.push_back(all[i].index + times * found);
+    begin = end;
+  }
+  BRIGADE_CHECK(ids.size() == size, ids.size(), size);
+  return ids;
+}
+
 std::optional<PlainTensors> after_links(const ValidStage& stage, PlainTensors in,
                                         const SampleInfo& info, std::uint64_t seed) {
   const bool fused = !stage.type->links.empty();

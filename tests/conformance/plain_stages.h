@@ -24,6 +24,22 @@ T param(const ValidStage& stage, const std::string& name) {
 /// The tensor `data` of the producer `synthetic`.
 PlainTensor synthetic(const ValidStage& stage, std::uint64_t graph_seed, std::uint64_t index);
 
+/// Of a file of weights, that of sample `index`: what `weights: "${WEIGHTS_40}"` says of 40
+/// samples.
+double weight_of(std::uint64_t index);
+
+/// What a mixture of `synthetic` has at an index.
+struct MixedSample {
+  const ValidStage* part;
+  std::uint64_t index;  ///< of the part's
+};
+std::vector<MixedSample> mixed_samples(const ValidStage& mix, std::uint64_t seed);
+
+/// The ids of an epoch of a producer whose samples come by such weights, or of a mixture, in
+/// the order of the source.
+std::vector<std::uint64_t> drawn_ids(const ValidStage& producer, std::uint64_t seed,
+                                     std::uint32_t epoch, std::uint64_t found);
+
 /// What all links of a stage leave behind: what they wrote, and what passed them; nothing where one
 /// drops the sample.
 std::optional<PlainTensors> after_links(const ValidStage& stage, PlainTensors in,

@@ -56,55 +56,6 @@ void RandomYaml::unite(std::size_t a, std::size_t b) {
   nodes_[static_cast<std::size_t>(std::max(first, second))].group = std::min(first, second);
 }
 
-/// By a limit that takes them from all over, the first ones, those behind the first, or a part: of
-/// `count`, which is made larger for it. Sources that choose alike can be zipped.
-void RandomYaml::choose_samples(Node& node, std::uint64_t& count, Keys& keys) {
-  if (!one_in(3)) return;
-  const std::uint64_t more = one_of({7, 30});
-  switch (number(1, 4)) {
-    case 1:
-      count += more;
-      keys = {concat("limit: ", node.samples), concat("seed: ", number(3, 4))};
-      break;
-    case 2:
-      count += more;
-      keys = {concat("limit: ", node.samples), "take: first"};
-      return;
-    case 3:
-      count += more;
-      keys = {concat("skip: ", more)};
-      return;
-    default:
-      count *= 2;
-      keys = {concat("split: {half: 0.5, seed: ", number(3, 4), "}"),
-              concat("part: ", one_of({"half", "others"}))};
-  }
-  node.chosen = concat(join(keys, " "), " of ", count);
-}
-
-void RandomYaml::add_producer() {
-  Node node;
-  node.name = concat("p", nodes_.size());
-  node.tensors = {"data"};
-  node.group = static_cast<int>(nodes_.size());
-  node.samples = one_in(3) ? number(1, 120) : common_samples_;
-  std::uint64_t count = node.samples;
-  Keys choice;
-  choose_samples(node, count, choice);
-  const std::string shape = one_of({"[]", "[3]", "[4, 2]", "[9]"});
-  std::string params =
-      concat("params: {count: ", count, ", shape: ", shape,
-             ", dtype: ", one_of({"u8", "i64", "f32"}), ", fill: ", one_of({"index", "random"}));
-  if (shape != "[]" && one_in(3)) params += ", vary: true";
-  Keys keys{"producer: synthetic", params + "}"};
-  keys.insert(keys.end(), choice.begin(), choice.end());
-  if (one_in(2)) keys.emplace_back("shuffle: true");
-  if (one_in(5) && node.chosen.empty()) keys.push_back(concat("seed: ", number(0, 9)));
-  dress(node, keys, true);
-  write(node.name, keys);
-  nodes_.push_back(std::move(node));
-}
-
 void RandomYaml::add_transform() {
   Node node;
   node.name = concat("t", nodes_.size());

@@ -42,7 +42,9 @@ class RandomYaml {
   std::string batch_size();
 
   void add_producer();
+  void add_mix();
   void choose_samples(Node& node, std::uint64_t& count, Keys& keys);
+  void weigh_samples(Node& node, std::uint64_t count, Keys& keys);
   void add_transform();
   void add_fused(Node& node, Keys& keys);
   void add_several(Node& node, Keys& keys);

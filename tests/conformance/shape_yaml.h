@@ -3,6 +3,7 @@
 // A shape of line, and its YAML: R stands for the number of replicas, B for the size of a batch.
 
 #include <string>
+#include <string_view>
 
 #include <brigade/text.h>
 
@@ -30,6 +31,14 @@ inline std::string shape_yaml(const ShapeOfLine& shape, int replicas, int batch)
     }
   }
   return text;
+}
+
+/// With consumers that keep their batches (`keep`) in the place of those that do not (`record`).
+inline std::string keeping(std::string yaml) {
+  const std::string_view record = "consumer: record";
+  for (std::size_t at = 0; (at = yaml.find(record, at)) != yaml.npos;)
+    yaml.replace(at, record.size(), "consumer: keep");
+  return yaml;
 }
 
 }  // namespace brigade::conformance

@@ -223,6 +223,21 @@ inline constexpr ShapeOfLine kShapes[] = {
   end: {consumer: record, from: {train: {stage: train, batch: B}, val: val, test: below},
         join: epochs, replicas: R, params: {folder: "${RECORDS}"}}
 )"},
+    {"Weighted", R"(
+  numbers: {producer: synthetic, params: {count: 40, shape: [3], fill: random}, shuffle: true,
+            weights: "${WEIGHTS_40}", samples: 150, replicas: R}
+  tail: {producer: synthetic, params: {count: 60}, weights: "${WEIGHTS_60}", skip: 10, limit: 33}
+  work: {transform: digest, from: numbers, replicas: R}
+  some: {transform: delay, from: numbers, params: {fail_at: [3, 43, 50]}, on_error: {skip: 3},
+         replicas: R}
+  many: {producer: synthetic, params: {count: 400}, skip: 3, split: {a: 0.8}, part: a}
+  most: {producer: synthetic, params: {count: 60}, weights: "${WEIGHTS_60}"}
+  mixed: {mix: {many: 0.7, most: 0.3, tail: 0}, shuffle: true, samples: 150, replicas: R}
+  left: {transform: delay, from: mixed, params: {fail_at: [3, 319]}, on_error: {skip: 3}}
+  end: {consumer: record, from: {stage: work, batch: B}, params: {folder: "${RECORDS}"}}
+  few: {consumer: record, from: {a: {stage: some, batch: B}, b: {stage: tail, batch: B},
+        c: {stage: left, batch: B}}, join: epochs, params: {folder: "${RECORDS}"}}
+)"},
     {"Counted", R"(
   numbers: {producer: synthetic, params: {count: 150, shape: [3]}, limit: 101, shuffle: true,
             seed: 9, replicas: R}

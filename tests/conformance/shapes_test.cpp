@@ -46,6 +46,38 @@ INSTANTIATE_TEST_SUITE_P(Lines, EveryShape, testing::ValuesIn(cases()), [](const
   return std::string(one.param.shape.name) + (one.param.in_process ? "_Threads" : "_Processes");
 });
 
+TEST_P(EveryShape, GivesConsumersThatKeepBatchesWhatThePlainLoopGives) {
+  if (std::string(GetParam().shape.stages).find("record") == std::string::npos)
+    GTEST_SKIP() << "nobody writes down what there is";
+  for (const int replicas : {1, 4}) {
+    for (const int batch : {7, 64}) {
+      if (kThreadsOnly && !GetParam().in_process && (replicas != 4 || batch != 7)) continue;
+      const std::string yaml = keeping(shape_yaml(GetParam().shape, replicas, batch));
+      const Rings rings = batch == 7 ? Rings::smallest : Rings::as_planned;
+      EXPECT_EQ(differs_from_plain_loop(yaml, GetParam().in_process, rings), "")
+          << replicas << " replicas, batch " << batch << yaml;
+    }
+  }
+}
+
+/// The control: what is looked at there does change where nobody keeps it.
+TEST(KeptBatches, ThatAreLetGoAtOnceAreSeenToChange) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "it is a data race";
+#endif
+  LineRun line;
+  ASSERT_EQ(line.prepare(R"(
+stages:
+  numbers: {producer: synthetic, params: {count: 5000, shape: [8]}, batch: 16, buffers: 2}
+  end: {consumer: keep, from: numbers, hold: 1,
+        params: {folder: "${RECORDS}", keep_us: 20000, let_go: true}}
+)"),
+            "");
+  line.run(true);
+  EXPECT_NE(line.outcome().failure.find("a batch has changed that was kept"), std::string::npos)
+      << line.outcome().failure;
+}
+
 TEST_P(EveryShape, GivesAProgramWhatThePlainLoopGives) {
   for (const int batch : {1, 7, 64}) {
     if (kThreadsOnly && !GetParam().in_process && batch != 7) continue;
@@ -147,15 +179,20 @@ INSTANTIATE_TEST_SUITE_P(Lines, RandomGraphs, testing::Range<std::uint64_t>(0, k
 TEST(RandomYaml, WritesEveryForm) {
   std::string all;
   for (std::uint64_t i = 0; i < Seeds{}.count; ++i) all += RandomYaml(Seeds{}.first + i).text();
-  for (const char* word : {"join: zip",       "join: merge",  "join: epochs",
-                           "assign: fixed",   "drop_last",    "fail_at",
-                           "vary: true",      "limit:",       "keep:",
-                           "take: first",     "skip:",        "part: others",
-                           "drop:",           "chunk:",       "buffers:",
-                           "replicas: auto",  "toss",         "sift",
-                           "split",           "transform: [", ".digest",
-                           "consumer: count", "repeat",       "pieces",
-                           "repack"})
+  for (const char* word : {"join: zip",    "join: merge",
+                           "join: epochs", "assign: fixed",
+                           "drop_last",    "fail_at",
+                           "vary: true",   "limit:",
+                           "keep:",        "take: first",
+                           "skip:",        "part: others",
+                           "drop:",        "chunk:",
+                           "buffers:",     "replicas: auto",
+                           "toss",         "sift",
+                           "split",        "transform: [",
+                           ".digest",      "consumer: count",
+                           "repeat",       "pieces",
+                           "repack",       "weights:",
+                           "samples:",     "mix:"})
     EXPECT_NE(all.find(word), all.npos) << word;
 }
 

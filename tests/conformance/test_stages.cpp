@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/conformance/keep.h"
 #include "tests/conformance/sample_functions.h"
 
 namespace brigade::conformance {
@@ -173,6 +174,8 @@ class Pieces : public Stage {
 struct RecordParams {
   std::string folder;
   std::uint64_t sleep_us = 0;
+  std::uint64_t keep_us = 100;
+  bool let_go = false;
 };
 
 class Record : public Stage {
@@ -213,6 +216,42 @@ class Record : public Stage {
   std::ofstream file_;
   std::uint64_t sleep_us_ = 0;
 };
+
+class Keep : public Record {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    const auto& params = context.params<RecordParams>();
+    kept_.begin(std::chrono::microseconds(params.keep_us), params.let_go);
+    return Record::open(context);
+  }
+  Result<Next> process(const Inputs& in, Outputs& out) override {
+    BRIGADE_TRY(kept_.check());
+    if (in.may_keep()) kept_.add(in);
+    return Record::process(in, out);
+  }
+  Result<void> epoch_end(const EpochEnd& end) override {
+    BRIGADE_TRY(kept_.check());
+    return Record::epoch_end(end);
+  }
+  Result<void> close() override {
+    kept_.end();
+    BRIGADE_TRY(kept_.check());
+    return Record::close();
+  }
+
+ private:
+  KeptForAWhile kept_;
+};
+
+Contract<RecordParams> record_contract(const char* type, const char* help) {
+  return Contract<RecordParams>(type, help)
+      .consumer()
+      .takes(Takes::either)
+      .several_inputs()
+      .param("folder", &RecordParams::folder, "where STAGE.REPLICA is written")
+      .required()
+      .param("sleep_us", &RecordParams::sleep_us, 0, 1e6, "microseconds to sleep in every call");
+}
 
 void add_drip(StageTypes& types) {
   types.add<Drip>(Contract<DripParams>("drip", "A stream that pauses.")
@@ -275,14 +314,12 @@ StageTypes conformance_stage_types() {
   StageTypes types;
   add_drip(types);
   add_transforms(types);
-  types.add<Record>(Contract<RecordParams>("record", "Writes down its calls.")
-                        .consumer()
-                        .takes(Takes::either)
-                        .several_inputs()
-                        .param("folder", &RecordParams::folder, "where STAGE.REPLICA is written")
-                        .required()
-                        .param("sleep_us", &RecordParams::sleep_us, 0, 1e6,
-                               "microseconds to sleep in every call"));
+  types.add<Record>(record_contract("record", "Writes down its calls."));
+  types.add<Keep>(record_contract("keep", "Writes down its calls, and keeps its batches.")
+                      .holds()
+                      .takes(Takes::either)
+                      .param("keep_us", &RecordParams::keep_us, 0, 1e6, "microseconds")
+                      .param("let_go", &RecordParams::let_go, "it looks, but does not keep"));
   return types;
 }
 

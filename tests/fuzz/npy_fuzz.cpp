@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <brigade/check.h>
-#include "stages/basic/npy_header.h"
+#include "stages/api/npy_header.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view head(reinterpret_cast<const char*>(data), size);

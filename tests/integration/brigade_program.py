@@ -186,6 +186,13 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(temporary, [], "left behind in TMPDIR")
         self.assertEqual(leftovers() - self.before, set(), "left behind")
 
+    def torch_module(self):
+        """The file of the torch package; where this build has none, the test is skipped."""
+        module = PROGRAM.parent.parent / "lib" / "brigade" / "brigade_torch.so"
+        if not module.exists():
+            self.skipTest(f"this build has no torch package: there is no {module}")
+        return module
+
     def write(self, name, text):
         path = self.folder / name
         path.write_text(text)

@@ -51,6 +51,8 @@ class Configs(ProgramTest):
                                  environment=environment))
         finished = self.runs[-1].finish()
         self.assertEqual(finished.code, 0, finished.err)
+        for saved in self.temporary.glob("every_key.*.npy"):  # by `save:`
+            saved.unlink()
         return json.loads(path.read_text())
 
     def check_audit(self, summary):

@@ -4,7 +4,9 @@
 import os
 import re
 import resource
+import subprocess
 
+import brigade_program
 from brigade_program import ProgramTest, line, main, needs_address_space
 
 SIZE = r"[\d.]+ [KMGT]iB"
@@ -86,6 +88,20 @@ class Limits(ProgramTest):
         finished = self.run_graph(line(count=10), "--summary", "/dev/full")
         self.assertEqual(finished.code, 1)
         self.assertIn("the summary: cannot write /dev/full: No space left on device", finished.err)
+
+    def test_a_full_disk_below_the_standard_output_is_said(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        graph = self.write("graph.yaml", line(count=10))
+        for command in ("check", "plan", "run"):
+            for target, code, said in (("/dev/full", 1, "No space left on device"),
+                                       ("/dev/null", 0, "")):
+                with open(target, "w") as out:
+                    done = subprocess.run([brigade_program.PROGRAM, command, graph], stdout=out,
+                                          stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(done.stderr, said and "brigade: error: cannot write the standard "
+                                 f"output: {said}\n", command)
 
 
 if __name__ == "__main__":

@@ -48,9 +48,7 @@ checkpoint: {file: CHECKPOINT}
 
 class TorchTest(ProgramTest):
     def setUp(self):
-        module = brigade_program.PROGRAM.parent.parent / "lib" / "brigade" / "brigade_torch.so"
-        if not module.exists():
-            self.skipTest(f"this build has no torch package: there is no {module}")
+        self.torch_module()
         super().setUp()
         self.checkpoint = self.folder / "model.pt"
 
@@ -90,7 +88,8 @@ class LossCurve(TorchTest):
                     "stages.train.device": "cpu", "stages.train.params.loss_file": losses,
                     "epochs": 2}
         options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-        self.runs.append(Running(["run", DEMO, "--limit", 600, "--summary", path, *options],
+        self.runs.append(Running(["run", DEMO, "--overwrite", "--limit", 600, "--summary", path,
+                                  *options],
                                  environment={"TMPDIR": str(self.temporary)}))
         finished = self.runs[-1].finish()
         self.assertEqual(finished.code, 0, finished.err)

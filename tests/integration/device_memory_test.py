@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Edges of `memory: device` between processes, on the device of the host, which copies late."""
+
+import json
+import os
+import signal
+
+from brigade_program import ProgramTest, main, workers_of
+
+SAMPLES = 400
+LATE = {"BRIGADE_HOST_DEVICE": "delay_us=2000"}
+
+
+def graph(*, memory="memory: device", device="host", up="", down="", above="", epochs=2,
+          size=1000):
+    """numbers -> up -> down -> end, of which the second edge is on a device."""
+    return f"""
+epochs: {epochs}
+stages:
+  numbers:
+    {{producer: synthetic, batch: 20, {above}
+     params: {{count: {SAMPLES}, shape: [{size}], name: image, fill: random}}}}
+  up:
+    {{transform: to_device, from: numbers, params: {{tensor: image}}, batch: 20, device: {device},
+     {memory}, {up}}}
+  down:
+    {{transform: from_device, from: up, params: {{tensor: image}}, batch: 20, device: {device},
+     {down}}}
+  end: {{consumer: count, from: down}}
+"""
+
+
+class DeviceMemory(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.wanted = self.summary(graph(memory="memory: host"))["results"]["end"]
+
+    def end_of(self, yaml, **options):
+        summary = self.summary(yaml, **options)
+        for edge in summary["edges"]:
+            self.assertEqual((edge["quarantined"], edge["leaked"]), (0, 0), edge)
+        return summary["results"]["end"], summary
+
+    def refusal(self, yaml, *arguments, code=1, **options):
+        finished = self.run_graph(yaml, *arguments, **options)
+        self.assertEqual(finished.code, code, finished.err)
+        return finished.err
+
+    def test_the_bytes_are_those_of_the_edge_in_the_hosts_memory(self):
+        self.assertEqual(self.wanted["samples"], 2 * SAMPLES)
+        self.assertEqual(self.end_of(graph())[0], self.wanted)
+        self.assertEqual(self.end_of(graph(), environment=LATE)[0], self.wanted)
+
+    def test_what_was_done_outlives_its_writer(self):
+        """Each time the writer is killed with a task that is done and not published yet, or with a
+        copy on its way; its successor goes on in the same memory."""
+        for point, passage in (("finish.after_done", 3), ("finish.after_done", 17),
+                               ("finish.start", 9), ("work.start", 1)):
+            with self.subTest(point=point, passage=passage):
+                fault = {"BRIGADE_FAULT": f"up.0={point}:{passage}:kill"}
+                ended, summary = self.end_of(graph(), environment={**LATE, **fault})
+                self.assertEqual(ended, self.wanted)
+                self.assertEqual(sum(stage["restarts"] for stage in summary["stages"]), 1)
+
+    def test_a_reader_that_is_killed_reads_again_what_it_had_not_finished(self):
+        for point, passage in (("finish.start", 4), ("work.start", 12), ("finish.after_done", 2)):
+            with self.subTest(point=point, passage=passage):
+                fault = {"BRIGADE_FAULT": f"down.0={point}:{passage}:kill"}
+                ended, summary = self.end_of(graph(), environment={**LATE, **fault})
+                self.assertEqual(ended, self.wanted)
+                self.assertEqual(sum(stage["restarts"] for stage in summary["stages"]), 1)
+
+    def test_the_supervisor_alone_keeps_the_memory(self):
+        """Reader and writer are gone at the same time, as is who made it: of the processes that
+        are left only the supervisor has it, and that has no device."""
+        yaml = graph(epochs=30)
+        wanted = self.summary(yaml.replace("memory: device", "memory: host"))["results"]["end"]
+        path = self.folder / "summary.json"
+        run = self.start_and_wait_for_samples(yaml, 4, "end", "--summary", path, environment=LATE)
+        mappers = [workers_of(run.pid)[name] for name in ("up.0", "down.0")]
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in mappers:
+                os.kill(pid, number)
+        finished = run.finish()
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertEqual(finished.err.count("was killed by SIGKILL"), 2, finished.err)
+        self.assertEqual(json.loads(path.read_text())["results"]["end"], wanted)
+
+    def test_bad_cases_have_a_line_each(self):
+        self.assertIn("error: the device's memory of up -> down: device host: shared device memory "
+                      "of ", self.refusal(graph(), environment={
+                          "BRIGADE_HOST_DEVICE": "memory=1KiB"}))
+        self.assertIn("device cuda: no NVIDIA driver here", self.refusal(graph(device="cuda")))
+        self.assertIn("`device: auto` found none here", self.refusal(graph(device="auto")))
+        self.assertIn("has `memory: device`, which is between processes",
+                      self.refusal(graph(), "--in-process"))
+        self.assertIn("samples may be missing",
+                      self.refusal(graph(up="on_error: {skip: 3}"), code=2))
+        self.assertIn("a copy failed midway", self.refusal(graph(), environment={
+            "BRIGADE_HOST_DEVICE": "fail_copy=7"}))
+
+
+if __name__ == "__main__":
+    main()
