@@ -47,12 +47,21 @@ class Context:
 
     def google_benchmark(self, name: str, *args: str) -> dict:
         """Runs such a program: {benchmark: {real_time, time_unit, and its own counters}}."""
+        return {entry["name"]: self._figures(entry) for entry in self._entries(name, *args)}
+
+    def google_benchmark_runs(self, name: str, *args: str) -> list:
+        """The same, a pair for each repetition, as the program has written it, without what it has
+        made of them (medians)."""
+        return [(entry["name"], entry) for entry in self._entries(name, *args)
+                if entry["run_type"] == "iteration"]
+
+    def _entries(self, name: str, *args: str) -> list:
         command = [str(self.program(name)), "--benchmark_format=json", *args]
         if self.smoke:
             command.append("--benchmark_min_time=0.01")
         print("+", " ".join(command), file=sys.stderr)
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-        return {entry["name"]: self._figures(entry) for entry in json.loads(output)["benchmarks"]}
+        return json.loads(output)["benchmarks"]
 
     @staticmethod
     def _figures(entry: dict) -> dict:
@@ -67,7 +76,7 @@ def benchmarks() -> dict:
     """Name -> path of every benchmark, in the order of their names."""
     folder = pathlib.Path(__file__).resolve().parent
     return {path.stem: path for path in sorted(folder.glob("*.py"))
-            if path.name != "run.py" and "def run(" in path.read_text()}
+            if path.name != "run.py" and "\ndef run(context)" in path.read_text()}
 
 
 def load(name: str, path: pathlib.Path):

@@ -22,11 +22,12 @@ target_link_libraries(brigade_core_objects PUBLIC
   yaml-cpp ZLIB::ZLIB nlohmann_json::nlohmann_json CLI11::CLI11
   brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
 
-# Several files compiled as one take half the time, or less: those of tests in `./dev test --all`,
-# all with the sanitizers. The product alone in the other presets: there, what a file needs and does
-# not include is noticed. Which files go together follows from their names alone, so that a new one
-# comes to few others; and where more files make more groups, each is parted in two, so that none
-# meet that were apart. Warnings are no errors there: they are about single files.
+# Several files compiled as one take half the time, or less: ALL in `./dev test --all`, with the
+# sanitizers and for what is shipped. Each alone otherwise, so that one that changed is compiled
+# alone; that each includes what it uses, tools/style.py checks. Which files go together follows
+# from their names alone, so that a new one comes to few others; and where more files make more
+# groups, each is parted in two, so that none meet that were apart. Warnings are no errors there:
+# they are about single files.
 set(BRIGADE_TOGETHER NONE CACHE STRING "Compile several files as one: NONE, TESTS, ALL")
 set_property(CACHE BRIGADE_TOGETHER PROPERTY STRINGS NONE TESTS ALL)
 set(brigade_core_groups 16)
@@ -125,16 +126,23 @@ function(brigade_module)
   if(ARG_NAME STREQUAL "torch" AND NOT ARG_JOB_POOL)
     set(ARG_JOB_POOL torch)
   endif()
-  if(ARG_JOB_POOL)
+  if(ARG_JOB_POOL)  # of each file most is its library's headers
+    brigade_compile_together(${objects} PRODUCT)
+    brigade_group_sources(${objects} 1 ${ARG_SOURCES})
     set_target_properties(${objects} PROPERTIES JOB_POOL_COMPILE ${ARG_JOB_POOL})
   endif()
   set(module brigade_${ARG_NAME})
   add_library(${module} MODULE $<TARGET_OBJECTS:${objects}>)
   target_link_libraries(${module} PRIVATE libbrigade ${ARG_LIBRARIES})
   target_link_options(${module} PRIVATE -Wl,--no-undefined)
+  # A LibTorch with CUDA lies somewhere else where it runs: `./dev package --cuda` finds it there.
+  set(remember_libraries ON)
+  if(BRIGADE_TORCH STREQUAL "CUDA")
+    set(remember_libraries OFF)
+  endif()
   set_target_properties(${module} PROPERTIES
     PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${BRIGADE_MODULE_DIR}
-    INSTALL_RPATH "$ORIGIN/.." INSTALL_RPATH_USE_LINK_PATH ON)
+    INSTALL_RPATH "$ORIGIN/.." INSTALL_RPATH_USE_LINK_PATH ${remember_libraries})
   add_dependencies(brigade_shipped ${module})
   set_property(GLOBAL APPEND PROPERTY BRIGADE_MODULES ${module})
 endfunction()
@@ -147,7 +155,8 @@ endfunction()
 #
 # Compiling tests takes most of a build. Two things shorten it:
 # - Their common headers are compiled once, which halves the time of a test file: for all tests
-#   without libraries of their own (whose compiler options may differ), and for those of many files.
+#   without libraries of their own (whose compiler options may differ), and for those of many files
+#   that are compiled one by one.
 # - The files of tests are not optimised as the product is, which takes a third off. OPTIMIZED: they
 #   are, for tests that compute for long, or look at the machine instructions of what is shipped.
 set(brigade_test_headers
@@ -168,7 +177,9 @@ endif()
 # What an object library shared by tests calls, to be compiled as they are.
 function(brigade_compile_as_tests target)
   target_compile_options(${target} PRIVATE ${brigade_test_optimization})
-  target_precompile_headers(${target} PRIVATE ${brigade_test_headers})
+  if(BRIGADE_TOGETHER STREQUAL "NONE")
+    target_precompile_headers(${target} PRIVATE ${brigade_test_headers})
+  endif()
   brigade_compile_together(${target} TESTS)
   get_target_property(files ${target} SOURCES)
   brigade_group_sources(${target} 1 ${files})
@@ -233,7 +244,7 @@ function(brigade_test)
   endif()
   if(NOT ARG_OPTIMIZED AND NOT ARG_SHARED AND NOT ARG_LIBRARIES)
     target_precompile_headers(${target} REUSE_FROM brigade_test_headers)
-  elseif(files GREATER 4)
+  elseif(files GREATER 4 AND BRIGADE_TOGETHER STREQUAL "NONE")
     target_precompile_headers(${target} PRIVATE ${brigade_test_headers})
   endif()
   target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)

@@ -18,7 +18,9 @@ install(DIRECTORY include/brigade DESTINATION include)
 install(DIRECTORY configs docs DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade)
 install(DIRECTORY examples/hello_line examples/own_stage examples/own_plugin
   examples/feed_and_collect examples/own_loop examples/plain_c examples/train_own_model
-  examples/two_graphs examples/exec_stage examples/python_stage
+  examples/two_graphs examples/exec_stage examples/python_stage examples/image_classifier
+  examples/actors examples/data_parallel examples/hogwild examples/parallel_forward
+  examples/result_array examples/seeding examples/task_queue
   DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade/examples
   PATTERN build EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES examples/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/brigade/examples)

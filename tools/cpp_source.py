@@ -13,12 +13,12 @@ _TOKEN = re.compile(
     re.DOTALL)
 
 
-def _blank(text: str) -> str:
+def blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
 def _blank_keeping_quotes(token: str) -> str:
-    return token[0] + _blank(token[1:-1]) + token[-1] if token[0] in "\"'R" else _blank(token)
+    return token[0] + blank(token[1:-1]) + token[-1] if token[0] in "\"'R" else blank(token)
 
 
 @functools.cache
@@ -59,8 +59,8 @@ def _name(head: str) -> str:
     return name.group(1) if name else "lambda"
 
 
-def _without_preprocessor(code: str) -> str:
-    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda match: _blank(match.group()), code,
+def without_preprocessor(code: str) -> str:
+    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda match: blank(match.group()), code,
                   flags=re.MULTILINE)
 
 
@@ -85,7 +85,7 @@ def _kind(head: str) -> str:
 
 def functions(text: str):
     """Every function with a body that is not inside another: methods and tests too."""
-    code = _without_preprocessor(without_comments_and_strings(text))
+    code = without_preprocessor(without_comments_and_strings(text))
     stack, start, position = [], 0, 0
     found = None  # (depth, name, line) of the function being read
     for match in re.finditer(r"[{};]", code):

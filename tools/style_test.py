@@ -88,6 +88,48 @@ class Rules(unittest.TestCase):
                                   "base/b.h": '#include "base/a.h"\n'},
                    "base/a.h -> base/b.h -> base/a.h")
 
+    def test_a_file_includes_what_it_uses(self):
+        header = {"base/a.h": "#pragma once\nstruct Row {\n  int n;\n};\nint rows(int n);\n"
+                              "constexpr int kRowsMax = 3;\n#define ROW(a) a\n"}
+        use = "int {}() {{ return {}; }}\n"
+        for name, expression in (("Row", "Row().n"), ("rows", "rows(1)"),
+                                 ("kRowsMax", "kRowsMax"), ("ROW", "ROW(1)")):
+            with self.subTest(name):
+                alone = {**header, "base/b.cpp": use.format("f", expression)}
+                self.fires(style.own_includes, alone, f"uses {name} of base/a.h")
+                near = {**alone, "base/b.cpp": '#include "base/b.h"\n' + alone["base/b.cpp"],
+                        "base/b.h": '#pragma once\n#include "base/a.h"\n'}
+                self.fires(style.own_includes, near)
+        self.fires(style.own_includes, {**header, "base/a.cpp": "int rows(int n) { return n; }\n"},
+                   "does not include its own header base/a.h")
+        self.fires(style.own_includes, {"base/b.h": "#pragma once\nstd::vector<int> b();\n"},
+                   "uses std::vector of <vector>")
+        self.fires(style.own_includes, {**header, "base/b.cpp": "struct Row {};\n"
+                                        "void f(int rows) { a.rows(rows); other::Row b; }\n"})
+
+    def test_names_of_files_that_are_compiled_together(self):
+        def files(first, second):  # of one group, by their paths
+            return {"base/a.cpp": f"namespace {{\n{first}\n}}\n",
+                    "base/n.cpp": f"namespace {{\n{second}\n}}\n"}
+        size, row = "constexpr int kSize = 3;", "struct Row {\n  int n;\n};"
+        count = "int count(int n) {\n  return n;\n}"
+        for name, first, second in (("kSize", size, size.replace("int", "long")),
+                                    ("Row", row, row), ("count(int n)", count, count)):
+            self.fires(style.names_that_meet, files(first, second),
+                       f"base/n.cpp:1: name: {name} stands in base/a.cpp, too")
+        self.fires(style.names_that_meet, files(count, count.replace("int n", "long n")))
+        self.fires(style.names_that_meet, files("using Words = A;", "using Words = A;"))
+        self.fires(style.names_that_meet, {"base/a.cpp": size + "\n", "base/b.cpp": size + "\n"})
+
+    def test_what_nothing_uses_is_found(self):
+        header = "#pragma once\nstruct Row {};\nint rows(const Row& row);\n"
+        files = {"base/a.h": header, "base/a.cpp": "int rows(const Row& row) { return 1; }\n",
+                 "tests/base/a_test.cpp": "int main() { return rows(Row()); }\n"}
+        self.fires(style.dead_declarations, files, "base/a.h:1: dead: nothing of the product uses "
+                   "rows")
+        files["base/b.cpp"] = "int f() { return rows({}); }\n"
+        self.fires(style.dead_declarations, files)
+
     def test_libraries(self):
         for library, (_, users) in style.LIBRARIES.items():
             self.assertTrue(users, library)

