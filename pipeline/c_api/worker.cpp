@@ -11,7 +11,7 @@
 #include "pipeline/c_api/c_call.h"
 #include "pipeline/c_api/handles.h"
 #include "pipeline/c_api/show_tensor.h"
-#include "pipeline/replica/work.h"
+#include "pipeline/tasks/guarded_call.h"
 #include "pipeline/worker/exec_worker.h"
 #include "stages/builtin.h"
 

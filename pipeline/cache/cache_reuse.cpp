@@ -4,7 +4,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/cache/cache_file_writer.h"
-#include "pipeline/config/validate/graph_parts.h"
+#include "pipeline/config/graph/graph_parts.h"
 #include "pipeline/plan/cache_key.h"
 #include "pipeline/plan/caches.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <brigade/stage_types.h>
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/plan_problem.h"
 

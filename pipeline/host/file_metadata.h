@@ -3,7 +3,7 @@
 // The window through which the configuration layer looks at the user's files: what lies at a path,
 // and the first bytes of a file, unpacked when it is gzip.
 
-#include "pipeline/config/validate/file_metadata_reader.h"
+#include "pipeline/config/graph/file_metadata_reader.h"
 
 namespace brigade {
 

@@ -9,8 +9,8 @@
 
 #include <brigade/result.h>
 #include <brigade/stage_types.h>
-#include "pipeline/config/validate/plugin_reader.h"
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/plugin_reader.h"
+#include "pipeline/config/graph/valid_graph.h"
 
 namespace brigade {
 

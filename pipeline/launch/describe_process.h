@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "pipeline/config/validate/stage_describer.h"
+#include "pipeline/config/graph/stage_describer.h"
 
 namespace brigade {
 

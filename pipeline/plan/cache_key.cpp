@@ -5,9 +5,9 @@
 
 #include <brigade/text.h>
 #include "base/units.h"
+#include "pipeline/config/graph/graph_parts.h"
 #include "pipeline/config/language/subset_parser.h"
 #include "pipeline/config/language/weights_parser.h"
-#include "pipeline/config/validate/graph_parts.h"
 #include "pipeline/plan/caches.h"
 #include "pipeline/plan/subset.h"
 #include "stages/api/file_patterns.h"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include <brigade/stage_types.h>
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/plan/plan.h"
 #include "stages/detail/cache_file.h"
 

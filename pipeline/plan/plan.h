@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 
 namespace brigade {
 

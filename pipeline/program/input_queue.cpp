@@ -7,8 +7,8 @@
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/units.h"
-#include "pipeline/replica/poll_backoff.h"
-#include "pipeline/replica/streamed_stores.h"
+#include "pipeline/tasks/poll_backoff.h"
+#include "pipeline/tasks/streamed_stores.h"
 #include "transports/stop.h"
 #include "transports/wait.h"
 

@@ -31,9 +31,9 @@
 #include "pipeline/program/run_memory.h"
 #include "pipeline/program/standstill.h"
 #include "pipeline/records/record_codec.h"
-#include "pipeline/replica/epoch_notifier.h"
-#include "pipeline/replica/loop_counters.h"
-#include "pipeline/replica/stream_position.h"
+#include "pipeline/tasks/epoch_notifier.h"
+#include "pipeline/tasks/loop_counters.h"
+#include "pipeline/tasks/stream_position.h"
 #include "transports/joined_queues.h"
 #include "transports/stream_ends.h"
 

@@ -9,8 +9,8 @@
 #include "base/thread.h"
 #include "base/units.h"
 #include "pipeline/plan/order_fingerprint.h"
-#include "pipeline/replica/resume_filter.h"
 #include "pipeline/replica/task_loop.h"
+#include "pipeline/tasks/resume_filter.h"
 #include "transports/audit.h"
 #include "transports/stop.h"
 

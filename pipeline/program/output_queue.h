@@ -33,8 +33,8 @@
 #include "pipeline/program/program_ends.h"
 #include "pipeline/program/run_memory.h"
 #include "pipeline/program/standstill.h"
-#include "pipeline/replica/held_task.h"
-#include "pipeline/replica/loop_counters.h"
+#include "pipeline/tasks/held_task.h"
+#include "pipeline/tasks/loop_counters.h"
 #include "transports/joined_queues.h"
 
 namespace brigade {

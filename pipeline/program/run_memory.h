@@ -7,7 +7,7 @@
 
 #include "pipeline/memory/shared_segments.h"
 #include "pipeline/program/program_views.h"
-#include "pipeline/replica/replica_context.h"
+#include "pipeline/tasks/replica_context.h"
 
 namespace brigade {
 

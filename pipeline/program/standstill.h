@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pipeline/replica/replica_context.h"
+#include "pipeline/tasks/replica_context.h"
 
 namespace brigade {
 

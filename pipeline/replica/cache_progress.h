@@ -8,7 +8,7 @@
 
 #include "pipeline/records/cache_slots.h"
 #include "pipeline/records/sampler.h"
-#include "pipeline/replica/replica_context.h"
+#include "pipeline/tasks/replica_context.h"
 
 namespace brigade {
 

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "pipeline/checkpoint/checkpoint_files.h"
 #include "pipeline/checkpoint/read_position.h"
-#include "pipeline/replica/work.h"
+#include "pipeline/tasks/guarded_call.h"
 
 namespace brigade {
 

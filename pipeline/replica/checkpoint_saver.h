@@ -10,7 +10,7 @@
 #include <string>
 
 #include <brigade/result.h>
-#include "pipeline/replica/replica_context.h"
+#include "pipeline/tasks/replica_context.h"
 
 namespace brigade {
 

@@ -8,6 +8,7 @@
 #include "pipeline/records/mixed_producer.h"
 #include "pipeline/records/ring_ports.h"
 #include "pipeline/records/source_weights.h"
+#include "pipeline/tasks/guarded_call.h"
 
 namespace brigade {
 namespace {

@@ -1,8 +1,9 @@
 #include "pipeline/replica/reindex_loop.h"
 
 #include <brigade/text.h>
-#include "pipeline/replica/resume_filter.h"
 #include "pipeline/replica/work.h"
+#include "pipeline/tasks/guarded_call.h"
+#include "pipeline/tasks/resume_filter.h"
 
 namespace brigade {
 

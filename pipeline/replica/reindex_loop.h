@@ -13,10 +13,10 @@
 
 #include <brigade/stage.h>
 #include "pipeline/records/staging_slots.h"
-#include "pipeline/replica/error_policy.h"
-#include "pipeline/replica/loop_counters.h"
-#include "pipeline/replica/quarantine.h"
-#include "pipeline/replica/stream_position.h"
+#include "pipeline/tasks/error_policy.h"
+#include "pipeline/tasks/loop_counters.h"
+#include "pipeline/tasks/quarantine.h"
+#include "pipeline/tasks/stream_position.h"
 #include "transports/flat_map_run.h"
 
 namespace brigade {

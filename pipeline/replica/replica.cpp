@@ -16,13 +16,14 @@
 #include "pipeline/records/ring_ports.h"
 #include "pipeline/records/source_weights.h"
 #include "pipeline/replica/cache_progress.h"
-#include "pipeline/replica/kept_tasks.h"
 #include "pipeline/replica/opening.h"
 #include "pipeline/replica/reindex_loop.h"
-#include "pipeline/replica/source_names.h"
-#include "pipeline/replica/stream_position.h"
 #include "pipeline/replica/task_loop.h"
 #include "pipeline/stats/source_audit.h"
+#include "pipeline/tasks/guarded_call.h"
+#include "pipeline/tasks/kept_tasks.h"
+#include "pipeline/tasks/source_names.h"
+#include "pipeline/tasks/stream_position.h"
 #include "transports/stop.h"
 
 namespace brigade {

@@ -22,8 +22,8 @@
 #include <brigade/stage_types.h>
 #include "pipeline/plan/resume_point.h"
 #include "pipeline/records/device_rings.h"
-#include "pipeline/replica/run_reporter.h"
 #include "pipeline/replica/work.h"
+#include "pipeline/tasks/run_reporter.h"
 #include "transports/layout.h"
 #include "transports/slot_ring.h"
 

@@ -1,6 +1,6 @@
 #include "pipeline/replica/task_loop.h"
 
-#include "pipeline/replica/streamed_stores.h"
+#include "pipeline/tasks/streamed_stores.h"
 #include "transports/stop.h"
 
 namespace brigade {

@@ -11,10 +11,10 @@
 
 #include <brigade/result.h>
 #include "pipeline/replica/checkpoint_saver.h"
-#include "pipeline/replica/epoch_notifier.h"
-#include "pipeline/replica/kept_tasks.h"
-#include "pipeline/replica/loop_counters.h"
 #include "pipeline/replica/work.h"
+#include "pipeline/tasks/epoch_notifier.h"
+#include "pipeline/tasks/kept_tasks.h"
+#include "pipeline/tasks/loop_counters.h"
 #include "transports/joined_queues.h"
 #include "transports/wait.h"
 

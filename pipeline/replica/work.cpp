@@ -4,11 +4,6 @@
 
 namespace brigade {
 
-std::string first_line(std::string_view what) {
-  const std::string_view line = trim(what.substr(0, what.find('\n')));
-  return line.empty() ? "an exception without a message" : std::string(line);
-}
-
 Result<void> settle_call(const Result<Next>& answer, const ReplicaContext& context,
                          QueueNumber queue, std::span<const SampleInfo> samples,
                          ErrorPolicy& errors) {

@@ -8,16 +8,14 @@
 // One replica's; one thread. Nothing here allocates unless a sample fails.
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include <brigade/result.h>
 #include <brigade/stage.h>
 #include "pipeline/records/sampler.h"
-#include "pipeline/replica/error_policy.h"
-#include "pipeline/replica/replica_context.h"
+#include "pipeline/tasks/error_policy.h"
+#include "pipeline/tasks/replica_context.h"
 #include "transports/tally.h"
 
 namespace brigade {
@@ -79,21 +77,6 @@ std::unique_ptr<CallWork> make_sample_work(const ReplicaContext& context, Stage&
 /// `kept`: of a stage that holds(), else null.
 std::unique_ptr<CallWork> make_batch_work(const ReplicaContext& context, Stage& stage,
                                           std::shared_ptr<KeptTasks> kept = nullptr);
-
-/// Messages of users' libraries may be empty, or have a backtrace below their first line.
-std::string first_line(std::string_view what);
-
-/// Runs a call of the user's class; an exception becomes its error, cut to one line.
-template <class Call>
-auto guarded(Call&& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::exception& exception) {
-    return Error{first_line(exception.what())};
-  } catch (...) {
-    return Error{"an exception that is no std::exception"};
-  }
-}
 
 /// Any answer but a plain `emit`: true when the samples are empty slots now (dropped, or skipped
 /// under `on_error`), else the error that ends the run.

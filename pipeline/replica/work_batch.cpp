@@ -2,10 +2,12 @@
 #include <optional>
 #include <utility>
 
-#include "pipeline/replica/kept_tasks.h"
-#include "pipeline/replica/quarantine.h"
-#include "pipeline/replica/resume_filter.h"
-#include "pipeline/replica/slot_io.h"
+#include "pipeline/replica/work.h"
+#include "pipeline/tasks/guarded_call.h"
+#include "pipeline/tasks/kept_tasks.h"
+#include "pipeline/tasks/quarantine.h"
+#include "pipeline/tasks/resume_filter.h"
+#include "pipeline/tasks/slot_io.h"
 
 namespace brigade {
 namespace {

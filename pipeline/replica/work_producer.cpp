@@ -2,8 +2,9 @@
 #include <vector>
 
 #include "pipeline/records/record_codec.h"
-#include "pipeline/replica/quarantine.h"
 #include "pipeline/replica/work.h"
+#include "pipeline/tasks/guarded_call.h"
+#include "pipeline/tasks/quarantine.h"
 
 namespace brigade {
 namespace {

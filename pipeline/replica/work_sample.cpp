@@ -1,6 +1,8 @@
-#include "pipeline/replica/quarantine.h"
-#include "pipeline/replica/resume_filter.h"
-#include "pipeline/replica/slot_io.h"
+#include "pipeline/replica/work.h"
+#include "pipeline/tasks/guarded_call.h"
+#include "pipeline/tasks/quarantine.h"
+#include "pipeline/tasks/resume_filter.h"
+#include "pipeline/tasks/slot_io.h"
 
 namespace brigade {
 namespace {

@@ -2,8 +2,9 @@
 #include <utility>
 
 #include "pipeline/records/staging_slots.h"
-#include "pipeline/replica/poll_backoff.h"
 #include "pipeline/replica/work.h"
+#include "pipeline/tasks/guarded_call.h"
+#include "pipeline/tasks/poll_backoff.h"
 #include "transports/stream_ends.h"
 
 namespace brigade {

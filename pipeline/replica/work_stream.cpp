@@ -1,9 +1,10 @@
 #include <algorithm>
 
 #include "pipeline/records/record_codec.h"
-#include "pipeline/replica/poll_backoff.h"
-#include "pipeline/replica/stream_position.h"
 #include "pipeline/replica/work.h"
+#include "pipeline/tasks/guarded_call.h"
+#include "pipeline/tasks/poll_backoff.h"
+#include "pipeline/tasks/stream_position.h"
 #include "transports/stream_ends.h"
 
 namespace brigade {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <brigade/result.h>
-#include "pipeline/replica/run_reporter.h"
+#include "pipeline/tasks/run_reporter.h"
 
 namespace brigade {
 

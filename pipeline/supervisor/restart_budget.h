@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/launch/process_runner.h"
 
 namespace brigade {

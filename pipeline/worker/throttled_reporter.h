@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "pipeline/replica/run_reporter.h"
+#include "pipeline/tasks/run_reporter.h"
 #include "pipeline/worker/messages.h"
 
 namespace brigade {

@@ -10,7 +10,7 @@
 
 #include <brigade/random.h>
 #include <brigade/text.h>
-#include "pipeline/config/validate/exec_params.h"
+#include "pipeline/config/graph/exec_params.h"
 #include "stages/builtin.h"
 #include "tests/conformance/test_stages.h"
 

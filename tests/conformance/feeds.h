@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/program/input_queue.h"
 #include "tests/conformance/plain_tensor.h"
 

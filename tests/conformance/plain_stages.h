@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <brigade/record.h>
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "tests/conformance/plain_tensor.h"
 
 namespace brigade::conformance {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 
 namespace brigade::conformance {
 

@@ -8,7 +8,7 @@
 
 #include <brigade/check.h>
 #include <brigade/text.h>
-#include "pipeline/config/validate/effective_yaml.h"
+#include "pipeline/config/graph/effective_yaml.h"
 #include "tests/support/load_text.h"
 
 namespace brigade {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "pipeline/config/validate/file_metadata_reader.h"
+#include "pipeline/config/graph/file_metadata_reader.h"
 
 namespace brigade {
 

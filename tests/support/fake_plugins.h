@@ -6,7 +6,7 @@
 #include <string>
 
 #include <brigade/text.h>
-#include "pipeline/config/validate/plugin_reader.h"
+#include "pipeline/config/graph/plugin_reader.h"
 #include "tests/support/fake_types.h"
 
 namespace brigade {

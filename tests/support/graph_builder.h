@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <brigade/check.h>
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 
 namespace brigade {
 

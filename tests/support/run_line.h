@@ -26,7 +26,7 @@
 #include "pipeline/records/sampler.h"
 #include "pipeline/records/shared_shape.h"
 #include "pipeline/replica/replica.h"
-#include "pipeline/replica/replica_context.h"
+#include "pipeline/tasks/replica_context.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/line.h"
 #include "tests/support/plan_limits.h"

@@ -2,7 +2,7 @@
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
-#include "pipeline/config/validate/effective_yaml.h"
+#include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/stats/plan_report.h"
 
 namespace brigade {

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 
 namespace brigade {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include <brigade/result.h>
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/valid_graph.h"
 
 namespace brigade {
 

@@ -1,7 +1,7 @@
 #include "stages/detail/exec_stage.h"
 
+#include "pipeline/config/graph/exec_params.h"
 #include "pipeline/config/validate/draft.h"
-#include "pipeline/config/validate/exec_params.h"
 
 namespace brigade {
 

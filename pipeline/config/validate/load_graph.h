@@ -18,9 +18,9 @@
 #include <vector>
 
 #include <brigade/export.h>
-#include "pipeline/config/validate/file_metadata_reader.h"
-#include "pipeline/config/validate/plugin_reader.h"
-#include "pipeline/config/validate/valid_graph.h"
+#include "pipeline/config/graph/file_metadata_reader.h"
+#include "pipeline/config/graph/plugin_reader.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/config/yaml/diagnostics.h"
 #include "pipeline/config/yaml/variables.h"
 #include "pipeline/config/yaml/yaml_tree.h"

@@ -1,16 +1,11 @@
 #include <algorithm>
-#include <iterator>
 
+#include "pipeline/config/graph/key_users.h"
 #include "pipeline/config/validate/draft.h"
 #include "stages/api/class_folders.h"
 
 namespace brigade {
 namespace {
-
-/// Of a producer that is only drawn from, those that count; they are none of the mixture's.
-constexpr std::string_view kKeysOfParts[] = {"producer", "params",       "plugin", "skip",
-                                             "split",    "part",         "limit",  "take",
-                                             "weights",  "repeat_factor"};
 
 std::string given_text(const Draft& draft) {
   std::vector<std::string> texts;
@@ -125,10 +120,6 @@ const Span& part_span(const Validation& v, const Draft& mix, StageNumber part) {
 }
 
 }  // namespace
-
-bool is_key_of_part(std::string_view key) {
-  return std::ranges::find(kKeysOfParts, key) != std::end(kKeysOfParts);
-}
 
 void validate_mixes(Validation& v) {
   for (Draft& draft : v.drafts) {

@@ -6,9 +6,9 @@
 #include <brigade/tensor.h>
 #include "base/json.h"
 #include "base/units.h"
+#include "pipeline/config/graph/exec_params.h"
+#include "pipeline/config/graph/stage_describer.h"
 #include "pipeline/config/validate/draft.h"
-#include "pipeline/config/validate/exec_params.h"
-#include "pipeline/config/validate/stage_describer.h"
 #include "stages/detail/exec_stage.h"
 
 namespace brigade {

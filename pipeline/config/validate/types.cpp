@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "pipeline/config/graph/key_users.h"
 #include "pipeline/config/language/key_table.h"
 #include "pipeline/config/language/subset_parser.h"
 #include "pipeline/config/validate/draft.h"
@@ -220,20 +221,6 @@ void report_unknown(Validation& v, Draft& draft) {
 }
 
 }  // namespace
-
-std::uint8_t key_users(const ValidStage& stage) {
-  switch (stage.kind) {
-    case StageKind::producer:
-      if (stage.type == nullptr) return kProducers | kDividedProducers;
-      return stage.type->indexed ? kIndexedProducers | kDividedProducers : kStreamProducers;
-    case StageKind::transform:  // a cache is a source of what is below it
-      return stage.type != nullptr && stage.type->contract.cache ? kTransforms | kIndexedProducers
-                                                                 : kTransforms;
-    case StageKind::consumer:
-      return kConsumers;
-  }
-  return kAllStages;
-}
 
 void validate_types(Validation& v) {
   for (Draft& draft : v.drafts) {

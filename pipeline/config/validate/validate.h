@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
+#include "pipeline/config/graph/file_metadata_reader.h"
+#include "pipeline/config/graph/plugin_reader.h"
+#include "pipeline/config/graph/valid_graph.h"
 #include "pipeline/config/language/graph_spec.h"
-#include "pipeline/config/validate/file_metadata_reader.h"
-#include "pipeline/config/validate/plugin_reader.h"
-#include "pipeline/config/validate/valid_graph.h"
 #include "pipeline/config/yaml/diagnostics.h"
 
 namespace brigade {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include <brigade/text.h>
-#include "pipeline/config/validate/file_metadata_reader.h"
+#include "pipeline/config/graph/file_metadata_reader.h"
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/host/file_metadata.h"
 #include "pipeline/plan/planner.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "pipeline/config/validate/effective_yaml.h"
+#include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_json.h"
 #include "pipeline/plan/planner.h"

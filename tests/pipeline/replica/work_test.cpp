@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <new>
-#include <stdexcept>
 
 #include "tests/support/number_line.h"
 
@@ -28,19 +27,6 @@ thread_local std::uint64_t allocations = 0;
 
 namespace brigade {
 namespace {
-
-TEST(Guarded, AnExceptionIsAnErrorOfOneLine) {
-  const auto thrown = guarded([]() -> Result<Next> { throw std::runtime_error("first\nsecond"); });
-  ASSERT_FALSE(thrown.ok());
-  EXPECT_EQ(thrown.error().message, "first");
-  const auto strange = guarded([]() -> Result<Next> { throw 7; });
-  ASSERT_FALSE(strange.ok());
-  EXPECT_EQ(strange.error().message, "an exception that is no std::exception");
-  const auto nameless = guarded([]() -> Result<Next> { throw std::runtime_error(""); });
-  ASSERT_FALSE(nameless.ok());
-  EXPECT_EQ(nameless.error().message, "an exception without a message");
-  EXPECT_TRUE(emitted(guarded([]() -> Result<Next> { return Next::emit; })));
-}
 
 class Settle : public testing::Test {
  protected:

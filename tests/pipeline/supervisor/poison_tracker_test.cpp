@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "pipeline/replica/replica_context.h"
+#include "pipeline/tasks/replica_context.h"
 
 namespace brigade {
 namespace {

@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "pipeline/memory/shared_segments.h"
-#include "pipeline/replica/replica_context.h"
+#include "pipeline/tasks/replica_context.h"
 #include "tests/support/small_plan.h"
 
 namespace brigade {

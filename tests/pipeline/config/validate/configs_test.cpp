@@ -6,8 +6,8 @@
 #include <set>
 
 #include <brigade/text.h>
+#include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/config/language/key_table.h"
-#include "pipeline/config/validate/effective_yaml.h"
 #include "stages/builtin.h"
 #include "tests/support/config_files.h"
 

@@ -3,7 +3,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/cli/draw/plan_printer.h"
-#include "pipeline/config/validate/effective_yaml.h"
+#include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/session/load_and_plan.h"
 #include "stages/builtin.h"
 #include "tests/support/temporary_folder.h"

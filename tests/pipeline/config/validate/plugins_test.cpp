@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/config/validate/effective_yaml.h"
+#include "pipeline/config/graph/effective_yaml.h"
 #include "tests/support/load_text.h"
 
 namespace brigade {

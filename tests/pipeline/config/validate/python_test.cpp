@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/config/validate/effective_yaml.h"
-#include "pipeline/config/validate/stage_describer.h"
+#include "pipeline/config/graph/effective_yaml.h"
+#include "pipeline/config/graph/stage_describer.h"
 #include "tests/support/load_text.h"
 
 namespace brigade {
