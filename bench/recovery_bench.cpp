@@ -22,7 +22,7 @@
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/host/file_metadata.h"
 #include "pipeline/host/machine_probe.h"
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 #include "pipeline/session/attach.h"
 #include "pipeline/session/run_session.h"
 #include "pipeline/stats/counters.h"

@@ -3,7 +3,7 @@
 // Asks the machine what it grants this process: cores, memory, descriptors, kernel features. The
 // answers go to the planner as plain data.
 
-#include "pipeline/plan/machine_limits.h"
+#include "pipeline/planner/machine_limits.h"
 
 namespace brigade {
 

@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/launch/worker_environment.h"
-#include "pipeline/plan/memory_budget.h"
+#include "pipeline/planner/memory_budget.h"
 #include "pipeline/worker/messages.h"
 
 namespace brigade {

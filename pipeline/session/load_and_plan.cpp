@@ -8,7 +8,7 @@
 #include "pipeline/host/machine_probe.h"
 #include "pipeline/host/plugin_loader.h"
 #include "pipeline/launch/describe_process.h"
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 
 namespace brigade {
 

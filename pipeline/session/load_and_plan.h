@@ -11,8 +11,8 @@
 #include <brigade/stage_types.h>
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/plan/consumer_epochs.h"
-#include "pipeline/plan/machine_limits.h"
 #include "pipeline/plan/plan.h"
+#include "pipeline/planner/machine_limits.h"
 #include "pipeline/stats/source_audit.h"
 
 namespace brigade {

@@ -24,7 +24,7 @@
 #include "pipeline/launch/thread_pool.h"
 #include "pipeline/memory/prefault.h"
 #include "pipeline/memory/shared_segments.h"
-#include "pipeline/plan/memory_budget.h"
+#include "pipeline/planner/memory_budget.h"
 #include "pipeline/program/program_pool.h"
 #include "pipeline/session/finish_shared.h"
 #include "pipeline/supervisor/disk_writer.h"

@@ -4,7 +4,7 @@
 
 #include <brigade/text.h>
 #include "base/units.h"
-#include "pipeline/plan/zipped_sources.h"
+#include "pipeline/planner/zipped_sources.h"
 #include "pipeline/records/sampler.h"
 
 namespace brigade {

@@ -16,7 +16,7 @@
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/host/file_metadata.h"
 #include "pipeline/plan/consumer_epochs.h"
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 #include "pipeline/session/run_session.h"
 #include "stages/builtin.h"
 #include "tests/conformance/hang_timer.h"

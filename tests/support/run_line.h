@@ -22,7 +22,7 @@
 #include <vector>
 
 #include <brigade/text.h>
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 #include "pipeline/records/sampler.h"
 #include "pipeline/records/shared_shape.h"
 #include "pipeline/replica/replica.h"

@@ -8,7 +8,7 @@
 #include "pipeline/checkpoint/begin_run.h"
 #include "pipeline/config/validate/load_graph.h"
 #include "pipeline/host/file_metadata.h"
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 #include "pipeline/session/run_session.h"
 #include "stages/builtin.h"
 #include "tests/support/faulty_stages.h"

@@ -13,7 +13,7 @@
 #include "pipeline/cli/samples/graph_cut.h"
 #include "pipeline/host/machine_probe.h"
 #include "pipeline/host/plugin_loader.h"
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 #include "pipeline/session/run_session.h"
 
 namespace brigade {

@@ -7,10 +7,10 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "pipeline/plan/caches.h"
-#include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/ring_layout.h"
-#include "pipeline/plan/thread_budget.h"
-#include "pipeline/plan/turns.h"
+#include "pipeline/planner/memory_budget.h"
+#include "pipeline/planner/thread_budget.h"
+#include "pipeline/planner/turns.h"
 #include "stages/detail/cache_file.h"
 
 namespace brigade {

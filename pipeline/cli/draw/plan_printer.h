@@ -9,8 +9,8 @@
 
 #include "device/gpu_report.h"
 #include "pipeline/plan/consumer_epochs.h"
-#include "pipeline/plan/machine_limits.h"
 #include "pipeline/plan/plan.h"
+#include "pipeline/planner/machine_limits.h"
 #include "pipeline/stats/source_audit.h"
 
 namespace brigade {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <brigade/text.h>
-#include "pipeline/plan/planner.h"
 #include "pipeline/plan/sample_address.h"
+#include "pipeline/planner/planner.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 

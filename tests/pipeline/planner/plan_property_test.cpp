@@ -8,7 +8,7 @@
 #include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_json.h"
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 #include "stages/builtin.h"
 #include "tests/support/config_files.h"
 #include "tests/support/plan_limits.h"

@@ -1,9 +1,9 @@
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 
 #include <gtest/gtest.h>
 
 #include "pipeline/plan/plan_check.h"
-#include "pipeline/plan/unknown_length.h"
+#include "pipeline/planner/unknown_length.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 

@@ -1,4 +1,4 @@
-#include "pipeline/plan/thread_budget.h"
+#include "pipeline/planner/thread_budget.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/plan/turns.h"
+#include "pipeline/planner/turns.h"
 
 #include <utility>
 

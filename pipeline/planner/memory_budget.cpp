@@ -1,4 +1,4 @@
-#include "pipeline/plan/memory_budget.h"
+#include "pipeline/planner/memory_budget.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "pipeline/plan/zipped_sources.h"
+#include "pipeline/planner/zipped_sources.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 

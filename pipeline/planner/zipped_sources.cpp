@@ -1,4 +1,4 @@
-#include "pipeline/plan/zipped_sources.h"
+#include "pipeline/planner/zipped_sources.h"
 
 #include <algorithm>
 #include <utility>

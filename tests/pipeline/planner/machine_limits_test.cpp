@@ -1,4 +1,4 @@
-#include "pipeline/plan/machine_limits.h"
+#include "pipeline/planner/machine_limits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/plan/task_sizes.h"
+#include "pipeline/planner/task_sizes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,17 +6,17 @@
 #include <brigade/text.h>
 #include "base/arithmetic.h"
 #include "base/units.h"
-#include "pipeline/plan/buffer_budget.h"
 #include "pipeline/plan/caches.h"
-#include "pipeline/plan/memory_budget.h"
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/plan/shared_tensors.h"
 #include "pipeline/plan/subset.h"
 #include "pipeline/plan/task_queues.h"
-#include "pipeline/plan/task_sizes.h"
-#include "pipeline/plan/thread_budget.h"
-#include "pipeline/plan/unknown_length.h"
-#include "pipeline/plan/zipped_sources.h"
+#include "pipeline/planner/buffer_budget.h"
+#include "pipeline/planner/memory_budget.h"
+#include "pipeline/planner/task_sizes.h"
+#include "pipeline/planner/thread_budget.h"
+#include "pipeline/planner/unknown_length.h"
+#include "pipeline/planner/zipped_sources.h"
 
 namespace brigade {
 namespace {

@@ -19,9 +19,9 @@
 //
 // Pure functions.
 
-#include "pipeline/plan/machine_limits.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/plan_problem.h"
+#include "pipeline/planner/machine_limits.h"
 
 namespace brigade {
 

@@ -1,4 +1,4 @@
-#include "pipeline/plan/buffer_budget.h"
+#include "pipeline/planner/buffer_budget.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "pipeline/plan/unknown_length.h"
+#include "pipeline/planner/unknown_length.h"
 
 #include <algorithm>
 #include <optional>

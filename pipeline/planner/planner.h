@@ -7,9 +7,9 @@
 //   const PlanResult planned = plan_graph(graph, limits);
 //   if (!planned.ok()) show(planned.problems);   // all of them, each with its place in the YAML
 
-#include "pipeline/plan/machine_limits.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/plan_problem.h"
+#include "pipeline/planner/machine_limits.h"
 
 namespace brigade {
 

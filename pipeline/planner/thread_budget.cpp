@@ -1,4 +1,4 @@
-#include "pipeline/plan/thread_budget.h"
+#include "pipeline/planner/thread_budget.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include <brigade/text.h>
 #include "base/arithmetic.h"
-#include "pipeline/plan/turns.h"
+#include "pipeline/planner/turns.h"
 
 namespace brigade {
 namespace {

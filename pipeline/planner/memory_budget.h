@@ -6,9 +6,9 @@
 // handed out on credit: without this a run ends by SIGBUS or the out-of-memory killer. Pure
 // functions.
 
-#include "pipeline/plan/machine_limits.h"
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/plan_problem.h"
+#include "pipeline/planner/machine_limits.h"
 
 namespace brigade {
 

@@ -1,9 +1,9 @@
-#include "pipeline/plan/memory_budget.h"
+#include "pipeline/planner/memory_budget.h"
 
 #include <gtest/gtest.h>
 
 #include "pipeline/plan/plan_json.h"
-#include "pipeline/plan/planner.h"
+#include "pipeline/planner/planner.h"
 #include "pipeline/records/shared_shape.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"

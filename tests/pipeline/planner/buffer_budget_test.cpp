@@ -1,4 +1,4 @@
-#include "pipeline/plan/buffer_budget.h"
+#include "pipeline/planner/buffer_budget.h"
 #include "base/arithmetic.h"
 #include "pipeline/plan/ring_layout.h"
 
