@@ -1,63 +1,23 @@
 #include "pipeline/session/run_session.h"
 
 #include <poll.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <mutex>
-#include <new>
-#include <set>
 #include <thread>
 
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/thread.h"
-#include "pipeline/cache/cache_publisher.h"
 #include "pipeline/checkpoint/begin_run.h"
 #include "pipeline/checkpoint/run_state.h"
-#include "pipeline/launch/device_memory.h"
-#include "pipeline/launch/process_pool.h"
-#include "pipeline/launch/spawner.h"
-#include "pipeline/launch/thread_pool.h"
-#include "pipeline/memory/prefault.h"
-#include "pipeline/memory/shared_segments.h"
-#include "pipeline/planner/memory_budget.h"
-#include "pipeline/program/program_pool.h"
 #include "pipeline/session/finish_shared.h"
-#include "pipeline/supervisor/disk_writer.h"
-#include "stages/detail/exec_stage.h"
+#include "pipeline/session/run_attempt.h"
 
 namespace brigade {
 namespace {
-
-// The soft limit is for programs that use select(); the hard one is what the machine allows.
-void raise_descriptor_limit(const Plan& plan) {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t wanted = limit.rlim_cur + descriptors_needed(plan);
-  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/// A program's limits are its own.
-Result<void> check_descriptor_limit(const Plan& plan) {
-  rlimit limit;
-  const rlim_t needed = descriptors_needed(plan);
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return {};
-  return Error{concat("the graph needs ", needed, " descriptors, and this program may have ",
-                      limit.rlim_cur, "; raise its limit (`ulimit -n`, setrlimit)")};
-}
-
-std::vector<std::string> own_environment() {
-  std::vector<std::string> environment;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    environment.emplace_back(*entry);
-  }
-  return environment;
-}
 
 /// The last of several attempts, with what the earlier ones add to its summary.
 RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) {
@@ -75,47 +35,7 @@ RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) 
   return last;
 }
 
-/// A thread cannot execute one.
-Result<void> check_no_program(const Plan& plan) {
-  for (const PlanStage& stage : plan.stages)
-    if (stage.is_exec())
-      return Error{concat("stage ", quote(stage.name), " is ",
-                          stage.type == kPythonType ? "in Python" : "a program (`exec:`)",
-                          ", which needs a process: nothing can run it in a thread of this one")};
-  return {};
-}
-
 }  // namespace
-
-// What one run takes from the machine; a run resumed from a checkpoint has several, one after
-// another. Destroyed from the last member to the first: the spawner's thread after the workers it
-// started, the memory after everybody who uses it.
-struct RunSession::Attempt {
-  const std::shared_ptr<RunMemory> memory;  // also of batches that the program holds
-  const Plan& plan;
-  const ResumePoint& resume;
-  CacheFiles cache_files;
-  std::unique_ptr<Spawner> spawner;
-  std::unique_ptr<WorkerPool> worker_pool;
-  ThreadPool* threads = nullptr;  // the worker pool, under --in-process
-  std::unique_ptr<DiskWriter> disk;
-  std::unique_ptr<Supervisor> supervisor;
-  std::unique_ptr<Prefault> filler;
-  std::unique_ptr<CacheFilePublisher> cache_publisher;
-  std::shared_ptr<ProgramEnds> program;
-  std::vector<std::shared_ptr<OutputQueue>> outputs;
-  std::vector<std::shared_ptr<InputQueue>> inputs;
-
-  Attempt(const Plan& of, ResumePoint from)
-      : memory(std::make_shared<RunMemory>(RunMemory{{of, std::move(from)}})),
-        plan(memory->run.plan),
-        resume(memory->run.resume) {}
-  SharedSegments& segments() const { return *memory->segments; }
-  Result<void> open_program(const Interrupted& interrupted);
-  Result<void> make_worker_pool(const StageTypes& types, const RunOptions& options);
-  RunOutcome supervise(RunOutput& lines);
-  void finish_cache_files(RunOutput& lines);
-};
 
 struct RunSession::State {
   State(Plan given, StageTypes stage_types, RunOutput& run_output, const RunOptions& asked)
@@ -133,96 +53,22 @@ struct RunSession::State {
   RecoveryTallies tallies;
   std::unique_ptr<StopRequests> stops;
   std::shared_ptr<SharedTensors> shared;
-  std::unique_ptr<Attempt> attempt;
+  std::unique_ptr<RunAttempt> attempt;
   std::mutex joining;
   std::thread thread;
   RunOutcome outcome;
   std::atomic<std::uint32_t> over{0};  // 1: `outcome` is there
 
-  Result<std::unique_ptr<Attempt>> prepare(ResumePoint from);
-  void listen(Attempt& attempt);
+  Result<std::unique_ptr<RunAttempt>> prepare(ResumePoint from);
+  void listen(RunAttempt& attempt);
   RunOutcome run();
   void wait_until(std::int64_t ns);
   Result<void> go_on();
 };
 
-Result<void> RunSession::Attempt::make_worker_pool(const StageTypes& types,
-                                                   const RunOptions& options) {
-  if (options.in_process) {
-    BRIGADE_TRY(check_no_program(plan));
-    BRIGADE_ASSIGN(auto made, ThreadPool::create(plan, resume, segments(), types));
-    threads = made.get();
-    worker_pool = std::move(made);
-    return {};
-  }
-  BRIGADE_ASSIGN(spawner, Spawner::create(options.workers));
-  BRIGADE_ASSIGN(auto fds,
-                 ask_for_device_memory(plan, segments().plan_fd(), *spawner, own_environment()));
-  segments().keep_device_memory(std::move(fds));
-  BRIGADE_ASSIGN(worker_pool,
-                 ProcessPool::create(plan, segments(), types, *spawner, own_environment()));
-  return {};
-}
-
-/// What of the graph is the program's own.
-Result<void> RunSession::Attempt::open_program(const Interrupted& interrupted) {
-  BRIGADE_ASSIGN(program, ProgramEnds::create(interrupted));
-  std::set<int> replicas = program_replicas(plan);
-  if (replicas.empty()) return {};
-  BRIGADE_ASSIGN(memory->views, ProgramViews::create(plan, segments()));
-  for (const StageNumber s : plan.stages.numbers())
-    if (plan.stages[s].is_output())
-      outputs.push_back(std::make_shared<OutputQueue>(memory, s, program));
-  const std::vector<std::shared_ptr<const OutputQueue>> read(outputs.begin(), outputs.end());
-  for (const StageNumber s : plan.stages.numbers())
-    if (plan.stages[s].is_input())
-      inputs.push_back(std::make_shared<InputQueue>(memory, s, program, read));
-  const auto tend = [fed = inputs] {
-    for (const auto& input : fed) input->tend();
-  };
-  BRIGADE_ASSIGN(worker_pool, ProgramPool::create(std::move(worker_pool), std::move(replicas),
-                                                  program, segments().control(), tend));
-  return {};
-}
-
-// Whatever is thrown, memory's lack above all, the workers are ended and collected, by the worker
-// pool's destructor at the latest.
-RunOutcome RunSession::Attempt::supervise(RunOutput& lines) {
-  RunOutcome failed;
-  failed.end = RunEnd::failed;
-  try {
-    RunOutcome ended = supervisor->run();
-    finish_cache_files(lines);
-    if (ended.end != RunEnd::resumes) disk->finish();
-    disk.reset();
-    return ended;
-  } catch (const std::bad_alloc&) {
-    failed.failure = "out of memory; raise the limit on address space (`ulimit -v`)";
-  } catch (const std::exception& exception) {
-    failed.failure = concat("the supervisor failed: ", exception.what());
-  }
-  worker_pool->end_all();
-  lines.line(LineKind::error, failed.failure);
-  return failed;
-}
-
-void RunSession::Attempt::finish_cache_files(RunOutput& lines) {
-  for (const CacheFilePublisher::Line& line : cache_publisher->finish())
-    lines.line(line.warning ? LineKind::warning : LineKind::note, line.text);
-  cache_files.clear();  // what has not been published goes
-}
-
-Result<std::unique_ptr<RunSession::Attempt>> RunSession::State::prepare(ResumePoint from) {
-  auto made = std::make_unique<Attempt>(plan, std::move(from));
-  if (options.program) {
-    BRIGADE_TRY(check_descriptor_limit(plan));
-  } else {
-    raise_descriptor_limit(plan);
-  }
-  BRIGADE_ASSIGN(made->cache_files, create_cache_files(plan, types));
-  BRIGADE_ASSIGN(made->memory->segments,
-                 SharedSegments::create(made->plan, made->resume, cache_fds(made->cache_files)));
-  made->segments().share(shared);
+Result<std::unique_ptr<RunAttempt>> RunSession::State::prepare(ResumePoint from) {
+  auto made = std::make_unique<RunAttempt>(plan, std::move(from));
+  BRIGADE_TRY(made->create_memory(types, shared, options));
   BRIGADE_TRY(made->make_worker_pool(types, options));
   if (options.program) BRIGADE_TRY(made->open_program(options.interrupted));
   QuarantineFile list(options.quarantine_file ? quarantine_file_name(plan.name) : "");
@@ -243,7 +89,7 @@ Result<std::unique_ptr<RunSession::Attempt>> RunSession::State::prepare(ResumePo
 }
 
 /// Where nobody else reads, a program that has closed its outputs is done with the graph.
-void RunSession::State::listen(Attempt& made) {
+void RunSession::State::listen(RunAttempt& made) {
   const auto others =
       std::count_if(plan.stages.begin(), plan.stages.end(), [](const PlanStage& stage) {
         return stage.kind == StageKind::consumer && !stage.is_application();
@@ -366,7 +212,7 @@ std::shared_ptr<InputQueue> RunSession::input(std::string_view stage) const {
 std::shared_ptr<const RunMemory> RunSession::memory() const { return state_->attempt->memory; }
 
 Result<std::string> RunSession::state(std::uint64_t first_epoch) const {
-  const Attempt& attempt = *state_->attempt;
+  const RunAttempt& attempt = *state_->attempt;
   ByStage<ByQueue<std::uint64_t>> levels(attempt.plan.stages.size());
   for (const auto& output : attempt.outputs)
     levels[attempt.plan.stages.number_of(output->stage())] = output->handed_out();
@@ -375,7 +221,7 @@ Result<std::string> RunSession::state(std::uint64_t first_epoch) const {
 }
 
 std::string RunSession::stats_json() const {
-  const Attempt& attempt = *state_->attempt;
+  const RunAttempt& attempt = *state_->attempt;
   RunSummary summary;
   summary.figures =
       read_figures(attempt.plan, attempt.resume, attempt.segments().control(), monotonic_ns());
@@ -393,7 +239,7 @@ Result<SharedTensor> RunSession::shared(std::string_view name) const {
 const Plan& RunSession::plan() const { return state_->plan; }
 
 bool RunSession::abandoned() const {
-  const Attempt* attempt = state_->attempt.get();
+  const RunAttempt* attempt = state_->attempt.get();
   return attempt != nullptr && attempt->threads != nullptr && attempt->threads->abandoned();
 }
 

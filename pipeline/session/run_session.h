@@ -11,21 +11,11 @@
 #include "pipeline/plan/resume_point.h"
 #include "pipeline/program/input_queue.h"
 #include "pipeline/program/output_queue.h"
+#include "pipeline/session/run_options.h"
 #include "pipeline/supervisor/run_output.h"
 #include "pipeline/supervisor/supervisor.h"
 
 namespace brigade {
-
-struct RunOptions {
-  bool in_process = false;                 ///< threads instead of processes
-  bool handle_signals = false;             ///< SIGINT, SIGTERM and SIGHUP stop the run
-  std::int64_t exec_ns = 0;                ///< CLOCK_MONOTONIC when the program started
-  std::string workers = "/proc/self/exe";  ///< what they execute: this very program
-  bool program = false;                    ///< a program's own: its stages may be the program's
-  bool quarantine_file = false;            ///< lists what is quarantined, in the working directory
-  RepairRules repair_rules;                ///< all of them, except in tests of the tests
-  Interrupted interrupted;                 ///< asked where a program's thread waits
-};
 
 class RunSession {
  public:
@@ -69,7 +59,6 @@ class RunSession {
 
  private:
   RunSession();
-  struct Attempt;
   struct State;
   std::unique_ptr<State> state_;
 };

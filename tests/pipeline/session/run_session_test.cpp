@@ -1,5 +1,6 @@
 #include "pipeline/session/run_session.h"
 #include "pipeline/session/load_and_plan.h"
+#include "pipeline/session/run_attempt.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
