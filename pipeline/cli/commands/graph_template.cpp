@@ -1,15 +1,11 @@
 #include "pipeline/cli/commands/graph_template.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <initializer_list>
 #include <string_view>
-#include <system_error>
-#include <utility>
 
 #include <brigade/text.h>
 #include "base/printable.h"
-#include "pipeline/config/yaml/yaml_writer.h"
+#include "pipeline/cli/commands/template_text.h"
 #include "stages/api/class_folders.h"
 #include "stages/api/file_patterns.h"
 
@@ -153,69 +149,26 @@ constexpr std::string_view kTrainAndTest = R"(
     params: {model: small_cnn, @classes@optimizer: sgd, lr: 0.05}
 )";
 
-// The text with each @key@ replaced, once: what a value holds is no key.
-std::string filled(std::string_view text,
-                   std::initializer_list<std::pair<std::string_view, std::string>> values) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t at = std::min(text.find('@'), text.size());
-    out += text.substr(0, at);
-    text.remove_prefix(at);
-    const auto* const value =
-        std::find_if(values.begin(), values.end(), [text](const auto& candidate) {
-          return text.starts_with(concat('@', candidate.first, '@'));
-        });
-    if (value != values.end()) {
-      out += value->second;
-      text.remove_prefix(value->first.size() + 2);
-    } else if (!text.empty()) {
-      out += text.front();
-      text.remove_prefix(1);
-    }
-  }
-  return out;
-}
-
-// The one way of a name into the YAML: reading it gives these bytes back, whatever they are, as
-// long as they are UTF-8 (unwritable() of graph_template.h). `$` would begin a variable, and YAML
-// takes two of the code points that are no characters only escaped.
-std::string text_of(std::string_view name) {
-  std::string out = quote(quote_dollars(name));
-  for (const char* const last : {"\xBE", "\xBF"}) {
-    const std::string raw = concat("\xEF\xBF", last);
-    const std::string_view escaped = *last == '\xBE' ? "\\ufffe" : "\\uffff";
-    for (auto at = out.find(raw); at != out.npos; at = out.find(raw, at))
-      out.replace(at, raw.size(), escaped);
-  }
-  return out;
-}
-
-// The way of a name into a comment, which nobody reads back.
-std::string comment_of(std::string_view name) {
-  const std::string quoted = text_of(name);
-  const bool plain = quoted.size() == name.size() + 2;
-  return plain ? std::string(name) : quoted;
-}
-
 std::string path_of(const std::string& name) {
-  return name.empty() ? "\"${data}\"" : concat("\"${data}/", text_of(name).substr(1));
+  return name.empty() ? "\"${data}\"" : concat("\"${data}/", yaml_text(name).substr(1));
 }
 
 std::string idx_text(const FoundData& data, bool can_train) {
   const bool labelled = !data.labels.empty();
   const bool train = can_train && labelled;
   const bool test = train && !data.test_images.empty() && !data.test_labels.empty();
-  const std::string labels = labelled ? filled(kIdxLabels, {{"labels", path_of(data.labels)}}) : "";
-  std::string text = filled(
+  const std::string labels =
+      labelled ? fill_template(kIdxLabels, {{"labels", path_of(data.labels)}}) : "";
+  std::string text = fill_template(
       kIdx,
-      {{"folder", text_of(data.folder)}, {"images", path_of(data.images)}, {"labels", labels}});
+      {{"folder", yaml_text(data.folder)}, {"images", path_of(data.images)}, {"labels", labels}});
   if (test) {
-    text += filled(kIdxTest,
-                   {{"images", path_of(data.test_images)}, {"labels", path_of(data.test_labels)}});
+    text += fill_template(
+        kIdxTest, {{"images", path_of(data.test_images)}, {"labels", path_of(data.test_labels)}});
   }
-  if (!train) return text + filled(kCount, {{"from", "augment"}});
-  return text + filled(test ? kTrainAndTest : kTrain,
-                       {{"train", "augment"}, {"test", "test_images"}, {"classes", ""}});
+  if (!train) return text + fill_template(kCount, {{"from", "augment"}});
+  return text + fill_template(test ? kTrainAndTest : kTrain,
+                              {{"train", "augment"}, {"test", "test_images"}, {"classes", ""}});
 }
 
 std::string classes_text(const FoundData& data, bool can_train) {
@@ -223,19 +176,19 @@ std::string classes_text(const FoundData& data, bool can_train) {
   std::string labels;
   for (std::size_t i = 0; i < std::min(data.classes.size(), kLabelsShown); ++i)
     labels +=
-        concat(" ", i, " ", comment_of(data.classes[i]), i + 1 < data.classes.size() ? "," : "");
+        concat(" ", i, " ", comment_text(data.classes[i]), i + 1 < data.classes.size() ? "," : "");
   if (data.classes.size() > kLabelsShown) labels += " ...";
-  std::string text = filled(
+  std::string text = fill_template(
       kImages,
-      {{"folder", text_of(data.folder)}, {"labels", labels}, {"train", path_of(data.train)}});
-  if (!can_train) return text + filled(kCount, {{"from", "decode"}});
+      {{"folder", yaml_text(data.folder)}, {"labels", labels}, {"train", path_of(data.train)}});
+  if (!can_train) return text + fill_template(kCount, {{"from", "decode"}});
   const bool test = !data.test.empty();
-  if (test) text += filled(kTestImages, {{"test", path_of(data.test)}});
+  if (test) text += fill_template(kTestImages, {{"test", path_of(data.test)}});
   const std::size_t classes = std::max<std::size_t>(data.classes.size(), 2);
-  return text +
-         filled(test ? kTrainAndTest : kTrain, {{"train", "decode"},
-                                                {"test", "test_decode"},
-                                                {"classes", concat("classes: ", classes, ", ")}});
+  return text + fill_template(test ? kTrainAndTest : kTrain,
+                              {{"train", "decode"},
+                               {"test", "test_decode"},
+                               {"classes", concat("classes: ", classes, ", ")}});
 }
 
 // The graph's name, without quotes where YAML takes it for what it is.
@@ -245,7 +198,7 @@ std::string name_of(const std::string& name) {
            c == '-';
   });
   const bool null = name == "null" || name == "Null" || name == "NULL";
-  return letters && !null && !name.starts_with('-') ? name : text_of(name);
+  return letters && !null && !name.starts_with('-') ? name : yaml_text(name);
 }
 
 std::string param_line(std::string_view name, std::string_view value) {
@@ -254,7 +207,7 @@ std::string param_line(std::string_view name, std::string_view value) {
 
 /// Of images that are listed, with the way on.
 std::string count_text(const FoundData& data, bool can_train) {
-  const std::string count = filled(kCount, {{"from", "decode"}});
+  const std::string count = fill_template(kCount, {{"from", "decode"}});
   if (data.label.empty()) return count + std::string(kNothingToLearn);
   return can_train ? count + std::string(kHowToTrain) : count;
 }
@@ -265,13 +218,14 @@ std::string shards_text(const FoundData& data, bool can_train) {
   const std::string folder = wildcard ? literal_wildcard(data.folder) : data.folder;
   std::string params = param_line(
       "shards", path_of(wildcard && !archives ? literal_wildcard(data.train) : data.train));
-  if (!data.image.empty()) params += param_line("image", concat('[', text_of(data.image), ']'));
+  if (!data.image.empty()) params += param_line("image", concat('[', yaml_text(data.image), ']'));
   if (data.label != "cls")
-    params += param_line("label", data.label.empty() ? "none" : text_of(data.label));
+    params += param_line("label", data.label.empty() ? "none" : yaml_text(data.label));
   if (!data.label_field.empty()) params += param_line("label_field", data.label_field);
   if (data.label_is_name) params += param_line("labels", "names");
-  return filled(kListed,
-                {{"folder", text_of(folder)}, {"producer", "tar_shards"}, {"params", params}}) +
+  return fill_template(
+             kListed,
+             {{"folder", yaml_text(folder)}, {"producer", "tar_shards"}, {"params", params}}) +
          count_text(data, can_train);
 }
 
@@ -280,34 +234,34 @@ std::string table_params(const FoundData& data) {
   if (!data.header) params += param_line("header", "false");
   if (data.separator == "\t") params += param_line("separator", R"("\t")");
   if (data.separator == ";" || data.separator == " ")
-    params += param_line("separator", text_of(data.separator));
+    params += param_line("separator", yaml_text(data.separator));
   return params;
 }
 
 std::string list_text(const FoundData& data, bool can_train) {
-  std::string params = table_params(data) + param_line("path", text_of(data.image));
-  params += param_line("label", data.label.empty() ? "none" : text_of(data.label));
+  std::string params = table_params(data) + param_line("path", yaml_text(data.image));
+  params += param_line("label", data.label.empty() ? "none" : yaml_text(data.label));
   if (data.label_is_name) params += param_line("labels", "names");
   if (!data.root.empty()) params += param_line("root", path_of(data.root));
-  return filled(
+  return fill_template(
              kListed,
-             {{"folder", text_of(data.folder)}, {"producer", "image_list"}, {"params", params}}) +
+             {{"folder", yaml_text(data.folder)}, {"producer", "image_list"}, {"params", params}}) +
          count_text(data, can_train);
 }
 
 std::string numbers_text(const FoundData& data) {
   std::vector<std::string> features;
-  for (const std::string& name : data.features) features.push_back(text_of(name));
+  for (const std::string& name : data.features) features.push_back(yaml_text(name));
   const std::string vector = concat("features: [", join(features, ", "), "]");
-  const std::string label =
-      data.label.empty() ? ""
-                         : concat(vector.size() == 12 ? "" : ", ", "label: ", text_of(data.label));
+  const std::string label = data.label.empty() ? ""
+                                               : concat(vector.size() == 12 ? "" : ", ",
+                                                        "label: ", yaml_text(data.label));
   std::string params = table_params(data);
   params += param_line("columns", concat('{', vector, label, '}'));
   if (!label.empty())
     params += param_line("dtypes", data.label_is_name ? "{label: text}" : "{label: i64}");
-  return filled(kNumbers, {{"folder", text_of(data.folder)}, {"params", params}}) +
-         filled(kCount, {{"from", "rows"}});
+  return fill_template(kNumbers, {{"folder", yaml_text(data.folder)}, {"params", params}}) +
+         fill_template(kCount, {{"from", "rows"}});
 }
 
 }  // namespace
@@ -373,7 +327,8 @@ std::string found_text(const FoundData& data) {
 
 std::string graph_template(const std::string& name, const FoundData& data, bool can_train) {
   const auto head = [&name](const std::string& about) {
-    return filled(kHead, {{"name", comment_of(name)}, {"quoted", name_of(name)}, {"about", about}});
+    return fill_template(
+        kHead, {{"name", comment_text(name)}, {"quoted", name_of(name)}, {"about", about}});
   };
   switch (data.kind) {
     case FoundData::Kind::nothing:
@@ -394,7 +349,7 @@ std::string graph_template(const std::string& name, const FoundData& data, bool 
       return head("# Numbers of a table.") + numbers_text(data);
   }
   return head("# Samples that are made up, to try things out with.") + std::string(kSynthetic) +
-         filled(kCount, {{"from", "samples"}});
+         fill_template(kCount, {{"from", "samples"}});
 }
 
 }  // namespace brigade

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <brigade/text.h>
+#include "pipeline/cli/commands/template_text.h"
 
 namespace brigade {
 namespace {
@@ -248,17 +249,7 @@ std::string filled(std::string_view text, std::string_view name) {
     if (c != '_') type += capital && c >= 'a' ? static_cast<char>(c - 'a' + 'A') : c;
     capital = c == '_';
   }
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const bool as_type = text.substr(at).starts_with("@Name@");
-    if (as_type || text.substr(at).starts_with("@name@")) {
-      out += as_type ? std::string_view(type) : name;
-      at += std::string_view("@name@").size();
-    } else {
-      out += text[at++];
-    }
-  }
-  return out;
+  return fill_template(text, {{"name", std::string(name)}, {"Name", type}});
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "pipeline/cli/commands/graph_template.h"
+#include "pipeline/cli/commands/template_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,51 @@
+#include "pipeline/cli/commands/template_text.h"
+
+#include <algorithm>
+
+#include <brigade/text.h>
+#include "pipeline/config/yaml/yaml_writer.h"
+
+namespace brigade {
+
+std::string fill_template(std::string_view text,
+                          std::initializer_list<std::pair<std::string_view, std::string>> values) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t at = std::min(text.find('@'), text.size());
+    out += text.substr(0, at);
+    text.remove_prefix(at);
+    const auto* const value =
+        std::find_if(values.begin(), values.end(), [text](const auto& candidate) {
+          return text.starts_with(concat('@', candidate.first, '@'));
+        });
+    if (value != values.end()) {
+      out += value->second;
+      text.remove_prefix(value->first.size() + 2);
+    } else if (!text.empty()) {
+      out += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+std::string yaml_text(std::string_view name) {
+  // `$` would begin a variable, and YAML takes two of the code points that are no characters only
+  // escaped.
+  std::string out = quote(quote_dollars(name));
+  for (const char* const last : {"\xBE", "\xBF"}) {
+    const std::string raw = concat("\xEF\xBF", last);
+    const std::string_view escaped = *last == '\xBE' ? "\\ufffe" : "\\uffff";
+    for (auto at = out.find(raw); at != out.npos; at = out.find(raw, at))
+      out.replace(at, raw.size(), escaped);
+  }
+  return out;
+}
+
+std::string comment_text(std::string_view name) {
+  const std::string quoted = yaml_text(name);
+  const bool plain = quoted.size() == name.size() + 2;
+  return plain ? std::string(name) : quoted;
+}
+
+}  // namespace brigade

@@ -1,0 +1,23 @@
+#pragma once
+
+// Texts of files that `brigade init` and its like write, with what is put into them. Pure.
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace brigade {
+
+/// The text with each @key@ replaced, once: what a value holds is no key.
+std::string fill_template(std::string_view text,
+                          std::initializer_list<std::pair<std::string_view, std::string>> values);
+
+/// The one way of a name into the YAML: reading it gives these bytes back, whatever they are, as
+/// long as they are UTF-8 (unwritable() of graph_template.h).
+std::string yaml_text(std::string_view name);
+
+/// The way of a name into a comment, which nobody reads back.
+std::string comment_text(std::string_view name);
+
+}  // namespace brigade
