@@ -1,8 +1,7 @@
 """What tools/style.py goes by: adding a room, a library or a ban is a line here."""
 
 LINES_MAX = {".h": 250, ".cpp": 400, ".cu": 400, ".py": 400}
-LINES_MAX_OF = {"include/brigade/c.h": 400,  # one header is the whole promise to other languages
-                "include/brigade/contract.h": 260}  # a line for each thing that a type may say
+LINES_MAX_OF = {"include/brigade/c.h": 400}  # the whole promise to other languages
 COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
 
@@ -93,6 +92,7 @@ TESTED = ("include", "base", "device", "transports", "stages", "pipeline")
 NO_TEST = {
     "pipeline/config/language/key_reader.cpp": "key_table_test and spec_parser_test read every row",
     "pipeline/config/language/key_printer.cpp": "effective_yaml_test prints every row",
+    "pipeline/plan/key_fields.h": "plan_json_test writes and reads all of it",
     "pipeline/plan/plan_fields.h": "plan_json_test writes and reads all of it",
     "pipeline/plan/ring_layout.cpp": "planner/buffer_budget_test lays rings out",
     "include/brigade/cuda.h": "tests/stages/cuda/normalize_test.cpp calls all of it",

@@ -42,10 +42,7 @@ class Contract {
   Contract& transform() { return set(&StageContract::kind, StageKind::transform); }
   Contract& consumer() { return set(&StageContract::kind, StageKind::consumer); }
   Contract& takes(Takes what) { return set(&StageContract::takes, what); }
-  Contract& example(std::string yaml) {
-    erased_.example = std::move(yaml);
-    return *this;
-  }
+  Contract& example(std::string yaml) { return set(&StageContract::example, std::move(yaml)); }
 
   /// Binds a member; its value in P{} is the default.
   template <class T>
@@ -204,7 +201,7 @@ class Contract {
  private:
   template <class T>
   Contract& set(T StageContract::*member, T value) {
-    erased_.*member = value;
+    erased_.*member = std::move(value);
     return *this;
   }
   template <class Fn>
@@ -248,4 +245,5 @@ Contract<P>& Contract<P>::choice(std::string name, T P::*member,
   erased_.params.push_back(std::move(spec));
   return *this;
 }
+
 }  // namespace brigade

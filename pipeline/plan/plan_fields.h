@@ -3,18 +3,10 @@
 // The fields of the plan's types and of the resume point's, each named once: plan_json writes and
 // reads them by this list, so that none is printed and not read; it is called as visit("name", x).
 
-#include <type_traits>
-
-#include "pipeline/config/language/key_table.h"
+#include "pipeline/plan/key_fields.h"
 #include "pipeline/plan/resume_point.h"
 
 namespace brigade {
-
-template <class Enum>
-struct PlanChoice {  ///< an enum that is written as its value's name in the key table
-  const KeySpec& key;
-  Enum& value;
-};
 
 template <class Visit>
 void plan_fields(Visit& visit, TensorType& type) {
@@ -70,59 +62,6 @@ template <class Visit>
 void plan_fields(Visit& visit, PlanPass& pass) {
   visit("name", pass.name);
   visit("input", pass.input);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, SampleLimit& limit) {
-  visit("samples", limit.samples);
-  visit("share", limit.share);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, SplitShare& share) {
-  visit("name", share.name);
-  visit("share", share.share);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, Split& split) {
-  visit("shares", split.shares);
-  visit("seed", split.seed);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, Weights& weights) {
-  visit("balanced", weights.balanced);
-  visit("file", weights.file);
-  visit("classes", weights.classes);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, Mix& mix) {
-  visit("shares", mix.shares);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, RepeatFactor& repeat) {
-  visit("below", repeat.below);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, OnError& on_error) {
-  visit("skip", on_error.skip);
-  visit("count_max", on_error.count_max);
-  visit("percent_max", on_error.percent_max);
-}
-
-template <class Visit, HoldsKeys Keys>
-void plan_fields(Visit& visit, Keys& keys) {
-  each_key(keys, [&visit]<class Value>(const KeySpec& key, Value& value) {
-    if constexpr (!std::is_enum_v<Value>) return visit(plan_field_name(key), value);
-    if constexpr (std::is_enum_v<Value>) {
-      PlanChoice<Value> choice{key, value};
-      visit(plan_field_name(key), choice);
-    }
-  });
 }
 
 template <class Visit>

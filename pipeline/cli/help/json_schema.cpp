@@ -4,6 +4,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/config/language/key_printer.h"
+#include "pipeline/config/language/key_text.h"
 #include "stages/detail/exec_stage.h"
 
 namespace brigade {

@@ -3,6 +3,7 @@
 #include <brigade/text.h>
 #include "base/text_table.h"
 #include "pipeline/config/language/key_printer.h"
+#include "pipeline/config/language/key_text.h"
 
 namespace brigade {
 namespace {

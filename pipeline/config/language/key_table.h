@@ -86,7 +86,7 @@ struct KeySpec {
   KeyType type = KeyType::text;
   std::string_view takes;  ///< of KeyType::special: "a source, a list of sources, ..."
   FindField find_field;
-  std::string_view plan_name;     ///< in the plan's JSON; "": see plan_field_name()
+  std::string_view plan_name;     ///< in the plan's JSON; "": see plan_field_name(), key_text.h
   std::string_view default_text;  ///< where the member's initialiser does not say it: "all"
   std::string_view unit;          ///< of a number: "samples", "threads"
   std::string_view help;          ///< one line
@@ -126,20 +126,8 @@ inline constexpr std::string_view kKeysOfProcesses[] = {
 std::vector<std::string_view> key_names(KeyScope scope);
 std::vector<std::string_view> value_names(KeyScope scope, std::string_view key);
 
-/// What a key takes, for messages: "a whole number from 1 to 256", "true or false".
-std::string key_takes(const KeySpec& key);
-
-/// "batch", "restart.policy": the key and the mapping it stands in, if that has a key.
-std::string key_path(const KeySpec& key);
-
 /// The key whose value the mapping is: "restart"; of a stage or a source what it is, "" at the top.
 std::string_view scope_name(KeyScope scope);
-
-/// Where a key stands, for messages: "of a stage", "at the top level", "in `restart:`".
-std::string scope_text(KeyScope scope);
-
-/// A duration says its unit: "backoff_ns".
-std::string plan_field_name(const KeySpec& key);
 
 /// The key's value in the one of `keys` that holds it; nothing when it is another struct, or none.
 template <HoldsKeys... Keys>

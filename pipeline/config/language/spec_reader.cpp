@@ -7,6 +7,7 @@
 #include <brigade/text.h>
 #include "base/units.h"
 #include "pipeline/config/language/key_printer.h"
+#include "pipeline/config/language/key_text.h"
 
 namespace brigade {
 

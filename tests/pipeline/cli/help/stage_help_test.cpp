@@ -9,6 +9,7 @@
 #include <brigade/text.h>
 #include "base/text_table.h"
 #include "pipeline/config/language/key_table.h"
+#include "pipeline/config/language/key_text.h"
 #include "stages/builtin.h"
 #include "tests/support/golden.h"
 

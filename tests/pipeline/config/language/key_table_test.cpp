@@ -1,4 +1,5 @@
 #include "pipeline/config/language/key_table.h"
+#include "pipeline/config/language/key_text.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/config/language/key_printer.h"
+#include "pipeline/config/language/key_text.h"
 #include "pipeline/config/language/subset_parser.h"
 #include "tests/support/config_files.h"
 

@@ -8,6 +8,7 @@
 #include <brigade/text.h>
 #include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/config/language/key_table.h"
+#include "pipeline/config/language/key_text.h"
 #include "stages/builtin.h"
 #include "tests/support/config_files.h"
 
