@@ -1,5 +1,5 @@
-/* What a graph runs by `exec:`, as each replica of a stage: a source of numbers where it reads nothing,
-   and else y = scale * x + noise. */
+/* What a graph runs by `exec:`, as each replica of a stage: a source of numbers where it reads
+   nothing, and else y = scale * x + noise. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +66,8 @@ int main(void) {
   brigade_task task = {.size = sizeof task};
   brigade_status status;
   while ((status = brigade_worker_next(worker, &task)) == BRIGADE_OK) {
-    const int done = info.kind == BRIGADE_PRODUCER ? make(worker)
-                                                   : transform(worker, task.samples, scale);
+    const int done =
+        info.kind == BRIGADE_PRODUCER ? make(worker) : transform(worker, task.samples, scale);
     if (!done) return failed(worker, "a tensor is missing");
     if (brigade_worker_finish(worker) != BRIGADE_OK) return failed(worker, "finish");
   }
