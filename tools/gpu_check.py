@@ -60,6 +60,22 @@ stages:
     params: {model: resnet50, classes: 10, lr: 0.001, MORE}
 """
 
+# What crosses an edge of `memory: device` comes back and is counted, byte for byte.
+EDGE = """
+seed: 7
+epochs: 3
+stages:
+  numbers:
+    producer: synthetic
+    params: {count: 2000, shape: [3000], name: image, fill: random}
+    batch: 20
+  up:
+    {transform: to_device, from: numbers, params: {tensor: image}, batch: 20, device: DEVICE, MORE}
+  down:
+    {transform: from_device, from: up, params: {tensor: image}, batch: 20, device: DEVICE}
+  end: {consumer: count, from: down}
+"""
+
 
 def write_array(path, dtype, shape, item_bytes):
     """Zeros, of which the file system keeps none."""
@@ -231,6 +247,27 @@ class Check:
         self.note("runs", "two_ranks_nccl", "failed" if bad else "passed",
                   **({"why": bad[0][-300:]} if bad else {}))
 
+    def edges(self, folder, no_gpu):
+        """Tensors that stay on the device between two processes, each of which is killed once."""
+        device = "host" if no_gpu else "cuda"
+        plain = self.run_graph(folder, "edge_of_host_memory", EDGE, device, "memory: host")
+        if plain is None:
+            return
+        wanted = plain["results"]["end"]
+        for name, fault in (("edge_of_device_memory", ""),
+                            ("edge_whose_writer_is_killed", "up.0=finish.after_done:17:kill"),
+                            ("edge_whose_reader_is_killed", "down.0=work.start:12:kill")):
+            summary = self.run_graph(folder, name, EDGE, device, "memory: device",
+                                     {"BRIGADE_FAULT": fault} if fault else {})
+            if summary is None:
+                continue
+            restarts = sum(stage["restarts"] for stage in summary["stages"])
+            right = summary["results"]["end"] == wanted and restarts == bool(fault)
+            self.note("runs", name, "passed" if right else "failed",
+                      why=f"{wanted['samples']} samples on {device}, {restarts} restarts"
+                      if right else f"{summary['results']['end']}, wanted {wanted}; "
+                      f"{restarts} restarts")
+
     def step(self, folder, no_gpu):
         """torch_classifier on pictures that nobody decodes; without a GPU two small batches."""
         count, side, batch = (4, 64, 2) if no_gpu else (2560, 224, 256)
@@ -249,8 +286,9 @@ class Check:
             if summary:
                 train = next(s for s in summary["stages"] if s["name"] == "train")
                 speed = summary["samples_per_second"]
-                self.note("runs", name, "passed", samples_per_second=speed, busy=train["busy"],
-                          why=f"{speed:,.0f} samples/s, busy {train['busy']:.3f}")
+                self.note("runs", name, "passed", samples_per_second=speed,
+                          busy_seconds=train["busy"], why=f"{speed:,.0f} samples/s, the first "
+                          f"steps among them; the trainer works {train['busy']:.2f} s")
 
     # --- Python's Loader on the device ------------------------------------------------------------
 
@@ -312,25 +350,38 @@ class Check:
             self.note("runs", "while_another_pins", "passed", of_alone=beside / alone,
                       why=f"{beside / alone:.3f} of its speed alone")
 
+    def compare(self, folder, no_gpu):
+        """What arrives is what was sent, to the byte, with memory poisoned as it comes back."""
+        done = self.call(self.feed_command("compare", no_gpu), folder,
+                         self.feed_environment(poison=True))
+        if done.returncode != 0:
+            self.note("runs", "what_arrives", "failed", why=done.stderr.strip().splitlines()[-1])
+            return
+        found = json.loads(done.stdout)
+        self.note("runs", "what_arrives", "failed" if found["wrong"] else "passed", **found,
+                  why=f"{found['wrong']} of {found['batches']} batches differ")
+
     def kills(self, folder, no_gpu):
         """A process that copies is killed, again and again; nothing of it is left."""
         times, mark = 3 if no_gpu or self.quick else 100, f"gpu_check_{os.getpid()}"
-        for time_number in range(times):
-            copies = subprocess.Popen(
+        at_once = 1 if no_gpu else min(8, max(1, (os.cpu_count() or 1) // 2))
+        for begin in range(0, times, at_once):
+            copies = [subprocess.Popen(
                 [str(word) for word in self.feed_command("copy", no_gpu)], cwd=folder, text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 env={**self.environment, **self.feed_environment(poison=True),
-                     "GPU_CHECK_MARK": mark})
-            begun = copies.stdout.readline() == "copying\n"
+                     "GPU_CHECK_MARK": mark}) for _ in range(begin, min(begin + at_once, times))]
+            begun = all([one.stdout.readline() == "copying\n" for one in copies])
             time.sleep(random.random() * 0.05)
-            copies.kill()
-            said = copies.communicate()[1]
+            for one in copies:
+                one.kill()
+            said = "".join([one.communicate()[1] for one in copies])
             if not begun:
                 self.note("runs", "killed_while_it_copies", "failed", why=said[-300:])
                 return
             if not none_is_left(mark):
                 self.note("runs", "killed_while_it_copies", "failed",
-                          why=f"processes of run {time_number} are left after a minute")
+                          why=f"processes of run {begin} are left after a minute")
                 return
         if self.feed(folder, no_gpu, "brigade") is not None:
             self.note("runs", "killed_while_it_copies", "passed",
@@ -372,6 +423,7 @@ def main():
         check.report["doctor"] = check.call([BUNDLE / "brigade", "doctor"], folder).stdout
         check.tests(folder)
         check.benchmarks(folder)
+        check.edges(folder, no_gpu)
         if torch is None:
             check.note("runs", "torch_classifier", "skipped", why=no_torch)
         else:
@@ -379,7 +431,8 @@ def main():
             check.ranks(folder, len(found), no_gpu)
             check.step(folder, no_gpu)
         no_package = check.why_no_package(folder)
-        for name, of_python in (("feed", check.feeds), ("while_another_pins", check.registering),
+        for name, of_python in (("what_arrives", check.compare), ("feed", check.feeds),
+                                ("while_another_pins", check.registering),
                                 ("killed_while_it_copies", check.kills)):
             if no_package:
                 check.note("runs", name, "skipped", why=no_package)

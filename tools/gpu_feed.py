@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Trains a ResNet-50 on batches that come by three ways, or copies batches until it is killed.
+"""Trains a ResNet-50 on batches that come by three ways, compares what arrives with what was sent,
+or copies batches until it is killed.
 
     gpu_feed.py step --way cached|brigade|data_loader [--device cuda:0] [--small] [--steps N]
+    gpu_feed.py compare [--device cuda:0] [--small]
     gpu_feed.py copy [--device cuda:0]
 
 Part of `gpu_check`. `step` prints {"samples_per_second": ...}. `cached` is one batch that is on the
@@ -21,7 +23,7 @@ GRAPH = """
 stages:
   pictures:
     producer: synthetic
-    params: {{name: image, shape: [{side}, {side}, 3], dtype: u8, fill: none, count: {count}}}
+    params: {{name: image, shape: [{side}, {side}, 3], dtype: u8, fill: {fill}, count: {count}}}
     batch: {batch}
   labels: {{producer: synthetic, params: {{name: label, count: {count}}}, batch: {batch}}}
   train: {{consumer: application, from: [pictures, labels], join: zip}}
@@ -78,8 +80,8 @@ class Feed:
         self.count = self.batch * 40
         self.workers = arguments.workers
 
-    def graph(self):
-        return GRAPH.format(side=self.side, count=self.count, batch=self.batch)
+    def graph(self, fill="none"):
+        return GRAPH.format(side=self.side, count=self.count, batch=self.batch, fill=fill)
 
     def cached(self):
         image = torch.zeros(self.batch, self.side, self.side, 3, dtype=torch.uint8)
@@ -131,6 +133,39 @@ def train(feed, way, steps, blocks):
     return steps * feed.batch / took
 
 
+def compare(feed):
+    """How many batches came otherwise than they come without a device, while the device is busy, so
+    that copies are late and their memory would be wanted for the next batches."""
+    epochs, ahead = 3, 3
+    graph = feed.graph("random")
+    with brigade.Loader(graph, tensors="torch") as loader:
+        wanted = [[batch[0].clone() for batch in loader] for _ in range(epochs)]
+    busy = torch.rand(2048 if feed.where.type == "cuda" else 64, device=feed.where).diag()
+
+    def by_loader():
+        with brigade.Loader(graph, device=feed.device, prefetch=ahead) as loader:
+            for _ in range(epochs):
+                yield [batch[0] for batch in keep_busy(loader)]
+
+    def by_batch():
+        with brigade.Loader(graph, tensors="torch") as loader:
+            for _ in range(epochs):
+                yield [batch.to(feed.device, non_blocking=True)[0] for batch in keep_busy(loader)]
+
+    def keep_busy(batches):
+        for batch in batches:
+            for _ in range(20):
+                torch.mm(busy, busy)
+            yield batch
+
+    wrong = 0
+    for way in by_loader, by_batch:
+        for found, expected in zip(way(), wanted, strict=True):
+            wrong += sum(not torch.equal(one.cpu(), other)
+                         for one, other in zip(found, expected, strict=True))
+    return wrong, 2 * epochs * len(wanted[0])
+
+
 def copy(feed):
     """Until it is killed."""
     with brigade.Loader(feed.graph(), device=feed.device) as loader:
@@ -145,7 +180,7 @@ def copy(feed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("step", "copy"))
+    parser.add_argument("what", choices=("step", "compare", "copy"))
     parser.add_argument("--way", choices=("cached", "brigade", "data_loader"), default="brigade")
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--small", action="store_true", help="a small net on small pictures")
@@ -155,6 +190,10 @@ def main():
     feed = Feed(arguments)
     if arguments.what == "copy":
         copy(feed)
+    if arguments.what == "compare":
+        wrong, batches = compare(feed)
+        print(json.dumps({"wrong": wrong, "batches": batches}))
+        return
     blocks = (1, 1, 1, 1) if arguments.small else (3, 4, 6, 3)
     speed = train(feed, arguments.way, arguments.steps, blocks)
     print(json.dumps({"samples_per_second": speed}))

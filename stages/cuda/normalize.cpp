@@ -165,7 +165,7 @@ Result<void> launch_normalize(Kernels& kernels, const Normalization& to, std::sp
     std::copy_n(cuts.begin(), count, some.at);
     void* first_value = to_bytes;
     void* arguments[] = {&work, &some, &pictures, &first_value};
-    const Kernels::Grid grid{static_cast<unsigned>((pixels + kBlockThreads - 1) / kBlockThreads),
+    const Kernels::Grid grid{static_cast<unsigned>((pixels + kBlockPixels - 1) / kBlockPixels),
                              static_cast<unsigned>(count), kBlockThreads};
     BRIGADE_TRY(kernels.launch(kernel_of(to.dtype), grid, arguments, stream));
     const auto pictures_done = static_cast<std::int64_t>(count);

@@ -9,8 +9,11 @@ namespace {
 template <class Value>
 __device__ void normalize_here(const PixelWork& work, const Cuts& cuts,
                                const std::uint8_t* pictures, Value* values) {
-  normalize_thread(work, cuts, blockIdx.x, blockIdx.y, threadIdx.x, pictures, values,
-                   NormalValue<Value>{work});
+  __shared__ LevelTable<Value> table;
+  const NormalValue<Value> value{work};
+  make_level(work, threadIdx.x, value, table);
+  __syncthreads();
+  make_pixels(work, cuts, blockIdx.x, blockIdx.y, threadIdx.x, pictures, table, value, values);
 }
 
 }  // namespace

@@ -30,8 +30,18 @@ struct Cuts {
 };
 static_assert(sizeof(PixelWork) + sizeof(Cuts) + 2 * sizeof(void*) <= 4096);
 
-/// Threads of a block; each makes one pixel, with all its channels.
+/// Threads of a block, of which each makes so many pixels, with all their channels.
 inline constexpr std::int32_t kBlockThreads = 256;
+inline constexpr std::int32_t kThreadPixels = 16;
+inline constexpr std::int32_t kBlockPixels = kBlockThreads * kThreadPixels;
+
+/// What is written for each level of the first channels: a block makes it before its pixels, since
+/// two exact divisions for each value take a GPU longer than its memory does.
+inline constexpr std::int32_t kTableChannels = 4;
+template <class Value>
+struct LevelTable {
+  Value of[kTableChannels][256];
+};
 
 BRIGADE_HOST_DEVICE inline float normal_value(const PixelWork& work, std::uint8_t level,
                                               std::int32_t channel) {
@@ -61,19 +71,32 @@ BRIGADE_HOST_DEVICE inline void normalize_pixel(const PixelWork& work, const Cut
   }
 }
 
-/// One thread of a kernel: `block_y` is the picture.
+/// The first part of a thread of a kernel: the level of its number. `value(level, channel)`.
 template <class Value, class Make>
-BRIGADE_HOST_DEVICE inline void normalize_thread(const PixelWork& work, const Cuts& cuts,
-                                                 std::uint32_t block_x, std::uint32_t block_y,
-                                                 std::uint32_t thread, const std::uint8_t* pictures,
-                                                 Value* values, const Make& value) {
-  const std::int64_t pixel = std::int64_t{block_x} * kBlockThreads + thread;
+BRIGADE_HOST_DEVICE inline void make_level(const PixelWork& work, std::uint32_t thread,
+                                           const Make& value, LevelTable<Value>& table) {
+  static_assert(kBlockThreads == 256, "a level for each thread");
+  for (std::int32_t c = 0; c < work.channels && c < kTableChannels; ++c)
+    table.of[c][thread] = value(static_cast<std::uint8_t>(thread), c);
+}
+
+/// The second, once the whole block has done the first. `block_y` is the picture.
+template <class Value, class Make>
+BRIGADE_HOST_DEVICE inline void make_pixels(const PixelWork& work, const Cuts& cuts,
+                                            std::uint32_t block_x, std::uint32_t block_y,
+                                            std::uint32_t thread, const std::uint8_t* pictures,
+                                            const LevelTable<Value>& table, const Make& make,
+                                            Value* values) {
   const std::int64_t pixels = std::int64_t{work.cut_height} * work.cut_width;
-  if (pixel >= pixels) return;
-  const std::int64_t picture_bytes = std::int64_t{work.height} * work.width * work.channels;
-  normalize_pixel(work, cuts.at[block_y], static_cast<std::int32_t>(pixel),
-                  pictures + block_y * picture_bytes, values + block_y * pixels * work.channels,
-                  value);
+  pictures += block_y * (std::int64_t{work.height} * work.width * work.channels);
+  values += block_y * (pixels * work.channels);
+  const auto value = [&](std::uint8_t level, std::int32_t channel) {
+    return channel < kTableChannels ? table.of[channel][level] : make(level, channel);
+  };
+  std::int64_t pixel = std::int64_t{block_x} * kBlockPixels + thread;
+  for (std::int32_t i = 0; i < kThreadPixels && pixel < pixels; ++i, pixel += kBlockThreads)
+    normalize_pixel(work, cuts.at[block_y], static_cast<std::int32_t>(pixel), pictures, values,
+                    value);
 }
 
 }  // namespace brigade::cuda

@@ -13,10 +13,14 @@ void run_grid(unsigned grid_x, unsigned grid_y, unsigned block_x, void** argumen
   const auto& cuts = *static_cast<const Cuts*>(arguments[1]);
   const auto* pictures = *static_cast<const std::uint8_t**>(arguments[2]);
   auto* values = *static_cast<Value**>(arguments[3]);
+  LevelTable<Value> table;
+  const NormalValue<Value> value{work};
   for (unsigned y = 0; y < grid_y; ++y)
-    for (unsigned x = 0; x < grid_x; ++x)
+    for (unsigned x = 0; x < grid_x; ++x) {
+      for (unsigned thread = 0; thread < block_x; ++thread) make_level(work, thread, value, table);
       for (unsigned thread = 0; thread < block_x; ++thread)
-        normalize_thread(work, cuts, x, y, thread, pictures, values, NormalValue<Value>{work});
+        make_pixels(work, cuts, x, y, thread, pictures, table, value, values);
+    }
 }
 
 }  // namespace

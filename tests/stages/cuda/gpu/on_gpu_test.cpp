@@ -2,7 +2,9 @@
 
 #include <brigade/cuda.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "device/cuda_driver.h"
@@ -49,17 +51,19 @@ TEST_F(OnGpuTest, KernelsGiveTheBitsOfTheCpu) {
   for (const DType dtype : {f32, f16, bf16}) {
     for (const int orders : {0, 1, 2, 3}) {
       Normalization to = pictures_of(61, 75);
+      to.channels = orders == 3 ? 6 : 3;  // with some that no table has
       to.planes = orders % 2 == 1;
       to.channels_last = orders / 2 == 1;
       to.dtype = dtype;
       to.pad = 4;
-      to.cut_height = 56;
+      to.cut_height = 66;  // two blocks for a picture
       to.cut_width = 64;
       std::vector<Cut> cuts;
       for (std::uint64_t id = 0; id < pictures; ++id)
         cuts.push_back(random_cut(to, 0.5, Philox(1, 2, 3, id)));
-      const auto levels = made_levels(pictures * 61 * 75 * 3, 5);
-      std::vector<std::byte> by_cpu(pictures * 56 * 64 * 3 * dtype_bytes(dtype));
+      const auto levels = made_levels(pictures * 61 * 75 * to.channels, 5);
+      const auto values_count = static_cast<std::size_t>(pictures * 66 * 64 * to.channels);
+      std::vector<std::byte> by_cpu(values_count * dtype_bytes(dtype));
       ASSERT_TRUE(normalize(to, cuts, levels.data(), by_cpu.data()).ok());
 
       const auto in = owned<DeviceMemory>(device_, device_->allocate(levels.size()));
@@ -98,6 +102,39 @@ TEST_F(OnGpuTest, RegisteredMemoryIsCopiedThereAndBack) {
   ASSERT_TRUE(device_->record(event.get(), stream.get()).ok());
   ASSERT_TRUE(device_->wait(event.get()).ok());
   EXPECT_EQ(std::memcmp(back.data(), page, bytes), 0);
+}
+
+/// Of a program of its own, since a context does not survive it: the first failure and what follows
+/// it are told as the loss of the device. 0: as they should be.
+int lose_the_device() {
+  const auto device = open_device("cuda:0");
+  const auto driver = CudaDriver::open();
+  if (!device || !driver) return 2;
+  void* context = nullptr;
+  if ((*driver)->calls().retain_context(&context, 0) != cuda_status::kSuccess) return 3;
+  (*driver)->calls().push_context(context);
+  const auto stream = own<OwnedStream>(*device, (*device)->create_stream());
+  const auto event = own<OwnedEvent>(*device, (*device)->create_event());
+  if (!stream || !event) return 4;
+  const Normalization to = pictures_of(8, 8);
+  const auto* nowhere = reinterpret_cast<const std::uint8_t*>(std::uintptr_t{4096});
+  const std::vector<Cut> cuts(1);
+  if (!normalize_on_gpu(to, cuts, nowhere, reinterpret_cast<void*>(std::uintptr_t{8192}),
+                        stream->get()))
+    return 5;
+  static_cast<void>((*device)->record(event->get(), stream->get()));
+  const auto waited = (*device)->wait(event->get());
+  const auto after = (*device)->allocate(1);
+  if (waited || after) return 6;
+  std::fprintf(stderr, "%s\n", waited.error().message.c_str());
+  return waited.error().refusal == Refusal::lost && after.error().refusal == Refusal::lost ? 0 : 7;
+}
+
+TEST_F(OnGpuTest, AnAddressThatIsNoneLosesTheDevice) {
+  if (!has_kernels()) GTEST_SKIP() << "nvcc was not there when this was built";
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(_exit(lose_the_device()), testing::ExitedWithCode(0),
+              "device cuda:0 is lost: .* says .*ILLEGAL_ADDRESS");
 }
 
 }  // namespace
