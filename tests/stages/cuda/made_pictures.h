@@ -15,13 +15,14 @@ inline std::vector<std::uint8_t> made_levels(std::int64_t count, std::uint64_t i
   return levels;
 }
 
-inline Normalization pictures_of(std::int64_t height, std::int64_t width) {
+inline Normalization pictures_of(std::int64_t height, std::int64_t width,
+                                 std::int64_t channels = 3) {
   Normalization to;
   to.height = height;
   to.width = width;
-  to.channels = 3;
-  to.mean = {0.485F, 0.456F, 0.406F};
-  to.std = {0.229F, 0.224F, 0.225F};
+  to.channels = channels;
+  to.mean = {0.485F, 0.456F, 0.406F, 0.25F, 0, 0.1F};
+  to.std = {0.229F, 0.224F, 0.225F, 0.5F, 0.75F, 3};
   return to;
 }
 

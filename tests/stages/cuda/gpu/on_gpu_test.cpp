@@ -50,8 +50,8 @@ TEST_F(OnGpuTest, KernelsGiveTheBitsOfTheCpu) {
   const std::int64_t pictures = 300;
   for (const DType dtype : {f32, f16, bf16}) {
     for (const int orders : {0, 1, 2, 3}) {
-      Normalization to = pictures_of(61, 75);
-      to.channels = orders == 3 ? 6 : 3;  // with some that no table has
+      const int channels = orders == 3 ? 6 : 3;  // with some that no table has
+      Normalization to = pictures_of(61, 75, channels);
       to.planes = orders % 2 == 1;
       to.channels_last = orders / 2 == 1;
       to.dtype = dtype;
