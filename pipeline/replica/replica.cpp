@@ -231,7 +231,7 @@ Replica& Replica::operator=(Replica&&) noexcept = default;
 
 Result<void> Replica::open() {
   State& state = *state_;
-  const auto open = [&]() -> Result<void> {
+  const auto open = [&]() -> Result<bool> {  // false: the run has ended first
     BRIGADE_TRY(prepare(*state.context.plan, *state.context.stage, state.setup.type->contract,
                         state.opening));
     state.opening.context.replica = state.context.replica;
@@ -251,12 +251,13 @@ Result<void> Replica::open() {
       if (stream) state.opening.context.samples_done = place.index;
     }
     state.opening.context.reporter = state.setup.reporter;
-    if (stage.is_cache()) return {};  // the runtime does its work
-    if (!state.take_shared()) return {};
-    return stage.indexed ? state.open_producer() : state.open_stage();
+    if (stage.is_cache()) return true;  // the runtime does its work
+    if (!state.take_shared()) return false;
+    BRIGADE_TRY(stage.indexed ? state.open_producer() : state.open_stage());
+    return true;
   };
-  const Result<void> opened = open();
-  if (!opened.ok()) return opened.error();
+  BRIGADE_ASSIGN(const bool opened, open());
+  if (!opened) return {};
   for (const SharedTensor& tensor : state.setup.shared)  // a program says it by its first next()
     if (tensor.fill() && !state.context.stage->is_exec()) tensor.set_initialised();
   state.prepare_loop();

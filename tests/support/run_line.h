@@ -83,6 +83,7 @@ class RunLine {
   KeepingReporter reporter;
   int spins = 0;
   int restarts_max = 0;
+  std::vector<SharedTensor> shared;  ///< of every replica
   /// Called when all threads run and the graph has started.
   std::function<void()> while_running = [] {};
 
@@ -146,6 +147,7 @@ class RunLine {
     setup.make_producer = [this, name, replica]() -> Result<std::unique_ptr<Producer>> {
       return producers.at(name)(replica);
     };
+    setup.shared = shared;
     setup.reporter = &reporter;
     setup.spins = spins;
     return Replica(std::move(setup));

@@ -113,6 +113,26 @@ TEST(Replica, AnExceptionAtOpenIsAnError) {
   EXPECT_EQ(opened.error().message, "no GPU");
 }
 
+/// Nobody makes its stage or producer, and nobody may take what it was to fill for filled.
+TEST(Replica, IsNotOpenedWhereTheRunEndsBeforeItsSharedTensorsAreThere) {
+  GraphBuilder graph = support::number_graph({});
+  RunLine run(graph);
+  std::uint64_t words[2] = {};
+  float values[2] = {};
+  for (const bool fill : {false, true})
+    run.shared.emplace_back("w", f32, Shape{1},
+                            SharedTensor::Memory{{}, &values[fill], &words[fill], true, fill});
+  abort_all(run.control());
+  for (const char* name : {"numbers", "mix", "sink"}) {
+    Replica replica = run.make(run.index(name), 0);
+    ASSERT_TRUE(replica.open().ok()) << name;
+    EXPECT_FALSE(replica.source_size().has_value());
+    EXPECT_TRUE(replica.run().ok()) << name;
+    EXPECT_TRUE(replica.close().ok()) << name;
+  }
+  EXPECT_EQ(words[1], 0u);
+}
+
 TEST(Replica, LimitShortensTheSource) {
   for (const std::uint64_t limit : {0, 30, 1000}) {
     GraphBuilder graph = support::number_graph({});
