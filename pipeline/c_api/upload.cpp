@@ -19,7 +19,8 @@ bool has_memory(const Batch& batch, const std::byte* data, std::uint64_t bytes) 
   const Frame& frame = batch.record().frame();
   return std::any_of(frame.fields.begin(), frame.fields.end(), [&](const Field& field) {
     const std::uint64_t space = static_cast<std::uint64_t>(frame.samples) * field.sample_stride;
-    return data >= field.data && data + bytes <= field.data + space;
+    return data >= field.data && data <= field.data + space &&
+           bytes <= static_cast<std::uint64_t>(field.data + space - data);
   });
 }
 

@@ -80,6 +80,13 @@ TEST_F(CUploads, RefuseWhatIsNotOfTheBatch) {
   EXPECT_EQ(copy(batch, data, to.data(), &upload_), BRIGADE_OK) << last_error();
   brigade_upload_close(upload_);
   EXPECT_EQ(to[0], 1);
+  const std::uint64_t bytes = data.bytes;
+  for (const std::uint64_t more : {std::uint64_t{1} << 20, ~std::uint64_t{0}}) {
+    data.bytes = more;
+    EXPECT_EQ(copy(batch, data, to.data(), &upload_), BRIGADE_ERROR_ARGUMENT) << more;
+    EXPECT_EQ(last_error(), "tensor \"data\" is not of this batch");
+  }
+  data.bytes = bytes;
   data.data = to.data();
   EXPECT_EQ(copy(batch, data, to.data(), &upload_), BRIGADE_ERROR_ARGUMENT);
   EXPECT_EQ(last_error(), "tensor \"data\" is not of this batch");
