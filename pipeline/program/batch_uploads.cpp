@@ -62,12 +62,14 @@ BatchUpload::~BatchUpload() {
 }
 
 Result<void> BatchUpload::await(DeviceStream stream) {
+  if (mark_.in_child()) return Error{std::string(kForkedText)};
   BRIGADE_TRY(device_->make_wait(stream, done_.get()));
   awaited_ = true;
   return {};
 }
 
 Result<void> BatchUpload::wait() {
+  if (mark_.in_child()) return Error{std::string(kForkedText)};
   BRIGADE_TRY(device_->wait(done_.get()));
   awaited_ = true;
   return {};

@@ -7,7 +7,7 @@
 //
 //   open -> (copy, then await on the stream that uses what was copied, or wait)*
 //
-// Any thread. In a forked child copy() fails, and nothing waits or ends.
+// Any thread. In a forked child all of that fails, and nothing waits or ends.
 
 #include <memory>
 #include <mutex>

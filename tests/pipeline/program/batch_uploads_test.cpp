@@ -173,7 +173,9 @@ TEST_P(BatchUploadsTest, AChildThatIsForkedCopiesNothingAndEnds) {
   if (child == 0) {
     alarm(60);
     std::vector<std::int64_t> there;
-    const bool refused = !copy(batch, there).ok() && !BatchUploads::open(*run_, device_, Pin::no);
+    const bool refused = !copy(batch, there).ok() && !upload->wait().ok() &&
+                         !upload->await(nullptr).ok() &&
+                         !BatchUploads::open(*run_, device_, Pin::no);
     upload.reset();
     uploads_.reset();
     _exit(refused ? 0 : 1);
