@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <latch>
 #include <thread>
 
 #include <brigade/text.h>
@@ -105,7 +106,9 @@ TEST_F(RankGroupTest, ARankThatNeverComesIsALine) {
 }
 
 TEST_F(RankGroupTest, ARankThatGoesIsALine) {
-  in_two_ranks(std::chrono::milliseconds(2000), [](int rank, Group group) {
+  std::latch joined(2);  // else it might go before the other has met it
+  in_two_ranks(std::chrono::milliseconds(2000), [&](int rank, Group group) {
+    joined.arrive_and_wait();
     ASSERT_TRUE(group) << group.error().message;
     if (rank == 1) return;
     at::Tensor values = at::ones({1000});
