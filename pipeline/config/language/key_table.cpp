@@ -14,7 +14,6 @@ constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kMemoryMin = 1 << 20;
 constexpr std::uint64_t kMemoryMax = (1ull << 63) - 1;
 constexpr std::uint64_t kHoldMax = 1024;  // each has memory
-constexpr bool kNotBuilt = false;
 
 using enum KeyScope;
 using enum KeyType;
