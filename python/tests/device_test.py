@@ -112,7 +112,7 @@ class Loaders(unittest.TestCase):
             self.assertEqual([seen(batch) for batch in loader], whole[1])
 
     def test_what_is_not_there_yet_is_not_waited_for(self):
-        slow = graph(work={"replicas": 1, "batch": 1, "params": {"ms": 30}},
+        slow = graph(work={"replicas": 1, "batch": 1, "params": {"ms": 300}},
                      numbers={"params": {"count": 4, "shape": [1]}})
         with device_is(""), brigade.Loader(slow, device="host", prefetch=3) as loader:
             loader.state_dict()  # starts it

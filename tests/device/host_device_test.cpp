@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <latch>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -138,11 +139,12 @@ TEST(HostDevice, NoticesMemoryThatIsWrittenBeforeTheEvent) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "it is a data race";
 #endif
-  HostDeviceOptions late;
-  late.delay = milliseconds(50);
-  Bench bench(late);
+  Bench bench;
+  std::latch written(1);
+  ASSERT_TRUE(bench.device->compute([&] { written.wait(); }, bench.stream.get()).ok());
   ASSERT_TRUE(bench.copy().ok());
   bench.bytes[500] = std::byte{8};
+  written.count_down();
   EXPECT_EQ(message_of(bench.device->wait(bench.event.get())),
             "device host is lost: memory was written while it was being copied: it was given back "
             "before the event");
@@ -160,11 +162,10 @@ TEST(HostDevice, WritingAfterTheEventIsFine) {
 }
 
 TEST(HostDevice, NoticesPinnedMemoryThatGoesBeforeTheEvent) {
-  HostDeviceOptions late;
-  late.delay = milliseconds(50);
-  late.checks = false;
   std::vector<std::byte> source(1000);  // goes after the stream
-  Bench bench(late);
+  std::latch gone(1);
+  Bench bench({.checks = false});
+  ASSERT_TRUE(bench.device->compute([&] { gone.wait(); }, bench.stream.get()).ok());
   auto pinned = own<PinnedMemory>(bench.device, bench.device->allocate_pinned(1000)).value();
   {
     const auto registered = own<RegisteredMemory>(
@@ -175,6 +176,7 @@ TEST(HostDevice, NoticesPinnedMemoryThatGoesBeforeTheEvent) {
         bench.device->copy_to_device(bench.memory.get(), source.data(), 1000, bench.stream.get())
             .ok());
   }
+  gone.count_down();
   EXPECT_EQ(message_of(bench.device->record(bench.event.get(), bench.stream.get())),
             "device host is lost: memory was given back while it was being copied");
   pinned = {};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <latch>
 #include <vector>
 
 #include "device/host_device.h"
@@ -60,8 +61,11 @@ TEST_F(UploaderTest, WhatTheDeviceComputesWithIsThere) {
   ASSERT_TRUE(create(late(), Pin::automatic).ok());
   EXPECT_TRUE(uploader_->report().starts_with("pinned 12.0 MiB for device host in "));
   EXPECT_GT(device_->pinned_bytes(), 12u << 20);
+  std::latch goes_on(1);
+  ASSERT_TRUE(device_->compute([&] { goes_on.wait(); }, compute_.get()).ok());
   ASSERT_TRUE(upload(ring_).ok());
-  EXPECT_EQ(out_, 1);
+  EXPECT_EQ(out_, 1);  // no copy begins before what the device computes with now
+  goes_on.count_down();
   EXPECT_EQ(seen(ring_.size()), ring_);
   uploader_.reset();
   EXPECT_EQ(out_, 0);
