@@ -142,10 +142,10 @@ def main():
         check_paths(moved, pathlib.Path(build))
         check_modules(moved, folder)
         examples = ["hello_line", "own_stage", "own_plugin", "own_loop", "feed_and_collect",
-                    "two_graphs", "result_array", "plain_c", "exec_stage"]
+                    "two_graphs", "result_array", "actors", "plain_c", "exec_stage"]
         if (moved / "lib" / "brigade" / "brigade_torch.so").is_file():
             configure += [f"-DTorch_DIR={torch_folder(pathlib.Path(build))}"]
-            examples += ["train_own_model", "image_classifier"]
+            examples += ["train_own_model", "image_classifier", "task_queue"]
         for example in examples:
             check_example(moved, folder, example, configure)
         for kind in ("stage", "program"):

@@ -9,7 +9,6 @@ what is to start the ranks.
 """
 
 import argparse
-
 import os
 import pathlib
 import re
@@ -18,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -78,6 +78,22 @@ def check_alone(example, stage):
     if stage and not killed:
         sys.exit(f"{example.folder.name}: it ended before a worker of {stage} was killed")
     print(f"{example.folder.name}: ok, {len(killed)} workers killed")
+
+
+def check_broken_module(example):
+    """A TorchScript file that does not load is a line that names it, and nothing stays."""
+    with tempfile.TemporaryDirectory(prefix="brigade_test_") as folder:
+        broken = pathlib.Path(folder, "broken.pt")
+        broken.write_text("no TorchScript\n")
+        program = example.start(MODULE=str(broken), TMPDIR=folder)
+        said = example.end(program, code=1).splitlines()
+        if len(said) != 1 or not ('"work"' in said[0] and f"{broken} is no TorchScript" in said[0]):
+            sys.exit("a TorchScript file that does not load: " + "\n".join(said))
+        left = [path.name for path in pathlib.Path(folder).iterdir() if path != broken]
+        left += list(workers(program, "work"))
+        if left:
+            sys.exit(f"a TorchScript file that does not load has left {left}")
+    print(f"{example.folder.name}: ok, {said[0]}")
 
 
 def free_port():
@@ -144,6 +160,8 @@ def main():
         check_ranks(example, given.mpirun)
     else:
         check_alone(example, given.kills or (not given.program and given.python_kills))
+    if given.folder.name == "task_queue":
+        check_broken_module(example)
 
 
 if __name__ == "__main__":

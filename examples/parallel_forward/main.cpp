@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 
 namespace {
 
@@ -55,8 +54,8 @@ class Forward : public Stage {
     return {};
   }
   Result<Next> process(const Inputs& in, Outputs& out) override {
-    const at::Tensor y = module_->forward(torch_view(in["data"]));  // the memory that both read
-    std::copy_n(y.data_ptr<float>(), y.numel(), out["y"].as<float>().begin());
+    const at::Tensor data = torch_view(in["data"]);  // the memory that both read
+    torch_view(out["y"]).copy_(module_->forward(data));
     return Next::emit;
   }
 
@@ -89,7 +88,5 @@ int main(int argc, char** argv) {
   StageTypes types;
   types.add<Forward>(forward_contract());
   const App app(argc, argv, types);  // first: workers are this program, too, and stay in here
-  const auto combined = combine(app);
-  if (!combined) std::cerr << combined.error().message << '\n';
-  return combined && *combined ? 0 : 1;
+  return exit_code(combine(app));
 }

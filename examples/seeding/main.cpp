@@ -6,7 +6,6 @@
 #include <brigade/pipeline.h>
 #include <brigade/torch.h>
 
-#include <algorithm>
 #include <iostream>
 #include <set>
 #include <vector>
@@ -29,8 +28,8 @@ Contract<NoiseParams> noise_contract() {
 class Noise : public Stage {
  public:
   Result<Next> process(const Inputs& in, Outputs& out) override {
-    const at::Tensor drawn = at::randn({3}, at::detail::createCPUGenerator(in.random().next64()));
-    std::copy_n(drawn.data_ptr<float>(), 3, out["of_torch"].as<float>().begin());
+    const auto own = at::detail::createCPUGenerator(in.random().next64());
+    torch_view(out["of_torch"]).copy_(at::randn({3}, own));
     return Next::emit;
   }
 };
@@ -70,7 +69,5 @@ int main(int argc, char** argv) {
   StageTypes types;
   types.add<Noise>(noise_contract());
   const App app(argc, argv, types);  // first: workers are this program, too, and stay in here
-  const auto compared = compare(app);
-  if (!compared) std::cerr << compared.error().message << '\n';
-  return compared && *compared ? 0 : 1;
+  return exit_code(compare(app));
 }

@@ -1,6 +1,6 @@
 """A queue of 10,000 tasks, and workers that run a TorchScript module on them.
 
-    python3 task_queue.py [any]
+    [MODULE=FILE] python3 task_queue.py [any]
 
 Whoever of the workers dies meanwhile: each task is answered once; in order, or as they finish.
 """
@@ -18,11 +18,19 @@ GRAPH = pathlib.Path(__file__).with_name("task_queue.yaml")
 TASKS = 10_000
 
 
+def load(file):
+    try:
+        return torch.jit.load(file).eval()
+    except (RuntimeError, ValueError):  # its text is a page
+        raise ValueError(f"{file} is no TorchScript: expected what "
+                         "torch.jit.script(model).save() writes") from None
+
+
 @brigade.stage(inputs={"x": "f32[16]"}, outputs={"x": "=x", "y": "f32[4]"})
 class Module:
     def __init__(self, worker, file):
         torch.set_num_threads(worker.threads)
-        self.module = torch.jit.load(file).eval()
+        self.module = load(file)
 
     def __call__(self, x, out):
         out["x"] = x
@@ -44,18 +52,23 @@ def feed(tasks, run):
             slot.submit()
 
 
-def main(as_they_finish):
+def write_module(file):
     torch.manual_seed(7)
-    module = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.Tanh(),
-                                                  torch.nn.Linear(32, 4)))
+    torch.jit.script(torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.Tanh(),
+                                         torch.nn.Linear(32, 4))).save(file)
+
+
+def main(as_they_finish):
     tasks = make_tasks()
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["MODULE"] = f"{folder}/module.pt"
-        module.save(os.environ["MODULE"])
+        if "MODULE" not in os.environ:
+            os.environ["MODULE"] = f"{folder}/module.pt"
+            write_module(os.environ["MODULE"])
         order = {"stages.results.params.order": "any"} if as_they_finish else {}
         with brigade.open(GRAPH, set=order, tensors="torch") as run:
             threading.Thread(target=feed, args=(tasks, run), daemon=True).start()
             answers = [batch.clone() for batch in run["results"]]
+        module = load(os.environ["MODULE"])
     if as_they_finish:  # into the order of the tasks
         answers.sort(key=lambda batch: batch.ids[0])
     asked, answered = (torch.cat([batch[name] for batch in answers]) for name in "xy")
@@ -67,4 +80,7 @@ def main(as_they_finish):
 
 
 if __name__ == "__main__":
-    sys.exit(0 if main("any" in sys.argv[1:]) else 1)
+    try:
+        sys.exit(0 if main("any" in sys.argv[1:]) else 1)
+    except brigade.Error as error:
+        sys.exit(str(error))

@@ -50,4 +50,8 @@ class BRIGADE_API App {
   std::int64_t started_ns_;
 };
 
+/// What main() returns of a program that says whether all was right: 0, else 1. An error is a line
+/// on standard error.
+BRIGADE_API int exit_code(const Result<bool>& right);
+
 }  // namespace brigade

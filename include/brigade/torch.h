@@ -63,6 +63,12 @@ inline at::Tensor torch_view(const TensorView& view) {
                        at::TensorOptions(scalar_type(view.dtype())));
 }
 
+/// What a stage writes, as a tensor: `torch_view(out["y"]).copy_(y)`. It dies with the slot; a
+/// ragged one is resized first.
+inline at::Tensor torch_view(const TensorSlot& slot) {
+  return torch_view(TensorView(slot.data(), slot.dtype(), slot.shape()));
+}
+
 /// A tensor of `batch`, or of a row of it (a ragged one of a row only, else it aborts): the batch's
 /// memory, which the tensor co-owns, so that operations may work in place. Where the program may
 /// not write (Batch::writable()) it is a copy, which holds no batch. Any thread; throws what

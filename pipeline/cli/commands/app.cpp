@@ -70,4 +70,9 @@ int App::run_command() const {
   return code == 0 && output_was_lost() ? 1 : code;
 }
 
+int exit_code(const Result<bool>& right) {
+  if (!right) (void)write_all(STDERR_FILENO, concat(right.error().message, '\n'));
+  return right && *right ? 0 : 1;
+}
+
 }  // namespace brigade

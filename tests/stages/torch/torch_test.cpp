@@ -180,6 +180,16 @@ TEST(ShareParameters, SaysWhichShapeWouldFit) {
   EXPECT_EQ(module.weights[0][0][0].item<float>(), 1) << "it is as it was";
 }
 
+TEST(TorchView, OfASlotIsWrittenInPlace) {
+  std::vector<float> memory(6, -1);
+  Shape shape{2, 3};
+  const Shape bounds = shape;
+  const TensorSlot slot(memory.data(), DType::f32, shape, bounds, false);
+  torch_view(slot).copy_(at::arange(6, at::kLong).reshape({2, 3}));  // of another type
+  EXPECT_THAT(memory, testing::ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THROW(torch_view(slot).copy_(at::zeros({4})), c10::Error);
+}
+
 TEST(Dlpack, IsReadByLibTorch) {
   const Program program;
   for (const char* dtype : {"u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"}) {

@@ -1,5 +1,6 @@
 #include <brigade/app.h>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -50,6 +51,16 @@ TEST(App, RunsCommands) {
   const int code = make_app({"brigade", "--version"}).run_command();
   EXPECT_EQ(testing::internal::GetCapturedStdout().substr(0, 8), "brigade ");
   EXPECT_EQ(code, 0);
+}
+
+TEST(App, TheCodeOfAProgramSaysWhetherAllWasRight) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(exit_code(true), 0);
+  EXPECT_EQ(exit_code(false), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(exit_code(Error{"there is no graph"}), 1);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("there is no graph\n"));
 }
 
 TEST(App, ARoleThatIsNoneEndsTheProgram) {
