@@ -3,6 +3,7 @@
 
 import struct
 
+import brigade_program
 from brigade_program import ProgramTest, main
 
 GRAPH = """
@@ -41,6 +42,22 @@ class BadUse(ProgramTest):
         self.check("state: {dtype: f32, shape: [10], access: own_part}",
                    "its first dimension, 10, does not divide among 3 replicas")
         self.check("state: {dtype: f32, shape: [9000000000000]}", "memory")
+
+    def test_a_store_behind_a_part_is_found_under_poison(self):
+        light = brigade_program.PROGRAM.parent.parent / "tests" / "plugins" / "light.so"
+        for beyond in (0, 1):
+            finished = self.run_graph(f"""
+shared: {{result: {{dtype: u8, shape: [200], access: own_part}}}}
+stages:
+  ticks: {{producer: ticks, plugin: {light}, params: {{count: 100}}}}
+  work: {{transform: fills, plugin: {light}, from: ticks, replicas: 2, shared: result,
+         params: {{beyond: {beyond}}}}}
+  total: {{consumer: total, plugin: {light}, from: work}}
+""", "--quiet", environment={"BRIGADE_POISON": "1"})
+            self.assertEqual(finished.code, beyond, finished.err)
+            said = [line for line in finished.errors() if 'shared tensor "result": replica ' in line
+                    and "has written beyond the end of its part" in line]
+            self.assertEqual(len(said), beyond, finished.err)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-// A plugin in one file: a producer, a transform and a consumer.
+// A plugin in one file: a producer, three transforms and a consumer.
+
+#include <cstring>
 
 #include <brigade/plugin.h>
 
@@ -32,6 +34,36 @@ class Negate : public Stage {
     out["tick"].as<std::int64_t>()[0] = -in["tick"].as<std::int64_t>()[0];
     return Next::emit;
   }
+};
+
+struct SeedsParams {};
+class Seeds : public Stage {
+ public:
+  Result<Next> process(const Inputs& in, Outputs& out) override {
+    out["seed"].as<std::int64_t>()[0] = static_cast<std::int64_t>(in.random().next64() >> 1);
+    return Next::emit;
+  }
+};
+
+struct FillsParams {
+  std::int64_t beyond = 0;
+};
+class Fills : public Stage {
+ public:
+  Result<void> open(const OpenContext& context) override {
+    BRIGADE_ASSIGN(part_, context.shared("result"));
+    bytes_ = part_.bytes() + static_cast<std::size_t>(context.params<FillsParams>().beyond);
+    return {};
+  }
+  Result<Next> process(const Inputs& in, Outputs& out) override {
+    std::memset(part_.data(), 1, bytes_);
+    out["tick"].as<std::int64_t>()[0] = in["tick"].as<std::int64_t>()[0];
+    return Next::emit;
+  }
+
+ private:
+  SharedTensor part_;
+  std::size_t bytes_ = 0;
 };
 
 struct TotalParams {};
@@ -68,6 +100,16 @@ BRIGADE_PLUGIN(types) {
                         .transform()
                         .input("tick", {i64}, {}, "a number")
                         .outputs([](const NegateParams&, const Ports&) { return one_tick(); }));
+  types.add<Seeds>(Contract<SeedsParams>("seeds", "What Python calls sample.seed(), halved.")
+                       .transform()
+                       .outputs([](const SeedsParams&, const Ports&) -> Result<Ports> {
+                         return Ports{{"seed", i64, {}}};
+                       }));
+  types.add<Fills>(Contract<FillsParams>("fills", "Writes its part of a shared tensor, or more.")
+                       .transform()
+                       .param("beyond", &FillsParams::beyond, 0, 1e6, "bytes behind its part")
+                       .input("tick", {i64}, {}, "a number")
+                       .outputs([](const FillsParams&, const Ports&) { return one_tick(); }));
   types.add<Total>(Contract<TotalParams>("total", "Adds up.")
                        .consumer()
                        .input("tick", {i64}, {}, "a number")
