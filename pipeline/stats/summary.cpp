@@ -12,6 +12,9 @@
 namespace brigade {
 namespace {
 
+// What was over in a moment has waited for starts and ends alone: no stage is slow in it.
+constexpr double kBottleneckSecondsMin = 0.05;
+
 std::string duration_text(double seconds) {
   return format_duration(std::chrono::nanoseconds(std::llround(seconds * 1e9)));
 }
@@ -81,7 +84,8 @@ std::string summary_text(const Plan& plan, const RunSummary& summary, SummaryDet
     table.add(stage_row(stage, summary.seconds));
   }
   std::string text = headline(plan, summary) + table.text("  ");
-  if (const auto bottleneck = find_bottleneck({}, summary.figures)) {
+  const auto bottleneck = find_bottleneck({}, summary.figures);
+  if (bottleneck && summary.seconds >= kBottleneckSecondsMin) {
     text += concat("  bottleneck: ", bottleneck_text(summary.figures, *bottleneck), '\n');
   }
   for (const SourceAudit& audit : summary.sources)

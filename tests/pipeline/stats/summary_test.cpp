@@ -89,6 +89,14 @@ TEST(Summary, ListsEdgesWhereSomethingWasNotDeliveredOrAllWhenAsked) {
             "  train: loss 0.25, checksum -, set_checksum 000000000000beef\n");
 }
 
+TEST(Summary, OfAMomentNamesNoBottleneck) {
+  RunSummary summary = example_summary();
+  summary.seconds = 0.04;
+  EXPECT_EQ(summary_text(Plan{}, summary).find("bottleneck"), std::string::npos);
+  summary.seconds = 0.06;  // the control
+  EXPECT_NE(summary_text(Plan{}, summary).find("bottleneck"), std::string::npos);
+}
+
 TEST(Summary, OfARunThatNeverBeganDividesByNothing) {
   RunSummary summary;
   EXPECT_EQ(summary_text(Plan{}, summary),
