@@ -76,6 +76,7 @@ enum class Access : uint8_t {
   kTallyCommit,    // Tally::write(): store of the sequence
   kJournalCommit,  // Journal::commit(): the same
   kWordLook,       // claimed_up_to(), reopen_tasks(): load of a task word
+  kDoneAbove,      // Neighbour::has_done(): load of a task word above
 };
 
 const char* name_of(Access access);

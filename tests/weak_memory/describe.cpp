@@ -36,7 +36,8 @@ const char* name_of(Access access) {
       "glance",       "keep_order",    "wake_look",     "read_until",     "ring",
       "repairs_look", "reopen",        "count_repair",  "stop_look",      "acknowledge",
       "ask_stop",     "ack_look",      "end_look",      "lower_end",      "end_is_set",
-      "record_end",   "recorded_look", "tally_commit",  "journal_commit", "word_look"};
+      "record_end",   "recorded_look", "tally_commit",  "journal_commit", "word_look",
+      "done_above"};
   return kNames[static_cast<size_t>(access)];
 }
 

@@ -27,7 +27,11 @@ struct Readers {
   friend auto member(Readers);
 };
 template struct Expose<Inputs, &Replica::inputs_>;
+struct AnyOrder {
+  friend auto member(AnyOrder);
+};
 template struct Expose<Readers, &Replica::readers_>;
+template struct Expose<AnyOrder, &Replica::any_order_>;
 
 // All bytes of a channel, with what its two lists hold in place of where that lies.
 std::string content_of(const Replica& channel) {
@@ -60,6 +64,7 @@ LineProgram::LineProgram(const ByStage<support::StageSpec>& stages, std::uint64_
     const int first = shape_.stages[stage].first_replica;
     std::memset(working_.bytes, 0, sizeof working_.bytes);
     auto* channel = new (working_.bytes) Replica(control_, stage, 0, t - first);
+    if (stages[stage].any_order) channel->take_any_order();
     first_.push_back(keep(*channel));
     channel->~Replica();
   }
@@ -172,9 +177,17 @@ bool LineProgram::turn(int thread, uint16_t& from) {
   work(stage, found.task);
   SlotCounts not_full;
   not_full.empty_slots = script_.empty_slots >> found.task & 1;
-  channel.finish(found.task, not_full);
+  finish(channel, found.task, not_full);
   from = keep(channel);
   return true;
+}
+
+void LineProgram::finish(Replica& channel, std::uint64_t task, const SlotCounts& not_full) {
+  bool& any_order = channel.*member(AnyOrder{});
+  const bool takes_what_is_done = any_order;
+  if (script_.mistake == Script::Mistake::not_brought_along) any_order = false;
+  channel.finish(task, not_full);
+  any_order = takes_what_is_done;
 }
 
 bool LineProgram::supervise(uint16_t& from) {
@@ -270,6 +283,7 @@ Access LineProgram::name(int thread, const Operation& operation, FaultPoint afte
       if (operation.kind == Kind::kCas) return Access::kClaimCas;
       if (operation.kind == Kind::kStore) return Access::kReopen;
       if (advances) return Access::kAdvanceWord;
+      if (!supervising_ && word.stage != stage_of(thread)) return Access::kDoneAbove;
       return supervising_ ? Access::kWordLook : Access::kClaimLook;
     case Role::kWaiters:
       if (operation.kind == Kind::kLoad)

@@ -29,6 +29,7 @@ struct Script {
     none,
     counted_first,         ///< the repair, before what it has repaired
     acknowledged_in_hand,  ///< the stop, before the task in flight is finished
+    not_brought_along,     ///< a program takes what is DONE, and leaves the watermark there behind
   } mistake = Mistake::none;
 };
 
@@ -77,6 +78,7 @@ class LineProgram : public Program {
   std::uint64_t counted_empty_slots(const State& state) const;
   uint16_t keep(const Replica& channel);
   void work(StageNumber stage, std::uint64_t task);
+  void finish(Replica& channel, std::uint64_t task, const SlotCounts& not_full);
   bool has_supervisor() const { return script_.victim >= 0 || script_.stop; }
   int replica_of(int thread) const;
   bool supervise(uint16_t& from);

@@ -16,6 +16,8 @@ constexpr auto kAcqRel = std::memory_order_acq_rel;
 StageSpec in_order(std::uint64_t rows, std::vector<StageNumber> inputs, std::uint64_t task = 1) {
   return {1, task, rows, std::move(inputs), true};
 }
+/// A program that takes tasks of stage 0 as they finish.
+StageSpec any_order() { return {1, 1, 0, {0}, false, false, 1, 2, false, true}; }
 StageSpec with_words(int replicas, std::uint64_t rows, std::vector<StageNumber> inputs) {
   return {replicas, 1, rows, std::move(inputs)};
 }
@@ -76,6 +78,14 @@ std::vector<LineCase> small_lines() {
        54'000,
        {},
        finishers},
+      {"two_to_a_program", {with_words(2, 2, {}), any_order()}, 3, {1, 1}, 10'000},
+      {"two_to_a_program_finishers_pay",
+       {with_words(2, 2, {}), any_order()},
+       3,
+       {1, 1},
+       10'000,
+       {},
+       finishers},
   };
 }
 
@@ -125,6 +135,13 @@ std::vector<LineCase> supervised_lines() {
        180,
        empty_slots,
        sleepers},
+      {"writer_above_a_program_dies",
+       {with_words(2, 2, {}), any_order()},
+       2,
+       {1, 1},
+       10'000,
+       first_dies,
+       finishers},
       {"stop_of_one_to_one", in_line, 3, {2, 1}, 350'000, stop, sleepers},
       {"stop_of_one_to_one_finishers_pay", in_line, 3, {1, 1}, 21'000, stop, finishers},
       {"stop_of_two_to_one", one_row, 2, {1, 1}, 650'000, stop, finishers},
@@ -154,6 +171,16 @@ std::vector<LineCase> mistaken_lines() {
       [](Script& s) { s.mistake = Mistake::counted_first; });
   add("acknowledged_in_hand", "stop_of_one_to_one",
       [](Script& s) { s.mistake = Mistake::acknowledged_in_hand; });
+  lines.push_back(any_order_lines().front());
+  lines.back().name = "not_brought_along";
+  lines.back().script.mistake = Mistake::not_brought_along;
+  return lines;
+}
+
+std::vector<LineCase> any_order_lines() {
+  std::vector<LineCase> lines;
+  for (LineCase& line : small_lines())
+    if (line.stages.back().any_order) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -217,6 +244,13 @@ std::vector<WeakerCase> weaker_orders_of_the_supervisor() {
       {{Access::kAskStop, kRelaxed}, false},    {{Access::kLowerEnd, kRelaxed}, false},
       {{Access::kEndIsSet, kRelaxed}, false},   {{Access::kEndLook, kRelaxed}, false},
       {{Access::kWordLook, kRelaxed}, false},
+  };
+}
+
+std::vector<WeakerCase> weaker_orders_of_a_program() {
+  return {
+      {{Access::kDoneAbove, kAcquire}, false},  // a bell that comes late, with the watermark
+      {{Access::kDoneAbove, kRelaxed}, true},
   };
 }
 

@@ -42,6 +42,10 @@ std::vector<WeakerCase> weaker_orders(WakeOrder order);
 std::vector<LineCase> supervised_probe_lines();
 std::vector<WeakerCase> weaker_orders_of_the_supervisor();
 
+/// A program that takes tasks as they finish.
+std::vector<LineCase> any_order_lines();
+std::vector<WeakerCase> weaker_orders_of_a_program();
+
 model::Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max,
                       model::Trace trace);
 

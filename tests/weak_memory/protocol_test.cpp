@@ -66,6 +66,11 @@ TEST(WeakerOrder, OfTheSupervisorIsNoticedWhereTheOrderIsNeeded) {
   look_for(weaker_orders_of_the_supervisor(), supervised_probe_lines());
 }
 
+TEST(WeakerOrder, OfAProgramThatTakesWhatIsDoneIsNoticedWhereTheOrderIsNeeded) {
+  if (!kFastBuild) GTEST_SKIP() << "slow build";
+  look_for(weaker_orders_of_a_program(), any_order_lines());
+}
+
 // --- the journal of a flat_map stage
 
 model::Report journal_report(const std::vector<int>& outputs, const RepairRules& rules,
