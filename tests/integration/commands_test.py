@@ -90,33 +90,86 @@ class Commands(ProgramTest):
         self.assertEqual(summary["samples"], 2 * (16 + 8) if has_torch else 2 * 16)
         self.assertEqual("accuracy" in run.out, has_torch)
 
-    def test_init_of_archives_and_lists_reads_them(self):
-        self.brigade("sample", GRAPH, "--stage", "images", "-n", 6, "--out", "photos")
-        pictures = sorted((self.folder / "photos").glob("*.png"))
+    def write_pictures(self, count):
+        self.brigade("sample", GRAPH, "--stage", "images", "-n", count, "--out", "photos")
         (self.folder / "photos" / "samples.tsv").unlink()
+        return sorted((self.folder / "photos").glob("*.png"))
+
+    def write_shard(self, name, pictures, labels):
+        path = self.folder / "shards" / name
+        path.parent.mkdir(exist_ok=True)
+        with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as shard:
+            for number, (picture, label) in enumerate(zip(pictures, labels)):
+                shard.add(picture, f"{number}.png")
+                self.write("label", str(label))
+                shard.add(self.folder / "label", f"{number}.cls")
+
+    def write_list(self, name, pictures, labels):
+        self.write(name, "picture,breed\n" + "".join(
+            f"photos/{picture.name},{label}\n" for picture, label in zip(pictures, labels)))
+
+    def init_and_run(self, data, trains):
+        """What `init` says of it, and the results of an epoch of the graph."""
+        said = self.brigade("init", data, "--out", "read.yaml").out
+        small = ["stages.decode.params.size=32"]
+        if trains:
+            small += [f"stages.test_decode.params.{key}=32" for key in ("size", "resize")]
+        self.brigade("run", "read.yaml", "--summary", "summary.json", "--set", "epochs=1",
+                     *(word for one in small for word in ("--set", one)))
+        (self.folder / "read.yaml").unlink()
+        return said, json.loads((self.folder / "summary.json").read_text())["results"]
+
+    def test_init_of_archives_and_lists_trains_and_evaluates(self):
+        self.torch_module()
+        pictures = self.write_pictures(20)
+        self.write_shard("train-0.tar", pictures[:12], [0, 1, 2] * 4)
+        self.write_list("list.csv", pictures, ["coat", "shirt"] * 10)
+        for data, found in (
+                ("shards", "tar archives (train-0.tar, labels: cls) of 3 classes\n"),
+                ("list.csv", "a list of images (list.csv: column picture, labels: breed) of 2 "
+                             "classes\n")):
+            said, results = self.init_and_run(data, trains=True)
+            self.assertIn(f"found {found}", said)
+            self.assertIn("a tenth of it is not learned, but evaluated: `split:`\n", said)
+            self.assertEqual(results["train"]["samples"], 12 if data == "shards" else 20)
+            self.assertIn("accuracy", results["train"])
+        self.write_shard("val-0.tar", pictures[12:], [0, 1, 2, 0])
+        said, results = self.init_and_run("shards", trains=True)
+        self.assertIn("of 3 classes; to evaluate: val-0.tar\n", said)
+        self.assertEqual(results["train"]["samples"], 12 + 4)
+        self.write_shard("val-0.tar", pictures[12:], [0, 7])
+        said, results = self.init_and_run("shards", trains=True)
+        self.assertIn("val-0.tar is not used to evaluate: its labels go up to 7\n", said)
+        self.assertEqual(results["train"]["samples"], 12)
+
+    def test_init_evaluates_on_a_table_that_has_the_same_classes(self):
+        self.torch_module()
+        pictures = self.write_pictures(8)
+        self.write_list("train.csv", pictures, ["coat", "shirt"] * 4)
+        self.write_list("test.csv", pictures, ["shirt", "coat"])
+        said, results = self.init_and_run(".", trains=True)
+        self.assertIn("of 2 classes; to evaluate: test.csv\n", said)
+        self.assertEqual(results["train"]["samples"], 8 + 2)
+        self.write_list("test.csv", pictures, ["shirt", "coat", "hat"])
+        said, _ = self.init_and_run(".", trains=True)
+        self.assertIn("test.csv is not used to evaluate: its classes are others: ", said)
+        self.assertIn("hat", said)
+
+    def test_init_says_why_a_graph_only_counts(self):
+        pictures = self.write_pictures(6)
         self.assertIn("has images, but no folders of classes",
                       self.brigade("init", "photos", code=2).err)
-        (self.folder / "shards").mkdir()
-        with tarfile.open(self.folder / "shards" / "train-0.tar", "w",
-                          format=tarfile.USTAR_FORMAT) as shard:
-            for number, picture in enumerate(pictures):
-                shard.add(picture, f"{number}.png")
-                (self.folder / "label").write_text("1")
-                shard.add(self.folder / "label", f"{number}.cls")
-        self.write("list.csv", "picture,breed\n" + "".join(
-            f"photos/{picture.name},coat\n" for picture in pictures))
         self.write("images.txt", "".join(f"{picture}\n" for picture in pictures))
-        for data, found in (("shards", "found tar archives (train-0.tar, labels: cls)"),
-                            ("list.csv", "found a list of images (list.csv: column picture, "
-                                         "labels: breed)"),
-                            ("images.txt", "found a list of images (images.txt: column 1, no "
-                                           "labels)")):
-            self.assertIn(found, self.brigade("init", data, "--out", "read.yaml").out)
-            self.brigade("run", "read.yaml", "--summary", "summary.json", "--set", "epochs=1",
-                         "--set", "stages.decode.params.size=32")
-            summary = json.loads((self.folder / "summary.json").read_text())
-            self.assertEqual(summary["results"]["count"]["samples"], 6, data)
-            (self.folder / "read.yaml").unlink()
+        said, results = self.init_and_run("images.txt", trains=False)
+        self.assertIn("found a list of images (images.txt: column 1, no labels)\n"
+                      "it counts what comes: there are no labels to learn\n", said)
+        self.assertEqual(results["count"]["samples"], 6)
+        self.torch_module()
+        self.write_shard("a.tar", pictures, [3, -1, 3, 3, 3, 3])
+        said, results = self.init_and_run("shards", trains=False)
+        self.assertIn("it counts what comes: how many classes there are is not known: a label is "
+                      "-1; ", said)
+        self.assertEqual(results["count"]["samples"], 6)
 
     # --- sample
 

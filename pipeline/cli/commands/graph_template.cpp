@@ -86,7 +86,7 @@ stages:
   images:
     producer: @producer@
     shuffle: true               # a new order in every epoch
-    params:
+@part@    params:
 @params@
   decode:
     transform: decode_image
@@ -95,6 +95,29 @@ stages:
     params: {crop: random_resized, size: 224, flip: 0.5}
     batch: 64                   # samples per batch for the stages that read this one
     on_error: {skip: 10}        # broken files are named and skipped; or stop (the default)
+)";
+
+constexpr std::string_view kListedTest = R"(
+  test_images:
+    producer: @producer@
+@part@    params:
+@params@
+  test_decode:
+    transform: decode_image
+    from: test_images
+    replicas: auto
+    params: {crop: center, resize: 256, size: 224}
+    batch: 64
+    on_error: {skip: 10}
+)";
+
+// Where there is nothing else to evaluate on.
+constexpr std::string_view kTrainPart =
+    R"(    split: {train: 0.9, seed: 1}  # what that leaves is evaluated
+    part: train
+)";
+constexpr std::string_view kTestPart = R"(    split: {train: 0.9, seed: 1}
+    part: val
 )";
 
 constexpr std::string_view kNumbers = R"(vars: {data: @folder@}
@@ -121,9 +144,9 @@ constexpr std::string_view kCount = R"(
     from: @from@
 )";
 
-// Behind it, of what is listed: all would have to be read to know the classes.
+// Behind it, of what is listed, where the classes could not be counted.
 constexpr std::string_view kHowToTrain = R"(# To train, write this in place of `count:`, with the
-# number of classes, which was not counted:
+# number of classes, which is not known:
 #   train:
 #     consumer: torch_classifier
 #     from: {train: decode}
@@ -146,11 +169,15 @@ constexpr std::string_view kTrainAndTest = R"(
     from: {train: @train@, test: @test@}
     join: epochs                # an epoch of the first source, then one of the second, and so on
     device: auto                # a GPU when there is one
-    params: {model: small_cnn, @classes@optimizer: sgd, lr: 0.05}
+    params: {model: @model@, @classes@optimizer: sgd, lr: 0.05}
 )";
 
 std::string path_of(const std::string& name) {
   return name.empty() ? "\"${data}\"" : concat("\"${data}/", yaml_text(name).substr(1));
+}
+
+std::string param_line(std::string_view name, std::string_view value) {
+  return concat("      ", name, ": ", value, '\n');
 }
 
 std::string idx_text(const FoundData& data, bool can_train) {
@@ -167,8 +194,10 @@ std::string idx_text(const FoundData& data, bool can_train) {
         kIdxTest, {{"images", path_of(data.test_images)}, {"labels", path_of(data.test_labels)}});
   }
   if (!train) return text + fill_template(kCount, {{"from", "augment"}});
-  return text + fill_template(test ? kTrainAndTest : kTrain,
-                              {{"train", "augment"}, {"test", "test_images"}, {"classes", ""}});
+  return text + fill_template(test ? kTrainAndTest : kTrain, {{"train", "augment"},
+                                                              {"test", "test_images"},
+                                                              {"model", "small_cnn"},
+                                                              {"classes", ""}});
 }
 
 std::string classes_text(const FoundData& data, bool can_train) {
@@ -188,49 +217,56 @@ std::string classes_text(const FoundData& data, bool can_train) {
   return text + fill_template(test ? kTrainAndTest : kTrain,
                               {{"train", "decode"},
                                {"test", "test_decode"},
+                               {"model", "small_cnn"},
                                {"classes", concat("classes: ", classes, ", ")}});
 }
 
-// The graph's name, without quotes where YAML takes it for what it is.
-std::string name_of(const std::string& name) {
-  const bool letters = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
-  const bool null = name == "null" || name == "Null" || name == "NULL";
-  return letters && !null && !name.starts_with('-') ? name : yaml_text(name);
-}
-
-std::string param_line(std::string_view name, std::string_view value) {
-  return concat("      ", name, ": ", value, '\n');
-}
-
-/// Of images that are listed, with the way on.
-std::string count_text(const FoundData& data, bool can_train) {
-  const std::string count = fill_template(kCount, {{"from", "decode"}});
-  if (data.label.empty()) return count + std::string(kNothingToLearn);
-  return can_train ? count + std::string(kHowToTrain) : count;
+/// Images that are listed, trained on where it is known how many classes there are.
+/// `params`: of the producer, for training and for evaluation.
+std::string listed_text(const FoundData& data, bool can_train, std::string_view producer,
+                        const std::string& folder, const std::string& params,
+                        const std::string& test_params) {
+  const bool trains = can_train && data.class_count > 0;
+  const bool divided = trains && data.test.empty();
+  std::string text = fill_template(kListed, {{"folder", yaml_text(folder)},
+                                             {"producer", std::string(producer)},
+                                             {"part", std::string(divided ? kTrainPart : "")},
+                                             {"params", params}});
+  if (!trains) {
+    text += fill_template(kCount, {{"from", "decode"}});
+    if (data.label.empty()) return text + std::string(kNothingToLearn);
+    return can_train ? text + std::string(kHowToTrain) : text;
+  }
+  text += fill_template(kListedTest, {{"producer", std::string(producer)},
+                                      {"part", std::string(divided ? kTestPart : "")},
+                                      {"params", divided ? params : test_params}});
+  const std::size_t classes = std::max<std::size_t>(data.class_count, 2);
+  return text + fill_template(kTrainAndTest, {{"train", "decode"},
+                                              {"test", "test_decode"},
+                                              {"model", "resnet18"},
+                                              {"classes", concat("classes: ", classes, ", ")}});
 }
 
 std::string shards_text(const FoundData& data, bool can_train) {
-  const bool archives = is_wildcard(data.train);
+  const bool archives = is_wildcard(data.train) || is_wildcard(data.test);
   const bool wildcard = archives || is_wildcard(data.folder);
   const std::string folder = wildcard ? literal_wildcard(data.folder) : data.folder;
-  std::string params = param_line(
-      "shards", path_of(wildcard && !archives ? literal_wildcard(data.train) : data.train));
+  const auto shards = [&](const std::string& name) {
+    const bool literal = wildcard && !is_wildcard(name);
+    return param_line("shards", path_of(literal ? literal_wildcard(name) : name));
+  };
+  std::string params;
   if (!data.image.empty()) params += param_line("image", concat('[', yaml_text(data.image), ']'));
   if (data.label != "cls")
     params += param_line("label", data.label.empty() ? "none" : yaml_text(data.label));
   if (!data.label_field.empty()) params += param_line("label_field", data.label_field);
   if (data.label_is_name) params += param_line("labels", "names");
-  return fill_template(
-             kListed,
-             {{"folder", yaml_text(folder)}, {"producer", "tar_shards"}, {"params", params}}) +
-         count_text(data, can_train);
+  return listed_text(data, can_train, "tar_shards", folder, shards(data.train) + params,
+                     shards(data.test) + params);
 }
 
-std::string table_params(const FoundData& data) {
-  std::string params = param_line("file", path_of(data.table));
+std::string table_params(const FoundData& data, const std::string& table) {
+  std::string params = param_line("file", path_of(table));
   if (!data.header) params += param_line("header", "false");
   if (data.separator == "\t") params += param_line("separator", R"("\t")");
   if (data.separator == ";" || data.separator == " ")
@@ -239,14 +275,13 @@ std::string table_params(const FoundData& data) {
 }
 
 std::string list_text(const FoundData& data, bool can_train) {
-  std::string params = table_params(data) + param_line("path", yaml_text(data.image));
+  std::string params = param_line("path", yaml_text(data.image));
   params += param_line("label", data.label.empty() ? "none" : yaml_text(data.label));
   if (data.label_is_name) params += param_line("labels", "names");
   if (!data.root.empty()) params += param_line("root", path_of(data.root));
-  return fill_template(
-             kListed,
-             {{"folder", yaml_text(data.folder)}, {"producer", "image_list"}, {"params", params}}) +
-         count_text(data, can_train);
+  return listed_text(data, can_train, "image_list", data.folder,
+                     table_params(data, data.table) + params,
+                     table_params(data, data.test) + params);
 }
 
 std::string numbers_text(const FoundData& data) {
@@ -256,7 +291,7 @@ std::string numbers_text(const FoundData& data) {
   const std::string label = data.label.empty() ? ""
                                                : concat(vector.size() == 12 ? "" : ", ",
                                                         "label: ", yaml_text(data.label));
-  std::string params = table_params(data);
+  std::string params = table_params(data, data.table);
   params += param_line("columns", concat('{', vector, label, '}'));
   if (!label.empty())
     params += param_line("dtypes", data.label_is_name ? "{label: text}" : "{label: i64}");
@@ -300,6 +335,16 @@ std::string unwritable(const FoundData& data) {
   return "";
 }
 
+/// Of what is listed; what it is not trained on is not evaluated either.
+std::string test_text(const FoundData& data) {
+  const std::string classes =
+      data.class_count > 0
+          ? concat(" of ", data.class_count, data.class_count == 1 ? " class" : " classes")
+          : "";
+  if (data.test.empty()) return classes;
+  return concat(classes, data.class_count > 0 ? "; to evaluate: " : "; not used: ", data.test);
+}
+
 std::string found_text(const FoundData& data) {
   const std::string label = data.label.empty() ? ", no labels" : concat(", labels: ", data.label);
   switch (data.kind) {
@@ -312,10 +357,10 @@ std::string found_text(const FoundData& data) {
                     data.train.empty() ? data.folder : concat(data.folder, "/", data.train),
                     data.test.empty() ? "" : concat("; to evaluate: ", data.test));
     case FoundData::Kind::shards:
-      return concat("tar archives (", data.train, label, ")",
-                    data.test.empty() ? "" : concat("; not used: ", data.test));
+      return concat("tar archives (", data.train, label, ")", test_text(data));
     case FoundData::Kind::list:
-      return concat("a list of images (", data.table, ": column ", data.image, label, ")");
+      return concat("a list of images (", data.table, ": column ", data.image, label, ")",
+                    test_text(data));
     case FoundData::Kind::numbers:
       return concat("a table of numbers (", data.table, ": ", data.features.size(), " columns",
                     label, ")");
@@ -328,7 +373,7 @@ std::string found_text(const FoundData& data) {
 std::string graph_template(const std::string& name, const FoundData& data, bool can_train) {
   const auto head = [&name](const std::string& about) {
     return fill_template(
-        kHead, {{"name", comment_text(name)}, {"quoted", name_of(name)}, {"about", about}});
+        kHead, {{"name", comment_text(name)}, {"quoted", name_text(name)}, {"about", about}});
   };
   switch (data.kind) {
     case FoundData::Kind::nothing:

@@ -9,11 +9,13 @@
 #include "base/io.h"
 #include "base/owned_fd.h"
 #include "pipeline/cli/commands/commands.h"
+#include "pipeline/cli/commands/count_classes.h"
 #include "pipeline/cli/commands/graph_template.h"
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/commands/project_template.h"
 #include "pipeline/host/module_loader.h"
+#include "stages/api/class_folders.h"
 
 namespace brigade {
 namespace {
@@ -72,8 +74,13 @@ bool can_train(const StageTypes& types) {
   return type != nullptr && find_module_file(type->module).has_value();
 }
 
-/// Why the graph for these data ends in a consumer that counts; empty: it does not.
-std::string why_it_counts(const FoundData& data, bool can_train) {
+bool is_listed(const FoundData& data) {
+  return data.kind == FoundData::Kind::shards || data.kind == FoundData::Kind::list;
+}
+
+/// Why the graph for these data ends in a consumer that counts; empty: it does not. `uncounted`:
+/// why there is no number of classes.
+std::string why_it_counts(const FoundData& data, bool can_train, const std::string& uncounted) {
   using Kind = FoundData::Kind;
   if (data.kind == Kind::nothing) return "";
   if (data.kind == Kind::numbers)
@@ -83,10 +90,41 @@ std::string why_it_counts(const FoundData& data, bool can_train) {
   if (!labelled) return "there are no labels to learn";
   if (!can_train)
     return "what trains, torch_classifier, is not here: its module \"torch\" is missing";
-  if (data.kind != Kind::shards && data.kind != Kind::list) return "";
-  return "how many classes there are is not known; put torch_classifier with `classes:` in its "
-         "place "
-         "to train (docs/TRAINING.md)";
+  if (!is_listed(data) || data.class_count > 0) return "";
+  return concat("how many classes there are is not known: ", uncounted,
+                "; put torch_classifier with `classes:` in its place to train (docs/TRAINING.md)");
+}
+
+/// What is listed alike for training and for evaluation; the latter in place of the former.
+Result<CountedClasses> count_classes_of(FoundData data, bool test, const StageTypes& types) {
+  if (test) (data.kind == FoundData::Kind::shards ? data.train : data.table) = data.test;
+  std::error_code ignored;
+  GraphFiles graph;
+  graph.texts.push_back({"init", graph_template("init", data, false),
+                         std::filesystem::current_path(ignored).string()});
+  const PlannedGraph planned = plan_files(graph, types);
+  if (!planned.plan) return Error{"`brigade check` of the graph says why"};
+  return count_classes(*planned.plan, types);
+}
+
+/// Looks at all labels of what is listed, in the headers of archives or in the table. Gives why
+/// there is no number of classes.
+std::string count_listed(FoundData& data, const StageTypes& types) {
+  const auto train = count_classes_of(data, false, types);
+  if (!train) return train.error().message;
+  data.class_count = train->count;
+  if (data.test.empty()) return "";
+  const auto test = count_classes_of(data, true, types);
+  const bool same = test && test->names == train->names && test->count <= train->count;
+  if (same) return "";
+  data.remark =
+      concat(data.test, " is not used to evaluate: ",
+             !test ? test.error().message
+             : train->names.empty()
+                 ? concat("its labels go up to ", test->count - 1)
+                 : concat("its classes are others: ", class_difference(train->names, test->names)));
+  data.test.clear();
+  return "";
 }
 
 /// Where CMake finds Brigade, or what stands for it.
@@ -150,12 +188,16 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
   const std::string path = arguments.file.empty() ? initial_name(stem) + ".yaml" : arguments.file;
   const std::string name = initial_name(std::filesystem::path(path).stem().string());
   const bool trains = can_train(types);
+  const bool counts = trains && is_listed(*data) && !data->label.empty();
+  const std::string uncounted = counts ? count_listed(*data, types) : "";
   if (const auto written = write_new_file(path, graph_template(name, *data, trains)); !written)
     return failed(2, written.error().message);
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
   if (!arguments.synthetic) print_line(concat("found ", found_text(*data)));
   if (!data->remark.empty()) print_line(data->remark);
-  if (const std::string why = why_it_counts(*data, trains); !why.empty())
+  if (data->class_count > 0 && data->test.empty())
+    print_line("a tenth of it is not learned, but evaluated: `split:`");
+  if (const std::string why = why_it_counts(*data, trains, uncounted); !why.empty())
     print_line(concat("it counts what comes: ", why));
   print_line(concat("wrote ", path, fine ? "; `brigade run " : "; correct it, then `brigade run ",
                     path, "` runs it"));

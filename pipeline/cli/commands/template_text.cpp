@@ -48,4 +48,13 @@ std::string comment_text(std::string_view name) {
   return plain ? std::string(name) : quoted;
 }
 
+std::string name_text(std::string_view name) {
+  const bool letters = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+  const bool null = name == "null" || name == "Null" || name == "NULL";
+  return letters && !null && !name.starts_with('-') ? std::string(name) : yaml_text(name);
+}
+
 }  // namespace brigade

@@ -20,4 +20,7 @@ std::string yaml_text(std::string_view name);
 /// The way of a name into a comment, which nobody reads back.
 std::string comment_text(std::string_view name);
 
+/// The same as yaml_text(), without quotes where YAML takes it for what it is.
+std::string name_text(std::string_view name);
+
 }  // namespace brigade

@@ -271,6 +271,7 @@ class FolderLook {
       if (!guess || guess->image.empty() == only_images) continue;
       if (!only_images && lowered(name).ends_with(".txt") && tables.size() > 1) continue;
       BRIGADE_TRY(take_guess(name, *guess));
+      if (data_.kind == Kind::list) take_test_table(tables, *guess);
       return true;
     }
     return false;
@@ -286,6 +287,22 @@ class FolderLook {
     data_.features = guess.numbers;
     data_.kind = guess.image.empty() ? Kind::numbers : Kind::list;
     return guess.image.empty() ? Result<void>() : find_root(guess.first_image);
+  }
+
+  /// One that is called so, with the same columns, and images in the same place.
+  void take_test_table(const std::vector<std::string>& tables, const TableGuess& guess) {
+    std::error_code ignored;
+    const fs::path root = fs::path(data_.folder) / data_.root;
+    for (const std::string& name : tables) {
+      if (name == data_.table || !is_called(name, kTestNames) || !data_.test.empty()) continue;
+      const auto head = start_of(below(data_.folder, name));
+      const auto other = head && *head ? guess_table(**head) : std::nullopt;
+      if (other && other->image == guess.image && other->label == guess.label &&
+          other->header == guess.header && other->separator == guess.separator &&
+          other->label_is_name == guess.label_is_name &&
+          fs::exists(root / other->first_image, ignored))
+        data_.test = name;
+    }
   }
 
   /// Where the images of a list lie: beside it, or in a folder there.

@@ -23,7 +23,7 @@ struct FoundData {
   std::string test_images;  ///< empty where there is none
   std::string test_labels;
 
-  // classes: folders, empty for `folder` itself; shards: wildcards
+  // classes: folders, empty for `folder` itself; shards: wildcards; list: `test` alone, a table
   std::string train;
   std::string test;  ///< empty where there is none, or none that fits
   std::vector<std::string> classes;
@@ -34,6 +34,7 @@ struct FoundData {
   std::string label_field;
 
   bool label_is_name = false;
+  std::size_t class_count = 0;  ///< whoever has counted says it; 0: not known
 
   // list, numbers
   std::string table;

@@ -1,5 +1,4 @@
 #include "pipeline/cli/commands/graph_template.h"
-#include "pipeline/cli/commands/template_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,6 +91,29 @@ TEST(GraphTemplate, OfListedImagesSaysWhatIsMissingToTrain) {
   }
 }
 
+TEST(GraphTemplate, OfListedImagesWhoseClassesAreCountedTrainsAndEvaluates) {
+  FoundData data;
+  data.folder = "/data";
+  data.image = "path";
+  data.label = "cls";
+  data.class_count = 3;
+  for (const FoundData::Kind kind : {FoundData::Kind::shards, FoundData::Kind::list}) {
+    data.kind = kind;
+    data.train = "train-*.tar";
+    data.table = "images.csv";
+    data.test.clear();
+    const std::string divided = graph_template("g", data, true);
+    EXPECT_THAT(divided, HasSubstr("{model: resnet18, classes: 3, "));
+    EXPECT_THAT(divided, HasSubstr("    part: train\n"));
+    EXPECT_THAT(divided, HasSubstr("    part: val\n"));
+    data.test = kind == FoundData::Kind::shards ? "val-*.tar" : "val.csv";
+    const std::string apart = graph_template("g", data, true);
+    EXPECT_THAT(apart, HasSubstr(concat("\"${data}/", data.test, "\"\n")));
+    EXPECT_THAT(apart, Not(HasSubstr("split:")));
+    EXPECT_THAT(graph_template("g", data, false), HasSubstr("consumer: count"));
+  }
+}
+
 /// Whatever people, and people who would do harm, call their files.
 std::vector<std::string> hostile_names() {
   std::vector<std::string> names{"a\n    plugin: evil.so\n    #",
@@ -128,8 +150,9 @@ std::vector<std::string> hostile_names() {
   return names;
 }
 
-FoundData with_names(FoundData::Kind kind, const std::string& name) {
+FoundData with_names(FoundData::Kind kind, const std::string& name, std::size_t classes = 0) {
   FoundData data;
+  data.class_count = classes;
   data.kind = kind;
   data.folder = concat("/data/", name, "/folder");
   data.images = data.labels = data.test_images = data.test_labels = name;
@@ -172,10 +195,12 @@ TEST_F(HostileNames, AreReadBackAndChangeNothingElse) {
   for (const Kind kind : {Kind::idx, Kind::classes, Kind::shards, Kind::list, Kind::numbers}) {
     for (const std::string& name : hostile_names()) {
       if (kind == Kind::shards && name.find_first_of("*?[{\\") != name.npos) continue;
-      YamlNode expected = tree(with_names(kind, "QQQ"));
-      rename(expected, "QQQ", name);
-      EXPECT_EQ(text(tree(with_names(kind, name))), text(expected)) << name;
-      ASSERT_EQ(messages(), "") << name;
+      for (const std::size_t classes : {0, 3}) {
+        YamlNode expected = tree(with_names(kind, "QQQ", classes));
+        rename(expected, "QQQ", name);
+        EXPECT_EQ(text(tree(with_names(kind, name, classes))), text(expected)) << name;
+        ASSERT_EQ(messages(), "") << name;
+      }
     }
   }
 }

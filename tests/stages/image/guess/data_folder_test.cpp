@@ -248,6 +248,13 @@ TEST_F(DataFolder, OfATableOfImages) {
   EXPECT_EQ(found.image, "file");
   EXPECT_EQ(found.label, "breed");
   EXPECT_TRUE(found.label_is_name);
+  EXPECT_EQ(found.test, "");
+  folder.write("test.csv", "file;breed\n7.jpg;cat\n");
+  EXPECT_EQ(look().test, "") << "its images are not there";
+  folder.write("test.csv", "file;race\n2.jpg;cat\n");
+  EXPECT_EQ(look().test, "") << "it has other columns";
+  folder.write("test.csv", "file;breed\n2.jpg;cat\n");
+  EXPECT_EQ(look().test, "test.csv");
   folder.write("train.csv", "file;breed\n7.jpg;cat\n");
   EXPECT_THAT(error(), HasSubstr("/train.csv: its first image, 7.jpg, lies neither in "));
 }

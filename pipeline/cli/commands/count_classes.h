@@ -1,0 +1,24 @@
+#pragma once
+
+// How many classes the labels of a source have: it is opened here, and asked for the label of each
+// sample, or for their names.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <brigade/stage_types.h>
+#include "pipeline/plan/plan.h"
+
+namespace brigade {
+
+struct CountedClasses {
+  std::size_t count = 0;           ///< labels are 0 .. count - 1
+  std::vector<std::string> names;  ///< none where they are numbers
+};
+
+/// Of the first producer of a plan. An error, to be read after the data's name: it cannot be opened
+/// or tells no labels; no sample has one; they are no numbers of classes.
+Result<CountedClasses> count_classes(const Plan& plan, const StageTypes& types);
+
+}  // namespace brigade
