@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import cpp_source
+import rooms
 import style
 
 GOOD = {
@@ -18,14 +19,21 @@ GOOD = {
 }
 
 
-def problems(files, rule):
-    """The messages of one rule on the good tree with these files added (None: removed)."""
+@contextlib.contextmanager
+def tree(files):
+    """The good tree with these files added (None: removed)."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for path, text in {**GOOD, **files}.items():
             if text is not None:
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(text)
+        yield root
+
+
+def problems(files, rule):
+    """The messages of one rule there."""
+    with tree(files) as root:
         return [str(problem) for problem in style.check(root, [rule])]
 
 
@@ -215,6 +223,22 @@ class Rules(unittest.TestCase):
     @unittest.skipIf(style.shutil.which("clang-format") is None, "clang-format is not installed")
     def test_format(self):
         self.fires(style.formatted, {"base/a.cpp": "int  a ;\nint  b;\n"}, "run ./dev format")
+
+
+class Rooms(unittest.TestCase):
+    def test_names_lines_and_arrows(self):
+        files = {"pipeline/plan/plan.h": "#pragma once\n#include <string>\n",
+                 "pipeline/plan/plan.cpp": '#include "pipeline/plan/plan.h"\n'
+                                           '#include "base/text.h"\n'
+                                           '#include "pipeline/stats/audit.h"\n',
+                 "pipeline/stats/audit.h": "#pragma once\n#include <brigade/text.h>\n"}
+        with tree(files) as root:
+            found = rooms.rooms(root)
+        self.assertEqual(list(found), ["include/brigade", "base", "pipeline/plan",
+                                       "pipeline/stats", "tests"])
+        plan = found["pipeline/plan"]
+        self.assertEqual((len(plan.names), plan.lines, plan.down, plan.up), (1, 5, 1, 1))
+        self.assertEqual((found["pipeline/stats"].down, found["pipeline/stats"].up), (1, 0))
 
 
 class Functions(unittest.TestCase):
