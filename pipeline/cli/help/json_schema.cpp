@@ -182,7 +182,7 @@ std::string description(const KeySpec& key) {
   std::string text = concat(key.help, " (", key_takes(key));
   if (const auto otherwise = key_default(key); !otherwise.empty())
     text += concat("; default: ", otherwise);
-  return text + (key.built ? ")" : "; not built yet)");
+  return text + ")";
 }
 
 ordered_json mapping_schema(KeyScope scope, const StageTypes& types) {

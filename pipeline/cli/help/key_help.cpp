@@ -20,8 +20,7 @@ std::string scope_keys(KeyScope scope) {
   TextTable table({Align::left, Align::left});
   for (const KeySpec& key : key_table()) {
     if (key.scope != scope) continue;
-    table.add({std::string(key.name),
-               concat(key.help, " (", takes_text(key), ")", key.built ? "" : " [not built yet]")});
+    table.add({std::string(key.name), concat(key.help, " (", takes_text(key), ")")});
   }
   return concat(scope_text(scope), '\n', table.wrapped("  ", kTextWidth));
 }

@@ -52,7 +52,6 @@ struct Row {
     return with(&KeySpec::minimum, from).with(&KeySpec::maximum, to);
   }
   constexpr Row of(std::uint8_t users) const { return with(&KeySpec::users, users); }
-  constexpr Row not_built() const { return with(&KeySpec::built, false); }
 };
 
 constexpr Row row(KeyScope scope, std::string_view name, KeyType type, std::string_view help) {

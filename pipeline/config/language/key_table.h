@@ -4,8 +4,7 @@
 // key_values.h holds it, its unit and help. The parser, the messages, `--help`, the docs, the JSON
 // schema, `plan --yaml` and the plan's JSON are made from it: a plain key is a member there, a row
 // here, and the code that it has an effect on. A key without a member (from, params, ...) has code
-// of its own in the parser and in effective_yaml. A graph that uses a key or value with
-// `built == false` is refused until what it asks for exists.
+// of its own in the parser and in effective_yaml.
 
 #include <cstdint>
 #include <optional>
@@ -93,7 +92,6 @@ struct KeySpec {
   std::uint64_t minimum = 0;      ///< of sizes in bytes, of durations in nanoseconds
   std::uint64_t maximum = 0;
   std::uint8_t users = kAllStages;  ///< of stage keys
-  bool built = true;
 };
 
 /// A value that a key of KeyType::choice (or one that mixes names with other forms) may have.
@@ -102,7 +100,6 @@ struct ValueSpec {
   std::string_view key;
   std::string_view value;
   std::string_view help;
-  bool built = true;
 };
 
 std::span<const KeySpec> key_table();

@@ -192,7 +192,6 @@ void SpecReader::each(const YamlNode& map, KeyScope scope,
       }
       continue;
     }
-    if (!key->built) not_built(entry.key_span, concat(key_path(*key), ":"), key->help);
     if (entry.value.is_null() && key->type != KeyType::mapping) {
       const std::string otherwise = key_default(*key);
       error(entry.key_span, concat("`", key->name, "` has no value"),
@@ -230,11 +229,6 @@ void SpecReader::unexpected(const YamlEntry& entry, const KeySpec& key,
   error(entry.value.span,
         concat("`", key.name, "`: expected ", key_takes(key), ", found ", describe(entry.value)),
         std::move(help));
-}
-
-void SpecReader::not_built(const Span& span, std::string_view what, std::string_view help) {
-  error(span, concat("`", what, "` is part of the language but not built yet in this version"),
-        {concat("(", help, ")")});
 }
 
 void SpecReader::error(const Span& span, std::string message, std::vector<std::string> help) {

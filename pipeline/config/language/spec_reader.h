@@ -60,8 +60,6 @@ class SpecReader {
   void unknown_key(const YamlEntry& entry, KeyScope scope);
   /// `expected TAKES, found VALUE`, at the value.
   void unexpected(const YamlEntry& entry, const KeySpec& key, std::vector<std::string> help = {});
-  /// The language has it, this version does not.
-  void not_built(const Span& span, std::string_view what, std::string_view help);
   void error(const Span& span, std::string message, std::vector<std::string> help = {});
 
   const std::string& prefix() const { return prefix_; }

@@ -36,13 +36,7 @@ struct StageParser {
   void type(const YamlEntry& entry, const KeySpec& key) {
     const auto name = read.text(entry, key);
     stage.broken |= !name;
-    if (!name) return;
-    const ValueSpec* special = find_value(KeyScope::stage, key.name, name->value);
-    if (special != nullptr && !special->built) {
-      read.not_built(name->span, concat(key.name, ": ", special->value), special->help);
-      stage.broken = true;
-    }
-    stage.types.push_back({*name, std::nullopt});
+    if (name) stage.types.push_back({*name, std::nullopt});
   }
 
   // [a, {b: {...}}]
@@ -171,7 +165,7 @@ void parse_key(const YamlEntry& entry, const KeySpec& key, StageParser& parser) 
   const auto field = find_field<StageKeys, StagePlanningKeys>(key, stage, stage);
   const bool good = field && read_key(entry, key, *field, parser.read);
   stage.keys.push_back({&key, entry.key_span, entry.value.span, good});
-  if (field || !key.built) return;
+  if (field) return;
   for (const Handler& handler : kHandlers)
     if (handler.key == key.name) return handler.handle(parser, entry, key);
   BRIGADE_CHECK(false, key.name);

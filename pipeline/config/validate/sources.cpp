@@ -121,7 +121,7 @@ bool check_join(Validation& v, Draft& draft) {
     if (spec.find("join") != nullptr) return false;
     std::vector<std::string> help;
     for (const ValueSpec& value : value_table())
-      if (value.scope == KeyScope::stage && value.key == "join" && value.built)
+      if (value.scope == KeyScope::stage && value.key == "join")
         help.push_back(concat("`join: ", value.value, "`: ", value.help));
     v.error(draft, *spec.from,
             concat("reads ", count, " sources, but does not say how they become one input"),

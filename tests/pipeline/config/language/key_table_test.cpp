@@ -65,16 +65,6 @@ TEST(KeyTable, SaysWhatAKeyTakes) {
   EXPECT_EQ(takes("shuffle"), "true or false");
 }
 
-// The language of this version: a flag that flips is meant to be seen here.
-TEST(KeyTable, WhatIsNotBuiltYet) {
-  std::vector<std::string> missing;
-  for (const KeySpec& key : key_table())
-    if (!key.built) missing.push_back((key.scope == KeyScope::top ? "top " : "") + key_path(key));
-  for (const ValueSpec& value : value_table())
-    if (!value.built) missing.push_back(concat(value.key, ": ", value.value));
-  EXPECT_EQ(join(missing, "\n"), "");
-}
-
 // Every row reaches a reader: a value that no key takes is a mistake in each of them.
 TEST(KeyTable, EveryKeyIsRead) {
   const std::string_view wrong = "{[]: 1}";
