@@ -1,14 +1,16 @@
 // The way into a control segment, as a worker and `brigade leases` go it, over bytes that somebody
 // else wrote: it must refuse them or attach, and then see no further than the segment reaches.
-// The input is a plan with the point it resumes from, laid out into a segment of its shape (hash
-// and sizes are right, which no mutation would find); after a line "%%" come three bytes each for
-// words to overwrite: the place, and what.
+// The input is a plan, alone or with the point it resumes from, laid out into a segment of its
+// shape (hash and sizes are right, which no mutation would find); after a line "%%" come three
+// bytes each for words to overwrite: the place, and what.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include <brigade/check.h>
 #include "pipeline/plan/plan_json.h"
@@ -89,8 +91,15 @@ bool attach(Segment& segment, const SharedShape& shape) {
   return true;
 }
 
+std::optional<PlannedRun> read_run(std::string_view text) {
+  if (Result<PlannedRun> run = run_from_json(text)) return std::move(*run);
+  Result<Plan> plan = plan_from_json(text);
+  if (!plan) return std::nullopt;
+  return PlannedRun{std::move(*plan), {}};
+}
+
 void attach_plan(std::string_view text, std::string_view edits) {
-  const Result<PlannedRun> run = run_from_json(text);
+  const std::optional<PlannedRun> run = read_run(text);
   if (!run) return;
   const SharedShape shape = shared_shape(run->plan, run->resume);
   const std::uint64_t bytes = control_bytes<P>(shape);
