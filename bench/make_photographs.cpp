@@ -20,13 +20,12 @@
 #include <string>
 #include <vector>
 
-#include <jpeglib.h>
-
 #include <brigade/random.h>
 #include <brigade/text.h>
 #include "stages/image/decode/file_bytes.h"
 #include "stages/image/decode/image_reader.h"
 #include "stages/image/geometry/resample.h"
+#include "tests/support/test_images.h"
 
 namespace brigade {
 namespace {
@@ -115,34 +114,6 @@ Photograph make_up_photograph(std::uint64_t seed, std::uint64_t number) {
   return out;
 }
 
-std::string encode(const std::vector<std::uint8_t>& pixels, std::int64_t height, std::int64_t width,
-                   int quality) {
-  jpeg_compress_struct jpeg{};
-  jpeg_error_mgr errors;
-  jpeg.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&jpeg);
-  unsigned char* data = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&jpeg, &data, &size);
-  jpeg.image_height = static_cast<JDIMENSION>(height);
-  jpeg.image_width = static_cast<JDIMENSION>(width);
-  jpeg.input_components = kChannels;
-  jpeg.in_color_space = JCS_RGB;
-  jpeg_set_defaults(&jpeg);  // 4:2:0
-  jpeg_set_quality(&jpeg, quality, TRUE);
-  jpeg_start_compress(&jpeg, TRUE);
-  while (jpeg.next_scanline < jpeg.image_height) {
-    auto* row = const_cast<JSAMPROW>(
-        pixels.data() + static_cast<std::ptrdiff_t>(jpeg.next_scanline) * width * kChannels);
-    jpeg_write_scanlines(&jpeg, &row, 1);
-  }
-  jpeg_finish_compress(&jpeg);
-  jpeg_destroy_compress(&jpeg);
-  std::string out(reinterpret_cast<char*>(data), size);
-  free(data);
-  return out;
-}
-
 /// A part of the photograph, between life-size and all of it, made `height` x `width`.
 std::vector<std::uint8_t> draw_part(const Photograph& from, std::int64_t height, std::int64_t width,
                                     Philox& random) {
@@ -177,10 +148,11 @@ std::string make_image(const std::vector<Photograph>& sources, Philox& random) {
   std::string file;
   for (int i = 0; i < kTries; ++i) {
     const Photograph& from = sources[random.below(sources.size())];
-    const auto pixels = draw_part(from, height, width, random);
+    const testing_support::Picture part{height, width, kChannels,
+                                        draw_part(from, height, width, random)};
     // Smooth parts at the higher, busy ones at the lower qualities.
     for (int quality = 96; quality <= 99; ++quality) {
-      file = encode(pixels, height, width, quality);
+      file = testing_support::write_jpeg(part, {.quality = quality});  // 4:2:0
       if (file.size() >= kBytesAim) break;
     }
     if (file.size() >= kBytesMin && file.size() <= kBytesMax) return file;
