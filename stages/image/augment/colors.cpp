@@ -134,65 +134,26 @@ class ColorJitter : public Operation {
   std::size_t count_ = 0;
 };
 
-struct ChanceParams {
+struct GrayscaleParams {
+  double p = 0.1;
+};
+void grayscale_by(Canvas& canvas, const GrayscaleParams&) { to_grey(canvas); }
+
+struct SolarizeParams {
+  double threshold = 0;
   double p = 0.5;
 };
+void solarize_by(Canvas& canvas, const SolarizeParams& params) {
+  solarize(canvas, params.threshold);
+}
 
-/// An operation without a choice but whether.
-class ByChance : public Operation {
- public:
-  explicit ByChance(double p) : p_(p) {}
-  bool draws() const override { return uncertain(p_); }
-  void run(Canvas& canvas, Philox& random) override {
-    if (happens(random, p_)) change(canvas);
-  }
-
- private:
-  virtual void change(Canvas& canvas) = 0;
-  double p_;
+struct PosterizeParams {
+  std::int64_t bits = 0;
+  double p = 0.5;
 };
-
-class RandomGrayscale : public ByChance {
- public:
-  struct Params {
-    double p = 0.1;
-  };
-  explicit RandomGrayscale(const Params& params) : ByChance(params.p) {}
-  void change(Canvas& canvas) override { to_grey(canvas); }
-};
-
-class RandomInvert : public ByChance {
- public:
-  using Params = ChanceParams;
-  explicit RandomInvert(const Params& params) : ByChance(params.p) {}
-  void change(Canvas& canvas) override { invert(canvas); }
-};
-
-class RandomSolarize : public ByChance {
- public:
-  struct Params : ChanceParams {
-    double threshold = 0;
-  };
-  explicit RandomSolarize(const Params& params)
-      : ByChance(params.p), threshold_(params.threshold) {}
-  void change(Canvas& canvas) override { solarize(canvas, threshold_); }
-
- private:
-  double threshold_;
-};
-
-class RandomPosterize : public ByChance {
- public:
-  struct Params : ChanceParams {
-    std::int64_t bits = 0;
-  };
-  explicit RandomPosterize(const Params& params)
-      : ByChance(params.p), bits_(static_cast<int>(params.bits)) {}
-  void change(Canvas& canvas) override { posterize(canvas, bits_); }
-
- private:
-  int bits_;
-};
+void posterize_by(Canvas& canvas, const PosterizeParams& params) {
+  posterize(canvas, static_cast<int>(params.bits));
+}
 
 }  // namespace
 
@@ -210,24 +171,23 @@ void add_colors(std::vector<OperationType>& types) {
           .param("hue", &ColorJitter::Params::hue, -0.5, 0.5,
                  "limits of the turn, 1 is the whole circle; one number h: from -h to h")
           .param("p", &ColorJitter::Params::p, 0, 1, "probability")));
-  types.push_back(operation<RandomGrayscale>(
-      Contract<RandomGrayscale::Params>("random_grayscale", "Grey, in as many channels.")
-          .param("p", &RandomGrayscale::Params::p, 0, 1, "probability")));
-  types.push_back(operation<RandomInvert>(Contract<ChanceParams>("random_invert", "The negative.")
-                                              .param("p", &ChanceParams::p, 0, 1, "probability")));
-  types.push_back(operation<RandomSolarize>(
-      Contract<RandomSolarize::Params>("random_solarize", "Inverts the brighter levels.")
-          .param("threshold", &RandomSolarize::Params::threshold, 0, 255,
+  types.push_back(operation<ByChance<GrayscaleParams, grayscale_by>>(
+      Contract<GrayscaleParams>("random_grayscale", "Grey, in as many channels.")
+          .param("p", &GrayscaleParams::p, 0, 1, "probability")));
+  types.push_back(operation<Sometimes<invert>>(
+      Contract<ChanceParams>("random_invert", "The negative.")
+          .param("p", &ChanceParams::p, 0, 1, "probability")));
+  types.push_back(operation<ByChance<SolarizeParams, solarize_by>>(
+      Contract<SolarizeParams>("random_solarize", "Inverts the brighter levels.")
+          .param("threshold", &SolarizeParams::threshold, 0, 255,
                  "the darkest level that is inverted")
           .required()
-          .param("p", static_cast<double RandomSolarize::Params::*>(&ChanceParams::p), 0, 1,
-                 "probability")));
-  types.push_back(operation<RandomPosterize>(
-      Contract<RandomPosterize::Params>("random_posterize", "Keeps the upper bits of each level.")
-          .param("bits", &RandomPosterize::Params::bits, 0, 8, "bits that stay")
+          .param("p", &SolarizeParams::p, 0, 1, "probability")));
+  types.push_back(operation<ByChance<PosterizeParams, posterize_by>>(
+      Contract<PosterizeParams>("random_posterize", "Keeps the upper bits of each level.")
+          .param("bits", &PosterizeParams::bits, 0, 8, "bits that stay")
           .required()
-          .param("p", static_cast<double RandomPosterize::Params::*>(&ChanceParams::p), 0, 1,
-                 "probability")));
+          .param("p", &PosterizeParams::p, 0, 1, "probability")));
 }
 
 }  // namespace brigade

@@ -195,55 +195,31 @@ class RandomCrop : public Operation {
   PictureSize size_;
 };
 
-class Flip : public Operation {
- public:
-  struct Params {
-    double p = 0.5;
-  };
-  explicit Flip(const Params& params) : p_(params.p) {}
-  bool draws() const override { return uncertain(p_); }
-  void run(Canvas& canvas, Philox& random) override {
-    if (happens(random, p_)) flip(canvas);
-  }
-
- protected:
-  virtual void flip(Canvas& canvas) = 0;
-
- private:
-  double p_;
-};
-
-class HorizontalFlip : public Flip {
-  using Flip::Flip;
-  void flip(Canvas& canvas) override {
-    const std::uint8_t* from = canvas.pixels();
-    const std::int64_t channels = canvas.channels();
-    const PictureSize size = canvas.size();
-    canvas.note({.kind = PictureMove::Kind::flip_columns, .to = size});
-    std::uint8_t* to = canvas.other(size);
-    const std::int64_t row = size.width * channels;
-    for (std::int64_t y = 0; y < size.height; ++y, from += row, to += row) {
-      if (channels == kRgbChannels) {
-        color_kernels().back().reverse(from, size.width, to);
-      } else {
-        std::reverse_copy(from, from + row, to);
-      }
+void flip_columns(Canvas& canvas) {
+  const std::uint8_t* from = canvas.pixels();
+  const std::int64_t channels = canvas.channels();
+  const PictureSize size = canvas.size();
+  canvas.note({.kind = PictureMove::Kind::flip_columns, .to = size});
+  std::uint8_t* to = canvas.other(size);
+  const std::int64_t row = size.width * channels;
+  for (std::int64_t y = 0; y < size.height; ++y, from += row, to += row) {
+    if (channels == kRgbChannels) {
+      color_kernels().back().reverse(from, size.width, to);
+    } else {
+      std::reverse_copy(from, from + row, to);
     }
   }
-};
+}
 
-class VerticalFlip : public Flip {
-  using Flip::Flip;
-  void flip(Canvas& canvas) override {
-    const std::int64_t row = canvas.row_bytes();
-    const std::uint8_t* const from = canvas.pixels();
-    const PictureSize size = canvas.size();
-    canvas.note({.kind = PictureMove::Kind::flip_rows, .to = size});
-    std::uint8_t* const to = canvas.other(size);
-    for (std::int64_t y = 0; y < size.height; ++y)
-      std::memcpy(to + y * row, from + (size.height - 1 - y) * row, static_cast<std::size_t>(row));
-  }
-};
+void flip_rows(Canvas& canvas) {
+  const std::int64_t row = canvas.row_bytes();
+  const std::uint8_t* const from = canvas.pixels();
+  const PictureSize size = canvas.size();
+  canvas.note({.kind = PictureMove::Kind::flip_rows, .to = size});
+  std::uint8_t* const to = canvas.other(size);
+  for (std::int64_t y = 0; y < size.height; ++y)
+    std::memcpy(to + y * row, from + (size.height - 1 - y) * row, static_cast<std::size_t>(row));
+}
 
 constexpr const char* kFillHelp = "level of the pixels that are added";
 
@@ -274,12 +250,12 @@ void add_cuts(std::vector<OperationType>& types) {
       Contract<FiveCrop::Params>("five_crop", "The corners and the middle, as a stack; comes last.")
           .param("size", &FiveCrop::Params::size, "pixels of a square, or [height, width]")
           .required()));
-  types.push_back(operation<HorizontalFlip>(
-      Contract<Flip::Params>("random_horizontal_flip", "Mirrors left to right.")
-          .param("p", &Flip::Params::p, 0, 1, "probability")));
-  types.push_back(operation<VerticalFlip>(
-      Contract<Flip::Params>("random_vertical_flip", "Mirrors top to bottom.")
-          .param("p", &Flip::Params::p, 0, 1, "probability")));
+  types.push_back(operation<Sometimes<flip_columns>>(
+      Contract<ChanceParams>("random_horizontal_flip", "Mirrors left to right.")
+          .param("p", &ChanceParams::p, 0, 1, "probability")));
+  types.push_back(operation<Sometimes<flip_rows>>(
+      Contract<ChanceParams>("random_vertical_flip", "Mirrors top to bottom.")
+          .param("p", &ChanceParams::p, 0, 1, "probability")));
 }
 
 }  // namespace brigade

@@ -103,21 +103,13 @@ class GaussianBlur : public Operation {
   std::vector<float> line_;
 };
 
-class RandomAdjustSharpness : public Operation {
- public:
-  struct Params {
-    double sharpness_factor = 1;
-    double p = 0.5;
-  };
-  explicit RandomAdjustSharpness(const Params& params) : params_(params) {}
-  bool draws() const override { return uncertain(params_.p); }
-  void run(Canvas& canvas, Philox& random) override {
-    if (happens(random, params_.p)) adjust_sharpness(canvas, params_.sharpness_factor);
-  }
-
- private:
-  Params params_;
+struct SharpnessParams {
+  double sharpness_factor = 1;
+  double p = 0.5;
 };
+void sharpen_by(Canvas& canvas, const SharpnessParams& params) {
+  adjust_sharpness(canvas, params.sharpness_factor);
+}
 
 }  // namespace
 
@@ -158,12 +150,12 @@ void add_filters(std::vector<OperationType>& types) {
           .required()
           .param("sigma", &GaussianBlur::Params::sigma, 0, 1000, "limits in pixels, or one number")
           .param("p", &GaussianBlur::Params::p, 0, 1, "probability")));
-  types.push_back(operation<RandomAdjustSharpness>(
-      Contract<RandomAdjustSharpness::Params>("random_adjust_sharpness", "Sharpens or blurs.")
-          .param("sharpness_factor", &RandomAdjustSharpness::Params::sharpness_factor, 0, 1000,
+  types.push_back(operation<ByChance<SharpnessParams, sharpen_by>>(
+      Contract<SharpnessParams>("random_adjust_sharpness", "Sharpens or blurs.")
+          .param("sharpness_factor", &SharpnessParams::sharpness_factor, 0, 1000,
                  "0 blurs, 1 leaves the picture, more sharpens")
           .required()
-          .param("p", &RandomAdjustSharpness::Params::p, 0, 1, "probability")));
+          .param("p", &SharpnessParams::p, 0, 1, "probability")));
 }
 
 }  // namespace brigade

@@ -58,38 +58,19 @@ void map_channels(Canvas& canvas, Levels (*levels_of)(const Histogram&)) {
       to[i + c] = levels[static_cast<std::size_t>(c)][from[i + c]];
 }
 
-template <void (*change)(Canvas&)>
-class HistogramOperation : public Operation {
- public:
-  struct Params {
-    double p = 0.5;
-  };
-  explicit HistogramOperation(const Params& params) : p_(params.p) {}
-  bool draws() const override { return uncertain(p_); }
-  void run(Canvas& canvas, Philox& random) override {
-    if (happens(random, p_)) change(canvas);
-  }
-
- private:
-  double p_;
-};
-
 }  // namespace
 
 void autocontrast(Canvas& canvas) { map_channels(canvas, stretched); }
 void equalize(Canvas& canvas) { map_channels(canvas, equalized); }
 
 void add_histograms(std::vector<OperationType>& types) {
-  using Autocontrast = HistogramOperation<autocontrast>;
-  using Equalize = HistogramOperation<equalize>;
-  types.push_back(operation<Autocontrast>(
-      Contract<Autocontrast::Params>("random_autocontrast",
-                                     "Stretches each channel's levels to 0 .. 255.")
-          .param("p", &Autocontrast::Params::p, 0, 1, "probability")));
-  types.push_back(operation<Equalize>(
-      Contract<Equalize::Params>("random_equalize",
-                                 "Makes each channel's levels about as frequent as each other.")
-          .param("p", &Equalize::Params::p, 0, 1, "probability")));
+  types.push_back(operation<Sometimes<autocontrast>>(
+      Contract<ChanceParams>("random_autocontrast", "Stretches each channel's levels to 0 .. 255.")
+          .param("p", &ChanceParams::p, 0, 1, "probability")));
+  types.push_back(operation<Sometimes<equalize>>(
+      Contract<ChanceParams>("random_equalize",
+                             "Makes each channel's levels about as frequent as each other.")
+          .param("p", &ChanceParams::p, 0, 1, "probability")));
 }
 
 }  // namespace brigade

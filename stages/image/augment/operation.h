@@ -69,6 +69,32 @@ inline bool happens(Philox& random, double probability) {
 }
 inline bool uncertain(double probability) { return probability > 0 && probability < 1; }
 
+/// An operation without a choice but whether: with the probability that its parameters have as `p`.
+template <class P, void (*change)(Canvas&, const P&)>
+class ByChance : public Operation {
+ public:
+  using Params = P;
+  explicit ByChance(const P& params) : params_(params) {}
+  bool draws() const override { return uncertain(params_.p); }
+  void run(Canvas& canvas, Philox& random) override {
+    if (happens(random, params_.p)) change(canvas, params_);
+  }
+
+ private:
+  P params_;
+};
+
+struct ChanceParams {
+  double p = 0.5;
+};
+template <void (*change)(Canvas&)>
+void change_alike(Canvas& canvas, const ChanceParams&) {
+  change(canvas);
+}
+/// One that does always the same.
+template <void (*change)(Canvas&)>
+using Sometimes = ByChance<ChanceParams, change_alike<change>>;
+
 /// A number, or a lower and an upper limit: `0.4` or `[0.6, 1.4]`.
 struct NumberOrRange {
   double low = 0;
