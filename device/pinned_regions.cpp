@@ -32,31 +32,41 @@ Result<void> populate(const std::byte* at, std::uint64_t bytes) {
 
 Result<PinnedRegions> PinnedRegions::pin(const std::shared_ptr<Device>& device,
                                          std::span<const InputMemory> memory,
-                                         std::uint64_t chunk_bytes) {
+                                         std::uint64_t chunk_bytes, const std::string& kernel) {
   PinnedRegions self;
   const std::int64_t began = monotonic_ns();
   self.device_ = device;
   self.chunk_bytes_ = chunk_bytes;
-  HostAccess access = HostAccess::read_only;
-  for (const InputMemory& region : memory) {
-    for (std::uint64_t at = 0; at < region.bytes; at += chunk_bytes) {
-      std::byte* const data = const_cast<std::byte*>(region.data) + at;  // NOLINT: it is only read
-      const std::uint64_t bytes = std::min(chunk_bytes, region.bytes - at);
-      BRIGADE_TRY(populate(data, bytes));
-      auto pinned = own<RegisteredMemory>(device, device->register_host(data, bytes, access));
-      if (!pinned && access == HostAccess::read_only && self.chunks_.empty()) {
-        const Error read_only = pinned.error();
-        access = HostAccess::read_write;
-        pinned = own<RegisteredMemory>(device, device->register_host(data, bytes, access));
-        if (!pinned) return read_only;  // the first reason is the better one
-      }
-      if (!pinned) return pinned.error();
-      self.chunks_.push_back(std::move(*pinned));
-    }
-    self.regions_.push_back({region.data, region.bytes});
-  }
+  std::uint64_t bytes = 0;
+  for (const InputMemory& region : memory) bytes += region.bytes;
+  BRIGADE_TRY(self.pin_all(memory, kernel_cause(kernel, bytes)));
   self.took_ns_ = monotonic_ns() - began;
   return self;
+}
+
+Result<void> PinnedRegions::pin_all(std::span<const InputMemory> memory,
+                                    const std::string& likely_cause) {
+  for (const InputMemory& region : memory) {
+    for (std::uint64_t at = 0; at < region.bytes; at += chunk_bytes_) {
+      std::byte* const data = const_cast<std::byte*>(region.data) + at;  // NOLINT: it is only read
+      const std::uint64_t bytes = std::min(chunk_bytes_, region.bytes - at);
+      BRIGADE_TRY(populate(data, bytes));
+      auto pinned = pin_chunk(data, bytes);
+      if (!pinned) return Error{pinned.error().message + likely_cause, pinned.error().refusal};
+      chunks_.push_back(std::move(*pinned));
+    }
+    regions_.push_back({region.data, region.bytes});
+  }
+  return {};
+}
+
+/// To be read only, unless the first one cannot be.
+Result<RegisteredMemory> PinnedRegions::pin_chunk(std::byte* data, std::uint64_t bytes) {
+  auto pinned = own<RegisteredMemory>(device_, device_->register_host(data, bytes, access_));
+  if (pinned || access_ == HostAccess::read_write || !chunks_.empty()) return pinned;
+  access_ = HostAccess::read_write;
+  auto to_write = own<RegisteredMemory>(device_, device_->register_host(data, bytes, access_));
+  return to_write ? std::move(to_write) : std::move(pinned);  // the first reason is the better one
 }
 
 bool PinnedRegions::contain(const std::byte* from, std::uint64_t bytes) const {

@@ -11,11 +11,13 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <brigade/export.h>
 #include <brigade/stage.h>
 #include "device/device.h"
+#include "device/pinning_kernel.h"
 
 namespace brigade {
 
@@ -23,10 +25,12 @@ inline constexpr std::uint64_t kPinnedChunkBytesMax = 1ull << 30;
 
 class BRIGADE_API PinnedRegions {
  public:
-  /// All of them, or none and the error. `chunk_bytes`: whole pages.
+  /// All of them, or none and the error, which names what is likely to be in the way.
+  /// `chunk_bytes`: whole pages.
   static Result<PinnedRegions> pin(const std::shared_ptr<Device>& device,
                                    std::span<const InputMemory> memory,
-                                   std::uint64_t chunk_bytes = kPinnedChunkBytesMax);
+                                   std::uint64_t chunk_bytes = kPinnedChunkBytesMax,
+                                   const std::string& kernel = running_kernel());
 
   /// Of one region.
   bool contain(const std::byte* from, std::uint64_t bytes) const;
@@ -44,7 +48,11 @@ class BRIGADE_API PinnedRegions {
     std::uint64_t bytes;
   };
 
+  Result<void> pin_all(std::span<const InputMemory> memory, const std::string& likely_cause);
+  Result<RegisteredMemory> pin_chunk(std::byte* data, std::uint64_t bytes);
+
   std::shared_ptr<Device> device_;
+  HostAccess access_ = HostAccess::read_only;
   std::vector<Region> regions_;
   std::uint64_t chunk_bytes_ = kPinnedChunkBytesMax;
   std::vector<RegisteredMemory> chunks_;

@@ -1,6 +1,8 @@
 #include "device/pinned_regions.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <vector>
 
@@ -10,6 +12,10 @@
 
 namespace brigade {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::uint64_t kChunk = 4096;
 
@@ -51,6 +57,27 @@ TEST_F(PinnedRegionsTest, ARefusalInTheMiddleUnpinsWhatWasPinned) {
   EXPECT_EQ(text.substr(0, text.find("; this")),
             "device cuda:0: cuMemHostRegister says CUDA_ERROR_OPERATING_SYSTEM to pinning 4.0 KiB");
   EXPECT_EQ(fake_cuda_left(), 1);
+}
+
+TEST_F(PinnedRegionsTest, ARefusalNamesTheLimitAndTheKernelThatMayBeTheCause) {
+  // Addresses alone: the first chunk is refused, and no other one touched.
+  const std::uint64_t bytes = kPinnedBytesByBug + (std::uint64_t{1} << 30);
+  void* const place =
+      mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(place, MAP_FAILED);
+  regions_ = {{static_cast<const std::byte*>(place), bytes}};
+  device_ = CudaDevice::open(open_fake_cuda("fail=cuMemHostRegister_v2:304:0").value(), 0).value();
+  const auto said = [&](const char* kernel) {
+    return message_of(PinnedRegions::pin(device_, regions_, kChunk, kernel));
+  };
+  EXPECT_THAT(
+      said("6.12.4"),
+      AllOf(HasSubstr("cuMemHostRegister says CUDA_ERROR_OPERATING_SYSTEM"),
+            HasSubstr("; this process may lock "),
+            HasSubstr(" (`ulimit -l`); of 3.0 GiB in "
+                      "all Linux 6.12.4 may refuse what is above 2.0 GiB, a bug of 6.11 to 6.13")));
+  EXPECT_THAT(said("6.14.0"), AllOf(HasSubstr("(`ulimit -l`)"), Not(HasSubstr("Linux"))));
+  EXPECT_EQ(munmap(place, bytes), 0);
 }
 
 TEST_F(PinnedRegionsTest, ACopyIsParted) {

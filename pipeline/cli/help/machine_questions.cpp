@@ -1,6 +1,5 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include <brigade/text.h>
 #include "base/owned_fd.h"
+#include "device/pinning_kernel.h"
 #include "pipeline/cli/help/machine_report.h"
 #include "pipeline/host/module_loader.h"
 
@@ -77,8 +77,7 @@ std::string gpu_driver() {
 
 MachineFacts probe_facts(const std::vector<std::string>& modules) {
   MachineFacts facts;
-  utsname name{};
-  if (uname(&name) == 0) facts.kernel = name.release;
+  facts.kernel = running_kernel();
   facts.has_pidfd = can_watch_processes();
   facts.has_memfd = can_share_memory();
   facts.has_proc = access("/proc/self/exe", R_OK) == 0;

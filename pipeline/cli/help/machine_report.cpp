@@ -3,6 +3,7 @@
 #include <brigade/text.h>
 #include "base/text_table.h"
 #include "base/units.h"
+#include "device/pinning_kernel.h"
 
 namespace brigade {
 namespace {
@@ -95,9 +96,7 @@ Finding kernel(const MachineLimits& limits, const MachineFacts& facts) {
     return {Health::note, "kernel", found,
             "no MADV_POPULATE_WRITE (5.14): the first pass over the buffers is slower"};
   }
-  const bool pins_little =
-      found.starts_with("6.11.") || found.starts_with("6.12.") || found.starts_with("6.13.");
-  if (pins_little && has_gpu(limits, facts)) {
+  if (pins_little(found) && has_gpu(limits, facts)) {
     return {Health::note, "kernel", found,
             "6.11 to 6.13 may refuse to pin more than 2 GiB at once for a GPU: buffers are pinned "
             "in pieces of 1 GiB, but other programs may fail"};
