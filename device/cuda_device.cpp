@@ -270,6 +270,12 @@ Result<void> CudaDevice::copy_to_host(std::byte* to, DeviceAddress from, std::ui
                 "cuMemcpyDtoHAsync");
 }
 
+Result<void> CudaDevice::compute(DeviceWork work, DeviceStream stream) {
+  const Current current(*this);
+  BRIGADE_TRY(settle(current.status, "cuCtxPushCurrent"));
+  return work.launch(stream);
+}
+
 Result<void> CudaDevice::record(DeviceEvent event, DeviceStream stream) {
   return settle(call([&] { return calls().record(event, stream); }), "cuEventRecord");
 }

@@ -8,22 +8,23 @@
 //
 // Legal call order: memory and streams first, then for each copy
 //
-//   copy* record (passed* | wait)
+//   (copy | compute)* record (passed* | wait)
 //
-// What a copy reads and writes stays as it is until an event that was recorded behind it has
-// passed. An error of a copy may come back from a later call: from passed() or wait() at the
-// latest. Where the device is lost, every later call says so.
+// What these read and write stays as it is until an event that was recorded behind them has passed.
+// An error of a copy may come back from a later call: from passed() or wait() at the latest. Where
+// the device is lost, every later call says so.
 //
 // Memory that several processes map is made by one of them and is a descriptor from then on, which
 // keeps it alive whoever ends; a process that only holds the descriptor needs no device:
 //
-//   make_shared map_shared copy* record (passed* | wait) unmap_shared
+//   make_shared map_shared (copy | compute)* record (passed* | wait) unmap_shared
 //
 // Any thread, several at once; one at a time for each stream. What is Owned keeps its device, and
 // lives no longer than the process that made it (a forked child has no device).
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -50,6 +51,15 @@ using DeviceEvent = void*;
 enum class HostAccess : std::uint8_t {
   read_only,  ///< it reads only: also of memory that is mapped so
   read_write
+};
+
+/// Something for a device to compute, for each kind of device.
+struct DeviceWork {
+  /// Launches kernels on a stream of a GPU, whose context is the calling thread's current one.
+  std::function<Result<void>(DeviceStream stream)> launch;
+  /// Does the same in the host's memory, in the stream's turn: by a thread of the host's device, so
+  /// it owns what it needs.
+  std::function<void()> twin;
 };
 
 class Device {
@@ -93,6 +103,9 @@ class Device {
                                       DeviceStream stream) = 0;
   virtual Result<void> copy_to_host(std::byte* to, DeviceAddress from, std::uint64_t bytes,
                                     DeviceStream stream) = 0;
+
+  /// Puts it on `stream`; a GPU's errors may come back from a later call, as those of a copy.
+  virtual Result<void> compute(DeviceWork work, DeviceStream stream) = 0;
 
   /// The event passes when all has been done that `stream` has been told before.
   virtual Result<void> record(DeviceEvent event, DeviceStream stream) = 0;

@@ -369,6 +369,10 @@ Result<void> HostDevice::wait(DeviceEvent event) {
   return check_locked();
 }
 
+Result<void> HostDevice::compute(DeviceWork work, DeviceStream stream) {
+  return compute(std::move(work.twin), stream);
+}
+
 Result<void> HostDevice::compute(std::function<void()> work, DeviceStream stream) {
   {
     const std::lock_guard lock(mutex_);

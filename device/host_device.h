@@ -65,6 +65,7 @@ class BRIGADE_API HostDevice final : public Device {
                               DeviceStream stream) override;
   Result<void> copy_to_host(std::byte* to, DeviceAddress from, std::uint64_t bytes,
                             DeviceStream stream) override;
+  Result<void> compute(DeviceWork work, DeviceStream stream) override;
   Result<void> record(DeviceEvent event, DeviceStream stream) override;
   Result<void> make_wait(DeviceStream stream, DeviceEvent event) override;
   Result<bool> passed(DeviceEvent event) override;

@@ -42,6 +42,26 @@ TEST_P(AnyDevice, CopiesThereAndBack) {
   EXPECT_EQ(back, bytes);
 }
 
+TEST_P(AnyDevice, ComputesInItsMemoryBetweenCopies) {
+  const auto change = [this] {  // the fake GPU's memory is that of the host, too
+    auto* const last = reinterpret_cast<std::byte*>(memory.get()) + 999;
+    *last = *last == std::byte{7} ? std::byte{8} : std::byte{9};
+  };
+  std::vector<std::byte> back;
+  ASSERT_TRUE(copy_and_back(back).ok());
+  ASSERT_TRUE(device->wait(event.get()).ok());  // the fake GPU computes when it is told to
+  const auto launch = [&change](DeviceStream) -> Result<void> {
+    change();
+    return {};
+  };
+  ASSERT_TRUE(device->compute({launch, change}, stream.get()).ok());
+  ASSERT_TRUE(device->copy_to_host(back.data(), memory.get(), back.size(), stream.get()).ok());
+  ASSERT_TRUE(device->record(event.get(), stream.get()).ok());
+  ASSERT_TRUE(device->wait(event.get()).ok());
+  EXPECT_EQ(back[998], std::byte{7});
+  EXPECT_EQ(back[999], std::byte{8});
+}
+
 TEST_P(AnyDevice, AnEventPassesInTheEnd) {
   EXPECT_TRUE(device->passed(event.get()).value());  // nothing was recorded
   std::vector<std::byte> back;
