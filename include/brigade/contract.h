@@ -129,29 +129,28 @@ class Contract {
   /// Says that with parameters for which `fn(const P&)` holds, outputs depend on Inputs::random().
   template <class Fn>
   Contract& draws(Fn fn) {
-    erased_.draws = [fn](const void* params) { return fn(*static_cast<const P*>(params)); };
-    return *this;
+    return set(&StageContract::draws, of_params(fn));
   }
   /// `most(const P&)`: bytes that process() takes at most; the parameter `by` decides.
   template <class Fn>
   Contract& private_bytes(std::string by, Fn most) {
     erased_.private_bytes_by = std::move(by);
-    erased_.private_bytes = [most](const void* params) -> std::uint64_t {
-      return most(*static_cast<const P*>(params));
-    };
-    return *this;
+    return set(&StageContract::private_bytes, of_params(most));
   }
   /// `names(const P&)`: the inputs that process() reads by device_tensor() where they lie on a
   /// device, and the outputs that it writes so under `memory: device`.
   template <class Fn>
   Contract& reads_on_device(Fn names) {
-    erased_.reads_on_device = [names](const void* p) { return names(*static_cast<const P*>(p)); };
-    return *this;
+    return set(&StageContract::reads_on_device, of_params(names));
   }
   template <class Fn>
   Contract& writes_on_device(Fn names) {
-    erased_.writes_on_device = [names](const void* p) { return names(*static_cast<const P*>(p)); };
-    return *this;
+    return set(&StageContract::writes_on_device, of_params(names));
+  }
+  /// `names(const P&)`: the inputs that process() copies to that device (input_memory, `pin:`).
+  template <class Fn>
+  Contract& uploads(Fn names) {
+    return set(&StageContract::uploads, of_params(names));
   }
   /// The runtime keeps its samples; `room(const P&)`: so many are asked for, as an optional.
   template <class Fn>
@@ -200,17 +199,18 @@ class Contract {
 
  private:
   template <class T>
-  Contract& set(T StageContract::*member, T value) {
+  Contract& set(T StageContract::*member, std::type_identity_t<T> value) {
     erased_.*member = std::move(value);
     return *this;
   }
   template <class Fn>
+  static auto of_params(Fn fn) {
+    return [fn](const void* params) { return fn(*static_cast<const P*>(params)); };
+  }
+  template <class Fn>
   Contract& renumbers(Numbering numbering, Fn count) {
     erased_.numbering = numbering;
-    erased_.outputs_per_input = [count](const void* params) -> Result<std::uint64_t> {
-      return count(*static_cast<const P*>(params));
-    };
-    return *this;
+    return set(&StageContract::outputs_per_input, of_params(count));
   }
 
   StageContract erased_;

@@ -59,7 +59,7 @@ struct OpenContext {
   int threads = 1;             ///< that libraries inside this process may use
   std::string device = "cpu";  ///< "cpu", "auto", "cuda", "cuda:N", "host" as the YAML says
   Pin pin = Pin::automatic;    ///< whether it pins that for its device, if it has one
-  std::vector<InputMemory> input_memory;  ///< of a consumer that may keep() batches
+  std::vector<InputMemory> input_memory;  ///< of a stage that keep()s batches, or uploads()
   std::uint64_t hold = 1;                 ///< tasks that it may keep() at once
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;  ///< stream_id that keys this stage's random numbers

@@ -92,6 +92,7 @@ struct StageContract {
   /// Tensors that process() reads, or writes, on a device where they lie there; unset: none.
   std::function<std::vector<std::string>(const void* params)> reads_on_device;
   std::function<std::vector<std::string>(const void* params)> writes_on_device;
+  std::function<std::vector<std::string>(const void* params)> uploads;  ///< to that device
   bool cache = false;     ///< keeps the samples of one epoch, and is a source of them
   bool stateful = false;  ///< keeps state between calls, beyond caches
   bool saves = false;     ///< can save that state, and resume from it
@@ -106,6 +107,8 @@ struct StageContract {
   std::function<Result<Ports>(const void* params, const Ports& in, const FileMetadata& metadata)>
       outputs;
 
+  /// Whether what it reads may be pinned for its device.
+  bool pins() const { return holds || uploads != nullptr; }
   /// Null when there is none of that name.
   BRIGADE_API const ParamSpec* find_param(std::string_view name) const;
   /// Whether the type itself takes a tensor of that name, or a fused stage's later links do.

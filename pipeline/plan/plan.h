@@ -100,6 +100,7 @@ struct PlanStage : StageKeys {
   bool stateful = false;   ///< keeps state between calls
   std::uint64_t hold = 1;  ///< tasks that a replica holds at once; where it holds(), `hold:`
   bool keeps = false;      ///< a consumer whose tasks may end after their call: Inputs::keep()
+  std::vector<std::string> uploads;  ///< inputs that it copies to the device on which it writes
   Join join = Join::single;
   ByQueue<PlanQueue> queues;
   bool has_ring = false;
@@ -143,6 +144,8 @@ struct PlanStage : StageKeys {
   bool is_output() const { return is_application() && kind == StageKind::consumer; }
   /// Several tasks of a replica may be claimed at once, and end in any order.
   bool holds() const { return is_output() || keeps; }
+  /// What it copies to its device lies in rings that may be pinned for that.
+  bool may_pin() const { return keeps || !uploads.empty(); }
   bool is_input() const { return is_application() && kind == StageKind::producer; }
   /// Task queue 0 writes the ring and reads nothing; the others read the sources.
   bool has_output_queue() const { return flat_map_outputs != 0 || is_cache(); }

@@ -83,6 +83,7 @@ void plan_fields(Visit& visit, PlanStage& stage) {
   visit("stateful", stage.stateful);
   visit("hold", stage.hold);
   visit("keeps", stage.keeps);
+  visit("uploads", stage.uploads);
   visit("join", stage.join);
   visit("queues", stage.queues);
   visit("has_ring", stage.has_ring);

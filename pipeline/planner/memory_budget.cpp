@@ -139,6 +139,15 @@ void check_cache_file(const ValidGraph& graph, const MachineLimits& limits, cons
                  kCacheHelp));
 }
 
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What the stage calls a tensor of a ring that it reads.
+std::string name_in(const PlanStage& stage, const PlanInput& input, const std::string& name) {
+  return stage.join == Join::zip ? concat(input.port, '.', name) : name;
+}
+
 }  // namespace
 
 std::uint64_t control_bytes_estimate(const Plan& plan) {
@@ -175,8 +184,9 @@ std::vector<ReadArray> arrays_to_pin(const Plan& plan, const PlanStage& stage) {
       const PlanRing& ring = plan.stages[input.stage].ring;
       for (std::size_t array = 0; array < ring.tensors.size(); ++array) {
         const PlanTensor& tensor = ring.tensors[array];
-        const auto& read = input.tensors;
-        const bool is_read = std::find(read.begin(), read.end(), tensor.type.name) != read.end();
+        const std::string& name = tensor.type.name;
+        const bool is_read = contains(input.tensors, name) &&
+                             (stage.keeps || contains(stage.uploads, name_in(stage, input, name)));
         const auto same = [&](const ReadArray& other) {
           return other.source == input.stage && other.array == array;
         };

@@ -57,6 +57,8 @@ PlanStage describe_stage(const ValidGraph& graph, const ValidStage& valid,
   stage.may_drop = valid.type->contract.may_drop;
   stage.stateful = valid.type->contract.stateful;
   stage.keeps = may_keep(valid, limits);
+  if (valid.device_memory && valid.type->contract.uploads)
+    stage.uploads = valid.type->contract.uploads(valid.params.get());
   if (stage.holds()) stage.hold = valid.hold;
   stage.join = valid.join;
   for (const PassedTensor& passed : valid.passed)

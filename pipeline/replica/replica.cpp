@@ -237,7 +237,7 @@ Result<void> Replica::open() {
     state.opening.context.replica = state.context.replica;
     state.opening.context.again = state.running();
     const ReplicaContext& context = state.context;
-    if (context.stage->keeps)
+    if (context.stage->may_pin())
       state.opening.context.input_memory =
           dense_inputs(*context.plan, *context.stage, *context.rings);
     if (context.device != nullptr) state.opening.context.tensors_device = context.device->device();

@@ -65,6 +65,7 @@ std::uint64_t StageContract::hash() const {
              holds_for_device, cache, quote(params_type), '\n');
   if (reads_on_device || writes_on_device)
     text += concat("device ", reads_on_device != nullptr, writes_on_device != nullptr, '\n');
+  if (uploads) text += "uploads\n";
   for (const ParamSpec& param : params) append_param(text, param);
   for (const TensorPattern& input : inputs) text += concat("input ", input.text(), '\n');
   for (const auto& group : one_of) {

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include <brigade/text.h>
-#include "device/device.h"
+#include "device/uploader.h"
 #include "stages/device/device_stages.h"
 
 namespace brigade {
@@ -33,12 +33,16 @@ DeviceAddress address(const DeviceTensor& tensor) {
 std::byte* bytes_of(void* data) { return static_cast<std::byte*>(data); }
 
 /// Between memories of the host only, it copies by itself; else the device does, and the replica
-/// waits for it.
+/// waits for it. What it uploads it reads where it lies, pinned as `pin:` says.
 class DeviceCopy : public Stage {
  public:
   Result<void> open(const OpenContext& context) override {
     tensor_ = context.params<CopyParams>().tensor;
     device_ = context.tensors_device;
+    const TensorType* const made = context.outputs.find(tensor_);
+    if (made == nullptr || !made->on_device) return {};
+    BRIGADE_ASSIGN(uploader_, Uploader::create(device_, context.pin, context.input_memory));
+    if (!uploader_->report().empty()) context.reporter->log(uploader_->report());
     return {};
   }
 
@@ -52,8 +56,10 @@ class DeviceCopy : public Stage {
     if (out.on_device(tensor_)) {
       const DeviceTensor to = out.device_tensor(tensor_);
       const TensorView from = in[tensor_];
-      return device_->copy_to_device(address(to), static_cast<const std::byte*>(from.data()),
-                                     from.bytes(), to.stream);
+      BRIGADE_TRY(uploader_->begin(to.stream));
+      BRIGADE_TRY(
+          uploader_->copy(address(to), static_cast<const std::byte*>(from.data()), from.bytes()));
+      return uploader_->finish(to.stream, nullptr);
     }
     const TensorSlot to = out[tensor_];
     if (in.on_device(tensor_)) {
@@ -66,6 +72,7 @@ class DeviceCopy : public Stage {
 
   std::string tensor_;
   std::shared_ptr<Device> device_;
+  std::unique_ptr<Uploader> uploader_;  // null: what it writes does not lie on a device
 };
 
 Contract<CopyParams> copy_contract(std::string type, std::string help) {
@@ -84,6 +91,7 @@ void add_to_device(StageTypes& types) {
   types.add<DeviceCopy>(
       copy_contract("to_device", "Uploads a tensor, for a reader that computes on that device.")
           .writes_on_device(tensor_of)
+          .uploads(tensor_of)
           .example("transform: to_device\nfrom: images\nparams: {tensor: image}\ndevice: "
                    "cuda\nmemory: device\n"));
 }

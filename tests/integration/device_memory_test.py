@@ -11,6 +11,9 @@ SAMPLES = 400
 LATE = {"BRIGADE_HOST_DEVICE": "delay_us=2000"}
 
 
+PINS_LITTLE = {"BRIGADE_HOST_DEVICE": "pinned=10KiB"}
+
+
 def graph(*, memory="memory: device", device="host", up="", down="", above="", epochs=2,
           size=1000):
     """numbers -> up -> down -> end, of which the second edge is on a device."""
@@ -50,6 +53,21 @@ class DeviceMemory(ProgramTest):
         self.assertEqual(self.wanted["samples"], 2 * SAMPLES)
         self.assertEqual(self.end_of(graph())[0], self.wanted)
         self.assertEqual(self.end_of(graph(), environment=LATE)[0], self.wanted)
+
+    def test_what_is_uploaded_is_read_from_pinned_memory_where_that_can_be_had(self):
+        for up, environment, line in (
+                ("", LATE, "up: pinned "),
+                ("pin: yes", LATE, "up: pinned "),
+                ("", PINS_LITTLE, "up: copies ordinary memory, more slowly: device host: pinned "),
+                ("pin: no", PINS_LITTLE, "")):
+            with self.subTest(up=up, environment=environment):
+                finished = self.run_graph(graph(up=up), environment=environment)
+                self.assertEqual(finished.code, 0, finished.err)
+                self.assertEqual(finished.err.count(line or "up: "), 1 if line else 0, finished.err)
+                self.assertEqual(self.end_of(graph(up=up), environment=environment)[0],
+                                 self.wanted)
+        self.assertIn("device host: pinned memory of ",
+                      self.refusal(graph(up="pin: yes"), environment=PINS_LITTLE))
 
     def test_what_was_done_outlives_its_writer(self):
         """Each time the writer is killed with a task that is done and not published yet, or with a

@@ -197,7 +197,7 @@ std::string samples_text(const std::vector<SourceAudit>& sources,
   return text.empty() ? "" : concat("\nsamples per epoch\n", text);
 }
 
-/// What a consumer copies to its device, and how.
+/// What a stage copies to its device, and how.
 void add_copies(const Plan& plan, const PlanStage& stage, TextTable& table) {
   for (const ReadArray& one : arrays_to_pin(plan, stage)) {
     const PlanStage& source = plan.stages[one.source];
@@ -223,7 +223,7 @@ std::string devices_text(const Plan& plan, const MachineLimits& limits, const Gp
   TextTable table({Align::right, Align::left});
   bool any = false;
   for (const PlanStage& stage : plan.stages) {
-    if (!stage.keeps || stage.device == "cpu") continue;
+    if (!stage.may_pin() || stage.device == "cpu") continue;
     any = true;
     add_copies(plan, stage, table);
   }

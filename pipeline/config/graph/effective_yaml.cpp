@@ -171,7 +171,9 @@ bool has_effect(const KeySpec& key, const ValidStage& stage) {
   if (key.name == "memory") return stage.device_memory;
   const bool application = stage.type->contract.application;
   if (key.name == "count") return stage.count != 0;
-  if (key.name == "pin") return stage.type->contract.holds && !application;
+  if (key.name == "pin")
+    return !application && (stage.type->contract.holds ||
+                            (stage.type->contract.uploads != nullptr && stage.device_memory));
   if (key.name == "hold")
     return stage.type->contract.holds || (application && stage.kind == StageKind::consumer);
   if (application && is_of_processes(key.name)) return false;

@@ -221,7 +221,7 @@ constexpr KeySpec kKeyTable[] = {
         .takes("auto, cpu, cuda, cuda:N or, for tests, host"),
     row(stage, "pin", choice, "whether the buffers that a GPU reads are pinned for it")
         .of_member<&StageKeys::pin>()
-        .of(kConsumers),
+        .of(kReaders),
     row(stage, "memory", choice, "where the tensors lie that the stage makes on its device")
         .of_member<&StagePlanningKeys::device_memory>()
         .of(kTransforms),

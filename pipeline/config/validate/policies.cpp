@@ -82,9 +82,14 @@ void check_application(Validation& v, const Draft& draft) {
         draft, *hold, "`hold:` is for `consumer: application`, and consumers that keep batches",
         {concat("remove it; on a command line: `--set stages.", draft.stage.name, ".hold=null`")});
   const Span* const pin = draft.spec->given("pin");
-  if (!application && !draft.stage.type->contract.holds && pin != nullptr)
-    v.error(draft, *pin, "`pin:` is for consumers that copy batches to a GPU",
-            {"remove it; `torch_classifier` is one"});
+  if (!application && !draft.stage.type->contract.pins() && pin != nullptr)
+    v.error(draft, *pin, "`pin:` is for stages that copy batches to a GPU",
+            {"remove it; `torch_classifier` and `to_device` are such stages"});
+  else if (draft.stage.pin == Pin::yes && draft.stage.type->contract.uploads &&
+           !draft.stage.device_memory)
+    v.error(draft, *pin,
+            "`pin: yes` is for what goes to a GPU, and without `memory: device` nothing does",
+            {"write `memory: device`, or leave `pin:` out"});
   else if (draft.stage.pin == Pin::yes && draft.stage.device == "cpu")
     v.error(draft, *pin, "`pin: yes` is for a GPU, and the stage computes on the CPU",
             {"write `device: cuda`, or leave `pin:` out"});

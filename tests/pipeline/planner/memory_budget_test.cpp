@@ -129,6 +129,28 @@ TEST(Memory, NamesOnlyTheLargestEdges) {
       << problems[0].message;
 }
 
+TEST(ArraysToPin, OfWhatAStageUploadsAreTheNamedOnes) {
+  GraphBuilder graph;
+  graph.producer("files", {{"image", u8, {32, 32, 3}}, {"label", i64, {}}});
+  ValidStage& up = graph.transform("up", {"files"}, {{"image", u8, {32, 32, 3}}});
+  up.batch = 64;
+  up.batched = true;
+  graph.consumer("train", {"up"}).batched = true;
+  graph.type_of("up").contract.uploads = [](const void*) {
+    return std::vector<std::string>{"image"};
+  };
+  const auto pinned = [&](bool device_memory) {
+    graph.stage("up").device_memory = device_memory;
+    const Plan plan = plan_graph(graph.build(), small_machine()).plan;
+    return arrays_to_pin(plan, plan.stages[1]);
+  };
+  EXPECT_TRUE(pinned(false).empty());
+  const std::vector<ReadArray> arrays = pinned(true);
+  ASSERT_EQ(arrays.size(), 1u);
+  EXPECT_EQ(arrays[0].source, StageNumber(0));
+  EXPECT_EQ(arrays[0].array, 0u);
+}
+
 TEST(Descriptors, AreCountedPerReplicaAndRing) {
   GraphBuilder graph = pictures();
   EXPECT_EQ(descriptors_needed(plan_graph(graph.build(), small_machine()).plan),
