@@ -1,6 +1,7 @@
 #include "stages/builtin.h"
 
 #include "stages/basic/basic_stages.h"
+#include "stages/cuda/cuda_stages.h"
 #include "stages/device/device_stages.h"
 #include "stages/image/decode_image_contract.h"
 #include "stages/image/image_stages.h"
@@ -33,6 +34,7 @@ StageTypes builtin_stage_types() {
   add_augment_image(types);
   add_augment(types);
   add_mix_batch(types);
+  add_normalize_image(types);
   types.add_from_module(decode_image_contract(), "image");
   types.add_from_module(torch_classifier_contract(), "torch");
   return types;

@@ -1,16 +1,13 @@
 #include "stages/torch/picture_floats.h"
 
+#include "stages/cuda/channel_numbers.h"
+
 namespace brigade {
 namespace {
 
 DType dtype_of(at::ScalarType type) {
   if (type == at::kHalf) return f16;
   return type == at::kBFloat16 ? bf16 : f32;
-}
-
-/// One number stands for all channels.
-float of_channel(const std::vector<double>& numbers, std::size_t channel) {
-  return static_cast<float>(numbers[channel < numbers.size() ? channel : 0]);
 }
 
 }  // namespace
@@ -20,10 +17,8 @@ PictureFloats::PictureFloats(const TorchClassifierParams& params, const PictureS
     : to_(normalization_of(params, sizes)), flip_(params.flip), device_(device), dtype_(dtype) {
   to_.dtype = dtype_of(dtype);
   to_.channels_last |= !to_.planes;  // the order in which they come, and what is faster on CPUs
-  for (std::size_t c = 0; c < cuda::kChannelsMax; ++c) {
-    to_.mean[c] = of_channel(params.mean, c);
-    to_.std[c] = of_channel(params.std, c);
-  }
+  to_.mean = cuda::of_channels(params.mean);
+  to_.std = cuda::of_channels(params.std);
 }
 
 Result<at::Tensor> PictureFloats::of(const Inputs& in, at::Tensor pictures, For use) const {

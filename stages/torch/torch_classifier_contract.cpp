@@ -1,6 +1,7 @@
 #include "stages/torch/torch_classifier_contract.h"
 
 #include <brigade/text.h>
+#include "stages/cuda/channel_numbers.h"
 
 namespace brigade {
 namespace {
@@ -22,19 +23,12 @@ Result<void> check_script(const FileMetadata& files) {
       "torch.jit.save(torch.jit.script(model), FILE) has written"};
 }
 
-Result<void> check_channels(std::string_view name, const std::vector<double>& numbers,
-                            std::int64_t channels) {
-  if (numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == channels) return {};
-  return Error{concat(name, " has ", numbers.size(), " numbers, the picture has ", channels,
-                      " channels; one number stands for all")};
-}
-
 /// Only bytes are cut, mirrored and normalised here.
 Result<void> check_pictures(const Params& params, const TensorType& image,
                             const PictureSizes& sizes) {
   if (image.dtype == u8) {
-    BRIGADE_TRY(check_channels("mean", params.mean, sizes.channels));
-    BRIGADE_TRY(check_channels("std", params.std, sizes.channels));
+    BRIGADE_TRY(cuda::check_channel_numbers("mean", params.mean, sizes.channels));
+    BRIGADE_TRY(cuda::check_channel_numbers("std", params.std, sizes.channels));
     return cuda::check(normalization_of(params, sizes));
   }
   const Params as_they_are;

@@ -25,15 +25,17 @@ bool is_snake_case(std::string_view name) {
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
-/// An input that the contract's patterns accept.
+/// An input that the contract's patterns accept; three sizes are those of a picture in HWC.
 Ports plausible_inputs(const StageContract& contract) {
   std::vector<TensorPattern> patterns = contract.inputs;
   for (const auto& group : contract.one_of) patterns.push_back(group.front());
   Ports ports;
   for (const TensorPattern& pattern : patterns) {
     TensorType type{pattern.name, pattern.dtypes.empty() ? u8 : pattern.dtypes[0], {}};
-    for (const Dim& dim : pattern.shape)
-      type.shape.push_back(dim.kind == Dim::Kind::any ? Dim(28) : Dim(dim.size));
+    for (const Dim& dim : pattern.shape) {
+      const bool channels = pattern.shape.size() == 3 && type.shape.size() == 2;
+      type.shape.push_back(dim.kind == Dim::Kind::any ? Dim(channels ? 3 : 28) : Dim(dim.size));
+    }
     ports.tensors.push_back(type);
   }
   return ports;

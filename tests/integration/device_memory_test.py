@@ -33,6 +33,22 @@ stages:
 """
 
 
+def pictures(*stages):
+    """Pictures, through these of up, floats and down: a stage and where it leaves its tensors."""
+    lines = ["pictures: {producer: synthetic, batch: 20, params: {count: 400, shape: [8, 8, 3],"
+             " name: image, fill: random}}"]
+    types = {"up": "to_device, params: {tensor: image}",
+             "floats": "normalize_image, params: {pad: 2, flip: 0.5, dtype: f16}",
+             "down": "from_device, params: {tensor: image}"}
+    source = "pictures"
+    for stage, memory in stages:
+        lines.append(f"{stage}: {{transform: {types[stage]}, from: {source}, batch: 20,"
+                     f" device: host, memory: {memory}}}")
+        source = stage
+    lines.append(f"end: {{consumer: count, from: {source}}}")
+    return "epochs: 2\nstages:\n" + "".join(f"  {line}\n" for line in lines)
+
+
 class DeviceMemory(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -68,6 +84,22 @@ class DeviceMemory(ProgramTest):
                                  self.wanted)
         self.assertIn("device host: pinned memory of ",
                       self.refusal(graph(up="pin: yes"), environment=PINS_LITTLE))
+
+    def test_pictures_become_floats_where_they_lie(self):
+        wanted = self.end_of(pictures(("floats", "host")))[0]
+        self.assertEqual(wanted["samples"], 800)
+        for stages in ((("up", "device"), ("floats", "device"), ("down", "host")),
+                       (("up", "device"), ("floats", "host")),
+                       (("floats", "device"), ("down", "host"))):
+            with self.subTest(stages=stages):
+                self.assertEqual(self.end_of(pictures(*stages), environment=LATE)[0], wanted)
+
+    def test_events_that_pass_too_early_are_seen(self):
+        """The control of the tests here: a device whose events say nothing gives other floats."""
+        wanted = self.end_of(pictures(("floats", "host")))[0]
+        early = {"BRIGADE_HOST_DEVICE": "early checks=0 delay_us=20000"}
+        stages = ("floats", "device"), ("down", "host")
+        self.assertNotEqual(self.end_of(pictures(*stages), environment=early)[0], wanted)
 
     def test_what_was_done_outlives_its_writer(self):
         """Each time the writer is killed with a task that is done and not published yet, or with a

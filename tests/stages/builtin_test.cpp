@@ -17,7 +17,7 @@ TEST(BuiltinTest, ListsEveryTypeOnce) {
                          "repeat", "cache", "cached", "delay", "count", "to_device", "from_device",
                          "application", "application", "idx_images", "image_folder", "image_list",
                          "tar_shards", "cifar_binary", "augment_image", "augment", "mix_batch",
-                         "decode_image", "torch_classifier"));
+                         "normalize_image", "decode_image", "torch_classifier"));
 }
 
 TEST(BuiltinTest, EveryTypeHasABodyOrSaysWhichModuleHasIt) {

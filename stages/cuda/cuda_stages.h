@@ -1,0 +1,11 @@
+#pragma once
+
+// The stages of the package `cuda`: what <brigade/cuda.h> computes, between other stages.
+
+#include <brigade/stage_types.h>
+
+namespace brigade {
+
+void add_normalize_image(StageTypes& types);  ///< transform: batches of u8 pictures as floats
+
+}  // namespace brigade
