@@ -12,25 +12,29 @@ namespace {
 /// LibTorch's default stream, on which all of it computes here; of the host's device this thread.
 constexpr DeviceStream kDefaultStream = nullptr;
 constexpr std::size_t kParts = 2;
+constexpr const char* kImage = "image";
 
-/// Of the largest batch of any source.
+/// Of what is copied of the largest batch of any source.
 std::uint64_t batch_bytes(const OpenContext& context) {
   std::uint64_t sample = 0;
   for (const std::string_view name : {"image", "label"}) {
     std::uint64_t most = 0;
     for (const TensorType& tensor : context.inputs.tensors)
-      if (tensor.name == name || tensor.name.ends_with(concat('.', name)))
+      if (!tensor.on_device && (tensor.name == name || tensor.name.ends_with(concat('.', name))))
         most = std::max(most, tensor.bytes_max());
     sample += most;
   }
   return sample * static_cast<std::uint64_t>(context.samples_max);
 }
 
+at::Tensor tensor_at(void* there, DType dtype, const Shape& shape, at::Device device) {
+  const at::IntArrayRef sizes(shape.begin(), shape.end());
+  return at::from_blob(there, sizes, at::TensorOptions(scalar_type(dtype)).device(device));
+}
+
 /// `there`: on `device`, of the type and the sizes that `as` has.
 at::Tensor tensor_at(DeviceAddress there, const TensorView& as, at::Device device) {
-  const at::IntArrayRef sizes(as.shape().begin(), as.shape().end());
-  return at::from_blob(reinterpret_cast<void*>(there), sizes,
-                       at::TensorOptions(scalar_type(as.dtype())).device(device));
+  return tensor_at(reinterpret_cast<void*>(there), as.dtype(), as.shape(), device);
 }
 
 BatchBuffers::Part part(const TensorView& tensor) { return {tensor.data(), tensor.bytes()}; }
@@ -49,20 +53,49 @@ Result<void> BatchFeed::open(const OpenContext& context, at::Device device) {
   BRIGADE_ASSIGN(buffers_,
                  BatchBuffers::create(std::move(uploader), std::max<std::uint64_t>(context.hold, 1),
                                       batch_bytes(context), kParts));
+  return open_tensors(context.tensors_device);
+}
+
+Result<void> BatchFeed::open_tensors(const std::shared_ptr<Device>& device) {
+  if (device == nullptr) return {};
+  tensors_device_ = device;
+  BRIGADE_ASSIGN(computed_, own<OwnedEvent>(device, device->create_event()));
+  BRIGADE_ASSIGN(completions_, Completions::create(device));
   return {};
 }
 
 Result<BatchFeed::Tensors> BatchFeed::bring(const Inputs& in, bool images_stay) {
-  const TensorView image = in["image"];
+  const bool there = in.on_device(kImage);
+  BRIGADE_CHECK(!there || tensors_device_ != nullptr, "pictures on a device that was not opened");
   const TensorView label = in["label"];
-  if (!buffers_) return Tensors{torch_view(image), torch_view(label)};
+  Tensors tensors;
+  if (there) {
+    const DeviceTensor image = in.device_tensor(kImage);
+    tensors.images = tensor_at(image.data, image.dtype, *image.shape, device_);
+  } else {
+    tensors.images = torch_view(in[kImage]);
+  }
+  tensors.labels = torch_view(label);
+  if (!buffers_) return tensors;
   const Lease kept = in.may_keep() ? in.keep() : nullptr;
-  const BatchBuffers::Part parts[kParts] = {part(label), part(image)};
-  const std::size_t count = images_stay ? 1 : kParts;
-  BRIGADE_ASSIGN(const auto places, buffers_->bring({parts, count}, kDefaultStream, kept));
-  Tensors tensors{torch_view(image), tensor_at(places[0], label, device_)};
-  if (!images_stay) tensors.images = tensor_at(places[1], image, device_);
+  std::vector<BatchBuffers::Part> parts = {part(label)};
+  if (!there && !images_stay) parts.push_back(part(in[kImage]));
+  BRIGADE_ASSIGN(const auto places, buffers_->bring(parts, kDefaultStream, kept));
+  tensors.labels = tensor_at(places[0], label, device_);
+  if (places.size() > 1) tensors.images = tensor_at(places[1], in[kImage], device_);
   return tensors;
+}
+
+Result<void> BatchFeed::leave(const Inputs& in, Result<void> computed) {
+  if (!in.on_device(kImage)) return computed;
+  const Result<void> left = in.may_keep() ? completions_->after(kDefaultStream, in.keep())
+                                          : have_wait(in.device_tensor(kImage).stream);
+  return computed ? left : computed;
+}
+
+Result<void> BatchFeed::have_wait(DeviceStream stream) {
+  BRIGADE_TRY(tensors_device_->record(computed_.get(), kDefaultStream));
+  return tensors_device_->make_wait(stream, computed_.get());
 }
 
 }  // namespace brigade

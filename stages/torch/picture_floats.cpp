@@ -22,7 +22,7 @@ PictureFloats::PictureFloats(const TorchClassifierParams& params, const PictureS
 }
 
 Result<at::Tensor> PictureFloats::of(const Inputs& in, at::Tensor pictures, For use) const {
-  if (in["image"].dtype() == u8) return of_levels(in, pictures, use);
+  if (pictures.scalar_type() == at::kByte) return of_levels(in, pictures, use);
   pictures = pictures.to(device_);
   if (!to_.planes) pictures = pictures.permute({0, 3, 1, 2});
   return pictures.to(at::kFloat);
@@ -39,7 +39,8 @@ Result<at::Tensor> PictureFloats::of_levels(const Inputs& in, const at::Tensor& 
                 at::TensorOptions(dtype_).device(where),
                 to_.channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
   if (where.is_cpu()) {
-    BRIGADE_TRY(cuda::normalize(to_, cuts, levels.data_ptr<std::uint8_t>(), values.data_ptr()));
+    const at::Tensor here = levels.to(where);  // of a GPU that has them already: back again
+    BRIGADE_TRY(cuda::normalize(to_, cuts, here.data_ptr<std::uint8_t>(), values.data_ptr()));
     return values.to(device_);
   }
   // On the default stream, where LibTorch works, too.

@@ -53,7 +53,7 @@ class TorchClassifier : public Stage {
       return Next::emit;
     }
     BRIGADE_TRY(check_labels(in, params_.classes));
-    BRIGADE_TRY(torch_guarded([&] { return test ? evaluate(in) : train(in); }));
+    BRIGADE_TRY(feed_.leave(in, torch_guarded([&] { return test ? evaluate(in) : train(in); })));
     samples_ += static_cast<std::uint64_t>(in.samples());
     reporter_->report("samples", samples_);
     return Next::emit;

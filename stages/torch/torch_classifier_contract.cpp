@@ -159,6 +159,7 @@ Contract<Params> torch_classifier_contract() {
   add_ranks(contract);
   return contract.consumer()
       .holds_for_device()
+      .reads_on_device([](const Params&) { return std::vector<std::string>{"image"}; })
       .several_inputs({"train", "test"})
       .saves()
       .param("classes", &Params::classes, 2, kClassesMax, "labels are 0 .. classes - 1")

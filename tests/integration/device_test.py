@@ -2,6 +2,7 @@
 """A trainer whose batches are copied to a device: `device: host` copies them in threads, late, and
 fails where it is told to. What a GPU does otherwise is its driver's."""
 
+import json
 import os
 import pathlib
 import re
@@ -118,6 +119,66 @@ class Training(DeviceTest):
         said = self.failure(self.train("host", "memory=1KiB"))
         self.assertRegex(said, r"^failed: device host: device memory of .* does not fit: 1\.0 KiB")
         self.assertFalse((self.folder / "model.pt").exists())
+
+
+class TrainingOnTheDevice(DeviceTest):
+    """Pictures come by `memory: device` and are read where they lie."""
+
+    UPLOAD = "  upload: {transform: STAGE, from: images, batch: 16, device: host, memory: device}\n"
+
+    def place(self, stage, stages=("images",)):
+        for name in stages:
+            line = self.UPLOAD.replace("STAGE", stage).replace("images", name)
+            self.yaml = self.yaml.replace("  train:\n", line.replace("upload", name + "_there")
+                                          + "  train:\n")
+            self.yaml = self.yaml.replace(f": {name}}}", f": {name}_there}}")
+
+    def test_has_the_losses_of_the_hosts_memory(self):
+        expected = self.expected()
+        self.place("to_device, params: {tensor: image}")
+        self.assertIn("train: images_there", self.yaml)
+        for host in ("", LATE, "pinned=0"):
+            for more in ((), ("--set", "stages.train.hold=1")):
+                with self.subTest(host=host, more=more):
+                    finished = self.train("host", host, "--overwrite", *more)
+                    self.assertEqual(finished.code, 0, finished.err)
+                    self.assertEqual(self.losses(), expected)
+
+    def test_takes_floats_that_were_made_there(self):
+        floats = "normalize_image, params: {mean: [0.5], std: [0.5], channels_last: true}"
+        expected = self.expected()
+        self.place(floats)
+        finished = self.train("host", LATE, "--overwrite")
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertEqual(self.losses(), expected)
+
+    def test_of_two_sources_too(self):
+        self.yaml = self.yaml.replace("from: {train: images}", "from: {train: images, test: seen}\n"
+                                      "    join: epochs")
+        self.yaml = self.yaml.replace("  train:\n", "  seen:\n    producer: idx_images\n"
+                                      "    params: {images: FOLDER/images, labels: FOLDER/labels}\n"
+                                      "    batch: 16\n  train:\n")
+        self.yaml = self.yaml.replace("FOLDER", str(self.folder))
+        expected = self.expected()
+        accuracy = self.summary_of_training("cpu")
+        self.yaml = self.yaml.replace("{train: images, test: seen}",
+                                      "{train: images_there, test: seen_there}")
+        self.place("to_device, params: {tensor: image}", ("images", "seen"))
+        self.assertEqual(self.summary_of_training("host"), accuracy)
+        self.assertEqual(self.losses(), expected)
+
+    def summary_of_training(self, device):
+        path = self.folder / "summary.json"
+        finished = self.train(device, LATE, "--overwrite", "--summary", path)
+        self.assertEqual(finished.code, 0, finished.err)
+        return json.loads(path.read_text())["results"]["train"]
+
+    def test_goes_on_from_its_checkpoint(self):
+        expected = self.expected()
+        self.place("to_device, params: {tensor: image}")
+        finished = self.train("host", "fail_copy=70", "--overwrite")
+        self.assertEqual(finished.code, 1, finished.err)
+        self.check_goes_on_as_if_nothing_had_been(expected)
 
 
 class Lost(DeviceTest):

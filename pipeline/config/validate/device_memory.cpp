@@ -89,8 +89,9 @@ class DeviceEdge {
     for (const ValidSource& source : reader.stage.sources)
       for (const TensorType& tensor : source.tensors.tensors)
         if (tensor.on_device && !contains(reads, tensor.name)) return refuse_reader(reader, tensor);
-    if (reader.stage.join != Join::single || !reader.stage.batched)
-      return refuse("`memory: device` is for a reader of one source, in batches, found ",
+    const bool by_one = reader.stage.join == Join::single || reader.stage.join == Join::epochs;
+    if (!by_one || !reader.stage.batched)
+      return refuse("`memory: device` is for a reader of one source at a time, in batches, found ",
                     quote(reader.stage.name),
                     "let `transform: from_device` bring them back to the host's memory first");
     if (!one_replica(reader)) return;

@@ -86,6 +86,32 @@ TEST(BatchFeedTest, ADeviceHasThemInItsOwnMemory) {
   EXPECT_TRUE(feed.check().ok());
 }
 
+TEST(BatchFeedTest, PicturesThatLieOnTheDeviceAreReadThereUntilAllIsComputed) {
+  testing_support::RecordingReporter reporter;
+  FedBatch batch;
+  batch.frame.fields[0].on_device = true;  // its address is one of the host, too
+  OpenContext context = context_of("host", reporter);
+  context.tensors_device = HostDevice::create();
+  context.inputs.tensors[0].on_device = true;
+  const auto stream =
+      own<OwnedStream>(context.tensors_device, context.tensors_device->create_stream()).value();
+  batch.frame.device_stream = stream.get();
+  for (const bool keeps : {false, true}) {
+    batch.frame.keeper = keeps ? &batch : nullptr;
+    BatchFeed feed;
+    ASSERT_TRUE(feed.open(context, at::kCPU).ok());
+    const BatchFeed::Tensors tensors = feed.bring(Inputs(batch.frame), false).value();
+    EXPECT_EQ(tensors.images.data_ptr(), batch.pixels);
+    EXPECT_EQ(tensors.images.scalar_type(), at::kByte);
+    EXPECT_NE(tensors.labels.data_ptr(), batch.labels);
+    EXPECT_EQ(batch.kept, keeps ? 1 : 0);  // until the labels are there
+    EXPECT_EQ(message_of(feed.leave(Inputs(batch.frame), Error{"the loss is nan"})),
+              "the loss is nan");
+    EXPECT_TRUE(feed.leave(Inputs(batch.frame), {}).ok());
+    EXPECT_EQ(batch.kept, keeps ? 3 : 0);
+  }
+}
+
 TEST(BatchFeedTest, WhatADeviceRefusesIsSaidAtTheStart) {
   testing_support::RecordingReporter reporter;
   const auto opened = [&](const char* variable, Pin pin) {
