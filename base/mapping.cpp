@@ -13,28 +13,44 @@
 namespace brigade {
 namespace {
 
-Error cannot_map(std::uint64_t bytes) {
-  const bool no_room = errno == ENOMEM;
-  return Error{concat("cannot map ", bytes, " bytes (", errno_text(), ")",
-                      no_room ? "; is the address space limited (`ulimit -v`)?" : "")};
+Error cannot_map(std::uint64_t bytes, std::uint64_t page_bytes) {
+  std::string why;
+  if (errno == ENOMEM)
+    why = page_bytes == kUsualPageBytes
+              ? "; is the address space limited (`ulimit -v`)?"
+              : "; are enough huge pages reserved and free (`grep Huge /proc/meminfo`)?";
+  return Error{concat("cannot map ", bytes, " bytes (", errno_text(), ")", why)};
+}
+
+/// Addresses that nobody else has, from a multiple of `page_bytes` on; null: errno says why.
+std::byte* reserve(std::uint64_t bytes, std::uint64_t page_bytes) {
+  const std::uint64_t more = page_bytes - kUsualPageBytes;
+  void* const place =
+      mmap(nullptr, bytes + more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED) return nullptr;
+  auto* const first = static_cast<std::byte*>(place);
+  const std::uint64_t before = -reinterpret_cast<std::uintptr_t>(place) % page_bytes;
+  if (before > 0) munmap(first, before);
+  if (more > before) munmap(first + before + bytes, more - before);
+  return first + before;
 }
 
 }  // namespace
 
-Result<Mapping> Mapping::of(std::span<const FilePart> parts, MapMode mode) {
+Result<Mapping> Mapping::of(std::span<const FilePart> parts, MapMode mode,
+                            std::uint64_t page_bytes) {
   std::uint64_t bytes = 0;
   for (const FilePart& part : parts) bytes += part.bytes;
   // A place for all of them, in which each takes its own.
-  void* const place =
-      mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (place == MAP_FAILED) return cannot_map(bytes);
-  Mapping mapping(static_cast<std::byte*>(place), bytes);
+  std::byte* const place = reserve(bytes, page_bytes);
+  if (place == nullptr) return cannot_map(bytes, kUsualPageBytes);
+  Mapping mapping(place, bytes);
   const int access = mode == MapMode::read_only ? PROT_READ : PROT_READ | PROT_WRITE;
   std::byte* at = mapping.data();
   for (const FilePart& part : parts) {
     if (part.fd != kNobodys && mmap(at, part.bytes, access, MAP_SHARED | MAP_FIXED, part.fd,
                                     static_cast<off_t>(part.offset)) == MAP_FAILED)
-      return cannot_map(bytes);
+      return cannot_map(bytes, page_bytes);
     at += part.bytes;
   }
   return mapping;

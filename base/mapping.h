@@ -29,10 +29,14 @@ struct FilePart {
   std::uint64_t bytes = 0;
 };
 
+inline constexpr std::uint64_t kUsualPageBytes = 4096;
+
 class BRIGADE_API Mapping {
  public:
-  /// The parts side by side.
-  static Result<Mapping> of(std::span<const FilePart> parts, MapMode mode);
+  /// The parts side by side, beginning on a page. Huge pages of a shared file are taken from those
+  /// that are reserved when somebody maps it first: an error says that they are too few.
+  static Result<Mapping> of(std::span<const FilePart> parts, MapMode mode,
+                            std::uint64_t page_bytes = kUsualPageBytes);
 
   Mapping() = default;
   Mapping(Mapping&& other) noexcept { swap(other); }

@@ -115,6 +115,7 @@ NO_TEST = {
     "pipeline/config/language/tensors_parser.cpp": "tests/golden/config/values.txt has its texts",
     "pipeline/config/language/shared_parser.cpp": "tests/golden/config/shared.txt has its texts",
     "pipeline/config/validate/device_memory.cpp": "tests/golden/config/device_memory.txt",
+    "pipeline/config/validate/hugepages.cpp": "tests/golden/config/hugepages.txt",
     "pipeline/config/validate/shared.cpp": "tests/golden/config/shared.txt has its texts",
     "pipeline/records/await_shared.cpp": "tests/pipeline/memory/shared_tensors_test.cpp waits",
     "pipeline/c_api/shared.cpp": "python/tests/shared_test.py calls it",

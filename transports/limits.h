@@ -10,6 +10,7 @@ namespace brigade {
 inline constexpr std::size_t kCacheLineBytes =
     64;  ///< words of different writers sit this far apart
 inline constexpr std::size_t kPageBytes = 4096;
+inline constexpr std::size_t kHugePageBytes = 2 << 20;  ///< the smaller ones of x86-64 and ARM64
 
 inline constexpr int kReplicasMax = 256;  ///< replicas in one graph: the owner field has 8 bits
 inline constexpr int kOwnerBits = 8;

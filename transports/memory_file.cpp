@@ -18,13 +18,18 @@
 namespace brigade {
 namespace {
 
+// MFD_HUGE_2MB: the exponent of their size.
+constexpr unsigned kHugePagesOf2MiB = 21U << 26;
+static_assert(kHugePageBytes == 1U << 21);
+
 Error cannot_create(const std::string& name) {
   return error_of_errno("cannot create shared memory \"" + name + "\"");
 }
 
 // Some systems refuse memory that may be executed; kernels before 6.3 do not know the flag.
-int new_memory(const std::string& name) {
-  const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+int new_memory(const std::string& name, std::uint64_t page_bytes = kPageBytes) {
+  const unsigned huge = page_bytes == kPageBytes ? 0 : MFD_HUGETLB | kHugePagesOf2MiB;
+  const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING | huge;
   const int fd = memfd_create(name.c_str(), flags | MFD_NOEXEC_SEAL);
   if (fd >= 0 || errno != EINVAL) return fd;
   return memfd_create(name.c_str(), flags);
@@ -32,16 +37,17 @@ int new_memory(const std::string& name) {
 
 }  // namespace
 
-Result<Mapping> map_memory(std::span<const FilePart> parts, MapMode mode) {
-  BRIGADE_ASSIGN(Mapping mapping, Mapping::of(parts, mode));
+Result<Mapping> map_memory(std::span<const FilePart> parts, MapMode mode,
+                           std::uint64_t page_bytes) {
+  BRIGADE_ASSIGN(Mapping mapping, Mapping::of(parts, mode, page_bytes));
   // A forked child would write slots that are no longer this process's.
   BRIGADE_TRY(mapping.keep_to_this_process());
   return mapping;
 }
 
-Result<Mapping> map_memory(int fd, std::uint64_t bytes, MapMode mode) {
+Result<Mapping> map_memory(int fd, std::uint64_t bytes, MapMode mode, std::uint64_t page_bytes) {
   const FilePart whole{fd, 0, bytes};
-  return map_memory({&whole, 1}, mode);
+  return map_memory({&whole, 1}, mode, page_bytes);
 }
 
 Result<std::uint64_t> memory_bytes(int fd) {
@@ -87,7 +93,8 @@ Result<OwnedFd> open_foreign_memory(const std::string& path, uid_t owner) {
   return fd;
 }
 
-Result<MemoryFile> MemoryFile::create(const std::string& name, std::uint64_t bytes) {
+Result<MemoryFile> MemoryFile::create(const std::string& name, std::uint64_t bytes,
+                                      std::uint64_t page_bytes) {
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       limit.rlim_cur < bytes) {
@@ -96,7 +103,7 @@ Result<MemoryFile> MemoryFile::create(const std::string& name, std::uint64_t byt
                  "; raise the limit with `ulimit -f unlimited`"};
   }
   MemoryFile file;
-  file.fd_.reset(new_memory(name));
+  file.fd_.reset(new_memory(name, page_bytes));
   if (file.fd() < 0) return cannot_create(name);
   file.bytes_ = bytes;
   if (ftruncate(file.fd(), static_cast<off_t>(bytes)) != 0) {

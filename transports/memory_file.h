@@ -2,7 +2,9 @@
 
 // Memory that processes share without a name: a memfd, its size sealed before anybody else sees it,
 // never executable, inherited by descriptor. When the last descriptor and mapping are gone the
-// kernel frees it, however the processes ended. Not bounded by /dev/shm.
+// kernel frees it, however the processes ended. Not bounded by /dev/shm. Where somebody has
+// reserved huge pages (`sysctl vm.nr_hugepages`) it may lie in these: whoever maps such a file
+// first gets all of them or an error, and nothing of it is ever given back while it is there.
 
 #include <sys/types.h>
 
@@ -15,13 +17,16 @@
 #include <brigade/result.h>
 #include "base/mapping.h"
 #include "base/owned_fd.h"
+#include "transports/limits.h"
 
 namespace brigade {
 
 /// Maps files side by side; kept out of core dumps and of forked children.
-Result<Mapping> map_memory(std::span<const FilePart> parts, MapMode mode);
+Result<Mapping> map_memory(std::span<const FilePart> parts, MapMode mode,
+                           std::uint64_t page_bytes = kPageBytes);
 /// One of `bytes` bytes.
-Result<Mapping> map_memory(int fd, std::uint64_t bytes, MapMode mode);
+Result<Mapping> map_memory(int fd, std::uint64_t bytes, MapMode mode,
+                           std::uint64_t page_bytes = kPageBytes);
 
 /// Bytes of the file behind a descriptor.
 Result<std::uint64_t> memory_bytes(int fd);
@@ -39,8 +44,9 @@ class MemoryFile {
  public:
   /// A zeroed file of exactly `bytes` bytes, sealed against resizing. `name` is for /proc only.
   /// Errors: too few descriptors, RLIMIT_FSIZE below `bytes` (checked first: exceeding it is a
-  /// signal).
-  static Result<MemoryFile> create(const std::string& name, std::uint64_t bytes);
+  /// signal). `page_bytes`: kPageBytes, or kHugePageBytes, of which `bytes` is a multiple then.
+  static Result<MemoryFile> create(const std::string& name, std::uint64_t bytes,
+                                   std::uint64_t page_bytes = kPageBytes);
   /// A file with these contents, which nobody can change any more, this process neither.
   static Result<MemoryFile> create_holding(const std::string& name, std::string_view contents);
 

@@ -137,6 +137,12 @@ std::uint64_t descriptors_used() {
   return error ? 3 : static_cast<std::uint64_t>(std::distance(entries, {}));
 }
 
+std::uint64_t huge_pages(const char* which) {
+  std::ifstream file(concat("/sys/kernel/mm/hugepages/hugepages-2048kB/", which));
+  std::uint64_t pages = 0;
+  return file >> pages ? pages : 0;
+}
+
 // Devices of the NVIDIA driver, without loading its library: that takes a tenth of a second.
 std::uint64_t gpus() {
   std::uint64_t count = 0;
@@ -166,6 +172,9 @@ MachineLimits probe_machine() {
   limits.page_bytes = static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 1L));
   limits.address_space_used_bytes = address_space_used(limits.page_bytes);
   limits.descriptors_used = descriptors_used();
+  limits.huge_pages = huge_pages("nr_hugepages");
+  const std::uint64_t promised = huge_pages("resv_hugepages");
+  limits.huge_pages_free = std::max(huge_pages("free_hugepages"), promised) - promised;
   limits.has_populate_write = populate_pages(nullptr, 0);
   limits.gpus = gpus();
   return limits;

@@ -73,10 +73,11 @@ Result<void> SharedSegments::create_ring(const PlanStage& stage, int cache_fd) {
   Ring& ring = rings_.emplace_back();
   if (!stage.has_ring) return {};
   const std::uint64_t bytes = memory_segment_bytes(stage);
-  BRIGADE_ASSIGN(ring.file, MemoryFile::create("brigade-ring-" + stage.name, bytes));
+  const std::uint64_t page_bytes = stage.ring.page_bytes();
+  BRIGADE_ASSIGN(ring.file, MemoryFile::create("brigade-ring-" + stage.name, bytes, page_bytes));
   if (!stage.readers.empty()) BRIGADE_TRY(ring.file.open_read_only());
   if (bytes == stage.segment_bytes()) {
-    BRIGADE_ASSIGN(ring.memory, map_memory(ring.file.fd(), bytes, MapMode::read_write));
+    BRIGADE_ASSIGN(ring.memory, map_memory(ring.file.fd(), bytes, MapMode::read_write, page_bytes));
     return {};
   }
   if (cache_fd < 0) return Error{concat(cache_file(stage), " is not open")};
@@ -173,7 +174,7 @@ Result<void> AttachedSegments::attach_ring(const RingGrant& grant) {
     return {};
   }
   const MapMode mode = grant.writable ? MapMode::read_write : MapMode::read_only;
-  BRIGADE_ASSIGN(rings_[s], map_memory(fd.get(), bytes, mode));
+  BRIGADE_ASSIGN(rings_[s], map_memory(fd.get(), bytes, mode, stage.ring.page_bytes()));
   return {};
 }
 

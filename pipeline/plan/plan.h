@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pipeline/config/graph/valid_graph.h"
+#include "transports/limits.h"
 
 namespace brigade {
 
@@ -43,9 +44,11 @@ struct PlanRing {
   /// come and go (`sparse`).
   std::uint64_t expected_bytes = 0;
   bool sparse = false;
+  bool huge = false;               ///< in huge pages, which somebody has reserved for such use
   std::uint64_t device_bytes = 0;  ///< of the tensors that lie on a device, in memory of their own
   std::vector<PlanTensor> tensors;
   std::vector<PlanTerm> terms;
+  std::uint64_t page_bytes() const { return huge ? kHugePageBytes : kPageBytes; }
   friend bool operator==(const PlanRing&, const PlanRing&) = default;
 };
 

@@ -43,6 +43,8 @@ Result<void> check_arrays(const PlanRing& ring) {
   BRIGADE_TRY(ensure(ring.expected_bytes <= ring.bytes, "a ring is expected to overflow"));
   BRIGADE_TRY(ensure(on_device == ring.device_bytes && on_device <= kRingBytesMax,
                      "a ring's memory of the device is not what its tensors take"));
+  BRIGADE_TRY(ensure(!ring.huge || (!ring.sparse && ring.bytes % kHugePageBytes == 0),
+                     "a ring in huge pages is ragged, or ends inside one"));
   return ensure(in_ring <= ring.bytes && ring.bytes <= kRingBytesMax, "the ring is too small");
 }
 

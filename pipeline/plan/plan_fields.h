@@ -36,6 +36,7 @@ void plan_fields(Visit& visit, PlanRing& ring) {
   visit("bytes", ring.bytes);
   visit("expected_bytes", ring.expected_bytes);
   visit("sparse", ring.sparse);
+  visit("huge", ring.huge);
   visit("device_bytes", ring.device_bytes);
   visit("tensors", ring.tensors);
   visit("terms", ring.terms);

@@ -71,7 +71,7 @@ void lay_out_ring(PlanRing& ring) {
     tensor.offset = round_up(last, kArrayAlignment);
     last = add_saturating(tensor.offset, multiply_saturating(ring.slots, tensor.slot_stride));
   }
-  ring.bytes = round_up(end, kArrayAlignment);
+  ring.bytes = round_up(end, ring.page_bytes());
   ring.expected_bytes = ring.bytes;
   if (!ring.sparse || ring.bytes == kSaturated) return;
   for (const PlanTensor& tensor : ring.tensors)

@@ -32,7 +32,8 @@ std::uint64_t ring_slot_bytes(const std::vector<PlanTensor>& tensors);
 std::uint64_t expected_tensor_bytes(const TensorType& type);
 
 /// Sets the offsets of ring.tensors, ring.bytes and ring.expected_bytes (multiples of
-/// kArrayAlignment) for ring.slots. Slots of a sparse ring take whole pages.
+/// kArrayAlignment, of huge pages where it lies in these) for ring.slots. Slots of a sparse ring
+/// take whole pages.
 void lay_out_ring(PlanRing& ring);
 
 /// The array with a ragged tensor's shapes: "image.shape".

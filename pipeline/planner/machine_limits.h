@@ -42,8 +42,10 @@ struct MachineLimits {
   std::uint64_t descriptors_used = 0;  ///< open in this process already
 
   std::uint64_t page_bytes = 4096;
-  bool has_populate_write = false;  ///< MADV_POPULATE_WRITE (Linux 5.14)
-  std::uint64_t gpus = 0;           ///< devices a GPU stage may use; 0 until a probe looks for them
+  std::uint64_t huge_pages = 0;       ///< of 2 MiB, that somebody has reserved ...
+  std::uint64_t huge_pages_free = 0;  ///< ... and of these, which nobody has been promised
+  bool has_populate_write = false;    ///< MADV_POPULATE_WRITE (Linux 5.14)
+  std::uint64_t gpus = 0;  ///< devices a GPU stage may use; 0 until a probe looks for them
 
   friend bool operator==(const MachineLimits&, const MachineLimits&) = default;
 };

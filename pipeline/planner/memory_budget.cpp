@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "pipeline/plan/caches.h"
 #include "pipeline/plan/ring_layout.h"
+#include "pipeline/planner/huge_pages.h"
 #include "stages/detail/cache_file.h"
 
 namespace brigade {
@@ -109,14 +110,21 @@ PlanProblem problem_of(const ValidGraph& graph, const Plan& plan, const PlanStag
 
 void check_total(const ValidGraph& graph, const MachineLimits& limits, const Plan& plan,
                  const std::vector<const PlanStage*>& rings, PlanProblems& problems) {
-  const MemoryRoom room = memory_room(limits, graph.memory_bytes_max);
-  if (plan.memory_bytes > room.bytes)
-    problems.push_back(problem_of(graph, plan, rings.front(),
-                                  concat("the graph needs ", format_size(plan.memory_bytes),
-                                         " of memory, ", format_size(room.bytes), " are there (",
-                                         room.limit, "): ", largest_edges(plan, rings))));
+  const std::uint64_t most = graph.memory_bytes_max;
+  MemoryRoom room = memory_room(limits, most);
+  std::uint64_t needed = plan.memory_bytes;
+  const std::uint64_t all = add_saturating(needed, huge_bytes(plan));
+  if (most != 0 && all > most && needed <= room.bytes) {  // `memory:` is for all buffers
+    room = {most, "memory:"};
+    needed = all;
+  }
+  if (needed > room.bytes)
+    problems.push_back(problem_of(
+        graph, plan, rings.front(),
+        concat("the graph needs ", format_size(needed), " of memory, ", format_size(room.bytes),
+               " are there (", room.limit, "): ", largest_edges(plan, rings))));
   const MemoryRoom space = address_space_room(limits);
-  std::uint64_t mapped = worst_bytes(plan);
+  std::uint64_t mapped = add_saturating(worst_bytes(plan), huge_bytes(plan));
   for (const PlanStage& stage : plan.stages)
     if (!cache_file(stage).empty()) mapped = add_saturating(mapped, stage.cache.bytes);
   if (mapped > space.bytes)
@@ -240,7 +248,7 @@ void check_memory(const ValidGraph& graph, const MachineLimits& limits, Plan& pl
   plan.memory_bytes = control_bytes_estimate(plan);
   for (const PlanStage& stage : plan.stages) {
     plan.memory_bytes = add_saturating(plan.memory_bytes, scratch_bytes(plan, stage));
-    if (stage.has_ring)
+    if (stage.has_ring && !stage.ring.huge)
       plan.memory_bytes = add_saturating(plan.memory_bytes, stage.ring.expected_bytes);
     if (cache_file(stage).empty())
       plan.memory_bytes = add_saturating(plan.memory_bytes, stage.cache.expected_bytes);

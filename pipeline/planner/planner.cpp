@@ -12,6 +12,7 @@
 #include "pipeline/plan/subset.h"
 #include "pipeline/plan/task_queues.h"
 #include "pipeline/planner/buffer_budget.h"
+#include "pipeline/planner/huge_pages.h"
 #include "pipeline/planner/memory_budget.h"
 #include "pipeline/planner/task_sizes.h"
 #include "pipeline/planner/thread_budget.h"
@@ -210,6 +211,7 @@ void make_rings(const ValidGraph& graph, Plan& plan) {
     stage.ring.slots = ring.slots;
     stage.ring.terms = std::move(ring.terms);
     stage.ring.sparse = has_ragged(stage.ring.tensors);
+    stage.ring.huge = graph.stages[s].hugepages;
     lay_out_ring(stage.ring);
   }
 }
@@ -294,6 +296,7 @@ PlanResult plan_graph(const ValidGraph& graph, const MachineLimits& limits) {
   make_caches(graph, plan, problems);
   finish_queues(graph, plan);
   check_memory(graph, limits, plan, problems);
+  check_huge_pages(graph, limits, plan, problems);
   return result;
 }
 

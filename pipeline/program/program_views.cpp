@@ -29,7 +29,8 @@ Result<std::unique_ptr<ProgramViews>> ProgramViews::create(const Plan& plan,
 
 Result<SlotRing> ProgramViews::open(const PlanStage& stage, int fd, bool writable) {
   const FilePart whole{fd, 0, stage.ring.bytes};
-  auto memory = Mapping::of({&whole, 1}, writable ? MapMode::read_write : MapMode::read_only);
+  auto memory = Mapping::of({&whole, 1}, writable ? MapMode::read_write : MapMode::read_only,
+                            stage.ring.page_bytes());
   if (!memory) return memory.error().within(concat("the buffers of ", quote(stage.name)));
   memory->keep_out_of_dumps();
   View& view = views_.emplace_back(View{std::move(*memory), writable});

@@ -243,6 +243,53 @@ TEST(Populate, GivesEveryPageItsMemoryAndKeepsWhatIsThere) {
   EXPECT_EQ(memory.data()[5 * kMebibyte + 1], std::byte{0});
 }
 
+std::uint64_t huge_pages(const char* which) {
+  std::ifstream file(std::string("/sys/kernel/mm/hugepages/hugepages-2048kB/") + which);
+  std::uint64_t pages = 0;
+  return file >> pages ? pages : 0;
+}
+
+TEST(MapMemory, BeginsOnAPageOfTheSizeThatIsAskedFor) {
+  const MemoryFile file = MemoryFile::create("test", 4 * kMebibyte).value();
+  for (int i = 0; i < 5; ++i) {
+    const auto memory =
+        map_memory(file.fd(), 4 * kMebibyte, MapMode::read_write, kHugePageBytes).value();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % kHugePageBytes, 0u);
+    memory.data()[4 * kMebibyte - 1] = std::byte{7};
+    const auto other = map_memory(file.fd(), 4 * kMebibyte, MapMode::read_only).value();
+    EXPECT_EQ(other.data()[4 * kMebibyte - 1], std::byte{7});
+  }
+}
+
+TEST(HugePages, AreAllThereWhenTheFileIsMappedOrTheMappingIsAnError) {
+  const std::uint64_t bytes = (huge_pages("nr_hugepages") + 1) * kHugePageBytes;
+  const auto file = MemoryFile::create("test", bytes, kHugePageBytes);
+  if (!file) GTEST_SKIP() << "no huge pages of 2 MiB in this kernel: " << file.error().message;
+  const auto memory = map_memory(file->fd(), bytes, MapMode::read_write, kHugePageBytes);
+  ASSERT_FALSE(memory.ok());
+  EXPECT_THAT(memory.error().message, HasSubstr("are enough huge pages reserved and free"));
+}
+
+TEST(HugePages, HoldWhatAFileOfUsualPagesDoes) {
+  constexpr std::uint64_t bytes = 2 * kHugePageBytes;
+  if (huge_pages("free_hugepages") < huge_pages("resv_hugepages") + 2)
+    GTEST_SKIP() << "no two huge pages of 2 MiB are reserved and free (sysctl vm.nr_hugepages)";
+  MemoryFile file = MemoryFile::create("test", bytes, kHugePageBytes).value();
+  ASSERT_TRUE(file.open_read_only().ok());
+  const auto memory = map_memory(file.fd(), bytes, MapMode::read_write, kHugePageBytes).value();
+  const auto reading =
+      map_memory(file.read_only_fd(), bytes, MapMode::read_only, kHugePageBytes).value();
+  EXPECT_EQ(memory_bytes(file.fd()).value(), bytes);
+  EXPECT_NE(ftruncate(file.fd(), 0), 0);  // sealed
+  // As rings are filled: ranges of usual pages.
+  const std::uint64_t at = 300 * kPageBytes;
+  ASSERT_TRUE(populate(memory.data() + at, 4 * kPageBytes, file.fd(), at));
+  EXPECT_EQ(memory.data()[0], std::byte{0});
+  ASSERT_TRUE(populate(memory.data(), bytes, file.fd(), 0));
+  memory.data()[bytes - 1] = std::byte{7};
+  EXPECT_EQ(reading.data()[bytes - 1], std::byte{7});
+}
+
 TEST(ReleasePages, GivesBackWholePagesOnly) {
   const MemoryFile file = MemoryFile::create("test", 8 * kPageBytes).value();
   const Mapping memory = map_memory(file.fd(), file.bytes(), MapMode::read_write).value();

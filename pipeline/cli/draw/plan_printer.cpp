@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "pipeline/plan/caches.h"
 #include "pipeline/plan/ring_layout.h"
+#include "pipeline/planner/huge_pages.h"
 #include "pipeline/planner/memory_budget.h"
 #include "pipeline/planner/thread_budget.h"
 #include "pipeline/planner/turns.h"
@@ -87,9 +88,10 @@ std::string cores_table(const Plan& plan, const MachineLimits& limits) {
 
 std::string ring_text(const Plan& plan, const PlanStage& stage) {
   const std::uint64_t slot_bytes = ring_slot_bytes(stage.ring.tensors);
-  std::string out = concat(kIndent, edge_text(plan, stage), ": ", format_count(stage.ring.slots),
-                           " slots of ", stage.ring.sparse ? "at most " : "",
-                           format_size(slot_bytes), " = ", ring_size_text(stage.ring), "\n");
+  std::string out =
+      concat(kIndent, edge_text(plan, stage), ": ", format_count(stage.ring.slots), " slots of ",
+             stage.ring.sparse ? "at most " : "", format_size(slot_bytes), " = ",
+             ring_size_text(stage.ring), stage.ring.huge ? ", in huge pages" : "", "\n");
   TextTable table({Align::right, Align::left});
   for (const PlanTerm& term : stage.ring.terms) table.add({format_count(term.slots), term.what});
   return out + table.text("    ");
@@ -136,7 +138,8 @@ std::string shared_line(const Plan& plan, const PlanShared& shared) {
 std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   TextTable table({Align::right, Align::left});
   for (const PlanStage& stage : plan.stages)
-    if (stage.has_ring) table.add({format_size(stage.ring.expected_bytes), ring_line(plan, stage)});
+    if (stage.has_ring && !stage.ring.huge)
+      table.add({format_size(stage.ring.expected_bytes), ring_line(plan, stage)});
   for (const PlanStage& stage : plan.stages)
     if (stage.is_cache() && cache_file(stage).empty())
       table.add({format_size(stage.cache.expected_bytes), cache_line(stage)});
@@ -154,6 +157,19 @@ std::string memory_table(const Plan& plan, const MemoryRoom& room) {
   if (worst != plan.memory_bytes) there += concat(", at worst ", format_size(worst));
   table.add({format_size(plan.memory_bytes), concat("in all", there)});
   return table.text(kIndent);
+}
+
+/// No part of the sum either: nothing else gets them.
+std::string huge_text(const Plan& plan, const MachineLimits& limits) {
+  TextTable table({Align::right, Align::left});
+  for (const PlanStage& stage : plan.stages)
+    if (stage.ring.huge)
+      table.add({format_size(stage.ring.bytes),
+                 concat(edge_text(plan, stage), ": ", huge_pages_text(stage.ring.bytes))});
+  const std::string text = table.text(kIndent);
+  if (text.empty()) return "";
+  return concat("\nreserved huge pages, of which ", format_count(usable_huge_pages(limits)),
+                " may be had\n", text);
 }
 
 /// What workers are kept from exceeding; no part of the sum, as it is seldom taken.
@@ -293,8 +309,8 @@ std::string print_plan(const Plan& plan, const MachineLimits& limits, const Memo
     if (stage.has_ring) out += ring_text(plan, stage);
   out += samples_text(sources, consumers);
   out += concat("\nepochs\n", epochs_table(plan), "\nmemory\n", memory_table(plan, room),
-                private_text(plan), files_text(plan), devices_text(plan, limits, gpus),
-                outputs_text(plan));
+                huge_text(plan, limits), private_text(plan), files_text(plan),
+                devices_text(plan, limits, gpus), outputs_text(plan));
   if (!plan.warnings.empty()) out += "\n";
   for (const std::string& warning : plan.warnings)
     out += concat("warning: ", printable(warning), "\n");

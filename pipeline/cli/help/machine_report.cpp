@@ -120,6 +120,15 @@ Finding huge_pages(const MachineFacts& facts) {
                  : "buffers lie in pages of 4 KiB, which is what the plan counts with"};
 }
 
+Finding reserved_pages(const MachineLimits& limits) {
+  const std::string found =
+      concat(limits.huge_pages_free, " of ", limits.huge_pages, " free, of 2 MiB each");
+  if (limits.huge_pages > 0)
+    return {Health::fine, "hugepages", found, "for buffers of stages with `hugepages: true`"};
+  return {Health::fine, "hugepages", found,
+          "`hugepages: true` needs some: `sysctl vm.nr_hugepages=N` reserves them"};
+}
+
 Finding swap(const MachineFacts& facts) {
   const std::string found = concat(format_size(facts.swap_used_bytes), " used");
   if (facts.swap_used_bytes < kMemoryFew) {
@@ -197,10 +206,10 @@ Finding packages(const MachineFacts& facts) {
 
 std::vector<Finding> examine(const MachineLimits& limits, const MachineFacts& facts) {
   std::vector<Finding> findings{
-      cores(limits),         memory(limits),      file_size(limits),
-      address_space(limits), descriptors(limits), locked_memory(limits, facts),
-      kernel(limits, facts), proc(facts),         huge_pages(facts),
-      swap(facts),           filter(facts)};
+      cores(limits),          memory(limits),      file_size(limits),
+      address_space(limits),  descriptors(limits), locked_memory(limits, facts),
+      kernel(limits, facts),  proc(facts),         huge_pages(facts),
+      reserved_pages(limits), swap(facts),         filter(facts)};
   add_gpus(limits, facts, findings);
   findings.push_back(packages(facts));
   return findings;

@@ -119,8 +119,7 @@ constexpr KeySpec kKeyTable[] = {
     row(KeyScope::shared, "init", special, "what it holds when the run begins")
         .takes("zeros, replica_0, STAGE.replica_0 or a file of NumPy's (.npy)")
         .otherwise("zeros"),
-    row(KeyScope::shared, "save", path, "file of NumPy's that keeps it, replaced as a whole")
-        .otherwise("none"),
+    row(KeyScope::shared, "save", path, "file of NumPy's that keeps it").otherwise("none"),
     row(KeyScope::shared, "access", choice, "who may write what").otherwise("shared"),
 
     row(stage, "producer", special, "stage type that makes samples")
@@ -216,6 +215,9 @@ constexpr KeySpec kKeyTable[] = {
         .range(1, kBatchMax)
         .counts("tasks")
         .of(kWriters),
+    row(stage, "hugepages", flag, "whether the output lies in huge pages of 2 MiB, reserved before")
+        .of_member<&StagePlanningKeys::hugepages>()
+        .of(kWriters),
     row(stage, "device", special, "where the stage computes")
         .of_member<&StageKeys::device>()
         .takes("auto, cpu, cuda, cuda:N or, for tests, host"),
@@ -230,8 +232,7 @@ constexpr KeySpec kKeyTable[] = {
         .takes("a list of cores, 0 to 1023: [0, 1] or 0-3")
         .range(0, kCpuMax)
         .otherwise("all"),
-    row(stage, "env", mapping, "environment variables of the replicas")
-        .of_member<&StageKeys::env>(),
+    row(stage, "env", mapping, "environment of the replicas").of_member<&StageKeys::env>(),
     row(stage, "on_error", special, "what happens to a sample that fails")
         .of_member<&StageKeys::on_error>()
         .takes("stop, {skip: N} or {skip: N%}"),
@@ -288,8 +289,7 @@ constexpr KeySpec kKeyTable[] = {
     row(on_error, "skip", special, "samples that may fail before the run stops")
         .takes("a number of samples, or a percentage of an epoch"),
 
-    row(restart, "policy", choice, "when a replica is started again")
-        .of_member<&RestartSpec::policy>(),
+    row(restart, "policy", choice, "when it is started again").of_member<&RestartSpec::policy>(),
     row(restart, "backoff", duration,
         "wait before the second restart, doubled each time; the first is at once")
         .of_member<&RestartSpec::backoff_ns>()

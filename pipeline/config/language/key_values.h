@@ -150,6 +150,7 @@ struct StagePlanningKeys {
   std::uint64_t batch = 0;     ///< the writer's `batch:`; 0: none
   std::uint64_t chunk = 0;     ///< task size of a per-sample stage; 0: auto
   std::uint64_t buffers = 0;   ///< 0: the plan's sum
+  bool hugepages = false;      ///< of the output's buffers
   bool device_memory = false;  ///< `memory: device`: what the type writes there stays there
   std::uint64_t hold = 4;      ///< of an application: batches that its program has at once
 };

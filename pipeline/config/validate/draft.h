@@ -120,6 +120,7 @@ void validate_caches(Validation& validation);   ///< what is frozen above them
 
 void place_on_device(Draft& draft);                   ///< which of its own outputs lie there
 void validate_device_memory(Validation& validation);  ///< memory: device, its one reader
+void validate_hugepages(Validation& validation);      ///< what may lie in huge pages
 
 void validate_subsets(Validation& validation);   ///< split: and part:, the same wherever they stand
 void validate_weights(Validation& validation);   ///< weights:, repeat_factor:, samples:

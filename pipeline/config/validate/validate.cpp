@@ -128,6 +128,7 @@ std::optional<ValidGraph> validate_graph(const GraphSpec& spec, const ValidateCo
   validate_batches(v);
   validate_caches(v);
   validate_device_memory(v);
+  validate_hugepages(v);
   validate_subsets(v);
   validate_weights(v);
   validate_shared(v);

@@ -71,6 +71,13 @@ const Damage kDamages[] = {
     {"array_in_headers", [](Plan& p) { p.stages[0].ring.tensors[0].offset = 0; }},
     {"array_off_page", [](Plan& p) { p.stages[0].ring.tensors[1].offset += 8; }},
     {"array_past_end", [](Plan& p) { p.stages[0].ring.bytes -= 4096; }},
+    {"huge_pages_in_part", [](Plan& p) { p.stages[0].ring.huge = true; }},
+    {"huge_pages_that_come_and_go",
+     [](Plan& p) {
+       PlanRing& ring = p.stages[0].ring;
+       ring.huge = ring.sparse = true;
+       ring.bytes = ring.expected_bytes = std::uint64_t{64} << 20;
+     }},
     {"slots_overlap", [](Plan& p) { p.stages[0].ring.tensors[0].slot_stride -= 1; }},
     {"dense_with_gap", [](Plan& p) { p.stages[0].ring.tensors[1].slot_stride += 1; }},
     {"slot_bytes_not_of_type", [](Plan& p) { p.stages[0].ring.tensors[0].type.dtype = f64; }},

@@ -80,6 +80,20 @@ TEST(PlanPrinter, ShowsWhatIsPinnedForADevice) {
               testing::HasSubstr("no GPU  no NVIDIA driver here"));
 }
 
+TEST(PlanPrinter, ShowsHugePagesBesideTheSum) {
+  GraphBuilder graph("huge");
+  graph.producer("files", {{"image", u8, {28, 28, 1}}}).hugepages = true;
+  graph.consumer("count", {"files"});
+  MachineLimits limits = small_machine();
+  limits.huge_pages = limits.huge_pages_free = 5;
+  const PlanResult result = plan_graph(graph.build(), limits);
+  ASSERT_TRUE(result.ok()) << result.problems.front().message;
+  const std::string text = print_plan(result.plan, limits, memory_room(limits, 0), {}, {}, {});
+  EXPECT_THAT(text, testing::HasSubstr(", in huge pages\n"));
+  EXPECT_THAT(text, testing::HasSubstr("\nreserved huge pages, of which 5 may be had\n"));
+  EXPECT_THAT(text, testing::HasSubstr("2.0 MiB  files -> count: 1 huge page of 2.0 MiB\n"));
+}
+
 TEST(PlanPrinter, SaysWhatAProgramMayDoWithItsBatches) {
   for (const bool alone : {true, false}) {
     GraphBuilder graph("program");

@@ -47,6 +47,14 @@ TEST(Doctor, FindsNothingWrongWithAGoodMachine) {
   }
 }
 
+TEST(Doctor, CountsTheHugePagesThatAreReserved) {
+  EXPECT_THAT(finding("hugepages", good_limits()).means, HasSubstr("sysctl vm.nr_hugepages=N"));
+  MachineLimits limits = good_limits();
+  limits.huge_pages = 16;
+  limits.huge_pages_free = 12;
+  EXPECT_EQ(finding("hugepages", limits).found, "12 of 16 free, of 2 MiB each");
+}
+
 TEST(Doctor, SaysOfEachFindingWhatItMeansForARun) {
   MachineLimits poor;
   poor.descriptors_hard = 10;
