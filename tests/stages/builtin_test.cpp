@@ -46,7 +46,8 @@ TEST(BuiltinTest, TypesSayWhetherTheyDraw) {
   };
   EXPECT_TRUE(draws("augment_image", {{"flip", "0.5"}}));
   EXPECT_TRUE(draws("augment_image", {{"crop", "20"}}));
-  EXPECT_FALSE(draws("augment_image", {{"pad", "2"}}));
+  EXPECT_TRUE(draws("augment_image", {{"pad", "2"}}));  // where in it the cut begins
+  EXPECT_FALSE(draws("augment_image", {}));
   EXPECT_TRUE(draws("decode_image", {{"crop", "random_resized"}}));
   EXPECT_TRUE(draws("decode_image", {{"crop", "center"}, {"flip", "0.5"}}));
   EXPECT_FALSE(draws("decode_image", {{"crop", "center"}}));

@@ -62,7 +62,9 @@ Contract<AugmentParams> augment_image_contract() {
       .param("flip", &AugmentParams::flip, 0, 1, "probability of mirroring left to right")
       .input("image", {DType::u8}, {any_size, any_size, any_size}, "HWC")
       .rest_passes()
-      .draws([](const AugmentParams& params) { return params.crop > 0 || params.flip > 0; })
+      .draws([](const AugmentParams& params) {
+        return params.pad > 0 || params.crop > 0 || params.flip > 0;
+      })
       .private_bytes("", [](const AugmentParams&) { return 0U; })
       .outputs([](const AugmentParams& params, const Ports& in) -> Result<Ports> {
         const TensorType& image = *in.find("image");
