@@ -174,9 +174,9 @@ void add_colors(std::vector<OperationType>& types) {
   types.push_back(operation<ByChance<GrayscaleParams, grayscale_by>>(
       Contract<GrayscaleParams>("random_grayscale", "Grey, in as many channels.")
           .param("p", &GrayscaleParams::p, 0, 1, "probability")));
-  types.push_back(operation<Sometimes<invert>>(
-      Contract<ChanceParams>("random_invert", "The negative.")
-          .param("p", &ChanceParams::p, 0, 1, "probability")));
+  types.push_back(
+      operation<Sometimes<invert>>(Contract<ChanceParams>("random_invert", "The negative.")
+                                       .param("p", &ChanceParams::p, 0, 1, "probability")));
   types.push_back(operation<ByChance<SolarizeParams, solarize_by>>(
       Contract<SolarizeParams>("random_solarize", "Inverts the brighter levels.")
           .param("threshold", &SolarizeParams::threshold, 0, 255,
