@@ -82,6 +82,7 @@ def main():
         subprocess.run(["strip", "--strip-unneeded", str(program)], check=True)
         add_libraries(program, build, folder / "lib")
     make_executable(folder / "brigade", BRIGADE)
+    shutil.copy2(source / "tools" / "gpu_runs.py", folder)
     for name in ("gpu_check", "gpu_feed"):
         make_executable(folder / name, (source / "tools" / f"{name}.py").read_text())
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -10,80 +10,19 @@ that need one say so. Exit code 0: nothing has failed.
 
 import argparse
 import json
-import math
 import os
 import pathlib
 import platform
 import random
 import re
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 
-BUNDLE = pathlib.Path(__file__).resolve().parent
-SECONDS_MAX = 1800
-PICTURES = 256
-
-LEARN = """
-seed: 7
-epochs: 3
-stages:
-  images:
-    producer: idx_images
-    shuffle: true
-    params: {images: images, labels: labels}
-    batch: 64
-  train:
-    consumer: torch_classifier
-    from: images
-    device: DEVICE
-    params: {model: resnet18, classes: 2, lr: 0.002, pad: 2, crop: 32, MORE}
-"""
-
-# Pictures that nobody has to decode: what is left is the way to the GPU and the step there.
-STEP = """
-seed: 7
-epochs: EPOCHS
-stages:
-  pictures:
-    producer: npy
-    params: {files: {image: image.npy, label: label.npy}}
-    batch: BATCH
-  train:
-    consumer: torch_classifier
-    from: pictures
-    device: DEVICE
-    params: {model: resnet50, classes: 10, lr: 0.001, MORE}
-"""
-
-# What crosses an edge of `memory: device` comes back and is counted, byte for byte.
-EDGE = """
-seed: 7
-epochs: 3
-stages:
-  numbers:
-    producer: synthetic
-    params: {count: 2000, shape: [3000], name: image, fill: random}
-    batch: 20
-  up:
-    {transform: to_device, from: numbers, params: {tensor: image}, batch: 20, device: DEVICE, MORE}
-  down:
-    {transform: from_device, from: up, params: {tensor: image}, batch: 20, device: DEVICE}
-  end: {consumer: count, from: down}
-"""
-
-
-def write_array(path, dtype, shape, item_bytes):
-    """Zeros, of which the file system keeps none."""
-    said = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
-    said += b" " * (-(len(said) + 11) % 64) + b"\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(said)) + said)
-        file.truncate(10 + len(said) + item_bytes * math.prod(shape))
+import gpu_runs
+from gpu_runs import BUNDLE, SECONDS_MAX
 
 
 def find_torch():
@@ -182,113 +121,6 @@ class Check:
             registered = self.report["benchmarks"]["copy_from_registered"]["bytes_per_second"]
             self.note("benchmarks", "registered_of_pinned", "passed", ratio=registered / pinned,
                       why=f"{registered / pinned:.3f}; 0.95 is what is wanted")
-
-    def run_graph(self, folder, name, graph, device, more, environment=()):
-        """The summary of a run, or None: it is told."""
-        text = graph.replace("DEVICE", device).replace(", MORE", f", {more}" if more else "")
-        text = text.replace("EPOCHS", "1" if self.quick else "10")
-        (folder / f"{name}.yaml").write_text(text)
-        command = [BUNDLE / "brigade", "run", f"{name}.yaml", "--summary", f"{name}.json"]
-        done = self.call(command, folder, environment)
-        if done.returncode != 0:
-            lines = [line for line in done.stderr.splitlines() if "error" in line]
-            self.note("runs", name, "failed", why=(lines or [done.stderr[-500:]])[0])
-            return None
-        return json.loads((folder / f"{name}.json").read_text())
-
-    def learn(self, folder, no_gpu):
-        """resnet18 in every precision learns what it does on the CPU in f32."""
-        made = random.Random(1)
-        labels = bytes(made.randrange(2) for _ in range(PICTURES))
-        pixels = bytes(made.randrange(100) + (100 if (x < 16) == (label == 1) else 0)
-                       for label in labels for _ in range(32) for x in range(32))
-        for name, magic, sizes, data in (("images", 3, (PICTURES, 32, 32), pixels),
-                                         ("labels", 1, (PICTURES,), labels)):
-            header = struct.pack(f">I{len(sizes)}I", 0x800 + magic, *sizes)
-            (folder / name).write_bytes(header + data)
-        base = self.run_graph(folder, "learn_cpu_f32", LEARN, "cpu", "")
-        if base is None:
-            return
-        loss = base["results"]["train"]["loss"]
-        self.note("runs", "learn_cpu_f32", "passed", loss=loss)
-        for device in ("cpu", "cuda"):
-            for precision in ("f32", "bf16", "f16"):
-                name = f"learn_{device}_{precision}"
-                if name == "learn_cpu_f32" or name == "learn_cpu_f16":
-                    continue
-                if device == "cuda" and no_gpu:
-                    self.note("runs", name, "skipped", why=no_gpu)
-                    continue
-                more = f"precision: {precision}, channels_last: {str(precision != 'f32').lower()}"
-                summary = self.run_graph(folder, name, LEARN, device, more)
-                if summary:
-                    found = summary["results"]["train"]["loss"]
-                    near = abs(found - loss) < 0.15
-                    self.note("runs", name, "passed" if near else "failed", loss=found,
-                              why=f"loss {found:.3f}, on the CPU in f32 {loss:.3f}")
-
-    def ranks(self, folder, gpu_count, no_gpu):
-        if no_gpu or gpu_count < 2:
-            self.note("runs", "two_ranks_nccl", "skipped", why=no_gpu or "there is one GPU")
-            return
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            port = server.getsockname()[1]
-        (folder / "ranks.yaml").write_text(LEARN.replace("DEVICE", "cuda").replace(", MORE", ""))
-        ranks = []
-        for rank in range(2):
-            ranks.append(subprocess.Popen(
-                [str(BUNDLE / "brigade"), "run", "ranks.yaml"], cwd=folder, text=True,
-                stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                env={**self.environment, "RANK": str(rank), "LOCAL_RANK": str(rank),
-                     "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
-                     "MASTER_PORT": str(port)}))
-        said = [rank.communicate(timeout=SECONDS_MAX)[1] for rank in ranks]
-        bad = [text for rank, text in zip(ranks, said) if rank.returncode != 0]
-        self.note("runs", "two_ranks_nccl", "failed" if bad else "passed",
-                  **({"why": bad[0][-300:]} if bad else {}))
-
-    def edges(self, folder, no_gpu):
-        """Tensors that stay on the device between two processes, each of which is killed once."""
-        device = "host" if no_gpu else "cuda"
-        plain = self.run_graph(folder, "edge_of_host_memory", EDGE, device, "memory: host")
-        if plain is None:
-            return
-        wanted = plain["results"]["end"]
-        for name, fault in (("edge_of_device_memory", ""),
-                            ("edge_whose_writer_is_killed", "up.0=finish.after_done:17:kill"),
-                            ("edge_whose_reader_is_killed", "down.0=work.start:12:kill")):
-            summary = self.run_graph(folder, name, EDGE, device, "memory: device",
-                                     {"BRIGADE_FAULT": fault} if fault else {})
-            if summary is None:
-                continue
-            restarts = sum(stage["restarts"] for stage in summary["stages"])
-            right = summary["results"]["end"] == wanted and restarts == bool(fault)
-            self.note("runs", name, "passed" if right else "failed",
-                      why=f"{wanted['samples']} samples on {device}, {restarts} restarts"
-                      if right else f"{summary['results']['end']}, wanted {wanted}; "
-                      f"{restarts} restarts")
-
-    def step(self, folder, no_gpu):
-        """torch_classifier on pictures that nobody decodes; without a GPU two small batches."""
-        count, side, batch = (4, 64, 2) if no_gpu else (2560, 224, 256)
-        write_array(folder / "image.npy", "|u1", (count, side, side, 3), 1)
-        write_array(folder / "label.npy", "<i8", (count,), 8)
-        graph = STEP.replace("BATCH", str(batch))
-        if no_gpu and self.run_graph(folder, "resnet50_step_cpu", graph, "cpu", ""):
-            self.note("runs", "resnet50_step_cpu", "passed", why="that it runs; no figure")
-        for precision in ("f32", "bf16", "f16"):
-            name = f"resnet50_step_{precision}"
-            if no_gpu:
-                self.note("runs", name, "skipped", why=no_gpu)
-                continue
-            more = f"precision: {precision}, channels_last: true"
-            summary = self.run_graph(folder, name, graph, "cuda", more)
-            if summary:
-                train = next(s for s in summary["stages"] if s["name"] == "train")
-                speed = summary["samples_per_second"]
-                self.note("runs", name, "passed", samples_per_second=speed,
-                          busy_seconds=train["busy"], why=f"{speed:,.0f} samples/s, the first "
-                          f"steps among them; the trainer works {train['busy']:.2f} s")
 
     # --- Python's Loader on the device ------------------------------------------------------------
 
@@ -423,13 +255,14 @@ def main():
         check.report["doctor"] = check.call([BUNDLE / "brigade", "doctor"], folder).stdout
         check.tests(folder)
         check.benchmarks(folder)
-        check.edges(folder, no_gpu)
+        gpu_runs.edges(check, folder, no_gpu)
+        gpu_runs.floats(check, folder, no_gpu)
         if torch is None:
             check.note("runs", "torch_classifier", "skipped", why=no_torch)
         else:
-            check.learn(folder, no_gpu)
-            check.ranks(folder, len(found), no_gpu)
-            check.step(folder, no_gpu)
+            gpu_runs.learn(check, folder, no_gpu)
+            gpu_runs.ranks(check, folder, len(found), no_gpu)
+            gpu_runs.step(check, folder, no_gpu)
         no_package = check.why_no_package(folder)
         for name, of_python in (("what_arrives", check.compare), ("feed", check.feeds),
                                 ("while_another_pins", check.registering),

@@ -46,8 +46,8 @@ class HugePages(ProgramTest):
         self.assertEqual(finished.code, 2, finished.err)
         self.assertRegex(
             finished.err.splitlines()[0],
-            r'error: stage "numbers": the graph needs [\d,]+ huge pages of 2\.0 MiB \(numbers -> slow '
-            rf"\d+, slow -> end \d+\), {free} of {reserved} are free: \d+ are missing$")
+            r'error: stage "numbers": the graph needs [\d,]+ huge pages of 2\.0 MiB '
+            rf"\(numbers -> slow \d+, slow -> end \d+\), {free} of {reserved} are free: \d+ are missing$")
         missing = int(finished.err.splitlines()[0].split(": ")[-1].split()[0])
         self.assertIn(f"reserve them as root, `sysctl vm.nr_hugepages={reserved + missing}`, or "
                       "leave `hugepages:` out", finished.err)
@@ -73,8 +73,8 @@ class Runs(ProgramTest):
 
     def test_give_what_usual_pages_give(self):
         self.assertEqual(self.summary(graph())["results"]["end"], self.wanted)
-        self.assertEqual(self.summary(graph(), environment={"BRIGADE_POISON": "1"})["results"]["end"],
-                         self.wanted)
+        poisoned = self.summary(graph(), environment={"BRIGADE_POISON": "1"})
+        self.assertEqual(poisoned["results"]["end"], self.wanted)
         self.assertEqual(self.summary(graph(), "--in-process")["results"]["end"], self.wanted)
 
     def test_are_what_the_plan_says(self):
