@@ -16,8 +16,8 @@
 namespace brigade {
 namespace {
 
-constexpr double kSideMax = 1 << 16;  // in pixels, of pad and crop
-constexpr double kLevelsMax = 1e6;    // of mean and std
+constexpr double kCutPixelsMax = 1 << 16;  // in pixels, of pad and crop
+constexpr double kMeanMax = 1e6;           // of mean and std
 constexpr const char* kImage = "image";
 
 struct NormalizeParams {
@@ -55,7 +55,7 @@ Result<cuda::Normalization> normalization_of(const NormalizeParams& params,
   return to;
 }
 
-Result<Ports> floats_of(const NormalizeParams& params, const Ports& in) {
+Result<Ports> ports_of_floats(const NormalizeParams& params, const Ports& in) {
   BRIGADE_ASSIGN(const cuda::Normalization to, normalization_of(params, *in.find(kImage)));
   if (params.place == NormalizeParams::Place::centre && params.flip > 0)
     return Error{"with `place: centre` nothing is drawn; leave `flip:` out"};
@@ -73,8 +73,8 @@ void add_the_cut(Contract<NormalizeParams>& contract) {
           "layout", &NormalizeParams::layout,
           {{"auto", ChannelOrder::guess}, {"HWC", ChannelOrder::hwc}, {"CHW", ChannelOrder::chw}},
           "of the pictures as they come; auto: where the sizes tell")
-      .param("pad", &NormalizeParams::pad, 0, kSideMax, "pixels of zeros added on every side")
-      .param("crop", &NormalizeParams::crop, 0, kSideMax,
+      .param("pad", &NormalizeParams::pad, 0, kCutPixelsMax, "pixels of zeros added on every side")
+      .param("crop", &NormalizeParams::crop, 0, kCutPixelsMax,
              "side in pixels of the square that is cut out; 0: height and width stay")
       .choice("place", &NormalizeParams::place,
               {{"random", Place::random}, {"centre", Place::centre}},
@@ -90,9 +90,9 @@ Contract<NormalizeParams> normalize_image_contract() {
   add_the_cut(contract);
   return contract.transform()
       .takes(Takes::batches)
-      .param("mean", &NormalizeParams::mean, -kLevelsMax, kLevelsMax,
+      .param("mean", &NormalizeParams::mean, -kMeanMax, kMeanMax,
              "values are (level / 255 - mean) / std: one number, or one for each channel")
-      .param("std", &NormalizeParams::std, 1 / kLevelsMax, kLevelsMax,
+      .param("std", &NormalizeParams::std, 1 / kMeanMax, kMeanMax,
              "one number, or one for each channel")
       .choice("dtype", &NormalizeParams::dtype, {{"f32", f32}, {"f16", f16}, {"bf16", bf16}},
               "of the values")
@@ -107,7 +107,7 @@ Contract<NormalizeParams> normalize_image_contract() {
       .reads_on_device(the_image)
       .writes_on_device(the_image)
       .uploads(the_image)
-      .outputs(floats_of)
+      .outputs(ports_of_floats)
       .example(
           "transform: normalize_image\nfrom: images\nparams: {pad: 4, crop: 32, flip: 0.5, dtype: "
           "f16}\nbatch: 64\ndevice: cuda\nmemory: device\n");
