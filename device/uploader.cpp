@@ -83,14 +83,17 @@ Result<void> Uploader::copy_buffered(DeviceAddress to, const std::byte* from, st
 }
 
 Result<void> Uploader::finish(DeviceStream user, Lease kept) {
+  // First: what the copies read is kept whatever fails then.
+  const Result<void> ends = completions_->after(stream_.get(), std::move(kept));
   BRIGADE_TRY(device_->record(event_.get(), stream_.get()));
   BRIGADE_TRY(device_->make_wait(user, event_.get()));
-  return completions_->after(stream_.get(), std::move(kept));
+  return ends;
 }
 
 Result<void> Uploader::finish_later(DeviceEvent done, Lease kept) {
+  const Result<void> ends = completions_->after(stream_.get(), std::move(kept));
   BRIGADE_TRY(device_->record(done, stream_.get()));
-  return completions_->after(stream_.get(), std::move(kept));
+  return ends;
 }
 
 }  // namespace brigade

@@ -91,10 +91,12 @@ void DiskWriter::write_positions(std::unique_lock<std::mutex>& lock) {
   if (plan_.checkpoint_file.empty()) return;
   writing_ = plan_.checkpoint_file;
   lock.unlock();
-  if (const auto written = brigade::write_positions(plan_, resume_, control_); !written)
-    lines_.line(LineKind::warning, written.error().message);
+  // The tensors first: a run that is killed in between works on some samples again, and has lost
+  // none from them.
   const auto saved = shared_ == nullptr ? Result<void>() : shared_->save();
   if (!saved) lines_.line(LineKind::warning, saved.error().message);
+  if (const auto written = brigade::write_positions(plan_, resume_, control_); !written)
+    lines_.line(LineKind::warning, written.error().message);
   lock.lock();
 }
 

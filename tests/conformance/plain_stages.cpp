@@ -89,7 +89,6 @@ PlainTensor synthetic(const ValidStage& stage, std::uint64_t graph_seed, std::ui
   return {};
 }
 
-/// What all links of a stage leave behind: what they wrote, and what passed them.
 double weight_of(std::uint64_t index) {
   return index % 7 == 6 ? 0 : 0.25 + static_cast<double>(index * index % 11) / 3;
 }
@@ -162,6 +161,7 @@ std::vector<std::uint64_t> drawn_ids(const ValidStage& producer, std::uint64_t s
   return ids;
 }
 
+/// What all links of a stage leave behind: what they wrote, and what passed them.
 std::optional<PlainTensors> after_links(const ValidStage& stage, PlainTensors in,
                                         const SampleInfo& info, std::uint64_t seed) {
   const bool fused = !stage.type->links.empty();

@@ -140,8 +140,11 @@ class DeviceMemory(ProgramTest):
         self.assertIn("error: the device's memory of up -> down: device host: shared device memory "
                       "of ", self.refusal(graph(), environment={
                           "BRIGADE_HOST_DEVICE": "memory=1KiB"}))
-        self.assertIn("device cuda: no NVIDIA driver here", self.refusal(graph(device="cuda")))
-        self.assertIn("`device: auto` found none here", self.refusal(graph(device="auto")))
+        nowhere = {"CUDA_VISIBLE_DEVICES": ""}  # where there is a driver
+        self.assertRegex(self.refusal(graph(device="cuda"), environment=nowhere),
+                         "device cuda(:0)?: no (NVIDIA driver here|GPU is visible)")
+        self.assertIn("`device: auto` found none here",
+                      self.refusal(graph(device="auto"), environment=nowhere))
         self.assertIn("has `memory: device`, which is between processes",
                       self.refusal(graph(), "--in-process"))
         self.assertIn("samples may be missing",

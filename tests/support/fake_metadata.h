@@ -75,7 +75,6 @@ class FakeMetadata : public FileMetadataReader {
   std::map<std::string, std::string> links_;
 };
 
-/// The files that the golden graphs name.
 /// The beginning of a file of NumPy's.
 inline std::string npy_of(const std::string& descr, const std::string& shape) {
   std::string header =
@@ -83,6 +82,7 @@ inline std::string npy_of(const std::string& descr, const std::string& shape) {
   return std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(header.size()) + '\0' + header;
 }
 
+/// The files that the golden graphs name.
 inline FakeMetadata golden_metadata() {
   FakeMetadata metadata;
   metadata.lists_all = true;
