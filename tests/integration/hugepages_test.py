@@ -47,7 +47,8 @@ class HugePages(ProgramTest):
         self.assertRegex(
             finished.err.splitlines()[0],
             r'error: stage "numbers": the graph needs [\d,]+ huge pages of 2\.0 MiB '
-            rf"\(numbers -> slow \d+, slow -> end \d+\), {free} of {reserved} are free: \d+ are missing$")
+            rf"\(numbers -> slow \d+, slow -> end \d+\), {free} of {reserved} are free: "
+            r"\d+ are missing$")
         missing = int(finished.err.splitlines()[0].split(": ")[-1].split()[0])
         self.assertIn(f"reserve them as root, `sysctl vm.nr_hugepages={reserved + missing}`, or "
                       "leave `hugepages:` out", finished.err)
