@@ -7,15 +7,15 @@
 namespace brigade {
 namespace {
 
-const Ports kSlot{{"x", u8, {8}}};
+const Ports kTurnSlot{{"x", u8, {8}}};
 
 /// train -> cut, test -> fit, both -> end, by turns; test is read beside them, too, where asked.
 GraphBuilder by_turns(bool read_beside = false) {
   GraphBuilder graph;
-  graph.producer("train", kSlot);
-  graph.producer("test", kSlot);
-  graph.transform("cut", {"train"}, kSlot);
-  graph.transform("fit", {"test"}, kSlot);
+  graph.producer("train", kTurnSlot);
+  graph.producer("test", kTurnSlot);
+  graph.transform("cut", {"train"}, kTurnSlot);
+  graph.transform("fit", {"test"}, kTurnSlot);
   graph.consumer("end", {"cut", "fit"}, Join::epochs);
   if (read_beside) graph.consumer("beside", {"test"});
   return graph;
@@ -38,9 +38,9 @@ TEST(Turns, WhatIsReadBesideThemWorksAlways) {
 
 TEST(Turns, ACacheReadsWheneverSamplesCome) {
   GraphBuilder graph;
-  graph.producer("train", kSlot);
-  graph.producer("val", kSlot);
-  graph.transform("kept", {"val"}, kSlot).samples = 8;
+  graph.producer("train", kTurnSlot);
+  graph.producer("val", kTurnSlot);
+  graph.transform("kept", {"val"}, kTurnSlot).samples = 8;
   graph.type_of("kept").contract.cache = true;
   graph.consumer("end", {"train", "kept"}, Join::epochs);
   const Turns expected{turn(3, 0), {}, turn(3, 1), {}};
@@ -50,8 +50,8 @@ TEST(Turns, ACacheReadsWheneverSamplesCome) {
 
 TEST(Turns, OtherJoinsHaveNone) {
   GraphBuilder graph;
-  graph.producer("a", kSlot);
-  graph.producer("b", kSlot);
+  graph.producer("a", kTurnSlot);
+  graph.producer("b", kTurnSlot);
   graph.consumer("end", {"a", "b"}, Join::merge);
   EXPECT_EQ(turns_of(graph.build()), Turns(3));
 }

@@ -39,11 +39,11 @@ class LoadFiles : public testing::Test {
   FakeMetadata metadata_ = golden_metadata();
 };
 
-const char* const kGraph =
+const char* const kBaseGraph =
     "stages:\n  a: {producer: synthetic}\n  show: {consumer: show, from: a}\n";
 
 TEST_F(LoadFiles, LaterFilesLieOverEarlierOnes) {
-  write("base.yaml", kGraph);
+  write("base.yaml", kBaseGraph);
   write("sub/machine.yaml", "seed: 5\nstages: {a: {params: {count: 9}}}\n");
   const auto loaded = load({"base.yaml", "sub/machine.yaml"}, {"epochs=4"});
   ASSERT_TRUE(loaded.graph) << loaded.messages();
@@ -55,7 +55,7 @@ TEST_F(LoadFiles, LaterFilesLieOverEarlierOnes) {
 
 TEST_F(LoadFiles, PathsBelongToTheFolderOfTheirFile) {
   metadata_.folder((folder_ / "sub").string());
-  write("base.yaml", kGraph);
+  write("base.yaml", kBaseGraph);
   write("sub/machine.yaml", "checkpoint: {file: m.pt}\n");
   const auto loaded = load({(folder_ / "base.yaml").string(), "sub/machine.yaml"});
   ASSERT_TRUE(loaded.graph) << loaded.messages();
@@ -63,7 +63,7 @@ TEST_F(LoadFiles, PathsBelongToTheFolderOfTheirFile) {
 }
 
 TEST_F(LoadFiles, SaysOfEveryFileWhyItCannotBeRead) {
-  write("base.yaml", kGraph);
+  write("base.yaml", kBaseGraph);
   write("empty.yaml", "");
   const auto loaded = load({"base.yaml", "gone.yaml", "sub", "empty.yaml"});
   EXPECT_FALSE(loaded.graph);
@@ -77,7 +77,7 @@ TEST_F(LoadFiles, SaysOfEveryFileWhyItCannotBeRead) {
 TEST_F(LoadFiles, NoFileIsAMistake) { EXPECT_FALSE(load({}).graph); }
 
 TEST_F(LoadFiles, SettingsWithControlCharactersAreRefused) {
-  write("base.yaml", kGraph);
+  write("base.yaml", kBaseGraph);
   EXPECT_FALSE(load({"base.yaml"}, {std::string("name=a\0b", 8)}).graph);
   EXPECT_FALSE(load({"base.yaml"}, {"name=a\nb"}).graph);
   EXPECT_THAT(load({"base.yaml"}, {""}).messages(), HasSubstr("expected KEY=VALUE"));
@@ -86,7 +86,7 @@ TEST_F(LoadFiles, SettingsWithControlCharactersAreRefused) {
 TEST(LoadGraph, TheTreeShowsWhatWasRead) {
   LoadText load;
   load.environment["N"] = "5";
-  const auto loaded = load(std::string("vars: {n: \"${N}\"}\nepochs: ${n}\n") + kGraph);
+  const auto loaded = load(std::string("vars: {n: \"${N}\"}\nepochs: ${n}\n") + kBaseGraph);
   ASSERT_TRUE(loaded.graph) << loaded.messages();
   EXPECT_EQ(loaded.tree.find("epochs")->value.text, "5");
 }
