@@ -131,18 +131,19 @@ TEST(Memory, NamesOnlyTheLargestEdges) {
 
 TEST(ArraysToPin, OfWhatAStageUploadsAreTheNamedOnes) {
   GraphBuilder graph;
-  graph.producer("files", {{"image", u8, {32, 32, 3}}, {"label", i64, {}}});
+  graph.producer("files", {{"image", u8, {32, 32, 3}}, {"label", i64, {}}}).batch = 64;
   ValidStage& up = graph.transform("up", {"files"}, {{"image", u8, {32, 32, 3}}});
   up.batch = 64;
   up.batched = true;
-  graph.consumer("train", {"up"}).batched = true;
+  graph.consumer("train", {"up"});
   graph.type_of("up").contract.uploads = [](const void*) {
     return std::vector<std::string>{"image"};
   };
   const auto pinned = [&](bool device_memory) {
     graph.stage("up").device_memory = device_memory;
-    const Plan plan = plan_graph(graph.build(), small_machine()).plan;
-    return arrays_to_pin(plan, plan.stages[1]);
+    const auto planned = plan_graph(graph.build(), small_machine());
+    for (const auto& problem : planned.problems) ADD_FAILURE() << problem.message;
+    return arrays_to_pin(planned.plan, planned.plan.stages[1]);
   };
   EXPECT_TRUE(pinned(false).empty());
   const std::vector<ReadArray> arrays = pinned(true);

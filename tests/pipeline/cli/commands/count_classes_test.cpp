@@ -61,7 +61,7 @@ TEST_F(CountClasses, SaysWhatAreNoClasses) {
             "a label is -1; expected numbers of classes, from 0 on");
   EXPECT_THAT(of_table("1 7000000").error().message, HasSubstr("a label is 7000000"));
   EXPECT_EQ(of_producer("producer: synthetic, params: {count: 3}").error().message,
-            "the source tells no labels");
+            "its tensor `label` would have to be u8 or i64, a scalar, `fill: index`");
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(Doctor, SaysOfEachFindingWhatItMeansForARun) {
   for (const auto& [limits, facts] :
        {std::pair{good_limits(), good_facts()}, std::pair{poor, bare}}) {
     const auto findings = examine(limits, facts);
-    EXPECT_EQ(findings.size(), 13u);
+    EXPECT_EQ(findings.size(), 14u);
     for (const Finding& found : findings) {
       EXPECT_NE(found.found, "") << found.what;
       EXPECT_NE(found.means, "") << found.what;
