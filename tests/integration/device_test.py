@@ -124,7 +124,8 @@ class Training(DeviceTest):
 class TrainingOnTheDevice(DeviceTest):
     """Pictures come by `memory: device` and are read where they lie."""
 
-    UPLOAD = "  upload: {transform: STAGE, from: images, batch: 16, device: host, memory: device}\n"
+    UPLOAD = ("  upload: {transform: STAGE, from: images, batch: 16, device: host, memory: device,"
+              " buffers: 4}\n")  # the copies are not an epoch ahead of the trainer
 
     def place(self, stage, stages=("images",)):
         for name in stages:
