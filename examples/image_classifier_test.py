@@ -56,6 +56,8 @@ def check_python(python, package, folder):
     same("epochs", [epoch for epoch, *_ in whole], ["1", "2"])
     same("the first epoch", train("--epochs", "1"), whole[:1])
     same("resumed", train("--epochs", "2", "--resume"), whole[1:])
+    archives = train("--epochs", "1", "image_classifier.yaml", "shards.yaml")
+    same("an epoch of archives", [epoch for epoch, *_ in archives], ["1"])
 
 
 def check(own, brigade, source, python=None, package=None):

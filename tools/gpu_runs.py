@@ -69,7 +69,7 @@ epochs: 3
 stages:
   pictures:
     producer: synthetic
-    params: {count: 2000, shape: [70, 60, 3], name: image, fill: random}
+    params: {count: 2000, shape: [70, 60, 3], name: image, dtype: u8, fill: random}
     batch: 20
   up: {transform: to_device, from: pictures, params: {tensor: image}, batch: 20, THERE}
   floats:
@@ -100,6 +100,9 @@ def run_graph(check, folder, name, graph, device, more, environment=()):
         lines = [line for line in done.stderr.splitlines() if "error" in line]
         check.note("runs", name, "failed", why=(lines or [done.stderr[-500:]])[0])
         return None
+    said = [line for line in done.stderr.splitlines() if ": pinned " in line or ": copies ordinary "
+            in line]
+    check.report.setdefault("pinning", {})[name] = said
     return json.loads((folder / f"{name}.json").read_text())
 
 
@@ -205,7 +208,7 @@ def edges(check, folder, no_gpu):
     for name, fault in (("edge_of_device_memory", ""),
                         ("edge_whose_writer_is_killed", "up.0=finish.after_done:17:kill"),
                         ("edge_whose_reader_is_killed", "down.0=work.start:12:kill")):
-        summary = run_graph(check, folder, name, EDGE, device, "memory: device",
+        summary = run_graph(check, folder, name, EDGE, device, "memory: device, pin: yes",
                             {"BRIGADE_FAULT": fault} if fault else {})
         if summary is None:
             continue

@@ -55,6 +55,9 @@ class AugmentTest(unittest.TestCase):
             "augment": {"transform": "augment", "from": "pictures", "batch": 5,
                         "params": {"operations": operations, **params}},
             "train": {"consumer": "application", "from": "augment"}}
+        if params.get("dtype") == "bf16":  # which NumPy does not have
+            with brigade.Loader({"seed": SEED, "stages": stages}, tensors="torch") as loader:
+                return torch.cat([batch["image"].float() for batch in loader]).numpy()
         with brigade.Loader({"seed": SEED, "stages": stages}, tensors="numpy") as loader:
             return numpy.concatenate([batch["image"].copy() for batch in loader])
 
@@ -244,7 +247,7 @@ class AugmentTest(unittest.TestCase):
         images = torch.from_numpy(self.images).permute(0, 3, 1, 2)
         expected = F.normalize(F.convert_image_dtype(images, torch.float32), mean, std)
         for layout, order in (("CHW", (0, 1, 2, 3)), ("HWC", (0, 2, 3, 1))):
-            for dtype, rounding in (("f32", 1e-6), ("f16", 2**-11)):
+            for dtype, rounding in (("f32", 1e-6), ("f16", 2**-11), ("bf16", 2**-8)):
                 found = self.run_stage([], dtype=dtype, layout=layout, mean=mean, std=std)
                 numpy.testing.assert_allclose(found, expected.permute(order).numpy(),
                                               rtol=rounding, atol=rounding)

@@ -4,7 +4,10 @@
 import fcntl
 import json
 import os
+import pty
+import subprocess
 
+import brigade_program
 from brigade_program import (ENDLESS, ENDLESS_WORKERS, ProgramTest, line, main, wait_until,
                              workers_of)
 
@@ -14,6 +17,34 @@ class Runs(ProgramTest):
         finished = self.run_graph(line(count=100), "--summary", "-")
         self.assertEqual(finished.code, 0, finished.err)
         self.assertEqual(json.loads(finished.out)["samples"], 100)
+
+    def test_quiet_leaves_the_results_and_verbose_adds_the_edges(self):
+        results = r"  end: samples 100, [^\n]+\n"
+        self.assertRegex(self.run_graph(line(count=100), "--quiet").out, f"^{results}$")
+        for options, edges in (([], 0), (["--verbose"], 2)):
+            out = self.run_graph(line(count=100), *options).out
+            self.assertRegex(out, f"\n{results}$")
+            self.assertEqual(out.count("\n  edge "), edges, out)
+            self.assertEqual("every sample that was made was delivered" in out, edges == 0, out)
+
+    def test_on_a_terminal_the_summary_stands_below_the_progress(self):
+        graph = self.write("graph.yaml", line(count=60, ms=20, replicas=1))
+        outer, inner = pty.openpty()
+        with subprocess.Popen([brigade_program.PROGRAM, "run", graph], stdin=subprocess.DEVNULL,
+                              stdout=inner, stderr=inner, cwd=self.folder) as run:
+            os.close(inner)
+            shown = b""
+            try:
+                while part := os.read(outer, 4096):
+                    shown += part
+            except OSError:  # nobody writes any more
+                pass
+            os.close(outer)
+        self.assertEqual(run.returncode, 0, shown)
+        progress, _, summary = shown.decode().partition(": 60 samples, 1 epoch in ")
+        self.assertIn("\x1b[Kepoch 1/1  ", progress, "the control")
+        self.assertRegex(progress, r"\n\w+$")
+        self.assertIn("\n  end: samples 60, ", summary)
 
     def test_the_summary_says_how_a_run_ended_and_why(self):
         path = self.write("summary.json", "of before")

@@ -86,7 +86,7 @@ TEST(NormalizeImage, SaysWhatCannotBe) {
   EXPECT_EQ(says({{"place", "centre"}, {"flip", "0.5"}}),
             "with `place: centre` nothing is drawn; leave `flip:` out");
   EXPECT_EQ(says({}, {{"image", u8, {up_to(32), up_to(32), Dim(3)}}}),
-            "expected images of one size, found image u8[<=32,<=32,3]; resize them before");
+            "expected images of one size, found image u8[<=32, <=32, 3]; resize them before");
 }
 
 }  // namespace
