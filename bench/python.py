@@ -1,7 +1,8 @@
 """Loops of Python: what a batch costs beside the loop's own work, its production included; what
-next() alone takes where the batch is there; samples per second of Fashion-MNIST by a graph, beside
-torch's DataLoader over the same images in the same run; and photographs (bench/images.py), read by
-a loop and by `brigade run` in turns, from the first batch on, with the memory of all processes.
+next() alone takes where the batch is there; samples per second of Fashion-MNIST by a graph, the
+time to its first batch (imports included) and the memory of all processes, beside torch's
+DataLoader over the same images in the same run; and photographs (bench/images.py), read by a loop
+and by `brigade run` in turns, from the first batch on, with the memory of all processes.
 
 DataLoader gets a dataset that does the same to an image (pad, random crop, flip) with torch's own
 functions, and a worker per core. Both loops ask for their tensors and do nothing with them.
@@ -54,19 +55,24 @@ with brigade.Loader(graph, tensors=sys.argv[2]) as loader:
 """
 
 GRAPH_LOOP = """
-import json, sys, time, brigade
+import json, sys, time
+began = time.perf_counter()
+import brigade
+first = None
 with brigade.Loader("configs/fashion_mnist.yaml", "augment", tensors="numpy") as loader:
-    for batch in loader: pass
+    for batch in loader:
+        first = first or time.perf_counter() - began
     samples, started = 0, time.perf_counter()
     for _ in range(int(sys.argv[1])):
         for batch in loader:
             batch["image"], batch["label"]
             samples += batch.size
-    print(json.dumps(samples / (time.perf_counter() - started)))
+    print(json.dumps([samples / (time.perf_counter() - started), first]))
 """
 
 DATALOADER_LOOP = """
 import gzip, json, os, sys, time
+began, first = time.perf_counter(), None
 import numpy, torch
 folder, epochs = sys.argv[2], int(sys.argv[1])
 def read(name, skip):
@@ -84,12 +90,13 @@ class Images(torch.utils.data.Dataset):
         return (image.flip(1) if flip < 3 else image), int(self.labels[i])
 loader = torch.utils.data.DataLoader(Images(), 256, shuffle=True, num_workers=os.cpu_count(),
                                      persistent_workers=True)
-for batch in loader: pass
+for batch in loader:
+    first = first or time.perf_counter() - began
 samples, started = 0, time.perf_counter()
 for _ in range(epochs):
     for image, label in loader:
         samples += len(label)
-print(json.dumps(samples / (time.perf_counter() - started)))
+print(json.dumps([samples / (time.perf_counter() - started), first]))
 """
 
 
@@ -120,6 +127,18 @@ def from_the_first_batch_on(context, folder, epochs: int) -> dict:
     return {"images_per_second": (samples - batch) / seconds, "first_batch_seconds": first}
 
 
+def memory_while(context, package, program, *arguments, seconds=3) -> dict:
+    """Of a loop and its workers, in the middle of it."""
+    process = subprocess.Popen([PYTHON, "-c", program, *map(str, arguments)], cwd=context.source,
+                               env={**os.environ, "PYTHONPATH": str(package)})
+    try:
+        time.sleep(0.5 if context.smoke else seconds)
+        return memory_of(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+
+
 def measure_photographs(context, measure, package) -> dict:
     folder, kind = photographs(context, 40 if context.smoke else 1000)
     rounds, epochs = (1, 2) if context.smoke else (7, 12)
@@ -130,14 +149,7 @@ def measure_photographs(context, measure, package) -> dict:
         measure(PHOTOGRAPHS_LOOP, 1, graph)  # warms the page cache
         turns = [(measure(PHOTOGRAPHS_LOOP, epochs, graph),
                   from_the_first_batch_on(context, folder, epochs)) for _ in range(rounds)]
-        process = subprocess.Popen([PYTHON, "-c", PHOTOGRAPHS_LOOP, "1000", str(graph)],
-                                   env={**os.environ, "PYTHONPATH": str(package)})
-        try:
-            time.sleep(0.5 if context.smoke else 3)
-            memory = memory_of(process.pid)
-        finally:
-            process.kill()
-            process.wait()
+        memory = memory_while(context, package, PHOTOGRAPHS_LOOP, 1000, graph)
     figures = {"files": kind, "memory": memory, "target_over_brigade_run": 0.97}
     for key in ("images_per_second", "first_batch_seconds"):
         figures[key] = statistics.median(loop[key] for loop, _ in turns)
@@ -175,10 +187,18 @@ def run(context):
         if not context.smoke and subprocess.run([PYTHON, "-c", "import torch"], check=False,
                                                 capture_output=True).returncode == 0:
             dataloader.append(measure(DATALOADER_LOOP, 1, FASHION_MNIST))
-    figures["samples_per_second_by_a_graph"] = statistics.median(graph)
+    def median(runs, which):
+        return statistics.median(run[which] for run in runs)
+
+    figures["samples_per_second_by_a_graph"] = median(graph, 0)
+    figures["first_batch_seconds_by_a_graph"] = median(graph, 1)
+    figures["memory_by_a_graph"] = memory_while(context, package, GRAPH_LOOP, 100_000)
     figures["target_samples_per_second_by_a_graph"] = 1_000_000
     if dataloader:
-        figures["samples_per_second_dataloader"] = statistics.median(dataloader)
+        figures["samples_per_second_dataloader"] = median(dataloader, 0)
+        figures["first_batch_seconds_dataloader"] = median(dataloader, 1)
+        figures["memory_dataloader"] = memory_while(context, package, DATALOADER_LOOP, 100_000,
+                                                    FASHION_MNIST, seconds=10)
         figures["over_dataloader"] = statistics.median(
-            mine / torch for mine, torch in zip(graph, dataloader))
+            mine[0] / torch[0] for mine, torch in zip(graph, dataloader))
     return figures

@@ -3,12 +3,14 @@
 
     pattern_test.py BUILD FOLDER [--program PROGRAM] [--kills STAGE] ...
 
-The one in Python, or PROGRAM, which is that in C++. Workers of STAGE are killed meanwhile, one
-after the other. Ends with 77, which is a test that was not run, where torch is not installed, or
-what is to start the ranks.
+The one in Python, or PROGRAM, which is that in C++. Workers of STAGE are killed meanwhile, in the
+middle of their work, one after the other. Of the one in Python the README's picture is compared
+with what `brigade graph` draws. Ends with 77, which is a test that was not run, where torch is not
+installed, or what is to start the ranks.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -23,39 +25,51 @@ import time
 
 from example_test import SECONDS_MAX, matches
 
-KILLS = 6
+KILLS = 4  # fewer than the restarts that a replica may have
 
 
-def workers(program, stage):
-    """The pids of that stage's, which are children of the program."""
+def session_of(program):
+    """The pids in the session that the program has begun; what ends with it may take a moment."""
     for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            name, _, rest = status.read_text().rpartition(") ")
+            state, _, _, session = status.read_text().rpartition(") ")[2].split()[:4]
         except OSError:
             continue  # it has ended meanwhile
-        if int(rest.split()[1]) == program.pid and f"({stage}." in name:
+        if int(session) == program.pid and state != "Z":
             yield int(status.parent.name)
 
 
-def kill_some(program, stage, killed):
+def workers(example, program, stage, at_work):
+    """The pids of that stage's; at_work: of those that have begun, which takes torch a while."""
+    leases = subprocess.run([example.brigade, "leases", str(program.pid)], check=False, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    for pid, standing in re.findall(rf"(?m)^{stage}\.\d+ +([1-9]\d*) +(.*)$", leases):
+        if not (at_work and standing.endswith("has not begun")):
+            yield int(pid)
+
+
+def kill_some(example, program, stage, at_work, killed):
     while program.poll() is None and len(killed) < KILLS:
-        time.sleep(0.3 if killed else 0.01)
-        for pid in list(workers(program, stage))[:1]:
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
+        time.sleep(0.05 if killed else 0.01)
+        left = set(workers(example, program, stage, at_work)).difference(killed)
+        for pid in sorted(left)[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
 
 
 class Example:
     def __init__(self, build, folder, program, arguments):
-        self.folder = folder
+        self.folder, self.brigade = folder, build / "bin" / "brigade"
         self.command = [program] if program else [sys.executable, "-B", f"{folder.name}.py"]
         self.command += arguments
-        self.environment = {**os.environ, "PYTHONPATH": str(build / "python")}
+        self.environment = {**os.environ, "PYTHONPATH": str(build / "python"),
+                            "BRIGADE_PYTHON": sys.executable}
 
     def start(self, by=(), **more):
         return subprocess.Popen([*by, *self.command], cwd=self.folder, text=True,
                                 env={**self.environment, **more}, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+                                stderr=subprocess.PIPE, start_new_session=True)
 
     def end(self, program, code=0):
         out, err = program.communicate(timeout=SECONDS_MAX)
@@ -69,12 +83,25 @@ class Example:
             sys.exit(f"{self.folder.name}: expected\n{expected}\nbut it printed\n{printed}")
 
 
-def check_alone(example, stage):
+def check_picture(example):
+    """The README shows the graph as it is drawn now."""
+    drawn = subprocess.run([example.brigade, "graph", f"{example.folder.name}.yaml"], text=True,
+                           cwd=example.folder, env={"MODULE": "/module.pt", **example.environment},
+                           check=True, stdout=subprocess.PIPE).stdout
+    if f"```text\n{drawn.rstrip()}\n```" not in (example.folder / "README.md").read_text():
+        sys.exit(f"{example.folder.name}: its README shows another graph than\n{drawn}")
+
+
+def check_alone(example, stage, at_work):
     killed = []
-    program = example.start()
-    if stage:
-        threading.Thread(target=kill_some, args=(program, stage, killed), daemon=True).start()
-    example.check(example.end(program))
+    for _ in range(5):  # it may be over before a worker was killed
+        program = example.start()
+        if stage:
+            threading.Thread(target=kill_some, args=(example, program, stage, at_work, killed),
+                             daemon=True).start()
+        example.check(example.end(program))
+        if killed or not stage:
+            break
     if stage and not killed:
         sys.exit(f"{example.folder.name}: it ended before a worker of {stage} was killed")
     print(f"{example.folder.name}: ok, {len(killed)} workers killed")
@@ -92,7 +119,7 @@ def check_broken_module(example):
                                for line in said):
             sys.exit("a TorchScript file that does not load: " + "\n".join(said))
         left = [path.name for path in pathlib.Path(folder).iterdir() if path != broken]
-        left += list(workers(program, "work"))
+        left += list(session_of(program))
         if left:
             sys.exit(f"a TorchScript file that does not load has left {left}")
     print(f"{example.folder.name}: ok, {said[0]}")
@@ -139,7 +166,8 @@ def read_arguments():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--program", type=pathlib.Path)
     parser.add_argument("--kills", metavar="STAGE")
-    parser.add_argument("--python-kills", metavar="STAGE", help="in C++ it is over too soon")
+    parser.add_argument("--python-kills", metavar="STAGE",
+                        help="also before they have begun; in C++ it is over too soon")
     parser.add_argument("--argument", action="append", default=[])
     parser.add_argument("--mpirun", action="store_true")
     return parser.parse_args()
@@ -158,10 +186,13 @@ def main():
     example = Example(given.build.resolve(), given.folder.resolve(),
                       given.program and given.program.resolve(),
                       given.argument)
+    if not given.program:
+        check_picture(example)
     if given.folder.name == "data_parallel":
         check_ranks(example, given.mpirun)
     else:
-        check_alone(example, given.kills or (not given.program and given.python_kills))
+        check_alone(example, given.kills or (not given.program and given.python_kills),
+                    at_work=bool(given.kills))
     if given.folder.name == "task_queue":
         check_broken_module(example)
 

@@ -16,7 +16,7 @@ from ._arena import Arena, memory_file
 from ._brigade import Mapping
 from ._data_layout import Reader
 from ._errors import RunError
-from ._log import LogPipe
+from ._log import LogPipe, logger
 from ._run import ANY_EPOCH, Run
 
 WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of the task
@@ -38,6 +38,17 @@ _WORDS = [(re.compile(expression), instead) for expression, instead in (
 Task = collections.namedtuple("Task", "owner block worker name number")
 
 
+_warned = []  # once in a program
+
+
+def _warn_of_shared_memory(shape):
+    if shape is not None and not _warned:
+        _warned.append(shape)
+        logger.warning("DataLoader: a tensor in shared memory (share_memory_()) of shape %s "
+                       "arrives in workers as a copy: what they write there nobody sees; read it "
+                       "only, or return what they make with the batch", shape)
+
+
 class Payload:
     """What workers need beside their tasks, pickled into a memory file."""
 
@@ -46,6 +57,7 @@ class Payload:
             head, buffers = _pickling.dump_payload(parts)
         except Exception as error:
             raise _pickling.why_not(parts) from error
+        _warn_of_shared_memory(_pickling.shared_tensor())
         buffers = [buffer.raw() for buffer, _ in buffers]
         places, end = [], len(head)
         for buffer in buffers:

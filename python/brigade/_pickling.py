@@ -99,6 +99,17 @@ class _Plain(pickle.Pickler):
     reducer_override = staticmethod(_reduce)
 
 
+_shared = []  # shape of a tensor in torch's shared memory that a payload has as a copy
+
+
+def _reduce_payload(thing):
+    torch = sys.modules.get("torch")
+    if torch is not None and type(thing) is torch.Tensor and thing.is_cpu and \
+            thing.layout is torch.strided and not _shared and thing.is_shared():
+        _shared.append(list(thing.shape))
+    return _reduce(thing)
+
+
 class _Refusing(pickle.Pickler):
     """By plain pickle, what __main__ has defined goes by its name, which a worker does not know."""
 
@@ -108,7 +119,7 @@ class _Refusing(pickle.Pickler):
             raise NotPicklable(f"{thing.__qualname__} is defined in __main__, which workers do not "
                                "run: install cloudpickle (pip install cloudpickle), or move it "
                                "into a module")
-        return _reduce(thing)
+        return _reduce_payload(thing)
 
 
 def _by_value():
@@ -120,7 +131,7 @@ def _by_value():
 
     class ByValue(found.CloudPickler):
         def reducer_override(self, thing):
-            made = _reduce(thing)
+            made = _reduce_payload(thing)
             return super().reducer_override(thing) if made is _ITS_OWN_WAY else made
 
     return ByValue
@@ -156,7 +167,13 @@ def dump_result(thing):
 
 def dump_payload(thing):
     """The same of what workers get."""
+    _shared.clear()
     return _dump(_by_value() or _Refusing, thing)
+
+
+def shared_tensor():
+    """The shape of one, in torch's shared memory, that dump_payload() has just copied; or None."""
+    return _shared[0] if _shared else None
 
 
 def load(head, buffers):

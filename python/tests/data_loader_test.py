@@ -83,6 +83,17 @@ class Epochs(unittest.TestCase):
         for i, batch in enumerate(held, 1):  # the workers have gone
             self.assertEqual([float(one[0, 0]) for one in batch], [2 * i, 2 * i + 1])
 
+    def test_nothing_has_a_name(self):
+        """What is mapped has none in /dev/shm, which could be full."""
+        before = workers()
+        with open_loader(Sizes(40), 2, num_workers=2) as loader:
+            for _ in loader:
+                for pid in {os.getpid(), *(workers() - before)}:
+                    with open(f"/proc/{pid}/maps") as maps:
+                        mapped = maps.read()
+                    self.assertIn("/memfd:", mapped)
+                    self.assertNotIn("/dev/shm", mapped)
+
     def test_memory_goes_round(self):
         with open_loader(Sizes(400), 2, num_workers=2) as loader:
             for _ in loader:

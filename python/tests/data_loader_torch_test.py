@@ -2,6 +2,7 @@
 
 import collections
 import http
+import inspect
 import json
 import logging
 import sys
@@ -20,6 +21,7 @@ from brigade import _data_layout, _pickling
 from brigade._data_layout import Reader
 from data_loader_test import plain
 from data_sets import Numbers, Random, at_most_4_mib, same
+from graphs import EPOCH, graph
 
 
 def open_loader(dataset, **options):
@@ -66,6 +68,48 @@ class Torch(unittest.TestCase):
                 after.append([plain([one["value"] for one in batch]) for batch in loader])
             self.assertNotEqual(after[0], following)
             self.assertEqual(after[1], following)
+
+    def test_parameters_are_torch_s_in_its_order(self):
+        def parameters(kind):
+            found = list(inspect.signature(kind.__init__).parameters.values())
+            return [(one.name, one.kind) for one in found]
+
+        ours = parameters(brigade.DataLoader)
+        self.assertEqual(ours[-1][0], "in_order")  # which torch has from 2.6 on
+        theirs = parameters(torch.utils.data.DataLoader)
+        self.assertEqual(ours[:-1], [one for one in theirs if one[0] != "in_order"])
+
+    def test_data_pipes_are_refused(self):
+        from torch.utils.data.datapipes.iter import IterableWrapper
+        with self.assertRaisesRegex(ValueError, "is a DataPipe, .*: read it in an IterableDataset"):
+            open_loader(IterableWrapper(range(3)))
+
+    def test_a_shared_tensor_is_a_copy_and_says_so_once(self):
+        for shared in (False, True):
+            dataset = [torch.zeros(3).share_memory_() if shared else torch.zeros(3)]
+            with self.assertLogs("brigade", "WARNING") as log:
+                logging.getLogger("brigade").warning("at least one line")
+                with open_loader(dataset, num_workers=1) as loader:
+                    for _ in range(2):
+                        list(loader)
+            told = [line for line in log.output if "of shape [3] arrives in workers as a" in line]
+            self.assertEqual(len(told), int(shared))
+
+    def test_a_loader_of_torch_s_that_forks_harms_nobody(self):
+        with brigade.Loader(graph(), tensors="torch", hold=32) as loader:
+            iterator = iter(loader)
+            first = next(iterator)
+            theirs = torch.utils.data.DataLoader(range(40), 4, num_workers=2)
+            self.assertEqual(plain(torch.cat(list(theirs))), list(range(40)))
+            self.assertEqual(plain(first["data"][:, 0]), first.ids)
+            self.assertEqual(1 + sum(1 for _ in iterator), len(EPOCH))
+
+    def test_pinning_without_an_accelerator_is_a_warning(self):
+        if torch.cuda.is_available():
+            self.skipTest("there is one")
+        with open_loader(Numbers(4), pin_memory=True) as loader, \
+                self.assertWarnsRegex(UserWarning, "pin_memory=True has no effect"):
+            self.assertEqual(len(list(loader)), 4)
 
     def test_the_order_is_torch_s(self):
         for count in (0, 2):

@@ -1,5 +1,6 @@
 """Docstrings' examples, and tensors of other packages."""
 
+import ctypes
 import doctest
 import importlib
 import pathlib
@@ -99,6 +100,38 @@ class Torch(unittest.TestCase):
             one, other = next(iter(run["train"])), next(iter(run["other"]))
             one["data"].zero_()
             self.assertEqual(other["data"][:, 0].long().tolist(), other.ids)
+
+
+class Managed(ctypes.Structure):
+    """DLPack's DLManagedTensor."""
+
+    _fields_ = [("view", ctypes.c_char * 48), ("context", ctypes.c_void_p),
+                ("deleter", ctypes.c_void_p)]
+
+
+class Capsules(unittest.TestCase):
+    def test_a_deleter_takes_no_gil(self):
+        """This thread has it, and waits for another, which lets go of the only batch there may be:
+        were it to ask for the GIL, neither would go on."""
+        held = ctypes.PyDLL(None)  # calls keep the GIL
+        held.PyCapsule_GetPointer.restype = ctypes.c_void_p
+        held.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        held.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        held.pthread_create.argtypes = [ctypes.c_void_p] * 4
+        held.pthread_join.argtypes = [ctypes.c_ulong, ctypes.c_void_p]
+        taken = b"used_dltensor"  # as who takes one calls it
+        with loader(tensors="dlpack", hold=1) as batches:
+            iterator = iter(batches)
+            capsule = next(iterator).tensor("data").__dlpack__()
+            at = held.PyCapsule_GetPointer(capsule, b"dltensor")
+            held.PyCapsule_SetName(capsule, taken)
+            with self.assertRaises(brigade.HeldError):
+                next(iterator)
+            thread = ctypes.c_ulong()
+            deleter = Managed.from_address(at).deleter
+            self.assertEqual(held.pthread_create(ctypes.byref(thread), None, deleter, at), 0)
+            self.assertEqual(held.pthread_join(thread, None), 0)
+            self.assertEqual(next(iterator).index, BATCH)
 
 
 class Alone(unittest.TestCase):

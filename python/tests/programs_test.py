@@ -15,6 +15,7 @@ import time
 import unittest
 
 import brigade
+from data_sets import Numbers
 from graphs import EPOCH, GRAPH, SAMPLES, graph, open_loader, seen, whole, workers
 from processes import WITH_TESTS, left_of
 
@@ -145,27 +146,45 @@ class Robustness(unittest.TestCase):
         self.assertEqual(epochs, whole(5))
         self.assertGreater(killed, 3)
 
-    def test_nothing_grows(self):
-        def once():
-            with open_loader(graph()) as loader:
-                for _ in loader:
-                    break
-
+    def check_growth(self, once, cycles):
         def figures():
             gc.collect()
             pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
             return (len(os.listdir("/proc/self/fd")), len(workers()), threading.active_count(),
                     pages * 4096)
 
-        for _ in range(10):
+        for _ in range(min(cycles, 10)):
             once()
         before = figures()
-        cycles = int(os.environ.get("BRIGADE_CYCLES", "50"))
         for _ in range(cycles):
             once()
         after = figures()
         self.assertEqual(after[:3], before[:3])
         self.assertLess(after[3] - before[3], 8 << 20)
+
+    def test_nothing_grows(self):
+        def once():
+            with open_loader(graph()) as loader:
+                for _ in loader:
+                    break
+
+        self.check_growth(once, int(os.environ.get("BRIGADE_CYCLES", "50")))
+
+    def test_nothing_grows_of_a_data_loader(self):
+        def once():
+            with brigade.DataLoader(Numbers(4), num_workers=1, collate_fn=list) as batches:
+                next(iter(batches))
+
+        self.check_growth(once, int(os.environ.get("BRIGADE_CYCLES", "10")))
+
+    def test_growth_would_be_seen(self):
+        left = []
+        with self.assertRaises(AssertionError):
+            self.check_growth(lambda: left.append(os.pipe()), 5)
+        for pipe in left:
+            os.close(pipe[0]), os.close(pipe[1])
+        with self.assertRaises(AssertionError):
+            self.check_growth(lambda: left.append(os.urandom(2 << 20)), 5)
 
     def test_what_is_dropped_goes_at_once(self):
         def figures():
@@ -195,6 +214,29 @@ class Robustness(unittest.TestCase):
         self.assertNotIn("brigade-log", [thread.name for thread in threading.enumerate()])
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+
+    def test_signals_stay_python_s(self):
+        def signals():
+            """What is blocked, ignored and caught, of this thread as the kernel has it."""
+            status = pathlib.Path("/proc/thread-self/status").read_text()
+            masks = [line for line in status.splitlines() if line.startswith("Sig")]
+            kept = [line for line in masks if line[:6] in ("SigBlk", "SigIgn", "SigCgt")]
+            return kept, [signal.getsignal(number) for number in signal.valid_signals()]
+
+        caught = []
+        before = signals()
+        with open_loader(graph()) as loader:
+            iterator = iter(loader)
+            next(iterator)
+            self.assertEqual(signals(), before)
+            old = signal.signal(signal.SIGTERM, lambda *_: caught.append(1))
+            try:
+                self.assertNotEqual(signals()[0], before[0], "another one would be seen")
+                os.kill(os.getpid(), signal.SIGTERM)
+                self.assertEqual(1 + sum(1 for _ in iterator), len(EPOCH))
+            finally:
+                signal.signal(signal.SIGTERM, old)
+        self.assertEqual((caught, signals()), ([1], before))
 
     def test_lines_go_to_logging(self):
         with self.assertLogs("brigade", logging.INFO) as caught:

@@ -19,9 +19,9 @@ import ctypes, os, pathlib, signal
 import brigade
 import numpy
 
-def die_once(mark):
+def die_once(mark, left=""):
     if not pathlib.Path(mark).exists():
-        pathlib.Path(mark).touch()
+        pathlib.Path(mark).write_text(left)
         os.kill(os.getpid(), signal.SIGKILL)
 
 @brigade.stage(outputs={"data": "=data"})
@@ -45,10 +45,12 @@ class Keep:
     def __init__(self, worker, mark, beyond=0):
         self.part = numpy.asarray(worker.shared("result"))
         self.mark, self.beyond = f"{mark}{worker.replica}", beyond
+        left = pathlib.Path(self.mark).read_text() if os.path.exists(self.mark) else ""
+        assert left in ("", str(self.part.tolist())), "a successor finds it as it was"
     def __call__(self, data, sample):
         self.part[sample.id % len(self.part)] = 1
         if sample.id > 400:
-            die_once(self.mark)
+            die_once(self.mark, str(self.part.tolist()))
         if self.beyond:
             end = self.part.ctypes.data + self.part.nbytes
             ctypes.memset(end, 1, self.beyond)
@@ -96,7 +98,8 @@ class Shared(unittest.TestCase):
         samples, all_parts = self.read(graph("Keep", self.folder, {"result": result}, "result"),
                                        "result")
         self.assertEqual(samples, 1000)
-        self.assertTrue(any((self.folder / f"mark{r}").exists() for r in (0, 1)))
+        marks = [self.folder / f"mark{r}" for r in (0, 1)]
+        self.assertTrue(any(mark.exists() and "1" in mark.read_text() for mark in marks))
         self.assertGreater(all_parts.sum(), 100)
         self.assertFalse(all_parts.flags.writeable)
         self.assertEqual(numpy.load(self.folder / "result.npy").tolist(), all_parts.tolist())

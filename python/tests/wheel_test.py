@@ -3,16 +3,23 @@
     wheel_test.py BUILD
 """
 
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import zipfile
 
 BUILD = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path("build/release")
-WHEEL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "wheel.py"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WHEEL = ROOT / "tools" / "wheel.py"
+TOOLS = BUILD.resolve().parent / "wheel_tools" / "bin"  # of `./dev package --wheel`
+PICTURES = ("420.jpg", "422.jpg", "alpha.png", "expected_00.png")
+SECONDS_MAX = 60  # that a user waits, from `pip install` to what the loop prints
 NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}  # of manylinux_2_34
 LOOP = """
 import pathlib, sys
@@ -20,21 +27,46 @@ import brigade
 assert pathlib.Path(brigade.__file__).is_relative_to(sys.prefix), brigade.__file__
 with brigade.Loader(brigade.examples.NUMBERS) as loader:
     print([batch.ids for batch in loader])
+pictures = {"stages": {
+    "files": {"producer": "image_folder", "params": {"root": "pictures"}},
+    "images": {"transform": "decode_image", "from": "files", "batch": 3,
+               "params": {"crop": "center", "resize": 40, "size": 32}}}}
+with brigade.Loader(pictures, "images") as loader:
+    print([tuple(batch["image"].shape) for batch in loader])
 """
 
 
 class Wheel(unittest.TestCase):
-    def run_in(self, folder, *command):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder,
-                              env={"PATH": f"{folder}/venv/bin", "HOME": str(folder)})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+    def made(self, folder, *options, path=os.environ["PATH"]):
+        subprocess.run([sys.executable, WHEEL, BUILD, folder, *options], check=True,
+                       stdout=subprocess.DEVNULL, env={**os.environ, "PATH": path})
+        (wheel,) = pathlib.Path(folder).glob("*.whl")
+        return wheel
+
+    def check_in_an_empty_environment(self, wheel, folder):
+        """Neither a compiler nor the system's programs are in PATH."""
+        subprocess.run([sys.executable, "-m", "venv", f"{folder}/venv"], check=True)
+        pictures = pathlib.Path(folder, "pictures", "one")
+        pictures.mkdir(parents=True)
+        for name in PICTURES:
+            shutil.copy(ROOT / "tests" / "golden" / "images" / name, pictures)
+        until = time.monotonic() + SECONDS_MAX
+
+        def run(program, *arguments):
+            done = subprocess.run([f"{folder}/venv/bin/{program}", *arguments], text=True,
+                                  capture_output=True, timeout=until - time.monotonic(), cwd=folder,
+                                  env={"PATH": f"{folder}/venv/bin", "HOME": str(folder)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        run("pip", "-q", "install", "--no-index", str(wheel))
+        self.assertEqual(run("python", "-c", LOOP), "[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]\n"
+                         "[(3, 32, 32, 3), (1, 32, 32, 3)]\n")
+        self.assertRegex(run("brigade", "stages"), r"(?s)synthetic.*decode_image")
 
     def test_old_systems_have_what_it_asks_for(self):
         with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
-            subprocess.run([sys.executable, WHEEL, BUILD, folder, "--plain"], check=True)
-            (wheel,) = pathlib.Path(folder).glob("*.whl")
-            zipfile.ZipFile(wheel).extractall(folder)
+            zipfile.ZipFile(self.made(folder, "--plain")).extractall(folder)
             asked = {}
             for file in (path for path in pathlib.Path(folder).rglob("*")
                          if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"):
@@ -49,13 +81,21 @@ class Wheel(unittest.TestCase):
 
     def test_runs_where_nothing_else_is(self):
         with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
-            subprocess.run([sys.executable, WHEEL, BUILD, folder, "--plain"], check=True)
-            (wheel,) = pathlib.Path(folder).glob("*.whl")
-            subprocess.run([sys.executable, "-m", "venv", f"{folder}/venv"], check=True)
-            self.run_in(folder, f"{folder}/venv/bin/pip", "-q", "install", "--no-index", str(wheel))
-            said = self.run_in(folder, f"{folder}/venv/bin/python", "-c", LOOP)
-            self.assertEqual(said, "[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]\n")
-            self.assertIn("synthetic", self.run_in(folder, f"{folder}/venv/bin/brigade", "stages"))
+            wheel = self.made(folder, "--plain")
+            self.assertLessEqual({"brigade/py.typed", "brigade/__init__.pyi"},
+                                 set(zipfile.ZipFile(wheel).namelist()))
+            self.check_in_an_empty_environment(wheel, folder)
+
+    def test_with_its_libraries_it_runs_and_is_of_manylinux_2_34(self):
+        if not (TOOLS / "auditwheel").exists():
+            self.skipTest("./dev package --wheel has not fetched auditwheel")
+        with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
+            wheel = self.made(folder, path=f"{TOOLS}:{os.environ['PATH']}")
+            self.assertRegex(wheel.name, "-cp311-abi3-manylinux_2_34_")
+            taken = " ".join(zipfile.ZipFile(wheel).namelist())
+            self.assertRegex(taken, r"brigade\.libs/libjpeg-")
+            self.assertRegex(taken, r"brigade\.libs/libpng")
+            self.check_in_an_empty_environment(wheel, folder)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ stages:
 def pictures(*stages):
     """Pictures, through these of up, floats and down: a stage and where it leaves its tensors."""
     lines = ["pictures: {producer: synthetic, batch: 20, params: {count: 400, shape: [8, 8, 3],"
-             " name: image, fill: random}}"]
+             " dtype: u8, name: image, fill: random}}"]
     types = {"up": "to_device, params: {tensor: image}",
              "floats": "normalize_image, params: {pad: 2, flip: 0.5, dtype: f16}",
              "down": "from_device, params: {tensor: image}"}

@@ -16,11 +16,11 @@ stages:
 """
 
 
-def npy(shape):
-    """A file of NumPy's with f32 zeros."""
+def npy(shape, byte=b"\0"):
+    """A file of NumPy's with f32, zeros unless their bytes are given."""
     head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
     head += b" " * (-(len(head) + 11) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + bytes(4 * shape[0])
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + 4 * shape[0] * byte
 
 
 class BadUse(ProgramTest):
@@ -58,6 +58,33 @@ stages:
             said = [line for line in finished.errors() if 'shared tensor "result": replica ' in line
                     and "has written beyond the end of its part" in line]
             self.assertEqual(len(said), beyond, finished.err)
+
+
+class Saved(ProgramTest):
+    def test_beside_a_checkpoint_and_a_resumed_run_begins_with_it(self):
+        first, saved = self.folder / "first.npy", self.folder / "state.npy"
+        position = self.folder / "run.ckpt.position"
+        first.write_bytes(npy((9,), b"7"))
+        graph = f"""
+checkpoint: {{file: {self.folder}/run.ckpt, every: 200ms}}
+shared: {{state: {{dtype: f32, shape: [9], init: {first}, save: {saved}}}}}
+stages:
+  numbers: {{producer: synthetic, params: {{count: 2000, shape: [4], dtype: f32}}}}
+  work: {{transform: passthrough, from: numbers, shared: state}}
+  end: {{consumer: count, from: work}}
+"""
+        run = self.start(graph, "--quiet", "--set", "stages.end.params.sleep_ms=5")
+        brigade_program.wait_until(
+            lambda: (position.exists() and saved.exists()) or run.ended(), "what is saved")
+        self.assertFalse(run.ended(), "it came to its end before it was killed")
+        run.process.kill()
+        self.assertNotEqual(run.finish().code, 0)
+        self.assertTrue(saved.read_bytes().endswith(36 * b"7"))
+        for option, expected in (("--resume", b"9"), ("--overwrite", b"7")):  # and the control
+            saved.write_bytes(npy((9,), b"9"))
+            finished = self.run_graph(graph, "--quiet", option)
+            self.assertEqual(finished.code, 0, finished.err)
+            self.assertTrue(saved.read_bytes().endswith(36 * expected), option)
 
 
 if __name__ == "__main__":
