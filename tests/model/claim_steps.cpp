@@ -7,7 +7,6 @@ namespace brigade::model {
 
 void ReplicaSteps::claim_next() {
   r_.empty_slots = r_.seen = r_.seen_tag = r_.bits = 0;
-  if (stage_.any_order) return look_at_end();  // nobody repairs a program
   const bool repairs_can_change = graph_.scenario().deaths > 0 || stage_.poison != 0;
   if (watermark().words && repairs_can_change) return go(At::kRepairs);
   look_at_stop();
@@ -62,7 +61,6 @@ void ReplicaSteps::look_at_end() {
 }
 
 void ReplicaSteps::compare_with_end(int end) {
-  if (stage_.any_order) return look_at_window(end);
   const int epoch_end = (r_.epoch + 1) * index_space().period;
   const int limit = stage_.epochs && epoch_end < end ? epoch_end : end;
   if (first_sample() < limit) return look_for_memory(0);
@@ -127,7 +125,7 @@ bool ReplicaSteps::taken() const {
 }
 
 void ReplicaSteps::load_word() {
-  if (taken()) return stage_.any_order ? pass_over() : next_task();
+  if (taken()) return next_task();
   const Word& word = shared_.word(watermark_number(), r_.task);
   look_for_input(0);
   if (r_.at != At::kReadable && r_.at != At::kClaim) return;
@@ -145,7 +143,6 @@ void ReplicaSteps::look_for_input(int input) {
 }
 
 void ReplicaSteps::load_input_level() {
-  if (!readable(r_.index) && stage_.any_order) return look_at_words_above();
   if (!readable(r_.index)) return must_wait(watermark().inputs[r_.index]);
   look_for_input(r_.index + 1);
 }
@@ -159,7 +156,7 @@ void ReplicaSteps::claimable() {
 void ReplicaSteps::claim() {
   Word& word = shared_.word(watermark_number(), r_.task);
   if (word.number != static_cast<int8_t>(r_.seen) || word.tag != r_.seen_tag) {
-    return stage_.any_order ? claim_next() : look_at_word();  // lost
+    return look_at_word();  // lost
   }
   word.number = static_cast<int8_t>(r_.task);
   word.tag = tag(kClaimed, me_);
@@ -167,7 +164,7 @@ void ReplicaSteps::claim() {
 }
 
 void ReplicaSteps::hold() {
-  r_.seen = r_.seen_tag = r_.limit = r_.beyond = 0;
+  r_.seen = r_.seen_tag = 0;
   set(kHolds);
   shared_.check_claim(me_, watermark_number(), r_.task);
   if (faulty(Fault::kClaimBeforeMemory) && !is_source()) return go(At::kHeldMemory);

@@ -174,21 +174,6 @@ uint8_t Graph::index_space_mates(int stage) const {
   return bits;
 }
 
-uint8_t Graph::programs() const {
-  uint8_t bits = 0;
-  for (int s = 0; s < stages(); ++s) {
-    if (stage(s).any_order) bits |= replicas_of(s);
-  }
-  return bits;
-}
-
-bool Graph::read_by_program(int watermark) const {
-  const auto& readers = this->watermark(watermark).readers;
-  return this->watermark(watermark).words &&
-         std::any_of(readers.begin(), readers.end(),
-                     [&](int reader) { return stage_of(this->watermark(reader)).any_order; });
-}
-
 bool Graph::end_may_change(int index_space) const {
   return stops() || this->index_space(index_space).end == kUnknownEnd;
 }

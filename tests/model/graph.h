@@ -63,8 +63,6 @@ class Graph {
   // Stage, its writers and its readers: bit mask of their replicas.
   uint8_t neighbourhood(int stage) const;
   uint8_t index_space_mates(int stage) const;
-  uint8_t programs() const;  // replicas of stages that take tasks as they finish
-  bool read_by_program(int watermark) const;
   bool stops() const {
     return stops_;
   }  // a stop may come, or a stream with several replicas ends by one

@@ -155,21 +155,11 @@ std::vector<Scenario> end_faults() {
   };
 }
 
-std::vector<Scenario> any_order_faults() {
-  const Stages done = any_order(edge(2, 1, 2, 3), 1);
-  return {
-      {.name = "takes_what_is_claimed", .stages = done, .fault = Fault::kTakesWhatIsClaimed},
-      {.name = "not_brought_along", .stages = done, .fault = Fault::kNotBroughtAlong},
-      {.name = "no_wake_for_done", .stages = late(done, 0, 0b001), .fault = Fault::kNoWakeForDone},
-      {.name = "late_in_order", .stages = late(edge(2, 1, 2, 3), 0, 0b001)},
-  };
-}
-
 }  // namespace
 
 std::vector<Scenario> negative_controls() {
   std::vector<Scenario> all = work_faults();
-  for (const auto& more : {wait_faults(), repair_faults(), end_faults(), any_order_faults()}) {
+  for (const auto& more : {wait_faults(), repair_faults(), end_faults()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -31,8 +31,6 @@ enum class At : uint8_t {
   kWritable,      // load the watermark of reader `index`
   kWord,          // load the task word
   kReadable,      // load the watermark of input `index`
-  kOwnWindow,     // any order: load the watermark, for how far to look
-  kInputWord,     // any order: load the word of task `looked` of input `index`
   kClaim,         // CAS the task word
   kEndedStore,    // store ended (join: epochs)
   kHeldMemory,    // only with kClaimBeforeMemory: wait for memory with the claim in flight
@@ -44,9 +42,6 @@ enum class At : uint8_t {
   kTallySlots,    // store the slots of the next tally entry
   kTallyTask,     // store its task
   kTallyNumber,   // store its sequence number
-  kBringLevel,    // any order: load the watermark of input `index`
-  kBringWord,     // load the word of the task there
-  kBringCas,      // CAS that watermark
   kDone,          // exchange the word for DONE; one replica: store the watermark
   kAdvanceLevel,  // load the watermark
   kAdvanceWord,   // load the word of the task at the watermark
@@ -71,11 +66,7 @@ enum class Then : uint8_t {
   kClaimNext,
   kStoreEnd,
   kStopAtEndOfData,
-  kFinish,
 };
-
-// In Replica::moved: only those who sleep until anything is DONE.
-inline constexpr uint8_t kOnlyPrograms = 128;
 
 enum ReplicaFlag : uint8_t {
   kHolds = 1,          // between a claim and its DONE
@@ -103,21 +94,17 @@ struct Replica {
   At at = At::kRepairs;
   Then then = Then::kClaimNext;
   uint8_t flags = 0;
-  uint8_t task = 0;         // the cursor, or the task in flight
-  uint8_t table = 0;        // join: epochs: the input served now
-  uint8_t epoch = 0;        // and its epoch
-  uint8_t index = 0;        // of the loop that the step belongs to
-  uint8_t bits = 0;         // of sleepers that are still to be rung
-  uint8_t ringing = 0;      // the bit of the one whose bit in waiters has just been cleared
-  uint8_t moved = 0;        // bit mask of watermarks whose sleepers are still to be rung
+  uint8_t task = 0;     // the cursor, or the task in flight
+  uint8_t table = 0;    // join: epochs: the input served now
+  uint8_t epoch = 0;    // and its epoch
+  uint8_t index = 0;    // of the loop that the step belongs to
+  uint8_t bits = 0;     // of sleepers that are still to be rung
+  uint8_t ringing = 0;  // the bit of the one whose bit in waiters has just been cleared
+  uint8_t moved = 0;    // watermarks (counted within the stage) whose sleepers are still to be rung
   uint8_t empty_slots = 0;  // slots of the task in flight that are not FULL
   uint8_t seen = 0;         // the value loaded last: a watermark, a task number or an answer
   uint8_t seen_tag = 0;
   uint8_t blocked_on = 0;  // the watermark that a wait is for
-  uint8_t cursor = 0;      // any order: the lowest task that nobody had claimed
-  uint8_t limit = 0;       // tasks below the end
-  uint8_t beyond = 0;      // and below the window
-  uint8_t looked = 0;      // tasks above that are DONE, as far as looked at
   // Shared memory written by this replica.
   Newest newest = Newest::kEqual;
   TallyEntry tally[2];

@@ -27,9 +27,6 @@ bool ReplicaSteps::may(int choice) const {
     if (choice == 1) return first_sample() < stage_.size && last % index_space().lcm != 0;
     return choice == 2 || first_sample() < stage_.size;
   }
-  if (r_.at == At::kWorkEnd && in_task(stage_.late)) {
-    return choice == 0 && shared_.committed(watermark().readers.front(), past_sample());
-  }
   if (r_.at == At::kWakeClear || r_.at == At::kEndRing) return shared_.may_ring(r_.bits, choice);
   if (choice != 0 || is_gone(r_.at)) return false;
   if (r_.at == At::kSleep) return has(kRung);
@@ -63,10 +60,6 @@ void ReplicaSteps::run(int choice) {
       return load_word();
     case At::kReadable:
       return load_input_level();
-    case At::kOwnWindow:
-      return load_own_window();
-    case At::kInputWord:
-      return load_input_word();
     case At::kClaim:
       return claim();
     case At::kEndedStore:
@@ -90,12 +83,6 @@ void ReplicaSteps::run(int choice) {
       return store_tally_task();
     case At::kTallyNumber:
       return store_tally_number();
-    case At::kBringLevel:
-      return load_level_above();
-    case At::kBringWord:
-      return load_word_above();
-    case At::kBringCas:
-      return cas_level_above();
     case At::kDone:
       return finish();
     case At::kAdvanceLevel:
@@ -138,7 +125,7 @@ void ReplicaSteps::run_waiting(int choice) {
 
 // A stage whose dead are not replaced keeps one replica.
 bool ReplicaSteps::may_die() const {
-  if (state_.deaths_left == 0 || is_gone(r_.at) || stage_.any_order) return false;
+  if (state_.deaths_left == 0 || is_gone(r_.at)) return false;
   if (graph_.scenario().restart) return true;
   for (int other = 0; other < graph_.replicas(); ++other) {
     const At at = state_.replica[other].at;
@@ -190,8 +177,6 @@ bool ReplicaSteps::is_private_load() const {
       return writable(r_.index);
     case At::kReadable:
       return readable(r_.index);
-    case At::kInputWord:
-      return done_above();
     case At::kWord: {
       const Word& word = shared_.word(watermark_number(), r_.task);
       return taken() && (word.number > r_.task || word.tag % 4 == kDone);
@@ -207,7 +192,6 @@ bool ReplicaSteps::is_private() const {
     case At::kWorkBegin:
       return !in_task(stage_.poison);
     case At::kWorkEnd:
-      return !in_task(stage_.late);
     case At::kTallySlots:
     case At::kTallyTask:
     case At::kTallyNumber:

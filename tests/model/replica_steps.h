@@ -58,21 +58,6 @@ class ReplicaSteps {
   void claim();
   void hold();
   bool writable(int reader) const;
-
-  // any_order_steps.cpp
-  void look_at_window(int end);
-  void load_own_window();
-  void look_at_any_task();
-  void pass_over();
-  void look_at_words_above();
-  bool done_above() const;
-  void load_input_word();
-  void not_done_above();
-  void done_next();
-  void bring_along(int input);
-  void load_level_above();
-  void load_word_above();
-  void cas_level_above();
   bool readable(int input) const;
   bool taken() const;
   bool end_is_final() const;
@@ -95,7 +80,7 @@ class ReplicaSteps {
   void finish();
   void commit(int task);
   void after_finish();
-  void note_moved(int watermark);
+  void note_moved(int table);
   void load_level();
   void load_word_at_level();
   void cas_level();

@@ -48,10 +48,6 @@ enum class Fault : uint8_t {
   kEpochsUnordered,
   kGoneNeverAcknowledges,  // the end of data waits for the ack of a replica that will not come back
   kEndOfDataAlone,         // of several replicas of a stream, the first at the end stores it
-  // a program that takes tasks as they finish
-  kTakesWhatIsClaimed,  // takes for DONE what is CLAIMED above
-  kNotBroughtAlong,     // does not move the watermark above before its own passes it
-  kNoWakeForDone,       // a task is DONE, the watermark has not moved: nobody is rung
 };
 
 // Where a sleeper leaves its bit: on every watermark its claim depends on, or on the one that
@@ -63,19 +59,16 @@ struct StageSpec {
   const char* name = "";
   std::vector<int> inputs = {};  // stages above; several are a zip, or epochs
   int replicas = 1;
-  int task_size = 1;       // g
-  int slots = 0;           // M of the output, 0: nobody reads it
-  bool words = false;      // a task table even with one replica
-  bool fixed = false;      // assign: fixed
-  bool epochs = false;     // join: epochs
-  bool any_order = false;  // a program that takes tasks as they finish above: `replicas` are the
-                           // tasks that it holds; it never dies alone
-  int size = 0;            // a source: samples per epoch (of a stream: at most)
-  bool stream = false;     // a source that does not know its end, with max_wait
-  uint16_t filtered = 0;   // dropped by the stage: empty slots
-  uint16_t failing = 0;    // on_error: skip: empty slots with an entry in skips
-  uint16_t poison = 0;     // one sample that kills whoever works on it
-  uint16_t late = 0;       // their work ends only when the next sample has been taken below
+  int task_size = 1;      // g
+  int slots = 0;          // M of the output, 0: nobody reads it
+  bool words = false;     // a task table even with one replica
+  bool fixed = false;     // assign: fixed
+  bool epochs = false;    // join: epochs
+  int size = 0;           // a source: samples per epoch (of a stream: at most)
+  bool stream = false;    // a source that does not know its end, with max_wait
+  uint16_t filtered = 0;  // dropped by the stage: empty slots
+  uint16_t failing = 0;   // on_error: skip: empty slots with an entry in skips
+  uint16_t poison = 0;    // one sample that kills whoever works on it
 };
 
 struct Scenario {

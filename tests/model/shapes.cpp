@@ -57,16 +57,6 @@ Stages fixed(Stages stages, size_t stage) {
   return stages;
 }
 
-Stages any_order(Stages stages, size_t stage) {
-  stages[stage].any_order = stages[stage].words = true;
-  return stages;
-}
-
-Stages late(Stages stages, size_t stage, uint16_t samples) {
-  stages[stage].late = samples;
-  return stages;
-}
-
 Stages with_words(Stages stages, size_t stage) {
   stages[stage].words = true;
   return stages;

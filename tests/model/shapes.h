@@ -29,8 +29,6 @@ Stages failing(Stages stages, size_t stage, uint16_t samples);
 Stages poisoned(Stages stages, size_t stage, uint16_t samples);
 Stages fixed(Stages stages, size_t stage);
 Stages with_words(Stages stages, size_t stage);
-Stages any_order(Stages stages, size_t stage);  // a program that takes what is DONE above it
-Stages late(Stages stages, size_t stage, uint16_t samples);
 Stages streaming(Stages stages);  // the first stage does not know its end
 // src -> a (tasks of 2) -> b (tasks of 4) -> zip, which also reads src, whose ring has `slots`.
 Stages zip_of_long_way(int slots, int samples);

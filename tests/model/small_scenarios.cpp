@@ -308,54 +308,6 @@ std::vector<Scenario> joined_epochs() {
   };
 }
 
-std::vector<Scenario> any_orders() {
-  return {
-      {.name = "any_order",
-       .about = "2 -> a program of one task, as they finish",
-       .stages = any_order(edge(2, 1, 2, 4), 1),
-       .states_min = 10'000},
-      {.name = "any_order_death",
-       .about = "2 -> a program of one task, a writer dies",
-       .stages = any_order(edge(2, 1, 2, 3), 1),
-       .deaths = 1,
-       .states_min = 100'000},
-      {.name = "any_order_two",
-       .about = "2 -> a program that holds two",
-       .stages = any_order(edge(2, 2, 2, 3), 1),
-       .states_min = 200'000},
-      {.name = "any_order_late",
-       .about = "2 -> a program: the work on 0 ends only when 1 has been taken, a writer dies",
-       .stages = late(any_order(edge(2, 1, 2, 3), 1), 0, 0b001),
-       .deaths = 1,
-       .states_min = 50'000},
-      {.name = "any_order_batches",
-       .about = "2 writers g = 1 -> a program g = 2",
-       .stages = any_order(task_sizes(edge(2, 1, 4, 6), 1, 2), 1),
-       .states_min = 50'000},
-      {.name = "any_order_in_order_above",
-       .about = "1 -> a program: nothing is DONE above the watermark",
-       .stages = any_order(edge(1, 2, 2, 3), 1),
-       .deaths = 1,
-       .states_min = 10'000},
-      {.name = "any_order_empty_slots",
-       .about = "2 -> a program, one empty slot, a writer dies and is not replaced",
-       .stages = filtering(any_order(edge(2, 1, 2, 3), 1), 0, 0b010),
-       .deaths = 1,
-       .restart = false,
-       .tallies = true,
-       .states_min = 50'000},
-      {.name = "any_order_stop",
-       .about = "2 -> a program, and a stop",
-       .stages = any_order(edge(2, 1, 2, 2), 1),
-       .stop = true,
-       .states_min = 100'000},
-      {.name = "any_order_broadcast",
-       .about = "2 -> a program, and a reader in order",
-       .stages = any_order(broadcast(2, 1, 3), 1),
-       .states_min = 100'000},
-  };
-}
-
 }  // namespace
 
 std::vector<Scenario> small_scenarios() {
@@ -365,7 +317,6 @@ std::vector<Scenario> small_scenarios() {
   append(all, empty_slots());
   append(all, ends());
   append(all, joined_epochs());
-  append(all, any_orders());
   return all;
 }
 

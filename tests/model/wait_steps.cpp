@@ -85,17 +85,16 @@ void ReplicaSteps::wake(Then then) {
 }
 
 void ReplicaSteps::load_waiters() {
-  const int watermark = __builtin_ctz(r_.moved);
-  r_.bits = state_.waiters[watermark];
-  if ((r_.moved & kOnlyPrograms) != 0) r_.bits &= graph_.programs();
-  r_.moved = static_cast<uint8_t>(r_.moved & ~(bit(watermark) | kOnlyPrograms));
-  r_.index = static_cast<uint8_t>(watermark);
+  const int table = __builtin_ctz(r_.moved);
+  r_.bits = state_.waiters[graph_.first_watermark(stage_number_) + table];
+  r_.moved = static_cast<uint8_t>(r_.moved & ~bit(table));
+  r_.index = static_cast<uint8_t>(table);
   after_wake();
 }
 
 // Whoever clears a sleeper's bit rings it.
 void ReplicaSteps::clear_waiter(int choice) {
-  uint8_t& waiters = state_.waiters[r_.index];
+  uint8_t& waiters = state_.waiters[graph_.first_watermark(stage_number_) + r_.index];
   const uint8_t sleeper = bit(shared_.doorbell_at(r_.bits, choice));
   const bool mine = (waiters & sleeper) != 0;
   waiters = static_cast<uint8_t>(waiters & ~sleeper);
@@ -120,14 +119,12 @@ void ReplicaSteps::after_wake() {
       return go(At::kEndStore);
     case Then::kStopAtEndOfData:
       return go(At::kStopStore);
-    case Then::kFinish:
-      return go(At::kDone);
   }
 }
 
 void ReplicaSteps::leave() {
   if (!has(kStorePending)) r_.task = 0;
-  r_.table = r_.epoch = r_.cursor = r_.limit = r_.beyond = 0;
+  r_.table = r_.epoch = 0;
   clear(kPadding);
   go(At::kLeft);
 }

@@ -118,8 +118,7 @@ void ReplicaSteps::write_tally_or_finish() {
   const bool entry =
       graph_.scenario().sparse_tallies ? r_.empty_slots > 0 : graph_.scenario().tallies;
   const bool now = entry && !faulty(Fault::kTallyAfterDone);
-  if (now) return go(At::kTallySlots);
-  done_next();
+  go(now ? At::kTallySlots : At::kDone);
 }
 
 // The entry with the smaller sequence number is overwritten; the other one counts meanwhile.
@@ -144,7 +143,7 @@ void ReplicaSteps::store_tally_task() {
 void ReplicaSteps::store_tally_number() {
   const bool second = r_.newest == Newest::kFirst && !faulty(Fault::kOneTallyEntry);
   r_.newest = second ? Newest::kSecond : Newest::kFirst;
-  if (has(kHolds)) return done_next();
+  if (has(kHolds)) return go(At::kDone);
   after_finish();
 }
 
@@ -186,13 +185,11 @@ void ReplicaSteps::commit(int task) {
 
 void ReplicaSteps::after_finish() {
   if (watermark().words) return go(At::kAdvanceLevel);
-  note_moved(watermark_number());
+  note_moved(r_.table);
   after_advance();
 }
 
-void ReplicaSteps::note_moved(int watermark) {
-  r_.moved = static_cast<uint8_t>(r_.moved | bit(watermark));
-}
+void ReplicaSteps::note_moved(int table) { r_.moved = static_cast<uint8_t>(r_.moved | bit(table)); }
 
 void ReplicaSteps::load_level() {
   r_.seen = state_.level[watermark_number()];
@@ -210,17 +207,12 @@ void ReplicaSteps::load_word_at_level() {
 }
 
 void ReplicaSteps::cas_level() {
-  if (shared_.move_level(watermark_number(), r_.seen)) note_moved(watermark_number());
+  if (shared_.move_level(watermark_number(), r_.seen)) note_moved(r_.table);
   r_.seen = 0;
   go(At::kAdvanceLevel);
 }
 
 void ReplicaSteps::after_advance() {
-  const bool for_a_program = r_.moved == 0 && graph_.read_by_program(watermark_number());
-  if (for_a_program && !faulty(Fault::kNoWakeForDone)) {
-    note_moved(watermark_number());
-    r_.moved = static_cast<uint8_t>(r_.moved | kOnlyPrograms);
-  }
   if (stage_.stream && stage_.replicas > 1 && has(kEnding)) return wake(Then::kStopAtEndOfData);
   const bool chunk_ends =
       stage_.stream && stage_.replicas == 1 && past_sample() % index_space().lcm == 0;
