@@ -193,8 +193,10 @@ std::vector<ReadArray> arrays_to_pin(const Plan& plan, const PlanStage& stage) {
       for (std::size_t array = 0; array < ring.tensors.size(); ++array) {
         const PlanTensor& tensor = ring.tensors[array];
         const std::string& name = tensor.type.name;
-        const bool is_read = contains(input.tensors, name) &&
-                             (stage.keeps || contains(stage.uploads, name_in(stage, input, name)));
+        // A program may copy all that it reads, a consumer does; a transform what its type says.
+        const bool is_copied = stage.kind == StageKind::consumer ||
+                               contains(stage.uploads, name_in(stage, input, name));
+        const bool is_read = is_copied && contains(input.tensors, name);
         const auto same = [&](const ReadArray& other) {
           return other.source == input.stage && other.array == array;
         };
