@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-SECONDS_MAX = 120
+SECONDS_MAX = 300
 
 
 def matches(expected, printed):
