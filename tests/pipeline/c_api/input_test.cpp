@@ -104,7 +104,7 @@ TEST_P(CInputs, HaveNoRoomUntilBatchesAreRead) {
   std::int64_t given = 0;
   brigade_slot* slot = nullptr;
   brigade_status status = BRIGADE_OK;
-  while ((status = brigade_input_acquire(fed.tasks, 2000 * kMillisecond, &slot)) == BRIGADE_OK) {
+  while ((status = brigade_input_acquire(fed.tasks, 200 * kMillisecond, &slot)) == BRIGADE_OK) {
     write(slot, given++);
     ASSERT_EQ(brigade_slot_submit(slot), BRIGADE_OK) << last_error();
     slot = nullptr;
