@@ -36,11 +36,10 @@ static Tensor* new_tensor(const brigade_tensor* tensor) {
   Tensor* self = (Tensor*)PyType_GenericAlloc(tensor_type, 0);
   if (self == NULL) return NULL;
   self->tensor = *tensor;
+  sizes_of(tensor, self->shape, self->strides);
   self->contiguous = 1;
   int64_t packed = 1;
   for (int d = tensor->rank - 1; d >= 0; --d) {
-    self->shape[d] = (Py_ssize_t)tensor->shape[d];
-    self->strides[d] = (Py_ssize_t)(tensor->strides[d] * (int64_t)tensor->element_bytes);
     if (tensor->shape[d] > 1 && tensor->strides[d] != packed) self->contiguous = 0;
     packed *= tensor->shape[d];
   }
@@ -112,18 +111,7 @@ static int tensor_buffer(PyObject* object, Py_buffer* view, int flags) {
     PyErr_Format(PyExc_BufferError, "tensor %s: %s", self->tensor.name, why);
     return -1;
   }
-  view->obj = Py_NewRef(object);
-  view->buf = self->tensor.data;
-  view->len = (Py_ssize_t)self->tensor.bytes;
-  view->readonly = !is_writable(self);
-  view->itemsize = (Py_ssize_t)self->tensor.element_bytes;
-  const char* format = dtypes[self->tensor.dtype].format;  // of a task bfloat16 is its 16 bits
-  view->format = flags & PyBUF_FORMAT ? (char*)(format == NULL ? "h" : format) : NULL;
-  view->ndim = self->tensor.rank;
-  view->shape = flags & PyBUF_ND ? self->shape : NULL;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL;
-  view->suboffsets = NULL;
-  view->internal = NULL;
+  fill_view(view, object, &self->tensor, self->shape, self->strides, flags, !is_writable(self));
   if (self->task != NULL) task_count(self->task, is_writable(self), 1);
   return 0;
 }
@@ -147,10 +135,7 @@ static PyObject* tensor_dtype(PyObject* self, void* none) {
 static PyObject* tensor_shape(PyObject* object, void* none) {
   (void)none;
   const Tensor* self = (Tensor*)object;
-  PyObject* shape = PyTuple_New(self->tensor.rank);
-  for (int d = 0; shape != NULL && d < self->tensor.rank; ++d)
-    PyTuple_SetItem(shape, d, PyLong_FromSsize_t(self->shape[d]));
-  return shape;
+  return shape_tuple(self->tensor.rank, self->shape);
 }
 
 static PyObject* tensor_repr(PyObject* object) {

@@ -29,6 +29,36 @@ PyObject* raise_status(brigade_status status, PyObject* diagnostics) {
   return NULL;
 }
 
+void sizes_of(const brigade_tensor* tensor, Py_ssize_t* shape, Py_ssize_t* strides) {
+  for (int d = 0; d < tensor->rank; ++d) {
+    shape[d] = (Py_ssize_t)tensor->shape[d];
+    strides[d] = (Py_ssize_t)(tensor->strides[d] * (int64_t)tensor->element_bytes);
+  }
+}
+
+PyObject* shape_tuple(int rank, const Py_ssize_t* shape) {
+  PyObject* tuple = PyTuple_New(rank);
+  for (int d = 0; tuple != NULL && d < rank; ++d)
+    PyTuple_SetItem(tuple, d, PyLong_FromSsize_t(shape[d]));
+  return tuple;
+}
+
+void fill_view(Py_buffer* view, PyObject* owner, const brigade_tensor* tensor, Py_ssize_t* shape,
+               Py_ssize_t* strides, int flags, int readonly) {
+  const char* format = dtype_format(tensor->dtype);
+  view->obj = Py_NewRef(owner);
+  view->buf = tensor->data;
+  view->len = (Py_ssize_t)tensor->bytes;
+  view->readonly = readonly;
+  view->itemsize = (Py_ssize_t)tensor->element_bytes;
+  view->format = flags & PyBUF_FORMAT ? (char*)(format == NULL ? "h" : format) : NULL;
+  view->ndim = tensor->rank;
+  view->shape = flags & PyBUF_ND ? shape : NULL;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? strides : NULL;
+  view->suboffsets = NULL;
+  view->internal = NULL;
+}
+
 PyObject* raise_closed(const char* what) {
   PyErr_Format(PyExc_ValueError, "the %s is closed", what);
   return NULL;

@@ -59,6 +59,15 @@ PyObject* text_of(const char* text);
 const char* dtype_format(brigade_dtype dtype);
 const char* dtype_name(brigade_dtype dtype);
 
+/// Sizes and steps of a tensor as Python's buffers have them, steps in bytes; and a tuple of sizes.
+void sizes_of(const brigade_tensor* tensor, Py_ssize_t* shape, Py_ssize_t* strides);
+PyObject* shape_tuple(int rank, const Py_ssize_t* shape);
+
+/// Fills a buffer of `owner`, whose sizes these are, as `flags` asks for it; of bfloat16 it has the
+/// 16 bits. What may not be shown so is refused before.
+void fill_view(Py_buffer* view, PyObject* owner, const brigade_tensor* tensor, Py_ssize_t* shape,
+               Py_ssize_t* strides, int flags, int readonly);
+
 PyObject* batch_of(brigade_batch* batch);      // takes the holder that the batch was given with
 brigade_batch* batch_handle(PyObject* batch);  // NULL: an exception is set
 PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor);

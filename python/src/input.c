@@ -30,10 +30,7 @@ static PyObject* slot_tensor_of(Slot* slot, const brigade_tensor* tensor) {
   if (self == NULL) return NULL;
   self->slot = (Slot*)Py_NewRef((PyObject*)slot);
   self->tensor = *tensor;
-  for (int d = 0; d < tensor->rank; ++d) {
-    self->shape[d] = (Py_ssize_t)tensor->shape[d];
-    self->strides[d] = (Py_ssize_t)(tensor->strides[d] * (int64_t)tensor->element_bytes);
-  }
+  sizes_of(tensor, self->shape, self->strides);
   return (PyObject*)self;
 }
 
@@ -56,18 +53,7 @@ static int slot_tensor_buffer(PyObject* object, Py_buffer* view, int flags) {
                  self->tensor.name);
     return -1;
   }
-  const char* format = dtype_format(self->tensor.dtype);
-  view->obj = Py_NewRef(object);
-  view->buf = self->tensor.data;
-  view->len = (Py_ssize_t)self->tensor.bytes;
-  view->readonly = 0;
-  view->itemsize = (Py_ssize_t)self->tensor.element_bytes;
-  view->format = flags & PyBUF_FORMAT ? (char*)(format == NULL ? "h" : format) : NULL;
-  view->ndim = self->tensor.rank;
-  view->shape = flags & PyBUF_ND ? self->shape : NULL;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL;
-  view->suboffsets = NULL;
-  view->internal = NULL;
+  fill_view(view, object, &self->tensor, self->shape, self->strides, flags, 0);
   ++self->slot->exports;
   return 0;
 }

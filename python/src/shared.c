@@ -25,10 +25,7 @@ static PyObject* shared_of(brigade_shared* shared) {
     Py_DECREF((PyObject*)self);
     return raise_status(status, NULL);
   }
-  for (int d = 0; d < self->tensor.rank; ++d) {
-    self->shape[d] = (Py_ssize_t)self->tensor.shape[d];
-    self->strides[d] = (Py_ssize_t)(self->tensor.strides[d] * self->tensor.element_bytes);
-  }
+  sizes_of(&self->tensor, self->shape, self->strides);
   return (PyObject*)self;
 }
 
@@ -72,18 +69,7 @@ static int shared_buffer(PyObject* object, Py_buffer* view, int flags) {
                  self->tensor.name);
     return -1;
   }
-  const char* format = dtype_format(self->tensor.dtype);
-  view->obj = Py_NewRef(object);
-  view->buf = self->tensor.data;
-  view->len = (Py_ssize_t)self->tensor.bytes;
-  view->readonly = readonly;
-  view->itemsize = (Py_ssize_t)self->tensor.element_bytes;
-  view->format = flags & PyBUF_FORMAT ? (char*)(format == NULL ? "h" : format) : NULL;
-  view->ndim = self->tensor.rank;
-  view->shape = flags & PyBUF_ND ? self->shape : NULL;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL;
-  view->suboffsets = NULL;
-  view->internal = NULL;
+  fill_view(view, object, &self->tensor, self->shape, self->strides, flags, readonly);
   return 0;
 }
 
@@ -100,10 +86,7 @@ static PyObject* shared_dtype(PyObject* self, void* none) {
 static PyObject* shared_shape(PyObject* object, void* none) {
   (void)none;
   const Shared* self = (Shared*)object;
-  PyObject* shape = PyTuple_New(self->tensor.rank);
-  for (int d = 0; shape != NULL && d < self->tensor.rank; ++d)
-    PyTuple_SetItem(shape, d, PyLong_FromSsize_t(self->shape[d]));
-  return shape;
+  return shape_tuple(self->tensor.rank, self->shape);
 }
 
 static PyObject* shared_fill(PyObject* self, void* none) {

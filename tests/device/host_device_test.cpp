@@ -33,6 +33,14 @@ struct Bench {
     return device->record(event.get(), stream.get());
   }
 
+  /// What the stream is told after this waits until `go` is true.
+  Result<void> hold_until(std::atomic<bool>& go) {
+    const auto wait = [&go] {
+      while (!go) std::this_thread::yield();
+    };
+    return device->compute(wait, stream.get());
+  }
+
   std::vector<std::byte> bytes = std::vector<std::byte>(1000, std::byte{7});
   std::shared_ptr<HostDevice> device;
   DeviceMemory memory;
@@ -43,13 +51,7 @@ struct Bench {
 TEST(HostDevice, AnEventPassesOnlyWhenTheCopiesBeforeItAreDone) {
   Bench bench;
   std::atomic<bool> go{false};
-  ASSERT_TRUE(bench.device
-                  ->compute(
-                      [&] {
-                        while (!go) std::this_thread::yield();
-                      },
-                      bench.stream.get())
-                  .ok());
+  ASSERT_TRUE(bench.hold_until(go).ok());
   ASSERT_TRUE(bench.copy().ok());
   EXPECT_FALSE(bench.device->passed(bench.event.get()).value());
   go = true;
@@ -112,13 +114,7 @@ TEST(HostDevice, StreamsOvertakeEachOtherUnlessOneIsMadeToWait) {
   const auto done = own<OwnedEvent>(bench.device, bench.device->create_event()).value();
   std::atomic<bool> go{false};
   std::atomic<int> seen{0};
-  ASSERT_TRUE(bench.device
-                  ->compute(
-                      [&] {
-                        while (!go) std::this_thread::yield();
-                      },
-                      bench.stream.get())
-                  .ok());
+  ASSERT_TRUE(bench.hold_until(go).ok());
   ASSERT_TRUE(bench.copy().ok());
   ASSERT_TRUE(bench.device->compute([&] { seen = 1; }, other.get()).ok());
   ASSERT_TRUE(bench.device->record(done.get(), other.get()).ok());
@@ -199,13 +195,7 @@ TEST(HostDevice, ACopyThatFailsMidwayIsSaidByWhoeverWaitsAndByAllThatComesAfter)
 TEST(HostDevice, ALossEndsEveryWait) {
   Bench bench;
   std::atomic<bool> go{false};
-  ASSERT_TRUE(bench.device
-                  ->compute(
-                      [&] {
-                        while (!go) std::this_thread::yield();
-                      },
-                      bench.stream.get())
-                  .ok());
+  ASSERT_TRUE(bench.hold_until(go).ok());
   ASSERT_TRUE(bench.copy().ok());
   std::thread other([&] { bench.device->lose("it fell off the bus"); });
   EXPECT_EQ(message_of(bench.device->wait(bench.event.get())),
