@@ -79,6 +79,7 @@ std::vector<LineCase> small_lines() {
        {},
        finishers},
       {"two_to_a_program", {with_words(2, 2, {}), any_order()}, 3, {1, 1}, 10'000},
+      {"two_to_a_program_held_up", {with_words(2, 2, {}), any_order()}, 3, {2, 0}, 700'000},
       {"two_to_a_program_finishers_pay",
        {with_words(2, 2, {}), any_order()},
        3,
@@ -174,6 +175,7 @@ std::vector<LineCase> mistaken_lines() {
   lines.push_back(any_order_lines().front());
   lines.back().name = "not_brought_along";
   lines.back().script.mistake = Mistake::not_brought_along;
+  lines.back().bounds = {2, 0};  // a writer is held up before it is DONE, and right after
   return lines;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/weak_memory/machine.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace brigade::weak_memory {
@@ -14,7 +15,19 @@ std::memory_order when_it_fails(std::memory_order order) {
   return order;
 }
 
+constexpr const char* kGoesRound = "livelock: a turn reads the same again and again";
+constexpr int kPeriodMax = 8;
+
 constexpr uint8_t kNoWord = 255;
+
+// A turn that is longer than the machine keeps: whether its second half repeats a few results.
+const char* too_long(const ThreadState& thread) {
+  const uint32_t* const end = thread.results + kResultsMax;
+  const uint32_t* const half = thread.results + kResultsMax / 2;
+  for (int period = 1; period <= kPeriodMax; ++period)
+    if (std::equal(half + period, end, half)) return kGoesRound;
+  return kTooLong;
+}
 
 bool is_release(std::memory_order order) {
   return order != std::memory_order_relaxed && order != std::memory_order_acquire;
@@ -232,7 +245,7 @@ void Machine::wake(State& state, int word) const {
 void Machine::go_on(State& state, int t, uint32_t result) const {
   ThreadState& thread = state.threads[t];
   if (thread.count == kResultsMax) {
-    broken_ = kTooLong;
+    broken_ = too_long(thread);
     return;
   }
   thread.results[thread.count++] = result;
@@ -348,7 +361,7 @@ bool Machine::is_replayed() {
   ThreadState& thread = state_->threads[thread_];
   if (at_++ < thread.count) return true;
   if (thread.count == kResultsMax) {
-    broken_ = kTooLong;
+    broken_ = too_long(thread);
     longjmp(stop_, 1);
   }
   thread.results[thread.count++] = 0;
