@@ -143,7 +143,7 @@ TEST(CountedLine, TheChecksumOfAllSamplesIsTheSameForAnyReplicasAndBatch) {
 
 struct Seeds {
   std::uint64_t first = 20'000;
-  std::uint64_t count = 300;
+  std::uint64_t count = kThreadsOnly ? 100 : 300;
 };
 
 Seeds seeds() {

@@ -63,7 +63,7 @@ stages:
 class Saved(ProgramTest):
     def test_beside_a_checkpoint_and_a_resumed_run_begins_with_it(self):
         first, saved = self.folder / "first.npy", self.folder / "state.npy"
-        position = self.folder / "run.ckpt.position"
+        checkpoint = self.folder / "run.ckpt"  # written behind its position
         first.write_bytes(npy((9,), b"7"))
         graph = f"""
 checkpoint: {{file: {self.folder}/run.ckpt, every: 200ms}}
@@ -75,7 +75,7 @@ stages:
 """
         run = self.start(graph, "--quiet", "--set", "stages.end.params.sleep_ms=5")
         brigade_program.wait_until(
-            lambda: (position.exists() and saved.exists()) or run.ended(), "what is saved")
+            lambda: (checkpoint.exists() and saved.exists()) or run.ended(), "what is saved")
         self.assertFalse(run.ended(), "it came to its end before it was killed")
         run.process.kill()
         self.assertNotEqual(run.finish().code, 0)
