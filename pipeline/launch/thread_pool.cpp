@@ -150,10 +150,10 @@ Result<void> ThreadPool::work(int number) {
   setup.find_type = [this](const PlanStage& source) { return types_.find(source.type); };
   setup.make_source = [](const StageType& source) { return producer_maker(source)(); };
   setup.reporter = &reporter;
-  for (const SharedGrant& grant : segments_.shared_grants(stage)) {
-    BRIGADE_ASSIGN(SharedTensor one, map_shared_tensor(plan_, stage, setup.replica, grant));
-    setup.shared.push_back(std::move(one));
-  }
+  BRIGADE_ASSIGN(ReplicaShared shared,
+                 map_shared_tensors(plan_, stage, setup.replica, segments_.shared_grants(stage)));
+  setup.shared = std::move(shared.tensors);
+  setup.save_shared = std::move(shared.save);
   Replica replica(std::move(setup));
   BRIGADE_TRY(replica.open());
   return run_replica(replica, number, queue_, reporter);

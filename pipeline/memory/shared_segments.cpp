@@ -90,7 +90,8 @@ int SharedSegments::cache_fd(StageNumber stage) const { return rings_[stage].cac
 
 std::vector<SharedGrant> SharedSegments::shared_grants(const PlanStage& stage) const {
   std::vector<SharedGrant> grants;
-  for (const int tensor : stage.shared) grants.push_back(shared_->grant(tensor));
+  if (shared_ == nullptr) return grants;
+  for (const int tensor : shared_tensors_of(plan_, stage)) grants.push_back(shared_->grant(tensor));
   return grants;
 }
 

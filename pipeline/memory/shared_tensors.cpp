@@ -1,26 +1,20 @@
 #include "pipeline/memory/shared_tensors.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include <brigade/text.h>
 #include "base/arithmetic.h"
-#include "base/atomic_file.h"
-#include "base/io.h"
+#include "pipeline/memory/shared_files.h"
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/plan/shared_tensors.h"
-#include "stages/api/npy_header.h"
 
 namespace brigade {
 namespace {
 
 constexpr auto kBeside = std::byte{0xA5};  // what nobody may write
 
-std::uint64_t* word_of(const Mapping& memory) {
-  return reinterpret_cast<std::uint64_t*>(memory.data());
-}
+std::uint64_t* word_of(const Mapping& memory) { return &shared_head(memory).initialised; }
 
 /// The word, and pages [first, last) of the elements between pages that nobody may touch.
 Result<std::shared_ptr<const Mapping>> map_pages(int fd, std::uint64_t first, std::uint64_t last) {
@@ -30,6 +24,18 @@ Result<std::shared_ptr<const Mapping>> map_pages(int fd, std::uint64_t first, st
                             {kNobodys, 0, kArrayAlignment}};
   BRIGADE_ASSIGN(Mapping mapping, map_memory(parts, MapMode::read_write));
   return std::make_shared<const Mapping>(std::move(mapping));
+}
+
+Result<const PlanShared*> granted_tensor(const Plan& plan, const SharedGrant& grant) {
+  if (grant.tensor < 0 || static_cast<std::size_t>(grant.tensor) >= plan.shared.size())
+    return Error{concat("a grant names shared tensor ", grant.tensor)};
+  const PlanShared& shared = plan.shared[static_cast<std::size_t>(grant.tensor)];
+  const std::uint64_t expected = shared_layout(shared, grant.guarded).bytes;
+  BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(grant.fd));
+  if (bytes != expected)
+    return Error{concat("shared tensor ", quote(shared.type.name), " has ", bytes,
+                        " bytes, the plan says ", expected)};
+  return &shared;
 }
 
 SharedTensor tensor_of(const PlanShared& shared, bool part, SharedTensor::Memory memory) {
@@ -64,36 +70,12 @@ Result<void> SharedTensors::make(const PlanShared& shared, bool resumes) {
     for (std::uint64_t i = 0; i < shared.parts; ++i)
       std::memset(part(shared, segment, i), 0, layout.part_bytes);
   }
+  begin_shared_head(*segment.memory);
   const std::string& file =
       resumes && !shared.save_file.empty() ? shared.save_file : shared.init_file;
-  if (!file.empty()) BRIGADE_TRY(load(shared, segment, file));
+  if (!file.empty()) BRIGADE_TRY(load_shared(shared, guarded_, *segment.memory, file));
   if (file.empty() && shared.init_stage != -1) return {};
   *word_of(*segment.memory) = 1;
-  return {};
-}
-
-Result<void> SharedTensors::load(const PlanShared& shared, const Segment& segment,
-                                 const std::string& file) {
-  const OwnedFd fd(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (fd.get() < 0) return error_of_errno(concat("cannot read ", file));
-  std::string head(kMetadataBytesMax, '\0');
-  const ssize_t have = read_all_at(fd.get(), head.data(), head.size(), 0);
-  if (have < 0) return error_of_errno(concat("cannot read ", file));
-  head.resize(static_cast<std::size_t>(have));
-  BRIGADE_ASSIGN(const NpyHeader header, parse_npy_header(file, head));
-  const Shape shape = shared.type.bounds();
-  if (header.dtype != shared.type.dtype || header.shape != shape)
-    return Error{concat("it is ", dtype_name(shared.type.dtype), shape_text(shape), ", and ", file,
-                        " holds ", dtype_name(header.dtype), shape_text(header.shape),
-                        "; name another file")};
-  const std::uint64_t bytes = shared_layout(shared, guarded_).part_bytes;
-  for (std::uint64_t i = 0; i < shared.parts; ++i) {
-    const ssize_t got = read_all_at(fd.get(), reinterpret_cast<char*>(part(shared, segment, i)),
-                                    bytes, static_cast<off_t>(header.bytes + i * bytes));
-    if (got < 0) return error_of_errno(concat("cannot read ", file));
-    if (static_cast<std::uint64_t>(got) < bytes)
-      return Error{concat(file, " ends before its last number; save it once more")};
-  }
   return {};
 }
 
@@ -103,8 +85,7 @@ SharedTensors::Segment& SharedTensors::segment(const PlanShared& shared) const {
 
 std::byte* SharedTensors::part(const PlanShared& shared, const Segment& segment,
                                std::uint64_t number) const {
-  const SharedLayout layout = shared_layout(shared, guarded_);
-  return segment.memory->data() + 2 * kArrayAlignment + number * layout.stride + layout.lead;
+  return shared_part(shared, guarded_, *segment.memory, number);
 }
 
 SharedGrant SharedTensors::grant(int tensor) const {
@@ -136,18 +117,8 @@ Result<SharedTensor> SharedTensors::find(std::string_view name) const {
 }
 
 Result<void> SharedTensors::save() const {
-  for (const PlanShared& shared : plan_.shared) {
-    const Segment& of = segment(shared);
-    const auto header = print_npy_header(shared.type.dtype, shared.type.bounds());
-    if (shared.save_file.empty() || !header) continue;
-    if (std::atomic_ref(*word_of(*of.memory)).load(std::memory_order_acquire) == 0) continue;
-    BRIGADE_ASSIGN(NewFile file, NewFile::create(shared.save_file));
-    BRIGADE_TRY(file.write(*header));
-    const std::uint64_t bytes = shared_layout(shared, guarded_).part_bytes;
-    for (std::uint64_t i = 0; i < shared.parts; ++i)
-      BRIGADE_TRY(file.write({reinterpret_cast<const char*>(part(shared, of, i)), bytes}));
-    BRIGADE_TRY(file.publish());
-  }
+  for (const PlanShared& shared : plan_.shared)
+    BRIGADE_TRY(save_shared(shared, guarded_, *segment(shared).memory));
   return {};
 }
 
@@ -171,16 +142,23 @@ std::vector<std::string> SharedTensors::written_beside() const {
   return lines;
 }
 
+std::vector<int> shared_tensors_of(const Plan& plan, const PlanStage& stage) {
+  std::vector<int> tensors(stage.shared.begin(), stage.shared.end());
+  if (!stage.saves) return tensors;
+  for (std::size_t i = 0; i < plan.shared.size(); ++i) {
+    const int tensor = static_cast<int>(i);
+    if (plan.shared[i].save_file.empty()) continue;
+    if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end())
+      tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
 Result<SharedTensor> map_shared_tensor(const Plan& plan, const PlanStage& stage, int replica,
                                        const SharedGrant& grant) {
-  if (grant.tensor < 0 || static_cast<std::size_t>(grant.tensor) >= plan.shared.size())
-    return Error{concat("a grant names shared tensor ", grant.tensor)};
-  const PlanShared& shared = plan.shared[static_cast<std::size_t>(grant.tensor)];
+  BRIGADE_ASSIGN(const PlanShared* const granted, granted_tensor(plan, grant));
+  const PlanShared& shared = *granted;
   const SharedLayout layout = shared_layout(shared, grant.guarded);
-  BRIGADE_ASSIGN(const std::uint64_t bytes, memory_bytes(grant.fd));
-  if (bytes != layout.bytes)
-    return Error{concat("shared tensor ", quote(shared.type.name), " has ", bytes,
-                        " bytes, the plan says ", layout.bytes)};
   const std::uint64_t number = shared.own_part ? static_cast<std::uint64_t>(replica) : 0;
   const std::uint64_t begin = number * layout.stride + layout.lead;
   const std::uint64_t first = begin / kArrayAlignment * kArrayAlignment;
@@ -196,6 +174,34 @@ Result<SharedTensor> map_shared_tensor(const Plan& plan, const PlanStage& stage,
   if (!fills || made.initialised()) return made;
   memory.fill = true;
   return tensor_of(shared, false, std::move(memory));
+}
+
+Result<ReplicaShared> map_shared_tensors(const Plan& plan, const PlanStage& stage, int replica,
+                                         std::span<const SharedGrant> grants) {
+  struct Saved {
+    const PlanShared* shared;
+    bool guarded;
+    std::shared_ptr<const Mapping> memory;
+  };
+  ReplicaShared mapped;
+  std::vector<Saved> saved;
+  for (const SharedGrant& grant : grants) {
+    if (std::find(stage.shared.begin(), stage.shared.end(), grant.tensor) != stage.shared.end()) {
+      BRIGADE_ASSIGN(SharedTensor one, map_shared_tensor(plan, stage, replica, grant));
+      mapped.tensors.push_back(std::move(one));
+    }
+    BRIGADE_ASSIGN(const PlanShared* const shared, granted_tensor(plan, grant));
+    if (!stage.saves || shared->save_file.empty()) continue;
+    const std::uint64_t bytes = shared_layout(*shared, grant.guarded).bytes;
+    BRIGADE_ASSIGN(auto memory, map_pages(grant.fd, 0, bytes - kArrayAlignment));
+    saved.push_back({shared, grant.guarded, std::move(memory)});
+  }
+  if (saved.empty()) return mapped;
+  mapped.save = [saved = std::move(saved)]() -> Result<void> {
+    for (const Saved& one : saved) BRIGADE_TRY(save_shared(*one.shared, one.guarded, *one.memory));
+    return {};
+  };
+  return mapped;
 }
 
 }  // namespace brigade

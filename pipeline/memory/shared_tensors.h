@@ -4,7 +4,9 @@
 // attempts of a run. Created, filled from files and saved by the supervisor's process; replicas map
 // them by inherited descriptor. What lies where: pipeline/plan/shared_tensors.h.
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@
 
 namespace brigade {
 
-/// A tensor that a worker maps.
+/// A tensor that a worker maps: its stage, or for the checkpoints of its stage.
 struct SharedGrant {
   int tensor = 0;  ///< by Plan::shared
   int fd = -1;
@@ -46,7 +48,6 @@ class SharedTensors {
   };
   SharedTensors(const Plan& plan, bool guarded) : plan_(plan), guarded_(guarded) {}
   Result<void> make(const PlanShared& shared, bool resumes);
-  Result<void> load(const PlanShared& shared, const Segment& segment, const std::string& file);
   std::byte* part(const PlanShared& shared, const Segment& segment, std::uint64_t number) const;
   Segment& segment(const PlanShared& shared) const;
 
@@ -55,9 +56,23 @@ class SharedTensors {
   mutable std::vector<Segment> segments_;  // by Plan::shared
 };
 
+/// Those that a worker of the stage maps: the stage's, in its order, and where it saves those that
+/// are saved with it.
+std::vector<int> shared_tensors_of(const Plan& plan, const PlanStage& stage);
+
 /// What a replica maps: its parts, and all of the others. Between elements and what lies beside
 /// them in its address space are pages that nobody may touch. The descriptor stays open.
 Result<SharedTensor> map_shared_tensor(const Plan& plan, const PlanStage& stage, int replica,
                                        const SharedGrant& grant);
+
+struct ReplicaShared {
+  std::vector<SharedTensor> tensors;  ///< the stage's
+  /// Before each checkpoint of the stage: saves what has a `save:`. Empty: there is nothing.
+  std::function<Result<void>()> save;
+};
+
+/// Of the grants of shared_tensors_of(). Descriptors stay open.
+Result<ReplicaShared> map_shared_tensors(const Plan& plan, const PlanStage& stage, int replica,
+                                         std::span<const SharedGrant> grants);
 
 }  // namespace brigade

@@ -1,5 +1,7 @@
 #include "pipeline/replica/checkpoint_saver.h"
 
+#include <utility>
+
 #include "base/clock.h"
 #include "pipeline/checkpoint/checkpoint_files.h"
 #include "pipeline/checkpoint/read_position.h"
@@ -7,9 +9,11 @@
 
 namespace brigade {
 
-CheckpointSaver::CheckpointSaver(const ReplicaContext& context, Stage& stage)
+CheckpointSaver::CheckpointSaver(const ReplicaContext& context, Stage& stage,
+                                 std::function<Result<void>()> save_shared)
     : context_(context),
       stage_(&stage),
+      save_shared_(std::move(save_shared)),
       saved_samples_(samples()),
       saved_epoch_ends_(epoch_ends()),
       saved_ns_(monotonic_ns()) {}
@@ -48,6 +52,7 @@ Result<void> CheckpointSaver::save() {
     return {};
   const auto saved = guarded([&] { return stage_->save(); });
   if (!saved.ok()) return saved.error().within("save");
+  if (save_shared_) BRIGADE_TRY(save_shared_());
   const PositionFile file{
       context_.stage->name,
       context_.resume->order,

@@ -7,6 +7,7 @@
 // One replica's; one thread.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include <brigade/result.h>
@@ -16,8 +17,10 @@ namespace brigade {
 
 class CheckpointSaver {
  public:
-  /// `stage`: of a consumer that saves; it outlives this.
-  CheckpointSaver(const ReplicaContext& context, Stage& stage);
+  /// `stage`: of a consumer that saves; it outlives this. `save_shared`: called before each, so
+  /// that a run that is killed in between works on some samples again, and has lost none.
+  CheckpointSaver(const ReplicaContext& context, Stage& stage,
+                  std::function<Result<void>()> save_shared = {});
 
   bool due();
   /// Between two tasks: saves if it is time.
@@ -32,6 +35,7 @@ class CheckpointSaver {
 
   ReplicaContext context_;
   Stage* stage_;
+  std::function<Result<void>()> save_shared_;
   std::uint64_t saved_samples_;
   std::uint64_t saved_epoch_ends_;
   std::int64_t saved_ns_;

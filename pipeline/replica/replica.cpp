@@ -202,7 +202,7 @@ void Replica::State::prepare_loop() {
 
 void Replica::State::begin_loop() {
   epoch_ends.emplace(context, *queues, stage.get());
-  if (context.stage->saves) checkpoints.emplace(context, *stage);
+  if (context.stage->saves) checkpoints.emplace(context, *stage, setup.save_shared);
   loop.emplace(context, *queues, *epoch_ends, *work, setup.spins,
                checkpoints ? &*checkpoints : nullptr, kept.get());
 }

@@ -46,6 +46,8 @@ struct ReplicaSetup {
   std::function<const StageType*(const PlanStage&)> find_type;
   std::function<Result<std::unique_ptr<Producer>>(const StageType&)> make_source;
   std::vector<SharedTensor> shared = {};
+  /// Before each checkpoint of the stage: saves shared tensors; empty: there is none to save.
+  std::function<Result<void>()> save_shared = {};
   RunReporter* reporter = nullptr;
   int spins = 0;  ///< attempts before sleeping
 };

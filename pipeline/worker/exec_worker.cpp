@@ -76,8 +76,9 @@ Result<void> ExecWorker::open() {
   sources_.name_samples(setup);
   setup.reporter = &reporter_;
   setup.spins = role_.spins;
-  BRIGADE_ASSIGN(shared_, map_shared(role_, plan()));
-  setup.shared = shared_;
+  BRIGADE_ASSIGN(ReplicaShared shared, map_shared(role_, plan()));
+  shared_ = setup.shared = std::move(shared.tensors);
+  setup.save_shared = std::move(shared.save);
   replica_.emplace(std::move(setup));
   return replica_->open();
 }

@@ -106,7 +106,9 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   ThrottledReporter reporter(role.number, sink, clock);
   SourceTypes sources([&program] { return program; }, role.source_libraries);
   ReplicaSetup setup = make_setup(role, segments, *type, sources, reporter);
-  BRIGADE_ASSIGN(setup.shared, map_shared(role, segments.plan()));
+  BRIGADE_ASSIGN(ReplicaShared shared, map_shared(role, segments.plan()));
+  setup.shared = std::move(shared.tensors);
+  setup.save_shared = std::move(shared.save);
   BRIGADE_ASSIGN(const auto device, DeviceRings::map(segments.plan(), stage, role.device));
   if (device) device->place(setup.rings);
   setup.device = device.get();
@@ -148,15 +150,10 @@ Result<std::unique_ptr<AttachedSegments>> attach_role(const WorkerRole& role) {
   return segments;
 }
 
-Result<std::vector<SharedTensor>> map_shared(const WorkerRole& role, const Plan& plan) {
-  std::vector<SharedTensor> all;
-  for (const SharedGrant& grant : role.shared) {
-    const OwnedFd fd(grant.fd);
-    BRIGADE_ASSIGN(SharedTensor one,
-                   map_shared_tensor(plan, plan.stages[role.stage], role.replica, grant));
-    all.push_back(std::move(one));
-  }
-  return all;
+Result<ReplicaShared> map_shared(const WorkerRole& role, const Plan& plan) {
+  auto mapped = map_shared_tensors(plan, plan.stages[role.stage], role.replica, role.shared);
+  for (const SharedGrant& grant : role.shared) close(grant.fd);
+  return mapped;
 }
 
 Result<void> send_device_memory(const WorkerRole& role) {

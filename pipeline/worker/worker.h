@@ -31,7 +31,7 @@ Result<std::unique_ptr<AttachedSegments>> attach_role(const WorkerRole& role);
 /// makes it, sends the descriptor, or why not.
 Result<void> send_device_memory(const WorkerRole& role);
 /// The shared tensors of it; closes their descriptors.
-Result<std::vector<SharedTensor>> map_shared(const WorkerRole& role, const Plan& plan);
+Result<ReplicaShared> map_shared(const WorkerRole& role, const Plan& plan);
 
 /// Arms the fault that BRIGADE_FAULT="STAGE.REPLICA=POINT:N:kill" (transports/fault_points.h) names
 /// when it is this replica's; several are separated by commas. For tests.

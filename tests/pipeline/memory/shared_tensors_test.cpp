@@ -11,6 +11,8 @@
 #include <numeric>
 
 #include <brigade/text.h>
+#include "pipeline/memory/shared_files.h"
+#include "pipeline/plan/ring_layout.h"
 #include "pipeline/records/await_shared.h"
 #include "stages/api/npy_header.h"
 #include "tests/support/small_plan.h"
@@ -188,6 +190,34 @@ TEST_P(SharedMemory, WhatWasSavedIsWhereAResumedRunBegins) {
   plan.shared[0].init_file = plan.shared[0].save_file;
   EXPECT_EQ(values(SharedTensors::create(plan, false, GetParam()).value()->find("w").value()),
             expected);
+}
+
+TEST_P(SharedMemory, AConsumerThatSavesWritesAllPartsAlsoWhereSomebodyDiedWriting) {
+  const TemporaryFolder folder;
+  Plan plan = plan_sharing(true);
+  plan.shared[0].save_file = folder.path() / "w.npy";
+  const auto tensors = SharedTensors::create(plan, false, GetParam()).value();
+  for (const int replica : {0, 1})
+    std::ranges::fill(mapped(plan, *tensors, replica).as<float>(), static_cast<float>(replica + 1));
+  PlanStage& stage = plan.stages[1];
+  const std::vector<SharedGrant> grants = {tensors->grant(0)};
+  EXPECT_FALSE(map_shared_tensors(plan, stage, 0, grants).value().save);
+  stage.saves = true;
+  const ReplicaShared own = map_shared_tensors(plan, stage, 0, grants).value();
+  EXPECT_EQ(own.tensors.size(), 1u);
+  stage.shared.clear();
+  EXPECT_EQ(shared_tensors_of(plan, stage), std::vector<int>{0});
+  EXPECT_TRUE(map_shared_tensors(plan, stage, 0, grants).value().tensors.empty());
+  const Mapping head =
+      map_memory(tensors->grant(0).fd, kArrayAlignment, MapMode::read_write).value();
+  EXPECT_EQ(signal_of([&] {
+              pthread_mutex_lock(&shared_head(head).saving);
+              raise(SIGBUS);
+            }),
+            SIGBUS);
+  ASSERT_TRUE(own.save().ok());
+  const auto resumed = SharedTensors::create(plan, true, GetParam()).value();
+  EXPECT_EQ(values(resumed->find("w").value()), (std::vector<float>{1, 1, 1, 2, 2, 2}));
 }
 
 TEST(SharedTensorsMemory, RefusesAFileThatHasChangedSinceItWasChecked) {

@@ -115,6 +115,24 @@ TEST_F(CheckpointSaverTest, AtTheEndIfThereIsSomethingNew) {
   EXPECT_EQ(stage_.saves, 1);
 }
 
+TEST_F(CheckpointSaverTest, SharedTensorsAreSavedBeforeAndHoldUpAPositionThatTheyDoNotReach) {
+  every(1, 0);
+  bool full = false;
+  CheckpointSaver checkpoints(run_->context("sink"), stage_, [&]() -> Result<void> {
+    if (full) return Error{"the disk is full"};
+    EXPECT_FALSE(std::filesystem::exists(run_->stage("sink").position_file));
+    return {};
+  });
+  consumed(64, 64);
+  ASSERT_TRUE(checkpoints.look().ok());
+  full = true;
+  consumed(128, 128);
+  const auto looked = checkpoints.look();
+  ASSERT_FALSE(looked.ok());
+  EXPECT_EQ(looked.error().message, "the disk is full");
+  EXPECT_EQ(position(), (SamplePosition{0, 64}));
+}
+
 TEST_F(CheckpointSaverTest, AStageThatCannotSaveEndsTheRun) {
   every(1, 0);
   CheckpointSaver checkpoints = this->checkpoints();
