@@ -132,7 +132,6 @@ NO_TEST = {
     "stages/cuda/normalize_pixel.h": "normalize_test.cpp and kernel_driver_test.cpp run it",
     "stages/cuda/normalize_value.h": "kernel_driver_test.cpp runs it where there is nvcc",
     "stages/torch/training_ranks.cpp": "tests/integration/training_ranks_test.py runs two ranks",
-    "stages/torch/optimizers.h": "torch_classifier_test.cpp trains with each of them",
     "stages/basic/application.cpp": "tests/pipeline/program reads it",
     "pipeline/c_api/handles.h": "part of run.cpp, input.cpp and graph.cpp",
     "pipeline/cli/main.cpp": "calls the application; tests/integration runs the program",
