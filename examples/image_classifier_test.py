@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""examples/image_classifier on a few small pictures: that it learns is for its README to say.
+"""examples/image_classifier on a few small pictures; or, for minutes, on those of its README, and
+whether it learns them as well as that says.
 
     image_classifier_test.py EXAMPLE_PROGRAM BRIGADE FOLDER [PYTHON PACKAGE]
+    image_classifier_test.py --accuracy BRIGADE FOLDER
 """
 
 import json
@@ -13,11 +15,12 @@ import sys
 import tempfile
 
 SECONDS_MAX = 300
+SECONDS_MAX_OF_ACCURACY = 3000  # some 180 are expected
 SMALL = ["--set", "vars.side=32", "--set", "stages.train.batch=16"]
 
 
-def run(*command, cwd, environment=None):
-    done = subprocess.run([str(word) for word in command], cwd=cwd, timeout=SECONDS_MAX, text=True,
+def run(*command, cwd, environment=None, seconds_max=SECONDS_MAX):
+    done = subprocess.run([str(word) for word in command], cwd=cwd, timeout=seconds_max, text=True,
                           env=environment, check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
     if done.returncode != 0:
@@ -60,10 +63,35 @@ def check_python(python, package, folder):
     same("an epoch of archives", [epoch for epoch, *_ in archives], ["1"])
 
 
+def copied(source, name):
+    folder = pathlib.Path(name) / "image_classifier"
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("build"))
+    return folder
+
+
+def check_accuracy(brigade, source, *pictures):
+    """The run that the README shows: what it says of it."""
+    text = (source / "README.md").read_text()
+    accuracy = float(re.search(r"An accuracy of ([\d.]+) is reached", text).group(1))
+    samples = int(re.search(r"learn: samples ([\d,]+)", text).group(1).replace(",", ""))
+    with tempfile.TemporaryDirectory(prefix="brigade_test_classifier_") as name:
+        folder = copied(source, name)
+        run(sys.executable, "-B", "make_pictures.py", "pictures", *pictures, cwd=folder)
+        run(brigade, "run", "image_classifier.yaml", "--summary", "summary.json", cwd=folder,
+            seconds_max=SECONDS_MAX_OF_ACCURACY)
+        learned = json.loads((folder / "summary.json").read_text())["results"]["learn"]
+        classes = sorted(path.name for path in (folder / "pictures" / "val").iterdir())
+    same("samples", learned["samples"], samples)
+    if not learned["accuracy"] >= accuracy:
+        sys.exit(f"an accuracy of {learned['accuracy']}, the README says {accuracy}")
+    same("classes", sorted(key for key in learned if key.startswith("accuracy of ")),
+         [f"accuracy of {one}" for one in classes])
+    print(f"image_classifier: an accuracy of {learned['accuracy']}")
+
+
 def check(own, brigade, source, python=None, package=None):
     with tempfile.TemporaryDirectory(prefix="brigade_test_classifier_") as name:
-        folder = pathlib.Path(name) / "image_classifier"
-        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("build"))
+        folder = copied(source, name)
         run(sys.executable, "-B", "make_pictures.py", "pictures", "5", cwd=folder)
         check_program(own, brigade, folder)
         if package is not None:
@@ -72,4 +100,7 @@ def check(own, brigade, source, python=None, package=None):
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--accuracy":
+        check_accuracy(*(pathlib.Path(word).resolve() for word in sys.argv[2:]))
+        sys.exit()
     check(*(pathlib.Path(word).resolve() for word in sys.argv[1:4]), *sys.argv[4:])

@@ -49,19 +49,26 @@ Result<void> check_mask_tensor(const Ports& in, std::string_view param, const st
                       ", found ", mask == nullptr ? join(found, ", ") : mask->text())};
 }
 
+Result<void> check_mask(const Params& params, const Ports& in) {
+  if (!params.mask.empty() && !params.mask_path.empty())
+    return Error{"mask and mask_path name one mask in two ways; leave one of them out"};
+  if (params.mask.empty())
+    return check_mask_tensor(in, "mask_path", params.mask_path, "the paths of PNG files");
+  return check_mask_tensor(in, "mask", params.mask, "PNG files");
+}
+
 Result<Ports> decode_image_outputs(const Params& params, const Ports& in) {
   BRIGADE_TRY(check_params(params));
   if (auto source = image_source(in); !source) return source.error();
   const Dim side = params.ragged() ? up_to(params.side_max) : Dim(params.size);
   Ports out{{"image", DType::u8, {side, side, 3}}};
   if (params.geometry) out.tensors.push_back({"geometry", DType::f32, {3, 3}});
-  if (!params.has_mask()) return out;
-  if (!params.mask.empty() && !params.mask_path.empty())
-    return Error{"mask and mask_path name one mask in two ways; leave one of them out"};
-  BRIGADE_TRY(params.mask.empty()
-                  ? check_mask_tensor(in, "mask_path", params.mask_path, "the paths of PNG files")
-                  : check_mask_tensor(in, "mask", params.mask, "PNG files"));
-  out.tensors.push_back({"mask", DType::u8, {side, side}});
+  if (params.has_mask()) {
+    BRIGADE_TRY(check_mask(params, in));
+    out.tensors.push_back({"mask", DType::u8, {side, side}});
+  }
+  const Dim before = up_to(params.pixels_max);  // each picture has its own sides
+  BRIGADE_TRY(add_target_outputs(params.targets, in, {before, before, side, side}, out));
   return out;
 }
 
@@ -116,6 +123,9 @@ Contract<Params> decode_image_contract() {
       .param("geometry", &Params::geometry,
              "give the tensor `geometry` f32[3, 3]: where places of the upright picture went "
              "(docs/AUGMENTATION.md)")
+      .param("targets", &Params::targets,
+             "tensors about the upright picture that move with it: boxes, keypoints, a mask that "
+             "is decoded (docs/AUGMENTATION.md)")
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) *

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <brigade/contract.h>
+#include "stages/image/targets_param.h"
 
 namespace brigade {
 
@@ -28,6 +29,7 @@ struct DecodeImageParams {
   std::string mask_path;
   int mask_fill = 0;
   bool geometry = false;
+  Targets targets;
 
   bool ragged() const { return crop == Crop::none && size == 0; }
   bool has_mask() const { return !mask.empty() || !mask_path.empty(); }

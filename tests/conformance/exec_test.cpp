@@ -31,8 +31,7 @@ class EveryShapeOfPrograms : public testing::TestWithParam<ShapeOfLine> {
 
 TEST_P(EveryShapeOfPrograms, GivesWhatThePlainLoopGives) {
   if (kThreadsOnly) GTEST_SKIP() << "the sanitizers see programs in integration.exec";
-  for (const int batch : {1, 7, 64})
-    EXPECT_EQ(difference(batch, false), "") << "batch " << batch;
+  for (const int batch : {1, 7, 64}) EXPECT_EQ(difference(batch, false), "") << "batch " << batch;
 }
 
 TEST_P(EveryShapeOfPrograms, WithAWrongByteDoesNot) {

@@ -4,6 +4,7 @@
 import gzip
 import json
 import pathlib
+import shutil
 import struct
 import subprocess
 import tarfile
@@ -89,6 +90,16 @@ class Commands(ProgramTest):
         summary = json.loads((self.folder / "summary.json").read_text())
         self.assertEqual(summary["samples"], 2 * (16 + 8) if has_torch else 2 * 16)
         self.assertEqual("accuracy" in run.out, has_torch)
+        for data in (photos / "train", "photos"):  # nothing is left to evaluate on
+            said = self.brigade("init", data, "--out", "alone.yaml").out
+            self.assertEqual("there is no folder val beside train\n" in said, data == "photos")
+            self.assertEqual("a tenth of it is not learned, but evaluated: `split:`\n" in said,
+                             has_torch)
+            self.assertIn("alone.yaml: ok", self.brigade("check", "alone.yaml").out)
+            self.assertEqual((self.folder / "alone.yaml").read_text().count("\n    part: "),
+                             2 * has_torch)
+            (self.folder / "alone.yaml").unlink()
+            shutil.rmtree(photos / "val", ignore_errors=True)
 
     def write_pictures(self, count):
         self.brigade("sample", GRAPH, "--stage", "images", "-n", count, "--out", "photos")

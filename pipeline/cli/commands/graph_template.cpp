@@ -28,7 +28,7 @@ stages:
   images:
     producer: idx_images
     shuffle: true               # a new order in every epoch
-    params:
+@part@    params:
       images: @images@
 @labels@
   augment:
@@ -45,7 +45,7 @@ constexpr std::string_view kIdxLabels = "      labels: @labels@\n";
 constexpr std::string_view kIdxTest = R"(
   test_images:
     producer: idx_images
-    params: {images: @images@, labels: @labels@}
+@part@    params: {images: @images@, labels: @labels@}
     batch: 256
 )";
 
@@ -55,7 +55,7 @@ stages:
   images:
     producer: image_folder      # labels:@labels@
     shuffle: true               # a new order in every epoch
-    params: {root: @train@}
+@part@    params: {root: @train@}
 
   decode:
     transform: decode_image
@@ -69,7 +69,7 @@ stages:
 constexpr std::string_view kTestImages = R"(
   test_images:
     producer: image_folder
-    params: {root: @test@}
+@part@    params: {root: @test@}
 
   test_decode:
     transform: decode_image
@@ -155,14 +155,6 @@ constexpr std::string_view kHowToTrain = R"(# To train, write this in place of `
 )";
 constexpr std::string_view kNothingToLearn = "# No labels were found: nothing can be trained.\n";
 
-constexpr std::string_view kTrain = R"(
-  train:
-    consumer: torch_classifier
-    from: {train: @train@}
-    device: auto                # a GPU when there is one
-    params: {model: small_cnn, @classes@optimizer: sgd, lr: 0.05}
-)";
-
 constexpr std::string_view kTrainAndTest = R"(
   train:
     consumer: torch_classifier
@@ -180,24 +172,30 @@ std::string param_line(std::string_view name, std::string_view value) {
   return concat("      ", name, ": ", value, '\n');
 }
 
+/// `classes`: 0 where the data say it.
+std::string train_text(const std::string& train, const std::string& test, const std::string& model,
+                       std::size_t classes) {
+  std::string said;
+  if (classes > 0) said = concat("classes: ", std::max<std::size_t>(classes, 2), ", ");
+  return fill_template(kTrainAndTest,
+                       {{"train", train}, {"test", test}, {"model", model}, {"classes", said}});
+}
+
+std::string part_of(bool divided, std::string_view is) { return std::string(divided ? is : ""); }
+
 std::string idx_text(const FoundData& data, bool can_train) {
-  const bool labelled = !data.labels.empty();
-  const bool train = can_train && labelled;
-  const bool test = train && !data.test_images.empty() && !data.test_labels.empty();
-  const std::string labels =
-      labelled ? fill_template(kIdxLabels, {{"labels", path_of(data.labels)}}) : "";
-  std::string text = fill_template(
-      kIdx,
-      {{"folder", yaml_text(data.folder)}, {"images", path_of(data.images)}, {"labels", labels}});
-  if (test) {
-    text += fill_template(
-        kIdxTest, {{"images", path_of(data.test_images)}, {"labels", path_of(data.test_labels)}});
-  }
-  if (!train) return text + fill_template(kCount, {{"from", "augment"}});
-  return text + fill_template(test ? kTrainAndTest : kTrain, {{"train", "augment"},
-                                                              {"test", "test_images"},
-                                                              {"model", "small_cnn"},
-                                                              {"classes", ""}});
+  const bool divided = is_divided(data, can_train);
+  std::string labels;
+  if (!data.labels.empty()) labels = fill_template(kIdxLabels, {{"labels", path_of(data.labels)}});
+  std::string text = fill_template(kIdx, {{"folder", yaml_text(data.folder)},
+                                          {"part", part_of(divided, kTrainPart)},
+                                          {"images", path_of(data.images)},
+                                          {"labels", labels}});
+  if (!can_train || labels.empty()) return text + fill_template(kCount, {{"from", "augment"}});
+  text += fill_template(kIdxTest, {{"part", part_of(divided, kTestPart)},
+                                   {"images", path_of(divided ? data.images : data.test_images)},
+                                   {"labels", path_of(divided ? data.labels : data.test_labels)}});
+  return text + train_text("augment", "test_images", "small_cnn", 0);
 }
 
 std::string classes_text(const FoundData& data, bool can_train) {
@@ -207,18 +205,15 @@ std::string classes_text(const FoundData& data, bool can_train) {
     labels +=
         concat(" ", i, " ", comment_text(data.classes[i]), i + 1 < data.classes.size() ? "," : "");
   if (data.classes.size() > kLabelsShown) labels += " ...";
-  std::string text = fill_template(
-      kImages,
-      {{"folder", yaml_text(data.folder)}, {"labels", labels}, {"train", path_of(data.train)}});
+  const bool divided = is_divided(data, can_train);
+  std::string text = fill_template(kImages, {{"folder", yaml_text(data.folder)},
+                                             {"labels", labels},
+                                             {"part", part_of(divided, kTrainPart)},
+                                             {"train", path_of(data.train)}});
   if (!can_train) return text + fill_template(kCount, {{"from", "decode"}});
-  const bool test = !data.test.empty();
-  if (test) text += fill_template(kTestImages, {{"test", path_of(data.test)}});
-  const std::size_t classes = std::max<std::size_t>(data.classes.size(), 2);
-  return text + fill_template(test ? kTrainAndTest : kTrain,
-                              {{"train", "decode"},
-                               {"test", "test_decode"},
-                               {"model", "small_cnn"},
-                               {"classes", concat("classes: ", classes, ", ")}});
+  text += fill_template(kTestImages, {{"part", part_of(divided, kTestPart)},
+                                      {"test", path_of(divided ? data.train : data.test)}});
+  return text + train_text("decode", "test_decode", "small_cnn", data.classes.size());
 }
 
 /// Images that are listed, trained on where it is known how many classes there are.
@@ -227,10 +222,10 @@ std::string listed_text(const FoundData& data, bool can_train, std::string_view 
                         const std::string& folder, const std::string& params,
                         const std::string& test_params) {
   const bool trains = can_train && data.class_count > 0;
-  const bool divided = trains && data.test.empty();
+  const bool divided = is_divided(data, can_train);
   std::string text = fill_template(kListed, {{"folder", yaml_text(folder)},
                                              {"producer", std::string(producer)},
-                                             {"part", std::string(divided ? kTrainPart : "")},
+                                             {"part", part_of(divided, kTrainPart)},
                                              {"params", params}});
   if (!trains) {
     text += fill_template(kCount, {{"from", "decode"}});
@@ -238,13 +233,9 @@ std::string listed_text(const FoundData& data, bool can_train, std::string_view 
     return can_train ? text + std::string(kHowToTrain) : text;
   }
   text += fill_template(kListedTest, {{"producer", std::string(producer)},
-                                      {"part", std::string(divided ? kTestPart : "")},
+                                      {"part", part_of(divided, kTestPart)},
                                       {"params", divided ? params : test_params}});
-  const std::size_t classes = std::max<std::size_t>(data.class_count, 2);
-  return text + fill_template(kTrainAndTest, {{"train", "decode"},
-                                              {"test", "test_decode"},
-                                              {"model", "resnet18"},
-                                              {"classes", concat("classes: ", classes, ", ")}});
+  return text + train_text("decode", "test_decode", "resnet18", data.class_count);
 }
 
 std::string shards_text(const FoundData& data, bool can_train) {
@@ -300,6 +291,14 @@ std::string numbers_text(const FoundData& data) {
 }
 
 }  // namespace
+
+bool is_divided(const FoundData& data, bool can_train) {
+  if (!can_train) return false;
+  if (data.kind == FoundData::Kind::idx)
+    return !data.labels.empty() && (data.test_images.empty() || data.test_labels.empty());
+  const bool learns = data.kind == FoundData::Kind::classes || data.class_count > 0;
+  return learns && data.test.empty();
+}
 
 std::vector<std::string_view> types_for(FoundData::Kind kind) {
   switch (kind) {

@@ -16,6 +16,10 @@ std::string found_text(const FoundData& data);
 /// The stage types that the graph for such data needs.
 std::vector<std::string_view> types_for(FoundData::Kind kind);
 
+/// Whether the graph trains on a part of what was found and evaluates on the rest, as there is
+/// nothing else to evaluate on.
+bool is_divided(const FoundData& data, bool can_train);
+
 /// Why no YAML can say what was found; empty: one can.
 std::string unwritable(const FoundData& data);
 

@@ -195,7 +195,7 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
   if (!arguments.synthetic) print_line(concat("found ", found_text(*data)));
   if (!data->remark.empty()) print_line(data->remark);
-  if (data->class_count > 0 && data->test.empty())
+  if (is_divided(*data, trains))
     print_line("a tenth of it is not learned, but evaluated: `split:`");
   if (const std::string why = why_it_counts(*data, trains, uncounted); !why.empty())
     print_line(concat("it counts what comes: ", why));

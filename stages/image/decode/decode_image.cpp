@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include <brigade/module.h>
 #include <brigade/text.h>
@@ -18,6 +19,7 @@
 #include "stages/image/geometry/crop.h"
 #include "stages/image/geometry/picture_move.h"
 #include "stages/image/geometry/resample.h"
+#include "stages/image/targets/targets.h"
 
 namespace brigade {
 namespace {
@@ -42,10 +44,12 @@ class DecodeImage : public Stage {
   void give_back();
   Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
   Result<std::uint8_t*> output(const Cut& cut, Outputs& out);
+  Result<void> move_targets(const Cut& cut, const Box& picture, const Inputs& in, Outputs& out);
   Result<std::string_view> mask_bytes(const Inputs& in);
   Result<void> decode_mask(const Cut& cut, const Box& picture, const Inputs& in, Outputs& out);
 
   DecodeImageParams params_;
+  std::vector<std::unique_ptr<Target>> targets_;
   ImageSource source_ = ImageSource::path;
   std::string name_;  // of the image in hand, for messages
   std::string file_;
@@ -63,6 +67,7 @@ class DecodeImage : public Stage {
 
 Result<void> DecodeImage::open(const OpenContext& context) {
   params_ = context.params<DecodeImageParams>();
+  targets_ = make_targets(params_.targets);
   BRIGADE_ASSIGN(source_, image_source(context.inputs));
   return {};
 }
@@ -147,8 +152,18 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   const std::int64_t stride = columns.out * kChannels;
   resampler_.run(pixels, rows_, columns_, image + cut.rows.pad * stride + left * kChannels, stride);
   if (params_.geometry) write_matrix(matrix_of(cut), out["geometry"].as<float>());
+  if (!targets_.empty()) BRIGADE_TRY(move_targets(cut, whole, in, out));
   if (!params_.has_mask()) return {};
   return decode_mask(cut, whole, in, out);
+}
+
+Result<void> DecodeImage::move_targets(const Cut& cut, const Box& picture, const Inputs& in,
+                                       Outputs& out) {
+  const PictureSize size{picture.height, picture.width};
+  const std::vector<PictureMove> moves = moves_of(cut, size);
+  const PictureTrip trip{size, moves.back().to, moves};
+  for (const auto& target : targets_) BRIGADE_TRY(target->write(in, trip, out));
+  return {};
 }
 
 Result<std::string_view> DecodeImage::mask_bytes(const Inputs& in) {

@@ -107,4 +107,24 @@ PlaceMatrix matrix_of(const Cut& cut) {
   return {x, 0, left, 0, y, top, 0, 0, 1};
 }
 
+std::vector<PictureMove> moves_of(const Cut& cut, PictureSize image) {
+  const AxisCut& rows = cut.rows;
+  const AxisCut& columns = cut.columns;
+  const PictureSize resized{rows.resized, columns.resized};
+  const PictureSize out{rows.out, columns.out};
+  std::vector<PictureMove> moves;
+  moves.push_back({.from = image,
+                   .to = resized,
+                   .y = rows.begin,
+                   .x = columns.begin,
+                   .window = {rows.size, columns.size}});
+  moves.push_back({.from = resized,
+                   .to = out,
+                   .y = rows.first - rows.pad,
+                   .x = columns.first - columns.pad,
+                   .window = out});
+  if (cut.flip) moves.push_back({.kind = PictureMove::Kind::flip_columns, .from = out, .to = out});
+  return moves;
+}
+
 }  // namespace brigade

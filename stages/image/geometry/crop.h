@@ -16,6 +16,7 @@
 //   after all of them: chance(flip), unless flip is 0 or 1
 
 #include <cstdint>
+#include <vector>
 
 #include <brigade/random.h>
 #include "stages/image/decode_image_contract.h"
@@ -44,6 +45,8 @@ struct Cut {
 
 /// Where places of the image lie in what is cut out.
 BRIGADE_API PlaceMatrix matrix_of(const Cut& cut);
+/// The same, for what belongs to an image of this size: resized, cut out, and mirrored or not.
+BRIGADE_API std::vector<PictureMove> moves_of(const Cut& cut, PictureSize image);
 
 /// Of an image of `height` x `width` pixels, both positive.
 /// `random` goes on behind what was drawn.

@@ -161,7 +161,7 @@ class FolderLook {
     const std::string test = train.empty() ? "" : split(kTestNames);
     if (!test.empty()) take_test(test);
     if (test.empty() && !train.empty())
-      data_.remark = concat("there is no folder val beside ", train, ": nothing is evaluated");
+      data_.remark = concat("there is no folder val beside ", train);
     return of(Kind::classes);
   }
 
@@ -260,8 +260,12 @@ class FolderLook {
     for (const std::string_view end : kTableEnds)
       for (const std::string& name : names_.files)
         if (lowered(name).ends_with(end)) tables.push_back(name);
-    std::stable_partition(tables.begin(), tables.end(),
-                          [](const std::string& name) { return is_called(name, kTrainNames); });
+    const auto place = [](const std::string& name) {
+      return is_called(name, kTrainNames) ? 0 : is_called(name, kTestNames) ? 2 : 1;
+    };
+    std::stable_sort(tables.begin(), tables.end(), [&](const std::string& a, const std::string& b) {
+      return place(a) < place(b);
+    });
     if (tables.size() > kTablesMax) tables.resize(kTablesMax);
     for (const std::string& name : tables) {
       auto head = start_of(below(data_.folder, name));

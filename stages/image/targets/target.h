@@ -1,7 +1,8 @@
 #pragma once
 
-// What belongs to a picture and follows it through the operations of `augment`: its mask, boxes or
-// keypoints. A target draws nothing: the picture has decided, and its moves are handed on.
+// What belongs to a picture and follows it through the operations of `augment` or the cut of
+// decode_image: its mask, boxes or keypoints. A target draws nothing: the picture has decided, and
+// its moves are handed on.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,16 +13,9 @@
 #include <brigade/record.h>
 #include <brigade/types.h>
 #include "stages/image/geometry/picture_move.h"
+#include "stages/image/targets_param.h"
 
 namespace brigade {
-
-/// Height and width of all pictures, as types, before and behind the list of operations.
-struct PictureDims {
-  Dim height_before;
-  Dim width_before;
-  Dim height;
-  Dim width;
-};
 
 /// What annotations that were rounded may reach beyond their picture.
 inline constexpr double kSlackPixels = 1;
@@ -40,7 +34,7 @@ struct RowFilter {
 };
 
 /// Made once per replica; one thread.
-class Target {
+class BRIGADE_API Target {
  public:
   virtual ~Target() = default;
 

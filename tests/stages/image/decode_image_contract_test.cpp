@@ -46,6 +46,28 @@ TEST(DecodeImageContractTest, RefusesWhatContradictsItself) {
             "ratio is a lower and an upper limit such as [0.5, 1], found [2, 0.5]");
 }
 
+TEST(DecodeImageContractTest, TargetsAreTensorsThatComeWithThePicture) {
+  const Ports in{kPath.tensors[0],
+                 {"boxes", f32, {up_to(9), 4}},
+                 {"joints", f32, {up_to(9), 3}},
+                 {"classes", u8, {up_to(99), up_to(99)}}};
+  const auto found = outputs({{"size", "32"},
+                              {"targets",
+                               "[boxes, {keypoints: {name: joints}}, {mask: {name: "
+                               "classes}}]"}},
+                             in);
+  EXPECT_EQ(*found, (Ports{{"image", u8, {32, 32, 3}},
+                           {"boxes", f32, {up_to(9), 4}},
+                           {"joints", f32, {up_to(9), 3}},
+                           {"classes", u8, {32, 32}}}));
+  EXPECT_EQ(error_of({{"targets", "[boxes]"}}),
+            "targets: there is no tensor \"boxes\"; there are path, label: `name:` says which one "
+            "it is");
+  const Ports twice{kPath.tensors[0], {"seg_png", u8, {up_to(9)}}, {"mask", u8, {4, 4}}};
+  EXPECT_EQ(error_of({{"mask", "seg_png"}, {"targets", "[mask]"}}, twice),
+            "targets: the tensor \"mask\" is written already: name it once");
+}
+
 TEST(DecodeImageContractTest, AMaskIsNamedInOneWay) {
   const Ports in{kPath.tensors[0], {"seg_png", u8, {up_to(100)}}, {"mask_path", u8, {up_to(4096)}}};
   const TensorType mask{"mask", u8, {224, 224}};

@@ -66,12 +66,37 @@ TEST(GraphTemplate, WithoutLibTorchOrLabelsItCounts) {
   EXPECT_THAT(text, Not(HasSubstr("labels:")));
 }
 
-TEST(GraphTemplate, WithoutTestFilesItOnlyTrains) {
-  FoundData data = idx_data();
-  data.test_labels.clear();
-  const std::string text = graph_template("g", data, true);
-  EXPECT_THAT(text, HasSubstr("from: {train: augment}\n"));
-  EXPECT_THAT(text, Not(HasSubstr("test_images")));
+/// The lines of the stage of this name that follow its producer's, up to `params:`.
+std::string keys_of(const std::string& graph, const std::string& stage) {
+  const auto begin = graph.find(concat("\n  ", stage, ":\n    producer: "));
+  if (begin == graph.npos) return "no such stage";
+  const auto producer = graph.find("producer", begin);
+  const auto keys = graph.find('\n', producer) + 1;
+  return graph.substr(keys, graph.find("    params:", keys) - keys);
+}
+
+TEST(GraphTemplate, WithoutFilesToEvaluateKeepsATenthApart) {
+  FoundData idx = idx_data();
+  idx.test_labels.clear();
+  FoundData classes;
+  classes.kind = FoundData::Kind::classes;
+  classes.folder = "/data/pets";
+  classes.classes = {"cat", "dog"};
+  for (const FoundData& data : {idx, classes}) {
+    const std::string text = graph_template("g", data, true);
+    EXPECT_THAT(keys_of(text, "images"), HasSubstr("    split: {train: 0.9, seed: 1}  #"));
+    EXPECT_THAT(keys_of(text, "images"), HasSubstr("\n    part: train\n"));
+    EXPECT_EQ(keys_of(text, "test_images"), "    split: {train: 0.9, seed: 1}\n    part: val\n");
+    EXPECT_TRUE(is_divided(data, true));
+    EXPECT_THAT(graph_template("g", data, false), Not(HasSubstr("split:")));
+    EXPECT_FALSE(is_divided(data, false));
+  }
+  EXPECT_THAT(graph_template("g", idx, true), Not(HasSubstr("t10k")));
+  classes.test = "val";
+  for (const FoundData& data : {idx_data(), classes}) {
+    EXPECT_THAT(graph_template("g", data, true), Not(HasSubstr("split:")));
+    EXPECT_FALSE(is_divided(data, true));
+  }
 }
 
 TEST(GraphTemplate, OfListedImagesSaysWhatIsMissingToTrain) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 
 namespace brigade {
 namespace {
@@ -75,6 +76,23 @@ TEST(CropTest, WithoutACutTheWholePictureRemains) {
   EXPECT_EQ(square.columns.size, 70);
   EXPECT_EQ(square.columns.out, 8);
   EXPECT_EQ(square.rows.out, 8);
+}
+
+TEST(CropTest, MovesAreTheMatrixInSteps) {
+  Params params;
+  params.flip = 0.5;
+  for (const auto crop : {Params::Crop::random_resized, Params::Crop::center})
+    for (std::uint64_t id = 0; id < 20; ++id) {
+      params.crop = crop;
+      params.size = crop == Params::Crop::center ? 350 : 64;  // a border above and below
+      const Cut cut = choose_cut(params, 300, 400, random_of(id));
+      const auto moves = moves_of(cut, {300, 400});
+      const PlaceMatrix whole = matrix_of(cut);
+      const PlaceMatrix steps = matrix_of(std::span<const PictureMove>(moves));
+      for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(steps[i], whole[i], 1e-9) << i;
+      EXPECT_EQ(moves.front().from, (PictureSize{300, 400}));
+      EXPECT_EQ(moves.back().to, (PictureSize{params.size, params.size}));
+    }
 }
 
 }  // namespace

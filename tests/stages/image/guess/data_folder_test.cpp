@@ -68,7 +68,7 @@ TEST_F(DataFolder, OfClassesWithTheUsualNamesForTraining) {
 
 TEST_F(DataFolder, OfClassesThatOnlyTrain) {
   files({"train/cat/1.jpg", "train/dog/1.jpg", "readme.txt"});
-  EXPECT_EQ(look().remark, "there is no folder val beside train: nothing is evaluated");
+  EXPECT_EQ(look().remark, "there is no folder val beside train");
   EXPECT_EQ(look().test, "");
   const FoundData alone = look("train");
   EXPECT_EQ(alone.kind, Kind::classes);
@@ -255,6 +255,15 @@ TEST_F(DataFolder, OfATableOfImages) {
   EXPECT_EQ(look().test, "") << "it has other columns";
   folder.write("test.csv", "file;breed\n2.jpg;cat\n");
   EXPECT_EQ(look().test, "test.csv");
+  for (const char* name : {"dev.csv", "eval.csv", "eval_list.csv"}) {
+    const std::string other = concat("other/", name);
+    folder.write(other, "file;breed\n../images/2.jpg;cat\n");
+    EXPECT_EQ(look("other").table, name) << "there is no other";
+    folder.write("other/list.csv", "file;breed\n../images/1.jpg;cat\n");
+    EXPECT_EQ(look("other").table, "list.csv");
+    EXPECT_EQ(look("other").test, name);
+    std::filesystem::remove_all(path("other"));
+  }
   folder.write("train.csv", "file;breed\n7.jpg;cat\n");
   EXPECT_THAT(error(), HasSubstr("/train.csv: its first image, 7.jpg, lies neither in "));
 }
