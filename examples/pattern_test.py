@@ -114,6 +114,7 @@ def start_and_kill(example, settings, stage, at_work, killed):
 
 
 def check_alone(example, stage, at_work):
+    """What it printed."""
     killed = []
     settings = slow(10) if example.folder.name == "result_array" else []
     for _ in range(5):  # it may be over before a worker was killed
@@ -126,6 +127,7 @@ def check_alone(example, stage, at_work):
     if stage and not killed:
         sys.exit(f"{example.folder.name}: it ended before a worker of {stage} was killed")
     print(f"{example.folder.name}: ok, {len(killed)} workers killed")
+    return printed
 
 
 def check_controls(example):
@@ -138,6 +140,17 @@ def check_controls(example):
         said = example.end(start_and_kill(example, held, "work", True, []), code=1)
         if "was killed by SIGKILL" not in said:
             sys.exit(f"a worker that is killed, and not started again: {said}")
+
+
+def check_stale(example, printed):
+    """Where all are played before the learner has seen any, the next that it sees is one update
+    older each time, and it uses those of ages 0 to 100. The control: in small batches, of which few
+    can wait, actors act with what it has learned, and it uses more."""
+    def too_old(text):
+        return int(re.match(r"4000 trajectories, (\d+) of them too old", text)[1])
+    stale = too_old(example.end(example.start("stages.act.batch=4000")))
+    if stale != 4000 - 101 or too_old(printed) >= stale:
+        sys.exit(f"actors: {stale} too old, expected 3899; of small batches {too_old(printed)}")
 
 
 def check_broken_module(example):
@@ -226,10 +239,12 @@ def main():
     if given.folder.name == "data_parallel":
         check_ranks(example, given.mpirun)
     else:
-        check_alone(example, given.kills or (not given.program and given.python_kills),
-                    at_work=bool(given.kills))
+        printed = check_alone(example, given.kills or (not given.program and given.python_kills),
+                              at_work=bool(given.kills))
     if given.folder.name == "task_queue":
         check_broken_module(example)
+    if given.folder.name == "actors":
+        check_stale(example, printed)
     if given.folder.name in WRONG and (given.program or given.folder.name == "result_array"):
         check_controls(example)  # torch takes a process in Python long to import
 
