@@ -38,8 +38,9 @@ def checksum(printed):
 def check_example(program, folder):
     graph = f"{folder.name}.yaml"
     yaml = (folder / graph).read_text()
-    reads = "consumer: application" in yaml or "\nshared:" in yaml  # the program has the loop
-    printed = run(program, *([graph] if reads else ["run", graph]), cwd=folder)
+    names = (folder / "cpp.yaml").is_file()  # the program names its files
+    reads = names or "consumer: application" in yaml  # the program has the loop
+    printed = run(program, *([] if names else [graph] if reads else ["run", graph]), cwd=folder)
     expected = (folder / "expected.txt").read_text()
     if not matches(expected, printed):
         sys.exit(f"{folder.name}: expected\n{expected}\nbut it printed\n{printed}")

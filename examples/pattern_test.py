@@ -5,8 +5,8 @@
 
 The one in Python, or PROGRAM, which is that in C++. Workers of STAGE are killed meanwhile, in the
 middle of their work, one after the other. Of the one in Python the README's picture is compared
-with what `brigade graph` draws. Ends with 77, which is a test that was not run, where torch is not
-installed, or what is to start the ranks.
+with what `brigade graph` draws. Ends with 77, which is a test that was not run, where torch or
+NumPy is not installed, or what is to start the ranks.
 """
 
 import argparse
@@ -26,6 +26,20 @@ import time
 from example_test import SECONDS_MAX, matches
 
 KILLS = 4  # fewer than the restarts that a replica may have
+
+
+def slow(ms):
+    """result_array lasts a second by 10 ms a hundred times, so that kills come in the middle."""
+    return [f"stages.slow={{transform: delay, from: numbers, params: {{ms: {ms}, every: 100}}}}",
+            "stages.work.from=slow"]
+
+
+# Settings by which the programs that check themselves have to find something wrong: the controls.
+WRONG = {
+    "parallel_forward": ["stages.copied={transform: passthrough, from: images, batch: 50}",
+                         "stages.second.from=copied"],
+    "result_array": ["stages.numbers.params.count=9999"],
+}
 
 
 def session_of(program):
@@ -66,8 +80,8 @@ class Example:
         self.environment = {**os.environ, "PYTHONPATH": str(build / "python"),
                             "BRIGADE_PYTHON": sys.executable}
 
-    def start(self, by=(), **more):
-        return subprocess.Popen([*by, *self.command], cwd=self.folder, text=True,
+    def start(self, *settings, by=(), **more):
+        return subprocess.Popen([*by, *self.command, *settings], cwd=self.folder, text=True,
                                 env={**self.environment, **more}, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True)
 
@@ -75,7 +89,7 @@ class Example:
         out, err = program.communicate(timeout=SECONDS_MAX)
         if program.returncode != code:
             sys.exit(f"{self.folder.name} ended with {program.returncode}:\n{out}{err}")
-        return out if code == 0 else err
+        return out or err
 
     def check(self, printed):
         expected = (self.folder / "expected.txt").read_text()
@@ -92,19 +106,51 @@ def check_picture(example):
         sys.exit(f"{example.folder.name}: its README shows another graph than\n{drawn}")
 
 
+def start_and_kill(example, settings, stage, at_work, killed):
+    program = example.start(*settings)
+    threading.Thread(target=kill_some, args=(example, program, stage, at_work, killed),
+                     daemon=True).start()
+    return program
+
+
 def check_alone(example, stage, at_work):
+    """What it printed."""
     killed = []
+    settings = slow(10) if example.folder.name == "result_array" else []
     for _ in range(5):  # it may be over before a worker was killed
-        program = example.start()
-        if stage:
-            threading.Thread(target=kill_some, args=(example, program, stage, at_work, killed),
-                             daemon=True).start()
-        example.check(example.end(program))
+        program = (start_and_kill(example, settings, stage, at_work, killed) if stage else
+                   example.start())
+        printed = example.end(program)
+        example.check(printed)
         if killed or not stage:
             break
     if stage and not killed:
         sys.exit(f"{example.folder.name}: it ended before a worker of {stage} was killed")
     print(f"{example.folder.name}: ok, {len(killed)} workers killed")
+    return printed
+
+
+def check_controls(example):
+    """A program that checks itself finds what is wrong; without restarts a kill ends the run."""
+    said = example.end(example.start(*WRONG[example.folder.name]), code=1)
+    if "False" not in said:
+        sys.exit(f"{example.folder.name} with {WRONG[example.folder.name]}: {said}")
+    if example.folder.name == "result_array":
+        held = [*slow(600_000), "stages.work.restart=never"]  # it lasts until the kill
+        said = example.end(start_and_kill(example, held, "work", True, []), code=1)
+        if "was killed by SIGKILL" not in said:
+            sys.exit(f"a worker that is killed, and not started again: {said}")
+
+
+def check_stale(example, printed):
+    """Where all are played before the learner has seen any, the next that it sees is one update
+    older each time, and it uses those of ages 0 to 100. The control: in small batches, of which few
+    can wait, actors act with what it has learned, and it uses more."""
+    def too_old(text):
+        return int(re.match(r"4000 trajectories, (\d+) of them too old", text)[1])
+    stale = too_old(example.end(example.start("stages.act.batch=4000")))
+    if stale != 4000 - 101 or too_old(printed) >= stale:
+        sys.exit(f"actors: {stale} too old, expected 3899; of small batches {too_old(printed)}")
 
 
 def check_broken_module(example):
@@ -175,10 +221,12 @@ def read_arguments():
 
 def main():
     given = read_arguments()
-    has_torch = given.program or subprocess.run(
-        [sys.executable, "-c", "import torch, numpy"], stderr=subprocess.DEVNULL,
+    source = (given.folder / f"{given.folder.name}.py").read_text()
+    imported = "torch, numpy" if "import torch" in source else "numpy"
+    has_them = given.program or subprocess.run(
+        [sys.executable, "-c", f"import {imported}"], stderr=subprocess.DEVNULL,
         check=False).returncode == 0
-    missing = ("torch or NumPy" if not has_torch else
+    missing = (imported if not has_them else
                "mpirun (openmpi-bin)" if given.mpirun and not shutil.which("mpirun") else None)
     if missing:
         print(f"{missing} is not installed")
@@ -191,10 +239,14 @@ def main():
     if given.folder.name == "data_parallel":
         check_ranks(example, given.mpirun)
     else:
-        check_alone(example, given.kills or (not given.program and given.python_kills),
-                    at_work=bool(given.kills))
+        printed = check_alone(example, given.kills or (not given.program and given.python_kills),
+                              at_work=bool(given.kills))
     if given.folder.name == "task_queue":
         check_broken_module(example)
+    if given.folder.name == "actors":
+        check_stale(example, printed)
+    if given.folder.name in WRONG and (given.program or given.folder.name == "result_array"):
+        check_controls(example)  # torch takes a process in Python long to import
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Actors and a learner, in the smallest world there is: ten levers, one of which pays best.
 
-    python3 actors.py
+    python3 actors.py [stages.act.batch=4000]    settings of the graph, as after `--set`
 
 The learner (this program) publishes its policy in shared memory; actors pull levers by the newest
-one and send what came of it. What an older policy than AGE_MAX updates ago has made is left out.
+one and send what came of it. What is more than AGE_MAX updates old is counted and left out.
 """
 
 import pathlib
@@ -37,8 +37,7 @@ class Actor:
 
 def learn(run):
     policy, version = (numpy.asarray(run.shared(name)) for name in ("policy", "version"))
-    policy[:] = 0
-    run.shared("policy").set_initialised()  # the actors have waited for it
+    run.shared("policy").set_initialised()  # all zeros; the actors have waited for it
     used = stale = 0
     for batch in run["learn"]:
         for levers, rewards, made_by in zip(*batch.values()):
@@ -55,7 +54,7 @@ def learn(run):
 
 
 if __name__ == "__main__":
-    with brigade.open(GRAPH, tensors="numpy") as run:
+    with brigade.open(GRAPH, set=sys.argv[1:], tensors="numpy") as run:
         policy, used, stale = learn(run)
     print(f"{used + stale} trajectories, {stale} of them too old; "
           f"the best lever is {policy.argmax()}, pulled with {softmax(policy)[6]:.2f}")

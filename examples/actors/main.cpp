@@ -1,8 +1,8 @@
 // Actors and a learner, in the smallest world there is: ten levers, one of which pays best. The
 // learner (this program) publishes its policy in shared memory; actors pull levers by the newest
-// one and send what came of it. What is more than kAgeMax updates old is left out.
+// one and send what came of it. What is more than kAgeMax updates old is counted and left out.
 //
-//   actors
+//   actors [stages.act.batch=4000]    settings of the graph, as after `--set`
 
 #include <algorithm>
 #include <array>
@@ -18,11 +18,13 @@ using namespace brigade;  // an example is all about it
 constexpr std::array kPays = {0.1, 0.2, 0.3, 0.1, 0.5, 0.2, 0.9, 0.4, 0.3, 0.1};
 constexpr std::int64_t kPulls = 8, kAgeMax = 100;
 constexpr double kLearningRate = 0.5;
+using Shares = std::array<double, kPays.size()>;
 
-std::array<double, kPays.size()> softmax(std::span<const float> policy) {
-  std::array<double, kPays.size()> shares;
+Shares softmax(const SharedTensor& policy) {
+  Shares shares;
   double sum = 0;
-  for (std::size_t i = 0; i < shares.size(); ++i) sum += shares[i] = std::exp(policy[i]);
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    sum += shares[i] = std::exp(policy.as<float>()[i]);
   for (double& share : shares) share /= sum;
   return shares;
 }
@@ -46,7 +48,7 @@ class Actor : public Stage {
   }
   Result<Next> process(const Inputs& in, Outputs& out) override {
     out["version"].as<std::int64_t>()[0] = version_.atomic<std::int64_t>().load();
-    const auto shares = softmax(policy_.as<float>());
+    const Shares shares = softmax(policy_);
     Philox random = in.random();  // the episode's own, whoever of the actors plays it
     for (std::size_t pull = 0; pull < kPulls; ++pull) {
       std::size_t lever = 0;
@@ -62,40 +64,37 @@ class Actor : public Stage {
   SharedTensor policy_, version_;
 };
 
-void learn(std::span<float> policy, const Row& played) {
-  const auto shares = softmax(policy);
+void learn(const SharedTensor& policy, const Row& played) {
+  const Shares shares = softmax(policy);
   for (std::size_t pull = 0; pull < kPulls; ++pull) {
     const double step = kLearningRate / kPulls * (played["rewards"].as<float>()[pull] - 0.5);
     const auto lever = static_cast<std::size_t>(played["levers"].as<std::int64_t>()[pull]);
     for (std::size_t i = 0; i < shares.size(); ++i)
-      policy[i] += static_cast<float>(step * ((i == lever) - shares[i]));
+      policy.as<float>()[i] += static_cast<float>(step * ((i == lever) - shares[i]));
   }
 }
 
-Result<bool> play(const App& app) {
+Result<bool> play(const App& app, const std::vector<std::string>& settings) {
   BRIGADE_ASSIGN(Pipeline graph, Pipeline::from_file("actors.yaml", {"cpp.yaml"}));
+  for (const std::string& setting : settings) graph.set(setting);
   BRIGADE_ASSIGN(const std::unique_ptr<Run> run, graph.quiet().start(app));
-  BRIGADE_ASSIGN(const SharedTensor shared_policy, run->shared("policy"));
-  BRIGADE_ASSIGN(const SharedTensor shared_version, run->shared("version"));
-  const auto policy = shared_policy.as<float>();
-  const auto version = shared_version.atomic<std::int64_t>();
-  std::ranges::fill(policy, 0.0F);
-  shared_policy.set_initialised();  // the actors have waited for it
+  BRIGADE_ASSIGN(const SharedTensor policy, run->shared("policy"));
+  BRIGADE_ASSIGN(const SharedTensor updates, run->shared("version"));
+  policy.set_initialised();  // all zeros; the actors have waited for it
   int used = 0, stale = 0;
   for (const Batch& batch : run->output("learn")) {
     for (std::int64_t i = 0; i < batch.size(); ++i) {
-      const Row played = batch.row(i);
-      const bool old = version.load() - played["version"].as<std::int64_t>()[0] > kAgeMax;
+      const bool old = used - batch.row(i)["version"].as<std::int64_t>()[0] > kAgeMax;
       ++(old ? stale : used);
-      if (old) continue;
-      learn(policy, played);
-      ++version;
+      if (!old) learn(policy, batch.row(i));
+      updates.atomic<std::int64_t>() = used;
     }
   }
   BRIGADE_TRY(run->wait());
-  const auto best = static_cast<int>(std::ranges::max_element(policy) - policy.begin());
+  const Shares shares = softmax(policy);
+  const auto best = static_cast<int>(std::ranges::max_element(shares) - shares.begin());
   std::printf("%d trajectories, %d of them too old; the best lever is %d, pulled with %.2f\n",
-              used + stale, stale, best, softmax(policy)[6]);
+              used + stale, stale, best, shares[6]);
   return used + stale == 4000 && best == 6;
 }
 
@@ -105,5 +104,5 @@ int main(int argc, char** argv) {
   StageTypes types;
   types.add<Actor>(actor_contract());
   const App app(argc, argv, types);  // first: workers are this program, too, and stay in here
-  return exit_code(play(app));
+  return exit_code(play(app, {argv + 1, argv + argc}));
 }

@@ -5,6 +5,7 @@
 //   data_parallel                        one process, with twice the batch
 
 #include <brigade/pipeline.h>
+#include <brigade/text.h>
 #include <brigade/torch.h>
 #include <torch/torch.h>
 
@@ -17,7 +18,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 
 namespace {
 
@@ -82,27 +82,26 @@ Result<double> train(const App& app, Gloo* group) {
   return at::mse_loss(model->forward(x), x.mean(1, true)).item<double>();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const App app(argc, argv);  // first: a worker that is started from this program stays in here
+Result<bool> run_rank(const App& app) {
   const int rank = of_launcher("RANK", "OMPI_COMM_WORLD_RANK", "0");
   const int world = of_launcher("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "1");
   c10::intrusive_ptr<Gloo> group;
   try {
     if (world > 1) group = meet(rank, world);
   } catch (const std::exception& error) {
-    const std::string why = error.what();
-    std::cerr << "rank " << rank << " of " << world << " has waited "
-              << variable("RANK_TIMEOUT", "60")
-              << " s for the others: " << why.substr(0, why.find('\n')) << '\n';
-    return 1;
+    const std::string_view why = error.what();
+    return Error{concat("rank ", rank, " of ", world, " has waited ",
+                        variable("RANK_TIMEOUT", "60"),
+                        " s for the others: ", why.substr(0, why.find('\n')))};
   }
-  const auto loss = train(app, group.get());
-  if (!loss) {
-    std::cerr << loss.error().message << '\n';
-    return 1;
-  }
-  if (rank == 0) std::printf("loss %.6f\n", *loss);
-  return 0;
+  BRIGADE_ASSIGN(const double loss, train(app, group.get()));
+  if (rank == 0) std::printf("loss %.6f\n", loss);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const App app(argc, argv);  // first: a worker that is started from this program stays in here
+  return exit_code(run_rank(app));
 }

@@ -1,7 +1,7 @@
 // Results in one array: each sample's goes to the element of its id. Whoever is killed meanwhile,
 // its successor works on the sample once more and writes the same.
 //
-//   result_array result_array.yaml
+//   result_array [SETTING ...]    of the graph, as after `--set`
 
 #include <algorithm>
 #include <iostream>
@@ -39,12 +39,26 @@ class MeanOfEach : public Stage {
   SharedTensor means_;
 };
 
-Result<std::vector<float>> means_of(const App& app, const Pipeline& graph) {
+using Means = std::vector<float>;
+
+Result<Means> means_of(const App& app, const Pipeline& graph) {
   BRIGADE_ASSIGN(const std::unique_ptr<Run> run, graph.start(app));
   BRIGADE_ASSIGN(const SharedTensor means, run->shared("means"));
   BRIGADE_TRY(run->wait());
-  const auto all = means.as<float>();
-  return std::vector<float>(all.begin(), all.end());
+  return Means(means.as<float>().begin(), means.as<float>().end());
+}
+
+Result<bool> compare(const App& app, const std::vector<std::string>& settings) {
+  BRIGADE_ASSIGN(Pipeline graph, Pipeline::from_file("result_array.yaml", {"cpp.yaml"}));
+  Pipeline alone = graph.quiet();
+  for (const std::string& setting : settings) graph.set(setting);
+  BRIGADE_ASSIGN(const Means means, means_of(app, graph));
+  BRIGADE_ASSIGN(const Means expected,
+                 means_of(app, alone.in_process().set("stages.work.replicas=1")));
+  const auto largest = std::ranges::max_element(means) - means.begin();
+  std::cout << means.size() << " means; the largest is that of sample " << largest
+            << "\nthe same as of one process: " << (means == expected ? "True" : "False") << '\n';
+  return means == expected;
 }
 
 }  // namespace
@@ -53,17 +67,5 @@ int main(int argc, char** argv) {
   StageTypes types;
   types.add<MeanOfEach>(mean_contract());
   const App app(argc, argv, types);  // first: workers are this program, too, and stay in here
-  auto graph = Pipeline::from_file(argc > 1 ? argv[1] : "result_array.yaml");
-  auto found = graph ? means_of(app, graph->quiet()) : graph.error();
-  auto one = graph ? means_of(app, graph->in_process().set("stages.work.replicas=1"))
-                   : graph.error();  // the same in one process
-  if (!found || !one) {
-    std::cerr << (found ? one.error() : found.error()).message << '\n';
-    return 2;
-  }
-  const auto largest = std::max_element(found->begin(), found->end());
-  std::cout << found->size() << " means; the largest is that of sample " << largest - found->begin()
-            << '\n';
-  std::cout << (*found == *one ? "the same as of one process\n" : "NOT as of one process\n");
-  return *found == *one ? 0 : 1;
+  return exit_code(compare(app, {argv + 1, argv + argc}));
 }
