@@ -123,7 +123,7 @@ Result<void> HostDevice::check_locked() const {
   return Error{concat("device host is lost: ", lost_), Refusal::lost};
 }
 
-Result<void> HostDevice::check() const {
+Result<void> HostDevice::check() {
   const std::lock_guard lock(mutex_);
   return check_locked();
 }

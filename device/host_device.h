@@ -48,6 +48,7 @@ class BRIGADE_API HostDevice final : public Device {
 
   std::string name() const override { return "host"; }
   int index() const override { return 0; }
+  Result<void> check() override;
   Result<DeviceAddress> allocate(std::uint64_t bytes) override;
   void free(DeviceAddress at) override;
   Result<OwnedFd> make_shared(std::uint64_t bytes) override;
@@ -74,8 +75,6 @@ class BRIGADE_API HostDevice final : public Device {
   /// What a kernel would do.
   Result<void> compute(std::function<void()> work, DeviceStream stream);
 
-  /// Whether it is there.
-  Result<void> check() const;
   /// As if it fell off the bus.
   void lose(std::string why);
   /// Bytes of host memory that are pinned now; of the device, that are allocated.

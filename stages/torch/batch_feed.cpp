@@ -93,6 +93,13 @@ Result<void> BatchFeed::leave(const Inputs& in, Result<void> computed) {
   return computed ? left : computed;
 }
 
+Result<void> BatchFeed::check() const {
+  if (tensors_device_) BRIGADE_TRY(tensors_device_->check());
+  if (!buffers_) return {};
+  BRIGADE_TRY(buffers_->uploader().check());
+  return buffers_->uploader().shared_device()->check();
+}
+
 Result<void> BatchFeed::have_wait(DeviceStream stream) {
   BRIGADE_TRY(tensors_device_->record(computed_.get(), kDefaultStream));
   return tensors_device_->make_wait(stream, computed_.get());
