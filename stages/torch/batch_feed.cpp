@@ -27,9 +27,14 @@ std::uint64_t batch_bytes(const OpenContext& context) {
   return sample * static_cast<std::uint64_t>(context.samples_max);
 }
 
+/// LibTorch is told where that is: it would ask the driver, which need not know it of memory that
+/// another process has made.
 at::Tensor tensor_at(void* there, DType dtype, const Shape& shape, at::Device device) {
   const at::IntArrayRef sizes(shape.begin(), shape.end());
-  return at::from_blob(there, sizes, at::TensorOptions(scalar_type(dtype)).device(device));
+  return at::for_blob(there, sizes)
+      .options(at::TensorOptions(scalar_type(dtype)).device(device))
+      .target_device(device)
+      .make_tensor();
 }
 
 /// `there`: on `device`, of the type and the sizes that `as` has.
