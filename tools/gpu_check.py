@@ -259,6 +259,7 @@ class Check:
         """A process that copies is killed, again and again; nothing of it is left."""
         times, mark = 3 if no_gpu or self.quick else 100, f"gpu_check_{os.getpid()}"
         at_once = 1 if no_gpu else min(8, max(1, (os.cpu_count() or 1) // 2))
+        before = files_of_runs()
         for begin in range(0, times, at_once):
             copies = [subprocess.Popen(
                 [str(word) for word in self.feed_command("copy", no_gpu)], cwd=folder, text=True,
@@ -266,6 +267,7 @@ class Check:
                 env={**self.environment, **self.feed_environment(poison=True),
                      "GPU_CHECK_MARK": mark}) for _ in range(begin, min(begin + at_once, times))]
             begun = all([one.stdout.readline() == "copying\n" for one in copies])
+            memory = set().union(*map(shared_memory_of, marked(mark)))
             time.sleep(random.random() * 0.05)
             for one in copies:
                 one.kill()
@@ -277,25 +279,66 @@ class Check:
                 self.note("runs", "killed_while_it_copies", "failed",
                           why=f"processes of run {begin} are left after a minute")
                 return
+            holders = holders_of(memory)
+            files = files_of_runs() - before
+            if not memory or holders or files:
+                self.note("runs", "killed_while_it_copies", "failed",
+                          why=f"run {begin} had {len(memory)} blocks of shared memory; processes "
+                          f"that still have some: {holders}; files that are left: {sorted(files)}")
+                return
         if self.feed(folder, no_gpu, "brigade") is not None:
             self.note("runs", "killed_while_it_copies", "passed",
                       why=f"{times} times; the next one trains")
 
 
+def marked(mark):
+    """The folders in /proc of processes with the mark in their environment."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (folder / "environ").read_bytes():
+                found.append(folder)
+        except OSError:  # another user's, or it has ended
+            pass
+    return found
+
+
 def none_is_left(mark):
-    """Whether all processes with the mark in their environment end, within a minute."""
+    """Whether all processes with the mark end, within a minute."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        found = False
-        for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
-            try:
-                found = found or mark.encode() in path.read_bytes()
-            except OSError:  # another user's, or it has ended
-                pass
-        if not found:
+        if not marked(mark):
             return True
         time.sleep(0.05)
     return False
+
+
+def shared_memory_of(process):
+    """Device and inode of what it has mapped, or open, of memfds and /dev/shm."""
+    found = set()
+    try:
+        for line in (process / "maps").read_text().splitlines():
+            words = line.split(maxsplit=5)
+            if len(words) > 5 and words[5].startswith(("/memfd:", "/dev/shm/")):
+                found.add((words[3], int(words[4])))
+        for link in (process / "fd").iterdir():
+            if os.readlink(link).startswith(("/memfd:", "/dev/shm/")):
+                one = link.stat()
+                found.add((f"{os.major(one.st_dev):02x}:{os.minor(one.st_dev):02x}", one.st_ino))
+    except OSError:  # another user's, or it has ended
+        pass
+    return found
+
+
+def holders_of(memory):
+    """Processes, whosever they are, that have some of it."""
+    return [int(process.name) for process in pathlib.Path("/proc").glob("[0-9]*")
+            if shared_memory_of(process) & memory]
+
+
+def files_of_runs():
+    return {path for folder in ("/dev/shm", tempfile.gettempdir()) if os.path.isdir(folder)
+            for path in pathlib.Path(folder).iterdir() if "brigade" in path.name.lower()}
 
 
 def main():
