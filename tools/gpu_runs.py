@@ -150,6 +150,7 @@ def learn_from_device(check, folder, loss, no_gpu):
     there = LEARN.replace("  train:\n", "  there: {transform: to_device, from: images, batch: 64, "
                           "params: {tensor: image}, device: DEVICE, memory: device}\n  train:\n")
     huge = LEARN.replace("    batch: 64\n", "    batch: 64\n    hugepages: true\n")
+    huge = huge.replace("    device: DEVICE\n", "    device: DEVICE\n    pin: yes\n")
     there = there.replace("from: images\n    device", "from: there\n    device")
     for name, graph in (("there", there), ("huge_pages", huge)):
         if not check.wants(f"learn_from_{name}"):
