@@ -39,8 +39,7 @@ class Line {
     if (name == "host") {
       HostDeviceOptions options;
       options.checks = false;  // they read all memory once more
-      self->host_ = HostDevice::create(options);
-      self->device_ = self->host_;
+      self->device_ = HostDevice::create(options);
     } else {
       BRIGADE_ASSIGN(self->device_, open_device(name));
     }
@@ -103,15 +102,20 @@ class Line {
   }
 
   Result<void> compute(DeviceAddress pictures, std::int64_t turns) {
-    if (host_) return host_->compute([turns] { compute_for(turns * 1000); }, user_.get());
     cuda::Normalization to;
     to.height = to.width = 224;
     to.channels = 3;
     const std::vector<cuda::Cut> cuts(static_cast<std::size_t>(kPictures));
-    for (std::int64_t i = 0; i < turns; ++i)
-      BRIGADE_TRY(cuda::normalize_on_gpu(to, cuts, reinterpret_cast<const std::uint8_t*>(pictures),
-                                         reinterpret_cast<void*>(values_.get()), user_.get()));
-    return {};
+    DeviceWork work;
+    work.twin = [turns] { compute_for(turns * 1000); };
+    work.launch = [&](DeviceStream stream) -> Result<void> {
+      for (std::int64_t i = 0; i < turns; ++i)
+        BRIGADE_TRY(cuda::normalize_on_gpu(to, cuts,
+                                           reinterpret_cast<const std::uint8_t*>(pictures),
+                                           reinterpret_cast<void*>(values_.get()), stream));
+      return {};
+    };
+    return device_->compute(work, user_.get());
   }
 
   Result<void> wait_for_all() {
@@ -119,7 +123,6 @@ class Line {
     return device_->wait(end_.get());
   }
 
-  std::shared_ptr<HostDevice> host_;  // null: a GPU
   std::shared_ptr<Device> device_;
   std::unique_ptr<void, Unmapped> ring_;
   OwnedStream user_;

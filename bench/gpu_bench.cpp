@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <brigade/cuda.h>
-#include "device/cuda_driver.h"
 #include "device/open_device.h"
 
 namespace brigade {
@@ -14,7 +13,6 @@ namespace {
 constexpr std::size_t kBatchBytes = 256 * 224 * 224 * 3;
 
 struct Gpu {
-  std::shared_ptr<const CudaDriver> driver;
   std::shared_ptr<Device> device;
   OwnedStream stream;
   OwnedEvent event;
@@ -24,12 +22,7 @@ struct Gpu {
 Gpu* gpu(benchmark::State& state) {
   static Result<Gpu> it = []() -> Result<Gpu> {
     Gpu made;
-    BRIGADE_ASSIGN(made.driver, CudaDriver::open());
-    if (made.driver->devices() == 0) return Error{"NVIDIA's driver has none"};
     BRIGADE_ASSIGN(made.device, open_device("cuda:0"));
-    void* context = nullptr;
-    made.driver->calls().retain_context(&context, 0);
-    made.driver->calls().push_context(context);
     BRIGADE_ASSIGN(made.stream, own<OwnedStream>(made.device, made.device->create_stream()));
     BRIGADE_ASSIGN(made.event, own<OwnedEvent>(made.device, made.device->create_event()));
     return made;
@@ -143,10 +136,13 @@ void normalize_a_batch(benchmark::State& state, DType dtype, bool channels_last)
   const auto in = own<DeviceMemory>(on->device, on->device->allocate(kBatchBytes));
   const auto out = own<DeviceMemory>(on->device, on->device->allocate(value_bytes));
   if (!in || !out) return state.SkipWithError("the GPU's memory is full");
+  DeviceWork work;
+  work.launch = [&](DeviceStream stream) {
+    return cuda::normalize_on_gpu(to, cuts, reinterpret_cast<const std::uint8_t*>(in->get()),
+                                  reinterpret_cast<void*>(out->get()), stream);
+  };
   for (auto _ : state) {
-    const auto done =
-        cuda::normalize_on_gpu(to, cuts, reinterpret_cast<const std::uint8_t*>(in->get()),
-                               reinterpret_cast<void*>(out->get()), on->stream.get());
+    const auto done = on->device->compute(work, on->stream.get());
     if (!done) return state.SkipWithError(done.error().message.c_str());
     finish(*on);
   }

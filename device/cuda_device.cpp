@@ -84,6 +84,17 @@ CudaDevice::~CudaDevice() {
 
 std::string CudaDevice::name() const { return concat("cuda:", index_); }
 
+/// A context that has met a fault says so to every call: it is lost by the first of these.
+Result<void> CudaDevice::check() {
+  if (const Result<DeviceEvent> event = create_event()) {
+    static_cast<void>(record(*event, nullptr));
+    static_cast<void>(passed(*event));
+    destroy_event(*event);
+  }
+  const std::lock_guard lock(mutex_);
+  return lost_.empty() ? Result<void>() : Error{lost_, Refusal::lost};
+}
+
 template <class Call>
 CudaStatus CudaDevice::call(Call&& call) {
   const Current current(*this);
@@ -273,7 +284,9 @@ Result<void> CudaDevice::copy_to_host(std::byte* to, DeviceAddress from, std::ui
 Result<void> CudaDevice::compute(DeviceWork work, DeviceStream stream) {
   const Current current(*this);
   BRIGADE_TRY(settle(current.status, "cuCtxPushCurrent"));
-  return work.launch(stream);
+  const Result<void> launched = work.launch(stream);
+  if (!launched) BRIGADE_TRY(check());
+  return launched;
 }
 
 Result<void> CudaDevice::record(DeviceEvent event, DeviceStream stream) {

@@ -28,6 +28,7 @@ class BRIGADE_API CudaDevice final : public Device {
 
   std::string name() const override;
   int index() const override { return index_; }
+  Result<void> check() override;
   Result<DeviceAddress> allocate(std::uint64_t bytes) override;
   void free(DeviceAddress at) override;
   Result<OwnedFd> make_shared(std::uint64_t bytes) override;

@@ -73,6 +73,9 @@ class Device {
   virtual std::string name() const = 0;
   /// Of the `N` in `cuda:N`; 0 of the host's.
   virtual int index() const = 0;
+  /// Whether it is there; after it was lost, why not. It asks the device, without a wait: for who
+  /// has an error of somebody who met the loss first, such as a library that computes there.
+  virtual Result<void> check() = 0;
 
   virtual Result<DeviceAddress> allocate(std::uint64_t bytes) = 0;
   virtual void free(DeviceAddress at) = 0;

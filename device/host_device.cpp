@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <brigade/text.h>
+#include "base/arithmetic.h"
 #include "base/thread.h"
 #include "base/units.h"
 #include "device/shared_block.h"
@@ -16,6 +17,14 @@ namespace brigade {
 namespace {
 
 std::byte* pointer(DeviceAddress at) { return reinterpret_cast<std::byte*>(at); }
+
+/// Whether this process may write it all; where the kernel does not say (before 5.14), yes.
+bool may_write(const std::byte* at, std::uint64_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  const std::uintptr_t begin = address / kUsualPageBytes * kUsualPageBytes;
+  const std::uintptr_t end = round_up(address + bytes, kUsualPageBytes);
+  return populate_pages(reinterpret_cast<void*>(begin), end - begin) || !populate_pages(nullptr, 0);
+}
 
 }  // namespace
 
@@ -85,33 +94,6 @@ struct HostDevice::Copy {
   std::vector<std::byte> seen;  // what `from` held when the copy was told
 };
 
-Result<HostDeviceOptions> HostDeviceOptions::parse(std::string_view text) {
-  HostDeviceOptions options;
-  for (const std::string_view word : split(text, ' ')) {
-    if (word.empty()) continue;
-    const std::size_t sign = word.find('=');
-    const std::string_view name = word.substr(0, sign);
-    const std::string_view value = sign == word.npos ? "" : word.substr(sign + 1);
-    if (sign == word.npos && (name == "read_only_refused" || name == "early")) {
-      (name == "early" ? options.early : options.read_only_refused) = true;
-      continue;
-    }
-    const Result<std::uint64_t> number = parse_size(value);
-    std::uint64_t* const of = name == "memory"      ? &options.memory_bytes
-                              : name == "pinned"    ? &options.pinned_bytes
-                              : name == "fail_copy" ? &options.fail_copy
-                                                    : nullptr;
-    if (!number || (of == nullptr && name != "delay_us" && name != "checks"))
-      return Error{concat(kHostDeviceVariable, ": expected delay_us=N, memory=SIZE, pinned=SIZE, ",
-                          "fail_copy=N, checks=0, read_only_refused or early, found ",
-                          quote(word))};
-    if (of != nullptr) *of = *number;
-    if (name == "delay_us") options.delay = std::chrono::microseconds(*number);
-    if (name == "checks") options.checks = *number != 0;
-  }
-  return options;
-}
-
 std::shared_ptr<HostDevice> HostDevice::create(const HostDeviceOptions& options) {
   return std::shared_ptr<HostDevice>(new HostDevice(options));
 }
@@ -123,7 +105,7 @@ Result<void> HostDevice::check_locked() const {
   return Error{concat("device host is lost: ", lost_), Refusal::lost};
 }
 
-Result<void> HostDevice::check() const {
+Result<void> HostDevice::check() {
   const std::lock_guard lock(mutex_);
   return check_locked();
 }
@@ -234,6 +216,8 @@ Result<std::byte*> HostDevice::register_host(std::byte* at, std::uint64_t bytes,
   BRIGADE_TRY(check_locked());
   if (access == HostAccess::read_only && options_.read_only_refused)
     return Error{"device host: it cannot pin memory to be read only"};
+  if (access == HostAccess::read_write && !may_write(at, bytes))
+    return Error{"device host: it cannot pin memory to be written that may only be read"};
   BRIGADE_TRY(take(pinned_, reinterpret_cast<std::uint64_t>(at), bytes, options_.pinned_bytes,
                    "pinned memory"));
   return at;

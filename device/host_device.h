@@ -9,7 +9,6 @@
 // Device memory is memory, an address a pointer: whoever computes on this device reads it there.
 // What is shared is a memfd; each process that maps it has a device of its own.
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -22,24 +21,9 @@
 #include <brigade/export.h>
 #include "base/mapping.h"
 #include "device/device.h"
+#include "device/host_device_options.h"
 
 namespace brigade {
-
-inline constexpr const char* kHostDeviceVariable = "BRIGADE_HOST_DEVICE";
-
-struct HostDeviceOptions {
-  std::chrono::microseconds delay{
-      0};  ///< before each copy; every second one of a stream twice that
-  std::uint64_t memory_bytes = ~0ull;  ///< of the device
-  std::uint64_t pinned_bytes = ~0ull;  ///< that may be pinned
-  std::uint64_t fail_copy = ~0ull;     ///< the copy of this number, from 0, fails midway
-  bool read_only_refused = false;      ///< pinning memory to be read only
-  bool checks = true;                  ///< that nobody writes what is being copied
-  bool early = false;  ///< events pass before what was told: for tests of who waits for them
-
-  /// "delay_us=500 memory=64MiB pinned=0 fail_copy=7 read_only_refused checks=0 early".
-  static Result<HostDeviceOptions> parse(std::string_view text);
-};
 
 class BRIGADE_API HostDevice final : public Device {
  public:
@@ -48,6 +32,7 @@ class BRIGADE_API HostDevice final : public Device {
 
   std::string name() const override { return "host"; }
   int index() const override { return 0; }
+  Result<void> check() override;
   Result<DeviceAddress> allocate(std::uint64_t bytes) override;
   void free(DeviceAddress at) override;
   Result<OwnedFd> make_shared(std::uint64_t bytes) override;
@@ -74,8 +59,6 @@ class BRIGADE_API HostDevice final : public Device {
   /// What a kernel would do.
   Result<void> compute(std::function<void()> work, DeviceStream stream);
 
-  /// Whether it is there.
-  Result<void> check() const;
   /// As if it fell off the bus.
   void lose(std::string why);
   /// Bytes of host memory that are pinned now; of the device, that are allocated.

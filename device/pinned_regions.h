@@ -4,8 +4,9 @@
 // rings that a stage reads. Pinning takes the driver's locks, of all processes, for as long as it
 // lasts: so once, before training. It is done in pieces of at most 1 GiB, since some kernels
 // (6.11 to 6.13) refuse more than 2 GiB at once, and drivers from 512 GiB on. Read only, where the
-// driver can; else as memory to be written, which it must then be. Its pages are populated first,
-// so that memory which has run out is an error.
+// driver can; else as memory to be written, which it must then be: a program's ring of which it is
+// the only reader is, a stage's is not (docs/decisions/device_memory.md). Its pages are populated
+// first, so that memory which has run out is an error.
 //
 // Legal call order: pin copy*. Copies by one thread for each stream.
 

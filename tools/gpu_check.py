@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Runs all that needs a GPU, and what is compared with it, on this machine: one JSON of it.
 
-    ./gpu_check [--json FILE] [--quick]
+    ./gpu_check [--json FILE] [--quick] [--only NAME...] [--seconds-max N]
+
+`--only` runs those tests, benchmarks and runs that its words name, as the report does, with `*` and
+`?`: `--only 'OnGpu*' 'floats_*'`; a word that names nothing is a failure. The report is written
+anew with each result, so that one that is killed leaves what it had found.
 
 Part of the bundle that `./dev package --cuda` makes. It needs python3 with PyPI's torch (or
 BRIGADE_CUDA_TORCH, the folder of a LibTorch with CUDA) and nothing else; without a GPU the tests
@@ -9,6 +13,7 @@ that need one say so. Exit code 0: nothing has failed.
 """
 
 import argparse
+import fnmatch
 import json
 import os
 import pathlib
@@ -23,6 +28,9 @@ import time
 
 import gpu_runs
 from gpu_runs import BUNDLE, SECONDS_MAX
+
+
+PINS = "register_a_gib/pages_of_4_kib"
 
 
 def find_torch():
@@ -54,9 +62,19 @@ def gpus():
     return found.stdout.strip().splitlines(), None
 
 
+def matches(name, words):
+    return any(fnmatch.fnmatchcase(name, word) for word in words)
+
+
+def bench_name(name):
+    return re.sub(r"/(iterations:1|real_time|manual_time)\b", "", name)
+
+
 class Check:
-    def __init__(self, torch, quick, no_gpu):
-        self.quick, self.no_gpu = quick, no_gpu
+    def __init__(self, torch, no_gpu, arguments):
+        self.no_gpu, self.quick, self.only = no_gpu, arguments.quick, arguments.only
+        self.path, self.seconds_max = pathlib.Path(arguments.json).resolve(), arguments.seconds_max
+        self.noted_at = time.monotonic()
         self.environment = dict(os.environ)
         self.report = {"tests": {}, "benchmarks": {}, "runs": {}}
         self.failed = []
@@ -67,23 +85,49 @@ class Check:
         self.environment["LD_LIBRARY_PATH"] = ":".join(folders + ([before] if before else []))
 
     def call(self, command, cwd, environment=()):
-        return subprocess.run([str(word) for word in command], cwd=cwd, text=True,
-                              capture_output=True, timeout=SECONDS_MAX,
-                              env={**self.environment, **dict(environment)})
+        words = [str(word) for word in command]
+        try:
+            return subprocess.run(words, cwd=cwd, text=True, capture_output=True,
+                                  timeout=self.seconds_max,
+                                  env={**self.environment, **dict(environment)})
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(
+                words, 1, "", f"error: {words[0]} has not ended within {self.seconds_max} s")
+
+    def wants(self, *names):
+        """Whether one of them is to be run."""
+        return not self.only or any(matches(name, self.only) for name in names)
 
     def note(self, kind, name, outcome, **more):
-        """`outcome`: passed, failed or "skipped"."""
+        """`outcome`: passed, failed or "skipped". Runs are noted with what they took."""
+        now = time.monotonic()
+        if kind == "runs":
+            more["seconds"] = round(now - self.noted_at, 1)
+        self.noted_at = now
         self.report[kind][name] = {"outcome": outcome, **more}
         why = more.get("why", "")
         print(f"{outcome:8} {name}{': ' if why else ''}{why}", flush=True)
         if outcome == "failed":
             self.failed.append(name)
+        self.write()
+
+    def write(self):
+        self.report["failed"] = self.failed
+        self.path.write_text(json.dumps(self.report, indent=2) + "\n")
+
+    def note_words_of_nothing(self):
+        """A word of --only that is none's name, or of what could not be tried, is no success."""
+        noted = [name for kind in ("tests", "benchmarks", "runs") for name in self.report[kind]]
+        for word in self.only:
+            if not any(fnmatch.fnmatchcase(name, word) for name in noted):
+                self.note("runs", word, "failed", why="nothing has this name")
 
     def tests(self, folder):
+        named = [f"--gtest_filter={':'.join(self.only)}"] if self.only else []
         for program in sorted(path for path in (BUNDLE / "tests").iterdir() if path.is_file()):
             output = folder / "tests.json"
             output.unlink(missing_ok=True)
-            done = self.call([program, f"--gtest_output=json:{output}"], folder,
+            done = self.call([program, f"--gtest_output=json:{output}", *named], folder,
                              {"BRIGADE_FAKE_CUDA": str(BUNDLE / "tests" / "fake_cuda")})
             if not output.exists():
                 self.note("tests", program.name, "failed", why=(done.stdout + done.stderr)[-500:])
@@ -102,6 +146,13 @@ class Check:
     def benchmarks(self, folder):
         for program in sorted((BUNDLE / "bench").iterdir()):
             more = ["--benchmark_min_time=0.05"] if self.quick else []
+            if self.only:
+                there = self.call([program, "--benchmark_list_tests"], folder).stdout.split()
+                named = [name for name in there if self.wants(bench_name(name)) or
+                         (bench_name(name) == PINS and self.wants("while_another_pins"))]
+                if not named:
+                    continue
+                more.append("--benchmark_filter=" + "|".join(f"^{name}$" for name in named))
             done = self.call([program, "--benchmark_format=json", *more], folder)
             try:
                 figures = json.loads(done.stdout)["benchmarks"]
@@ -109,7 +160,7 @@ class Check:
                 self.note("benchmarks", program.name, "failed", why=done.stderr[-500:])
                 continue
             for one in figures:
-                name = re.sub(r"/(iterations:1|real_time|manual_time)\b", "", one["name"])
+                name = bench_name(one["name"])
                 if one.get("error_occurred"):
                     may_be = self.no_gpu or "huge pages" in one["error_message"]
                     self.note("benchmarks", name, "skipped" if may_be else "failed",
@@ -158,6 +209,8 @@ class Check:
         """Batches by Brigade and by torch's DataLoader, beside one that is there already."""
         cached = self.feed(folder, no_gpu, "cached")
         for way in ("brigade", "data_loader"):
+            if not self.wants(f"feed_{way}"):
+                continue
             speed = self.feed(folder, no_gpu, way)
             if cached is None or speed is None:
                 continue
@@ -170,7 +223,7 @@ class Check:
 
     def registering(self, folder, no_gpu):
         """What a process that pins memory costs another that trains."""
-        pinned = self.report["benchmarks"].get("register_a_gib/pages_of_4_kib", {})
+        pinned = self.report["benchmarks"].get(PINS, {})
         if not no_gpu and pinned.get("outcome") != "passed":
             self.note("runs", "while_another_pins", "failed", why="nothing could be pinned")
             return
@@ -206,6 +259,7 @@ class Check:
         """A process that copies is killed, again and again; nothing of it is left."""
         times, mark = 3 if no_gpu or self.quick else 100, f"gpu_check_{os.getpid()}"
         at_once = 1 if no_gpu else min(8, max(1, (os.cpu_count() or 1) // 2))
+        before = files_of_runs()
         for begin in range(0, times, at_once):
             copies = [subprocess.Popen(
                 [str(word) for word in self.feed_command("copy", no_gpu)], cwd=folder, text=True,
@@ -213,6 +267,7 @@ class Check:
                 env={**self.environment, **self.feed_environment(poison=True),
                      "GPU_CHECK_MARK": mark}) for _ in range(begin, min(begin + at_once, times))]
             begun = all([one.stdout.readline() == "copying\n" for one in copies])
+            memory = set().union(*map(shared_memory_of, marked(mark)))
             time.sleep(random.random() * 0.05)
             for one in copies:
                 one.kill()
@@ -224,35 +279,79 @@ class Check:
                 self.note("runs", "killed_while_it_copies", "failed",
                           why=f"processes of run {begin} are left after a minute")
                 return
+            holders = holders_of(memory)
+            files = files_of_runs() - before
+            if not memory or holders or files:
+                self.note("runs", "killed_while_it_copies", "failed",
+                          why=f"run {begin} had {len(memory)} blocks of shared memory; processes "
+                          f"that still have some: {holders}; files that are left: {sorted(files)}")
+                return
         if self.feed(folder, no_gpu, "brigade") is not None:
             self.note("runs", "killed_while_it_copies", "passed",
                       why=f"{times} times; the next one trains")
 
 
+def marked(mark):
+    """The folders in /proc of processes with the mark in their environment."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (folder / "environ").read_bytes():
+                found.append(folder)
+        except OSError:  # another user's, or it has ended
+            pass
+    return found
+
+
 def none_is_left(mark):
-    """Whether all processes with the mark in their environment end, within a minute."""
+    """Whether all processes with the mark end, within a minute."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        found = False
-        for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
-            try:
-                found = found or mark.encode() in path.read_bytes()
-            except OSError:  # another user's, or it has ended
-                pass
-        if not found:
+        if not marked(mark):
             return True
         time.sleep(0.05)
     return False
+
+
+def shared_memory_of(process):
+    """Device and inode of what it has mapped, or open, of memfds and /dev/shm."""
+    found = set()
+    try:
+        for line in (process / "maps").read_text().splitlines():
+            words = line.split(maxsplit=5)
+            if len(words) > 5 and words[5].startswith(("/memfd:", "/dev/shm/")):
+                found.add((words[3], int(words[4])))
+        for link in (process / "fd").iterdir():
+            if os.readlink(link).startswith(("/memfd:", "/dev/shm/")):
+                one = link.stat()
+                found.add((f"{os.major(one.st_dev):02x}:{os.minor(one.st_dev):02x}", one.st_ino))
+    except OSError:  # another user's, or it has ended
+        pass
+    return found
+
+
+def holders_of(memory):
+    """Processes, whosever they are, that have some of it."""
+    return [int(process.name) for process in pathlib.Path("/proc").glob("[0-9]*")
+            if shared_memory_of(process) & memory]
+
+
+def files_of_runs():
+    return {path for folder in ("/dev/shm", tempfile.gettempdir()) if os.path.isdir(folder)
+            for path in pathlib.Path(folder).iterdir() if "brigade" in path.name.lower()}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", default="gpu_check.json", metavar="FILE", help="the report")
     parser.add_argument("--quick", action="store_true", help="short benchmarks")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these, by name")
+    parser.add_argument("--seconds-max", type=int, default=SECONDS_MAX, metavar="N",
+                        help="what takes longer has failed")
     arguments = parser.parse_args()
     torch, no_torch = find_torch()
     found, no_gpu = gpus()
-    check = Check(torch, arguments.quick, no_gpu)
+    check = Check(torch, no_gpu, arguments)
     for line in found or [no_gpu]:
         print(line)
     check.report |= {"gpus": found, "no_gpu": no_gpu, "torch": str(torch or no_torch),
@@ -272,16 +371,19 @@ def main():
             gpu_runs.learn(check, folder, no_gpu)
             gpu_runs.ranks(check, folder, len(found), no_gpu)
             gpu_runs.step(check, folder, no_gpu)
-        no_package = check.why_no_package(folder)
-        for name, of_python in (("what_arrives", check.compare), ("feed", check.feeds),
-                                ("while_another_pins", check.registering),
-                                ("killed_while_it_copies", check.kills)):
+        of_python = [(names, call) for names, call in (
+            (("what_arrives",), check.compare),
+            (("feed_brigade", "feed_data_loader"), check.feeds),
+            (("while_another_pins",), check.registering),
+            (("killed_while_it_copies",), check.kills)) if check.wants(*names)]
+        no_package = of_python and check.why_no_package(folder)
+        for names, call in of_python:
             if no_package:
-                check.note("runs", name, "skipped", why=no_package)
+                check.note("runs", names[0], "skipped", why=no_package)
             else:
-                of_python(folder, no_gpu)
-    check.report["failed"] = check.failed
-    pathlib.Path(arguments.json).write_text(json.dumps(check.report, indent=2) + "\n")
+                call(folder, no_gpu)
+    check.note_words_of_nothing()
+    check.write()
     print(f"{arguments.json}: {len(check.failed)} failed"
           f"{': ' + ', '.join(check.failed) if check.failed else ''}")
     return 1 if check.failed else 0

@@ -116,6 +116,11 @@ def learn(check, folder, no_gpu):
                                      ("labels", 1, (PICTURES,), labels)):
         header = struct.pack(f">I{len(sizes)}I", 0x800 + magic, *sizes)
         (folder / name).write_bytes(header + data)
+    names = ["learn_from_there", "learn_from_huge_pages",
+             *(f"learn_{device}_{precision}" for device in ("cpu", "cuda")
+               for precision in ("f32", "bf16", "f16"))]
+    if not check.wants(*names):
+        return
     base = run_graph(check, folder, "learn_cpu_f32", LEARN, "cpu", "")
     if base is None:
         return
@@ -124,7 +129,7 @@ def learn(check, folder, no_gpu):
     for device in ("cpu", "cuda"):
         for precision in ("f32", "bf16", "f16"):
             name = f"learn_{device}_{precision}"
-            if name == "learn_cpu_f32" or name == "learn_cpu_f16":
+            if name == "learn_cpu_f32" or name == "learn_cpu_f16" or not check.wants(name):
                 continue
             if device == "cuda" and no_gpu:
                 check.note("runs", name, "skipped", why=no_gpu)
@@ -145,8 +150,11 @@ def learn_from_device(check, folder, loss, no_gpu):
     there = LEARN.replace("  train:\n", "  there: {transform: to_device, from: images, batch: 64, "
                           "params: {tensor: image}, device: DEVICE, memory: device}\n  train:\n")
     huge = LEARN.replace("    batch: 64\n", "    batch: 64\n    hugepages: true\n")
+    huge = huge.replace("    device: DEVICE\n", "    device: DEVICE\n    pin: yes\n")
     there = there.replace("from: images\n    device", "from: there\n    device")
     for name, graph in (("there", there), ("huge_pages", huge)):
+        if not check.wants(f"learn_from_{name}"):
+            continue
         if name == "huge_pages" and free_huge_pages() < 64:
             check.note("runs", "learn_from_huge_pages", "skipped",
                        why="fewer than 64 huge pages are free (sysctl vm.nr_hugepages=64)")
@@ -167,6 +175,8 @@ def free_huge_pages():
 def floats(check, folder, no_gpu):
     """The bits of the host's device, whose arithmetic is the CPU's, from every dtype."""
     for dtype in ("f32", "f16", "bf16"):
+        if not check.wants(f"floats_{dtype}"):
+            continue
         graph = FLOATS.replace("THERE", "device: DEVICE, memory: device").replace("DTYPE", dtype)
         wanted = run_graph(check, folder, f"floats_{dtype}_host", graph, "host", "")
         found = wanted and run_graph(check, folder, f"floats_{dtype}", graph,
@@ -178,6 +188,8 @@ def floats(check, folder, no_gpu):
 
 
 def ranks(check, folder, gpu_count, no_gpu):
+    if not check.wants("two_ranks_nccl"):
+        return
     if no_gpu or gpu_count < 2:
         check.note("runs", "two_ranks_nccl", "skipped", why=no_gpu or "there is one GPU")
         return
@@ -201,13 +213,18 @@ def ranks(check, folder, gpu_count, no_gpu):
 def edges(check, folder, no_gpu):
     """Tensors that stay on the device between two processes, each of which is killed once."""
     device = "host" if no_gpu else "cuda"
+    faults = {"edge_of_device_memory": "",
+              "edge_whose_writer_is_killed": "up.0=finish.after_done:17:kill",
+              "edge_whose_reader_is_killed": "down.0=work.start:12:kill"}
+    if not check.wants(*faults):
+        return
     plain = run_graph(check, folder, "edge_of_host_memory", EDGE, device, "memory: host")
     if plain is None:
         return
     wanted = plain["results"]["end"]
-    for name, fault in (("edge_of_device_memory", ""),
-                        ("edge_whose_writer_is_killed", "up.0=finish.after_done:17:kill"),
-                        ("edge_whose_reader_is_killed", "down.0=work.start:12:kill")):
+    for name, fault in faults.items():
+        if not check.wants(name):
+            continue
         summary = run_graph(check, folder, name, EDGE, device, "memory: device, pin: yes",
                             {"BRIGADE_FAULT": fault} if fault else {})
         if summary is None:
@@ -222,13 +239,18 @@ def edges(check, folder, no_gpu):
 
 def step(check, folder, no_gpu):
     """torch_classifier on pictures that nobody decodes; without a GPU two small batches."""
+    precisions = [precision for precision in ("f32", "bf16", "f16")
+                  if check.wants(f"resnet50_step_{precision}")]
+    on_cpu = bool(no_gpu) and check.wants("resnet50_step_cpu")
+    if not precisions and not on_cpu:
+        return
     count, side, batch = (4, 64, 2) if no_gpu else (2560, 224, 256)
     write_array(folder / "image.npy", "|u1", (count, side, side, 3), 1)
     write_array(folder / "label.npy", "<i8", (count,), 8)
     graph = STEP.replace("BATCH", str(batch))
-    if no_gpu and run_graph(check, folder, "resnet50_step_cpu", graph, "cpu", ""):
+    if on_cpu and run_graph(check, folder, "resnet50_step_cpu", graph, "cpu", ""):
         check.note("runs", "resnet50_step_cpu", "passed", why="that it runs; no figure")
-    for precision in ("f32", "bf16", "f16"):
+    for precision in precisions:
         name = f"resnet50_step_{precision}"
         if no_gpu:
             check.note("runs", name, "skipped", why=no_gpu)

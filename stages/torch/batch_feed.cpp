@@ -27,9 +27,14 @@ std::uint64_t batch_bytes(const OpenContext& context) {
   return sample * static_cast<std::uint64_t>(context.samples_max);
 }
 
+/// LibTorch is told where that is: it would ask the driver, which need not know it of memory that
+/// another process has made.
 at::Tensor tensor_at(void* there, DType dtype, const Shape& shape, at::Device device) {
   const at::IntArrayRef sizes(shape.begin(), shape.end());
-  return at::from_blob(there, sizes, at::TensorOptions(scalar_type(dtype)).device(device));
+  return at::for_blob(there, sizes)
+      .options(at::TensorOptions(scalar_type(dtype)).device(device))
+      .target_device(device)
+      .make_tensor();
 }
 
 /// `there`: on `device`, of the type and the sizes that `as` has.
@@ -91,6 +96,13 @@ Result<void> BatchFeed::leave(const Inputs& in, Result<void> computed) {
   const Result<void> left = in.may_keep() ? completions_->after(kDefaultStream, in.keep())
                                           : have_wait(in.device_tensor(kImage).stream);
   return computed ? left : computed;
+}
+
+Result<void> BatchFeed::check() const {
+  if (tensors_device_) BRIGADE_TRY(tensors_device_->check());
+  if (!buffers_) return {};
+  BRIGADE_TRY(buffers_->uploader().check());
+  return buffers_->uploader().shared_device()->check();
 }
 
 Result<void> BatchFeed::have_wait(DeviceStream stream) {

@@ -7,7 +7,8 @@
 // when the device has computed with them. `device: host`, the device of tests, computes on the CPU
 // and gets its batches as a GPU does.
 //
-// One thread: (bring leave)*. What is brought is read before the next one is.
+// One thread: (bring leave)*. What is brought is read before the next one is. What LibTorch
+// computes with it is called by guarded().
 
 #include <memory>
 
@@ -33,7 +34,15 @@ class BatchFeed {
   /// failed halfway: what of the batch lies on the device stays as it is until that is done.
   Result<void> leave(const Inputs& in, Result<void> computed);
   /// Whether the device is there; after it was lost, why not.
-  Result<void> check() const { return buffers_ ? buffers_->uploader().check() : Result<void>(); }
+  Result<void> check() const;
+  /// torch_guarded(), but for the error of a device that is lost: where LibTorch is the first to
+  /// meet that, its line says neither what is lost nor that nothing more can be skipped.
+  template <class Fn>
+  Result<void> guarded(Fn fn) const {
+    const Result<void> computed = torch_guarded(fn);
+    if (!computed) BRIGADE_TRY(check());
+    return computed;
+  }
 
  private:
   Result<void> open_tensors(const std::shared_ptr<Device>& device);

@@ -1,5 +1,7 @@
 #include "stages/torch/picture_floats.h"
 
+#include <ATen/DeviceGuard.h>
+
 #include "stages/cuda/channel_numbers.h"
 
 namespace brigade {
@@ -43,7 +45,8 @@ Result<at::Tensor> PictureFloats::of_levels(const Inputs& in, const at::Tensor& 
     BRIGADE_TRY(cuda::normalize(to_, cuts, here.data_ptr<std::uint8_t>(), values.data_ptr()));
     return values.to(device_);
   }
-  // On the default stream, where LibTorch works, too.
+  // On the default stream, where LibTorch works, too: that of the thread's current GPU.
+  const at::DeviceGuard current(device_);
   BRIGADE_TRY(
       cuda::normalize_on_gpu(to_, cuts, levels.data_ptr<std::uint8_t>(), values.data_ptr()));
   return values;

@@ -49,24 +49,24 @@ class TorchClassifier : public Stage {
   Result<Next> process(const Inputs& in, Outputs&) override {
     const bool test = is_test(in.port());
     if (in.samples() == 0) {
-      if (!test && ranks_.together()) BRIGADE_TRY(torch_guarded([&] { return train_none(); }));
+      if (!test && ranks_.together()) BRIGADE_TRY(feed_.guarded([&] { return train_none(); }));
       return Next::emit;
     }
     BRIGADE_TRY(check_labels(in, params_.classes));
-    BRIGADE_TRY(feed_.leave(in, torch_guarded([&] { return test ? evaluate(in) : train(in); })));
+    BRIGADE_TRY(feed_.leave(in, feed_.guarded([&] { return test ? evaluate(in) : train(in); })));
     samples_ += static_cast<std::uint64_t>(in.samples());
     reporter_->report("samples", samples_);
     return Next::emit;
   }
   Result<void> epoch_end(const EpochEnd& end) override {
     BRIGADE_TRY(feed_.check());
-    return torch_guarded(
+    return feed_.guarded(
         [&] { return is_test(end.source) ? test_end(end.epoch) : train_end(end.epoch); });
   }
   Result<std::string> save() override {
     std::string bytes;
     BRIGADE_TRY(feed_.check());
-    BRIGADE_TRY(torch_guarded([&] { return save_to(bytes); }));
+    BRIGADE_TRY(feed_.guarded([&] { return save_to(bytes); }));
     return bytes;
   }
 

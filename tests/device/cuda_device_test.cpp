@@ -147,6 +147,28 @@ TEST(CudaDevice, AFaultOfACopyLosesItForEveryLaterCall) {
   EXPECT_EQ(message_of(device->copy_to_device(memory.get(), bytes.data(), 11, nullptr)), lost);
 }
 
+TEST(CudaDevice, ALossThatALaunchMeetsFirstIsOneAndAMistakeOfALaunchIsNone) {
+  const auto launch = [](const char* settings) {
+    const auto refused = [](DeviceStream) -> Result<void> {
+      return Error{"kernel k: out of luck"};
+    };
+    return fake_device(settings)->compute({refused, {}}, nullptr);
+  };
+  const auto mistake = launch("");
+  ASSERT_FALSE(mistake);
+  EXPECT_EQ(mistake.error().message, "kernel k: out of luck");
+  EXPECT_EQ(mistake.error().refusal, Refusal::other);
+  for (const std::string call : {"cuEventCreate", "cuEventRecord", "cuEventQuery"}) {
+    const auto lost = launch(concat("fail=", call, ":700").c_str());
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().message, concat("device cuda:0 is lost: ", call,
+                                           " says CUDA_ERROR_ILLEGAL_ADDRESS; the "
+                                           "kernel's log names the cause (`dmesg | grep Xid`)"));
+    EXPECT_EQ(lost.error().refusal, Refusal::lost);
+    EXPECT_EQ(fake_cuda_left(), 0);
+  }
+}
+
 TEST(CudaDevice, AMistakeIsNoLoss) {
   const auto device = fake_device();
   const auto memory = own<DeviceMemory>(device, device->allocate(10)).value();

@@ -1,11 +1,14 @@
 #include "device/uploader.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <latch>
+#include <string>
 #include <vector>
 
+#include "base/mapping.h"
 #include "device/host_device.h"
 #include "tests/support/message_of.h"
 
@@ -113,6 +116,33 @@ TEST_F(UploaderTest, WhereNothingMayBePinnedItCopiesAndSaysWhy) {
   ASSERT_TRUE(upload(ring_).ok());
   EXPECT_EQ(seen(ring_.size()), ring_);
   EXPECT_EQ(device_->pinned_bytes(), 0u);
+}
+
+/// A stage's rings are mapped to be read only; a program's, where it is the only reader, to be
+/// written: the control.
+TEST_F(UploaderTest, MemoryThatMayOnlyBeReadIsCopiedWhereTheDeviceCannotPinIt) {
+  if (!populate_pages(nullptr, 0)) GTEST_SKIP() << "the kernel does not say what may be written";
+  constexpr std::uint64_t kBytes = 1 << 20;
+  HostDeviceOptions options = late();
+  options.read_only_refused = true;
+  device_ = HostDevice::create(options);
+  for (const int access : {PROT_READ, PROT_READ | PROT_WRITE}) {
+    void* const at = mmap(nullptr, kBytes, access, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(at, MAP_FAILED);
+    const InputMemory ring{static_cast<const std::byte*>(at), kBytes};
+    const auto report = [&](Pin pin) {
+      const auto made = Uploader::create(device_, pin, {&ring, 1});
+      return made ? (*made)->report() : "error: " + made.error().message;
+    };
+    if (access == PROT_READ) {
+      const std::string why = "device host: it cannot pin memory to be read only";
+      EXPECT_EQ(report(Pin::automatic), "copies ordinary memory, more slowly: " + why);
+      EXPECT_EQ(report(Pin::yes), "error: " + why);
+    } else {
+      EXPECT_TRUE(report(Pin::yes).starts_with("pinned 1.0 MiB for device host in "));
+    }
+    EXPECT_EQ(munmap(at, kBytes), 0);
+  }
 }
 
 TEST_F(UploaderTest, WhereItMustBePinnedThatIsAnError) {

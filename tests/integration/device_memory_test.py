@@ -12,6 +12,7 @@ LATE = {"BRIGADE_HOST_DEVICE": "delay_us=2000"}
 
 
 PINS_LITTLE = {"BRIGADE_HOST_DEVICE": "pinned=10KiB"}
+PINS_NONE_TO_READ = {"BRIGADE_HOST_DEVICE": "read_only_refused"}
 
 
 def graph(*, memory="memory: device", device="host", up="", down="", above="", epochs=2,
@@ -75,6 +76,8 @@ class DeviceMemory(ProgramTest):
                 ("", LATE, "up: pinned "),
                 ("pin: yes", LATE, "up: pinned "),
                 ("", PINS_LITTLE, "up: copies ordinary memory, more slowly: device host: pinned "),
+                ("", PINS_NONE_TO_READ, "up: copies ordinary memory, more slowly: device host: it "
+                 "cannot pin memory to be read only"),
                 ("pin: no", PINS_LITTLE, "")):
             with self.subTest(up=up, environment=environment):
                 finished = self.run_graph(graph(up=up), environment=environment)

@@ -170,8 +170,9 @@ Finding gpu(const GpuFacts& gpu, std::size_t number) {
             "its processes share it through MPS: a fault of one of them may end all"};
   return {Health::fine, name, found,
           concat(gpu.is_part() ? "a part of a GPU (MIG), " : "",
-                 gpu.pins_read_only ? "buffers are pinned for it to be read only"
-                                    : "buffers are pinned for it to be read and written")};
+                 gpu.pins_read_only
+                     ? "buffers are pinned for it to be read only"
+                     : "what a stage may only read cannot be pinned for it: copies are slower")};
 }
 
 void add_gpus(const MachineLimits& limits, const MachineFacts& facts,

@@ -157,6 +157,24 @@ TEST_P(BatchUploadsTest, ARingThatSeveralOutputsReadIsPinnedOnce) {
   EXPECT_EQ(device_->pinned_bytes(), of_one);
 }
 
+TEST_P(BatchUploadsTest, WhatASoleReaderMayWriteIsPinnedSoWhereItCannotBeToBeRead) {
+  HostDeviceOptions options = late();
+  options.read_only_refused = true;
+  for (const char* const more : {"", "  other: {consumer: application, from: work}\n"}) {
+    start(options, Pin::automatic, more);
+    EXPECT_THAT(uploads_->report(),
+                *more == 0 ? HasSubstr("for device host in ")
+                           : HasSubstr("copies ordinary memory, more slowly: device host: it "
+                                       "cannot pin memory to be read only"));
+    std::vector<std::int64_t> copied;
+    ASSERT_TRUE(copy(*train_->next().value(), copied).value()->wait().ok());
+    expect_ids(copied, 0);
+    uploads_.reset();
+    train_.reset();
+    run_.reset();
+  }
+}
+
 TEST_P(BatchUploadsTest, ManyThreadsCopyAtOnce) {
   start(late(), Pin::no);
   std::vector<std::thread> threads;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <stdexcept>
 
 #include <brigade/harness.h>
 #include "device/host_device.h"
@@ -109,6 +110,26 @@ TEST(BatchFeedTest, PicturesThatLieOnTheDeviceAreReadThereUntilAllIsComputed) {
               "the loss is nan");
     EXPECT_TRUE(feed.leave(Inputs(batch.frame), {}).ok());
     EXPECT_EQ(batch.kept, keeps ? 3 : 0);
+  }
+}
+
+TEST(BatchFeedTest, AnErrorOfLibTorchOnADeviceThatIsLostIsThatLoss) {
+  testing_support::RecordingReporter reporter;
+  FedBatch batch;
+  for (const bool lost : {false, true}) {
+    setenv(kHostDeviceVariable, lost ? "fail_copy=0" : "", 1);
+    BatchFeed feed;
+    ASSERT_TRUE(feed.open(context_of("host", reporter), at::kCPU).ok());
+    unsetenv(kHostDeviceVariable);
+    EXPECT_EQ(feed.bring(Inputs(batch.frame), false).ok(), !lost);
+    const Result<void> failed = feed.guarded([]() -> Result<void> {
+      throw std::runtime_error("CUDA error: unspecified launch failure\nand a backtrace");
+    });
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().message, lost ? "device host is lost: a copy failed midway"
+                                           : "LibTorch: CUDA error: unspecified launch failure");
+    EXPECT_EQ(failed.error().refusal, lost ? Refusal::lost : Refusal::other);
+    EXPECT_TRUE(feed.guarded([] { return Result<void>(); }).ok());
   }
 }
 

@@ -151,7 +151,7 @@ TEST(Doctor, SaysWhatMakesCopiesToAGpuSlowOrUnsafe) {
   EXPECT_EQ(means(&GpuFacts::has_mps, true),
             "note its processes share it through MPS: a fault of one of them may end all");
   EXPECT_EQ(means(&GpuFacts::pins_read_only, false),
-            "ok buffers are pinned for it to be read and written");
+            "ok what a stage may only read cannot be pinned for it: copies are slower");
   GpuFacts part = good_gpu();
   part.name += " MIG 1g.5gb";
   EXPECT_THAT(finding("cuda:0", good_limits(), facts_with(part)).means, HasSubstr("(MIG)"));

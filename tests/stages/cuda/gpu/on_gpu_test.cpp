@@ -14,29 +14,28 @@
 namespace brigade::cuda {
 namespace {
 
-/// The first GPU, whose context is this thread's while it lives.
+/// The first GPU.
 class OnGpuTest : public testing::Test {
  protected:
   void SetUp() override {
     const auto driver = CudaDriver::open();
     if (!driver) GTEST_SKIP() << "no GPU: " << driver.error().message;
     if ((*driver)->devices() == 0) GTEST_SKIP() << "no GPU: NVIDIA's driver has none";
-    driver_ = *driver;
     device_ = open_device("cuda:0").value();
-    void* context = nullptr;
-    ASSERT_EQ(driver_->calls().retain_context(&context, 0), cuda_status::kSuccess);
-    ASSERT_EQ(driver_->calls().push_context(context), cuda_status::kSuccess);
-  }
-  void TearDown() override {
-    if (!driver_) return;
-    void* context = nullptr;
-    driver_->calls().pop_context(&context);
-    driver_->calls().release_context(0);
   }
 
-  std::shared_ptr<const CudaDriver> driver_;
   std::shared_ptr<Device> device_;
 };
+
+DeviceWork normalizing(const Normalization& to, std::span<const Cut> cuts, std::uint64_t pictures,
+                       std::uint64_t values) {
+  DeviceWork work;
+  work.launch = [&to, cuts, pictures, values](DeviceStream stream) {
+    return normalize_on_gpu(to, cuts, reinterpret_cast<const std::uint8_t*>(pictures),
+                            reinterpret_cast<void*>(values), stream);
+  };
+  return work;
+}
 
 template <class Owned, class Made>
 Owned owned(const std::shared_ptr<Device>& device, Made made) {
@@ -72,8 +71,9 @@ TEST_F(OnGpuTest, KernelsGiveTheBitsOfTheCpu) {
       const auto event = owned<OwnedEvent>(device_, device_->create_event());
       const auto* bytes = reinterpret_cast<const std::byte*>(levels.data());
       ASSERT_TRUE(device_->copy_to_device(in.get(), bytes, levels.size(), stream.get()).ok());
-      const auto done = normalize_on_gpu(to, cuts, reinterpret_cast<const std::uint8_t*>(in.get()),
-                                         reinterpret_cast<void*>(out.get()), stream.get());
+      const auto done = device_->compute(normalizing(to, cuts, static_cast<std::uint64_t>(in.get()),
+                                                     static_cast<std::uint64_t>(out.get())),
+                                         stream.get());
       ASSERT_TRUE(done.ok()) << done.error().message;
       std::vector<std::byte> by_gpu(by_cpu.size());
       ASSERT_TRUE(
@@ -105,29 +105,27 @@ TEST_F(OnGpuTest, RegisteredMemoryIsCopiedThereAndBack) {
 }
 
 /// Of a program of its own, since a context does not survive it: the first failure and what follows
-/// it are told as the loss of the device. 0: as they should be.
+/// it are told as the loss of the device, and so is a launch that meets it before any other call of
+/// the same user. 0: as they should be.
 int lose_the_device() {
   const auto device = open_device("cuda:0");
-  const auto driver = CudaDriver::open();
-  if (!device || !driver) return 2;
-  void* context = nullptr;
-  if ((*driver)->calls().retain_context(&context, 0) != cuda_status::kSuccess) return 3;
-  (*driver)->calls().push_context(context);
+  const auto other = open_device("cuda:0");  // a user of the same context
+  if (!device || !other || !(*other)->check()) return 2;
   const auto stream = own<OwnedStream>(*device, (*device)->create_stream());
   const auto event = own<OwnedEvent>(*device, (*device)->create_event());
-  if (!stream || !event) return 4;
+  if (!stream || !event) return 3;
   const Normalization to = pictures_of(8, 8);
-  const auto* nowhere = reinterpret_cast<const std::uint8_t*>(std::uintptr_t{4096});
   const std::vector<Cut> cuts(1);
-  if (!normalize_on_gpu(to, cuts, nowhere, reinterpret_cast<void*>(std::uintptr_t{8192}),
-                        stream->get()))
-    return 5;
+  const DeviceWork nowhere = normalizing(to, cuts, 4096, 8192);
+  if (!(*device)->compute(nowhere, stream->get())) return 4;
   static_cast<void>((*device)->record(event->get(), stream->get()));
   const auto waited = (*device)->wait(event->get());
   const auto after = (*device)->allocate(1);
-  if (waited || after) return 6;
+  const auto launched = (*other)->compute(nowhere, stream->get());
+  if (waited || after || launched) return 5;
   std::fprintf(stderr, "%s\n", waited.error().message.c_str());
-  return waited.error().refusal == Refusal::lost && after.error().refusal == Refusal::lost ? 0 : 7;
+  if (waited.error().refusal != Refusal::lost || after.error().refusal != Refusal::lost) return 6;
+  return launched.error().refusal == Refusal::lost ? 0 : 7;
 }
 
 TEST_F(OnGpuTest, AnAddressThatIsNoneLosesTheDevice) {
