@@ -98,9 +98,7 @@ static const char* why_no_buffer(const Tensor* self, int flags) {
                     (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
                     (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS;
   if (plain && !self->contiguous) return "its rows are not contiguous";
-  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && self->tensor.rank > 1)
-    return "it is in the order of C, not of Fortran";
-  return NULL;
+  return why_other_order(&self->tensor, flags);
 }
 
 static int tensor_buffer(PyObject* object, Py_buffer* view, int flags) {

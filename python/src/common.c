@@ -43,6 +43,11 @@ PyObject* shape_tuple(int rank, const Py_ssize_t* shape) {
   return tuple;
 }
 
+const char* why_other_order(const brigade_tensor* tensor, int flags) {
+  const int fortran = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
+  return fortran && tensor->rank > 1 ? "it is in the order of C, not of Fortran" : NULL;
+}
+
 void fill_view(Py_buffer* view, PyObject* owner, const brigade_tensor* tensor, Py_ssize_t* shape,
                Py_ssize_t* strides, int flags, int readonly) {
   const char* format = dtype_format(tensor->dtype);

@@ -63,6 +63,10 @@ const char* dtype_name(brigade_dtype dtype);
 void sizes_of(const brigade_tensor* tensor, Py_ssize_t* shape, Py_ssize_t* strides);
 PyObject* shape_tuple(int rank, const Py_ssize_t* shape);
 
+/// Why a tensor of the graph, whose rows are whole, may not be shown in the order of elements that
+/// `flags` asks for; NULL: it may.
+const char* why_other_order(const brigade_tensor* tensor, int flags);
+
 /// Fills a buffer of `owner`, whose sizes these are, as `flags` asks for it; of bfloat16 it has the
 /// 16 bits. What may not be shown so is refused before.
 void fill_view(Py_buffer* view, PyObject* owner, const brigade_tensor* tensor, Py_ssize_t* shape,

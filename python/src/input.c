@@ -48,9 +48,9 @@ static int slot_tensor_buffer(PyObject* object, Py_buffer* view, int flags) {
     slot_is_gone();
     return -1;
   }
-  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && self->tensor.rank > 1) {
-    PyErr_Format(PyExc_BufferError, "tensor %s: it is in the order of C, not of Fortran",
-                 self->tensor.name);
+  const char* why = why_other_order(&self->tensor, flags);
+  if (why != NULL) {
+    PyErr_Format(PyExc_BufferError, "tensor %s: %s", self->tensor.name, why);
     return -1;
   }
   fill_view(view, object, &self->tensor, self->shape, self->strides, flags, 0);

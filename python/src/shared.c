@@ -62,11 +62,12 @@ static void shared_dealloc(PyObject* object) {
 static int shared_buffer(PyObject* object, Py_buffer* view, int flags) {
   Shared* self = (Shared*)object;
   const int readonly = (self->tensor.flags & BRIGADE_WRITABLE) == 0;
-  if ((flags & PyBUF_WRITABLE) && readonly) {
+  const char* why = (flags & PyBUF_WRITABLE) && readonly
+                        ? "its replicas write it (own_part): make a copy"
+                        : why_other_order(&self->tensor, flags);
+  if (why != NULL) {
     view->obj = NULL;
-    PyErr_Format(PyExc_BufferError,
-                 "shared tensor %s: its replicas write it (own_part): make a copy",
-                 self->tensor.name);
+    PyErr_Format(PyExc_BufferError, "shared tensor %s: %s", self->tensor.name, why);
     return -1;
   }
   fill_view(view, object, &self->tensor, self->shape, self->strides, flags, readonly);

@@ -2,9 +2,9 @@
 
 What docs/MIGRATION.md puts side by side is compared, in batches: keys and labels are equal, pixels
 as near as that page says. The loops of Pillow and tarfile do what the loaders do; the loaders
-themselves (webdataset, nvidia-dali-cuda120, ffcv; none of them is Debian's) are tried where Python
-finds them. BRIGADE_PHOTOGRAPHS=FOLDER takes a folder of photographs (a folder per class) instead of
-the small pictures in this repository, and cuts 224 x 224 out of them.
+themselves (torch's with torchvision; webdataset, nvidia-dali-cuda120, ffcv, which are not Debian's)
+are tried where Python finds them. BRIGADE_PHOTOGRAPHS=FOLDER takes a folder of photographs (a
+folder per class) instead of the small pictures in this repository, and cuts 224 x 224 out of them.
 """
 
 import io
@@ -176,6 +176,18 @@ class FromFolders(Compared):
     def test_a_loop_of_pillow(self):
         samples = ((center(Image.open(path)), label) for path, label in self.files)
         self.compare(self.photos(), list(batched(samples)), 1, 0.2)
+
+    def test_torch(self):
+        try:
+            import torch
+            from torchvision import datasets, transforms
+        except ImportError as missing:
+            self.skipTest(str(missing))
+        dataset = datasets.ImageFolder(str(self.pictures), transforms.Compose([
+            transforms.Resize(RESIZE), transforms.CenterCrop(SIZE), transforms.PILToTensor()]))
+        theirs = [(images.permute(0, 2, 3, 1).numpy(), labels.tolist(), None)
+                  for images, labels in torch.utils.data.DataLoader(dataset, batch_size=BATCH)]
+        self.compare(self.photos(), theirs, 1, 0.2)
 
     def test_dali(self):
         try:

@@ -1,5 +1,6 @@
 """Shared tensors (`shared:`), as stages in Python and a program see them; workers die meanwhile."""
 
+import ctypes
 import os
 import pathlib
 import tempfile
@@ -156,6 +157,40 @@ class Shared(unittest.TestCase):
         with brigade.open(made, tensors="numpy", state=state) as run:
             self.assertEqual(numpy.asarray(run.shared("w")).tolist(), [1, 2, 3])
             list(run["out"])
+
+
+class Orders(unittest.TestCase):
+    """As C code asks for a buffer: Python's own functions take any order."""
+
+    ANY, C, FORTRAN = 0x18, 0x38, 0x58  # PyBUF_STRIDES, PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS
+
+    def ask(self, tensor, flags):
+        buffer = ctypes.create_string_buffer(256)  # a Py_buffer has 80 bytes
+        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(tensor), buffer, flags)
+        ctypes.pythonapi.PyBuffer_Release(buffer)
+
+    def check(self, tensor):
+        self.ask(tensor, self.ANY)
+        self.ask(tensor, self.C)
+        with self.assertRaisesRegex(BufferError, "it is in the order of C, not of Fortran"):
+            self.ask(tensor, self.FORTRAN)
+
+    def test_none_but_c_s_is_given(self):
+        made = {"shared": {"w": {"dtype": "f32", "shape": [3, 4]},
+                           "line": {"dtype": "f32", "shape": [3]}}, "stages": {
+            "tasks": {"producer": "application",
+                      "tensors": {"x": {"dtype": "f32", "shape": [2, 2]}}, "batch": 1},
+            "out": {"consumer": "application", "from": "tasks", "shared": ["w", "line"]}}}
+        with brigade.open(made, epochs=1, tensors="dlpack") as run:
+            self.check(run.shared("w"))
+            self.ask(run.shared("line"), self.FORTRAN)  # of one dimension, it is both
+            tasks = run.input("tasks")
+            slot = tasks.acquire()
+            self.check(slot._tensor("x"))
+            slot.submit()
+            tasks.close()
+            for batch in run["out"]:
+                self.check(batch["x"])
 
 
 class Parameters(unittest.TestCase):

@@ -35,6 +35,35 @@ with brigade.Loader(pictures, "images") as loader:
     print([tuple(batch["image"].shape) for batch in loader])
 """
 
+ANOTHER = """
+import sys
+sys.modules["numpy"] = sys.modules["torch"] = None  # as where they are not installed
+import brigade
+with brigade.Loader(brigade.examples.NUMBERS) as loader:
+    print(*(memoryview(batch["data"]).tolist() for batch in loader))
+with brigade.DataLoader(range(5), batch_size=2, num_workers=1, collate_fn=list) as loader:
+    print(*loader)
+print("%d.%d" % sys.version_info[:2], brigade.__file__)
+"""
+IS_CPYTHON = """
+import sys, sysconfig
+sys.exit(sys.implementation.name != "cpython" or bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
+"""
+
+
+def other_pythons():
+    """{"3.12": path}: CPythons with the stable ABI of 3.11, in PATH and of pyenv, but this one."""
+    folders = [pathlib.Path(folder) for folder in os.environ["PATH"].split(os.pathsep)]
+    folders += sorted(pathlib.Path.home().glob(".pyenv/versions/*/bin"))
+    found = {}
+    for path in (path for folder in folders for path in folder.glob("python3.[1-9][0-9]")):
+        version = path.name.removeprefix("python")
+        minor = int(version.partition(".")[2])
+        if minor >= 11 and minor != sys.version_info.minor and version not in found and \
+                subprocess.run([path, "-c", IS_CPYTHON], capture_output=True).returncode == 0:
+            found[version] = path
+    return found
+
 
 class Wheel(unittest.TestCase):
     def made(self, folder, *options, path=os.environ["PATH"]):
@@ -85,6 +114,24 @@ class Wheel(unittest.TestCase):
             self.assertLessEqual({"brigade/py.typed", "brigade/__init__.pyi"},
                                  set(zipfile.ZipFile(wheel).namelist()))
             self.check_in_an_empty_environment(wheel, folder)
+
+    def test_runs_with_other_versions_of_python(self):
+        pythons = other_pythons()
+        if not pythons:
+            self.skipTest("no CPython from 3.11 on is in PATH or pyenv, but this one")
+        with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
+            zipfile.ZipFile(self.made(folder, "--plain")).extractall(folder)
+            pathlib.Path(folder, "brigade", "native", "bin", "brigade").chmod(0o755)
+            for version, python in pythons.items():
+                with self.subTest(version):
+                    done = subprocess.run([python, "-B", "-c", ANOTHER], text=True, cwd=folder,
+                                          capture_output=True, timeout=SECONDS_MAX,
+                                          env={"PYTHONPATH": folder, "HOME": folder})
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    rows = [[[float(i), float(i)] for i in range(at, at + 4)] for at in (0, 4, 8)]
+                    self.assertEqual(done.stdout, f"{rows[0]} {rows[1]} {rows[2]}\n"
+                                     "[0, 1] [2, 3] [4]\n"
+                                     f"{version} {folder}/brigade/__init__.py\n")
 
     def test_with_its_libraries_it_runs_and_is_of_manylinux_2_34(self):
         if not (TOOLS / "auditwheel").exists():
