@@ -103,17 +103,18 @@ int white_inside(const HostTensor& image, const std::array<float, 4>& box) {
   return inside;
 }
 
-const ParamTexts kCuts[] = {{{"size", "48"}, {"flip", "0.5"}},
-                            {{"crop", "center"}, {"size", "30"}, {"resize", "40"}},
-                            {{"crop", "center"}, {"size", "100"}, {"flip", "1"}},
-                            {{"crop", "none"}, {"size", "48"}, {"flip", "0.5"}},
-                            {{"crop", "none"}, {"size", "0"}, {"resize", "31"}, {"flip", "1"}}};
+const ParamTexts kTargetCuts[] = {
+    {{"size", "48"}, {"flip", "0.5"}},
+    {{"crop", "center"}, {"size", "30"}, {"resize", "40"}},
+    {{"crop", "center"}, {"size", "100"}, {"flip", "1"}},
+    {{"crop", "none"}, {"size", "48"}, {"flip", "0.5"}},
+    {{"crop", "none"}, {"size", "0"}, {"resize", "31"}, {"flip", "1"}}};
 
 TEST(DecodedTargetsTest, AreWhereTheirPixelsAre) {
   const std::string file = write_png(with_white_box());
   const std::vector<float> middle = {35, 30, 2};
   int inside = 0, seen = 0, hidden = 0;
-  for (const ParamTexts& cut : kCuts) {
+  for (const ParamTexts& cut : kTargetCuts) {
     DecodedTargets moved(cut, "[boxes, {keypoints: {name: joints}}]");
     DecodedTargets alone(cut, "[]");
     for (std::uint64_t id = 0; id < 20; ++id) {
