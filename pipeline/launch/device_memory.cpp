@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <brigade/text.h>
@@ -24,8 +25,13 @@ bool wait_to_read(int fd, int timeout_ms) {
 
 class MakerOfMemory {
  public:
-  MakerOfMemory(const Plan& plan, int plan_fd, ProcessRunner& runner, int timeout_ms)
-      : plan_(plan), plan_fd_(plan_fd), runner_(runner), timeout_ms_(timeout_ms) {}
+  MakerOfMemory(const Plan& plan, int plan_fd, ProcessRunner& runner, std::function<bool()> stopped,
+                int timeout_ms)
+      : plan_(plan),
+        plan_fd_(plan_fd),
+        runner_(runner),
+        asked_(std::move(stopped)),
+        timeout_ms_(timeout_ms) {}
 
   Result<OwnedFd> make(const PlanStage& stage, const std::vector<std::string>& environment) {
     BRIGADE_ASSIGN(FdSockets sockets, open_fd_sockets());
@@ -37,7 +43,7 @@ class MakerOfMemory {
     sockets.other.reset();  // so that its end is seen
     RunningProcess process = **started;
     Result<OwnedFd> answer = answer_of(sockets.one.get());
-    const bool ends = wait_to_read(process.pidfd, answer ? timeout_ms_ : 0);
+    const bool ends = wait(process.pidfd, answer ? timeout_ms_ : 0);
     if (!ends) {
       runner_.kill(process);
       wait_to_read(process.pidfd, -1);
@@ -50,6 +56,15 @@ class MakerOfMemory {
   }
 
  private:
+  /// As wait_to_read(), until somebody stops the run.
+  bool wait(int fd, int timeout_ms) {
+    for (int left_ms = timeout_ms;; left_ms -= kStopAskedEveryMs) {
+      if (wait_to_read(fd, std::min(left_ms, kStopAskedEveryMs))) return true;
+      stopped_ = stopped_ || (asked_ && asked_());
+      if (stopped_ || left_ms <= kStopAskedEveryMs) return false;
+    }
+  }
+
   SpawnRequest request_for(const PlanStage& stage, int socket,
                            const std::vector<std::string>& environment) const {
     WorkerRole role;
@@ -70,8 +85,10 @@ class MakerOfMemory {
   }
 
   /// An error without a message: it ended without a word.
-  Result<OwnedFd> answer_of(int socket) const {
-    if (!wait_to_read(socket, timeout_ms_))
+  Result<OwnedFd> answer_of(int socket) {
+    const bool answers = wait(socket, timeout_ms_);
+    if (stopped_) return Error{"the run was stopped before it was made"};
+    if (!answers)
       return Error{
           concat("it was not made within ", timeout_ms_ / 1000, " s; does `nvidia-smi` answer?")};
     BRIGADE_ASSIGN(auto packet, receive_fd(socket));
@@ -83,16 +100,18 @@ class MakerOfMemory {
   const Plan& plan_;
   const int plan_fd_;
   ProcessRunner& runner_;
+  const std::function<bool()> asked_;
   const int timeout_ms_;
+  bool stopped_ = false;  // the answer was yes
 };
 
 }  // namespace
 
 Result<ByStage<OwnedFd>> ask_for_device_memory(const Plan& plan, int plan_fd, ProcessRunner& runner,
                                                std::vector<std::string> environment,
-                                               int timeout_ms) {
+                                               std::function<bool()> stopped, int timeout_ms) {
   environment = environment_of_rank(std::move(environment), plan.shard);
-  MakerOfMemory maker(plan, plan_fd, runner, timeout_ms);
+  MakerOfMemory maker(plan, plan_fd, runner, std::move(stopped), timeout_ms);
   ByStage<OwnedFd> fds(plan.stages.size());
   for (const StageNumber s : plan.stages.numbers()) {
     const PlanStage& stage = plan.stages[s];

@@ -4,6 +4,7 @@
 // ring, as its writer's is started (its `device:`, its `env:`), before any worker is: it sends the
 // descriptor and ends. Who holds the descriptor keeps the memory, and needs no device for it.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,14 @@ namespace brigade {
 
 /// A GPU's driver begins in about a second, a lost one never.
 inline constexpr int kDeviceMemoryTimeoutMs = 60'000;
+inline constexpr int kStopAskedEveryMs = 100;
 
-/// By the stage that writes there; -1: it writes to none. Waits. `environment`: what workers start
+/// By the stage that writes there; -1: it writes to none. Waits, and asks `stopped` meanwhile on
+/// this thread, where there is one, until the answer is yes. `environment`: what workers start
 /// from. Errors name the edge.
 Result<ByStage<OwnedFd>> ask_for_device_memory(const Plan& plan, int plan_fd, ProcessRunner& runner,
                                                std::vector<std::string> environment,
+                                               std::function<bool()> stopped,
                                                int timeout_ms = kDeviceMemoryTimeoutMs);
 
 }  // namespace brigade

@@ -4,6 +4,7 @@
 // another. Destroyed from the last member to the first: the spawner's thread after the workers it
 // started, the memory after everybody who uses it.
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -46,7 +47,9 @@ struct RunAttempt {
   SharedSegments& segments() const { return *memory->segments; }
   Result<void> create_memory(const StageTypes& types, const std::shared_ptr<SharedTensors>& shared,
                              const RunOptions& options);
-  Result<void> make_worker_pool(const StageTypes& types, const RunOptions& options);
+  /// `stopped`: whether somebody has asked for the end of the run, before there is a supervisor.
+  Result<void> make_worker_pool(const StageTypes& types, const RunOptions& options,
+                                std::function<bool()> stopped);
   /// What of the graph is the program's own.
   Result<void> open_program(const Interrupted& interrupted);
   /// Whatever is thrown, memory's lack above all, the workers are ended and collected, by the

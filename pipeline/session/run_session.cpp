@@ -59,17 +59,21 @@ struct RunSession::State {
   RunOutcome outcome;
   std::atomic<std::uint32_t> over{0};  // 1: `outcome` is there
 
-  Result<std::unique_ptr<RunAttempt>> prepare(ResumePoint from);
+  /// `interrupted`: of the program, whose thread this is; later attempts are made on one of ours.
+  Result<std::unique_ptr<RunAttempt>> prepare(ResumePoint from, const Interrupted& interrupted);
   void listen(RunAttempt& attempt);
   RunOutcome run();
   void wait_until(std::int64_t ns);
   Result<void> go_on();
 };
 
-Result<std::unique_ptr<RunAttempt>> RunSession::State::prepare(ResumePoint from) {
+Result<std::unique_ptr<RunAttempt>> RunSession::State::prepare(ResumePoint from,
+                                                               const Interrupted& interrupted) {
   auto made = std::make_unique<RunAttempt>(plan, std::move(from));
   BRIGADE_TRY(made->create_memory(types, shared, options));
-  BRIGADE_TRY(made->make_worker_pool(types, options));
+  BRIGADE_TRY(made->make_worker_pool(types, options, [this, &interrupted] {
+    return stops->asked() || (interrupted && interrupted());
+  }));
   if (options.program) BRIGADE_TRY(made->open_program(options.interrupted));
   QuarantineFile list(options.quarantine_file ? quarantine_file_name(plan.name) : "");
   BRIGADE_ASSIGN(made->disk, DiskWriter::start(plan, made->resume, made->segments().control(),
@@ -135,7 +139,7 @@ Result<void> RunSession::State::go_on() {
   BRIGADE_ASSIGN(ResumePoint next,
                  resume_after_death(plan, attempt->resume, attempt->segments().control()));
   attempt.reset();  // its memory first
-  BRIGADE_ASSIGN(attempt, prepare(std::move(next)));
+  BRIGADE_ASSIGN(attempt, prepare(std::move(next), {}));
   return {};
 }
 
@@ -152,7 +156,7 @@ Result<std::unique_ptr<RunSession>> RunSession::start(PlannedRun run, StageTypes
                "--in-process: a thread per replica; `restart:`, `cpus:` and `env:` are ignored");
   BRIGADE_ASSIGN(state.shared,
                  SharedTensors::create(state.plan, !run.resume.stages.empty(), is_to_poison()));
-  BRIGADE_ASSIGN(state.attempt, state.prepare(std::move(run.resume)));
+  BRIGADE_ASSIGN(state.attempt, state.prepare(std::move(run.resume), options.interrupted));
   BRIGADE_ASSIGN(state.thread, start_thread([&state] {
                    state.outcome = state.run();
                    state.over.store(1, std::memory_order_release);  // pairs with the waiters' loads

@@ -18,6 +18,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 // A handler reaches nothing but static objects.
 std::atomic<int> handler_fd{-1};
+std::atomic<bool> signalled{false};  // since that descriptor is there
 struct sigaction previous[NSIG];
 
 void write_signal(int fd, int signal) {
@@ -28,6 +29,7 @@ void write_signal(int fd, int signal) {
 
 void on_signal(int signal) {
   const int error = errno;
+  signalled = true;
   write_signal(handler_fd.load(), signal);
   errno = error;
 }
@@ -57,6 +59,7 @@ Result<std::unique_ptr<StopRequests>> StopRequests::create(bool handle_signals) 
   int nobody = -1;
   BRIGADE_CHECK(handler_fd.compare_exchange_strong(nobody, ends[1]), "two runs handle signals");
   requests->handles_signals_ = true;
+  signalled = false;
   for (int signal : kSignals) install(signal);
   return requests;
 }
@@ -74,7 +77,12 @@ std::optional<int> StopRequests::take() {
   return byte;
 }
 
-void StopRequests::ask(int signal) { write_signal(write_fd_.get(), signal); }
+bool StopRequests::asked() const { return asked_ || (handles_signals_ && signalled); }
+
+void StopRequests::ask(int signal) {
+  if (signal != kWakeUp) asked_ = true;
+  write_signal(write_fd_.get(), signal);
+}
 
 void open_standard_descriptors() {
   int fd = -1;

@@ -4,6 +4,7 @@
 // order in which they came, through one descriptor that an event loop can wait on. Signals that
 // were ignored when the program started (nohup, background jobs) stay ignored.
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -20,6 +21,8 @@ class StopRequests {
 
   /// Readable when take() has something.
   int fd() const { return read_fd_.get(); }
+  /// Whether anybody has asked for a stop, taken or not.
+  bool asked() const;
   /// The next request's signal, or kWakeUp; nothing when there is none.
   std::optional<int> take();
   /// Any thread. `signal`: as if it had arrived; kWakeUp only makes fd() readable.
@@ -31,6 +34,7 @@ class StopRequests {
   OwnedFd read_fd_;
   OwnedFd write_fd_;
   bool handles_signals_ = false;
+  std::atomic<bool> asked_{false};
 };
 
 /// Standard input, output and error are open: to /dev/null where the caller closed them, so that no

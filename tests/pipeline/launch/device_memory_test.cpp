@@ -4,6 +4,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <functional>
+#include <utility>
+
 #include "pipeline/launch/spawner.h"
 #include "tests/support/message_of.h"
 #include "tests/support/small_plan.h"
@@ -13,12 +17,14 @@ namespace brigade {
 namespace {
 
 /// What is said where the process is this program.
-std::string says(const std::string& program, int timeout_ms = kDeviceMemoryTimeoutMs) {
+std::string says(const std::string& program, int timeout_ms = kDeviceMemoryTimeoutMs,
+                 std::function<bool()> stopped = {}) {
   Plan plan = small_plan(1);
   plan.stages[0].ring.device_bytes = 1000;
   const auto spawner = Spawner::create(program).value();
   const OwnedFd plan_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  return message_of(ask_for_device_memory(plan, plan_fd.get(), *spawner, {}, timeout_ms));
+  return message_of(
+      ask_for_device_memory(plan, plan_fd.get(), *spawner, {}, std::move(stopped), timeout_ms));
 }
 
 std::string script(const TemporaryFolder& folder, const std::string& text) {
@@ -30,7 +36,7 @@ std::string script(const TemporaryFolder& folder, const std::string& text) {
 TEST(DeviceMemoryProcess, IsNotAskedForWhereNoTensorLiesOnADevice) {
   const Plan plan = small_plan(1);
   const auto spawner = Spawner::create("/nowhere").value();
-  const auto made = ask_for_device_memory(plan, -1, *spawner, {});
+  const auto made = ask_for_device_memory(plan, -1, *spawner, {}, {});
   ASSERT_TRUE(made.ok());
   EXPECT_EQ((*made)[0].get(), -1);
 }
@@ -49,6 +55,15 @@ TEST(DeviceMemoryProcess, ThatHangsIsEndedInTime) {
   EXPECT_EQ(says(script(folder, "exec sleep 1000"), 1000),
             "the device's memory of numbers -> sink: it was not made within 1 s; does `nvidia-smi` "
             "answer?");
+}
+
+TEST(DeviceMemoryProcess, ThatHangsIsEndedWithTheRun) {
+  const TemporaryFolder folder;
+  int asked = 0;
+  EXPECT_EQ(says(script(folder, "exec sleep 1000"), kDeviceMemoryTimeoutMs,
+                 [&asked] { return ++asked == 3; }),
+            "the device's memory of numbers -> sink: the run was stopped before it was made");
+  EXPECT_EQ(asked, 3);
 }
 
 TEST(DeviceMemoryProcess, ThatCannotBeStartedIsSaid) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "stages/builtin.h"
+#include "tests/support/message_of.h"
 #include "tests/support/session.h"
 #include "tests/support/temporary_folder.h"
 
@@ -38,6 +39,34 @@ TEST(RunSession, LeavesNothingBehind) {
   session.run(line_yaml("consumer: count, replicas: 3"));
   session.run(faulty("crash"));
   EXPECT_EQ(descriptors(), before);
+  EXPECT_FALSE(has_children());
+}
+
+/// What start() says while a process that is to make a device's memory does this, and hangs.
+std::string says_of_a_hanging_device(Session& session, const std::string& does) {
+  const TemporaryFolder folder;
+  session.options.workers = folder.write("maker", "#!/bin/sh\n" + does + "\nexec sleep 1000\n");
+  std::filesystem::permissions(session.options.workers, std::filesystem::perms::owner_all);
+  return message_of(RunSession::start(
+      session.planned("stages:\n"
+                      "  numbers: {producer: synthetic, params: {shape: [4], name: x}, batch: 20}\n"
+                      "  up: {transform: to_device, from: numbers, params: {tensor: x}, batch: 20,"
+                      " device: host, memory: device}\n"
+                      "  down: {transform: from_device, from: up, params: {tensor: x}, batch: 20,"
+                      " device: host}\n"
+                      "  end: {consumer: count, from: down}\n"),
+      session.types, session.lines, session.options));
+}
+
+TEST(RunSession, IsStoppedWhileMemoryOfADeviceIsMade) {
+  signal(SIGINT, SIG_DFL);  // a shell's `&` ignores it
+  const auto stopped = HasSubstr("up -> down: the run was stopped before it was made");
+  Session by_a_signal;
+  by_a_signal.options.handle_signals = true;
+  EXPECT_THAT(says_of_a_hanging_device(by_a_signal, "kill -INT $PPID"), stopped);
+  Session by_the_program;
+  by_the_program.options.interrupted = [] { return true; };
+  EXPECT_THAT(says_of_a_hanging_device(by_the_program, ":"), stopped);
   EXPECT_FALSE(has_children());
 }
 

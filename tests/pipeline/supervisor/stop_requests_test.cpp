@@ -18,8 +18,12 @@ TEST(StopRequests, ComeInTheirOrder) {
   auto requests = StopRequests::create(false);
   ASSERT_TRUE(requests.ok());
   EXPECT_FALSE(readable((*requests)->fd()));
+  (*requests)->ask(StopRequests::kWakeUp);
+  EXPECT_EQ((*requests)->take(), StopRequests::kWakeUp);
+  EXPECT_FALSE((*requests)->asked());
   (*requests)->ask(SIGTERM);
   (*requests)->ask(StopRequests::kWakeUp);
+  EXPECT_TRUE((*requests)->asked());
   EXPECT_TRUE(readable((*requests)->fd()));
   EXPECT_EQ((*requests)->take(), SIGTERM);
   EXPECT_EQ((*requests)->take(), StopRequests::kWakeUp);
@@ -32,7 +36,9 @@ TEST(StopRequests, SignalsBecomeRequestsWhileTheyAreHandled) {
   {
     auto requests = StopRequests::create(true);
     ASSERT_TRUE(requests.ok());
+    EXPECT_FALSE((*requests)->asked());
     raise(SIGINT);
+    EXPECT_TRUE((*requests)->asked());
     raise(SIGTERM);
     EXPECT_EQ((*requests)->take(), SIGINT);
     EXPECT_EQ((*requests)->take(), SIGTERM);
