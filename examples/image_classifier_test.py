@@ -69,14 +69,14 @@ def copied(source, name):
     return folder
 
 
-def check_accuracy(brigade, source, *pictures):
+def check_accuracy(brigade, source):
     """The run that the README shows: what it says of it."""
     text = (source / "README.md").read_text()
     accuracy = float(re.search(r"An accuracy of ([\d.]+) is reached", text).group(1))
     samples = int(re.search(r"learn: samples ([\d,]+)", text).group(1).replace(",", ""))
     with tempfile.TemporaryDirectory(prefix="brigade_test_classifier_") as name:
         folder = copied(source, name)
-        run(sys.executable, "-B", "make_pictures.py", "pictures", *pictures, cwd=folder)
+        run(sys.executable, "-B", "make_pictures.py", "pictures", cwd=folder)
         run(brigade, "run", "image_classifier.yaml", "--summary", "summary.json", cwd=folder,
             seconds_max=SECONDS_MAX_OF_ACCURACY)
         learned = json.loads((folder / "summary.json").read_text())["results"]["learn"]

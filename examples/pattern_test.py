@@ -86,7 +86,11 @@ class Example:
                                 stderr=subprocess.PIPE, start_new_session=True)
 
     def end(self, program, code=0):
-        out, err = program.communicate(timeout=SECONDS_MAX)
+        try:
+            out, err = program.communicate(timeout=SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)  # its workers end with it
+            raise
         if program.returncode != code:
             sys.exit(f"{self.folder.name} ended with {program.returncode}:\n{out}{err}")
         return out or err

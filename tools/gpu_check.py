@@ -120,7 +120,7 @@ class Check:
         noted = [name for kind in ("tests", "benchmarks", "runs") for name in self.report[kind]]
         for word in self.only:
             if not any(fnmatch.fnmatchcase(name, word) for name in noted):
-                self.note("runs", word, "failed", why="nothing has this name")
+                self.note("runs", word, "failed", why="nothing that was tried has this name")
 
     def tests(self, folder):
         named = [f"--gtest_filter={':'.join(self.only)}"] if self.only else []
@@ -379,7 +379,8 @@ def main():
         no_package = of_python and check.why_no_package(folder)
         for names, call in of_python:
             if no_package:
-                check.note("runs", names[0], "skipped", why=no_package)
+                for name in filter(check.wants, names):
+                    check.note("runs", name, "skipped", why=no_package)
             else:
                 call(folder, no_gpu)
     check.note_words_of_nothing()

@@ -50,6 +50,7 @@ class MakerOfMemory {
     }
     const Ending ending = runner_.end(process);
     runner_.reap(process);
+    if (stopped_) return Error{"the run was stopped before it was made", Refusal::interrupted};
     if (!answer && answer.error().message.empty())
       return Error{concat("the process that makes it ", ending_text(ending))};
     return answer;
@@ -87,7 +88,7 @@ class MakerOfMemory {
   /// An error without a message: it ended without a word.
   Result<OwnedFd> answer_of(int socket) {
     const bool answers = wait(socket, timeout_ms_);
-    if (stopped_) return Error{"the run was stopped before it was made"};
+    if (stopped_) return Error{""};  // make() says it
     if (!answers)
       return Error{
           concat("it was not made within ", timeout_ms_ / 1000, " s; does `nvidia-smi` answer?")};

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include <brigade/check.h>
 #include <brigade/text.h>
 #include "base/atomic_file.h"
 #include "base/io.h"
@@ -21,7 +22,9 @@ class SavingLock {
  public:
   explicit SavingLock(pthread_mutex_t& mutex) : mutex_(mutex) {
     // Its owner has died: what it was writing is not the tensor's file yet.
-    if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+    const int locked = pthread_mutex_lock(&mutex_);
+    if (locked == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+    BRIGADE_CHECK(locked == 0 || locked == EOWNERDEAD, "the mutex of a shared tensor");
   }
   ~SavingLock() { pthread_mutex_unlock(&mutex_); }
   SavingLock(const SavingLock&) = delete;

@@ -1,10 +1,13 @@
 #include "pipeline/memory/shared_tensors.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include <brigade/text.h>
 #include "base/arithmetic.h"
+#include "base/io.h"
 #include "pipeline/memory/shared_files.h"
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/plan/shared_tensors.h"
@@ -194,6 +197,9 @@ Result<ReplicaShared> map_shared_tensors(const Plan& plan, const PlanStage& stag
     if (!stage.saves || shared->save_file.empty()) continue;
     const std::uint64_t bytes = shared_layout(*shared, grant.guarded).bytes;
     BRIGADE_ASSIGN(auto memory, map_pages(grant.fd, 0, bytes - kArrayAlignment));
+    // Of the stage's own stores none may go there; the mutex lies in the first page.
+    if (mprotect(memory->data() + 2 * kArrayAlignment, bytes - kArrayAlignment, PROT_READ) != 0)
+      return error_of_errno("cannot protect a shared tensor");
     saved.push_back({shared, grant.guarded, std::move(memory)});
   }
   if (saved.empty()) return mapped;

@@ -120,6 +120,12 @@ RunOutcome RunSession::State::run() {
     earlier.push_back(std::move(ended));
     if (const auto next = go_on(); !next) {
       RunOutcome failed = add_earlier(std::move(earlier.back()), {});
+      if (next.error().refusal == Refusal::interrupted) {
+        failed.end = RunEnd::stopped;
+        while (const auto asked = stops->take())
+          if (failed.signal == 0 && *asked != StopRequests::kWakeUp) failed.signal = *asked;
+        return finish_shared(*shared, std::move(failed), lines);
+      }
       failed.end = RunEnd::failed;
       failed.failure = concat("the run cannot resume from its checkpoint: ", next.error().message);
       lines.line(LineKind::error, failed.failure);

@@ -47,12 +47,13 @@ Machine::~Machine() { active = nullptr; }
 
 model::Report Machine::explore(uint64_t states_max, model::Trace trace) {
   model::Report report;
-  do {  // an access by a thread that is not known to use the word ends a search
+  // An access by a thread that is not known to use the word ends a search.
+  for (model::Trace as = model::Trace::kAsFound;;) {
     found_user_ = false;
-    report = model::Explorer<Machine>(*this, states_max, model::Trace::kAsFound).explore();
-  } while (found_user_);
-  if (report.violation.empty() || trace == model::Trace::kAsFound) return report;
-  return model::Explorer<Machine>(*this, states_max, trace).explore();
+    report = model::Explorer<Machine>(*this, states_max, as).explore();
+    if (!found_user_ && (report.violation.empty() || as == trace)) return report;
+    as = found_user_ ? model::Trace::kAsFound : trace;
+  }
 }
 
 State Machine::initial() const {
