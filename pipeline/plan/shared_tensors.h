@@ -3,7 +3,7 @@
 // Shared tensors (`shared:`) in numbers: what each takes, and where its parts lie in its segment.
 // Pure functions.
 //
-//   page 0: whether it is initialised, the mutex of who saves it | then the elements, in whole pages
+//   page 0: whether it is initialised, the mutex of who saves | then the elements, in whole pages
 //
 // Under `access: own_part` part r is the r-th of equal pieces of the first dimension. Parts follow
 // one another without room, so that whoever sees all of them sees one tensor. Where writing beside
