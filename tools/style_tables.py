@@ -171,9 +171,6 @@ FOR_TESTS = {
     "fault_point_name": "tests tell which one it was",
     "kFirstPointOfRepair": "chaos delays the supervisor there",
     "plan_from_json": "what `plan --json` prints is read again by tests and by a fuzzer",
-    **dict.fromkeys(("DeviceMemory", "OwnedEvent", "OwnedStream", "PinnedMemory",
-                     "RegisteredMemory", "open_device"),
-                    "device/ comes before its stages"),
     "lower_end": "what a supervisor does in two steps, of which tests need the first alone",
 }
 
