@@ -208,10 +208,10 @@ TEST_P(SharedMemory, AConsumerThatSavesWritesAllPartsAlsoWhereSomebodyDiedWritin
   stage.shared.clear();
   EXPECT_EQ(shared_tensors_of(plan, stage), std::vector<int>{0});
   EXPECT_TRUE(map_shared_tensors(plan, stage, 0, grants).value().tensors.empty());
-  const Mapping head =
-      map_memory(tensors->grant(0).fd, kArrayAlignment, MapMode::read_write).value();
-  EXPECT_EQ(signal_of([&] {
-              pthread_mutex_lock(&shared_head(head).saving);
+  EXPECT_EQ(signal_of([&] {  // whom a fork has taken the mappings from
+              const int fd = tensors->grant(0).fd;
+              const auto head = map_memory(fd, kArrayAlignment, MapMode::read_write);
+              pthread_mutex_lock(&shared_head(*head).saving);
               raise(SIGBUS);
             }),
             SIGBUS);
