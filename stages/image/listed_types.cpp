@@ -14,9 +14,7 @@ Error unknown_param(const ListedType& type, std::string_view name) {
                       names.empty() ? "none" : join(names, ", "))};
 }
 
-}  // namespace
-
-Result<ListedEntry> parse_listed(const ParamValue& value, std::string_view example) {
+Result<ListedEntry> parse_entry(const ParamValue& value, std::string_view example) {
   if (value.kind == ParamValue::Kind::scalar) return ListedEntry{value.text, {}};
   if (value.kind != ParamValue::Kind::map || value.entries.size() != 1)
     return Error{concat("expected a name, or one name with its parameters, such as ", example)};
@@ -25,6 +23,25 @@ Result<ListedEntry> parse_listed(const ParamValue& value, std::string_view examp
   if (!none && params.kind != ParamValue::Kind::map)
     return Error{concat(name, ": expected its parameters as a map, such as ", example)};
   return ListedEntry{name, params};
+}
+
+}  // namespace
+
+Result<std::vector<ListedEntry>> parse_listed(
+    const ParamValue& value, const ListExample& example,
+    const std::function<Result<void>(const ListedEntry&)>& check) {
+  if (value.kind != ParamValue::Kind::list)
+    return Error{concat("expected a list of ", example.what, " such as [", example.name, ", ",
+                        example.with_params, "]")};
+  std::vector<ListedEntry> entries;
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    const std::string item = concat("item ", i + 1);
+    auto entry = parse_entry(value.items[i], example.with_params);
+    if (!entry) return entry.error().within(item);
+    if (const auto checked = check(*entry); !checked) return checked.error().within(item);
+    entries.push_back(std::move(*entry));
+  }
+  return entries;
 }
 
 ParamValue print_listed(const std::vector<ListedEntry>& entries) {

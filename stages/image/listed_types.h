@@ -36,8 +36,16 @@ struct ListedEntry {
   friend bool operator==(const ListedEntry&, const ListedEntry&) = default;
 };
 
-/// `example`: `{random_posterize: {bits: 4}}`, for messages.
-Result<ListedEntry> parse_listed(const ParamValue& value, std::string_view example);
+/// For messages.
+struct ListExample {
+  std::string_view what;         ///< `operations`
+  std::string_view name;         ///< `random_invert`
+  std::string_view with_params;  ///< `{random_posterize: {bits: 4}}`
+};
+/// `check`: whether there is such an entry. Errors name the item.
+Result<std::vector<ListedEntry>> parse_listed(
+    const ParamValue& value, const ListExample& example,
+    const std::function<Result<void>(const ListedEntry&)>& check);
 ParamValue print_listed(const std::vector<ListedEntry>& entries);
 
 /// Null when there is none of that name.

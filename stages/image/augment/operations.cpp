@@ -40,18 +40,13 @@ const std::vector<OperationType>& operation_types() {
 }
 
 Result<void> parse_param(const ParamValue& value, Operations& out) {
-  if (value.kind != ParamValue::Kind::list)
-    return Error{
-        "expected a list of operations such as [random_invert, {random_posterize: {bits: 4}}]"};
-  Operations read;
-  for (std::size_t i = 0; i < value.items.size(); ++i) {
-    const std::string item = concat("item ", i + 1);
-    auto entry = parse_listed(value.items[i], "{random_posterize: {bits: 4}}");
-    if (!entry) return entry.error().within(item);
-    if (auto made = make_operation(*entry); !made) return made.error().within(item);
-    read.entries.push_back(std::move(*entry));
-  }
-  out = std::move(read);
+  BRIGADE_ASSIGN(
+      out.entries,
+      parse_listed(value, {"operations", "random_invert", "{random_posterize: {bits: 4}}"},
+                   [](const ListedEntry& entry) -> Result<void> {
+                     BRIGADE_TRY(make_operation(entry));
+                     return {};
+                   }));
   return {};
 }
 

@@ -7,8 +7,6 @@
 namespace brigade {
 namespace {
 
-constexpr const char* kExample = "{boxes: {format: xywh}}";
-
 Result<std::unique_ptr<Target>> make_target(const ListedEntry& entry) {
   const TargetType* const type = find_listed(target_types(), entry.name);
   if (type == nullptr) return unknown_listed("kind", entry.name, listed_names(target_types()));
@@ -47,17 +45,11 @@ const std::vector<TargetType>& target_types() {
 }
 
 Result<void> parse_param(const ParamValue& value, Targets& out) {
-  if (value.kind != ParamValue::Kind::list)
-    return Error{concat("expected a list of targets such as [mask, ", kExample, "]")};
-  Targets read;
-  for (std::size_t i = 0; i < value.items.size(); ++i) {
-    const std::string item = concat("item ", i + 1);
-    auto entry = parse_listed(value.items[i], kExample);
-    if (!entry) return entry.error().within(item);
-    if (auto made = make_target(*entry); !made) return made.error().within(item);
-    read.entries.push_back(std::move(*entry));
-  }
-  out = std::move(read);
+  BRIGADE_ASSIGN(out.entries, parse_listed(value, {"targets", "mask", "{boxes: {format: xywh}}"},
+                                           [](const ListedEntry& entry) -> Result<void> {
+                                             BRIGADE_TRY(make_target(entry));
+                                             return {};
+                                           }));
   return {};
 }
 
