@@ -30,19 +30,16 @@ class EveryShapeOfPrograms : public testing::TestWithParam<ShapeOfLine> {
 };
 
 TEST_P(EveryShapeOfPrograms, GivesWhatThePlainLoopGives) {
-  if (kThreadsOnly) GTEST_SKIP() << "the sanitizers see programs in integration.exec";
   for (const int batch : {1, 7, 64}) EXPECT_EQ(difference(batch, false), "") << "batch " << batch;
 }
 
 TEST_P(EveryShapeOfPrograms, WithAWrongByteDoesNot) {
-  if (kThreadsOnly) GTEST_SKIP() << "whether it is noticed, no sanitizer changes";
   if (std::string(GetParam().stages).find("record") == std::string::npos)
     GTEST_SKIP() << "nobody writes down what there is";
   EXPECT_NE(difference(7, true), "");
 }
 
 TEST_P(EveryShapeOfPrograms, GivesItWhileTheyAreKilled) {
-  if (kThreadsOnly) GTEST_SKIP() << "the sanitizers see programs in integration.exec";
   int kills = 0;
   Disturbance disturbance;
   disturbance.kills = 12;
