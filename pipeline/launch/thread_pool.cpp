@@ -150,10 +150,8 @@ Result<void> ThreadPool::work(int number) {
   setup.find_type = [this](const PlanStage& source) { return types_.find(source.type); };
   setup.make_source = [](const StageType& source) { return producer_maker(source)(); };
   setup.reporter = &reporter;
-  BRIGADE_ASSIGN(ReplicaShared shared,
+  BRIGADE_ASSIGN(setup.shared,
                  map_shared_tensors(plan_, stage, setup.replica, segments_.shared_grants(stage)));
-  setup.shared = std::move(shared.tensors);
-  setup.save_shared = std::move(shared.save);
   Replica replica(std::move(setup));
   BRIGADE_TRY(replica.open());
   return run_replica(replica, number, queue_, reporter);

@@ -4,7 +4,6 @@
 // attempts of a run. Created, filled from files and saved by the supervisor's process; replicas map
 // them by inherited descriptor. What lies where: pipeline/plan/shared_tensors.h.
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include <brigade/shared.h>
 #include "pipeline/plan/plan.h"
+#include "pipeline/records/await_shared.h"
 #include "transports/memory_file.h"
 
 namespace brigade {
@@ -64,12 +64,6 @@ std::vector<int> shared_tensors_of(const Plan& plan, const PlanStage& stage);
 /// them in its address space are pages that nobody may touch. The descriptor stays open.
 Result<SharedTensor> map_shared_tensor(const Plan& plan, const PlanStage& stage, int replica,
                                        const SharedGrant& grant);
-
-struct ReplicaShared {
-  std::vector<SharedTensor> tensors;  ///< the stage's
-  /// Before each checkpoint of the stage: saves what has a `save:`. Empty: there is nothing.
-  std::function<Result<void>()> save;
-};
 
 /// Of the grants of shared_tensors_of(). Descriptors stay open.
 Result<ReplicaShared> map_shared_tensors(const Plan& plan, const PlanStage& stage, int replica,

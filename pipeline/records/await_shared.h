@@ -1,14 +1,22 @@
 #pragma once
 
-// Shared tensors that one replica of many fills (`init: replica_0`): the others wait for it.
+// The shared tensors of a replica. What one replica of many fills (`init: replica_0`) the others
+// wait for.
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include <brigade/result.h>
 #include <brigade/shared.h>
 
 namespace brigade {
+
+struct ReplicaShared {
+  std::vector<SharedTensor> tensors = {};  ///< the stage's
+  /// Before each checkpoint of the stage: saves what has a `save:`. Empty: there is nothing.
+  std::function<Result<void>()> save = {};
+};
 
 /// Before open(): waits until somebody has initialised what this replica does not, and hands what
 /// it is to fill back to zeros. False: `ended` has said so meanwhile. `waits` is told once where

@@ -124,9 +124,9 @@ Result<void> Replica::State::open_producer() {
 
 /// False: the run has ended before they were initialised.
 bool Replica::State::take_shared() {
-  opening.context.shared_tensors = setup.shared;
+  opening.context.shared_tensors = setup.shared.tensors;
   return await_shared_tensors(
-      setup.shared, [this] { return is_aborting(*context.control); },
+      setup.shared.tensors, [this] { return is_aborting(*context.control); },
       [this](const std::string& line) { setup.reporter->log(line); });
 }
 
@@ -202,7 +202,7 @@ void Replica::State::prepare_loop() {
 
 void Replica::State::begin_loop() {
   epoch_ends.emplace(context, *queues, stage.get());
-  if (context.stage->saves) checkpoints.emplace(context, *stage, setup.save_shared);
+  if (context.stage->saves) checkpoints.emplace(context, *stage, setup.shared.save);
   loop.emplace(context, *queues, *epoch_ends, *work, setup.spins,
                checkpoints ? &*checkpoints : nullptr, kept.get());
 }
@@ -258,7 +258,8 @@ Result<void> Replica::open() {
   };
   BRIGADE_ASSIGN(const bool opened, open());
   if (!opened) return {};
-  for (const SharedTensor& tensor : state.setup.shared)  // a program says it by its first next()
+  for (const SharedTensor& tensor :
+       state.setup.shared.tensors)  // a program says it by its first next()
     if (tensor.fill() && !state.context.stage->is_exec()) tensor.set_initialised();
   state.prepare_loop();
   return {};

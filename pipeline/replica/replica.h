@@ -21,6 +21,7 @@
 #include <brigade/skipped_inputs.h>
 #include <brigade/stage_types.h>
 #include "pipeline/plan/resume_point.h"
+#include "pipeline/records/await_shared.h"
 #include "pipeline/records/device_rings.h"
 #include "pipeline/replica/work.h"
 #include "pipeline/tasks/run_reporter.h"
@@ -45,9 +46,7 @@ struct ReplicaSetup {
   /// where a sample has failed, to name it.
   std::function<const StageType*(const PlanStage&)> find_type;
   std::function<Result<std::unique_ptr<Producer>>(const StageType&)> make_source;
-  std::vector<SharedTensor> shared = {};
-  /// Before each checkpoint of the stage: saves shared tensors; empty: there is none to save.
-  std::function<Result<void>()> save_shared = {};
+  ReplicaShared shared = {};
   RunReporter* reporter = nullptr;
   int spins = 0;  ///< attempts before sleeping
 };

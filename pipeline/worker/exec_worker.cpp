@@ -76,9 +76,8 @@ Result<void> ExecWorker::open() {
   sources_.name_samples(setup);
   setup.reporter = &reporter_;
   setup.spins = role_.spins;
-  BRIGADE_ASSIGN(ReplicaShared shared, map_shared(role_, plan()));
-  shared_ = setup.shared = std::move(shared.tensors);
-  setup.save_shared = std::move(shared.save);
+  BRIGADE_ASSIGN(setup.shared, map_shared(role_, plan()));
+  shared_ = setup.shared.tensors;
   replica_.emplace(std::move(setup));
   return replica_->open();
 }

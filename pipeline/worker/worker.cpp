@@ -106,9 +106,7 @@ Result<void> work(const WorkerRole& role, AttachedSegments& segments, const Stag
   ThrottledReporter reporter(role.number, sink, clock);
   SourceTypes sources([&program] { return program; }, role.source_libraries);
   ReplicaSetup setup = make_setup(role, segments, *type, sources, reporter);
-  BRIGADE_ASSIGN(ReplicaShared shared, map_shared(role, segments.plan()));
-  setup.shared = std::move(shared.tensors);
-  setup.save_shared = std::move(shared.save);
+  BRIGADE_ASSIGN(setup.shared, map_shared(role, segments.plan()));
   BRIGADE_ASSIGN(const auto device, DeviceRings::map(segments.plan(), stage, role.device));
   if (device) device->place(setup.rings);
   setup.device = device.get();

@@ -147,7 +147,7 @@ class RunLine {
     setup.make_producer = [this, name, replica]() -> Result<std::unique_ptr<Producer>> {
       return producers.at(name)(replica);
     };
-    setup.shared = shared;
+    setup.shared.tensors = shared;
     setup.reporter = &reporter;
     setup.spins = spins;
     return Replica(std::move(setup));
