@@ -72,8 +72,10 @@ Result<std::shared_ptr<CudaDevice>> CudaDevice::open(std::shared_ptr<const CudaD
   const CudaCalls& calls = device->calls();
   BRIGADE_TRY(device->settle(calls.device(&device->device_, index), "cuDeviceGet"));
   void* context = nullptr;
-  BRIGADE_TRY(
-      device->settle(calls.retain_context(&context, device->device_), "cuDevicePrimaryCtxRetain"));
+  const CudaStatus begun = calls.retain_context(&context, device->device_);
+  if (begun == cuda_status::kUnavailable || begun == cuda_status::kOutOfMemory)
+    return device->cannot_begin(begun);
+  BRIGADE_TRY(device->settle(begun, "cuDevicePrimaryCtxRetain"));
   device->context_ = context;
   return device;
 }
@@ -110,6 +112,15 @@ Result<void> CudaDevice::settle(CudaStatus status, const char* what) {
                    "; the kernel's log names the cause (`dmesg | grep Xid`)");
   if (!lost_.empty()) return Error{lost_, Refusal::lost};
   return Error{concat("device ", name(), ": ", what, " says ", driver_->name_of(status))};
+}
+
+/// What of others is in the way: the device is not lost.
+Error CudaDevice::cannot_begin(CudaStatus status) const {
+  return {concat("device ", name(), ": cuDevicePrimaryCtxRetain says ", driver_->name_of(status),
+                 status == cuda_status::kOutOfMemory
+                     ? "; `nvidia-smi` shows who has its memory"
+                     : "; another process may have it for itself alone, as its compute mode says "
+                       "(`nvidia-smi -q -d COMPUTE`)")};
 }
 
 Error CudaDevice::no_memory(std::uint64_t bytes) {

@@ -61,6 +61,7 @@ class BRIGADE_API CudaDevice final : public Device {
   template <class Call>
   CudaStatus call(Call&& call);
   Result<void> settle(CudaStatus status, const char* what);
+  Error cannot_begin(CudaStatus status) const;
   Error no_memory(std::uint64_t bytes);
   CudaMemory memory_kind() const;
   Result<std::uint64_t> shared_bytes(std::uint64_t bytes);

@@ -95,6 +95,7 @@ struct CudaCalls {
 namespace cuda_status {
 inline constexpr CudaStatus kSuccess = 0;
 inline constexpr CudaStatus kOutOfMemory = 2;
+inline constexpr CudaStatus kUnavailable = 46;
 inline constexpr CudaStatus kNoDevice = 100;
 inline constexpr CudaStatus kNotReady = 600;
 inline constexpr CudaStatus kDriverMismatch = 803;

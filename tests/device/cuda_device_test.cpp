@@ -56,8 +56,25 @@ TEST(CudaDevice, MustBeOneOfThoseThatAreThere) {
   EXPECT_EQ(open("devices=1", 1), "device cuda:1: there is 1 GPU, cuda:0");
   EXPECT_EQ(open("devices=2", 2), "device cuda:2: there are 2 GPUs, cuda:0 to cuda:1");
   EXPECT_EQ(open("devices=2", 1), "no error");
-  EXPECT_EQ(open("fail=cuDevicePrimaryCtxRetain:2", 0),
-            "device cuda:0: cuDevicePrimaryCtxRetain says CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+TEST(CudaDevice, WhatOthersHaveOfItIsNoLoss) {
+  const auto begin = [](const std::string& status) {
+    return CudaDevice::open(
+        open_fake_cuda(("fail=cuDevicePrimaryCtxRetain:" + status).c_str()).value(), 0);
+  };
+  const auto full = begin("2");
+  EXPECT_EQ(message_of(full),
+            "device cuda:0: cuDevicePrimaryCtxRetain says CUDA_ERROR_OUT_OF_MEMORY; `nvidia-smi` "
+            "shows who has its memory");
+  EXPECT_EQ(full.error().refusal, Refusal::other);
+  const auto taken = begin("46");
+  EXPECT_EQ(message_of(taken),
+            "device cuda:0: cuDevicePrimaryCtxRetain says CUDA_ERROR_DEVICE_UNAVAILABLE; another "
+            "process may have it for itself alone, as its compute mode says (`nvidia-smi -q -d "
+            "COMPUTE`)");
+  EXPECT_EQ(taken.error().refusal, Refusal::other);
+  EXPECT_EQ(begin("700").error().refusal, Refusal::lost);
 }
 
 TEST(CudaDevice, GivesBackAllThatItTook) {

@@ -108,10 +108,15 @@ CALL Status cuDriverGetVersion(int* version) {
 }
 CALL Status cuGetErrorName(Status status, const char** name) {
   static const std::map<Status, const char*> names{
-      {1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {201, "CUDA_ERROR_INVALID_CONTEXT"}, {304, "CUDA_ERROR_OPERATING_SYSTEM"},
-      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED"},
-      {801, "CUDA_ERROR_NOT_SUPPORTED"},   {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+      {1, "CUDA_ERROR_INVALID_VALUE"},
+      {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+      {201, "CUDA_ERROR_INVALID_CONTEXT"},
+      {304, "CUDA_ERROR_OPERATING_SYSTEM"},
+      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED"},
+      {801, "CUDA_ERROR_NOT_SUPPORTED"},
+      {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
       {999, "CUDA_ERROR_UNKNOWN"}};
   const auto found = names.find(status);
   if (found == names.end()) return kInvalidValue;
