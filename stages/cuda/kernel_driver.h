@@ -41,11 +41,12 @@ class Kernels {
     unsigned y = 1;
     unsigned threads = 1;  ///< of a block
   };
+  /// Once; the first launch does it otherwise.
+  Result<void> load();
   /// `arguments`: the address of each. In the calling thread's current context.
   Result<void> launch(const char* name, const Grid& grid, void** arguments, void* stream);
 
  private:
-  Result<void> load();
   Error failed(std::string_view what, int status) const;
 
   const KernelDriver driver_;

@@ -156,6 +156,7 @@ Result<void> launch_normalize(Kernels& kernels, const Normalization& to, std::sp
                               const std::uint8_t* pictures, void* values, void* stream) {
   BRIGADE_TRY(check(to));
   BRIGADE_TRY(check_cuts(to, cuts));
+  BRIGADE_TRY(kernels.load());  // where there is nothing to launch, too: who opens wants to know
   PixelWork work = pixel_work(to);
   const std::int64_t pixels = std::int64_t{work.cut_height} * work.cut_width;
   auto* to_bytes = static_cast<std::byte*>(values);

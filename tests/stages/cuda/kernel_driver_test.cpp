@@ -81,10 +81,14 @@ TEST(KernelsTest, WhatTheDriverRefusesIsALine) {
   asked.load_status = 209;
   Kernels kernels(made_driver(), kImage);
   const std::vector<Cut> cuts(1);
-  auto done = launch_normalize(kernels, pictures_of(4, 4), cuts, nullptr, nullptr, nullptr);
-  ASSERT_FALSE(done.ok());
-  EXPECT_EQ(done.error().message,
-            "the GPU's driver does not load the kernels: out of luck (CUDA error 209)");
+  Result<void> done;
+  for (const std::size_t pictures : {0, 1}) {  // none: of a stage that opens
+    done = launch_normalize(kernels, pictures_of(4, 4), std::span(cuts).first(pictures), nullptr,
+                            nullptr, nullptr);
+    ASSERT_FALSE(done.ok());
+    EXPECT_EQ(done.error().message,
+              "the GPU's driver does not load the kernels: out of luck (CUDA error 209)");
+  }
   asked.load_status = 0;
   asked.launch_status = 700;
   done = launch_normalize(kernels, pictures_of(4, 4), cuts, nullptr, nullptr, nullptr);
