@@ -154,7 +154,9 @@ inline Result<at::Device> choose_device(const std::string& wanted, int replica, 
   }
   const at::Device device(wanted);
   if (device.index() < gpus) return device;
-  return Error{concat("device ", wanted, ": there are ", gpus, " GPUs, cuda:0 to cuda:", gpus - 1)};
+  return Error{concat(
+      "device ", wanted, ": there ",
+      gpus == 1 ? "is 1 GPU, cuda:0" : concat("are ", gpus, " GPUs, cuda:0 to cuda:", gpus - 1))};
 }
 
 }  // namespace brigade
