@@ -35,6 +35,9 @@ _WORDS = [(re.compile(expression), instead) for expression, instead in (
     (r"the sample (has ended \d+ workers) and goes into quarantine", r"that batch \1"),
     (r" \(restart \d+ of \d+ within [\d.]+ s\)$", ""))]
 
+_UNTOLD = re.compile(r'error: stage "workers" .* failed: sample |epoch \d|stopping: |'
+                     r"ended at once, as asked$")
+
 Task = collections.namedtuple("Task", "owner block worker name number")
 
 
@@ -161,8 +164,9 @@ def _graph_of(workers, room, fixed, arena, prints):
 
 def _told(line):
     """What the run says of its workers, without its words for stages and samples. The loop's
-    exception says why it has failed."""
-    if re.match(r'error: stage "workers" .* failed: sample ', line):
+    exception says why it has failed; how far the run is, and that it ends, concerns no program,
+    which knows its own epochs."""
+    if _UNTOLD.match(line):
         return None
     for expression, instead in _WORDS:
         line = expression.sub(instead, line)

@@ -267,6 +267,14 @@ class Deaths(unittest.TestCase):
 
 
 class Workers(unittest.TestCase):
+    def test_lines_have_nothing_of_the_run_below(self):
+        with self.assertLogs("brigade", "INFO") as log:
+            logging.getLogger("brigade").info("begins")
+            with open_loader(Numbers(4), num_workers=1) as loader:
+                list(loader)
+        for line in log.output:
+            self.assertNotRegex(line, "samples/s|stopping|ended at once|epoch")
+
     def test_are_told_who_they_are(self):
         with open_loader(Counted(8), 1, num_workers=2, worker_init_fn=told) as loader:
             first = [batch[0] for batch in loader]
