@@ -207,7 +207,8 @@ class Batch(_Named):
         return self._with(tensors, Arrival(upload, device, tensors)), upload
 
     def clone(self):
-        """A copy in memory of its own, which counts for nothing in `hold=`."""
+        """A copy in memory of its own, which counts for nothing in `hold=`. Of `brigade.Tensor`s,
+        as without NumPy and torch, it has the bytes alone, without dtype and shape."""
         return self._with({name: _copy_of(value) for name, value in self.items()})
 
     def _with(self, tensors, arrival=None):

@@ -139,9 +139,11 @@ class Alone(unittest.TestCase):
         code = ("import sys; sys.modules['numpy'] = sys.modules['torch'] = None\n"
                 "import brigade\n"
                 "batch = next(iter(brigade.Loader(brigade.examples.NUMBERS)))\n"
-                "print(batch['data'], memoryview(batch['data']).tolist()[3])\n")
+                "print(batch['data'], memoryview(batch['data']).tolist()[3])\n"
+                "print(batch.clone()['data'] == bytes(batch['data']))\n")
         out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        self.assertEqual((out.stdout, out.stderr), ("Tensor(data: float32[4, 2]) [3.0, 3.0]\n", ""))
+        self.assertEqual((out.stdout, out.stderr),
+                         ("Tensor(data: float32[4, 2]) [3.0, 3.0]\nTrue\n", ""))
 
 
 class Versions(unittest.TestCase):
