@@ -153,22 +153,17 @@ endfunction()
 # tsan: run under ThreadSanitizer; chaos: run by `./dev chaos` only. Tests find files with the
 # strings BRIGADE_SOURCE_DIR, BRIGADE_BINARY_DIR.
 #
-# Compiling tests takes most of a build. Three things shorten it:
+# Compiling tests takes most of a build. Two things shorten it:
 # - Their common headers are compiled once, which halves the time of a test file: for all tests
 #   without libraries of their own (whose compiler options may differ), and for those of many files
 #   that are compiled one by one.
 # - The files of tests are not optimised as the product is, which takes a third off. OPTIMIZED: they
 #   are, for tests that compute for long, or look at the machine instructions of what is shipped.
-# - UBSan does not look at each use of a pointer in them, which takes another third off; it does in
-#   the product's files and in tests that are OPTIMIZED, and AddressSanitizer sees all.
 set(brigade_test_headers
   <gmock/gmock.h> <gtest/gtest.h>
   <algorithm> <atomic> <chrono> <cstdint> <filesystem> <fstream> <functional> <map> <memory>
   <optional> <span> <string> <string_view> <thread> <vector>)
 set(brigade_test_optimization $<$<CONFIG:Release>:-O1>)
-if(BRIGADE_SANITIZE MATCHES "undefined")
-  list(APPEND brigade_test_optimization -fno-sanitize=null,alignment,vptr,object-size)
-endif()
 if(BRIGADE_TESTS)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/tests/test_headers.cpp CONTENT "")
   add_executable(brigade_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/tests/test_headers.cpp)
@@ -246,6 +241,8 @@ function(brigade_test)
   list(LENGTH ARG_SOURCES files)
   if(NOT ARG_OPTIMIZED)
     target_compile_options(${target} PRIVATE ${brigade_test_optimization})
+  elseif(brigade_pointer_checks)
+    target_compile_options(${target} PRIVATE -fsanitize=${brigade_pointer_checks})
   endif()
   if(NOT ARG_OPTIMIZED AND NOT ARG_SHARED AND NOT ARG_LIBRARIES)
     target_precompile_headers(${target} REUSE_FROM brigade_test_headers)
