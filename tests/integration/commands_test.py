@@ -135,15 +135,18 @@ class Commands(ProgramTest):
         pictures = self.write_pictures(20)
         self.write_shard("train-0.tar", pictures[:12], [0, 1, 2] * 4)
         self.write_list("list.csv", pictures, ["coat", "shirt"] * 10)
-        for data, found in (
-                ("shards", "tar archives (train-0.tar, labels: cls) of 3 classes\n"),
-                ("list.csv", "a list of images (list.csv: column picture, labels: breed) of 2 "
-                             "classes\n")):
+        for data, names, found in (
+                ("shards", [], "tar archives (train-0.tar, labels: cls) of 3 classes\n"),
+                ("list.csv", ["accuracy of coat", "accuracy of shirt"],
+                 "a list of images (list.csv: column picture, labels: breed) of 2 "
+                 "classes (coat, shirt)\n")):
             said, results = self.init_and_run(data, trains=True)
             self.assertIn(f"found {found}", said)
             self.assertIn("a tenth of it is not learned, but evaluated: `split:`\n", said)
             self.assertEqual(results["train"]["samples"], 12 if data == "shards" else 20)
             self.assertIn("accuracy", results["train"])
+            self.assertEqual([key for key in results["train"] if key.startswith("accuracy of ")],
+                             names)
         self.write_shard("val-0.tar", pictures[12:], [0, 1, 2, 0])
         said, results = self.init_and_run("shards", trains=True)
         self.assertIn("of 3 classes; to evaluate: val-0.tar\n", said)
@@ -159,7 +162,7 @@ class Commands(ProgramTest):
         self.write_list("train.csv", pictures, ["coat", "shirt"] * 4)
         self.write_list("test.csv", pictures, ["shirt", "coat"])
         said, results = self.init_and_run(".", trains=True)
-        self.assertIn("of 2 classes; to evaluate: test.csv\n", said)
+        self.assertIn("of 2 classes (coat, shirt); to evaluate: test.csv\n", said)
         self.assertEqual(results["train"]["samples"], 8 + 2)
         self.write_list("test.csv", pictures, ["shirt", "coat", "hat"])
         said, _ = self.init_and_run(".", trains=True)

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include <brigade/text.h>
-#include "base/printable.h"
 #include "pipeline/cli/commands/template_text.h"
 #include "stages/api/class_folders.h"
 #include "stages/api/file_patterns.h"
@@ -172,11 +171,13 @@ std::string param_line(std::string_view name, std::string_view value) {
   return concat("      ", name, ": ", value, '\n');
 }
 
-/// `classes`: 0 where the data say it.
+/// `classes`: 0 where the data say it. `names`: those that the source does not tell.
 std::string train_text(const std::string& train, const std::string& test, const std::string& model,
-                       std::size_t classes) {
+                       std::size_t classes, const std::vector<std::string>& names = {}) {
   std::string said;
   if (classes > 0) said = concat("classes: ", std::max<std::size_t>(classes, 2), ", ");
+  if (const std::string list = yaml_list(names); !list.empty())
+    said += concat("names: ", list, ", ");
   return fill_template(kTrainAndTest,
                        {{"train", train}, {"test", test}, {"model", model}, {"classes", said}});
 }
@@ -235,7 +236,7 @@ std::string listed_text(const FoundData& data, bool can_train, std::string_view 
   text += fill_template(kListedTest, {{"producer", std::string(producer)},
                                       {"part", part_of(divided, kTestPart)},
                                       {"params", divided ? params : test_params}});
-  return text + train_text("decode", "test_decode", "resnet18", data.class_count);
+  return text + train_text("decode", "test_decode", "resnet18", data.class_count, data.classes);
 }
 
 std::string shards_text(const FoundData& data, bool can_train) {
@@ -324,9 +325,8 @@ std::string unwritable(const FoundData& data) {
                                       data.label,       data.table,  data.root};
   names.insert(names.end(), data.features.begin(), data.features.end());
   for (const std::string_view name : names)
-    for (std::size_t at = 0, length = 0; at < name.size(); at += length)
-      if (length = utf8_length(name, at); length == 0)
-        return concat("the name ", quote(name), " is not UTF-8, which a YAML has to be; rename it");
+    if (!is_utf8(name))
+      return concat("the name ", quote(name), " is not UTF-8, which a YAML has to be; rename it");
   for (const std::string& name : {data.folder, data.train})
     if (data.kind == FoundData::Kind::shards && name.find('{') != name.npos)
       return concat("the name ", quote(name),
@@ -334,14 +334,17 @@ std::string unwritable(const FoundData& data) {
   return "";
 }
 
+std::string classes_of(std::size_t count, const std::vector<std::string>& names) {
+  return concat(" of ", count, count == 1 ? " class" : " classes",
+                names.empty() ? "" : concat(" (", class_list(names), ")"));
+}
+
 /// Of what is listed; what it is not trained on is not evaluated either.
 std::string test_text(const FoundData& data) {
-  const std::string classes =
-      data.class_count > 0
-          ? concat(" of ", data.class_count, data.class_count == 1 ? " class" : " classes")
-          : "";
+  const bool counted = data.class_count > 0;
+  const std::string classes = counted ? classes_of(data.class_count, data.classes) : "";
   if (data.test.empty()) return classes;
-  return concat(classes, data.class_count > 0 ? "; to evaluate: " : "; not used: ", data.test);
+  return concat(classes, counted ? "; to evaluate: " : "; not used: ", data.test);
 }
 
 std::string found_text(const FoundData& data) {
@@ -350,9 +353,7 @@ std::string found_text(const FoundData& data) {
     case FoundData::Kind::idx:
       return concat("IDX files (", data.images, data.labels.empty() ? "" : ", ", data.labels, ")");
     case FoundData::Kind::classes:
-      return concat("images of ", data.classes.size(),
-                    data.classes.size() == 1 ? " class (" : " classes (", class_list(data.classes),
-                    ") in ",
+      return concat("images", classes_of(data.classes.size(), data.classes), " in ",
                     data.train.empty() ? data.folder : concat(data.folder, "/", data.train),
                     data.test.empty() ? "" : concat("; to evaluate: ", data.test));
     case FoundData::Kind::shards:

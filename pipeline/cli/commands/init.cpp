@@ -113,6 +113,7 @@ std::string count_listed(FoundData& data, const StageTypes& types) {
   const auto train = count_classes_of(data, false, types);
   if (!train) return train.error().message;
   data.class_count = train->count;
+  data.classes = train->names;
   if (data.test.empty()) return "";
   const auto test = count_classes_of(data, true, types);
   const bool same = test && test->names == train->names && test->count <= train->count;

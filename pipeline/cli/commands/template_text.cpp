@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <brigade/text.h>
+#include "base/printable.h"
 #include "pipeline/config/yaml/yaml_writer.h"
 
 namespace brigade {
@@ -55,6 +56,21 @@ std::string name_text(std::string_view name) {
   });
   const bool null = name == "null" || name == "Null" || name == "NULL";
   return letters && !null && !name.starts_with('-') ? std::string(name) : yaml_text(name);
+}
+
+bool is_utf8(std::string_view name) {
+  for (std::size_t at = 0, length = 0; at < name.size(); at += length)
+    if (length = utf8_length(name, at); length == 0) return false;
+  return true;
+}
+
+std::string yaml_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamesInLineMax = 100;
+  if (names.empty() || names.size() > kNamesInLineMax) return "";
+  if (!std::all_of(names.begin(), names.end(), is_utf8)) return "";
+  std::string out;
+  for (const std::string& name : names) out += concat(out.empty() ? "[" : ", ", yaml_text(name));
+  return concat(out, "]");
 }
 
 }  // namespace brigade

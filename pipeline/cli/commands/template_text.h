@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace brigade {
 
@@ -22,5 +23,12 @@ std::string comment_text(std::string_view name);
 
 /// The same as yaml_text(), without quotes where YAML takes it for what it is.
 std::string name_text(std::string_view name);
+
+/// Whether yaml_text() has a way for it.
+bool is_utf8(std::string_view name);
+
+/// A list of names for one line of YAML; empty where there are none, more than a line is for, or
+/// some that are not UTF-8.
+std::string yaml_list(const std::vector<std::string>& names);
 
 }  // namespace brigade

@@ -17,5 +17,13 @@ TEST(TemplateText, HoldsNamesAsYamlReadsThem) {
   EXPECT_EQ(name_text("null"), "\"null\"");
 }
 
+TEST(TemplateText, ListsNamesThatYamlReadsBack) {
+  EXPECT_EQ(yaml_list({"cat", "a, b]", "$"}), R"(["cat", "a, b]", "$$"])");
+  EXPECT_EQ(yaml_list({}), "");
+  EXPECT_EQ(yaml_list({"cat", "\xFF"}), "");
+  EXPECT_NE(yaml_list(std::vector<std::string>(100, "cat")), "");
+  EXPECT_EQ(yaml_list(std::vector<std::string>(101, "cat")), "");
+}
+
 }  // namespace
 }  // namespace brigade
