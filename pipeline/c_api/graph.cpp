@@ -187,7 +187,7 @@ brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
       *run = new brigade_run{app->app, std::move(*started)};
       return BRIGADE_OK;
     }
-    if (mistakes.empty()) return fail(BRIGADE_ERROR_RUN, started.error().message);
+    if (mistakes.empty()) return fail(started.error(), BRIGADE_ERROR_RUN);
     graph->diagnostics = std::move(mistakes);
     return fail(BRIGADE_ERROR_GRAPH, started.error().message);
   });

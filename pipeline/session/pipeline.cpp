@@ -378,7 +378,8 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app,
   BRIGADE_ASSIGN(state.console, Console::create(log_descriptor_, quiet_));
   const Past past = resume_ ? Past::resume : overwrite_ ? Past::overwrite : Past::refuse;
   StartedRun started = start_run(planned, app.types(), past, *state.console, options, state_);
-  if (!started.session) return Error{started.failure};
+  if (!started.session)
+    return Error{started.failure, started.interrupted ? Refusal::interrupted : Refusal::other};
   state.run.emplace(std::move(started));
   return run;
 }

@@ -71,7 +71,8 @@ Result<void> RunAttempt::create_memory(const StageTypes& types,
 }
 
 Result<void> RunAttempt::make_worker_pool(const StageTypes& types, const RunOptions& options,
-                                          std::function<bool()> stopped) {
+                                          const StopRequests& stops,
+                                          const Interrupted& interrupted) {
   if (options.in_process) {
     BRIGADE_TRY(check_no_program(plan));
     BRIGADE_ASSIGN(auto made, ThreadPool::create(plan, resume, segments(), types));
@@ -80,9 +81,11 @@ Result<void> RunAttempt::make_worker_pool(const StageTypes& types, const RunOpti
     return {};
   }
   BRIGADE_ASSIGN(spawner, Spawner::create(options.workers));
-  BRIGADE_ASSIGN(auto fds, ask_for_device_memory(plan, segments().plan_fd(), *spawner,
-                                                 own_environment(), std::move(stopped)));
-  segments().keep_device_memory(std::move(fds));
+  auto fds = ask_for_device_memory(plan, segments().plan_fd(), *spawner, own_environment(),
+                                   [&] { return stops.asked() || (interrupted && interrupted()); });
+  // After a stop the supervisor starts nobody who would miss that memory.
+  if (!fds && !(fds.error().refusal == Refusal::interrupted && stops.asked())) return fds.error();
+  if (fds) segments().keep_device_memory(std::move(*fds));
   BRIGADE_ASSIGN(worker_pool,
                  ProcessPool::create(plan, segments(), types, *spawner, own_environment()));
   return {};

@@ -4,7 +4,6 @@
 // another. Destroyed from the last member to the first: the spawner's thread after the workers it
 // started, the memory after everybody who uses it.
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "pipeline/program/output_queue.h"
 #include "pipeline/session/run_options.h"
 #include "pipeline/supervisor/disk_writer.h"
+#include "pipeline/supervisor/stop_requests.h"
 #include "pipeline/supervisor/supervisor.h"
 
 namespace brigade {
@@ -47,9 +47,10 @@ struct RunAttempt {
   SharedSegments& segments() const { return *memory->segments; }
   Result<void> create_memory(const StageTypes& types, const std::shared_ptr<SharedTensors>& shared,
                              const RunOptions& options);
-  /// `stopped`: whether somebody has asked for the end of the run, before there is a supervisor.
+  /// Devices' memory first, unless somebody has asked for the end of the run meanwhile: by `stops`,
+  /// which the supervisor is to take before it starts a worker, or `interrupted`, an error.
   Result<void> make_worker_pool(const StageTypes& types, const RunOptions& options,
-                                std::function<bool()> stopped);
+                                const StopRequests& stops, const Interrupted& interrupted);
   /// What of the graph is the program's own.
   Result<void> open_program(const Interrupted& interrupted);
   /// Whatever is thrown, memory's lack above all, the workers are ended and collected, by the

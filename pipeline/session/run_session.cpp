@@ -71,9 +71,7 @@ Result<std::unique_ptr<RunAttempt>> RunSession::State::prepare(ResumePoint from,
                                                                const Interrupted& interrupted) {
   auto made = std::make_unique<RunAttempt>(plan, std::move(from));
   BRIGADE_TRY(made->create_memory(types, shared, options));
-  BRIGADE_TRY(made->make_worker_pool(types, options, [this, &interrupted] {
-    return stops->asked() || (interrupted && interrupted());
-  }));
+  BRIGADE_TRY(made->make_worker_pool(types, options, *stops, interrupted));
   if (options.program) BRIGADE_TRY(made->open_program(options.interrupted));
   QuarantineFile list(options.quarantine_file ? quarantine_file_name(plan.name) : "");
   BRIGADE_ASSIGN(made->disk, DiskWriter::start(plan, made->resume, made->segments().control(),
@@ -120,12 +118,6 @@ RunOutcome RunSession::State::run() {
     earlier.push_back(std::move(ended));
     if (const auto next = go_on(); !next) {
       RunOutcome failed = add_earlier(std::move(earlier.back()), {});
-      if (next.error().refusal == Refusal::interrupted) {
-        failed.end = RunEnd::stopped;
-        while (const auto asked = stops->take())
-          if (failed.signal == 0 && *asked != StopRequests::kWakeUp) failed.signal = *asked;
-        return finish_shared(*shared, std::move(failed), lines);
-      }
       failed.end = RunEnd::failed;
       failed.failure = concat("the run cannot resume from its checkpoint: ", next.error().message);
       lines.line(LineKind::error, failed.failure);

@@ -44,7 +44,9 @@ StartedRun start_run(const PlannedGraph& planned, const StageTypes& program, Pas
   if (!resumed.line.empty()) lines.line(LineKind::note, resumed.line);
   auto session =
       RunSession::start({plan, std::move(resumed.from)}, std::move(types), lines, options);
-  if (!session) return {.failure = session.error().message};
+  if (!session)
+    return {.failure = session.error().message,
+            .interrupted = session.error().refusal == Refusal::interrupted};
   StartedRun started;
   if (begin->lock) started.lock.emplace(std::move(*begin->lock));
   started.session = std::move(*session);

@@ -20,6 +20,7 @@ struct StartedRun {
   std::unique_ptr<RunSession> session = {};
   std::string failure = {};  ///< without a session: one line
   bool refused = false;      ///< then: a run that is wrong to ask for, not one that failed
+  bool interrupted = false;  ///< then: RunOptions::interrupted has said so
 };
 
 /// Decides where the run resumes from, and starts it. `planned` has a plan. `program`: its stage

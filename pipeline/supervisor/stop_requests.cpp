@@ -29,8 +29,8 @@ void write_signal(int fd, int signal) {
 
 void on_signal(int signal) {
   const int error = errno;
-  signalled = true;
   write_signal(handler_fd.load(), signal);
+  signalled = true;  // whoever sees that finds the signal
   errno = error;
 }
 
@@ -80,8 +80,8 @@ std::optional<int> StopRequests::take() {
 bool StopRequests::asked() const { return asked_ || (handles_signals_ && signalled); }
 
 void StopRequests::ask(int signal) {
-  if (signal != kWakeUp) asked_ = true;
   write_signal(write_fd_.get(), signal);
+  if (signal != kWakeUp) asked_ = true;
 }
 
 void open_standard_descriptors() {

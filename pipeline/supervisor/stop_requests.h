@@ -21,7 +21,7 @@ class StopRequests {
 
   /// Readable when take() has something.
   int fd() const { return read_fd_.get(); }
-  /// Whether anybody has asked for a stop, taken or not.
+  /// Whether anybody has asked for a stop; one that nobody has taken yet is there to be taken.
   bool asked() const;
   /// The next request's signal, or kWakeUp; nothing when there is none.
   std::optional<int> take();

@@ -53,8 +53,10 @@ RunOutcome Supervisor::run() {
   next_progress_ns_ = setup_.clock.now_ns() + setup_.lines.progress_every_ns();
   next_look_ns_ = setup_.clock.now_ns() + watchdog_.every_ns();
   for (const int number : workers_.numbers()) watchdog_.starts(number, setup_.clock.now_ns());
-  if (auto started = setup_.worker_pool.start(); !started)
-    end(RunEnd::failed, started.error().message);
+  take_stops();  // those of before: nobody is started then
+  if (state_ != State::ending)
+    if (auto started = setup_.worker_pool.start(); !started)
+      end(RunEnd::failed, started.error().message);
   while (setup_.worker_pool.running() > 0 || restarts_pending()) {
     wait();
     for (const WorkerEvent& event : setup_.worker_pool.take_events()) on_event(event);

@@ -95,6 +95,27 @@ class Ends(unittest.TestCase):
         error = self.ends(self.SLEEP, kill=signal.SIGINT, status=-signal.SIGINT)
         self.assertIn("KeyboardInterrupt", error)
 
+    def test_by_ctrl_c_while_memory_of_a_device_is_made(self):
+        error = self.ends("""
+        import pathlib, tempfile
+        stages = GRAPH["stages"]
+        stages["numbers"].update(batch=16)
+        stages["up"] = {"transform": "to_device", "from": "numbers", "memory": "device"}
+        stages["down"] = {"transform": "from_device", "from": "up"}
+        for name in ("up", "down"):
+            stages[name].update(params={"tensor": "data"}, batch=16, device="host")
+        stages["train"]["from"] = "down"
+        del stages["work"]
+        with tempfile.TemporaryDirectory() as folder:
+            maker = pathlib.Path(folder) / "maker"
+            maker.write_text(f"#!/bin/sh\\necho $$ > {sys.argv[1]}\\n"
+                             "kill -INT $PPID\\nexec sleep 1000\\n")
+            maker.chmod(0o700)
+            os.environ["BRIGADE_PROGRAM"] = str(maker)
+            next(iter(brigade.Loader(GRAPH, tensors="dlpack")))
+        """, status=-signal.SIGINT)
+        self.assertTrue(error.rstrip().endswith("KeyboardInterrupt"), error)
+
     def test_by_a_signal_that_nobody_catches(self):
         self.ends(self.SLEEP, kill=signal.SIGKILL, status=-signal.SIGKILL)
 

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <filesystem>
 
+#include <brigade/text.h>
 #include "stages/builtin.h"
-#include "tests/support/message_of.h"
 #include "tests/support/session.h"
 #include "tests/support/temporary_folder.h"
 
@@ -17,6 +17,7 @@ namespace brigade {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string faulty(const std::string& open, const std::string& process = "fine") {
@@ -42,32 +43,89 @@ TEST(RunSession, LeavesNothingBehind) {
   EXPECT_FALSE(has_children());
 }
 
-/// What start() says while a process that is to make a device's memory does this, and hangs.
-std::string says_of_a_hanging_device(Session& session, const std::string& does) {
-  const TemporaryFolder folder;
-  session.options.workers = folder.write("maker", "#!/bin/sh\n" + does + "\nexec sleep 1000\n");
-  std::filesystem::permissions(session.options.workers, std::filesystem::perms::owner_all);
-  return message_of(RunSession::start(
-      session.planned("stages:\n"
-                      "  numbers: {producer: synthetic, params: {shape: [4], name: x}, batch: 20}\n"
-                      "  up: {transform: to_device, from: numbers, params: {tensor: x}, batch: 20,"
-                      " device: host, memory: device}\n"
-                      "  down: {transform: from_device, from: up, params: {tensor: x}, batch: 20,"
-                      " device: host}\n"
-                      "  end: {consumer: count, from: down}\n"),
-      session.types, session.lines, session.options));
+/// numbers -> up -> down -> end, the second edge on a device; `end`: the consumer.
+std::string device_yaml(const std::string& end) {
+  return "stages:\n"
+         "  numbers: {producer: synthetic, params: {count: 100, shape: [4], name: x}, batch: 20}\n"
+         "  up: {transform: to_device, from: numbers, params: {tensor: x}, batch: 20,"
+         " device: host, memory: device}\n"
+         "  down: {transform: from_device, from: up, params: {tensor: x}, batch: 20,"
+         " device: host}\n"
+         "  end: {from: down, " +
+         end + "}\n";
 }
 
-TEST(RunSession, IsStoppedWhileMemoryOfADeviceIsMade) {
-  signal(SIGINT, SIG_DFL);  // a shell's `&` ignores it
-  const auto stopped = HasSubstr("up -> down: the run was stopped before it was made");
-  Session by_a_signal;
-  by_a_signal.options.handle_signals = true;
-  EXPECT_THAT(says_of_a_hanging_device(by_a_signal, "kill -INT $PPID"), stopped);
-  Session by_the_program;
-  by_the_program.options.interrupted = [] { return true; };
-  EXPECT_THAT(says_of_a_hanging_device(by_the_program, ":"), stopped);
+/// Workers are this program, but for those that make a device's memory: from this one on they do
+/// that and hang.
+struct HangingMaker {
+  HangingMaker(Session& session, int from, const std::string& does) {
+    session.options.workers = folder.write(
+        "maker", concat("#!/bin/sh\ncase $BRIGADE_WORKER in *up.memory*)\n  echo >> ", asked(),
+                        "\n  [ $(wc -l < ", asked(), ") -lt ", from, " ] || { ", does,
+                        "; exec sleep 1000; };;\nesac\nexec ",
+                        std::filesystem::read_symlink("/proc/self/exe").native(), "\n"));
+    std::filesystem::permissions(session.options.workers, std::filesystem::perms::owner_all);
+  }
+  std::string asked() const { return folder.path() / "asked"; }
+  bool was_asked(int times) const {
+    return std::filesystem::exists(asked()) &&
+           std::filesystem::file_size(asked()) == static_cast<std::uintmax_t>(times);
+  }
+  const TemporaryFolder folder;
+};
+
+struct StopsOfDevices : testing::Test {
+  StopsOfDevices() {
+    signal(SIGINT, SIG_DFL);  // a shell's `&` ignores it
+    session.options.handle_signals = true;
+  }
+  Session session;
+};
+
+TEST_F(StopsOfDevices, WhileTheirMemoryIsMadeAreThoseOfAStageThatOpens) {
+  Session opening;
+  const auto hangs = opening.start(faulty("hang"));
+  hangs->stop(SIGINT);
+  const RunOutcome& wanted = hangs->wait();
+  const HangingMaker maker(session, 1, "kill -INT $PPID");
+  const RunOutcome found = session.run(device_yaml("consumer: count"));
+  EXPECT_TRUE(maker.was_asked(1));
+  EXPECT_EQ(found.end, wanted.end);
+  EXPECT_EQ(exit_code(found), 130);
+  EXPECT_EQ(exit_code(wanted), 130);
+  EXPECT_EQ(found.failure, "");
+  EXPECT_EQ(session.lines.lines, opening.lines.lines);
+  EXPECT_THAT(session.lines.lines, ElementsAre("note: stopped before it had started"));
+  EXPECT_EQ(found.summary.figures.stages.size(), 4u);
+  EXPECT_EQ(found.summary.edges.size(), 3u);
   EXPECT_FALSE(has_children());
+}
+
+/// Each crash of the consumer that saves has the memory made anew.
+std::string crashing_yaml(const TemporaryFolder& folder) {
+  return concat("checkpoint: {file: ", (folder.path() / "line.ckpt").native(), "}\n",
+                device_yaml("consumer: saving, params: {crash_at: 50}, restart: {policy: "
+                            "on_failure, burst: 1}"));
+}
+
+TEST_F(StopsOfDevices, WhileTheirMemoryIsMadeOnceMoreEndTheRun) {
+  const HangingMaker maker(session, 2, "kill -INT $PPID");
+  const RunOutcome found = session.run(crashing_yaml(maker.folder));
+  EXPECT_TRUE(maker.was_asked(2));
+  EXPECT_EQ(found.end, RunEnd::stopped);
+  EXPECT_EQ(exit_code(found), 130) << found.failure;
+  EXPECT_THAT(session.lines.lines,
+              Contains(HasSubstr("the run resumes from its last checkpoint")).Times(1));
+  EXPECT_EQ(session.lines.lines.back(), "note: stopped before it had started");
+  EXPECT_FALSE(has_children());
+}
+
+TEST_F(StopsOfDevices, AreWhatEndsThatRun) {
+  const HangingMaker maker(session, 3, ":");  // the control
+  const RunOutcome found = session.run(crashing_yaml(maker.folder));
+  EXPECT_TRUE(maker.was_asked(2));
+  EXPECT_EQ(exit_code(found), 1);
+  EXPECT_THAT(found.failure, HasSubstr("was killed by SIGSEGV"));
 }
 
 struct Way {

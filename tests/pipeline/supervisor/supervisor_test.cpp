@@ -311,6 +311,17 @@ TEST_F(Supervising, AStopBeforeTheStartEndsItAtOnce) {
   EXPECT_TRUE(worker_pool.was_ended());
 }
 
+TEST_F(Supervising, AStopFromBeforeStartsNobody) {
+  worker_pool.start_error = "somebody was started";
+  EXPECT_EQ(supervisor.run().failure, "somebody was started");  // the control
+  Supervisor stopped(setup(tallies));
+  stops->ask(SIGINT);
+  const RunOutcome outcome = stopped.run();
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_EQ(exit_code(outcome), 130);
+  EXPECT_THAT(lines.lines, Contains("note: stopped before it had started").Times(1));
+}
+
 TEST_F(Supervising, ADeathWhileItDrainsIsAFailure) {
   worker_pool.all_ready(100);
   worker_pool.step({}, [&] { stops->ask(SIGINT); });
