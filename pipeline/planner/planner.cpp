@@ -255,15 +255,16 @@ void check_device_memory(const ValidGraph& graph, const Plan& plan, PlanProblems
   }
 }
 
-/// Of a source that tells how many samples it has, some must be left.
+/// Of a source that tells how many samples it has, or of which they have been counted, some must be
+/// left.
 void check_part(const ValidStage& stage, PlanProblems& problems) {
   for (const ValidStage& part : stage.parts) check_part(part, problems);
-  if (stage.kind == StageKind::producer && stage.samples > 0 &&
-      Subset(stage, 0, stage.samples).size() == 0)
+  const std::uint64_t samples = stage.samples > 0 ? stage.samples : stage.files;
+  if (stage.kind == StageKind::producer && samples > 0 && Subset(stage, 0, samples).size() == 0)
     problems.push_back(problem_at(stage,
-                                  concat("its source has ", format_samples(stage.samples),
+                                  concat("its source has ", format_samples(samples),
                                          ", of which `skip:` and `split:` leave none"),
-                                  "skip fewer, or give the part a larger share"));
+                                  "skip fewer, give the part a larger share, or add samples"));
 }
 
 void check_parts(const ValidGraph& graph, PlanProblems& problems) {

@@ -15,6 +15,31 @@ constexpr std::size_t kNamesLookedAt = 64;  // in the folder of a class
 
 bool is_hidden(const FolderNames::Name& entry) { return entry.name.starts_with('.'); }
 
+/// Of a folder and those in it. `names_left`: to look at; no folder is endless, also where a link
+/// leads back.
+class ImageCount {
+ public:
+  explicit ImageCount(const ListFolder& list) : list_(list) {}
+
+  bool add(const std::string& path, bool is_class = true) {
+    const auto found = list_(path, names_left_);
+    if (!found || !found->all || found->names.size() > names_left_) return false;
+    names_left_ -= found->names.size();
+    for (const FolderNames::Name& entry : found->names) {
+      if (is_hidden(entry)) continue;
+      if (!entry.is_folder) images_ += is_class && is_image_name(entry.name) ? 1 : 0;
+      if (entry.is_folder && !add(concat(path, "/", entry.name))) return false;
+    }
+    return true;
+  }
+  std::uint32_t images() const { return images_; }
+
+ private:
+  const ListFolder& list_;
+  std::size_t names_left_ = kImageNamesCounted;
+  std::uint32_t images_ = 0;
+};
+
 }  // namespace
 
 bool is_image_name(std::string_view name) {
@@ -69,6 +94,11 @@ Result<std::vector<std::string>> class_names(const std::string& root, const List
   if (!found->all) return std::vector<std::string>();
   std::sort(classes.begin(), classes.end());
   return classes;
+}
+
+std::optional<std::uint32_t> count_images(const std::string& root, const ListFolder& list) {
+  ImageCount count(list);
+  return count.add(root, false) ? std::optional(count.images()) : std::nullopt;
 }
 
 std::string class_list(const std::vector<std::string>& names) {

@@ -4,6 +4,7 @@
 // alone tells of it before a run. Any thread.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,12 @@ Error no_images(const std::string& root, const std::string& name);
 /// hundred folders there; so it passes what only listing all would find. Errors begin with the
 /// folder: one that cannot be read, no classes, a class without images.
 Result<std::vector<std::string>> class_names(const std::string& root, const ListFolder& list);
+
+/// How many images the folders of classes have, those of folders in them as well. Nothing where
+/// more names than kImageNamesCounted would have to be looked at, or a folder cannot be read.
+std::optional<std::uint32_t> count_images(const std::string& root, const ListFolder& list);
+
+inline constexpr std::uint32_t kImageNamesCounted = 4096;  ///< of folders as well, before a run
 
 /// "cat, dog"; of many the first.
 BRIGADE_API std::string class_list(const std::vector<std::string>& names);

@@ -169,6 +169,31 @@ class Commands(ProgramTest):
         self.assertIn("test.csv is not used to evaluate: its classes are others: ", said)
         self.assertIn("hat", said)
 
+    def test_init_divides_nothing_that_leaves_a_part_empty(self):
+        self.torch_module()
+        *pictures, last = self.write_pictures(6)
+        self.write_list("list.csv", pictures, [0, 1, 0, 1, 0])
+        self.write_shard("train-0.tar", pictures, [0, 1, 0, 1, 0])
+        for number, picture in enumerate(pictures):
+            kind = self.folder / "few" / f"kind {number % 2}"
+            kind.mkdir(parents=True, exist_ok=True)
+            shutil.copy(picture, kind)
+        for data in ("list.csv", "shards", "few"):
+            said, results = self.init_and_run(data, trains=False)
+            self.assertIn("it counts what comes: 5 samples are too few to learn from and to keep a "
+                          "tenth apart to evaluate; 6 are enough\n", said)
+            self.assertNotIn("split:", said)
+            self.assertEqual(results["count"]["samples"], 5)
+        shutil.copy(last, self.folder / "few" / "kind 1")  # the control
+        said = self.brigade("init", "few").out
+        self.assertIn("a tenth of it is not learned, but evaluated: `split:`\n", said)
+        self.assertIn("few.yaml: ok", self.brigade("check", "few.yaml").out)
+        (self.folder / "few" / "kind 1" / last.name).unlink()
+        for command in ("check", "run"):
+            refused = self.brigade(command, "few.yaml", code=2).err
+            self.assertIn('error: stage "test_images": its source has 5 samples, of which `skip:` '
+                          "and `split:` leave none\n", refused)
+
     def test_init_says_why_a_graph_only_counts(self):
         pictures = self.write_pictures(6)
         self.assertIn("has images, but no folders of classes",

@@ -41,7 +41,7 @@ Result<CountedClasses> count_numbers(TellsLabels& labels, std::uint64_t samples)
   }
   if (largest < 0 && broken) return *std::move(broken);
   if (largest < 0) return Error{"there are no samples"};
-  return CountedClasses{static_cast<std::size_t>(largest) + 1, {}};
+  return CountedClasses{static_cast<std::size_t>(largest) + 1, {}, samples};
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ Result<CountedClasses> count_classes(const Plan& plan, const StageTypes& types) 
   auto* const labels = dynamic_cast<TellsLabels*>(source.get());
   if (labels == nullptr) return Error{"the source tells no labels"};
   std::vector<std::string> names = labels->label_names();
-  if (!names.empty()) return CountedClasses{names.size(), std::move(names)};
   BRIGADE_ASSIGN(const std::uint64_t samples, source->size());
+  if (!names.empty()) return CountedClasses{names.size(), std::move(names), samples};
   return count_numbers(*labels, samples);
 }
 

@@ -4,6 +4,7 @@
 // sample, or for their names.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace brigade {
 struct CountedClasses {
   std::size_t count = 0;           ///< labels are 0 .. count - 1
   std::vector<std::string> names;  ///< none where they are numbers
+  std::uint64_t samples = 0;
 };
 
 /// Of the first producer of a plan. An error, to be read after the data's name: it cannot be opened

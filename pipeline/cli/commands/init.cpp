@@ -2,12 +2,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
 #include <brigade/text.h>
 #include "base/io.h"
 #include "base/owned_fd.h"
+#include "base/units.h"
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/count_classes.h"
 #include "pipeline/cli/commands/graph_template.h"
@@ -15,6 +17,7 @@
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/commands/project_template.h"
 #include "pipeline/host/module_loader.h"
+#include "pipeline/plan/subset.h"
 #include "stages/api/class_folders.h"
 
 namespace brigade {
@@ -78,6 +81,24 @@ bool is_listed(const FoundData& data) {
   return data.kind == FoundData::Kind::shards || data.kind == FoundData::Kind::list;
 }
 
+/// Of so many, where a graph trains on all but a tenth.
+std::uint64_t to_evaluate(std::uint64_t samples) {
+  return samples - samples_of_share(kWholeShare / 10 * 9, samples);
+}
+
+/// Whether they would have to be divided, and are known to be too few.
+bool are_too_few(const FoundData& data) {
+  return is_divided(data, true) && data.samples > 0 && to_evaluate(data.samples) == 0;
+}
+
+std::string too_few(const FoundData& data) {
+  std::uint64_t enough = data.samples;
+  while (to_evaluate(enough) == 0) ++enough;
+  return concat(format_samples(data.samples), data.samples == 1 ? " is" : " are",
+                " too few to learn from and to keep a tenth apart to evaluate; ", enough,
+                " are enough");
+}
+
 /// Why the graph for these data ends in a consumer that counts; empty: it does not. `uncounted`:
 /// why there is no number of classes.
 std::string why_it_counts(const FoundData& data, bool can_train, const std::string& uncounted) {
@@ -90,19 +111,35 @@ std::string why_it_counts(const FoundData& data, bool can_train, const std::stri
   if (!labelled) return "there are no labels to learn";
   if (!can_train)
     return "what trains, torch_classifier, is not here: its module \"torch\" is missing";
+  if (are_too_few(data)) return too_few(data);
   if (!is_listed(data) || data.class_count > 0) return "";
   return concat("how many classes there are is not known: ", uncounted,
                 "; put torch_classifier with `classes:` in its place to train (docs/TRAINING.md)");
 }
 
+/// The graph that would be written.
+PlannedGraph plan_of(const FoundData& data, bool trains, const StageTypes& types) {
+  std::error_code ignored;
+  GraphFiles graph;
+  graph.texts.push_back({"init", graph_template("init", data, trains),
+                         std::filesystem::current_path(ignored).string()});
+  return plan_files(graph, types);
+}
+
+/// As far as names and headers tell.
+std::uint64_t count_samples(const FoundData& data, const StageTypes& types) {
+  const PlannedGraph planned = plan_of(data, true, types);
+  if (!planned.loaded.graph) return 0;
+  for (const ValidStage& stage : planned.loaded.graph->stages)
+    if (stage.kind == StageKind::producer)
+      return std::max<std::uint64_t>(stage.samples, stage.files);
+  return 0;
+}
+
 /// What is listed alike for training and for evaluation; the latter in place of the former.
 Result<CountedClasses> count_classes_of(FoundData data, bool test, const StageTypes& types) {
   if (test) (data.kind == FoundData::Kind::shards ? data.train : data.table) = data.test;
-  std::error_code ignored;
-  GraphFiles graph;
-  graph.texts.push_back({"init", graph_template("init", data, false),
-                         std::filesystem::current_path(ignored).string()});
-  const PlannedGraph planned = plan_files(graph, types);
+  const PlannedGraph planned = plan_of(data, false, types);
   if (!planned.plan) return Error{"`brigade check` of the graph says why"};
   return count_classes(*planned.plan, types);
 }
@@ -114,6 +151,7 @@ std::string count_listed(FoundData& data, const StageTypes& types) {
   if (!train) return train.error().message;
   data.class_count = train->count;
   data.classes = train->names;
+  data.samples = train->samples;
   if (data.test.empty()) return "";
   const auto test = count_classes_of(data, true, types);
   const bool same = test && test->names == train->names && test->count <= train->count;
@@ -188,9 +226,11 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
                                                  : std::filesystem::path(data->table).stem();
   const std::string path = arguments.file.empty() ? initial_name(stem) + ".yaml" : arguments.file;
   const std::string name = initial_name(std::filesystem::path(path).stem().string());
-  const bool trains = can_train(types);
-  const bool counts = trains && is_listed(*data) && !data->label.empty();
+  const bool can = can_train(types);
+  const bool counts = can && is_listed(*data) && !data->label.empty();
   const std::string uncounted = counts ? count_listed(*data, types) : "";
+  if (!is_listed(*data) && is_divided(*data, can)) data->samples = count_samples(*data, types);
+  const bool trains = can && !are_too_few(*data);
   if (const auto written = write_new_file(path, graph_template(name, *data, trains)); !written)
     return failed(2, written.error().message);
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
@@ -198,7 +238,7 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
   if (!data->remark.empty()) print_line(data->remark);
   if (is_divided(*data, trains))
     print_line("a tenth of it is not learned, but evaluated: `split:`");
-  if (const std::string why = why_it_counts(*data, trains, uncounted); !why.empty())
+  if (const std::string why = why_it_counts(*data, can, uncounted); !why.empty())
     print_line(concat("it counts what comes: ", why));
   print_line(concat("wrote ", path, fine ? "; `brigade run " : "; correct it, then `brigade run ",
                     path, "` runs it"));

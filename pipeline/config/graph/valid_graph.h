@@ -61,6 +61,7 @@ struct ValidStage : StageKeys, StagePlanningKeys {
   Ports outputs;                     ///< its own, then the passed ones
   std::vector<PassedTensor> passed;  ///< of outputs, in their order at its end
   bool batched = false;              ///< process() is called with batches
+  std::uint32_t files = 0;  ///< of a producer of files: as many lie there now; 0: not known
   /// k where the type is a flat_map (Numbering::expand, Numbering::flat_map).
   std::uint64_t outputs_per_input = 1;
   std::vector<int> shared;    ///< what its replicas map, by ValidGraph::shared

@@ -37,9 +37,10 @@ std::int64_t number_of(const std::string& text) {
 void look_at_folder(Validation& v, Draft& draft) {
   std::string root = param_text(draft, kClassFolderParam);
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
-  const auto classes = class_names(root, [&v](const std::string& path, std::size_t names_max) {
+  const ListFolder list = [&v](const std::string& path, std::size_t names_max) {
     return v.context.metadata.list(path, names_max);
-  });
+  };
+  const auto classes = class_names(root, list);
   if (classes) {
     draft.label_classes = static_cast<std::int64_t>(classes->size());
     draft.label_names = *classes;
@@ -47,6 +48,8 @@ void look_at_folder(Validation& v, Draft& draft) {
     v.error(draft, param_span(draft, kClassFolderParam),
             concat("parameter ", quote(kClassFolderParam), ": ", classes.error().message));
   }
+  const bool may_leave_none = draft.stage.skip != 0 || !draft.stage.split.shares.empty();
+  if (classes && may_leave_none) draft.stage.files = count_images(root, list).value_or(0);
 }
 
 /// A name a line, where the file is not longer than what is read of it before a run. What is wrong

@@ -5,6 +5,7 @@
 // WebDataset layout, a table of images or of numbers. It looks at names, and at the beginning of
 // one archive or table; never at all of a large folder. Any thread.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct FoundData {
 
   bool label_is_name = false;
   std::size_t class_count = 0;  ///< whoever has counted says it; 0: not known
+  std::uint64_t samples = 0;    ///< to train on, likewise
 
   // list, numbers
   std::string table;

@@ -320,6 +320,13 @@ TEST(Planner, APartOfNothingIsAProblem) {
   EXPECT_EQ(planned.problems[0].stage, "a");
   EXPECT_EQ(planned.problems[0].message,
             "its source has 10 samples, of which `skip:` and `split:` leave none");
+  graph.stage("a").samples = 0;
+  EXPECT_TRUE(plan_graph(graph.build(), small_machine()).ok()) << "nobody knows how many";
+  graph.stage("a").files = 4;
+  const PlanResult counted = plan_graph(graph.build(), small_machine());
+  ASSERT_EQ(counted.problems.size(), 1u);
+  EXPECT_EQ(counted.problems[0].message,
+            "its source has 4 samples, of which `skip:` and `split:` leave none");
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ struct Folders {
   std::map<std::string, std::vector<std::string>> names;
   std::size_t looked_at = 0;
 
-  Result<std::vector<std::string>> find() {
-    return class_names("/r", [this](const std::string& path, std::size_t names_max) {
+  Result<std::vector<std::string>> find() { return class_names("/r", lists()); }
+  ListFolder lists() {
+    return [this](const std::string& path, std::size_t names_max) {
       FolderNames out;
       const auto found = names.find(path);
       if (found == names.end()) return Result<FolderNames>(Error{"cannot read the folder"});
@@ -29,7 +30,7 @@ struct Folders {
       }
       out.all = true;
       return Result<FolderNames>(out);
-    });
+    };
   }
 };
 
@@ -46,6 +47,24 @@ TEST(ClassFolders, AreCountedByTheirNames) {
                    {"/r/cat", {"1.JPEG"}},
                    {"/r/dog", {"notes.txt", "deep/"}}}};
   EXPECT_EQ(folders.find().value(), (std::vector<std::string>{"cat", "dog"}));
+}
+
+TEST(ClassFolders, HaveSoManyImagesWhereTheyAreFew) {
+  Folders folders{{{"/r", {"cat/", "dog/", ".git/", "readme.txt", "1.jpg"}},
+                   {"/r/cat", {"1.JPEG", "2.png", ".3.png", "notes.txt"}},
+                   {"/r/dog", {"deep/"}},
+                   {"/r/dog/deep", {"4.jpg"}}}};
+  EXPECT_EQ(count_images("/r", folders.lists()), 3u);
+  folders.names["/r/dog"].push_back("gone/");
+  EXPECT_EQ(count_images("/r", folders.lists()), std::nullopt) << "it cannot be read";
+  folders.names["/r/dog"] = {"deep/"};
+  std::vector<std::string>& most = folders.names["/r/dog/deep"];
+  most.resize(kImageNamesCounted - 10, "x.jpg");
+  EXPECT_EQ(count_images("/r", folders.lists()), kImageNamesCounted - 10 + 2);
+  most.push_back("y.jpg");
+  folders.looked_at = 0;
+  EXPECT_EQ(count_images("/r", folders.lists()), std::nullopt);
+  EXPECT_EQ(folders.looked_at, kImageNamesCounted);
 }
 
 TEST(ClassFolders, DifferByNames) {

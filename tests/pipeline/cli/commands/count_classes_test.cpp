@@ -41,6 +41,7 @@ TEST_F(CountClasses, CountsToTheLargestNumber) {
   const auto numbers = of_table("3 0 3 1");
   ASSERT_TRUE(numbers.ok()) << numbers.error().message;
   EXPECT_EQ(numbers->count, 4u);
+  EXPECT_EQ(numbers->samples, 4u);
   EXPECT_THAT(numbers->names, IsEmpty());
 }
 
@@ -48,6 +49,7 @@ TEST_F(CountClasses, KnowsTheNamesOfClasses) {
   const auto names = of_table("dog cat dog", ", labels: names");
   ASSERT_TRUE(names.ok()) << names.error().message;
   EXPECT_EQ(names->count, 2u);
+  EXPECT_EQ(names->samples, 3u);
   EXPECT_THAT(names->names, ElementsAre("cat", "dog"));
 }
 

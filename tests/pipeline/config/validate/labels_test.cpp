@@ -89,6 +89,19 @@ TEST_F(TrainingGraph, WithOtherClassesInTheEvaluationIsRefused) {
   EXPECT_THAT(messages(), HasSubstr("it lacks dog")) << "labels stay those of all folders";
 }
 
+TEST_F(TrainingGraph, WhereAPartOfASplitIsEmptyIsRefused) {
+  source_keys = ", split: {train: 0.9, seed: 1}, part: val";
+  EXPECT_THAT(messages(), HasSubstr("stage \"images\": its source has 3 samples, of which `skip:` "
+                                    "and `split:` leave none\n"));
+  EXPECT_THAT(messages(), HasSubstr("or add samples"));
+  source_keys = ", skip: 3";
+  EXPECT_THAT(messages(), HasSubstr("of which `skip:` and `split:` leave none"));
+  source_keys = ", skip: 2";
+  EXPECT_EQ(messages(), "");
+  source_keys = ", split: {train: 0.5, seed: 1}, part: val";
+  EXPECT_EQ(messages(), "");
+}
+
 /// What the stage `learn` is told, each behind a space.
 std::string names_of_classes(const PlannedGraph& planned) {
   std::string text;
