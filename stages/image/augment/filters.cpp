@@ -6,6 +6,7 @@
 
 #include <brigade/text.h>
 #include "stages/image/augment/adjust.h"
+#include "stages/image/augment/blur_kernels.h"
 #include "stages/image/augment/operation_kinds.h"
 
 namespace brigade {
@@ -43,15 +44,23 @@ class GaussianBlur : public Operation {
  private:
   std::int64_t half() const { return params_.kernel_size / 2; }
 
+  /// From the middle outwards, as far as they matter: all that are left out would add a thousandth
+  /// of a level.
   void prepare(double sigma) {
-    kernel_.resize(static_cast<std::size_t>(params_.kernel_size));
-    double sum = 0;
-    std::vector<double> exact(kernel_.size());
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      const double distance = (static_cast<double>(i) - static_cast<double>(half())) / sigma;
-      sum += exact[i] = std::exp(-0.5 * distance * distance);
+    weights_.clear();
+    double sum = -1;  // the middle is counted twice
+    for (std::int64_t k = 0; k <= half(); ++k) {
+      const double distance = static_cast<double>(k) / sigma;
+      weights_.push_back(std::exp(-0.5 * distance * distance));
+      sum += 2 * weights_.back();
     }
-    for (std::size_t i = 0; i < exact.size(); ++i) kernel_[i] = static_cast<float>(exact[i] / sum);
+    constexpr double kIgnored = 1.0 / (1 << 18);
+    double ignored = 0;
+    while (weights_.size() > 1 && (ignored += 2 * weights_.back() / sum) < kIgnored)
+      weights_.pop_back();
+    kernel_.resize(weights_.size());
+    for (std::size_t k = 0; k < kernel_.size(); ++k)
+      kernel_[k] = static_cast<float>(weights_[k] / sum);
   }
 
   static std::int64_t mirrored(std::int64_t at, std::int64_t count) {
@@ -66,41 +75,30 @@ class GaussianBlur : public Operation {
     const std::int64_t row = canvas.row_bytes();
     const std::uint8_t* const from = canvas.pixels();
     std::uint8_t* to = canvas.other(size);
-    const std::int64_t border = half() * channels;
+    const std::int64_t reach = std::ssize(kernel_) - 1;
+    const std::int64_t border = reach * channels;
     sums_.resize(static_cast<std::size_t>(row + 2 * border));
-    line_.resize(static_cast<std::size_t>(row));
+    rows_.resize(static_cast<std::size_t>(2 * reach + 1));
+    const BlurKernels& kernels = blur_kernels().back();
     for (std::int64_t y = 0; y < size.height; ++y, to += row) {
+      for (std::int64_t k = -reach; k <= reach; ++k)
+        rows_[static_cast<std::size_t>(k + reach)] = from + mirrored(y + k, size.height) * row;
       float* const sums = sums_.data() + border;
-      std::fill(sums, sums + row, 0.0F);
-      for (std::int64_t k = 0; k < params_.kernel_size; ++k)
-        add_bytes(from + mirrored(y + k - half(), size.height) * row,
-                  kernel_[static_cast<std::size_t>(k)], row, sums);
-      for (std::int64_t x = 1; x <= half(); ++x)
+      kernels.add_rows(rows_.data() + reach, kernel_, row, sums);
+      for (std::int64_t x = 1; x <= reach; ++x)
         for (std::int64_t c = 0; c < channels; ++c) {
           sums[-x * channels + c] = sums[x * channels + c];
           sums[(size.width - 1 + x) * channels + c] = sums[(size.width - 1 - x) * channels + c];
         }
-      std::fill(line_.begin(), line_.end(), 0.0F);
-      for (std::int64_t k = 0; k < params_.kernel_size; ++k)
-        add_floats(sums_.data() + k * channels, kernel_[static_cast<std::size_t>(k)], row,
-                   line_.data());
-      // The nearest level; ties come from rounding alone.
-      for (std::int64_t i = 0; i < row; ++i)
-        to[i] = static_cast<std::uint8_t>(line_[static_cast<std::size_t>(i)] + 0.5F);
+      kernels.add_columns(sums, channels, kernel_, row, to);
     }
   }
 
-  static void add_bytes(const std::uint8_t* from, float weight, std::int64_t count, float* sums) {
-    for (std::int64_t i = 0; i < count; ++i) sums[i] += weight * static_cast<float>(from[i]);
-  }
-  static void add_floats(const float* from, float weight, std::int64_t count, float* sums) {
-    for (std::int64_t i = 0; i < count; ++i) sums[i] += weight * from[i];
-  }
-
   Params params_;
+  std::vector<double> weights_;
   std::vector<float> kernel_;
+  std::vector<const std::uint8_t*> rows_;
   std::vector<float> sums_;
-  std::vector<float> line_;
 };
 
 struct SharpnessParams {
