@@ -10,6 +10,7 @@
 
 #include "stages/image/augment/border_params.h"
 #include "stages/image/augment/operation_kinds.h"
+#include "stages/image/geometry/warp_kernels.h"
 #include "stages/image/geometry/warp_places.h"
 
 namespace brigade {
@@ -17,75 +18,30 @@ namespace {
 
 double radians(double degrees) { return degrees * std::numbers::pi / 180; }
 
-/// A pixel, its value 0 outside of the picture.
-class PictureSource {
- public:
-  explicit PictureSource(const Canvas& canvas)
-      : pixels_(canvas.pixels()), size_(canvas.size()), channels_(canvas.channels()) {}
-  bool has(std::int64_t y, std::int64_t x) const {
-    return y >= 0 && x >= 0 && y < size_.height && x < size_.width;
-  }
-  const std::uint8_t* at(std::int64_t y, std::int64_t x) const {
-    return pixels_ + (y * size_.width + x) * channels_;
-  }
-
-  void nearest(float y, float x, std::uint8_t fill, std::uint8_t* to) const {
-    const std::int64_t pixel = nearest_pixel({y, x}, size_);
-    for (std::int64_t c = 0; c < channels_; ++c)
-      to[c] = pixel >= 0 ? pixels_[pixel * channels_ + c] : fill;
-  }
-
-  /// Pixels at the border are mixed with zeros and then once more with the fill, by the share of
-  /// the picture: torchvision does so where a fill is given.
-  void bilinear(float y, float x, const Border& border, std::uint8_t* to) const {
-    const std::uint8_t fill = border.fill;
-    if (!is_near({y, x}, size_)) {
-      std::fill(to, to + channels_, fill);
-      return;
-    }
-    const auto top = static_cast<std::int64_t>(std::floor(y));
-    const auto left = static_cast<std::int64_t>(std::floor(x));
-    const float down = y - static_cast<float>(top);
-    const float right = x - static_cast<float>(left);
-    const float weights[4] = {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right),
-                              down * right};
-    float mask = 0;
-    float sums[3] = {};
-    for (int i = 0; i < 4; ++i) {
-      const std::int64_t row = top + i / 2;
-      const std::int64_t column = left + i % 2;
-      if (!has(row, column)) continue;
-      mask += weights[i];
-      for (std::int64_t c = 0; c < channels_; ++c)
-        sums[c] += weights[i] * static_cast<float>(at(row, column)[c]);
-    }
-    if (!border.shows) mask = 1;
-    for (std::int64_t c = 0; c < channels_; ++c)
-      to[c] = static_cast<std::uint8_t>(std::nearbyintf(
-          std::min(sums[c] * mask + (1 - mask) * static_cast<float>(fill), 255.0F)));
-  }
-
- private:
-  const std::uint8_t* pixels_;
-  PictureSize size_;
-  std::int64_t channels_;
-};
-
 /// `place(y, x)`: where the result's pixel lies in the picture, from pixel centre to pixel centre.
 template <class PlaceOf>
 void warp_by(Canvas& canvas, const Border& border, const PlaceOf& place) {
-  const PictureSource source(canvas);
+  constexpr int kTogether = 256;
+  const WarpKernels& kernels = warp_kernels().back();
+  const auto run =
+      border.interpolation == Interpolation::nearest ? kernels.nearest : kernels.bilinear;
   const PictureSize size = canvas.size();
-  const std::int64_t channels = canvas.channels();
+  const WarpSource source{canvas.pixels(), size, canvas.channels(), border.fill, border.shows};
   std::uint8_t* to = canvas.other(size);
+  float rows[kTogether];
+  float columns[kTogether];
   for (std::int64_t y = 0; y < size.height; ++y)
-    for (std::int64_t x = 0; x < size.width; ++x, to += channels) {
-      const auto [row, column] = place(static_cast<float>(y), static_cast<float>(x));
-      if (border.interpolation == Interpolation::nearest) {
-        source.nearest(row, column, border.fill, to);
-      } else {
-        source.bilinear(row, column, border, to);
+    for (std::int64_t x = 0; x < size.width; x += kTogether) {
+      const auto first =
+          static_cast<int>(x);  // of 32 bits, as the processor turns several to float
+      const auto count = static_cast<int>(std::min<std::int64_t>(kTogether, size.width - x));
+      for (int i = 0; i < count; ++i) {
+        const PicturePlace found = place(static_cast<float>(y), static_cast<float>(first + i));
+        rows[i] = found.row;
+        columns[i] = found.column;
       }
+      run(source, rows, columns, count, to);
+      to += count * source.channels;
     }
 }
 

@@ -56,13 +56,18 @@ inline bool is_near(PicturePlace place, PictureSize size) {
          place.column < static_cast<float>(size.width);
 }
 
+/// Ties to the even number, for what is below 2^22 in size: adding so much leaves no bits below
+/// one. By the processor's rounding, without a call.
+inline float rounded_to_even(float value) {
+  constexpr float kAnchor = 0x1.8p23F;
+  return (value + kAnchor) - kAnchor;
+}
+
 /// The index of the pixel nearest to a place; -1: it is outside of the picture.
 inline std::int64_t nearest_pixel(PicturePlace place, PictureSize size) {
   if (!is_near(place, size)) return -1;
-  // Adding so much leaves no bits below one: rounded to even by the processor, without a call.
-  constexpr float kAnchor = 0x1.8p23F;
-  const auto row = static_cast<std::int64_t>((place.row + kAnchor) - kAnchor);
-  const auto column = static_cast<std::int64_t>((place.column + kAnchor) - kAnchor);
+  const auto row = static_cast<std::int64_t>(rounded_to_even(place.row));
+  const auto column = static_cast<std::int64_t>(rounded_to_even(place.column));
   const bool inside = row >= 0 && column >= 0 && row < size.height && column < size.width;
   return inside ? row * size.width + column : -1;
 }
