@@ -18,7 +18,7 @@ import time
 import unittest
 
 # Generous: the machine may be busy, and nothing here measures speed.
-SECONDS_MAX = 120
+SECONDS_MAX = 300  # where others use the machine, too
 OTHER_TESTS = ("brigade_integration_", "brigade_test_")
 PROGRAM = pathlib.Path("brigade")
 
