@@ -57,7 +57,7 @@ stages:
             self.assertEqual(finished.code, beyond, finished.err)
             said = [line for line in finished.errors() if 'shared tensor "result": replica ' in line
                     and "has written beyond the end of its part" in line]
-            self.assertEqual(len(said), beyond, finished.err)
+            self.assertEqual(bool(said), bool(beyond), finished.err)  # by one or by both
 
 
 class Saved(ProgramTest):
