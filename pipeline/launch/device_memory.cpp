@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <brigade/text.h>
@@ -26,37 +27,59 @@ bool wait_to_read(int fd, int timeout_ms) {
 class MakerOfMemory {
  public:
   MakerOfMemory(const Plan& plan, int plan_fd, ProcessRunner& runner, std::function<bool()> stopped,
-                int timeout_ms)
+                int timeout_ms, int killed_timeout_ms)
       : plan_(plan),
         plan_fd_(plan_fd),
         runner_(runner),
         asked_(std::move(stopped)),
-        timeout_ms_(timeout_ms) {}
+        timeout_ms_(timeout_ms),
+        killed_timeout_ms_(killed_timeout_ms) {}
 
   Result<OwnedFd> make(const PlanStage& stage, const std::vector<std::string>& environment) {
     BRIGADE_ASSIGN(FdSockets sockets, open_fd_sockets());
     runner_.start(request_for(stage, sockets.other.get(), environment));
-    wait_to_read(runner_.started_fd(), -1);
-    auto started = runner_.take_started();
-    if (!started) return Error{"its process was not started"};
+    // A start that goes on is ended by the runner, whose end follows.
+    const bool starts = wait(runner_.started_fd(), timeout_ms_);
+    if (stopped_) return stopped_error();
+    auto started = starts ? runner_.take_started() : std::nullopt;
+    if (!started)
+      return Error{concat("its process was not started within ", timeout_ms_ / 1000, " s")};
     if (!*started) return started->error();
     sockets.other.reset();  // so that its end is seen
     RunningProcess process = **started;
     Result<OwnedFd> answer = answer_of(sockets.one.get());
-    const bool ends = wait(process.pidfd, answer ? timeout_ms_ : 0);
-    if (!ends) {
-      runner_.kill(process);
-      wait_to_read(process.pidfd, -1);
-    }
-    const Ending ending = runner_.end(process);
-    runner_.reap(process);
-    if (stopped_) return Error{"the run was stopped before it was made", Refusal::interrupted};
-    if (!answer && answer.error().message.empty())
-      return Error{concat("the process that makes it ", ending_text(ending))};
-    return answer;
+    const pid_t pid = process.pid;
+    const std::optional<Ending> ending = end(process, answer ? timeout_ms_ : 0);
+    if (stopped_) return stopped_error();
+    if (answer) return answer;
+    Error why = answer.error();
+    if (ending && why.message.empty())
+      why.message = concat("the process that makes it ", ending_text(*ending));
+    if (!ending && why.message.empty()) why.message = "the process that makes it hung up";
+    if (!ending)
+      why.message += concat(" (process ", pid, ", which makes it, was killed and does not end)");
+    return why;
   }
 
  private:
+  static Error stopped_error() {
+    return Error{"the run was stopped before it was made", Refusal::interrupted};
+  }
+
+  /// Nothing: it has been left, killed as it is.
+  std::optional<Ending> end(RunningProcess& process, int timeout_ms) {
+    if (!wait(process.pidfd, timeout_ms)) {
+      runner_.kill(process);
+      if (!wait(process.pidfd, killed_timeout_ms_)) {
+        runner_.leave(process);
+        return std::nullopt;
+      }
+    }
+    const Ending ending = runner_.end(process);
+    runner_.reap(process);
+    return ending;
+  }
+
   /// As wait_to_read(), until somebody stops the run.
   bool wait(int fd, int timeout_ms) {
     for (int left_ms = timeout_ms;; left_ms -= kStopAskedEveryMs) {
@@ -103,6 +126,7 @@ class MakerOfMemory {
   ProcessRunner& runner_;
   const std::function<bool()> asked_;
   const int timeout_ms_;
+  const int killed_timeout_ms_;
   bool stopped_ = false;  // the answer was yes
 };
 
@@ -110,9 +134,10 @@ class MakerOfMemory {
 
 Result<ByStage<OwnedFd>> ask_for_device_memory(const Plan& plan, int plan_fd, ProcessRunner& runner,
                                                std::vector<std::string> environment,
-                                               std::function<bool()> stopped, int timeout_ms) {
+                                               std::function<bool()> stopped, int timeout_ms,
+                                               int killed_timeout_ms) {
   environment = environment_of_rank(std::move(environment), plan.shard);
-  MakerOfMemory maker(plan, plan_fd, runner, std::move(stopped), timeout_ms);
+  MakerOfMemory maker(plan, plan_fd, runner, std::move(stopped), timeout_ms, killed_timeout_ms);
   ByStage<OwnedFd> fds(plan.stages.size());
   for (const StageNumber s : plan.stages.numbers()) {
     const PlanStage& stage = plan.stages[s];

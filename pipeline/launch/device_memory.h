@@ -16,6 +16,8 @@ namespace brigade {
 
 /// A GPU's driver begins in about a second, a lost one never.
 inline constexpr int kDeviceMemoryTimeoutMs = 60'000;
+/// Who does not end by then when it was killed is in a driver that does not return, and is left.
+inline constexpr int kKilledTimeoutMs = 10'000;
 inline constexpr int kStopAskedEveryMs = 100;
 
 /// By the stage that writes there; -1: it writes to none. Waits, and asks `stopped` meanwhile on
@@ -24,6 +26,7 @@ inline constexpr int kStopAskedEveryMs = 100;
 Result<ByStage<OwnedFd>> ask_for_device_memory(const Plan& plan, int plan_fd, ProcessRunner& runner,
                                                std::vector<std::string> environment,
                                                std::function<bool()> stopped,
-                                               int timeout_ms = kDeviceMemoryTimeoutMs);
+                                               int timeout_ms = kDeviceMemoryTimeoutMs,
+                                               int killed_timeout_ms = kKilledTimeoutMs);
 
 }  // namespace brigade

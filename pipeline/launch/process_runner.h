@@ -67,6 +67,9 @@ class ProcessRunner {
   virtual void kill(const RunningProcess& process) = 0;
   /// Another signal; likewise.
   virtual void signal(const RunningProcess& process, int signal) = 0;
+  /// For one that does not end, killed as it is: a driver holds it. It is collected when it ends,
+  /// and nobody waits for that.
+  virtual void leave(RunningProcess& process) = 0;
 };
 
 }  // namespace brigade

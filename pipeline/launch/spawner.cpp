@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <brigade/check.h>
 #include <brigade/text.h>
@@ -197,6 +199,30 @@ siginfo_t look_at_end(int pidfd, int options) {
   return info;
 }
 
+Ending look_and_end_group(const RunningProcess& process) {
+  const siginfo_t info = look_at_end(process.pidfd, WNOWAIT);
+  // A handler for SIGCHLD in the embedding program was faster.
+  if (info.si_pid == 0) return {Ending::Kind::unknown, 0};
+  ::kill(-process.pid, SIGKILL);  // until it is collected its number is nobody else's
+  if (info.si_code == CLD_EXITED) return {Ending::Kind::exited, info.si_status};
+  return {Ending::Kind::killed, info.si_status};
+}
+
+void collect_and_close(RunningProcess& process) {
+  look_at_end(process.pidfd, 0);
+  close(process.pidfd);
+  process.pidfd = -1;
+}
+
+void send_signal(const RunningProcess& process, int signal) {
+  if (process.pidfd >= 0) syscall(SYS_pidfd_send_signal, process.pidfd, signal, nullptr, 0);
+}
+
+bool comes(int fd, int timeout_ms) {
+  pollfd ready{fd, POLLIN, 0};
+  return retry([&] { return poll(&ready, 1, timeout_ms); }) > 0;
+}
+
 }  // namespace
 
 // The thread, and a slot for the one request that is under way.
@@ -210,7 +236,10 @@ struct Spawner::Thread {
   std::optional<SpawnRequest> request;
   std::optional<Result<RunningProcess>> answer;
   OwnedFd answered;  // an eventfd
+  bool starting = false;
+  std::vector<RunningProcess> left;
   bool over = false;
+  OwnedFd ended;  // an eventfd
   std::thread thread;
   // Of a child until it executes. The thread's own would do for vfork() alone, which cannot give a
   // pidfd.
@@ -226,20 +255,39 @@ struct Spawner::Thread {
       eventfd_t count = 0;
       eventfd_read(told.get(), &count);
       std::unique_lock lock(mutex);
-      if (over) return;
+      if (over) break;
       if (!request) continue;
       const SpawnRequest asked = *std::exchange(request, std::nullopt);
+      starting = true;
       lock.unlock();
       Result<RunningProcess> started =
           start_here(program, asked, null_fd.get(), child_stack.data() + child_stack.size());
       lock.lock();
+      starting = false;
       answer = std::move(started);
       eventfd_write(answered.get(), 1);
+    }
+    collect_left();
+    eventfd_write(ended.get(), 1);
+  }
+
+  bool has_left() const { return request || starting || answer || !left.empty(); }
+
+  /// When nobody calls any more.
+  void collect_left() {
+    if (answer && *answer) {
+      send_signal(**answer, SIGKILL);
+      left.push_back(**answer);
+    }
+    for (RunningProcess& process : left) {
+      comes(process.pidfd, -1);
+      look_and_end_group(process);
+      collect_and_close(process);
     }
   }
 };
 
-Spawner::Spawner() : thread_(std::make_unique<Thread>()) {}
+Spawner::Spawner() : thread_(std::make_shared<Thread>()) {}
 
 Result<std::unique_ptr<Spawner>> Spawner::create(std::string program) {
   std::unique_ptr<Spawner> spawner(new Spawner());
@@ -249,21 +297,26 @@ Result<std::unique_ptr<Spawner>> Spawner::create(std::string program) {
   if (thread.null_fd.get() < 0) return error_of_errno("cannot open /dev/null");
   thread.told.reset(eventfd(0, EFD_CLOEXEC));
   thread.answered.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (thread.told.get() < 0 || thread.answered.get() < 0)
+  thread.ended.reset(eventfd(0, EFD_CLOEXEC));
+  if (thread.told.get() < 0 || thread.answered.get() < 0 || thread.ended.get() < 0)
     return error_of_errno("cannot open a descriptor");
-  BRIGADE_ASSIGN(thread.thread, start_thread([&thread] { thread.run(); }));
+  BRIGADE_ASSIGN(thread.thread, start_thread([kept = spawner->thread_] { kept->run(); }));
   return spawner;
 }
 
 Spawner::~Spawner() {
-  if (thread_->thread.joinable()) {
-    {
-      const std::lock_guard lock(thread_->mutex);
-      thread_->over = true;
-    }
-    eventfd_write(thread_->told.get(), 1);
-    thread_->thread.join();
+  if (!thread_->thread.joinable()) return;
+  bool has_left = false;
+  {
+    const std::lock_guard lock(thread_->mutex);
+    has_left = thread_->has_left();
+    thread_->over = true;
   }
+  eventfd_write(thread_->told.get(), 1);
+  if (has_left && !comes(thread_->ended.get(), kLeftTimeoutMs))
+    thread_->thread.detach();  // it keeps what it works with
+  else
+    thread_->thread.join();
 }
 
 void Spawner::start(SpawnRequest request) {
@@ -284,27 +337,17 @@ std::optional<Result<RunningProcess>> Spawner::take_started() {
   return std::exchange(thread_->answer, std::nullopt);
 }
 
-Ending Spawner::end(const RunningProcess& process) {
-  const siginfo_t info = look_at_end(process.pidfd, WNOWAIT);
-  // A handler for SIGCHLD in the embedding program was faster.
-  if (info.si_pid == 0) return {Ending::Kind::unknown, 0};
-  ::kill(-process.pid, SIGKILL);  // until it is collected its number is nobody else's
-  if (info.si_code == CLD_EXITED) return {Ending::Kind::exited, info.si_status};
-  return {Ending::Kind::killed, info.si_status};
-}
+Ending Spawner::end(const RunningProcess& process) { return look_and_end_group(process); }
 
-void Spawner::reap(RunningProcess& process) {
-  look_at_end(process.pidfd, 0);
-  close(process.pidfd);
-  process.pidfd = -1;
-}
+void Spawner::reap(RunningProcess& process) { collect_and_close(process); }
 
-void Spawner::kill(const RunningProcess& process) {
-  if (process.pidfd >= 0) syscall(SYS_pidfd_send_signal, process.pidfd, SIGKILL, nullptr, 0);
-}
+void Spawner::kill(const RunningProcess& process) { send_signal(process, SIGKILL); }
 
-void Spawner::signal(const RunningProcess& process, int signal) {
-  if (process.pidfd >= 0) syscall(SYS_pidfd_send_signal, process.pidfd, signal, nullptr, 0);
+void Spawner::signal(const RunningProcess& process, int signal) { send_signal(process, signal); }
+
+void Spawner::leave(RunningProcess& process) {
+  const std::lock_guard lock(thread_->mutex);
+  thread_->left.push_back(std::exchange(process, {}));
 }
 
 ProcessCondition condition_of(pid_t pid) {

@@ -3,8 +3,9 @@
 // Starts workers: this program again, or the program of `exec:`, in a process of its own that dies
 // with the supervisor. The kernel sends the death signal when the starting *thread* ends, so one
 // thread starts all workers and outlives them; a Spawner must be destroyed only after every process
-// has been reaped. That thread also waits for vfork and exec, so that whoever asks for a process
-// need not.
+// has been reaped or left. That thread also waits for vfork and exec, so that whoever asks for a
+// process need not. Where one was left, or is still being started, it goes on without the Spawner
+// until that one has ended, too.
 //
 // A child that borrows the supervisor's memory (as by vfork, on a stack of its own), then system
 // calls only, then exec: whatever the child needs has been prepared before. The kernel gives the
@@ -20,6 +21,9 @@
 
 namespace brigade {
 
+/// How long a Spawner's end waits for those that were left.
+inline constexpr int kLeftTimeoutMs = 500;
+
 class Spawner final : public ProcessRunner {
  public:
   /// `program`: what is executed; normally this very program. Starts the thread.
@@ -33,11 +37,12 @@ class Spawner final : public ProcessRunner {
   void reap(RunningProcess& process) override;
   void kill(const RunningProcess& process) override;
   void signal(const RunningProcess& process, int signal) override;
+  void leave(RunningProcess& process) override;
 
  private:
   Spawner();
   struct Thread;
-  std::unique_ptr<Thread> thread_;
+  std::shared_ptr<Thread> thread_;
 };
 
 }  // namespace brigade

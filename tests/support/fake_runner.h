@@ -83,6 +83,12 @@ class FakeRunner final : public ProcessRunner {
     }
   }
 
+  void leave(RunningProcess& running) override {
+    left.push_back(running.pid);
+    running.pidfd = -1;
+  }
+  std::vector<pid_t> left;
+
   void signal(const RunningProcess& running, int signal) override {
     signals.emplace_back(running.pid, signal);
   }

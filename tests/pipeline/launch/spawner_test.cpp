@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <sstream>
 #include <thread>
 
@@ -87,6 +88,18 @@ TEST_F(Spawning, OutputAndErrorGoToOnePlaceAndThereIsNoInput) {
 TEST_F(Spawning, TheEnvironmentIsExactlyWhatWasAsked) {
   request.environment = {"ONE=1", "PATH=/usr/bin:/bin"};
   EXPECT_EQ(run("echo $ONE-$HOME-").output, "1--\n");
+}
+
+TEST_F(Spawning, AProcessThatNobodyTakesIsEndedAndCollected) {
+  const std::string number = folder.write("number", "");
+  request.output = STDERR_FILENO;
+  auto spawner = spawner_for("echo $$ > " + number + "; exec sleep 1000");
+  spawner->start(request);
+  pid_t pid = 0;
+  while (!(std::ifstream(number) >> pid)) usleep(1000);
+  EXPECT_EQ(kill(pid, 0), 0);
+  spawner.reset();
+  while (kill(pid, 0) == 0) usleep(1000);  // nor is it a zombie
 }
 
 TEST_F(Spawning, DescriptorsThatWereNotAskedForAreClosed) {
