@@ -1,9 +1,12 @@
 #include "device/completions.h"
 
-#include <chrono>
+#include <unistd.h>
+
 #include <iterator>
+#include <optional>
 #include <utility>
 
+#include "base/log.h"
 #include "base/thread.h"
 
 namespace brigade {
@@ -14,8 +17,20 @@ constexpr std::chrono::microseconds kLookEvery{50};
 
 }  // namespace
 
-Result<std::unique_ptr<Completions>> Completions::create(std::shared_ptr<Device> device) {
-  std::unique_ptr<Completions> self(new Completions(std::move(device)));
+void SilenceWarning::look(const Device& device) {
+  if (said_ || std::chrono::steady_clock::now() - begin_ < after_) return;
+  said_ = true;
+  log_warning(
+      "device ", device.name(), " has not answered for ",
+      std::chrono::duration_cast<std::chrono::seconds>(after_).count(),
+      " s: copies are waited for, whose memory may not go before; does `nvidia-smi` answer? "
+      "`kill -9 ",
+      getpid(), "` ends this process");
+}
+
+Result<std::unique_ptr<Completions>> Completions::create(std::shared_ptr<Device> device,
+                                                         std::chrono::milliseconds silence) {
+  std::unique_ptr<Completions> self(new Completions(std::move(device), silence));
   BRIGADE_ASSIGN(self->thread_, start_thread([raw = self.get()] { raw->run(); }));
   return self;
 }
@@ -60,6 +75,7 @@ Result<void> Completions::check() const {
 
 void Completions::run() {
   std::vector<Kept> pending;
+  std::optional<SilenceWarning> warning;
   for (;;) {
     {
       std::unique_lock lock(mutex_);
@@ -72,7 +88,9 @@ void Completions::run() {
       if (ends_ && pending.empty() && new_.empty()) return;
       std::move(new_.begin(), new_.end(), std::back_inserter(pending));
       new_.clear();
+      if (ends_ && !warning) warning.emplace(silence_);
     }
+    if (warning) warning->look(*device_);
     for (auto kept = pending.begin(); kept != pending.end();) {
       const Result<bool> passed = device_->passed(kept->event.get());
       if (passed && !*passed) {

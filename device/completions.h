@@ -4,8 +4,10 @@
 // passed (a callback of the driver would hold up its stream), and drops what was kept for each.
 // Where the device is lost, it drops all: nobody reads any more, and check() says why.
 //
-// Any thread; after() one at a time for each stream. Its end waits for all that was told.
+// Any thread; after() one at a time for each stream. Its end waits for all that was told: what may
+// still be read cannot go. Of a device that does not answer a line says so.
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -19,9 +21,26 @@
 
 namespace brigade {
 
+/// Says once, as a warning, that a device has not answered for so long.
+class BRIGADE_API SilenceWarning {
+ public:
+  static constexpr std::chrono::seconds kAfter{10};
+  explicit SilenceWarning(std::chrono::milliseconds after = kAfter) : after_(after) {}
+
+  /// In each round of a wait for it.
+  void look(const Device& device);
+
+ private:
+  const std::chrono::milliseconds after_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool said_ = false;
+};
+
 class BRIGADE_API Completions {
  public:
-  static Result<std::unique_ptr<Completions>> create(std::shared_ptr<Device> device);
+  /// `silence`: after which its end says that it waits.
+  static Result<std::unique_ptr<Completions>> create(
+      std::shared_ptr<Device> device, std::chrono::milliseconds silence = SilenceWarning::kAfter);
   Completions(const Completions&) = delete;
   Completions& operator=(const Completions&) = delete;
   ~Completions();
@@ -37,11 +56,13 @@ class BRIGADE_API Completions {
     std::shared_ptr<const void> object;
   };
 
-  explicit Completions(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  Completions(std::shared_ptr<Device> device, std::chrono::milliseconds silence)
+      : device_(std::move(device)), silence_(silence) {}
   Result<OwnedEvent> take_event();
   void run();
 
   const std::shared_ptr<Device> device_;
+  const std::chrono::milliseconds silence_;
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable told_;
   std::vector<Kept> new_;

@@ -1,6 +1,8 @@
 #include "pipeline/program/batch_uploads.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,8 @@
 
 namespace brigade {
 namespace {
+
+constexpr std::chrono::microseconds kLookAtUploadEvery{50};
 
 /// What the program's outputs read, of rings that several read once.
 std::vector<InputMemory> memory_of_outputs(const RunMemory& run) {
@@ -58,7 +62,13 @@ Result<std::unique_ptr<BatchUpload>> BatchUploads::copy(std::span<const Part> pa
 }
 
 BatchUpload::~BatchUpload() {
-  if (!awaited_ && done_.get() != nullptr && !mark_.in_child()) static_cast<void>(wait());
+  if (awaited_ || done_.get() == nullptr || mark_.in_child()) return;
+  SilenceWarning warning;
+  for (auto passed = device_->passed(done_.get()); passed && !*passed;
+       passed = device_->passed(done_.get())) {
+    warning.look(*device_);
+    std::this_thread::sleep_for(kLookAtUploadEvery);
+  }
 }
 
 Result<void> BatchUpload::await(DeviceStream stream) {

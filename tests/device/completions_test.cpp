@@ -1,10 +1,16 @@
 #include "device/completions.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <string>
 #include <thread>
 
+#include <brigade/text.h>
+#include "base/owned_fd.h"
 #include "device/host_device.h"
 #include "tests/support/message_of.h"
 
@@ -51,12 +57,39 @@ TEST_F(CompletionsTest, LetGoWhenTheEventHasPassedWhateverAnotherStreamDoes) {
 TEST_F(CompletionsTest, TheirEndWaitsForAll) {
   const OwnedStream slow = stream();
   hold_back(slow);
-  auto completions = Completions::create(device_).value();
+  auto completions = Completions::create(device_, std::chrono::hours(1)).value();
+  testing::internal::CaptureStderr();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(completions->after(slow.get(), kept()).ok());
   std::thread later([this] { go_ = true; });
   completions.reset();
   EXPECT_EQ(gone_, 3);
   later.join();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_F(CompletionsTest, TheirEndSaysThatADeviceDoesNotAnswer) {
+  const OwnedStream slow = stream();
+  hold_back(slow);
+  auto completions = Completions::create(device_, std::chrono::milliseconds(0)).value();
+  ASSERT_TRUE(completions->after(slow.get(), kept()).ok());
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const OwnedFd to_read(ends[0]), stderr_now(ends[1]), stderr_before(dup(STDERR_FILENO));
+  dup2(stderr_now.get(), STDERR_FILENO);
+  std::string said;
+  std::thread later([&] {  // the copies arrive when that has been said
+    char line[1024];
+    said.assign(line, static_cast<std::size_t>(read(to_read.get(), line, sizeof line)));
+    go_ = true;
+  });
+  completions.reset();
+  later.join();
+  dup2(stderr_before.get(), STDERR_FILENO);
+  EXPECT_EQ(said, concat("brigade: warning: device host has not answered for 0 s: copies are "
+                         "waited for, whose memory may not go before; does `nvidia-smi` answer? "
+                         "`kill -9 ",
+                         getpid(), "` ends this process\n"));
+  EXPECT_EQ(gone_, 1);
 }
 
 TEST_F(CompletionsTest, OfALostDeviceGoAndSayWhy) {
