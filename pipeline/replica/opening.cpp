@@ -42,11 +42,12 @@ Result<std::shared_ptr<void>> make_params(const StageContract& contract, const P
 }
 
 Result<std::shared_ptr<Producer>> open_another(const ReplicaSetup& setup, const PlanStage& source,
-                                               bool again, Reporter& reporter) {
+                                               int replica, bool again, Reporter& reporter) {
   const StageType* type = setup.find_type ? setup.find_type(source) : nullptr;
   if (type == nullptr || !setup.make_source) return Error{"its type is not known here"};
   auto opened = std::make_shared<OpenedSource>();
   BRIGADE_TRY(prepare(*setup.plan, source, type->contract, opened->opening));
+  opened->opening.context.replica = replica;
   opened->opening.context.reporter = &reporter;
   opened->opening.context.again = again;
   BRIGADE_ASSIGN(opened->producer, setup.make_source(*type));
@@ -98,7 +99,7 @@ Result<std::unique_ptr<Producer>> open_parts(const ReplicaSetup& setup, const Pl
     whole.type = part.type;
     whole.params = part.params;
     whole.random = part.random;
-    auto opened = open_another(setup, whole, again, reporter);
+    auto opened = open_another(setup, whole, setup.replica, again, reporter);
     if (!opened) return opened.error().within(part.name);
     parts.push_back(std::move(*opened));
   }
@@ -110,10 +111,10 @@ Result<std::unique_ptr<Producer>> open_parts(const ReplicaSetup& setup, const Pl
 
 Result<std::shared_ptr<Producer>> open_source(const ReplicaSetup& setup, const PlanStage& source) {
   static SilentReporter silent;
-  if (!is_drawn(source)) return open_another(setup, source, true, silent);
+  if (!is_drawn(source)) return open_another(setup, source, 0, true, silent);
   std::shared_ptr<Producer> opened;
   if (source.parts.empty()) {
-    BRIGADE_ASSIGN(opened, open_another(setup, source, true, silent));
+    BRIGADE_ASSIGN(opened, open_another(setup, source, 0, true, silent));
   } else {
     BRIGADE_ASSIGN(opened, open_parts(setup, source, true, silent));
   }

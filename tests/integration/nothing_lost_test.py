@@ -99,10 +99,37 @@ class Sources(ProgramTest):
         said = self.LISTING.replace("s.tar", "s.tar, image: [jpg, image.jpg], label: "
                                     "cls;label.cls")
         self.assertEqual(self.summary(said)["sources"][0]["gives"], 40)
+        # Of others, what would read some, and their names.
+        archive(self.folder / "s.tar", [*members[:22], ("x.y.txt", b"x")])
+        mixed = self.run_graph(self.LISTING)
+        self.assertIn("skipped 2: 2 keys with neither image nor label; `image: [jpg, image.jpg]`, "
+                      "`label: cls;label.cls` reads 1 of them; also seen: y.txt\n", mixed.err)
         # The control: nothing is skipped, and nothing is said.
         archive(self.folder / "s.tar", members[:20])
         whole = self.run_graph(self.LISTING)
         self.assertNotIn("skipped", whole.err + whole.out)
+
+    def test_members_that_nobody_reads_are_named_once(self):
+        for shard in range(2):
+            archive(self.folder / f"s-{shard}.tar", [
+                (f"{shard}{i}.{end}", b"1") for i in range(5)
+                for end in ("jpg", "cls", "json", "txt")])
+        text = self.LISTING.replace("s.tar", "'s-{0..1}.tar'")
+        said = "files: reads no .json, .txt of its keys; `extra: [json, txt]` gives bytes\n"
+        text = text.replace("tar_shards,", "tar_shards, replicas: 2,")
+        loud = self.run_graph(text)
+        self.assertEqual(loud.code, 0, loud.err)
+        self.assertEqual(loud.err.count("files: reads no"), 1, loud.err)
+        self.assertIn(said, loud.err)
+        self.assertNotIn("reads no", loud.out)
+        self.assertNotIn("skipped", loud.err)
+        quiet = self.run_graph(text, "--quiet")
+        self.assertEqual(quiet.code, 0, quiet.err)
+        self.assertNotIn("reads no", quiet.err + quiet.out)
+        # The control: what the line says reads them.
+        asked = self.run_graph(text.replace("tar'", "tar', extra: [json, txt]"))
+        self.assertEqual(asked.code, 0, asked.err)
+        self.assertNotIn("reads no", asked.err)
 
 
 if __name__ == "__main__":

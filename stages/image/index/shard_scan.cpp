@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kWindowBytes = 8 << 10;  // a header, what is small, and the next header
 constexpr std::uint64_t kLabelBytesMax = 64 << 10;
 constexpr std::uint64_t kJsonBytesMax = 16 << 20;
-constexpr std::size_t kExtensionsKept = 4;
+constexpr std::size_t kExtensionsKept = 8;
 
 /// Reads a file through a window that is kept.
 class ShardFile {
@@ -118,15 +118,18 @@ class Scan {
 
   Result<void> add(const TarMember& member, const std::string& extension) {
     if (extensions_.size() < kExtensionsKept) extensions_.push_back(extension);
+    bool is_read = false;
     const TarPlace place{member.offset, member.size};
     const auto image = std::find(fields_.image.begin(), fields_.image.end(), extension);
     if (image != fields_.image.end()) {
+      is_read = true;
       if (image_.offset != 0) return two_images(extension);
       image_ = place;
       which_ = static_cast<std::size_t>(image - fields_.image.begin());
     }
     const auto label = std::find(fields_.label.begin(), fields_.label.end(), extension);
     if (label != fields_.label.end()) {
+      is_read = true;
       const auto which = static_cast<std::size_t>(label - fields_.label.begin());
       if (label_.offset != 0 && which == which_label_) return twice(extension);
       if (label_.offset == 0 || which < which_label_) {
@@ -136,10 +139,12 @@ class Scan {
     }
     for (std::size_t e = 0; e < fields_.extra.size(); ++e) {
       if (extension != fields_.extra[e]) continue;
+      is_read = true;
       extras_.resize(fields_.extra.size());
       if (extras_[e].offset != 0) return twice(extension);
       extras_[e] = place;
     }
+    if (!is_read && others_.size() < kExtensionsKept) others_.push_back(extension);
     return {};
   }
 
@@ -157,6 +162,7 @@ class Scan {
     const bool is_sample = image_.offset != 0 || label_.offset != 0;
     if (is_sample) {
       if (image_.offset != 0) out_.unread.add_image(fields_.image[which_]);
+      out_.unread.add_members(others_);
       TarSample sample{};
       sample.offset = image_.offset;
       sample.image = static_cast<std::uint8_t>(which_);
@@ -175,6 +181,7 @@ class Scan {
       out_.unread.add_key(extensions_);
     }
     extensions_.clear();
+    others_.clear();
     image_ = label_ = {};
     which_ = which_label_ = 0;
     extras_.clear();
@@ -253,6 +260,7 @@ class Scan {
   std::unordered_map<std::string, std::int64_t> names_;  // of out_.names
   std::string key_;                                      // of the sample in hand
   std::vector<std::string> extensions_;                  // of its members, the first few
+  std::vector<std::string> others_;                      // of those that nobody reads
   TarPlace image_{};
   TarPlace label_{};
   std::size_t which_ = 0;

@@ -19,8 +19,8 @@ enum Section : std::size_t { kSamples, kBegins, kKeys, kClasses, kExtras };
 
 /// What was wanted; another wish needs another index.
 std::string wish_of(const TarFields& fields) {
-  return concat("image ", join(fields.image, ","), " label ", join(fields.label, ","), " field ",
-                fields.label_field, " extra ", join(fields.extra, ","),
+  return concat("members, image ", join(fields.image, ","), " label ", join(fields.label, ","),
+                " field ", fields.label_field, " extra ", join(fields.extra, ","),
                 fields.names ? " names" : " numbers");
 }
 
@@ -51,9 +51,10 @@ class Listing {
   }
 
   /// Before the first add().
-  void begin(const std::vector<SkippedInputs>& skipped, const std::string& classes_file,
-             const ClassNames& classes) {
+  void begin(const std::vector<SkippedInputs>& skipped, const std::string& unread,
+             const std::string& classes_file, const ClassNames& classes) {
     add_skipped(made_from_, skipped);
+    add_part(made_from_, unread);
     add_stamp(made_from_, classes_file);
     classes_ = classes.lines();
   }
@@ -172,7 +173,7 @@ Result<std::string> TarIndex::scan(const std::vector<std::string>& shards,
   if (unread.count > 0)
     skipped.insert(skipped.begin(),
                    {SkipReason::no_match, unread.count, unread.text(fields, kSkipTextBytesMax)});
-  listing.begin(skipped, fields.classes, classes);
+  listing.begin(skipped, unread.members_text(), fields.classes, classes);
   for (std::size_t i = 0; i < shards.size(); ++i) {
     listing.add(shards[i], **scans[i]);
     scans[i].reset();
@@ -186,7 +187,7 @@ bool TarIndex::is_current(std::string_view made_from, const std::vector<std::str
   std::string_view rest = made_from;
   if (take_part(rest) != wish_of(fields)) return false;
   const auto looked_ns = take_number(rest);
-  if (!looked_ns || *looked_ns < kRecentNs || !take_skipped(rest)) return false;
+  if (!looked_ns || *looked_ns < kRecentNs || !take_skipped(rest) || !take_part(rest)) return false;
   const std::int64_t before = *looked_ns - kRecentNs;
   if (!take_stamp(rest, fields.classes, stamp, before)) return false;
   for (const std::string& shard : shards)
@@ -206,6 +207,7 @@ std::vector<std::string> TarIndex::shards_of(const IndexFile& file) {
   take_part(rest);
   take_number(rest);
   take_skipped(rest);
+  take_part(rest);                                       // what nobody reads
   for (int part = 0; part < 3; ++part) take_part(rest);  // the file of the classes' names
   while (const auto path = take_part(rest)) {
     shards.emplace_back(*path);
@@ -213,6 +215,14 @@ std::vector<std::string> TarIndex::shards_of(const IndexFile& file) {
     take_number(rest);
   }
   return shards;
+}
+
+std::string_view TarIndex::unread_members(const IndexFile& file) {
+  std::string_view rest = file.made_from();
+  take_part(rest);
+  take_number(rest);
+  take_skipped(rest);
+  return take_part(rest).value_or("");
 }
 
 Result<TarIndex> TarIndex::of(const IndexFile& file, std::size_t shards, const TarFields& fields) {

@@ -68,6 +68,10 @@ class TarIndex {
   /// The archives that an index was made from, in their order.
   static std::vector<std::string> shards_of(const IndexFile& file);
 
+  /// What no parameter asks for beside the images and labels of an index:
+  /// UnreadKeys::members_text().
+  static std::string_view unread_members(const IndexFile& file);
+
   /// Whether these archives have the sizes and times that they had, and the same was wanted.
   static bool is_current(const IndexFile& file, const std::vector<std::string>& shards,
                          const TarFields& fields) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Keys of tar archives that are no samples, since the parameters ask for none of their members:
-// counted, and told with what would read them. One thread.
+// What tar archives have and the parameters do not ask for: keys that are no samples, counted and
+// told with what would read them, and members of samples, whose extensions are told. One thread.
 
 #include <cstdint>
 #include <string>
@@ -13,18 +13,30 @@
 namespace brigade {
 
 struct UnreadKeys {
+  /// Keys whose members have the same extensions.
+  struct Kind {
+    std::vector<std::string> extensions;
+    std::uint64_t count = 0;
+  };
+
   std::uint64_t count = 0;
+  std::vector<Kind> kinds;              ///< the first few
   std::vector<std::string> extensions;  ///< of their members, the first few
   std::vector<std::string> images;      ///< of the images that other keys have
+  std::vector<std::string> members;     ///< of what nobody reads of other keys, the first few
 
-  void add_key(const std::vector<std::string>& members);
+  void add_key(const std::vector<std::string>& extensions_of_key);
   void add_image(std::string_view extension);
+  void add_members(const std::vector<std::string>& unread);
   void add(const UnreadKeys& other);
 
   /// Read after the count: "keys with neither image nor label; extensions seen: image.jpg,
   /// label.cls; `image: [image.jpg]`, `label: label.cls` reads them". Where that has more than
-  /// `bytes_max` bytes, the extensions are told once.
+  /// `bytes_max` bytes, an extension is told once, and if need be without what reads it.
   std::string text(const TarFields& fields, std::size_t bytes_max) const;
+  /// "reads no member .json, .txt of its keys; `extra: [json, txt]` gives their bytes"; empty where
+  /// all members of samples are read.
+  std::string members_text() const;
 };
 
 }  // namespace brigade

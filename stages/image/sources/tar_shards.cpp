@@ -234,6 +234,9 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
     auto index = TarIndex::of(saved_.get(), shards_.size(), fields_);
     if (!index) return index.error().within(source.file);
     index_ = std::move(*index);
+    const std::string_view unread = TarIndex::unread_members(saved_.get());
+    if (context.replica == 0 && !context.again && context.reporter != nullptr && !unread.empty())
+      context.reporter->log(unread);
     return {};
   }
 

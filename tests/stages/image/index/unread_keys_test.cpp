@@ -60,6 +60,55 @@ TEST(UnreadKeys, BesideOthersBothAreRead) {
       << "the labels of others are worth more";
 }
 
+TEST(UnreadKeys, OnlyWhatHelpsIsSuggestedAndTheRestIsNamed) {
+  UnreadKeys keys;
+  keys.add_image("jpg");
+  keys.add_key({"image.jpg", "label.cls"});
+  keys.add_key({"y.txt"});
+  EXPECT_EQ(keys.text(kFields, 400),
+            "keys with neither image nor label; extensions seen: image.jpg, label.cls, y.txt; "
+            "`image: [jpg, image.jpg]`, `label: cls;label.cls` reads 1 of them");
+  EXPECT_EQ(keys.text(kFields, 120),
+            "keys with neither image nor label; `image: [jpg, image.jpg]`, `label: cls;label.cls` "
+            "reads 1 of them; also seen: y.txt");
+  UnreadKeys another;
+  another.add_key({"y.txt", "and.a.longer.one.txt"});
+  keys.add(another);
+  EXPECT_EQ(keys.text(kFields, 120),
+            "keys with neither image nor label; extensions seen: image.jpg, label.cls, y.txt, "
+            "and.a.longer.one.txt")
+      << "what is there comes before what reads some of it";
+  UnreadKeys apart;
+  apart.add_key({"image.jpg"});
+  apart.add_key({"label.cls"});
+  EXPECT_EQ(apart.text(kFields, 400),
+            "keys with neither image nor label; extensions seen: image.jpg, label.cls")
+      << "no key has both";
+  UnreadKeys many;
+  many.add_key({"a", "b", "c", "d", "e", "f"});
+  EXPECT_EQ(many.text(kFields, 400),
+            "keys with neither image nor label; extensions seen: a, b, c, d, ...");
+}
+
+TEST(UnreadKeys, MembersOfSamplesAreNamedOnce) {
+  UnreadKeys keys;
+  EXPECT_EQ(keys.members_text(), "");
+  keys.add_members({"json", "txt"});
+  UnreadKeys of_another;
+  of_another.add_members({"txt", "seg.png"});
+  keys.add(of_another);
+  EXPECT_EQ(
+      keys.members_text(),
+      "reads no .json, .txt, .seg.png of its keys; `extra: [json, txt, seg.png]` gives bytes");
+  keys.add_members({"a", "b"});
+  EXPECT_EQ(keys.members_text(),
+            "reads no .json, .txt, .seg.png, .a, ... of its keys; `extra: [json, txt, seg.png, a]` "
+            "gives bytes");
+  UnreadKeys odd;
+  odd.add_members({"x\ny"});
+  EXPECT_EQ(odd.members_text(), "reads no \"x\\ny\" of its keys");
+}
+
 TEST(UnreadKeys, NamesMayBeAnything) {
   EXPECT_EQ(line_about({"a\nb.jpg", "x y.cls"}),
             "keys with neither image nor label; extensions seen: \"a\\nb.jpg\", \"x y.cls\"");

@@ -76,7 +76,7 @@ TEST_F(TarShardsTest, SaysWhatItDropsAlsoOfAnIndexThatHoldsAndInItsContract) {
   const std::vector<SkippedInputs> expected{
       {SkipReason::no_match, 2,
        "keys with neither image nor label; `image: [jpg, image.jpg]`, `label: cls;label.cls` reads "
-       "them"}};
+       "1 of them"}};
   const std::string index = folder_.path() / "index";
   std::this_thread::sleep_for(std::chrono::milliseconds(60));  // what is older counts as unchanged
   for (int i = 0; i < 2; ++i) {
@@ -89,6 +89,33 @@ TEST_F(TarShardsTest, SaysWhatItDropsAlsoOfAnIndexThatHoldsAndInItsContract) {
   EXPECT_EQ(
       contract.samples(make_params(contract, texts).value().get(), read_metadata(contract, texts)),
       SampleCount(1, expected));
+}
+
+TEST_F(TarShardsTest, NamesMembersThatNobodyReadsOnceAlsoOfAnIndexThatHolds) {
+  folder_.write("s-1.tar", tar_member("b.jpg", "x") + tar_member("b.cls", "1") +
+                               tar_member("b.JSON", "{}") + tar_member("b.txt", "x") +
+                               tar_member("c.other.txt", "x") + tar_end());
+  const std::string index = folder_.path() / "index";
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));  // what is older counts as unchanged
+  const std::string said = "reads no .txt, .json of its keys; `extra: [txt, json]` gives bytes";
+  const auto lines = [&](ParamTexts params, OpenContext context = {}) {
+    std::vector<std::string> all = open(std::move(params), context).value()->reports.lines;
+    std::erase_if(all, [](const std::string& line) { return line.starts_with("wrote the index"); });
+    return all;
+  };
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(lines({{"index", index}}), std::vector<std::string>{said}) << i;
+  EXPECT_EQ(lines({{"extra", "[txt]"}}),
+            std::vector<std::string>{"reads no .json of its keys; `extra: [json]` gives bytes"});
+  EXPECT_EQ(lines({{"label", "cls;txt"}, {"extra", "[json]"}}), std::vector<std::string>{})
+      << "all is asked for";
+  OpenContext of_another;
+  of_another.replica = 1;
+  of_another.replicas = 2;
+  EXPECT_EQ(lines({}, of_another), std::vector<std::string>{}) << "replica 0 says it";
+  OpenContext again;
+  again.again = true;
+  EXPECT_EQ(lines({}, again), std::vector<std::string>{});
 }
 
 TEST_F(TarShardsTest, NamesSamplesByArchiveAndMember) {
