@@ -141,6 +141,7 @@ NO_TEST = {
            ("stages/basic", "passing_stages", "cache merge passthrough repack repeat"),
            ("stages/image/decode", "bmp_reader", "other_reader pnm_reader"),
            ("stages/image/sources", "image_list", "image_folder"),
+           ("stages/image/sources", "tar_shards", "tar_shards_params"),
            ("stages/image/augment", "augment",
             "colors cuts erasing filters histograms operations policies resizes warps "
             "window_resizer"),

@@ -2,6 +2,7 @@
 """What a run does not give is said: standard input of workers, members of archives that are no
 samples."""
 
+import gzip
 import io
 import json
 import os
@@ -130,6 +131,55 @@ class Sources(ProgramTest):
         asked = self.run_graph(text.replace("tar'", "tar', extra: [json, txt]"))
         self.assertEqual(asked.code, 0, asked.err)
         self.assertNotIn("reads no", asked.err)
+
+    def checked_and_run(self, text, members=None):
+        """What both say."""
+        if members is not None:
+            archive(self.folder / "s.tar", members)
+        yaml = self.write("checked.yaml", text)
+        said = []
+        for command in ("check", "run"):
+            done = subprocess.run([brigade_program.PROGRAM, command, yaml], capture_output=True,
+                                  text=True, timeout=60, check=False)
+            said.append((done.returncode, done.stderr))
+        return said
+
+    def test_check_refuses_archives_that_no_run_can_read(self):
+        def keys(count, image="jpg", label="cls", text=b"1"):
+            return [member for i in range(count)
+                    for member in ((f"{i:03}.{image}", b"x"), (f"{i:03}.{label}", text))]
+
+        def refused(text, members, message):
+            (checked, said), (ran, failed) = self.checked_and_run(text, members)
+            self.assertEqual((checked, ran), (2, 1), said + failed)
+            self.assertIn(f'checked.yaml:2:3: error: stage "files": {self.folder}/s.tar: {message}',
+                          said)
+            self.assertIn(f"{self.folder}/s.tar: {message}", failed)
+
+        def passes(text, members, code=0):
+            (checked, said), (ran, failed) = self.checked_and_run(text, members)
+            self.assertEqual((checked, ran), (0, code), said + failed)
+
+        none = ("no samples; expected members such as KEY.jpg and KEY.cls, found 32 keys with "
+                "neither image nor label; extensions seen: image.jpg, label.cls; `image: "
+                "[image.jpg]`, `label: label.cls` reads them\n")
+        refused(self.LISTING, keys(32, "image.jpg", "label.cls"), none)
+        words = '000.cls: expected a whole number, found "dog"; `labels: names` numbers names\n'
+        refused(self.LISTING, keys(50, text=b"dog"), words)
+        # What the lines say helps.
+        passes(self.LISTING.replace("s.tar", "s.tar, labels: names"), None)
+        passes(self.LISTING.replace("s.tar", "s.tar, image: [image.jpg], label: label.cls"),
+               keys(50, "image.jpg", "label.cls"))
+        # Where a member further behind may fit, or a label may not be read, it is the run's.
+        late = [("z.jpg", b"x"), ("z.cls", b"1")]
+        passes(self.LISTING, keys(50, "image.jpg", "label.cls") + late)
+        passes(self.LISTING, keys(33, "image.jpg", "label.cls"), code=1)
+        some = [("a.jpg", b"x"), ("a.cls", b"dog"), *keys(3)]
+        passes(self.LISTING.replace("tar_shards,", "tar_shards, skip: 1,"), some)
+        passes(self.LISTING.replace("tar_shards,", "tar_shards, on_error: {skip: 1},"), None)
+        refused(self.LISTING, some, "a" + words[3:])
+        (self.folder / "s.tar").write_bytes(gzip.compress((self.folder / "s.tar").read_bytes()))
+        refused(self.LISTING, None, "is compressed (gzip), so nothing in it can be addressed")
 
 
 if __name__ == "__main__":

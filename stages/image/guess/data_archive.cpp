@@ -4,21 +4,26 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <typeinfo>
 #include <vector>
 
 #include <brigade/text.h>
 #include "base/io.h"
 #include "base/owned_fd.h"
+#include "stages/api/file_patterns.h"
 #include "stages/image/index/class_names.h"
 #include "stages/image/index/image_index.h"
 #include "stages/image/index/json_field.h"
+#include "stages/image/index/shard_scan.h"
 #include "stages/image/index/tar_index.h"
 #include "stages/image/index/tar_walk.h"
+#include "stages/image/index/unread_keys.h"
+#include "stages/image/sources/tar_shards_params.h"
 
 namespace brigade {
 namespace {
 
-constexpr int kMembersMax = 64;
+constexpr std::size_t kMembersMax = 64;
 constexpr std::size_t kLabelBytesMax = 64 << 10;
 constexpr std::string_view kJsonFields[] = {"label", "cls", "class", "class_id", "target"};
 
@@ -41,7 +46,7 @@ class ArchiveLook {
     TarWalk walk([this](std::uint64_t offset, std::size_t size) { return read(offset, size); },
                  static_cast<std::uint64_t>(status.st_size));
     TarMember member;
-    for (int i = 0; i < kMembersMax; ++i) {
+    for (std::size_t i = 0; i < kMembersMax; ++i) {
       auto more = walk.next(member);
       if (!more) return more.error().within(path_);
       if (!*more) break;
@@ -100,8 +105,50 @@ class ArchiveLook {
   bool has_image_ = false;
 };
 
+/// The first label that is no number where numbers are wanted.
+Result<void> check_first_labels(const std::string& shard, const ShardScan& scan,
+                                const TarFields& fields) {
+  for (const TarSample& sample : scan.samples) {
+    if (fields.names || sample.state != static_cast<std::uint8_t>(TarState::bad_label)) continue;
+    const OwnedFd fd(open(shard.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    std::string text(sample.size, '\0');
+    const ssize_t got = read_all_at(fd.get(), text.data(), text.size(), sample.offset);
+    if (got < 0 || static_cast<std::size_t>(got) != text.size()) return {};
+    const std::string& extension = fields.label[static_cast<std::size_t>(sample.label)];
+    const std::string_view key =
+        std::string_view(scan.keys).substr(sample.key_at, sample.key_bytes);
+    if (auto label = label_number(text, extension, fields); !label)
+      return label.error().within(concat(shard, ": ", key, ".", extension));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ArchiveGuess> look_at_archive(const std::string& path) { return ArchiveLook(path).run(); }
+
+Result<void> check_first_members(const StageContract& contract, const void* params,
+                                 bool reads_all) {
+  if (contract.params_type != std::string_view(typeid(TarShardsParams).name())) return {};
+  const auto& given = *static_cast<const TarShardsParams*>(params);
+  BRIGADE_ASSIGN(const TarFields fields, tar_fields_of(given));
+  BRIGADE_ASSIGN(const std::vector<std::string> shards, list_files(given.shards.patterns));
+  std::size_t members = 0;
+  bool has_samples = false;
+  UnreadKeys unread;
+  SkipTally skipped;
+  for (const std::string& shard : shards) {
+    if (members >= kMembersMax) return {};
+    BRIGADE_ASSIGN(const ShardScan scan, scan_shard(shard, fields, nullptr, kMembersMax - members));
+    members += std::max<std::size_t>(scan.members, 1);
+    unread.add(scan.unread);
+    skipped.add(scan.skipped);
+    has_samples = has_samples || !scan.samples.empty();
+    if (reads_all) BRIGADE_TRY(check_first_labels(shard, scan, fields));
+    if (!scan.whole) return {};
+  }
+  if (has_samples) return {};
+  return TarIndex::no_samples(shards, fields, unread, skipped.list());
+}
 
 }  // namespace brigade

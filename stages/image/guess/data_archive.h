@@ -1,11 +1,12 @@
 #pragma once
 
-// Which members of a tar archive in the WebDataset layout are images and labels: a guess from the
-// first ones.
+// What the first members of tar archives in the WebDataset layout tell: which are images and
+// labels, and whether a run can read them.
 
 #include <string>
 
 #include <brigade/result.h>
+#include <brigade/stage_contract.h>
 
 namespace brigade {
 
@@ -18,5 +19,12 @@ struct ArchiveGuess {
 
 /// Errors begin with the path: what is no archive; one without images in this layout.
 Result<ArchiveGuess> look_at_archive(const std::string& path);
+
+/// What a run of `tar_shards` with these parameters would end with, where its first members leave
+/// no doubt: an archive that cannot be read; no samples, where there are no more members. With
+/// `reads_all` (no sample is left out, and none that cannot be read is skipped) a label that is no
+/// number. Errors begin with an archive's path.
+/// Other types of stages pass.
+Result<void> check_first_members(const StageContract& contract, const void* params, bool reads_all);
 
 }  // namespace brigade

@@ -72,8 +72,13 @@ bool is_metadata(std::string_view member) {
 
 class Scan {
  public:
-  Scan(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields, const ClassNames* classes)
-      : read_(std::move(read)), fields_(fields), classes_(classes), walk_(read_, bytes) {
+  Scan(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields, const ClassNames* classes,
+       std::size_t members_max)
+      : read_(std::move(read)),
+        fields_(fields),
+        classes_(classes),
+        members_max_(members_max),
+        walk_(read_, bytes) {
     out_.extras.resize(fields.extra.size());
   }
 
@@ -82,6 +87,9 @@ class Scan {
     for (;;) {
       BRIGADE_ASSIGN(const bool more, walk_.next(member));
       if (!more) break;
+      out_.whole = out_.members < members_max_;
+      if (!out_.whole) break;
+      ++out_.members;
       if (member.is_folder) continue;
       const TarName name = split_tar_name(member.name);
       if (is_metadata(member.name)) {
@@ -98,7 +106,7 @@ class Scan {
       }
       BRIGADE_TRY(add(member, name.extension));
     }
-    BRIGADE_TRY(end_sample());
+    if (out_.whole) BRIGADE_TRY(end_sample());
     BRIGADE_TRY(check_unique());
     return std::move(out_);
   }
@@ -255,6 +263,7 @@ class Scan {
   TarWalk::Read read_;
   const TarFields& fields_;
   const ClassNames* classes_;
+  std::size_t members_max_;
   TarWalk walk_;
   ShardScan out_;
   std::unordered_map<std::string, std::int64_t> names_;  // of out_.names
@@ -271,18 +280,18 @@ class Scan {
 }  // namespace
 
 Result<ShardScan> scan_shard_bytes(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields,
-                                   const ClassNames* classes) {
-  return Scan(std::move(read), bytes, fields, classes).run();
+                                   const ClassNames* classes, std::size_t members_max) {
+  return Scan(std::move(read), bytes, fields, classes, members_max).run();
 }
 
 Result<ShardScan> scan_shard(const std::string& path, const TarFields& fields,
-                             const ClassNames* classes) {
+                             const ClassNames* classes, std::size_t members_max) {
   ShardFile file;
   ShardScan of_file;
   if (auto opened = file.open(path, of_file); !opened) return opened.error().within(path);
   auto scan = scan_shard_bytes(
       [&file](std::uint64_t offset, std::size_t size) { return file.read(offset, size); },
-      of_file.bytes, fields, classes);
+      of_file.bytes, fields, classes, members_max);
   if (!scan) return scan.error().within(path);
   scan->bytes = of_file.bytes;
   scan->changed_ns = of_file.changed_ns;

@@ -2,6 +2,8 @@
 
 // The samples of one tar archive. Any thread; several archives at a time.
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,14 +25,21 @@ struct ShardScan {
   SkipTally skipped;
   std::uint64_t bytes = 0;  ///< of the file, before it was read
   std::int64_t changed_ns = 0;
+  std::size_t members = 0;  ///< read, those that are no files as well
+  bool whole = true;        ///< false: there are more members
 };
 
-/// `classes`: the numbers of the classes, where a file says them. Errors begin with the path.
+inline constexpr std::size_t kAllMembers = std::numeric_limits<std::size_t>::max();
+
+/// `classes`: the numbers of the classes, where a file says them. `members_max`: to read; what may
+/// go on behind them is left out. Errors begin with the path.
 Result<ShardScan> scan_shard(const std::string& path, const TarFields& fields,
-                             const ClassNames* classes = nullptr);
+                             const ClassNames* classes = nullptr,
+                             std::size_t members_max = kAllMembers);
 
 /// The same over bytes that `read` gives; errors do not name the archive.
 Result<ShardScan> scan_shard_bytes(TarWalk::Read read, std::uint64_t bytes, const TarFields& fields,
-                                   const ClassNames* classes = nullptr);
+                                   const ClassNames* classes = nullptr,
+                                   std::size_t members_max = kAllMembers);
 
 }  // namespace brigade

@@ -113,20 +113,6 @@ Result<ClassNames> number_names(std::vector<std::optional<Result<ShardScan>>>& s
   return classes;
 }
 
-Error no_samples(const std::vector<std::string>& shards, const TarFields& fields,
-                 const UnreadKeys& unread, const std::vector<SkippedInputs>& skipped) {
-  const std::string found =
-      unread.count > 0
-          ? concat(", found ", unread.count, " ", unread.text(fields, kUnreadTextBytesMax))
-      : skipped.empty() ? ""
-                        : concat(", found ", skipped.front().count, " ", skipped.front().text);
-  return Error{concat(shards.empty() ? "the list of shards" : shards.front(),
-                      shards.size() > 1 ? concat(" and ", shards.size() - 1, " more") : "",
-                      ": no samples; expected members such as KEY.", fields.image.front(),
-                      fields.label.empty() ? "" : concat(" and KEY.", fields.label.front()),
-                      found)};
-}
-
 }  // namespace
 
 TarName split_tar_name(std::string_view name) {
@@ -180,6 +166,20 @@ Result<std::string> TarIndex::scan(const std::vector<std::string>& shards,
   }
   if (listing.empty()) return no_samples(shards, fields, unread, skipped);
   return listing.finish();
+}
+
+Error TarIndex::no_samples(const std::vector<std::string>& shards, const TarFields& fields,
+                           const UnreadKeys& unread, const std::vector<SkippedInputs>& skipped) {
+  const std::string found =
+      unread.count > 0
+          ? concat(", found ", unread.count, " ", unread.text(fields, kUnreadTextBytesMax))
+      : skipped.empty() ? ""
+                        : concat(", found ", skipped.front().count, " ", skipped.front().text);
+  return Error{concat(shards.empty() ? "the list of shards" : shards.front(),
+                      shards.size() > 1 ? concat(" and ", shards.size() - 1, " more") : "",
+                      ": no samples; expected members such as KEY.", fields.image.front(),
+                      fields.label.empty() ? "" : concat(" and KEY.", fields.label.front()),
+                      found)};
 }
 
 bool TarIndex::is_current(std::string_view made_from, const std::vector<std::string>& shards,

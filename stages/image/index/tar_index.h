@@ -19,10 +19,13 @@
 
 #include <brigade/path_stamp.h>
 #include <brigade/result.h>
+#include <brigade/skipped_inputs.h>
 #include <brigade/stage_contract.h>
 #include "stages/image/index/index_file.h"
 
 namespace brigade {
+
+struct UnreadKeys;
 
 /// Which members make a sample.
 struct TarFields {
@@ -64,6 +67,10 @@ class TarIndex {
   /// beginning with the archive's path: what TarWalk finds, samples that come twice, two images in
   /// one, no sample at all.
   static Result<std::string> scan(const std::vector<std::string>& shards, const TarFields& fields);
+
+  /// Of archives that have no sample, as scan() says it.
+  static Error no_samples(const std::vector<std::string>& shards, const TarFields& fields,
+                          const UnreadKeys& unread, const std::vector<SkippedInputs>& skipped);
 
   /// The archives that an index was made from, in their order.
   static std::vector<std::string> shards_of(const IndexFile& file);

@@ -25,30 +25,13 @@
 #include "stages/image/index/tar_index.h"
 #include "stages/image/index/tar_walk.h"
 #include "stages/image/sources/read_ahead.h"
+#include "stages/image/sources/tar_shards_params.h"
 
 namespace brigade {
 namespace {
 
 constexpr std::size_t kOpenShardsMax = 64;
 constexpr std::int64_t kExtraBytesMax = 64 << 20;
-constexpr std::string_view kNoLabel = "none";
-
-enum class Labels { numbers, names };
-
-struct TarShardsParams {
-  InputFiles shards;
-  std::vector<std::string> image = {"jpg", "jpeg", "png", "webp", "bmp",
-                                    "tif", "tiff", "ppm", "pgm"};
-  std::string label = "cls";
-  std::string label_field;
-  Labels labels = Labels::numbers;
-  InputPath classes;
-  std::vector<std::string> extra;
-  std::int64_t extra_bytes = 64 << 10;
-  std::int64_t key_bytes = 256;
-  OutputPath index;
-  bool read_ahead = true;
-};
 
 /// "seg.png" as a tensor's name: dots mean something else there.
 std::string tensor_name(std::string extension) {
@@ -56,58 +39,8 @@ std::string tensor_name(std::string extension) {
   return extension;
 }
 
-std::string extension_of(std::string_view text) {
-  while (text.starts_with('.')) text.remove_prefix(1);
-  return split_tar_name(concat("k.", text)).extension;
-}
-
-/// "jpg;png" is several, as in WebDataset.
-Result<void> add_extensions(std::string_view text, std::vector<std::string>& out) {
-  for (const std::string_view extension : split(text, ';')) {
-    out.push_back(extension_of(trim(extension)));
-    if (out.back().empty())
-      return Error{concat("an extension is empty in ", quote(text), "; expected such as jpg;png")};
-  }
-  return {};
-}
-
-Result<void> add_labels(std::string_view text, std::vector<std::string>& out) {
-  if (trim(text).empty() || trim(text) == kNoLabel) return {};
-  BRIGADE_TRY(add_extensions(text, out));
-  if (std::find(out.begin(), out.end(), kNoLabel) == out.end()) return {};
-  return Error{concat("`none` stands alone: no labels; found ", quote(text))};
-}
-
-Result<TarFields> fields_of(const TarShardsParams& params) {
-  TarFields fields;
-  for (const std::string& one : params.image)
-    if (auto added = add_extensions(one, fields.image); !added)
-      return added.error().within("image");
-  for (const std::string& extension : params.extra) fields.extra.push_back(extension_of(extension));
-  if (auto added = add_labels(params.label, fields.label); !added)
-    return added.error().within("label");
-  fields.label_field = params.label_field;
-  fields.classes = params.classes.path;
-  fields.names = params.labels == Labels::names || !fields.classes.empty();
-  if (fields.image.empty() || fields.image.size() > 255)
-    return Error{"image is a list of extensions such as [jpg, png], found none"};
-  const bool json = std::any_of(fields.label.begin(), fields.label.end(), is_json_name);
-  if (fields.label_field.empty() && json)
-    return Error{concat("the label of a JSON member is one of its fields; which? such as ",
-                        "`label_field: label`")};
-  if (fields.label.empty() && !fields.label_field.empty())
-    return Error{"with `label: none`, label_field has no effect; leave it out"};
-  if (!fields.label_field.empty() && !json)
-    return Error{concat(
-        "label_field is a field of JSON, and no extension in `label: ", join(fields.label, ";"),
-        "` ends in json; leave it out, or say `label: json`")};
-  if (fields.label.empty() && fields.names)
-    return Error{"with `label: none`, labels and classes have no effect; leave them out"};
-  return fields;
-}
-
 Result<Ports> tar_shards_outputs(const TarShardsParams& params, const Ports&) {
-  BRIGADE_ASSIGN(const TarFields fields, fields_of(params));
+  BRIGADE_ASSIGN(const TarFields fields, tar_fields_of(params));
   for (const std::string& shard : params.shards.patterns)
     if (const auto how = packed_by(shard); !how.empty()) return packed_archive(how).within(shard);
   Ports ports{{"file", u8, {up_to(kPathBytesMax)}},
@@ -129,7 +62,7 @@ Result<Ports> tar_shards_outputs(const TarShardsParams& params, const Ports&) {
 std::optional<SampleCount> tar_shards_samples(const TarShardsParams& params,
                                               const FileMetadata& metadata) {
   const FileHeader* const file_header = metadata.find("index");
-  const auto fields = fields_of(params);
+  const auto fields = tar_fields_of(params);
   const auto shards = expand_all_braces(params.shards.patterns);
   if (file_header == nullptr || !metadata.stamp || !fields || !shards ||
       std::any_of(shards->begin(), shards->end(), is_wildcard))
@@ -158,7 +91,7 @@ Contract<TarShardsParams> tar_shards_contract() {
              "where that member is JSON (its extension ends in json): the field with the label, "
              "such as label or meta.class")
       .choice("labels", &TarShardsParams::labels,
-              {{"numbers", Labels::numbers}, {"names", Labels::names}},
+              {{"numbers", TarLabels::numbers}, {"names", TarLabels::names}},
               "labels are whole numbers, or names, which become 0, 1, ... in their sorted order")
       .param("classes", &TarShardsParams::classes,
              "file with the names of classes 0, 1, ..., a line each: labels are these names")
@@ -214,7 +147,7 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     const auto& params = context.params<TarShardsParams>();
-    BRIGADE_ASSIGN(fields_, fields_of(params));
+    BRIGADE_ASSIGN(fields_, tar_fields_of(params));
     BRIGADE_ASSIGN(shards_, list_files(params.shards.patterns));
     read_ahead_ = params.read_ahead;
     for (const std::string& shard : shards_)
@@ -338,12 +271,8 @@ class TarShards : public Producer, public SkipsInputs, public TellsLabels {
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     const auto changed = Error{concat(name, ": changed since its index was made")};
     if (!fields_.names) {
-      const auto label = json ? json_integer(text, fields_.label_field) : parse_label(text);
-      if (label) return changed;
-      const bool is_name =
-          json ? json_text(text, fields_.label_field).ok() : parse_class_name(text).ok();
-      return Error{concat(name, ": ", label.error().message,
-                          is_name ? "; `labels: names` numbers names" : "")};
+      const auto label = label_number(text, extension, fields_);
+      return label ? changed : label.error().within(name);
     }
     auto named = json ? json_text(text, fields_.label_field) : Result<std::string>(text);
     if (!named) return named.error().within(name);
