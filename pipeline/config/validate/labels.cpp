@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 
 #include "pipeline/config/validate/draft.h"
 #include "stages/api/class_folders.h"
@@ -120,6 +121,30 @@ void compare_names(Validation& v, const Draft& draft) {
   }
 }
 
+/// Classes at the end of those that are trained on may be missing in the evaluation.
+void name_unevaluated(Validation& v, const Draft& draft) {
+  const auto& sources = draft.stage.sources;
+  const auto of_port = [&sources](std::string_view port) {
+    return std::find_if(sources.begin(), sources.end(), [port](const ValidSource& source) {
+      return source.port == port && source.tensors.find(kLabel) != nullptr;
+    });
+  };
+  const auto train = of_port("train");
+  const auto test = of_port("test");
+  if (train == sources.end() || test == sources.end()) return;
+  const Draft& learned = v.at(train->stage);
+  const Draft& evaluated = v.at(test->stage);
+  const auto& names = learned.label_names;
+  const std::size_t known = evaluated.label_names.size();
+  if (known == 0 || known >= names.size() || !mean_the_same(names, evaluated.label_names)) return;
+  const std::vector<std::string> missing(names.begin() + static_cast<std::ptrdiff_t>(known),
+                                         names.end());
+  v.warning(
+      draft, draft.spec->sources[static_cast<std::size_t>(test - sources.begin())].span,
+      concat("the labels of ", quote(evaluated.stage.name), " have no ", class_list(missing),
+             ", which those of ", quote(learned.stage.name), " have: learned, but not evaluated"));
+}
+
 void compare_classes(Validation& v, const Draft& draft) {
   const std::int64_t said = number_of(param_text(draft, kClasses));
   for (const ValidSource& source : draft.stage.sources) {
@@ -152,6 +177,7 @@ void validate_labels(Validation& v) {
     if (!is_classifier(draft)) continue;
     compare_classes(v, draft);
     compare_names(v, draft);
+    name_unevaluated(v, draft);
     name_classes(v, draft);
   }
 }

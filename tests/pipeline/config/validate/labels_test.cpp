@@ -16,6 +16,7 @@ namespace brigade {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// A graph that trains on folders of classes, and what `check` says of it with one thing changed.
 struct TrainingGraph : testing::Test {
@@ -87,6 +88,21 @@ TEST_F(TrainingGraph, WithOtherClassesInTheEvaluationIsRefused) {
   EXPECT_THAT(messages(), HasSubstr("give both the same folders"));
   source_keys = ", limit: 1";
   EXPECT_THAT(messages(), HasSubstr("it lacks dog")) << "labels stay those of all folders";
+}
+
+TEST_F(TrainingGraph, NamesTheLastClassesThatTheEvaluationLacks) {
+  for (const char* name : {"fox", "owl"}) folder.write(concat("train/", name, "/1.jpg"), "");
+  train = "params: {classes: 5}";
+  EXPECT_THAT(
+      messages(),
+      HasSubstr("g.yaml:6:67: warning: stage \"learn\": the labels of \"test\" have no fox, "
+                "owl, which those of \"decode\" have: learned, but not evaluated\n"));
+  folder.write("val/fox/1.jpg", "");
+  EXPECT_THAT(messages(), HasSubstr("have no owl, which"));
+  folder.write("val/owl/1.jpg", "");
+  EXPECT_EQ(messages(), "");
+  std::filesystem::remove_all(folder.path() / "val/cat");
+  EXPECT_THAT(messages(), Not(HasSubstr("warning"))) << "other classes are refused";
 }
 
 TEST_F(TrainingGraph, WhereAPartOfASplitIsEmptyIsRefused) {
