@@ -1,6 +1,5 @@
 #include "pipeline/launch/device_memory.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,20 +8,14 @@
 
 #include <brigade/text.h>
 #include "base/fd_packet.h"
-#include "base/io.h"
 #include "pipeline/host/module_loader.h"
+#include "pipeline/launch/wait_to_read.h"
 #include "pipeline/launch/worker_environment.h"
 #include "pipeline/planner/memory_budget.h"
 #include "pipeline/worker/messages.h"
 
 namespace brigade {
 namespace {
-
-/// Whether there is something to read.
-bool wait_to_read(int fd, int timeout_ms) {
-  pollfd ready{fd, POLLIN, 0};
-  return retry([&] { return poll(&ready, 1, timeout_ms); }) > 0;
-}
 
 class MakerOfMemory {
  public:

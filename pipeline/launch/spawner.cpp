@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -25,6 +24,7 @@
 #include "base/io.h"
 #include "base/owned_fd.h"
 #include "base/thread.h"
+#include "pipeline/launch/wait_to_read.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD 3
@@ -218,11 +218,6 @@ void send_signal(const RunningProcess& process, int signal) {
   if (process.pidfd >= 0) syscall(SYS_pidfd_send_signal, process.pidfd, signal, nullptr, 0);
 }
 
-bool comes(int fd, int timeout_ms) {
-  pollfd ready{fd, POLLIN, 0};
-  return retry([&] { return poll(&ready, 1, timeout_ms); }) > 0;
-}
-
 }  // namespace
 
 // The thread, and a slot for the one request that is under way.
@@ -280,7 +275,7 @@ struct Spawner::Thread {
       left.push_back(**answer);
     }
     for (RunningProcess& process : left) {
-      comes(process.pidfd, -1);
+      wait_to_read(process.pidfd, -1);
       look_and_end_group(process);
       collect_and_close(process);
     }
@@ -313,7 +308,7 @@ Spawner::~Spawner() {
     thread_->over = true;
   }
   eventfd_write(thread_->told.get(), 1);
-  if (has_left && !comes(thread_->ended.get(), kLeftTimeoutMs))
+  if (has_left && !wait_to_read(thread_->ended.get(), kLeftTimeoutMs))
     thread_->thread.detach();  // it keeps what it works with
   else
     thread_->thread.join();

@@ -36,7 +36,7 @@ _WORDS = [(re.compile(expression), instead) for expression, instead in (
     (r" \(restart \d+ of \d+ within [\d.]+ s\)$", ""))]
 
 _UNTOLD = re.compile(r'error: stage "workers" .* failed: sample |epoch \d|stopping: |'
-                     r"ended at once, as asked$")
+                     r"(ended at once, as asked|stopped before it had started)$")
 
 Task = collections.namedtuple("Task", "owner block worker name number")
 

@@ -59,6 +59,7 @@ void read_shards(std::string_view bytes) {
   const TarFields fields{{"jpg"}, {"cls"}, "", {"txt"}};
   const std::vector<std::string> shards = TarIndex::shards_of(*file);
   (void)TarIndex::is_current(*file, shards, fields);
+  check_inside(TarIndex::unread_members(*file), bytes);
   const auto index = TarIndex::of(*file, shards.size(), fields);
   if (!index) return;
   for (std::uint64_t i = 0; i < index->size() && i < kSamplesMax; ++i) {

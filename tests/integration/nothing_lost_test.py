@@ -140,7 +140,7 @@ class Sources(ProgramTest):
         said = []
         for command in ("check", "run"):
             done = subprocess.run([brigade_program.PROGRAM, command, yaml], capture_output=True,
-                                  text=True, timeout=60, check=False)
+                                  text=True, timeout=brigade_program.SECONDS_MAX, check=False)
             said.append((done.returncode, done.stderr))
         return said
 

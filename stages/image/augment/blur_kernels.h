@@ -18,9 +18,8 @@ struct BlurKernels {
   /// sums[i] = weights[0] * rows[0][i] + weights[1] * (rows[-1][i] + rows[1][i]) + ...
   void (*add_rows)(const std::uint8_t* const* rows, std::span<const float> weights,
                    std::int64_t count, float* sums);
-  /// to[i] = the level nearest to weights[0] * row[i] + weights[1] * (row[i - step] + row[i +
-  /// step])
-  /// + ..., which is from 0 to 255.
+  /// to[i] = the level, from 0 to 255, that is nearest to
+  /// weights[0] * row[i] + weights[1] * (row[i - step] + row[i + step]) + ...
   void (*add_columns)(const float* row, std::int64_t step, std::span<const float> weights,
                       std::int64_t count, std::uint8_t* to);
 };

@@ -27,7 +27,7 @@ struct FoundData {
   // classes: folders, empty for `folder` itself; shards: wildcards; list: `test` alone, a table
   std::string train;
   std::string test;                  ///< empty where there is none, or none that fits
-  std::vector<std::string> classes;  ///< of what is listed whoever has counted says them
+  std::vector<std::string> classes;  ///< of what is listed, whoever has counted says them
 
   // shards: extensions of members; list, numbers: columns
   std::string image;

@@ -61,7 +61,9 @@ struct ReadingHelp {
 ReadingHelp reading_help(const UnreadKeys& keys, std::string text,
                          std::vector<std::string> extensions) {
   ReadingHelp help{std::move(text), std::move(extensions), 0};
+  std::uint64_t known = 0;
   for (const UnreadKeys::Kind& kind : keys.kinds) {
+    known += kind.count;
     const auto has = [&kind](const std::string& one) {
       return std::find(kind.extensions.begin(), kind.extensions.end(), one) !=
              kind.extensions.end();
@@ -69,7 +71,9 @@ ReadingHelp reading_help(const UnreadKeys& keys, std::string text,
     if (std::all_of(help.named.begin(), help.named.end(), has)) help.reads += kind.count;
   }
   if (help.reads == 0) return {};
-  help.text += help.reads == keys.count ? " reads them" : concat(" reads ", help.reads, " of them");
+  help.text += help.reads == keys.count ? " reads them"
+                                        : concat(" reads ", known < keys.count ? "at least " : "",
+                                                 help.reads, " of them");
   return help;
 }
 

@@ -34,8 +34,8 @@ struct UnreadKeys {
   /// label.cls; `image: [image.jpg]`, `label: label.cls` reads them". Where that has more than
   /// `bytes_max` bytes, an extension is told once, and if need be without what reads it.
   std::string text(const TarFields& fields, std::size_t bytes_max) const;
-  /// "reads no member .json, .txt of its keys; `extra: [json, txt]` gives their bytes"; empty where
-  /// all members of samples are read.
+  /// "reads no .json, .txt of its keys; `extra: [json, txt]` gives bytes"; empty where all members
+  /// of samples are read.
   std::string members_text() const;
 };
 

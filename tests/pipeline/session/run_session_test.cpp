@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include <brigade/text.h>
 #include "stages/builtin.h"
@@ -98,7 +99,7 @@ TEST_F(StopsOfDevices, WhileTheirMemoryIsMadeAreThoseOfAStageThatOpens) {
   EXPECT_THAT(session.lines.lines, ElementsAre("note: stopped before it had started"));
   EXPECT_EQ(found.summary.figures.stages.size(), 4u);
   EXPECT_EQ(found.summary.edges.size(), 3u);
-  EXPECT_FALSE(has_children());
+  while (has_children()) std::this_thread::yield();  // one that was killed may end later
 }
 
 /// Each crash of the consumer that saves has the memory made anew.
@@ -117,7 +118,7 @@ TEST_F(StopsOfDevices, WhileTheirMemoryIsMadeOnceMoreEndTheRun) {
   EXPECT_THAT(session.lines.lines,
               Contains(HasSubstr("the run resumes from its last checkpoint")).Times(1));
   EXPECT_EQ(session.lines.lines.back(), "note: stopped before it had started");
-  EXPECT_FALSE(has_children());
+  while (has_children()) std::this_thread::yield();  // one that was killed may end later
 }
 
 TEST_F(StopsOfDevices, AreWhatEndsThatRun) {

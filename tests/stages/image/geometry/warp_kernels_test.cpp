@@ -121,10 +121,10 @@ TEST(WarpKernelsTest, AtTheBorderTheFillShowsByTheShareOfThePicture) {
                      .channels = 1,
                      .rows = std::vector<float>(9, 1),
                      .columns = std::vector<float>(9, -0.5F),
-                     .picture = std::vector<std::uint8_t>(9, 200)};
+                     .picture = std::vector<std::uint8_t>(9, 100)};
   for (const WarpKernels& kernels : warp_kernels()) {
-    EXPECT_EQ(looked_up(kernels.bilinear, one, false)[0], 100) << kernels.name;
-    EXPECT_EQ(looked_up(kernels.bilinear, one, true)[0], 100) << kernels.name;  // 100 / 2 + 99 / 2
+    EXPECT_EQ(looked_up(kernels.bilinear, one, false)[0], 50) << kernels.name;
+    EXPECT_EQ(looked_up(kernels.bilinear, one, true)[0], 74) << kernels.name;  // 50 / 2 + 99 / 2
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <brigade/text.h>
+
 namespace brigade {
 namespace {
 
@@ -58,6 +60,14 @@ TEST(UnreadKeys, BesideOthersBothAreRead) {
   EXPECT_EQ(unlabelled.text(kFields, 120),
             "keys with neither image nor label; extensions seen: image.jpg")
       << "the labels of others are worth more";
+}
+
+TEST(UnreadKeys, OfManyKindsThoseThatAreNotLookedAtMayBeReadToo) {
+  UnreadKeys keys;
+  for (int i = 0; i < 9; ++i) keys.add_key({"image.jpg", "label.cls", concat("part", i)});
+  EXPECT_NE(keys.text(kFields, 400).find("`label: label.cls` reads at least 8 of them"),
+            std::string::npos)
+      << keys.text(kFields, 400);
 }
 
 TEST(UnreadKeys, OnlyWhatHelpsIsSuggestedAndTheRestIsNamed) {
