@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/owned_fd.h"
 #include "pipeline/launch/spawner.h"
+#include "pipeline/launch/wait_to_read.h"
 
 extern char** environ;  // NOLINT: the C library's
 
@@ -82,8 +83,7 @@ class Asked {
   }
   ~Asked() {
     runner_.kill(process_);
-    pollfd ended{process_.pidfd, POLLIN, 0};
-    retry([&] { return poll(&ended, 1, -1); });
+    wait_to_read(process_.pidfd, -1);
     runner_.end(process_);  // and its group
     runner_.reap(process_);
   }
@@ -92,7 +92,7 @@ class Asked {
 
   /// False: it has not ended in time.
   bool wait(SteadyClock::time_point deadline) {
-    for (pollfd ended{process_.pidfd, POLLIN, 0}; poll(&ended, 1, 0) != 1;) {
+    while (!wait_to_read(process_.pidfd, 0)) {
       if (!wait_for({answers_.get(), lines_.get(), process_.pidfd}, deadline)) return false;
       drain(answers_, answer);
       drain(lines_, said);

@@ -1,7 +1,6 @@
 #include "pipeline/launch/process_pool.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/io.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/host/plugin_loader.h"
+#include "pipeline/launch/wait_to_read.h"
 #include "pipeline/launch/worker_environment.h"
 #include "pipeline/records/source_id.h"
 #include "stages/detail/fused_stage.h"
@@ -32,11 +32,6 @@ std::uint64_t token(Source source, int number) {
 }
 
 Source source_of(const epoll_event& event) { return static_cast<Source>(event.data.u64 >> 32); }
-
-void wait_for(int fd) {
-  pollfd ready{fd, POLLIN, 0};
-  retry([&] { return poll(&ready, 1, -1); });
-}
 
 /// A pipe from a worker, with its own end of it.
 Result<void> open_pipe(int flags, OwnedFd& ours, OwnedFd& workers) {
@@ -120,7 +115,7 @@ Result<std::unique_ptr<ProcessPool>> ProcessPool::create(const Plan& plan,
 ProcessPool::~ProcessPool() {
   end_all();
   if (starting_) {
-    wait_for(runner_.started_fd());
+    wait_to_read(runner_.started_fd(), -1);
     std::vector<WorkerEvent> events;
     take_started(events);
   }
@@ -131,7 +126,7 @@ ProcessPool::~ProcessPool() {
 
 void ProcessPool::kill_and_collect(RunningProcess& process) {
   runner_.kill(process);
-  wait_for(process.pidfd);
+  wait_to_read(process.pidfd, -1);
   runner_.end(process);
   runner_.reap(process);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stages/image/geometry/processor_kernels.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -155,11 +157,6 @@ constexpr BlurKernels kBlurKernels[] = {
 
 }  // namespace
 
-std::span<const BlurKernels> blur_kernels() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return kBlurKernels;
-#endif
-  return {kBlurKernels, 1};
-}
+std::span<const BlurKernels> blur_kernels() { return kernels_of_this_processor(kBlurKernels); }
 
 }  // namespace brigade

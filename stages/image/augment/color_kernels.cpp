@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "stages/image/geometry/processor_kernels.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -277,11 +279,6 @@ constexpr ColorKernels kKernels[] = {
 
 }  // namespace
 
-std::span<const ColorKernels> color_kernels() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return kKernels;
-#endif
-  return {kKernels, 1};
-}
+std::span<const ColorKernels> color_kernels() { return kernels_of_this_processor(kKernels); }
 
 }  // namespace brigade

@@ -32,8 +32,8 @@ void warp_by(Canvas& canvas, const Border& border, const PlaceOf& place) {
   float columns[kTogether];
   for (std::int64_t y = 0; y < size.height; ++y)
     for (std::int64_t x = 0; x < size.width; x += kTogether) {
-      const auto first =
-          static_cast<int>(x);  // of 32 bits, as the processor turns several to float
+      // Of 32 bits, several of which the processor turns to floats at once.
+      const auto first = static_cast<int>(x);
       const auto count = static_cast<int>(std::min<std::int64_t>(kTogether, size.width - x));
       for (int i = 0; i < count; ++i) {
         const PicturePlace found = place(static_cast<float>(y), static_cast<float>(first + i));

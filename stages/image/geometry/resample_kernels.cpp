@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stages/image/geometry/processor_kernels.h"
 #include "stages/image/geometry/resample.h"
 
 #if defined(__x86_64__)
@@ -224,11 +225,6 @@ void ColumnWeights::prepare(const AxisWeights& columns) {
   }
 }
 
-std::span<const ResampleKernels> resample_kernels() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return kKernels;
-#endif
-  return {kKernels, 1};
-}
+std::span<const ResampleKernels> resample_kernels() { return kernels_of_this_processor(kKernels); }
 
 }  // namespace brigade

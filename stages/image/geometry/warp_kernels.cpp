@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "stages/image/geometry/processor_kernels.h"
 #include "stages/image/geometry/warp_places.h"
 
 #if defined(__x86_64__)
@@ -289,11 +290,6 @@ constexpr WarpKernels kWarpKernels[] = {
 
 }  // namespace
 
-std::span<const WarpKernels> warp_kernels() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return kWarpKernels;
-#endif
-  return {kWarpKernels, 1};
-}
+std::span<const WarpKernels> warp_kernels() { return kernels_of_this_processor(kWarpKernels); }
 
 }  // namespace brigade
