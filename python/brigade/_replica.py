@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 
-from . import _describe
+from . import _cast, _describe
 from ._errors import OF_USERS, RunError
 from ._stage import DROP
 from ._worker import attach
@@ -209,14 +209,7 @@ class Replica:
         if made.shape != view.shape:
             raise ValueError(f"{name} is {tensor.dtype}{list(view.shape)}, found "
                              f"{made.dtype}{list(made.shape)}")
-        self._cast(view, made, name)
-
-    def _cast(self, view, made, name):
-        try:
-            self.numpy.copyto(view, made, casting="same_kind")
-        except TypeError:
-            raise TypeError(f"{name} is {view.dtype}, found {made.dtype}, which is not made into "
-                            f"that unasked: give .astype(\"{view.dtype}\")") from None
+        _cast.copy_to(view, made, name, self.numpy)
 
     def _copy_each(self, task, name, values):
         view = self.numpy.asarray(task.output(name))
@@ -229,7 +222,8 @@ class Replica:
             if made.ndim + 1 != view.ndim or any(a > b for a, b in zip(made.shape, view.shape[1:])):
                 raise ValueError(f"{name} is at most {list(view.shape[1:])}, found "
                                  f"{list(made.shape)} in sample {i}")
-            self._cast(view[(i, *map(slice, made.shape))], made, name)
+            part = view[(i, *map(slice, made.shape))]
+            _cast.copy_to(part, made, name, self.numpy)
             shapes[i] = made.shape
 
     def _array(self, value, dtype):
@@ -238,7 +232,11 @@ class Replica:
             value = value.detach().to("cpu", torch.bfloat16).view(torch.int16)
         elif hasattr(value, "detach"):
             value = value.detach().cpu()
-        return self.numpy.asarray(value)
+        made = self.numpy.asarray(value)
+        if dtype == "bfloat16" and made.dtype.kind == "f":
+            raise TypeError(f"expected bfloat16, which NumPy does not have, found {made.dtype}: "
+                            "return a tensor of torch, or the 16 bits as int16")
+        return made
 
 
 def run(module, name):
