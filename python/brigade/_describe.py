@@ -18,6 +18,7 @@ from ._stage import Ports, Same, TensorType, parse_output
 
 SPECIAL = ("out", "rng", "sample", "worker")  # arguments that are no tensors
 OWN_PARAMS = ("call", "python", "import_timeout")  # of the stage, not of the function
+_SOURCE_MAX = 80  # characters of a line of source in a message
 
 
 class Mistake(Exception):
@@ -29,16 +30,24 @@ class Mistake(Exception):
 
 
 def one_line(error, file=None):
-    """Type, message, and the last frame of the user's file."""
+    """Type, message, and the last frame of the user's file, with its line of source."""
     text = " ".join(str(error).split()) or "no message"
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{type(error).__name__}: {error.msg} ({shown(error.filename)}:{error.lineno})"
+        return f"{type(error).__name__}: {error.msg}" + _place(error.filename, error.lineno,
+                                                               error.text)
     frames = traceback.extract_tb(error.__traceback__)
     users = [frame for frame in frames if frame.filename == file] or [
         frame for frame in frames
         if not frame.filename.startswith(("<", os.path.dirname(__file__)))]
-    place = f" ({shown(users[-1].filename)}:{users[-1].lineno})" if users else ""
+    place = _place(users[-1].filename, users[-1].lineno, users[-1].line) if users else ""
     return f"{type(error).__name__}: {text}{place}"
+
+
+def _place(file, number, source):
+    line = " ".join((source or "").split())
+    if len(line) > _SOURCE_MAX:
+        line = line[:_SOURCE_MAX - 3] + "..."
+    return f" ({shown(file)}:{number}{': ' * bool(line)}{line})"
 
 
 def shown(file):

@@ -2,8 +2,11 @@
 arrays and tensors beside the pickle, so that they are stored once and read where they lie."""
 
 import io
+import linecache
+import os
 import pickle
 import sys
+import types
 
 from ._brigade import Lease
 
@@ -114,12 +117,31 @@ class _Refusing(pickle.Pickler):
     """By plain pickle, what __main__ has defined goes by its name, which a worker does not know."""
 
     def reducer_override(self, thing):
-        if (isinstance(thing, type) or hasattr(thing, "__code__")) and \
-                getattr(thing, "__module__", None) == "__main__":
-            raise NotPicklable(f"{thing.__qualname__} is defined in __main__, which workers do not "
-                               "run: install cloudpickle (pip install cloudpickle), or move it "
-                               "into a module")
+        if isinstance(thing, type) or hasattr(thing, "__code__"):
+            name = getattr(thing, "__qualname__", "")
+            where = ("in __main__, which workers do not run"
+                     if getattr(thing, "__module__", None) == "__main__" else
+                     "inside a function" if "<locals>" in name else
+                     "as a lambda" if "<lambda>" in name else None)
+            if where is not None:
+                raise NotPicklable(f"{name} is defined {where}: install cloudpickle (pip install "
+                                   "cloudpickle), or move it to the top of a module")
         return _reduce_payload(thing)
+
+
+def _make_code(arguments, file, lines):
+    """In a worker. `lines`: of what no file has, such as the cell of a notebook."""
+    if lines:
+        linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
+    return types.CodeType(*arguments).replace(co_filename=file)
+
+
+def _reduce_code(made, file):
+    """Of `made`, as cloudpickle reduces code, which leaves out the file (3.1): tracebacks of
+    workers have the user's lines."""
+    is_file = os.path.exists(file)
+    return _make_code, (made[1], os.path.abspath(file) if is_file else file,
+                        None if is_file else linecache.getlines(file))
 
 
 def _by_value():
@@ -131,6 +153,8 @@ def _by_value():
 
     class ByValue(found.CloudPickler):
         def reducer_override(self, thing):
+            if type(thing) is types.CodeType:
+                return _reduce_code(self.dispatch_table[type(thing)](thing), thing.co_filename)
             made = _reduce_payload(thing)
             return super().reducer_override(thing) if made is _ITS_OWN_WAY else made
 

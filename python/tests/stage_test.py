@@ -243,10 +243,10 @@ class Stages(unittest.TestCase):
         self.assertEqual({id_of for _, id_of in found}, set(range(60)) - {3, 5, 7})
         line = 1 + STAGES[:STAGES.index("raise ValueError")].count("\n")
         self.assertRegex(self.failure("stages.py:fails", params={}),
-                         rf"^(ValueError: no \d second line \(.*stages\.py:{line}\)|"
+                         rf"^(ValueError: no \d second line \(.*stages\.py:{line}: raise Val.*\)|"
                          r"ValueError: data is float32\[6\], found float32\[1, 6\])")
         for how, said in (
-                ("leave", r"SystemExit: I give up \(.*stages.py:\d+\)"),
+                ("leave", r"SystemExit: I give up \(.*stages.py:\d+: .*\)"),
                 ("forget", "TypeError: odd_ends has returned no total: expected data, total in"),
                 ("cast", "TypeError: data is float32, found complex64: return its real part")):
             self.assertRegex(self.failure("stages.py:odd_ends", params={"how": how}), said)
@@ -300,15 +300,15 @@ class Stages(unittest.TestCase):
                          '5: "look" does not take data f32[3]; the dtype differs')
         self.file("broken.py", "import brigade\n\ndef f(:\n")
         self.assertEqual(self.mistake("broken.py:f"),
-                         "7: SyntaxError: invalid syntax (broken.py:3)")
+                         "7: SyntaxError: invalid syntax (broken.py:3: def f(:)")
         self.file("needs.py", "import brigade\nimport no_such_module\n")
         self.assertEqual(self.mistake("needs.py:f"), "7: ModuleNotFoundError: No module named "
-                         "'no_such_module' (needs.py:2)")
+                         "'no_such_module' (needs.py:2: import no_such_module)")
         self.assertRegex(self.mistake("no_such_module:f"), "7: ModuleNotFoundError: No module")
         self.file("notation.py", "import brigade\n@brigade.stage(outputs={'x': 'f32[<=x]'})\n"
                                  "def f(data): pass\n")
         self.assertRegex(self.mistake("notation.py:f"),
-                         r"7: ValueError: '<=x' is no size: .* \(notation.py:2\)")
+                         r"7: ValueError: '<=x' is no size: .* \(notation.py:2: @brigade.stage\(")
         self.file("dies.py", "import os; os.kill(os.getpid(), 11)")
         self.assertRegex(self.mistake("dies.py:f"), "was killed by SIGSEGV")
         self.file("hangs.py", "import time; time.sleep(1000)")
@@ -361,7 +361,7 @@ class Stages(unittest.TestCase):
               numbers: {producer: synthetic, params: {count: 9, shape: [3], dtype: f32}}
               work: {transform: python, from: numbers, params: {call: "wrong.py:f"}, batch: 3}
             """))
-        with self.assertRaisesRegex(brigade.GraphError, r"ValueError: no \(wrong.py:4\)"):
+        with self.assertRaisesRegex(brigade.GraphError, r"no \(wrong.py:4: raise ValueError"):
             brigade.Loader(path, "work")
         self.assertEqual((self.folder / "imports").read_text().split(), ["imported"])
 
