@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping
 
+from ._arrays import known
 from ._device import Arrival, device_of, send
 
 KINDS = ("torch", "numpy", "dlpack")
@@ -32,10 +33,7 @@ def _to_torch(tensor):
 
 def _to_numpy(tensor):
     import numpy
-    if tensor.dtype != "bfloat16":
-        return numpy.asarray(tensor)
-    raise TypeError(f"tensor {tensor.name}: NumPy has no bfloat16; import torch, or read it with "
-                    'tensors="dlpack"')
+    return numpy.asarray(tensor)
 
 
 CONVERTERS = {"torch": _to_torch, "numpy": _to_numpy, "dlpack": lambda tensor: tensor}
@@ -158,13 +156,13 @@ class Batch(_Named):
         if isinstance(self._raw, _Kept):
             return tensor
         if tensor.ragged:
-            return [convert(self._raw.row(i, name)) for i in range(self.size)]
+            return [convert(known(self._raw.row(i, name))) for i in range(self.size)]
         return convert(tensor)
 
     def tensor(self, name):
         """The `brigade.Tensor`, which has DLPack and the buffer protocol."""
         try:
-            return self._raw.tensor(name)
+            return known(self._raw.tensor(name))
         except ValueError as error:
             raise KeyError(str(error)) from None
 
@@ -318,4 +316,4 @@ class Row(_Named):
         if isinstance(batch._raw, _Kept):
             return batch[name][self._i]
         batch.tensor(name)  # names what there is
-        return CONVERTERS[batch._kind](batch._raw.row(self._i, name))
+        return CONVERTERS[batch._kind](known(batch._raw.row(self._i, name)))

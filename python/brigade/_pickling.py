@@ -85,12 +85,29 @@ def _reduce_tensor(tensor, torch):
                         needs_grad)
 
 
+def _storage_of(buffer):
+    import torch
+    made = torch.frombuffer(buffer, dtype=torch.uint8) if len(buffer) else torch.empty(
+        0, dtype=torch.uint8)
+    return made.untyped_storage() if hasattr(made, "untyped_storage") else made.storage().untyped()
+
+
+def _reduce_storage(storage):
+    """torch writes a pickle of these that it cannot read (1.13 to 2.15)."""
+    buffer = pickle.PickleBuffer(Lease(storage, storage.data_ptr(), storage.nbytes()))
+    _addresses[id(buffer)] = storage.data_ptr()
+    return _storage_of, (buffer,)
+
+
 def _reduce(thing):
     """What is pickled here in another way than by its own methods; _ITS_OWN_WAY of all else."""
     kind = type(thing)
     torch = sys.modules.get("torch")
     if torch is not None and kind is torch.Tensor:
         return _reduce_tensor(thing, torch)
+    if torch is not None and kind is getattr(torch, "UntypedStorage", None) and \
+            thing.device.type == "cpu":
+        return _reduce_storage(thing)
     numpy = sys.modules.get("numpy")
     if numpy is not None and kind is numpy.ndarray and not thing.dtype.hasobject and not (
             thing.flags.c_contiguous or thing.flags.f_contiguous):

@@ -162,6 +162,16 @@ static PyObject* tensor_flag(PyObject* self, void* flag) {
 static const uint32_t writable = BRIGADE_WRITABLE;
 static const uint32_t ragged = BRIGADE_RAGGED;
 
+// The same memory as int16: what NumPy can read of bfloat16.
+static PyObject* tensor_bits(PyObject* object, PyObject* none) {
+  (void)none;
+  const Tensor* self = (Tensor*)object;
+  if (self->task != NULL) return Py_NewRef(object);  // whose buffer has them
+  brigade_tensor bits = self->tensor;
+  bits.dtype = BRIGADE_I16;
+  return tensor_of(self->batch, &bits);
+}
+
 static PyGetSetDef tensor_properties[] = {
     {"name", tensor_name, NULL, "As the graph calls it.", NULL},
     {"dtype", tensor_dtype, NULL, "'float32', ...", NULL},
@@ -180,6 +190,7 @@ static PyMethodDef tensor_methods[] = {
     {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, "(1, 0): the CPU."},
     {"_bytes_capsule", tensor_bytes_capsule, METH_NOARGS,
      "Without a version and of uint8 where it is bool, which some readers do not know."},
+    {"_bits", tensor_bits, METH_NOARGS, "Of bfloat16: the same memory as int16."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -192,7 +203,9 @@ static PyType_Slot tensor_slots[] = {
     {Py_tp_methods, tensor_methods},
     {Py_tp_doc,
      "A tensor in the graph's own memory, which lives as long as anybody holds a part of it.\n\n"
-     "`memoryview`, `numpy.asarray` and whatever reads DLPack take it without a copy."},
+     "`memoryview`, `numpy.asarray` and libraries that read DLPack take it without a copy; JAX "
+     "takes\n"
+     "it as it takes NumPy's arrays."},
     {0, NULL},
 };
 static PyType_Spec tensor_spec = {"brigade.Tensor", sizeof(Tensor), 0,

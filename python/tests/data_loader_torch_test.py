@@ -135,6 +135,14 @@ class Torch(unittest.TestCase):
             self.assertTrue(torch.equal(one.to_dense() if one.is_sparse else one,
                                         other.to_dense() if other.is_sparse else other))
 
+    def test_storages_without_a_type(self):
+        values = [torch.arange(count).storage().untyped() for count in (3, 0)]
+        with brigade.DataLoader([values], None, num_workers=1, collate_fn=same) as loader:
+            (got,) = loader
+        for one, other in zip(values, got):
+            self.assertEqual((type(one), one.tolist()), (type(other), other.tolist()))
+            self.assertEqual(one.nbytes(), other.nbytes())
+
     def test_an_order_in_memory_is_kept(self):
         images = torch.arange(48.0).view(2, 2, 3, 4)
         kept = [images.to(memory_format=torch.channels_last), images.transpose(1, 3),
