@@ -6,6 +6,7 @@ import random
 import sys
 import threading
 import types
+import typing
 import weakref
 
 from . import _data_states
@@ -13,6 +14,7 @@ from ._data_epochs import Here, InWorkers
 from ._data_fetch import needs_torch
 from ._data_layout import Changes
 from ._data_pool import Pool
+from ._data_torch import Workers, become_torch_s
 from ._errors import whole
 
 _WORKERS_MAX = 256  # replicas of a stage
@@ -44,7 +46,12 @@ class _InBatches:
         return whole + (rest > 0 and not self.drop_last)
 
 
-class DataLoader:
+class _Base(typing.Generic[typing.TypeVar("T")]):
+    """In the place of torch's DataLoader until torch is imported. Python exchanges a base only for
+    one with the same bases."""
+
+
+class DataLoader(_Base):
     """torch's DataLoader, parameter by parameter, with workers that Brigade runs: batches come in
     the same order with the same contents for any number of workers, whoever of them is killed.
 
@@ -102,8 +109,9 @@ class DataLoader:
         self._live = set()  # keys of iterators that have tasks
         self._changes = Changes()
         self._lock = threading.RLock()
-        self._initialized = True
+        self.__initialized = True  # by the name that torch's has, which subclasses set
 
+    __initialized = False
     __class_getitem__ = classmethod(types.GenericAlias)
 
     # --- parameters -------------------------------------------------------------------------------
@@ -165,10 +173,10 @@ class DataLoader:
         self._context = _checked_context(context, self.num_workers)
 
     def __setattr__(self, name, value):
-        if name in _SET_ONCE and getattr(self, "_initialized", False):
+        if self.__initialized and name in _SET_ONCE:
             raise ValueError(f"{name} of a {type(self).__name__} is set when it is made: make "
                              "another one")
-        super().__setattr__(name, value)
+        super().__setattr__(name, Workers(value) if name == "num_workers" else value)
 
     @property
     def _auto_collation(self):
@@ -182,6 +190,9 @@ class DataLoader:
 
     def __iter__(self):
         """Of an epoch. Workers begin at once."""
+        return self._get_iterator()
+
+    def _get_iterator(self):  # as torch's has it, for subclasses
         with self._lock:
             if self.num_workers == 0:
                 return Here(self)
@@ -241,7 +252,8 @@ class DataLoader:
         return {**self.__dict__, **dict.fromkeys(left)}
 
     def __setstate__(self, state):
-        self.__dict__.update(state, _lock=threading.RLock(), _live=set(), _changes=Changes())
+        self.__dict__.update(state, num_workers=Workers(state["num_workers"]), _live=set(),
+                             _lock=threading.RLock(), _changes=Changes())
 
     # --- positions --------------------------------------------------------------------------------
 
@@ -285,3 +297,6 @@ def _batches_of(sampler, batch_size, drop_last):
     torch = sys.modules.get("torch")
     kind = _InBatches if torch is None else torch.utils.data.BatchSampler
     return kind(sampler, batch_size, drop_last)
+
+
+become_torch_s(DataLoader)

@@ -1,0 +1,239 @@
+"""brigade.DataLoader where a framework expects torch's: what Debian's torch can show of it.
+tests/frameworks has the frameworks themselves."""
+
+import copy
+import inspect
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import unittest
+
+try:
+    import torch
+    from torch.utils import data
+except ImportError:
+    print("skipped: torch is not installed (python3-torch)")
+    sys.exit(77)
+
+import brigade
+from data_loader_test import plain
+from data_sets import Random
+from processes import WITH_TESTS
+
+SECONDS = 120  # that no program here needs
+
+
+def run(code, *arguments, error=False):
+    """What a program of its own prints."""
+    done = subprocess.run([sys.executable, "-B", "-c", code, *arguments], capture_output=True,
+                          text=True, timeout=SECONDS, env=WITH_TESTS)
+    assert done.returncode == 0, done.stderr
+    return (done.stdout.strip(), done.stderr) if error else done.stdout.strip()
+
+
+def batches(loader):
+    return [plain(batch) for batch in loader]
+
+
+class Mine(brigade.DataLoader):
+    def __init__(self, *args, own=7, **options):
+        super().__init__(*args, **options)
+        self.own = own
+
+
+class Forever:
+    def __init__(self, sampler):
+        self.sampler = sampler
+
+    def __iter__(self):
+        while True:
+            yield from self.sampler
+
+
+class ManyEpochs(brigade.DataLoader):
+    """As timm has it: one iterator for all epochs."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self._DataLoader__initialized = False
+        self.batch_sampler = Forever(self.batch_sampler)
+        self._DataLoader__initialized = True
+        self.iterator = super().__iter__()
+
+    def __len__(self):
+        return len(self.batch_sampler.sampler)
+
+    def __iter__(self):
+        for _ in range(len(self)):
+            yield next(self.iterator)
+
+
+class ClassRelation(unittest.TestCase):
+    def test_it_is_one_class_whenever_torch_is_imported(self):
+        code = """if True:
+            import pickle, sys
+            if sys.argv[1] == "before":
+                import torch
+            import brigade
+            before, kept = brigade.DataLoader, pickle.dumps(brigade.DataLoader)
+            class Mine(brigade.DataLoader):
+                pass
+            one = Mine([1, 2], collate_fn=list)
+            finders = len(sys.meta_path)
+            if sys.argv[1] == "after":
+                import torch
+            if sys.argv[1] == "never":
+                assert "torch" not in sys.modules
+                base = brigade.DataLoader.__mro__[1]
+            else:
+                from torch.utils.data import DataLoader as base
+                assert not any(type(one).__module__ == "brigade._data_torch"
+                               for one in sys.meta_path)
+            assert isinstance(one, base) and issubclass(Mine, base), Mine.__mro__
+            assert before is brigade.DataLoader is pickle.loads(kept)
+            print(list(one))"""
+        for when in ("before", "after", "never"):
+            self.assertEqual(run(code, when), "[[1], [2]]", when)
+
+    def test_a_subclass_that_cannot_be_torch_s_does_not_break_the_import(self):
+        code = """if True:
+            import brigade
+            class Meta(type):
+                def mro(cls):
+                    if "torch" in brigade.DataLoader.__mro__[1].__module__:
+                        raise TypeError("no, with torch's")
+                    return type.mro(cls)
+            class Strange(brigade.DataLoader, metaclass=Meta):
+                pass
+            import torch
+            print([len(list(kind([1]))) for kind in (brigade.DataLoader,
+                                                     torch.utils.data.DataLoader)])"""
+        out, error = run(code, error=True)
+        self.assertEqual(out, "[1, 1]")
+        self.assertRegex(error, "(?s)^DataLoader: frameworks .* no, with torch's.* before that")
+
+    def test_no_method_of_torch_s_runs_on_it_unseen(self):
+        """What torch's class has and ours has not: looked at, and right as it is."""
+        right = {"__new__", "__orig_bases__", "__parameters__", "__annotations__",
+                 "check_worker_number_rationality"}  # which warns of more workers than cores
+        theirs = {name for name in vars(data.DataLoader)
+                  if callable(getattr(data.DataLoader, name, None)) or
+                  isinstance(vars(data.DataLoader)[name], property)}
+        self.assertEqual(theirs - set(vars(brigade.DataLoader)) - right, set())
+
+    def test_parameters_are_attributes(self):
+        """Lightning makes a loader of these anew."""
+        loader = brigade.DataLoader(range(8), 2, shuffle=True, num_workers=1)
+        names = list(inspect.signature(type(loader).__init__).parameters)[1:]
+        self.assertEqual(set(names) - set(vars(loader)), {"shuffle", "multiprocessing_context"})
+        self.assertIsNone(loader.multiprocessing_context)
+
+    def test_signatures_are_as_they_were(self):
+        for kind in (data.DataLoader, brigade.DataLoader, Mine):
+            of_init = list(inspect.signature(kind.__init__).parameters)[1:]
+            self.assertEqual(list(inspect.signature(kind).parameters), of_init)
+
+    def test_subclasses_are_pickled_and_copied(self):
+        loader = Mine(range(8), 4, num_workers=1, own=3)
+        for other in (pickle.loads(pickle.dumps(loader)), copy.deepcopy(loader)):
+            self.assertEqual((type(other), other.own), (Mine, 3))
+            self.assertIs(type(other.num_workers), type(loader.num_workers))
+            with other:
+                self.assertEqual(batches(other), batches(loader))
+        loader.close()
+
+    def test_one_iterator_for_many_epochs(self):
+        loader = ManyEpochs(range(8), batch_size=4, num_workers=1)
+        self.assertEqual([batches(loader) for _ in range(2)], [[[0, 1, 2, 3], [4, 5, 6, 7]]] * 2)
+        with self.assertRaisesRegex(ValueError, "batch_sampler of a ManyEpochs is set when"):
+            loader.batch_sampler = []
+        loader.close()
+
+
+class Rebuilt(unittest.TestCase):
+    """Frameworks give the parameters of a loader to torch's class."""
+
+    def test_workers_are_a_number(self):
+        workers = brigade.DataLoader(range(3), num_workers=2).num_workers
+        self.assertEqual((workers, f"{workers:02d}", repr(workers), str(workers)),
+                         (2, "02", "2", "2"))
+        self.assertIs(type(pickle.loads(pickle.dumps(workers))), int)
+        self.assertIs(type(workers + 0), int)
+
+    def test_it_stays_a_loader_of_brigade_s(self):
+        """Whose workers may be killed."""
+        for count in (0, 2):
+            loader = brigade.DataLoader(Random(60), 4, num_workers=count, collate_fn=list)
+            for again in (data.DataLoader(loader.dataset, 5, num_workers=loader.num_workers,
+                                          collate_fn=list),
+                          data.DataLoader(loader.dataset, 5, False, None, None,
+                                          loader.num_workers, list)):
+                self.assertIs(type(again), brigade.DataLoader)
+                with again:
+                    iterator = iter(again)
+                    first = next(iterator)
+                    if count:
+                        os.kill(first[0]["pid"], signal.SIGKILL)
+                    self.assertEqual([one["value"][0] for batch in [first, *iterator]
+                                      for one in batch], list(range(60)))
+
+    def test_others_stay_torch_s(self):
+        class Theirs(data.DataLoader):
+            pass
+
+        class Both(data.DataLoader, dict):
+            pass
+
+        marked = brigade.DataLoader(range(3)).num_workers
+        self.assertIs(type(data.DataLoader(range(3), num_workers=0)), data.DataLoader)
+        for kind in (Theirs, Both):
+            loader = kind(range(3), num_workers=marked)
+            self.assertIs(type(loader), kind)
+            self.assertEqual(len(list(loader)), 3)
+        again = pickle.loads(pickle.dumps(data.DataLoader([1, 2])))
+        self.assertEqual((type(again), len(list(again))), (data.DataLoader, 2))
+
+
+ONE_RANK = """if True:
+    import sys
+    import torch
+    import torch.distributed as dist
+    from torch.utils import data
+    import brigade
+    dist.init_process_group("gloo")
+    kind = {"ours": brigade.DataLoader, "theirs": data.DataLoader}[sys.argv[1]]
+    dataset = list(range(101))
+    sampler = data.DistributedSampler(dataset, seed=3)
+    loader = kind(dataset, 8, sampler=sampler, num_workers=2)
+    for epoch in range(2):
+        sampler.set_epoch(epoch)
+        read = torch.cat(list(loader))
+        every = [torch.empty_like(read) for _ in range(2)]
+        dist.all_gather(every, read)
+        print([one.tolist() for one in every])
+    dist.destroy_process_group()"""
+
+
+class Ranks(unittest.TestCase):
+    def test_each_reads_what_torch_s_loader_reads_there(self):
+        printed = {}
+        for kind in ("theirs", "ours"):
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = str(free.getsockname()[1])
+            ranks = [subprocess.Popen(
+                [sys.executable, "-B", "-c", ONE_RANK, kind], stdout=subprocess.PIPE, text=True,
+                env={**WITH_TESTS, "RANK": str(rank), "WORLD_SIZE": "2", "MASTER_PORT": port,
+                     "MASTER_ADDR": "127.0.0.1"}) for rank in range(2)]
+            printed[kind] = [rank.communicate(timeout=SECONDS)[0] for rank in ranks]
+            self.assertEqual([rank.returncode for rank in ranks], [0, 0])
+        self.assertEqual(printed["ours"], printed["theirs"])
+        first, second = eval(printed["ours"][0].splitlines()[0])
+        self.assertEqual(set(first + second), set(range(101)))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
