@@ -75,4 +75,20 @@ def _plain(value):
         return os.fspath(value)
     if hasattr(value, "item"):
         return value.item()
+    if callable(value):
+        raise TypeError(f"a graph names functions, because replicas import them: {_name_of(value)}")
     raise TypeError(f"a graph cannot hold {value!r}, a {type(value).__name__}")
+
+
+def _name_of(function):
+    """What to write in place of a function, a class or an object that is called."""
+    name = getattr(function, "__qualname__", None)
+    module = getattr(function, "__module__", None)
+    if name is None:
+        name, module = type(function).__name__, None
+    if module in (None, "__main__") or not all(part.isidentifier() for part in name.split(".")):
+        short = name.rpartition(".")[2]
+        known = short.isidentifier()
+        return (f'move {short if known else "it"} to a file of its own, and write '
+                f'"FILE.py:{short if known else "NAME"}"')
+    return f'write "{module}:{name}"'

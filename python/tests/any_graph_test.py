@@ -74,6 +74,20 @@ class Left(unittest.TestCase):
 
 
 class Held(unittest.TestCase):
+    def test_a_function_is_told_its_name(self):
+        def local(data):
+            return data
+
+        for function, said in (
+                (json.dumps, 'write "json:dumps"'), (pathlib.Path, r'write "pathlib\S*:Path"'),
+                (local, 'move local to a file of its own, and write "FILE.py:local"'),
+                (lambda data: data, 'move it to a file of its own, and write "FILE.py:NAME"'),
+                (Written, 'move Written to a file of its own')):
+            graph = {"stages": {"work": {"transform": "python", "params": {"call": function}}}}
+            with self.assertRaisesRegex(TypeError, "a graph names functions, because replicas "
+                                        "import them: " + said):
+                brigade.Loader(graph)
+
     def test_a_list_of_batches_is_told_what_to_do(self):
         with open_loader(graph(), hold=2) as loader:
             with self.assertRaises(brigade.HeldError) as caught:

@@ -282,6 +282,8 @@ class Stages(unittest.TestCase):
         self.assertRegex(self.mistake("stages.py"), "7: `params.call` is \"stages.py\"; write FILE")
         self.assertEqual(self.mistake("stages.py:duble"),
                          '7: stages.py has no "duble"; did you mean "double"?')
+        self.assertRegex(self.mistake("__main__:double"), "7: `__main__` is the program .*; move "
+                         "\"double\" to a file of its own .*`call: \"FILE.py:double\"`")
         self.assertRegex(self.mistake("stages.py:plain"),
                          '7: "plain" does not say what it reads and writes; write `@brigade.stage')
         self.assertEqual(self.mistake(params="buy: 2"),
