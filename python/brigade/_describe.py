@@ -70,9 +70,9 @@ def load(module, name):
     """The object, of a file or a module. Raises Mistake."""
     file = module if os.path.isabs(module) else None
     if module == "__main__":
-        raise Mistake("call", "`__main__` is the program that was started, and a replica is another "
-                      "program", f'move "{name}" to a file of its own that both import, and write '
-                      f'`call: "FILE.py:{name}"`')
+        raise Mistake("call", "`__main__` is the program that was started, and a replica is "
+                      "another one", f'move "{name}" to a file of its own that both import, and '
+                      f'write `call: "FILE.py:{name}"`')
     try:
         found = _import_file(module) if file else importlib.import_module(module)
     except OF_USERS as error:
