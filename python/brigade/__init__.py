@@ -33,11 +33,12 @@ from ._input import Input, Slot
 from ._loader import Loader
 from ._run import Output, Run, open  # noqa: A004
 from ._shared import share_parameters
+from ._shared_values import SharedArray, SharedMapping, SharedSequence, shared
 from ._stage import DROP, TensorType, stage
 from ._worker import Worker, attach
 
 __all__ = ["Batch", "BusyError", "DROP", "DataLoader", "DeviceError", "Diagnostic", "Error",
            "GraphError", "HeldError", "Input", "Loader", "Output", "Row", "Run", "RunError",
-           "Sample", "SharedTensor", "Slot", "Task", "Tensor", "TensorType", "UnreadError",
-           "Worker", "WorkerInfo", "attach", "examples", "get_worker_info", "open",
-           "share_parameters", "stage"]
+           "Sample", "SharedArray", "SharedMapping", "SharedSequence", "SharedTensor",
+           "Slot", "Task", "Tensor", "TensorType", "UnreadError", "Worker", "WorkerInfo", "attach",
+           "examples", "get_worker_info", "open", "share_parameters", "shared", "stage"]

@@ -41,15 +41,25 @@ _UNTOLD = re.compile(r'error: stage "workers" .* failed: sample |epoch \d|stoppi
 Task = collections.namedtuple("Task", "owner block worker name number")
 
 
-_warned = []  # once in a program
+_warned = set()  # of what, once in a program
 
 
 def _warn_of_shared_memory(shape):
-    if shape is not None and not _warned:
-        _warned.append(shape)
+    if shape is not None and "shared memory" not in _warned:
+        _warned.add("shared memory")
         logger.warning("DataLoader: a tensor in shared memory (share_memory_()) of shape %s "
                        "arrives in workers as a copy: what they write there nobody sees; read it "
                        "only, or return what they make with the batch", shape)
+
+
+def _name_long_list(parts):
+    found = None if "a long list" in _warned else _pickling.long_list(parts)
+    if found is not None:
+        _warned.add("a long list")
+        name, thing = found
+        logger.warning("DataLoader: %s is a %s of %s strings, which each worker copies; "
+                       "brigade.shared(%s) makes one copy for all of them", name,
+                       type(thing).__name__, f"{len(thing):,}", name)
 
 
 class Payload:
@@ -61,6 +71,7 @@ class Payload:
         except Exception as error:
             raise _pickling.why_not(parts) from error
         _warn_of_shared_memory(_pickling.shared_tensor())
+        _name_long_list(parts)
         buffers = [buffer.raw() for buffer, _ in buffers]
         places, end = [], len(head)
         for buffer in buffers:

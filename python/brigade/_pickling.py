@@ -243,6 +243,37 @@ def _parts(thing):
     return [(f".{key}", value) for key, value in named.items()] if isinstance(named, dict) else []
 
 
+_MANY = 1_000_000  # strings in a list
+_LOOKED_AT_MAX = 2000  # parts of a dataset
+
+
+def _has_text(value):
+    return isinstance(value, str) or (isinstance(value, (tuple, list)) and
+                                      any(isinstance(one, str) for one in value[:8]))
+
+
+def _is_long(thing):
+    if not isinstance(thing, (list, tuple, dict)) or len(thing) <= _MANY:
+        return False
+    first = next(iter(thing.items() if isinstance(thing, dict) else thing))
+    return _has_text(first)
+
+
+def long_list(parts):
+    """(name, thing) of a list, tuple or dict of more than a million strings in what workers get;
+    or None."""
+    looked, seen = [("", parts)], {id(parts)}
+    for name, thing in looked:
+        if _is_long(thing):
+            return name, thing
+        for part, value in _parts(thing):
+            if id(value) not in seen and len(looked) < _LOOKED_AT_MAX and \
+                    not isinstance(value, (str, bytes, int, float, type)):
+                seen.add(id(value))
+                looked.append((name + part if name else part[2:-2], value))
+    return None
+
+
 def why_not(parts):
     """Where it is that a thing cannot be pickled, and what can be done: a NotPicklable."""
     name, thing, error = "", parts, _pickles(parts)

@@ -6,6 +6,7 @@ import sys
 import time
 
 from brigade import get_worker_info
+from processes import memory_of
 
 
 class Numbers:
@@ -258,3 +259,26 @@ class CountsEpochs(Resumable):
 
 def same(batch):
     return batch
+
+
+class Listed(Numbers):
+    """The first of many values, and which shared memory this process has mapped."""
+
+    def __init__(self, values, count):
+        super().__init__(count)
+        self.values = values
+
+    def __getitem__(self, i):
+        return {"path": self.values[i],
+                "inodes": [one["inode"] for one in memory_of(os.getpid())]}
+
+
+def read_in_child(value, pipe):
+    """Reads all of a shared value, writes where that can be, and says what that did to memory."""
+    for one in value:
+        if hasattr(one, "add_"):
+            one.add_(1)
+    memory = memory_of(os.getpid())
+    pipe.send({"first": str(value[0]), "size": len(value),
+               "inodes": [one["inode"] for one in memory],
+               "copied": sum(one["Anonymous"] for one in memory)})

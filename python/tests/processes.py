@@ -29,3 +29,18 @@ def left_of(pids, seconds):
         if not left or time.monotonic() >= until:
             return left
         time.sleep(0.01)
+
+
+def memory_of(pid):
+    """A process's mappings of brigade.shared(): inode, and KiB by the names of smaps."""
+    found = []
+    with open(f"/proc/{pid}/smaps") as smaps:
+        for line in smaps:
+            words = line.split()
+            if "-" in words[0]:
+                is_shared = "brigade-shared" in line
+                if is_shared:
+                    found.append({"inode": int(words[4])})
+            elif is_shared and words[-1] == "kB":
+                found[-1][words[0].rstrip(":")] = int(words[1])
+    return found
