@@ -10,6 +10,7 @@ import weakref
 from . import _data_states
 from ._data_fetch import OfIterable, OfMap, needs_torch
 from ._data_pool import ENDED, ERROR, OF_EPOCH, Payload
+from ._frameworks import tell_ranks
 
 _keys = itertools.count()
 
@@ -56,6 +57,9 @@ class Epoch:
     def _give(self, batch):
         self._at.given += 1
         loader = self._loader
+        if not loader._told:
+            loader._told = True
+            tell_ranks(loader)
         if loader._iterable and loader._counted is not None:
             _warn_of_length(loader, self._at.given)
         return batch if self._pin is None else self._pin(batch)
@@ -108,6 +112,7 @@ class Here(Epoch):
         self._at.seed = self._loader._seed()
 
     def __next__(self):
+        self._at.passed = self._at.stands()
         drawn = self._draw_index()
         self._pushed = None
         try:
@@ -227,6 +232,7 @@ class InWorkers(Epoch):
 
     def __next__(self):
         with self._loader._lock:
+            self._at.passed = self._at.stands()
             while not self._at.ended:
                 self._feed()
                 if self._ready:

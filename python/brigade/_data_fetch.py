@@ -1,6 +1,7 @@
 """How a DataLoader makes a batch of a dataset, in workers and in the calling process."""
 
 import collections
+import inspect
 import random
 import sys
 
@@ -50,6 +51,24 @@ class OfMap:
         return several(index) if several else [self._dataset[i] for i in index]
 
 
+def _takes(method, given):
+    """Whether it can be called with so many arguments; what has no signature is tried."""
+    try:
+        inspect.signature(method).bind(*[None] * given)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
+
+
+def has_state(one):
+    """Whether it has torchdata's state_dict() and load_state_dict(state). Methods of that name
+    that want more, as StreamingDataset has them, are for a loader of their own."""
+    saves, loads = getattr(one, "state_dict", None), getattr(one, "load_state_dict", None)
+    return callable(saves) and callable(loads) and _takes(saves, 0) and _takes(loads, 1)
+
+
 _NOTHING = object()
 
 
@@ -74,8 +93,8 @@ class OfIterable:
             # The dataset was ready for the next epoch, and is again.
             stateful = self._iterator if of_dataset is None else dataset
             stateful.load_state_dict(of_iterator if of_dataset is None else of_dataset)
-        self._stateful = [one if hasattr(one, "load_state_dict") and hasattr(one, "state_dict")
-                          else None for one in (None if is_dataset else dataset, self._iterator)]
+        self._stateful = [one if has_state(one) else None
+                          for one in (None if is_dataset else dataset, self._iterator)]
 
     def __call__(self, index):
         if self._ended:

@@ -16,6 +16,7 @@ from ._data_layout import Changes
 from ._data_pool import Pool
 from ._data_torch import Workers, become_torch_s
 from ._errors import whole
+from ._frameworks import tell_untested
 
 _WORKERS_MAX = 256  # replicas of a stage
 _PREFETCH_MAX = 1024  # batches ahead, of each: `buffers:` can be twice as many
@@ -107,6 +108,7 @@ class DataLoader(_Base):
         self._last = None  # with persistent_workers, that epoch's iterator, as a weak reference
         self._epoch, self._base_seed, self._key = 0, None, None  # of persistent workers
         self._live = set()  # keys of iterators that have tasks
+        self._told = False  # of ranks
         self._changes = Changes()
         self._lock = threading.RLock()
         self.__initialized = True  # by the name that torch's has, which subclasses set
@@ -193,6 +195,7 @@ class DataLoader(_Base):
         return self._get_iterator()
 
     def _get_iterator(self):  # as torch's has it, for subclasses
+        tell_untested()
         with self._lock:
             if self.num_workers == 0:
                 return Here(self)

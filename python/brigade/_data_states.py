@@ -7,6 +7,9 @@ import copy
 import random
 import sys
 
+from ._data_fetch import has_state
+from ._frameworks import taken_ahead
+
 _VERSION = 2
 
 
@@ -16,19 +19,24 @@ class Position:
     def __init__(self, loader):
         self.began = _states_of(loader)  # of all that may draw the order
         self.given = 0
+        self.passed = None  # what stands() gave before the last batch
         self.ended = False
         self.seed = self.epoch = 0
         self.made = [[0, None]] * max(loader.num_workers, 1)  # of each worker: batches, state
         self.before = None  # how the epoch before has left each worker's dataset
         self.worker = 0  # that gives the next batch of an iterable dataset
 
+    def stands(self):
+        return {"given": self.given, "made": list(self.made), "worker": self.worker}
+
 
 def _samplers(loader):
-    if loader._iterable:
-        return []
-    own = loader._index_sampler
-    inner = getattr(own, "sampler", None)
-    return [own] if inner is None else [own, inner]
+    """From outside in: a sampler of batches may have another one, as accelerate's do."""
+    found, one = [], None if loader._iterable else loader._index_sampler
+    while one is not None and one not in found:
+        found.append(one)
+        one = getattr(one, "sampler", getattr(one, "batch_sampler", None))
+    return found
 
 
 def _generators(loader):
@@ -100,13 +108,14 @@ def state_of(loader):
     if loader._resume is not None:
         return loader._resume
     at = loader._position
-    state = {"version": _VERSION, "workers": loader.num_workers, "given": 0, "ended": True,
+    state = {"version": _VERSION, "workers": int(loader.num_workers), "given": 0, "ended": True,
              "now": _states_of(loader)}
     if at is None:
         return state
-    state.update(given=at.given, ended=at.ended, seed=at.seed, epoch=at.epoch, worker=at.worker,
-                 made=copy.deepcopy(at.made), began=at.began, before=at.before)
-    if loader.num_workers == 0 and not loader._iterable and hasattr(loader.dataset, "state_dict"):
+    ahead = taken_ahead(loader) and at.passed is not None
+    state.update(copy.deepcopy(at.passed if ahead else at.stands()), seed=at.seed, epoch=at.epoch,
+                 ended=at.ended and not ahead, began=at.began, before=at.before)
+    if loader.num_workers == 0 and not loader._iterable and has_state(loader.dataset):
         state["dataset"] = copy.deepcopy(loader.dataset.state_dict())
     return state
 

@@ -199,10 +199,8 @@ static PyObject* task_drop(PyObject* self, PyObject* none) {
 }
 
 static PyObject* task_error(PyObject* self, PyObject* why) {
-  PyObject* text = said_bytes(why);
-  PyObject* settled = text == NULL ? NULL : settle((Task*)self, NULL, PyBytes_AsString(text));
-  Py_XDECREF(text);
-  return settled;
+  const char* text = PyUnicode_AsUTF8AndSize(why, NULL);
+  return text == NULL ? NULL : settle((Task*)self, NULL, text);
 }
 
 static PyObject* task_samples(PyObject* self, void* none) {

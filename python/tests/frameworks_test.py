@@ -9,10 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
+import types
 import unittest
+from unittest import mock
 
 try:
     import torch
+    import torch_sets
     from torch.utils import data
 except ImportError:
     print("skipped: torch is not installed (python3-torch)")
@@ -197,6 +200,68 @@ class Rebuilt(unittest.TestCase):
         self.assertEqual((type(again), len(list(again))), (data.DataLoader, 2))
 
 
+class Datasets(unittest.TestCase):
+    def test_a_protocol_of_another_loader_is_left_to_it(self):
+        for count in (0, 2):
+            read = [batches(kind(torch_sets.OfAnotherLoader(), 4, num_workers=count))
+                    for kind in (data.DataLoader, brigade.DataLoader)]
+            self.assertEqual(read[0], read[1])
+
+
+class Inner(data.BatchSampler):
+    """As accelerate has it: a sampler of batches around another one."""
+
+    def __init__(self, batch_sampler):
+        self.batch_sampler = batch_sampler
+
+    def __iter__(self):
+        yield from self.batch_sampler
+
+    def __len__(self):
+        return len(self.batch_sampler)
+
+
+class Resuming(unittest.TestCase):
+    def test_a_sampler_deep_inside_draws_the_same_order(self):
+        generator = torch.Generator()
+        inner = data.BatchSampler(data.RandomSampler(range(20), generator=generator), 4, False)
+        loader = brigade.DataLoader(range(20), batch_sampler=Inner(inner))
+        iterator = iter(loader)
+        next(iterator)
+        state = loader.state_dict()
+        rest, following = batches(iterator), batches(loader)
+        generator.manual_seed(99)
+        loader.load_state_dict(state)
+        self.assertEqual([batches(loader), batches(loader)], [rest, following])
+
+    def test_a_batch_that_lightning_reads_ahead_comes_again(self):
+        """It has no len() to know the last batch by, and saves the state below its loop."""
+        name = "lightning.pytorch.loops.fetchers"
+        for count in (0, 2):
+            with self.subTest(count), brigade.DataLoader(
+                    torch_sets.OfAnotherLoader(), 2, num_workers=count) as loader:
+                every, iterator = batches(loader), iter(loader)
+                next(iterator)
+                loop = Loop(loader, [next(iterator)])
+                states = [loop.save(loader)]
+                with mock.patch.dict(sys.modules, {"lightning.pytorch.loops.fetchers": types}):
+                    states += [loop.save(loader), Loop(None, [0]).save(loader)]
+                for state, left in zip(states, (2, 1, 2)):
+                    loader.load_state_dict(state)
+                    self.assertEqual(batches(loader), every[left:])
+
+
+class Loop:
+    """As Lightning's, which saves the state of a loader."""
+
+    def __init__(self, loader, batches):
+        combined = types.SimpleNamespace(flattened=[loader])
+        self._data_fetcher = types.SimpleNamespace(batches=batches, _combined_loader=combined)
+
+    def save(self, loader):
+        return loader.state_dict()
+
+
 ONE_RANK = """if True:
     import sys
     import torch
@@ -218,21 +283,40 @@ ONE_RANK = """if True:
 
 
 class Ranks(unittest.TestCase):
+    def run_both(self, code, *arguments):
+        """(stdout, stderr) of each rank."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        ranks = [subprocess.Popen(
+            [sys.executable, "-B", "-c", code, *arguments], stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE, env={**WITH_TESTS, "RANK": str(rank), "WORLD_SIZE": "2",
+                                         "MASTER_PORT": port, "MASTER_ADDR": "127.0.0.1"})
+            for rank in range(2)]
+        printed = [rank.communicate(timeout=SECONDS) for rank in ranks]
+        self.assertEqual([rank.returncode for rank in ranks], [0, 0], printed)
+        return printed
+
     def test_each_reads_what_torch_s_loader_reads_there(self):
-        printed = {}
-        for kind in ("theirs", "ours"):
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                port = str(free.getsockname()[1])
-            ranks = [subprocess.Popen(
-                [sys.executable, "-B", "-c", ONE_RANK, kind], stdout=subprocess.PIPE, text=True,
-                env={**WITH_TESTS, "RANK": str(rank), "WORLD_SIZE": "2", "MASTER_PORT": port,
-                     "MASTER_ADDR": "127.0.0.1"}) for rank in range(2)]
-            printed[kind] = [rank.communicate(timeout=SECONDS)[0] for rank in ranks]
-            self.assertEqual([rank.returncode for rank in ranks], [0, 0])
-        self.assertEqual(printed["ours"], printed["theirs"])
-        first, second = eval(printed["ours"][0].splitlines()[0])
+        printed = {kind: self.run_both(ONE_RANK, kind) for kind in ("theirs", "ours")}
+        theirs, ours = ([out for out, _ in printed[kind]] for kind in ("theirs", "ours"))
+        self.assertEqual(ours, theirs)
+        first, second = eval(ours[0].splitlines()[0])
         self.assertEqual(set(first + second), set(range(101)))
+        self.assertNotIn("divide them", "".join(error for _, error in printed["ours"]))
+
+    def test_a_rank_that_reads_everything_says_so_once(self):
+        code = """if True:
+            import torch.distributed as dist
+            import brigade
+            dist.init_process_group("gloo")
+            loader = brigade.DataLoader(list(range(9)), 3, shuffle=True)
+            print(sum(len(list(loader)) for _ in range(2)))
+            dist.destroy_process_group()"""
+        (out, error), (other_out, other) = self.run_both(code)
+        self.assertEqual((out, other_out, error), ("6\n", "6\n", ""))
+        self.assertRegex(other, "^DataLoader: rank 1 of 2 reads all 9 samples, .* RandomSampler "
+                                "does not divide them.*\n$")
 
 
 if __name__ == "__main__":

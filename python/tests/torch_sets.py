@@ -69,3 +69,31 @@ def draws_of_both():
 class Draws(Numbers):
     def __getitem__(self, i):
         return draws_of_both()
+
+
+class OfAnotherLoader(torch.utils.data.IterableDataset):
+    """With methods that have the names of torchdata's, and want more, as StreamingDataset has."""
+
+    def __iter__(self):
+        info = torch.utils.data.get_worker_info()
+        yield from range(info.id if info else 0, 12, info.num_workers if info else 1)
+
+    def state_dict(self, num_samples, from_beginning):
+        raise AssertionError("not of this loader")
+
+    def load_state_dict(self, state):
+        raise AssertionError("not of this loader")
+
+
+class Epochs(torch.utils.data.IterableDataset):
+    """Passes its epoch to workers as Hugging Face's datasets do."""
+
+    def __init__(self):
+        self.epoch = torch.tensor(0).share_memory_()
+        self.table = torch.arange(6).share_memory_().view(2, 3).T
+
+    def set_epoch(self, epoch):
+        self.epoch += epoch - self.epoch
+
+    def __iter__(self):
+        yield [int(self.epoch), self.table.tolist(), self.table.is_shared()]

@@ -1,0 +1,74 @@
+"""What a DataLoader knows of the frameworks that drive it, and what it says to their users."""
+
+import re
+import sys
+
+from ._log import logger
+
+# Those that rebuild loaders, in the versions that tests/frameworks runs.
+TESTED = {"accelerate": "1.15.0", "lightning": "2.6.6", "pytorch_lightning": "2.6.6",
+          "ray": "2.60.0"}
+_FETCHERS = ("lightning.pytorch.loops.fetchers", "pytorch_lightning.loops.fetchers")
+_told = set()  # once in a program
+
+
+def _numbers(version):
+    return [int(one) for one in re.findall(r"\d+", version)[:2]]
+
+
+def tell_untested():
+    """Of a framework that is older than the tested one."""
+    for name, tested in TESTED.items():
+        module = sys.modules.get(name)
+        if module is None or name in _told:
+            continue
+        _told.add(name)
+        version = str(getattr(module, "__version__", tested))
+        if _numbers(version) < _numbers(tested):
+            logger.warning("DataLoader: %s %s is older than the version that it is tested with "
+                           "(%s): compare len(loader) and the first samples of two ranks with "
+                           "those of torch's DataLoader", name, version, tested)
+
+
+def _place():
+    """(rank, world) of torch.distributed, where it is initialized."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return 0, 1
+    return distributed.get_rank(), distributed.get_world_size()
+
+
+def tell_ranks(loader):
+    """Once for each loader, with its first batch, where torch's own samplers or an iterable dataset
+    may give every rank the same. Rank 0 may read for all."""
+    rank, world = _place()
+    if rank == 0:
+        return
+    if loader._iterable:
+        logger.info("DataLoader: rank %d of %d reads a %s, which has to divide its samples among "
+                    "ranks itself", rank, world, type(loader.dataset).__name__)
+        return
+    data = sys.modules["torch.utils.data"]
+    own = loader._index_sampler
+    if type(own) is data.BatchSampler:
+        own = own.sampler
+    if type(own) in (data.SequentialSampler, data.RandomSampler):
+        logger.warning("DataLoader: rank %d of %d reads all %d samples, as other ranks may, too: "
+                       "%s does not divide them. Give a DistributedSampler, or let the framework "
+                       "prepare the loader; ignore this where ranks have to read the same",
+                       rank, world, len(own), type(own).__name__)
+
+
+def taken_ahead(loader):
+    """How many batches of the loader Lightning has and has not given to the model yet: it reads one
+    ahead where len() is not known. It asks for the state below the loop that has the batches."""
+    if not any(name in sys.modules for name in _FETCHERS):
+        return 0
+    frame = sys._getframe(1)
+    while frame is not None:
+        fetcher = getattr(frame.f_locals.get("self"), "_data_fetcher", None)
+        combined = getattr(fetcher, "_combined_loader", None)
+        if combined is not None and any(one is loader for one in combined.flattened):
+            return len(getattr(fetcher, "batches", ()))
+        frame = frame.f_back
+    return 0
