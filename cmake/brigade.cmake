@@ -22,12 +22,12 @@ target_link_libraries(brigade_core_objects PUBLIC
   yaml-cpp ZLIB::ZLIB nlohmann_json::nlohmann_json CLI11::CLI11
   brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
 
-# Several files compiled as one take half the time, or less: ALL in `./dev test --all`, with the
-# sanitizers and for what is shipped. Each alone otherwise, so that one that changed is compiled
-# alone; that each includes what it uses, tools/style.py checks. Which files go together follows
-# from their names alone, so that a new one comes to few others; and where more files make more
-# groups, each is parted in two, so that none meet that were apart. Warnings are no errors there:
-# they are about single files.
+# Several files compiled as one take half the time, or less: ALL in the presets release and those of
+# the sanitizers. Each alone in the preset debug, where a change costs one file. Which files go
+# together follows from their names alone, so that a new one comes to few others; and where more
+# files make more groups, each is parted in two, so that none meet that were apart. Warnings are no
+# errors there: they are about single files. tools/compiles_alone.py compiles each file by itself,
+# with warnings as errors.
 set(BRIGADE_TOGETHER NONE CACHE STRING "Compile several files as one: NONE, TESTS, ALL")
 set_property(CACHE BRIGADE_TOGETHER PROPERTY STRINGS NONE TESTS ALL)
 set(brigade_core_groups 16)

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <brigade/text.h>
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/planner/memory_budget.h"
 #include "pipeline/planner/planner.h"

@@ -101,7 +101,9 @@ TEST_F(OnHostDevice, IsWrittenWhenTheWaitIsOverAndNotBefore) {
     const auto writer = map(memory, 0);
     setenv(kHostDeviceVariable, "", 1);
     ASSERT_TRUE(write(*writer, bytes).ok());
-    if (waits) ASSERT_TRUE(writer->wait().ok());
+    if (waits) {
+      ASSERT_TRUE(writer->wait().ok());
+    }
     EXPECT_EQ(read(*map(memory, 1)), waits ? bytes : zeros);
   }
 }
