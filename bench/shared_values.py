@@ -81,8 +81,9 @@ def run(context):
         raise context.Skip("python3-torch and python3-cloudpickle are not installed")
     paths, workers = (20_000, 2) if context.smoke else (PATHS, WORKERS)
     figures = {"paths": paths, "workers": workers, "wanted_shared_at_most": 1.15}
-    for kind, what in (("alone", "list"), ("alone", "shared"), ("torch", "list"),
-                       ("torch", "shared"), ("brigade", "list"), ("brigade", "shared")):
+    programs = [("alone", "list"), ("brigade", "shared")] if context.smoke else [
+        (kind, what) for kind in ("alone", "torch", "brigade") for what in ("list", "shared")]
+    for kind, what in programs:
         memory, made, picked = measure(package, kind, what, paths, paths, workers)
         few, *_ = measure(package, kind, what, 10, paths, workers)
         own = figures[f"{kind}_{what}_mb"] = memory - few

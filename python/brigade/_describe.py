@@ -31,7 +31,10 @@ class Mistake(Exception):
 
 def one_line(error, file=None):
     """Type, message, and the last frame of the user's file, with its line of source."""
-    text = " ".join(str(error).split()) or "no message"
+    try:
+        text = " ".join(str(error).split()) or "no message"
+    except OF_USERS as other:
+        text = f"no message: its str() raises {type(other).__name__}"
     if isinstance(error, SyntaxError) and error.filename:
         return f"{type(error).__name__}: {error.msg}" + _place(error.filename, error.lineno,
                                                                error.text)
@@ -52,7 +55,10 @@ def _place(file, number, source):
 
 def shown(file):
     """Relative where it is below the graph's folder, which is the working directory."""
-    relative = os.path.relpath(file)
+    try:
+        relative = os.path.relpath(file)
+    except FileNotFoundError:  # the working directory is removed
+        return file
     return file if relative.startswith("..") else relative
 
 

@@ -16,6 +16,12 @@ PyObject* text_of(const char* text) {
   return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
+PyObject* said_bytes(PyObject* text) {
+  if (PyUnicode_Check(text)) return PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+  PyErr_Format(PyExc_TypeError, "expected a str, found %R", (PyObject*)Py_TYPE(text));
+  return NULL;
+}
+
 PyObject* raise_status(brigade_status status, PyObject* diagnostics) {
   if (PyErr_Occurred()) return NULL;  // of a signal's handler
   PyObject* message = text_of(brigade_last_error());

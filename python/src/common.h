@@ -55,6 +55,10 @@ PyObject* raise_closed(const char* what);
 /// Text of the library, whatever bytes a file's name has.
 PyObject* text_of(const char* text);
 
+/// Bytes of a text that people read: what UTF-8 does not have, a lone surrogate, is `\\udcff`.
+/// NULL: an exception is set.
+PyObject* said_bytes(PyObject* text);
+
 /// Of Python's buffers; NULL of bfloat16, which they do not have. `dtype` is one that exists.
 const char* dtype_format(brigade_dtype dtype);
 const char* dtype_name(brigade_dtype dtype);

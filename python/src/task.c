@@ -199,8 +199,10 @@ static PyObject* task_drop(PyObject* self, PyObject* none) {
 }
 
 static PyObject* task_error(PyObject* self, PyObject* why) {
-  const char* text = PyUnicode_AsUTF8AndSize(why, NULL);
-  return text == NULL ? NULL : settle((Task*)self, NULL, text);
+  PyObject* text = said_bytes(why);
+  PyObject* settled = text == NULL ? NULL : settle((Task*)self, NULL, PyBytes_AsString(text));
+  Py_XDECREF(text);
+  return settled;
 }
 
 static PyObject* task_samples(PyObject* self, void* none) {

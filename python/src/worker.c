@@ -135,14 +135,19 @@ static PyObject* worker_report(PyObject* object, PyObject* arguments) {
 static PyObject* say(PyObject* object, PyObject* argument,
                      brigade_status (*how)(brigade_worker*, const char*)) {
   Worker* self = (Worker*)object;
-  const char* text = PyUnicode_AsUTF8AndSize(argument, NULL);
+  PyObject* bytes = said_bytes(argument);
+  const char* text = bytes == NULL ? NULL : PyBytes_AsString(bytes);
   brigade_worker* worker = text == NULL ? NULL : enter_worker(self);
-  if (worker == NULL) return NULL;
-  brigade_status status;
-  Py_BEGIN_ALLOW_THREADS;
-  status = how(worker, text);
-  Py_END_ALLOW_THREADS;
-  return said(self, status);
+  PyObject* result = NULL;
+  if (worker != NULL) {
+    brigade_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = how(worker, text);
+    Py_END_ALLOW_THREADS;
+    result = said(self, status);
+  }
+  Py_XDECREF(bytes);
+  return result;
 }
 
 static PyObject* worker_log(PyObject* self, PyObject* line) {

@@ -123,6 +123,15 @@ def fails(data, sample):
         return data.reshape(1, -1)
     return data
 
+@brigade.stage(outputs={"data": "=data"})
+def odd_texts(data, sample):
+    if sample.id in (3, 5):
+        raise ValueError("\\udcff") if sample.id == 3 else Silent()
+    return data
+
+class Silent(Exception):
+    __str__ = None
+
 def plain(data):
     return data
 """
@@ -250,6 +259,9 @@ class Stages(unittest.TestCase):
                 ("forget", "TypeError: odd_ends has returned no total: expected data, total in"),
                 ("cast", "TypeError: data is float32, found complex64: return its real part")):
             self.assertRegex(self.failure("stages.py:odd_ends", params={"how": how}), said)
+        found = self.read(self.graph("stages.py:odd_texts", on_error={"skip": 2},
+                                     restart={"policy": "never"}))
+        self.assertEqual({id_of for _, id_of in found}, set(range(60)) - {3, 5})
         self.assertRegex(self.failure("stages.py:keeps"),
                          "keeps keeps a view of a tensor of this sample.*: keep a copy")
 
