@@ -153,6 +153,14 @@ def _command():
     return [sys.executable, *flags, "-P", "-m", "brigade._data_worker"]
 
 
+def _folder():
+    """The working directory of the program, and of its workers; empty where it was removed."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
 def _environment():
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return {"PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))}
@@ -163,7 +171,7 @@ def _graph_of(workers, room, fixed, arena, prints):
     answer = {"answer": {"dtype": "i64", "shape": [6]}}
     params = {"parent": os.getpid(), "arena": arena, "prints": prints,
               "torch": sys.modules.get("torch") is not None, "argv": sys.argv,
-              "path": [str(entry) for entry in sys.path], "folder": os.getcwd()}
+              "path": [str(entry) for entry in sys.path], "folder": _folder()}
     return {"name": "DataLoader", "oversubscribe": True, "stages": {
         "tasks": {"producer": "application", "tensors": words, "chunk": 1, "buffers": room},
         "workers": {"exec": _command(), "from": "tasks", "tensors": answer, "params": params,

@@ -184,7 +184,8 @@ def main():
         _print_there(params["parent"], params["prints"])
         sys.path[:] = params["path"]
         sys.argv[:] = params["argv"]
-        os.chdir(params["folder"])
+        if params["folder"]:
+            os.chdir(params["folder"])
         server = Server(worker)
         if params["torch"]:
             import torch

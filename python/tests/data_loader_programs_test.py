@@ -48,6 +48,16 @@ class Programs(unittest.TestCase):
             """)
         self.assertEqual(out, "[16, 17, 18, 19]\n")
 
+    def test_where_the_working_directory_was_removed(self):
+        out, _ = self.run_program("""
+            import tempfile
+            with tempfile.TemporaryDirectory() as folder:
+                os.chdir(folder)
+            loader = brigade.DataLoader(range(8), 4, num_workers=1, collate_fn=list)
+            print(list(loader), list(loader))
+            """)
+        self.assertEqual(out, "[[0, 1, 2, 3], [4, 5, 6, 7]] [[0, 1, 2, 3], [4, 5, 6, 7]]\n")
+
     def test_without_cloudpickle_it_is_named(self):
         _, error = self.run_program("""
             sys.modules["cloudpickle"] = None
