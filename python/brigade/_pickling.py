@@ -6,12 +6,14 @@ import linecache
 import os
 import pickle
 import sys
+import threading
 import types
 
 from ._brigade import Lease
 
 ALIGNMENT = 64  # of contents, in bytes: what vector instructions like
 _PROTOCOL = 5
+_MAIN = ("__main__", "__mp_main__")  # the program; and that of a spawned process
 _ITS_OWN_WAY = object.__lt__(0, 0)  # of reducer_override(): as it is pickled anyway
 
 
@@ -33,6 +35,7 @@ class NotPicklable(TypeError):
 
 # --- tensors of torch -----------------------------------------------------------------------------
 
+_registering = threading.RLock()
 _addresses = {}  # of tensors, by their PickleBuffer's id, while something is pickled
 
 
@@ -137,7 +140,7 @@ class _Refusing(pickle.Pickler):
         if isinstance(thing, type) or hasattr(thing, "__code__"):
             name = getattr(thing, "__qualname__", "")
             where = ("in __main__, which workers do not run"
-                     if getattr(thing, "__module__", None) == "__main__" else
+                     if getattr(thing, "__module__", None) in _MAIN else
                      "inside a function" if "<locals>" in name else
                      "as a lambda" if "<lambda>" in name else None)
             if where is not None:
@@ -169,6 +172,19 @@ def _by_value():
         return None
 
     class ByValue(found.CloudPickler):
+        def dump(self, thing):
+            spawned = sys.modules.get(_MAIN[1])
+            if spawned is None:
+                return super().dump(thing)
+            with _registering:
+                if _MAIN[1] in found.list_registry_pickle_by_value():
+                    return super().dump(thing)
+                found.register_pickle_by_value(spawned)  # cloudpickle knows only __main__
+                try:
+                    return super().dump(thing)
+                finally:
+                    found.unregister_pickle_by_value(spawned)
+
         def reducer_override(self, thing):
             if type(thing) is types.CodeType:
                 return _reduce_code(self.dispatch_table[type(thing)](thing), thing.co_filename)
