@@ -138,8 +138,7 @@ class Writer:
         return "complex", (*self.put(array.array("d", pairs)), "d")
 
     def _texts(self, values, joined=None):
-        ends = itertools.accumulate(map(len, values), initial=0)
-        return self._numbers(ends), self.put(b"".join(values) if joined is None else joined, 1)
+        return self._ends(values), self.put(b"".join(values) if joined is None else joined, 1)
 
     def _bytes(self, values, path):
         return "bytes", self._texts(values)
@@ -150,24 +149,29 @@ class Writer:
             return "strings", self._texts(values, joined.encode())
         return "strings", self._texts([value.encode("utf-8", "surrogatepass") for value in values])
 
-    def _flat(self, values, path, name):
-        """(offsets, the column of all elements)"""
-        offsets = array.array("Q", itertools.accumulate(map(len, values), initial=0))
+    def _ends(self, values):
+        return self._numbers(itertools.accumulate(map(len, values), initial=0))
 
+    def _inside(self, values, path, name):
+        """The column of all elements. `name(k, i)`: of the element i of the value k."""
         def path_of(i):
-            k = next(k for k, end in enumerate(offsets[1:]) if i < end)
-            return path(k) + name(k, i - offsets[k])
+            for k, value in enumerate(values):
+                if i < len(value):
+                    return path(k) + name(k, i)
+                i -= len(value)
 
-        return self._numbers(offsets), self.column(list(itertools.chain.from_iterable(values)),
-                                                   path_of)
+        return self.column(list(itertools.chain.from_iterable(values)), path_of)
+
+    def _flat(self, values, path):
+        return self._ends(values), self._inside(values, path, lambda _, i: f"[{i}]")
 
     def _lists(self, values, path):
-        return "lists", *self._flat(values, path, lambda _, i: f"[{i}]")
+        return "lists", *self._flat(values, path)
 
     def _tuples(self, values, path):
         widths = set(map(len, values))
         if len(widths) > 1 or max(widths) > WIDTH_MAX:
-            return "long tuples", *self._flat(values, path, lambda _, i: f"[{i}]")
+            return "long tuples", *self._flat(values, path)
         return "tuples", [self.column([value[j] for value in values],
                                       lambda i, j=j: f"{path(i)}[{j}]")
                           for j in range(widths.pop())]
@@ -180,11 +184,11 @@ class Writer:
                                               lambda i, key=key: f"{path(i)}[{key!r}]")
                                   for key in keys]
         all_keys = list(itertools.chain.from_iterable(values))
-        _, key_column = self._flat(values, path, lambda k, i: f": key {list(values[k])[i]!r}")
-        offsets, column = self._flat([list(value.values()) for value in values], path,
-                                     lambda k, i: f"[{list(values[k])[i]!r}]")
+        key_column = self._inside(values, path, lambda k, i: f": key {list(values[k])[i]!r}")
+        column = self._inside([list(value.values()) for value in values], path,
+                              lambda k, i: f"[{list(values[k])[i]!r}]")
         index = self._index(values, all_keys) if max(map(len, values)) > _KEYS_SCANNED else None
-        return "dicts", offsets, key_column, column, index
+        return "dicts", self._ends(values), key_column, column, index
 
     def _index(self, values, keys):
         """Keys by their hash: where each bucket begins, and its keys' places."""
