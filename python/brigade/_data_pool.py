@@ -44,14 +44,6 @@ Task = collections.namedtuple("Task", "owner block worker name number")
 _warned = set()  # of what, once in a program
 
 
-def _warn_of_shared_memory(shape):
-    if shape is not None and "shared memory" not in _warned:
-        _warned.add("shared memory")
-        logger.warning("DataLoader: a tensor in shared memory (share_memory_()) of shape %s "
-                       "arrives in workers as a copy: what they write there nobody sees; read it "
-                       "only, or return what they make with the batch", shape)
-
-
 def _name_long_list(parts):
     found = None if "a long list" in _warned else _pickling.long_list(parts)
     if found is not None:
@@ -67,10 +59,9 @@ class Payload:
 
     def __init__(self, parts):
         try:
-            head, buffers = _pickling.dump_payload(parts)
+            head, buffers, self._kept = _pickling.dump_payload(parts)
         except Exception as error:
             raise _pickling.why_not(parts) from error
-        _warn_of_shared_memory(_pickling.shared_tensor())
         _name_long_list(parts)
         buffers = [buffer.raw() for buffer, _ in buffers]
         places, end = [], len(head)
@@ -91,7 +82,7 @@ class Payload:
 
     def __del__(self):
         if hasattr(self, "_descriptor"):
-            os.close(self._descriptor)
+            _pickling.close_all([self._descriptor, *self._kept])
 
     @staticmethod
     def read(parent, place):

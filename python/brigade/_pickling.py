@@ -122,14 +122,44 @@ class _Plain(pickle.Pickler):
     reducer_override = staticmethod(_reduce)
 
 
-_shared = []  # shape of a tensor in torch's shared memory that a payload has as a copy
+_descriptors = []  # of torch's shared memory, which a payload that is being pickled keeps open
+
+
+def _shared_tensor_of(process, descriptor, size, dtype, shape, strides, offset):
+    """In a worker: a tensor in the same memory."""
+    import torch
+    descriptor = os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR)
+    try:
+        storage = torch.UntypedStorage._new_shared_fd_cpu(descriptor, size)
+    finally:
+        os.close(descriptor)
+    return torch.empty(0, dtype=getattr(torch, dtype)).set_(storage, offset, shape, strides)
+
+
+def _reduce_shared_tensor(tensor, torch):
+    """Of share_memory_(): workers get the memory itself, as they do from torch."""
+    whole = getattr(tensor, "untyped_storage", None)
+    storage = whole() if whole else tensor.storage().untyped()
+    offset = tensor.storage_offset()
+    if torch.multiprocessing.get_sharing_strategy() == "file_system":
+        _, name, contents = storage._share_filename_cpu_()
+        descriptor = os.open("/dev/shm" + name.decode(), os.O_RDWR)
+        size = os.fstat(descriptor).st_size  # with torch's counter in front
+        offset += (size - contents) // tensor.element_size()
+    else:
+        descriptor, size = storage._share_fd_cpu_()
+        descriptor = os.dup(descriptor)
+    _descriptors.append(descriptor)
+    return _shared_tensor_of, (os.getpid(), descriptor, size, str(tensor.dtype)[len("torch."):],
+                               tuple(tensor.shape), tensor.stride(), offset)
 
 
 def _reduce_payload(thing):
     torch = sys.modules.get("torch")
     if torch is not None and type(thing) is torch.Tensor and thing.is_cpu and \
-            thing.layout is torch.strided and not _shared and thing.is_shared():
-        _shared.append(list(thing.shape))
+            thing.layout is torch.strided and thing.numel() and thing.is_shared() and \
+            not (thing.requires_grad or thing.is_quantized or thing.is_conj() or thing.is_neg()):
+        return _reduce_shared_tensor(thing, torch)
     return _reduce(thing)
 
 
@@ -223,14 +253,18 @@ def dump_result(thing):
 
 
 def dump_payload(thing):
-    """The same of what workers get."""
-    _shared.clear()
-    return _dump(_by_value() or _Refusing, thing)
+    """The same of what workers get, and descriptors that have to be open until they have it."""
+    _descriptors.clear()
+    try:
+        return *_dump(_by_value() or _Refusing, thing), tuple(_descriptors)
+    except BaseException:
+        close_all(_descriptors)
+        raise
 
 
-def shared_tensor():
-    """The shape of one, in torch's shared memory, that dump_payload() has just copied; or None."""
-    return _shared[0] if _shared else None
+def close_all(descriptors):
+    for one in descriptors:
+        os.close(one)
 
 
 def load(head, buffers):
@@ -244,7 +278,7 @@ _DEPTH_MAX = 6
 
 def _pickles(thing):
     try:
-        dump_payload(thing)
+        close_all(dump_payload(thing)[2])
     except Exception as error:
         return error
     return None

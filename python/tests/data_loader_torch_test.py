@@ -84,17 +84,6 @@ class Torch(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "is a DataPipe, .*: read it in an IterableDataset"):
             open_loader(IterableWrapper(range(3)))
 
-    def test_a_shared_tensor_is_a_copy_and_says_so_once(self):
-        for shared in (False, True):
-            dataset = [torch.zeros(3).share_memory_() if shared else torch.zeros(3)]
-            with self.assertLogs("brigade", "WARNING") as log:
-                logging.getLogger("brigade").warning("at least one line")
-                with open_loader(dataset, num_workers=1) as loader:
-                    for _ in range(2):
-                        list(loader)
-            told = [line for line in log.output if "of shape [3] arrives in workers as a" in line]
-            self.assertEqual(len(told), int(shared))
-
     def test_a_loader_of_torch_s_that_forks_harms_nobody(self):
         with brigade.Loader(graph(), tensors="torch", hold=32) as loader:
             iterator = iter(loader)

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import types
 import unittest
 from unittest import mock
@@ -206,6 +207,35 @@ class Datasets(unittest.TestCase):
             read = [batches(kind(torch_sets.OfAnotherLoader(), 4, num_workers=count))
                     for kind in (data.DataLoader, brigade.DataLoader)]
             self.assertEqual(read[0], read[1])
+
+    def test_a_shared_tensor_is_the_same_memory_in_workers(self):
+        """As Hugging Face's datasets pass their epoch to persistent workers."""
+        table = torch.arange(6).view(2, 3).T.tolist()
+        strategy = torch.multiprocessing.get_sharing_strategy()
+        for one in ("file_descriptor", "file_system"):
+            torch.multiprocessing.set_sharing_strategy(one)
+            try:
+                dataset = torch_sets.Epochs()
+                with brigade.DataLoader(dataset, None, num_workers=2, persistent_workers=True,
+                                        collate_fn=list) as loader:
+                    for epoch in range(3):
+                        dataset.set_epoch(epoch)
+                        self.assertEqual(list(loader), [[epoch, table, True]] * 2)
+            finally:
+                torch.multiprocessing.set_sharing_strategy(strategy)
+
+    def test_shared_tensors_leave_no_descriptor(self):
+        loader = brigade.DataLoader(torch_sets.Epochs(), None, num_workers=1, collate_fn=list)
+        list(loader)
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(3):
+            list(loader)
+        loader.dataset.lock = threading.Lock()
+        for _ in range(3):
+            with self.assertRaisesRegex(TypeError, "dataset.lock"):
+                iter(loader)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+        loader.close()
 
 
 class Inner(data.BatchSampler):
