@@ -188,11 +188,12 @@ static PyObject* graph_start(PyObject* object, PyObject* arguments) {
   unsigned long long flags = 0;
   unsigned long long limit = 0;
   long long log = 0;
-  if (!PyArg_ParseTuple(arguments, "OKKL", &app, &flags, &limit, &log)) return NULL;
+  long long forker = 0;
+  if (!PyArg_ParseTuple(arguments, "OKKL|L", &app, &flags, &limit, &log, &forker)) return NULL;
   brigade_app* handle = app_handle(app);
   if (handle == NULL || enter(self)) return NULL;
   brigade_status status = BRIGADE_OK;
-  PyObject* run = run_started(self->graph, handle, flags, limit, log, &status);
+  PyObject* run = run_started(self->graph, handle, flags, limit, log, forker, &status);
   return leave(self, status, run);
 }
 
