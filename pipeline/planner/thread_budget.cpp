@@ -147,7 +147,7 @@ void check_threads(const ValidGraph& graph, const ByStage<std::uint64_t>& replic
         concat("replicas with several threads want ", in_teams, " cores (", join(team_terms, " + "),
                "), ", cores, cores == 1 ? " is there" : " are there"),
         "write smaller threads: or replicas:, or oversubscribe: true at the top level"));
-  } else if (wanted > cores) {
+  } else if (wanted > cores && !graph.oversubscribe) {
     plan.warnings.push_back(concat(wanted, " threads (", join(terms, " + "), ") share ", cores,
                                    cores == 1 ? " core" : " cores"));
   }

@@ -79,7 +79,7 @@ class Check {
               "a stream cannot be zipped with another source: nobody knows whether their sizes "
               "agree",
               "join: merge takes whichever is there");
-    if (plan_.shard.world > 1)
+    if (plan_.shard.world > 1 && !plan_.stages[s].is_input())
       plan_.warnings.push_back(concat("stage ", quote(plan_.stages[s].name),
                                       " is a stream, which cannot be divided: each of the ",
                                       plan_.shard.world, " ranks reads all of it"));

@@ -173,6 +173,9 @@ TEST(Streams, AreReadWholeByEveryRankWithALine) {
       plan_graph(graph.build(), small_machine()).plan.warnings,
       std::vector<std::string>{"stage \"words\" is a stream, which cannot be divided: each of "
                                "the 4 ranks reads all of it"});
+  graph.type_of("words").contract.type = kApplicationType;
+  EXPECT_TRUE(plan_graph(graph.build(), small_machine()).plan.warnings.empty())
+      << "each rank's program feeds its own";
 }
 
 TEST(Streams, OfAsManyReplicasAsThePlanChoosesMayHaveSeveralEpochs) {
