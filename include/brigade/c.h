@@ -98,6 +98,15 @@ BRIGADE_C_API brigade_status brigade_graph_set(brigade_graph* graph, const char*
 // names are looked at when the graph is checked or started.
 BRIGADE_C_API brigade_status brigade_graph_read(brigade_graph* graph, const char* const* stages,
                                                 size_t count);
+// This process reads the part of `rank`, of `world` processes. Numbers in the graph's `shard:` are
+// stronger, unless `over_graph` is. `world` 0: the program knows none, and tells its user itself of
+// RANK or WORLD_SIZE without the other ("ranks" of brigade_graph_plan()), which is no mistake then.
+BRIGADE_C_API brigade_status brigade_graph_set_rank(brigade_graph* graph, uint64_t rank,
+                                                    uint64_t world, int32_t over_graph);
+// Only so many samples of every indexed producer, in plans and runs; 0: all.
+BRIGADE_C_API brigade_status brigade_graph_limit(brigade_graph* graph, uint64_t samples);
+// brigade_graph_plan() opens sources that do not tell how many samples they have, and asks them.
+BRIGADE_C_API brigade_status brigade_graph_count(brigade_graph* graph);
 // Goes on where the run stood that gave this state; checked when the run is started.
 BRIGADE_C_API brigade_status brigade_graph_set_state(brigade_graph* graph, const void* state,
                                                      size_t bytes);
@@ -146,9 +155,6 @@ typedef struct brigade_run_options {
   void* interrupted_context;
   int64_t
       log_descriptor;  // where lines go; 0: standard error. Who does not read it holds up nothing
-  // A socket, or 0. Workers of `exec:` stages are then forked by the process at its other end. For
-  // interpreters that come with the library; what is said there changes with its version.
-  int64_t forker_descriptor;
 } brigade_run_options;
 
 // Checks everything and starts. `options` may be NULL. The graph may be closed, or started again.

@@ -122,6 +122,15 @@ class BRIGADE_API Pipeline {
   /// batches of come as batches of one. The graph's checkpoint is left out, too. So a program can
   /// read any graph as it is. The last call holds.
   Pipeline& read(std::vector<std::string> stages);
+  /// This process reads the part of `rank`, of `world` processes: for programs that know it by
+  /// another way than a launcher's variables. `shard: {rank: R, world: N}` of the graph is
+  /// stronger, unless `over_graph` is. A `world` of 0: the program knows none, and tells its user
+  /// itself what plan_json() says of RANK or WORLD_SIZE without the other, which is no mistake
+  /// then.
+  Pipeline& rank(std::uint64_t rank, std::uint64_t world, bool over_graph = false);
+  /// plan_json() opens sources that do not tell how many samples they have, and asks them: as long
+  /// as a run takes to open them.
+  Pipeline& count(bool yes = true);
   /// Threads of this process instead of processes, for debuggers.
   Pipeline& in_process(bool yes = true);
   /// Resumes from the graph's checkpoint, as `brigade run --resume` does.
@@ -139,10 +148,6 @@ class BRIGADE_API Pipeline {
   /// Where lines go instead: a descriptor, which start() copies. What its reader does not take in
   /// time is dropped and counted; it holds up nothing.
   Pipeline& log_to(int descriptor);
-  /// Has workers of `exec:` stages forked by another process instead, which start() asks through
-  /// this socket, which it copies. For interpreters (brigade.DataLoader); what is said there
-  /// changes with the version.
-  Pipeline& fork_workers(int socket);
   /// Lets the program come back from calls that wait: next(), acquire(), Run::wait() and
   /// summary_json() ask this on their own thread, whenever a signal has ended its sleep and about
   /// every 100 ms that they wait; not where nothing has to be waited for. Yes: the call fails
@@ -172,12 +177,18 @@ class BRIGADE_API Pipeline {
   std::optional<std::vector<std::string>> read_;
   std::optional<std::string> state_;
   std::uint64_t limit_ = 0;  // 0: all
+  struct Rank {
+    std::uint64_t rank;
+    std::uint64_t world;
+    bool over_graph;
+  };
+  std::optional<Rank> rank_;
+  bool count_ = false;
   bool in_process_ = false;
   bool resume_ = false;
   bool overwrite_ = false;
   bool quiet_ = false;
   int log_descriptor_ = 2;
-  int forker_ = -1;
   std::function<bool()> interrupted_;
   std::shared_ptr<StageDescriber> describer_;  // knows what Python stages have said already
 };

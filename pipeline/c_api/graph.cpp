@@ -16,10 +16,6 @@ Result<App> open_app(const brigade_app_options& options) {
   return App::of_host(options.program == nullptr ? "" : options.program);
 }
 
-bool is_open(std::int64_t descriptor) {
-  return descriptor >= 0 && fcntl(static_cast<int>(descriptor), F_GETFD) >= 0;
-}
-
 }  // namespace
 
 brigade_status brigade_app_open(const brigade_app_options* options, brigade_app** app) {
@@ -91,6 +87,31 @@ brigade_status brigade_graph_read(brigade_graph* graph, const char* const* stage
     if (count == 0) return fail(BRIGADE_ERROR_ARGUMENT, "no stage is given that the program reads");
     if (std::find(stages, stages + count, nullptr) != stages + count) return is_null("a stage");
     graph->pipeline.read({stages, stages + count});
+    return BRIGADE_OK;
+  });
+}
+
+brigade_status brigade_graph_set_rank(brigade_graph* graph, uint64_t rank, uint64_t world,
+                                      int32_t over_graph) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(graph);
+    graph->pipeline.rank(rank, world, over_graph != 0);
+    return BRIGADE_OK;
+  });
+}
+
+brigade_status brigade_graph_limit(brigade_graph* graph, uint64_t samples) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(graph);
+    graph->pipeline.limit(samples);
+    return BRIGADE_OK;
+  });
+}
+
+brigade_status brigade_graph_count(brigade_graph* graph) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(graph);
+    graph->pipeline.count();
     return BRIGADE_OK;
   });
 }
@@ -176,16 +197,10 @@ brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
         .overwrite(asked(BRIGADE_OVERWRITE));
     if (known.limit != 0) pipeline.limit(known.limit);
     if (known.log_descriptor != 0) {
-      if (!is_open(known.log_descriptor))
+      if (known.log_descriptor < 0 || fcntl(static_cast<int>(known.log_descriptor), F_GETFD) < 0)
         return fail(BRIGADE_ERROR_ARGUMENT,
                     concat("log_descriptor is ", known.log_descriptor, ", which is not open"));
       pipeline.log_to(static_cast<int>(known.log_descriptor));
-    }
-    if (known.forker_descriptor != 0) {
-      if (!is_open(known.forker_descriptor))
-        return fail(BRIGADE_ERROR_ARGUMENT, concat("forker_descriptor is ", known.forker_descriptor,
-                                                   ", which is not open"));
-      pipeline.fork_workers(static_cast<int>(known.forker_descriptor));
     }
     if (known.interrupted != nullptr)
       pipeline.interrupted([asked = known.interrupted, context = known.interrupted_context] {

@@ -30,8 +30,19 @@ bool is_drawn_above(const Plan& plan, IndexSpaceNumber index_space) {
                      [&](StageNumber source) { return is_drawn(plan.stages[source]); });
 }
 
-void check(const ValidStage& stage, const Plan& plan, IndexSpaceNumber above, std::uint64_t known,
+/// ": images: no such folder", of a source above that could not be counted.
+std::string why_unknown(const ValidGraph& graph, const Plan& plan, StageNumber cache) {
+  const ByStage<bool> above = stages_above(plan, cache);
+  for (const StageNumber s : above.numbers())
+    if (above[s] && !graph.stages[s].uncounted.empty())
+      return concat(": ", graph.stages[s].name, ": ", graph.stages[s].uncounted);
+  return "";
+}
+
+void check(const ValidGraph& graph, const Plan& plan, StageNumber number, std::uint64_t known,
            PlanProblems& problems) {
+  const ValidStage& stage = graph.stages[number];
+  const IndexSpaceNumber above = plan.stages[number].queues[1].index_space;
   if (!has_order(plan, above))
     problems.push_back(problem_at(
         stage, "a cache keeps samples by their index in the source, and this source has none",
@@ -43,7 +54,9 @@ void check(const ValidStage& stage, const Plan& plan, IndexSpaceNumber above, st
                                   "leave the cache out, or the weights and shares"));
   else if (known == 0 && stage.samples == 0)
     problems.push_back(
-        problem_at(stage, "how many samples its source has is known only once the run has begun",
+        problem_at(stage,
+                   concat("how many samples its source has is known only once the run has begun",
+                          why_unknown(graph, plan, number)),
                    "make room: `params: {samples: N}`, at least as many as there are"));
   else if (stage.samples != 0 && stage.samples < known)
     problems.push_back(problem_at(
@@ -126,7 +139,7 @@ void make_caches(const ValidGraph& graph, Plan& plan, PlanProblems& problems) {
     if (!stage.is_cache()) continue;
     const ValidStage& valid = graph.stages[s];
     const std::uint64_t known = samples_of(graph, plan, s);
-    check(valid, plan, stage.queues[1].index_space, known, problems);
+    check(graph, plan, s, known, problems);
     check_file(valid, plan, s, problems);
     PlanRing& cache = stage.cache;
     cache.slots = std::max<std::uint64_t>(known != 0 ? known : valid.samples, 1);

@@ -23,6 +23,8 @@ struct ConsumerEpoch {
   /// That a stage gets, or an output of the program hands out; nothing, too, where samples are
   /// taken one by one.
   std::optional<std::uint64_t> batches;
+  /// Why these are not known: "stage "live" is a stream".
+  std::string unknown = {};
   friend bool operator==(const ConsumerEpoch&, const ConsumerEpoch&) = default;
 };
 

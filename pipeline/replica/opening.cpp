@@ -41,20 +41,6 @@ Result<std::shared_ptr<void>> make_params(const StageContract& contract, const P
   return params;
 }
 
-Result<std::shared_ptr<Producer>> open_another(const ReplicaSetup& setup, const PlanStage& source,
-                                               int replica, bool again, Reporter& reporter) {
-  const StageType* type = setup.find_type ? setup.find_type(source) : nullptr;
-  if (type == nullptr || !setup.make_source) return Error{"its type is not known here"};
-  auto opened = std::make_shared<OpenedSource>();
-  BRIGADE_TRY(prepare(*setup.plan, source, type->contract, opened->opening));
-  opened->opening.context.replica = replica;
-  opened->opening.context.reporter = &reporter;
-  opened->opening.context.again = again;
-  BRIGADE_ASSIGN(opened->producer, setup.make_source(*type));
-  BRIGADE_TRY(guarded([&] { return opened->producer->open(opened->opening.context); }));
-  return std::shared_ptr<Producer>(opened, opened->producer.get());
-}
-
 }  // namespace
 
 Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContract& contract,
@@ -82,6 +68,20 @@ Result<void> prepare(const Plan& plan, const PlanStage& stage, const StageContra
   return {};
 }
 
+Result<std::shared_ptr<Producer>> open_another(const ReplicaSetup& setup, const PlanStage& source,
+                                               int replica, bool again, Reporter& reporter) {
+  const StageType* type = setup.find_type ? setup.find_type(source) : nullptr;
+  if (type == nullptr || !setup.make_source) return Error{"its type is not known here"};
+  auto opened = std::make_shared<OpenedSource>();
+  BRIGADE_TRY(prepare(*setup.plan, source, type->contract, opened->opening));
+  opened->opening.context.replica = replica;
+  opened->opening.context.reporter = &reporter;
+  opened->opening.context.again = again;
+  BRIGADE_ASSIGN(opened->producer, setup.make_source(*type));
+  BRIGADE_TRY(guarded([&] { return opened->producer->open(opened->opening.context); }));
+  return std::shared_ptr<Producer>(opened, opened->producer.get());
+}
+
 Result<std::unique_ptr<Producer>> drawn(std::shared_ptr<Producer> source, const PlanStage& stage,
                                         std::uint64_t found, const Subset& subset) {
   BRIGADE_ASSIGN(Draws draws, guarded([&] { return make_draws(stage, *source, found, subset); }));
@@ -89,17 +89,21 @@ Result<std::unique_ptr<Producer>> drawn(std::shared_ptr<Producer> source, const 
       std::make_unique<DrawnProducer>(std::move(source), std::move(draws)));
 }
 
+PlanStage part_of_mix(const PlanStage& mix, const PlanStage& part) {
+  PlanStage whole = mix;
+  whole.parts.clear();
+  whole.type = part.type;
+  whole.params = part.params;
+  whole.random = part.random;
+  return whole;
+}
+
 /// What a mixture draws from; each writes into the slots of the mixture.
 Result<std::unique_ptr<Producer>> open_parts(const ReplicaSetup& setup, const PlanStage& mix,
                                              bool again, Reporter& reporter) {
   std::vector<std::shared_ptr<Producer>> parts;
   for (const PlanStage& part : mix.parts) {
-    PlanStage whole = mix;
-    whole.parts.clear();
-    whole.type = part.type;
-    whole.params = part.params;
-    whole.random = part.random;
-    auto opened = open_another(setup, whole, setup.replica, again, reporter);
+    auto opened = open_another(setup, part_of_mix(mix, part), setup.replica, again, reporter);
     if (!opened) return opened.error().within(part.name);
     parts.push_back(std::move(*opened));
   }

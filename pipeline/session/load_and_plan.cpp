@@ -1,5 +1,7 @@
 #include "pipeline/session/load_and_plan.h"
 
+#include <algorithm>
+
 #include <brigade/text.h>
 #include "base/log.h"
 #include "base/printable.h"
@@ -9,6 +11,7 @@
 #include "pipeline/host/plugin_loader.h"
 #include "pipeline/launch/describe_process.h"
 #include "pipeline/planner/planner.h"
+#include "pipeline/session/count_sources.h"
 
 namespace brigade {
 
@@ -26,18 +29,32 @@ LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
                      .plugins = &plugins,
                      .describer = files.describer == nullptr ? &asking : files.describer,
                      .texts = files.texts,
-                     .read = files.read});
+                     .read = files.read,
+                     .rank = files.rank});
 }
 
 namespace {
 
+/// Of a cache, room is planned by what its source has.
+bool has_cache(const ValidGraph& graph) {
+  return std::any_of(graph.stages.begin(), graph.stages.end(), [](const ValidStage& stage) {
+    return stage.type->contract.cache && stage.samples == 0;
+  });
+}
+
+/// Plans again where some sources had to be counted.
+void count(ValidGraph& graph, const MachineLimits& limits, const StageTypes& types,
+           PlanResult& planned) {
+  if (count_sources(graph, planned.plan, types)) planned = plan_graph(graph, limits);
+}
+
 /// Plans again without what the files of caches make needless. Returns what there is to note.
-std::string use_files_of_caches(PlannedGraph& graph, const StageTypes& types, PlanResult& planned) {
-  const ValidGraph& loaded = *graph.loaded.graph;
-  const StageTypes all_types = types_of(types, loaded);  // use.graph points into it
-  CacheReuse use = reuse_cache_files(loaded, planned.plan, all_types);
+std::string use_files_of_caches(const ValidGraph& loaded, const StageTypes& types, bool counts,
+                                PlannedGraph& graph, PlanResult& planned) {
+  CacheReuse use = reuse_cache_files(loaded, planned.plan, types);
   if (use.any && use.problems.empty()) planned = plan_graph(use.graph, graph.limits);
   planned.problems.insert(planned.problems.end(), use.problems.begin(), use.problems.end());
+  if (planned.ok() && counts) count(use.graph, graph.limits, types, planned);
   if (planned.ok()) {
     graph.sources = planned_sources(use.graph, planned.plan);
     graph.consumers = consumer_epochs(use.graph, planned.plan);
@@ -57,8 +74,12 @@ PlannedGraph plan_files(const GraphFiles& files, const StageTypes& types) {
   result.messages = result.loaded.messages();
   if (!result.loaded.graph) return result;
   result.limits = probe_machine();
-  PlanResult planned = plan_graph(*result.loaded.graph, result.limits);
-  if (planned.ok()) result.messages += use_files_of_caches(result, types, planned);
+  ValidGraph graph = *result.loaded.graph;
+  const StageTypes all_types = types_of(types, graph);  // plans and their graphs point into it
+  PlanResult planned = plan_graph(graph, result.limits);
+  if (has_cache(graph)) count(graph, result.limits, all_types, planned);
+  if (planned.ok())
+    result.messages += use_files_of_caches(graph, all_types, files.count, result, planned);
   for (const PlanProblem& problem : planned.problems) {
     const std::string about =
         problem.stage.empty() ? "" : concat("stage \"", problem.stage, "\": ");

@@ -25,6 +25,8 @@ struct GraphFiles {
   std::vector<SourceFile> texts = {};  ///< over the files; relative to the working directory
   std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph
   StageDescriber* describer = nullptr;                ///< null: each Python stage is asked anew
+  std::optional<ProgramRank> rank = {};               ///< of a program that tells of it
+  bool count = false;  ///< sources are opened that do not tell how many samples they have
 };
 
 /// Reads and proves the files, with this process's environment and working directory. `types`

@@ -306,6 +306,16 @@ Pipeline& Pipeline::read(std::vector<std::string> stages) {
   return *this;
 }
 
+Pipeline& Pipeline::rank(std::uint64_t rank, std::uint64_t world, bool over_graph) {
+  rank_ = {rank, world, over_graph};
+  return *this;
+}
+
+Pipeline& Pipeline::count(bool yes) {
+  count_ = yes;
+  return *this;
+}
+
 Pipeline& Pipeline::in_process(bool yes) {
   in_process_ = yes;
   return *this;
@@ -336,11 +346,6 @@ Pipeline& Pipeline::log_to(int descriptor) {
   return *this;
 }
 
-Pipeline& Pipeline::fork_workers(int socket) {
-  forker_ = socket;
-  return *this;
-}
-
 Pipeline& Pipeline::interrupted(std::function<bool()> asked) {
   interrupted_ = std::move(asked);
   return *this;
@@ -352,6 +357,7 @@ GraphFiles Pipeline::graph_files() const {
   files.read = read_;
   for (const auto& [name, yaml] : texts_) files.texts.push_back({name, yaml, ""});
   files.describer = describer_.get();
+  if (rank_) files.rank = {rank_->rank, rank_->world, rank_->over_graph};
   return files;
 }
 
@@ -362,9 +368,11 @@ std::vector<GraphDiagnostic> Pipeline::check(const App& app) const {
 }
 
 Result<std::string> Pipeline::plan_json(const App& app, std::vector<GraphDiagnostic>* found) const {
-  const PlannedGraph planned = plan_files(graph_files(), app.types());
+  GraphFiles files = graph_files();
+  files.count = count_;
+  const PlannedGraph planned = plan_files(files, app.types());
   if (!planned.plan) return mistakes_of(planned, found);
-  return plan_report(*planned.plan, planned.sources, planned.consumers);
+  return plan_report(*planned.plan, planned.sources, planned.consumers, planned.loaded.ranks);
 }
 
 Result<std::unique_ptr<Run>> Pipeline::start(const App& app,
@@ -377,7 +385,6 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app,
   options.in_process = in_process_;
   options.program = true;
   options.interrupted = interrupted_;
-  options.forker = forker_;
   options.exec_ns = app.started_ns();
   options.workers = app.workers();
   Run::State& state = *run->state_;

@@ -28,6 +28,13 @@ Result<void> check_program(const Plan& plan, const RunOptions& options) {
   return {};
 }
 
+/// Of several launchers' variables; a program tells of what it knows itself.
+std::string unlike_text(const Shard& shard, const RankOrigin& ranks) {
+  if (ranks.by == "program" || ranks.unlike.empty()) return "";
+  return concat("rank ", shard.rank, " of ", shard.world, ", by ", ranks.by,
+                "; not used: ", join(ranks.unlike, "; "));
+}
+
 }  // namespace
 
 StartedRun start_run(const PlannedGraph& planned, const StageTypes& program, Past past,
@@ -37,6 +44,8 @@ StartedRun start_run(const PlannedGraph& planned, const StageTypes& program, Pas
   if (auto refused = check_program(plan, options); !refused)
     return {.failure = refused.error().message, .refused = true};
   for (const std::string& warning : plan.warnings) lines.line(LineKind::warning, warning);
+  if (const std::string ranks = unlike_text(plan.shard, planned.loaded.ranks); !ranks.empty())
+    lines.line(LineKind::note, ranks);
   StageTypes types = types_of(program, *planned.loaded.graph);
   auto begin = begin_run(plan, types, past, state);
   if (!begin) return {.failure = begin.error().message, .refused = true};

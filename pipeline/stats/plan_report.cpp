@@ -8,7 +8,7 @@ namespace brigade {
 using nlohmann::ordered_json;
 
 std::string plan_report(const Plan& plan, const std::vector<SourceAudit>& sources,
-                        const std::vector<ConsumerEpoch>& consumers) {
+                        const std::vector<ConsumerEpoch>& consumers, const RankOrigin& ranks) {
   ordered_json report = ordered_json::parse(plan_to_json(plan, -1));
   report["sources"] = ordered_json::array();
   for (const SourceAudit& source : sources) report["sources"].push_back(source_json(source));
@@ -17,7 +17,9 @@ std::string plan_report(const Plan& plan, const std::vector<SourceAudit>& source
     report["consumers"].push_back({{"name", consumer.stage},
                                    {"from", consumer.port},
                                    {"samples", or_null(consumer.samples)},
-                                   {"batches", or_null(consumer.batches)}});
+                                   {"batches", or_null(consumer.batches)},
+                                   {"unknown", consumer.unknown}});
+  report["ranks"] = {{"by", ranks.by}, {"half", ranks.half}, {"unlike", ranks.unlike}};
   return report.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

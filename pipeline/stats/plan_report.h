@@ -6,14 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/config/language/shard.h"
 #include "pipeline/plan/consumer_epochs.h"
 #include "pipeline/stats/source_audit.h"
 
 namespace brigade {
 
-/// Beside the plan's own fields "sources", as in a summary, and "consumers", with the samples and
-/// batches of an epoch; null: not known before the run.
+/// Beside the plan's own fields "sources", as in a summary, "consumers", with the samples and
+/// batches of an epoch (null: not known before the run, for the reason in "unknown"), and "ranks":
+/// where rank and world come from.
 std::string plan_report(const Plan& plan, const std::vector<SourceAudit>& sources,
-                        const std::vector<ConsumerEpoch>& consumers);
+                        const std::vector<ConsumerEpoch>& consumers, const RankOrigin& ranks);
 
 }  // namespace brigade

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from ._arrays import known
 from ._device import Arrival, device_of, send
+from ._shown import counted, dtype_and_shape, never_raises, table
 
 KINDS = ("torch", "numpy", "dlpack")
 
@@ -224,16 +225,25 @@ class Batch(_Named):
     def __deepcopy__(self, memo):
         return self.clone()
 
+    @never_raises("<brigade.Batch>")
     def __repr__(self):
-        shapes = ", ".join(_shown(self.tensor(name), name) for name in self.keys())
-        return f"Batch({shapes}; epoch {self.epoch}, index {self.index})"
+        return f"Batch({_shown(self._rows())}; epoch {self.epoch}, index {self.index})"
+
+    @never_raises(None)
+    def _repr_html_(self):
+        facts = [("epoch", self.epoch), ("index", self.index)]
+        if self.source:
+            facts.append(("source", self.source))
+        return table(f"brigade.Batch of {counted(self.size, 'sample', 'samples')}", facts,
+                     ("tensor", "dtype", "shape"), self._rows())
+
+    def _rows(self):
+        return [(name, *dtype_and_shape(self.tensor(name))) for name in self.keys()]
 
 
-def _shown(tensor, name):
-    if isinstance(tensor, list):
-        return f"{name}: {len(tensor)} ragged"
-    dtype = str(getattr(tensor, "dtype", "")).removeprefix("torch.")
-    return f"{name}: {dtype}{list(getattr(tensor, 'shape', ()))}"
+def _shown(rows):
+    return ", ".join(f"{name}: {dtype}{'' if shape.startswith('[') else ' '}{shape}"
+                     for name, dtype, shape in rows)
 
 
 class _Kept:
@@ -307,8 +317,9 @@ class Row(_Named):
         """Names of the tensors."""
         return self._batch.keys()
 
+    @never_raises("<brigade.Row>")
     def __repr__(self):
-        shapes = ", ".join(_shown(value, name) for name, value in self.items())
+        shapes = _shown([(name, *dtype_and_shape(value)) for name, value in self.items()])
         return f"Row({shapes}; id {self.id}, epoch {self.epoch}, index {self.index})"
 
     def __getitem__(self, name):

@@ -1,8 +1,9 @@
-"""A worker of a DataLoader, as a forker makes it."""
+"""A worker of a DataLoader: `python -m brigade._data_worker`, as a graph runs it."""
 
 import gc
 import os
 import pickle
+import signal
 import struct
 import sys
 import traceback
@@ -20,7 +21,8 @@ from ._worker import attach
 class Loaded:
     """The dataset as one iterator of the program has it; with persistent_workers, all of them."""
 
-    def __init__(self, parts, replica, task):
+    def __init__(self, parent, replica, task):
+        parts = Payload.read(parent, task["payload"])
         self.dataset, self.iterable = parts["dataset"], parts["iterable"]
         self._parts, self._epoch, self._made = parts, None, 0
         self.id, self.workers, self.seed = replica, task["workers"], task["seed"]
@@ -74,11 +76,8 @@ class Loaded:
 
 
 class Server:
-    """`parts`: what was inherited in place of payloads; or None."""
-
-    def __init__(self, worker, parts):
+    def __init__(self, worker):
         params = worker.params
-        self._parts = parts
         self._parent, self._replica = params["parent"], worker.replica
         arena = os.open(f"/proc/{self._parent}/fd/{params['arena']}", os.O_RDWR)
         self._blocks = Blocks(arena)
@@ -127,8 +126,7 @@ class Server:
             del self._loaded[key]
         key = task["key"]
         if key not in self._loaded:
-            parts = self._parts or Payload.read(self._parent, task["payload"])
-            self._loaded[key] = self._shown = Loaded(parts, self._replica, task)
+            self._loaded[key] = self._shown = Loaded(self._parent, self._replica, task)
         if self._shown is not self._loaded[key]:
             self._shown = self._loaded[key]
             self._shown.show()
@@ -176,31 +174,31 @@ def _print_there(parent, pipe):
     descriptor = os.open(f"/proc/{parent}/fd/{pipe}", os.O_WRONLY)
     os.dup2(descriptor, 1)
     os.close(descriptor)
+    sys.stdout.reconfigure(encoding="utf-8", line_buffering=True, write_through=False)
 
 
-def main(parts=None):
-    """`parts`: what the iterator gives, where this process is a fork of the program."""
-    try:
-        with attach() as worker:
-            _work(worker, parts)
-    except RunError:  # the supervisor has the reason
-        sys.exit(1)
-
-
-def _work(worker, parts):
-    params = worker.params
-    _print_there(params["parent"], params["prints"])
-    if parts is None:
+def main():
+    with attach() as worker:
+        params = worker.params
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a death like any other
+        _print_there(params["parent"], params["prints"])
         sys.path[:] = params["path"]
         sys.argv[:] = params["argv"]
         if params["folder"]:
             os.chdir(params["folder"])
-    server = Server(worker, parts)
-    if params["torch"]:
-        import torch
-        torch.set_num_threads(worker.threads)  # a fork lacks those of the program
-        _collate_in_place(server)
-    for task in worker:
-        answer = server.answer(bytes(task.input("task")))
-        ANSWER.pack_into(task.output("answer"), 0, *answer)
-        task.finish()
+        server = Server(worker)
+        if params["torch"]:
+            import torch
+            torch.set_num_threads(worker.threads)
+            _collate_in_place(server)
+        for task in worker:
+            answer = server.answer(bytes(task.input("task")))
+            ANSWER.pack_into(task.output("answer"), 0, *answer)
+            task.finish()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except RunError:  # the supervisor has the reason
+        sys.exit(1)

@@ -13,6 +13,7 @@ import re
 import sys
 import traceback
 
+from ._drops import may_drop
 from ._errors import OF_USERS
 from ._stage import Ports, Same, TensorType, parse_output
 
@@ -245,7 +246,8 @@ def describe(module, name, question):
                                   .rstrip(), why)
             if kind != "consumer":
                 made = outputs_of(signature, types, of_call, of_init)
-        answer = {"errors": [], "outputs": [[one, *has] for one, has in made.items()]}
+        answer = {"errors": [], "outputs": [[one, *has] for one, has in made.items()],
+                  "keeps_all": not may_drop(signature.target)}
         if kind == "producer" and not question["counted"]:
             answer["count"] = _count(signature, of_init)
         return answer

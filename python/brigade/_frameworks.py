@@ -4,6 +4,7 @@ import re
 import sys
 
 from ._log import logger
+from ._ranks import of_torch
 
 # Those that rebuild loaders, in the versions that tests/frameworks runs.
 TESTED = {"accelerate": "1.15.0", "lightning": "2.6.6", "pytorch_lightning": "2.6.6",
@@ -30,18 +31,10 @@ def tell_untested():
                            "those of torch's DataLoader", name, version, tested)
 
 
-def _place():
-    """(rank, world) of torch.distributed, where it is initialized."""
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return 0, 1
-    return distributed.get_rank(), distributed.get_world_size()
-
-
 def tell_ranks(loader):
     """Once for each loader, with its first batch, where torch's own samplers or an iterable dataset
     may give every rank the same. Rank 0 may read for all."""
-    rank, world = _place()
+    rank, world = of_torch() or (0, 1)
     if rank == 0:
         return
     if loader._iterable:

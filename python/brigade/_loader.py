@@ -8,7 +8,9 @@ from ._batch import kind_of_tensors
 from ._device import PREFETCH, Ahead, device_of_loader
 from ._errors import RunError, whole
 from ._log import logger
+from ._ranks import Ranks
 from ._run import Run
+from ._shown import batches_of_plan, counted, never_raises, table
 
 _STATE_VERSION = 1
 _EPOCHS_MAX = 65_536  # that every graph can have
@@ -26,6 +28,9 @@ class Loader:
     producer. `tensors`: "torch", "numpy" or "dlpack"; unless given, torch where it is imported,
     else NumPy where it is installed. `in_process`: threads instead of processes, for debuggers.
     `progress`: a bar of tqdm's for each epoch, where tqdm is installed.
+    `rank`, `world_size`: the part of the samples that this process reads, rank 0 of 1 all of them;
+    ranks of one model that is divided (tensor, pipeline parallel) give the same numbers. Unless
+    given, `shard:` of the graph, torch.distributed or the launcher says it (docs/RANKS.md).
     `device`: "cuda" or "cuda:N", where batches are copied, `prefetch` (2) of them before the loop
     asks for them; they are tensors of torch and hold nothing of the graph. "host" are threads that
     stand for a device, where there is none.
@@ -45,7 +50,7 @@ class Loader:
 
     def __init__(self, graph, output=None, *, set=None, epochs=None,  # noqa: A002
                  hold=None, limit=0, tensors=None, in_process=False, progress=False,
-                 device=None, prefetch=None):
+                 device=None, prefetch=None, rank=None, world_size=None):
         if epochs is not None:
             epochs = whole("epochs", epochs, 1)
         if output is not None and not isinstance(output, str):
@@ -57,26 +62,34 @@ class Loader:
             raise ValueError(f"prefetch={prefetch!r} is of batches that are copied to a device: "
                              "give device=, too")
         self._prefetch = PREFETCH if prefetch is None else whole("prefetch", prefetch, 0)
+        self._ranks = Ranks(rank, world_size)
         self._graph = _graph.read(graph, set)
+        self._graph.limit(whole("limit", limit, 0))
         self._epochs = epochs
-        self._options = {"kind": kind_of_tensors(tensors), "limit": whole("limit", limit, 0),
-                         "in_process": in_process}
+        self._options = {"kind": kind_of_tensors(tensors), "in_process": in_process}
         self._progress = progress
         self._output_name = output if output is not None else self._only_output()
         self._graph.read(self._output_name)
         self._graph.set(f"epochs={epochs or _EPOCHS_MAX}")
         if hold is not None:
             self._graph.set(f"stages.{self._output_name}.hold={hold}")
-        self._plan = json.loads(self._graph.plan(_graph.app()))
+        self._make_plan()
         # What is read is all that the graph is cut to, so it has one consumer.
         self._hold = next(one["hold"] for one in self._plan["stages"] if one["kind"] == "consumer")
         self._run = self._reading = self._state = self._stats = None
+        self._counted = False  # whether the plan knows the samples of all sources that can tell
         self._epoch = 0  # that the next iter() reads, or goes on with
         self._given = 0  # batches of that epoch, by the loader whose state was loaded
         self._first = 0  # the epoch that is the run's first: of a stream that began anew
+        self._late = False  # whether it was said that ranks have changed
         self._closed = False
 
+    def _make_plan(self):
+        self._ranks.tell(self._graph)
+        self._plan = json.loads(self._graph.plan(_graph.app()))
+
     def _only_output(self):
+        self._ranks.tell(self._graph)
         plan = json.loads(self._graph.plan(_graph.app()))
         consumers = [one["name"] for one in plan["stages"] if one["kind"] == "consumer"]
         programs = [one["name"] for one in plan["stages"] if one["type"] == "application" and
@@ -98,18 +111,36 @@ class Loader:
             return iter(())
         if self._run is None:
             self._start()
+        elif self._ranks.changed() and not self._late:
+            self._late = True
+            self._ranks.warn_late()
         self._reading = _Reading(self._epoch, self._epoch - self._first)
         ahead = self._device and Ahead(self._device, self._prefetch, self._hold, self._run)
         iterator = _Epoch(self, self._run.output(self._output_name), self._reading, ahead)
         return self._with_bar(iterator) if self._progress else iterator
 
     def __len__(self):
-        """Batches of an epoch. TypeError where only the run finds out."""
-        batches = [one["batches"] for one in self._plan["consumers"]]
-        if batches and None not in batches:
-            return sum(batches)
-        raise TypeError(f"how many batches of {self._output_name} an epoch has is not known before "
-                        "it has been read: a stage above makes or drops samples as it goes")
+        """Batches of an epoch, known before the first one: folders, archives and tables are looked
+        through for it, once (a million files take half a second). TypeError where only reading
+        tells: below streams and stages that drop samples or make several of each."""
+        if self._run is None and self._ranks.changed():
+            self._make_plan()
+        if not self._counted and self._unknown():
+            self._count()
+        why = self._unknown()
+        if why:
+            raise TypeError(f"how many batches of {self._output_name} an epoch has is not known "
+                            f"before it has been read: {why[0]}")
+        return sum(one["batches"] for one in self._plan["consumers"])
+
+    def _unknown(self):
+        """Why the number of batches is not known."""
+        return [one["unknown"] for one in self._plan["consumers"] if one["batches"] is None]
+
+    def _count(self):
+        self._counted = True
+        self._graph.count()
+        self._make_plan()
 
     def _with_bar(self, iterator):
         try:
@@ -138,6 +169,9 @@ class Loader:
         self._end_run()
 
     def _start(self):
+        if self._ranks.changed():
+            self._make_plan()
+        self._ranks.say(self._plan)
         if self._state is not None:
             self._graph.set_state(self._state)
         self._run = Run(self._graph, **self._options)
@@ -191,6 +225,8 @@ class Loader:
 
     def plan(self):
         """What `brigade plan --json` prints."""
+        if not self._counted:
+            self._count()
         return self._plan
 
     def stats(self):
@@ -221,8 +257,33 @@ class Loader:
     def __exit__(self, *_):
         self.close()
 
+    @never_raises("<brigade.Loader>")
     def __repr__(self):
-        return f"<brigade.Loader of {self._output_name}, epoch {self._epoch}>"
+        tensors = "; ".join(", ".join(f"{name} {dtype}{shape}" for name, dtype, shape in of_source)
+                            for _, of_source in batches_of_plan(self._plan))
+        facts = ", ".join(value if name == "length" else f"{name} {value}"
+                          for name, value in self._facts())
+        return f"<brigade.Loader of {self._output_name}: {tensors}; {facts}>"
+
+    @never_raises(None)
+    def _repr_html_(self):
+        rows = [(port, *tensor) for port, tensors in batches_of_plan(self._plan)
+                for tensor in tensors]
+        return table(f"brigade.Loader of {self._output_name}", self._facts(),
+                     ("from", "tensor", "dtype", "batch"), rows)
+
+    def _facts(self):
+        """What is known without a look at the data."""
+        shard = self._plan["shard"]
+        epochs = self._plan["consumers"]
+        length = ("not counted yet" if self._unknown() and not self._counted else
+                  "of unknown length" if self._unknown() else
+                  f"{counted(sum(one['batches'] for one in epochs), 'batch', 'batches')} of "
+                  f"{counted(sum(one['samples'] for one in epochs), 'sample', 'samples')}")
+        facts = [("length", length), ("seed", self._plan["seed"]), ("epoch", self._epoch)]
+        if shard["world"] > 1:
+            facts.append(("rank", f"{shard['rank']} of {shard['world']}"))
+        return facts + [("closed", "yes")] * self._closed
 
 
 class _Reading:

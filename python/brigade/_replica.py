@@ -11,6 +11,7 @@ import signal
 import sys
 
 from . import _cast, _describe
+from ._drops import may_drop
 from ._errors import OF_USERS, RunError
 from ._stage import DROP
 from ._worker import attach
@@ -98,6 +99,7 @@ class Replica:
         self.worker, self.numpy = worker, _numpy()
         self.signature = _describe.Signature(_describe.load(module, name), name)
         self.name = name
+        self.drops = may_drop(self.signature.target)
         self.inputs = {}  # source -> [(argument, tensor)], known with its first task
         special = self.signature.special()
         self.wants_out, self.wants_rng = "out" in special, "rng" in special
@@ -158,9 +160,18 @@ class Replica:
         if result is DROP and self.worker.kind == "consumer":
             raise TypeError(f"{self.name} drops a sample, and it is a consumer: nothing is below")
         if result is DROP:
+            self._tell_of_drop()
             return True
         self._write(task, result)
         return False
+
+    def _tell_of_drop(self):
+        """A length that a loader has told may be too large."""
+        if self.drops:
+            return
+        self.drops = True  # said once
+        print(f"warning: {self.name} has dropped a sample, and its file does not name DROP, so "
+              "that len() of a loader counts it: write @brigade.stage(drops=True)", file=sys.stderr)
 
     def generator(self, task, i):
         random = self.numpy.random

@@ -12,6 +12,7 @@ from ._errors import Error, HeldError, whole
 from ._input import Input
 from ._log import LogPipe
 from ._place import place_of_caller
+from ._ranks import Ranks
 
 _open_runs = weakref.WeakSet()
 ANY_EPOCH = -1
@@ -33,14 +34,14 @@ class Run:
     [4, 4, 4]
     """
 
-    def __init__(self, graph, kind, limit=0, in_process=False, log=None, forker=0):
+    def __init__(self, graph, kind, in_process=False, log=None):
         self._kind = kind
         self._outputs = {}  # of the C module: an Output holds its run, which holds none
         self._summary = self._run = None
         self._log = log or LogPipe()
         try:
             self._run = graph.start(_graph.app(), _brigade.BRIGADE_IN_PROCESS if in_process else 0,
-                                    limit, self._log.writes, forker)
+                                    self._log.writes)
         except BaseException:
             self._log.close()
             raise
@@ -195,7 +196,7 @@ class Epoch:
 
 
 def open(graph, *, set=None, epochs=None, state=None, limit=0,  # noqa: A001, A002
-         tensors=None, in_process=False):
+         tensors=None, in_process=False, rank=None, world_size=None):
     """Starts a graph whose outputs are read side by side: a `Run`. Options are `Loader`'s; `epochs`
     is the graph's own unless given, `state` is what Run.state() gave."""
     made = _graph.read(graph, set)
@@ -203,4 +204,9 @@ def open(graph, *, set=None, epochs=None, state=None, limit=0,  # noqa: A001, A0
         made.set(f"epochs={whole('epochs', epochs, 1)}")
     if state is not None:
         made.set_state(state)
-    return Run(made, kind_of_tensors(tensors), whole("limit", limit, 0), in_process)
+    made.limit(whole("limit", limit, 0))
+    ranks = Ranks(rank, world_size)
+    ranks.tell(made)
+    run = Run(made, kind_of_tensors(tensors), in_process)
+    ranks.say(json.loads(made.plan(_graph.app())))
+    return run

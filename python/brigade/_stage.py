@@ -125,15 +125,18 @@ class Ports(NamedTuple):
 
     inputs: dict  # name -> Pattern; others may arrive, and are taken by name
     outputs: object  # name -> TensorType or Same; a function that gives such texts; or None
+    drops: object = None  # whether it may return DROP; None: as its file names it
 
 
-def stage(function=None, /, *, inputs=None, outputs=None):
+def stage(function=None, /, *, inputs=None, outputs=None, drops=None):
     """Makes a function, or a class whose objects are called, a stage of a graph, which names it:
     `transform: python`, `params: {call: "augment.py:flip"}`. It stays what it is.
 
     `outputs` says each tensor that it writes, for one sample: a dict of texts, or a function of the
     inputs' types (and of parameters) that gives one. `inputs` says what those must look like, where
-    that matters; the function's arguments say which it takes.
+    that matters; the function's arguments say which it takes. `drops` says whether it may return
+    `brigade.DROP`, on which len() of a loader depends; unless given, its file is looked through for
+    that name.
 
     >>> import brigade
     >>> @brigade.stage(inputs={"image": "u8[any, any, 3]"}, outputs={"image": "=image"})
@@ -148,7 +151,7 @@ def stage(function=None, /, *, inputs=None, outputs=None):
         outputs = {name: parse_output(name, text) for name, text in outputs.items()}
 
     def mark(target):
-        target.__brigade_stage__ = Ports(patterns, outputs)
+        target.__brigade_stage__ = Ports(patterns, outputs, drops)
         return target
 
     return mark if function is None else mark(function)

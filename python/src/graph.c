@@ -150,6 +150,30 @@ static PyObject* graph_read(PyObject* object, PyObject* stage) {
   return leave(self, brigade_graph_read(self->graph, &name, 1), Py_NewRef(Py_None));
 }
 
+static PyObject* graph_set_rank(PyObject* object, PyObject* arguments) {
+  Graph* self = (Graph*)object;
+  unsigned long long rank = 0;
+  unsigned long long world = 0;
+  int over_graph = 0;
+  if (!PyArg_ParseTuple(arguments, "KKp", &rank, &world, &over_graph) || enter(self)) return NULL;
+  return leave(self, brigade_graph_set_rank(self->graph, rank, world, over_graph),
+               Py_NewRef(Py_None));
+}
+
+static PyObject* graph_limit(PyObject* object, PyObject* argument) {
+  Graph* self = (Graph*)object;
+  const unsigned long long samples = PyLong_AsUnsignedLongLong(argument);
+  if (PyErr_Occurred() || enter(self)) return NULL;
+  return leave(self, brigade_graph_limit(self->graph, samples), Py_NewRef(Py_None));
+}
+
+static PyObject* graph_count(PyObject* object, PyObject* none) {
+  (void)none;
+  Graph* self = (Graph*)object;
+  if (enter(self)) return NULL;
+  return leave(self, brigade_graph_count(self->graph), Py_NewRef(Py_None));
+}
+
 static PyObject* graph_set_state(PyObject* object, PyObject* argument) {
   Graph* self = (Graph*)object;
   char* bytes = NULL;
@@ -186,25 +210,26 @@ static PyObject* graph_start(PyObject* object, PyObject* arguments) {
   Graph* self = (Graph*)object;
   PyObject* app = NULL;
   unsigned long long flags = 0;
-  unsigned long long limit = 0;
   long long log = 0;
-  long long forker = 0;
-  if (!PyArg_ParseTuple(arguments, "OKKL|L", &app, &flags, &limit, &log, &forker)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "OKL", &app, &flags, &log)) return NULL;
   brigade_app* handle = app_handle(app);
   if (handle == NULL || enter(self)) return NULL;
   brigade_status status = BRIGADE_OK;
-  PyObject* run = run_started(self->graph, handle, flags, limit, log, forker, &status);
+  PyObject* run = run_started(self->graph, handle, flags, log, &status);
   return leave(self, status, run);
 }
 
 static PyMethodDef graph_methods[] = {
     {"set", graph_set, METH_O, "As --set on the command line."},
     {"read", graph_read, METH_O, "Of which stage the program reads batches."},
+    {"set_rank", graph_set_rank, METH_VARARGS, "set_rank(rank, world, over_graph)."},
+    {"limit", graph_limit, METH_O, "Only so many samples of every indexed producer."},
+    {"count", graph_count, METH_NOARGS, "Later plans know how many samples sources have."},
     {"set_state", graph_set_state, METH_O, "Goes on where the run stood that gave these bytes."},
     {"check", graph_check, METH_O, "check(app): all diagnostics."},
     {"plan", graph_plan, METH_O, "plan(app): JSON."},
     {"start", graph_start, METH_VARARGS,
-     "start(app, flags, limit, log): a Run; its lines go to the descriptor `log`, or 0."},
+     "start(app, flags, log): a Run; its lines go to the descriptor `log`, or 0."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot graph_slots[] = {

@@ -6,6 +6,7 @@
 #include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
 #include "stages/detail/cache_file.h"
+#include "stages/detail/keeps_all.h"
 
 namespace brigade {
 namespace {
@@ -53,7 +54,7 @@ std::optional<std::uint64_t> cached_samples(const CachedParams&, const FileMetad
   return header->samples;
 }
 
-class Cached : public Producer {
+class Cached : public Producer, public KeepsAll {
  public:
   Result<void> open(const OpenContext& context) override {
     path_ = context.params<CachedParams>().file.path;
@@ -67,6 +68,12 @@ class Cached : public Producer {
 
   Result<std::uint64_t> size() override { return header_.samples; }
 
+  bool keeps_all() const override {
+    for (std::uint64_t index = 0; index < header_.samples; ++index)
+      if (state_of(index) != kCacheSlotFull) return false;
+    return true;
+  }
+
   // The header has the times of the files that the samples were made from.
   std::uint64_t fingerprint() override {
     Fingerprint slots;
@@ -75,8 +82,7 @@ class Cached : public Producer {
   }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
-    std::uint64_t state = 0;
-    std::memcpy(&state, data() + index * kCacheSlotWordBytes, sizeof state);
+    const std::uint64_t state = state_of(index);
     if (state == kCacheSlotEmpty) return Next::drop;
     if (state != kCacheSlotFull)
       return Error{concat(path_, ": is broken: sample ", index, " is not there")};
@@ -95,6 +101,11 @@ class Cached : public Producer {
   }
 
  private:
+  std::uint64_t state_of(std::uint64_t index) const {
+    std::uint64_t state = 0;
+    std::memcpy(&state, data() + index * kCacheSlotWordBytes, sizeof state);
+    return state;
+  }
   const char* data() const { return file_.bytes().data() + kCacheHeaderBytes; }
   const char* stored_slot(const CacheFileArray& array, std::uint64_t index) const {
     return data() + array.offset + index * array.stride;

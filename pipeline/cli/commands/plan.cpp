@@ -43,11 +43,14 @@ GpuReport gpus_for(const Plan& plan) {
 }
 
 int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int64_t) {
-  const PlannedGraph planned = plan_and_show(arguments.graph, types);
+  GraphFiles files = arguments.graph;
+  files.count = true;
+  const PlannedGraph planned = plan_and_show(files, types);
   if (!planned.plan) return 2;
   const ValidGraph& graph = *planned.loaded.graph;
   if (arguments.json) {
-    print(plan_report(*planned.plan, planned.sources, planned.consumers) + "\n");
+    print(plan_report(*planned.plan, planned.sources, planned.consumers, planned.loaded.ranks) +
+          "\n");
   } else if (arguments.yaml) {
     print(effective_yaml(as_planned(graph, *planned.plan)));
   } else {

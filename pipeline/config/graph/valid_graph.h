@@ -67,6 +67,8 @@ struct ValidStage : StageKeys, StagePlanningKeys {
   std::vector<int> shared;    ///< what its replicas map, by ValidGraph::shared
   std::uint64_t samples = 0;  ///< of a producer, or room asked for by a cache; 0: not known
   std::vector<SkippedInputs> skipped;  ///< by the source itself, beside these
+  bool keeps_all = false;  ///< drops no sample, though its type may: by its own code, or its file
+  std::string uncounted;   ///< why the samples of a producer could not be counted
 };
 
 /// A tensor that replicas of several stages may map.

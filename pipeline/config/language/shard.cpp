@@ -9,35 +9,47 @@ namespace brigade {
 
 namespace {
 
+constexpr std::uint64_t kRanksMax = 1 << 20;
+
+std::optional<std::uint64_t> parse_rank(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || number > kRanksMax) return std::nullopt;
+  return number;
+}
+
+std::string variables_of(const Launcher& launcher) {
+  return concat(launcher.rank, ", ", launcher.world);
+}
+
 class Resolver {
  public:
-  Resolver(const ShardSpec& spec, const Environment& environment, Diagnostics& diagnostics)
-      : spec_(spec), environment_(environment), diagnostics_(diagnostics) {}
+  Resolver(const ShardSpec& spec, const Environment& environment,
+           const std::optional<ProgramRank>& program, Diagnostics& diagnostics)
+      : spec_(spec), environment_(environment), program_(program), diagnostics_(diagnostics) {}
 
-  std::optional<Shard> run() {
+  std::optional<FoundShard> run() {
     const auto before = diagnostics_.errors();
     const bool rank_given = spec_.rank && spec_.rank->value != ShardSpec::kAuto;
     const bool world_given = spec_.world && spec_.world->value != ShardSpec::kAuto;
-    Shard shard;
-    shard.uneven = spec_.uneven;
+    found_.shard.uneven = spec_.uneven;
     if (rank_given != world_given) {
       diagnostics_.error(*spec_.span, "`shard`: rank and world are given together or not at all",
                          {"write both, or `shard: auto`"});
       return std::nullopt;
     }
-    if (rank_given) {
-      shard.rank = spec_.rank->value;
-      shard.world = spec_.world->value;
+    const bool program_knows = program_ && program_->world != 0;
+    if (program_knows && (program_->over_graph || !rank_given)) {
+      ask_program();
+    } else if (rank_given) {
+      take(spec_.rank->value, spec_.world->value, "shard");
     } else {
-      ask_launcher(shard);
+      ask_launchers();
     }
     if (diagnostics_.errors() != before) return std::nullopt;
-    if (shard.rank < shard.world) return shard;
-    diagnostics_.error(place(rank_given),
-                       shard.world == 0
-                           ? concat("`shard`: there are 0 processes", said_by_)
-                           : concat("`shard`: rank ", shard.rank, " of ", shard.world,
-                                    " processes: ranks go from 0 to ", shard.world - 1, said_by_));
+    if (found_.shard.rank < found_.shard.world) return std::move(found_);
+    say_outside(rank_given);
     return std::nullopt;
   }
 
@@ -47,58 +59,99 @@ class Resolver {
     return spec_.span ? *spec_.span : Span{};
   }
 
-  void ask_launcher(Shard& shard) {
+  void take(std::uint64_t rank, std::uint64_t world, std::string by) {
+    found_.shard.rank = rank;
+    found_.shard.world = world;
+    found_.origin.by = std::move(by);
+  }
+
+  void say_outside(bool given) {
+    const Shard& shard = found_.shard;
+    const std::string& by = found_.origin.by;
+    const std::string from = by == "shard"     ? ""
+                             : by == "program" ? " (the program says so)"
+                                               : concat(" (environment: ", by, ")");
+    diagnostics_.error(place(given),
+                       shard.world == 0
+                           ? concat("`shard`: there are 0 processes", from)
+                           : concat("`shard`: rank ", shard.rank, " of ", shard.world,
+                                    " processes: ranks go from 0 to ", shard.world - 1, from));
+  }
+
+  void ask_program() {
+    take(program_->rank, program_->world, "program");
+    if (program_->over_graph || environment_ == nullptr) return;
+    for (const Launcher& launcher : kLaunchers)
+      if (has_both(launcher)) return note_unlike(launcher);
+  }
+
+  void ask_launchers() {
     if (environment_ == nullptr) return;
+    bool found = false;
     for (const Launcher& launcher : kLaunchers) {
-      const auto rank = environment_(launcher.rank);
-      const auto world = environment_(launcher.world);
-      if (&launcher == &kLaunchers.front() && rank.has_value() != world.has_value())
-        return half_said(launcher, rank.has_value());
-      if (!rank || !world) continue;
-      said_by_ = concat(" (environment: ", launcher.rank, ", ", launcher.world, ")");
-      read(launcher.rank, *rank, shard.rank);
-      read(launcher.world, *world, shard.world);
-      return;
+      if (&launcher == &kLaunchers.front() && !check_half(launcher)) return;
+      if (!has_both(launcher)) continue;
+      if (found) {
+        note_unlike(launcher);
+      } else {
+        take(read(launcher.rank), read(launcher.world), variables_of(launcher));
+      }
+      found = true;
     }
   }
 
-  // Whoever sets one of these means several processes; all of them reading everything is not what
-  // was meant. Slurm, on the other hand, leaves SLURM_NTASKS in shells that are none of its tasks.
-  void half_said(const Launcher& launcher, bool rank) {
-    diagnostics_.error(
-        place(false),
-        concat("`shard: auto`: the environment has ", rank ? launcher.rank : launcher.world,
-               " and no ", rank ? launcher.world : launcher.rank),
-        {"set both or neither, or write `shard: {rank: R, world: N}`"});
+  bool has_both(const Launcher& launcher) const {
+    return environment_(launcher.rank).has_value() && environment_(launcher.world).has_value();
   }
 
-  void read(const char* name, const std::string& text, std::uint64_t& out) {
-    std::uint64_t number = 0;
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    if (parsed.ec == std::errc() && parsed.ptr == end && number <= kRanksMax) {
-      out = number;
-      return;
-    }
+  /// Of those that do not count; what is no number says nothing.
+  void note_unlike(const Launcher& launcher) {
+    const auto rank = parse_rank(environment_(launcher.rank).value_or(""));
+    const auto world = parse_rank(environment_(launcher.world).value_or(""));
+    const Shard& shard = found_.shard;
+    if (rank && world && (*rank != shard.rank || *world != shard.world))
+      found_.origin.unlike.push_back(
+          concat(variables_of(launcher), ": rank ", *rank, " of ", *world));
+  }
+
+  // Such a variable means several processes; all of them reading everything is not what was meant.
+  // Slurm, on the other hand, leaves SLURM_NTASKS in shells that are none of its tasks.
+  bool check_half(const Launcher& launcher) {
+    const auto rank = environment_(launcher.rank);
+    const auto world = environment_(launcher.world);
+    if (rank.has_value() == world.has_value() || (world && parse_rank(*world) == 1)) return true;
+    found_.origin.half = rank ? launcher.rank : launcher.world;
+    if (program_) return true;
+    diagnostics_.error(place(false),
+                       concat("`shard: auto`: the environment has ", found_.origin.half, " and no ",
+                              rank ? launcher.world : launcher.rank),
+                       {"set both or neither, or write `shard: {rank: R, world: N}`"});
+    return false;
+  }
+
+  std::uint64_t read(const char* name) {
+    const std::string text = environment_(name).value_or("");
+    if (const auto number = parse_rank(text)) return *number;
     diagnostics_.error(place(false),
                        concat("`shard: auto`: the environment's ", name, " is ", quote(text),
                               ", expected a whole number up to ", kRanksMax),
                        {"unset it, or write `shard: {rank: 0, world: 1}`"});
+    return 0;
   }
-
-  static constexpr std::uint64_t kRanksMax = 1 << 20;
 
   const ShardSpec& spec_;
   const Environment& environment_;
+  const std::optional<ProgramRank>& program_;
   Diagnostics& diagnostics_;
-  std::string said_by_;
+  FoundShard found_;
 };
 
 }  // namespace
 
-std::optional<Shard> resolve_shard(const ShardSpec& spec, const Environment& environment,
-                                   Diagnostics& diagnostics) {
-  return Resolver(spec, environment, diagnostics).run();
+std::optional<FoundShard> resolve_shard(const ShardSpec& spec, const Environment& environment,
+                                        const std::optional<ProgramRank>& program,
+                                        Diagnostics& diagnostics) {
+  return Resolver(spec, environment, program, diagnostics).run();
 }
 
 }  // namespace brigade

@@ -8,7 +8,6 @@
 
 #include <brigade/text.h>
 #include "pipeline/config/language/program_reads.h"
-#include "pipeline/config/language/shard.h"
 #include "pipeline/config/language/spec_parser.h"
 #include "pipeline/config/validate/validate.h"
 #include "pipeline/config/yaml/merge.h"
@@ -69,9 +68,11 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
                                 {loaded.source, options.types, options.metadata,
                                  options.working_directory, options.plugins, options.describer},
                                 loaded.diagnostics);
-  const auto shard = resolve_shard(spec.shard, options.environment, loaded.diagnostics);
-  if (loaded.graph && shard) loaded.graph->shard = *shard;
-  if (!shard) loaded.graph.reset();
+  const auto found =
+      resolve_shard(spec.shard, options.environment, options.rank, loaded.diagnostics);
+  if (loaded.graph && found) loaded.graph->shard = found->shard;
+  if (found) loaded.ranks = found->origin;
+  if (!found) loaded.graph.reset();
   if (!loaded.graph || !options.limit) return;
   for (ValidStage& stage : loaded.graph->stages) {
     if (!stage.type->indexed) continue;

@@ -21,6 +21,7 @@
 #include "pipeline/config/graph/file_metadata_reader.h"
 #include "pipeline/config/graph/plugin_reader.h"
 #include "pipeline/config/graph/valid_graph.h"
+#include "pipeline/config/language/shard.h"
 #include "pipeline/config/yaml/diagnostics.h"
 #include "pipeline/config/yaml/variables.h"
 #include "pipeline/config/yaml/yaml_tree.h"
@@ -42,13 +43,15 @@ struct LoadOptions {
   std::vector<SourceFile> texts =
       {};  ///< laid over the files; without a folder, their paths are relative to the working one
   std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph
+  std::optional<ProgramRank> rank = {};               ///< of a program that tells of it
 };
 
 struct LoadedGraph {
   std::optional<ValidGraph> graph;  ///< nothing when there are errors
   Diagnostics diagnostics;
   SourceText source;
-  YamlNode tree;  ///< the files merged, variables expanded; for tools that show what was read
+  RankOrigin ranks;  ///< of the graph's shard
+  YamlNode tree;     ///< the files merged, variables expanded; for tools that show what was read
 
   /// All diagnostics for people; empty when there are none.
   BRIGADE_API std::string messages() const;

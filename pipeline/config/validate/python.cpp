@@ -214,6 +214,7 @@ class PythonAnswer {
     if (!answer.at("errors").empty()) return std::nullopt;
     if (answer.contains("count")) draft_.stage.count = answer.at("count").get<std::uint64_t>();
     draft_.stage.samples = draft_.stage.count;
+    draft_.stage.keeps_all = answer.value("keeps_all", false);
     auto ports = ports_of(answer.at("outputs"));
     if (!ports) throw std::runtime_error("a dtype");
     return ports;

@@ -137,6 +137,22 @@ TEST_F(CGraphs, WhatIsSetLiesOverFilesAndText) {
   brigade_run_close(run);
 }
 
+TEST_F(CGraphs, TheProgramMaySayItsRankAndALimit) {
+  ASSERT_EQ(brigade_graph_from_text(graph_yaml().c_str(), "graph", &graph), BRIGADE_OK);
+  ASSERT_EQ(brigade_graph_set_rank(graph, 1, 3, 0), BRIGADE_OK);
+  ASSERT_EQ(brigade_graph_limit(graph, 20), BRIGADE_OK);
+  ASSERT_EQ(brigade_graph_count(graph), BRIGADE_OK);
+  const char* json = nullptr;
+  ASSERT_EQ(brigade_graph_plan(graph, this_program, &json), BRIGADE_OK) << last_error();
+  const auto plan = nlohmann::json::parse(json);
+  EXPECT_EQ(plan["shard"]["rank"], 1);
+  EXPECT_EQ(plan["shard"]["world"], 3);
+  EXPECT_EQ(plan["ranks"]["by"], "program");
+  EXPECT_EQ(plan["consumers"][0]["samples"], 7) << "of 20, in three parts";
+  ASSERT_EQ(brigade_graph_set_rank(graph, 3, 3, 1), BRIGADE_OK);
+  EXPECT_EQ(brigade_graph_plan(graph, this_program, &json), BRIGADE_ERROR_GRAPH);
+}
+
 /// Samples of each batch of one epoch.
 std::vector<std::uint64_t> sizes(brigade_graph* graph, const char* output) {
   const brigade_run_options options = run_options(0);

@@ -64,7 +64,7 @@ TEST(ConsumerEpochs, AreUnknownBelowAShuffledCacheOfAShortenedEpoch) {
       train.batched = true;
       train.sources[0].batch = 32;
       const All whole{{"train", "kept", 100, 4}}, shortened{{"train", "kept", 80, 3}},
-          unknown{{"train", "kept", {}, {}}};
+          unknown{{"train", "kept", {}, {}, "stage \"kept\" is shuffled below a `drop_last`"}};
       EXPECT_EQ(epochs(graph), !drop_last       ? whole
                                : *shuffled != 0 ? unknown
                                                 : shortened)
@@ -96,18 +96,51 @@ TEST(ConsumerEpochs, CountForThisRankAndBelowLimits) {
 }
 
 TEST(ConsumerEpochs, AreUnknownBelowWhatMayDropOrDoesNotTell) {
-  for (const char* what : {"drops", "does not tell", "stream", "flat_map"}) {
+  const std::pair<const char*, const char*> all[] = {
+      {"drops", "stage \"work\" may drop samples"},
+      {"source drops", "stage \"images\" may drop samples"},
+      {"does not tell", "stage \"images\" has not been counted"},
+      {"could not be read", "stage \"images\": no such folder"},
+      {"flat_map", "stage \"work\" makes 1 to 3 samples of each"},
+      {"stream", "stage \"images\" is a stream"}};
+  for (const auto& [what, why] : all) {
     GraphBuilder graph = batches_of_32();
     const std::string is = what;
     graph.type_of("work").contract.may_drop = is == "drops";
-    if (is == "does not tell") graph.stage("images").samples = 0;
-    if (is == "flat_map") graph.type_of("work").contract.numbering = Numbering::flat_map;
+    graph.type_of("images").contract.may_drop = is == "source drops";
+    if (is == "does not tell" || is == "could not be read") graph.stage("images").samples = 0;
+    if (is == "could not be read") graph.stage("images").uncounted = "no such folder";
+    if (is == "flat_map") {
+      graph.type_of("work").contract.numbering = Numbering::flat_map;
+      graph.stage("work").outputs_per_input = 3;
+    }
     if (is == "stream") {
       graph.type_of("images").indexed = false;
       graph.stage("images").samples = 0;
     }
-    EXPECT_EQ(epochs(graph), (All{{"train", "work", {}, {}}})) << what;
+    EXPECT_EQ(epochs(graph), (All{{"train", "work", {}, {}, why}})) << what;
   }
+}
+
+TEST(ConsumerEpochs, AreKnownBelowWhatKeepsAllThoughItsTypeMayDrop) {
+  GraphBuilder graph = batches_of_32();
+  graph.type_of("work").contract.may_drop = true;
+  graph.stage("work").keeps_all = true;
+  EXPECT_EQ(epochs(graph), (All{{"train", "work", 100, 4}}));
+}
+
+TEST(ConsumerEpochs, OfSourcesThatAreMergedAreTheirSum) {
+  GraphBuilder graph;
+  graph.producer("a", kSlot).samples = 100;
+  graph.producer("b", kSlot).samples = 50;
+  graph.transform("all", {"a", "b"}, kSlot, Join::merge);
+  graph.type_of("all").contract.numbering = Numbering::flat_map;
+  ValidStage& train = graph.consumer("train", {"all"});
+  train.batched = true;
+  train.sources[0].batch = 32;
+  EXPECT_EQ(epochs(graph), (All{{"train", "all", 150, 5}}));
+  graph.stage("b").samples = 0;
+  EXPECT_EQ(epochs(graph), (All{{"train", "all", {}, {}, "stage \"b\" has not been counted"}}));
 }
 
 TEST(ConsumerEpochs, OfStagesThatTakeSamplesThereAreNoBatches) {

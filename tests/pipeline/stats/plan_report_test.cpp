@@ -19,7 +19,8 @@ TEST(PlanReport, IsThePlanWithWhatIsKnownOfAnEpoch) {
   const std::string text = plan_report(
       plan,
       {{"images", 40, {{SkipReason::no_match, 30, "keys without an image"}}}, {"live", {}, {}}},
-      {{"train", "images", 40, 3}, {"watch", "live", {}, {}}});
+      {{"train", "images", 40, 3}, {"watch", "live", {}, {}, "stage \"live\" is a stream"}},
+      {"RANK, WORLD_SIZE", "", {"PMI_RANK, PMI_SIZE: rank 1 of 2"}});
   EXPECT_EQ(plan_to_json(plan_from_json(text).value()), plan_to_json(plan));
   const ordered_json report = ordered_json::parse(text);
   EXPECT_EQ(report["sources"], ordered_json::parse(R"([
@@ -27,8 +28,11 @@ TEST(PlanReport, IsThePlanWithWhatIsKnownOfAnEpoch) {
        "skipped": [{"count": 30, "why": "no_match", "text": "keys without an image"}]},
       {"name": "live", "found": null, "gives": null, "skipped": []}])"));
   EXPECT_EQ(report["consumers"], ordered_json::parse(R"([
-      {"name": "train", "from": "images", "samples": 40, "batches": 3},
-      {"name": "watch", "from": "live", "samples": null, "batches": null}])"));
+      {"name": "train", "from": "images", "samples": 40, "batches": 3, "unknown": ""},
+      {"name": "watch", "from": "live", "samples": null, "batches": null,
+       "unknown": "stage \"live\" is a stream"}])"));
+  EXPECT_EQ(report["ranks"], ordered_json::parse(R"(
+      {"by": "RANK, WORLD_SIZE", "half": "", "unlike": ["PMI_RANK, PMI_SIZE: rank 1 of 2"]})"));
 }
 
 }  // namespace

@@ -12,16 +12,16 @@ class ShardOf : public testing::Test {
  protected:
   /// "rank/world", or the message.
   std::string resolve() {
-    const auto shard = resolve_shard(
+    found_ = resolve_shard(
         spec_,
         [this](const std::string& name) -> std::optional<std::string> {
           const auto found = environment_.find(name);
           if (found == environment_.end()) return std::nullopt;
           return found->second;
         },
-        diagnostics_);
-    if (!shard) return diagnostics_.all().at(0).message;
-    return std::to_string(shard->rank) + "/" + std::to_string(shard->world);
+        program_, diagnostics_);
+    if (!found_) return diagnostics_.all().at(0).message;
+    return std::to_string(found_->shard.rank) + "/" + std::to_string(found_->shard.world);
   }
   void give(std::uint64_t rank, std::uint64_t world) {
     spec_.span = Span{};
@@ -31,6 +31,8 @@ class ShardOf : public testing::Test {
 
   ShardSpec spec_;
   std::map<std::string, std::string> environment_;
+  std::optional<ProgramRank> program_;
+  std::optional<FoundShard> found_;
   Diagnostics diagnostics_;
 };
 
@@ -64,6 +66,57 @@ TEST_F(ShardOf, HalfOfTorchrunsIsAnError) {
   EXPECT_EQ(resolve(), "`shard: auto`: the environment has WORLD_SIZE and no RANK");
   give(0, 1);
   EXPECT_EQ(resolve(), "0/1") << "the file says it";
+}
+
+TEST_F(ShardOf, AWorldOfOneNeedsNoRank) {
+  environment_ = {{"WORLD_SIZE", "1"}};
+  EXPECT_EQ(resolve(), "0/1");
+  EXPECT_EQ(found_->origin, RankOrigin());
+  environment_.insert({{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}});
+  EXPECT_EQ(resolve(), "3/4");
+}
+
+TEST_F(ShardOf, AProgramThatTellsOfRanksHearsOfHalfAPair) {
+  program_ = ProgramRank{};
+  for (const char* const half : {"RANK", "WORLD_SIZE"}) {
+    environment_ = {{half, "2"}};
+    EXPECT_EQ(resolve(), "0/1");
+    EXPECT_EQ(found_->origin, (RankOrigin{"", half, {}}));
+  }
+  give(0, 1);
+  EXPECT_EQ(resolve(), "0/1");
+  EXPECT_EQ(found_->origin, (RankOrigin{"shard", "", {}}));
+}
+
+TEST_F(ShardOf, AProgramIsStrongerThanTheLauncherAndWeakerThanTheFile) {
+  environment_ = {{"RANK", "5"}, {"WORLD_SIZE", "6"}};
+  program_ = ProgramRank{1, 4, false};
+  EXPECT_EQ(resolve(), "1/4");
+  EXPECT_EQ(found_->origin, (RankOrigin{"program", "", {"RANK, WORLD_SIZE: rank 5 of 6"}}));
+  environment_ = {{"RANK", "1"}, {"WORLD_SIZE", "4"}, {"PMI_RANK", "7"}, {"PMI_SIZE", "9"}};
+  EXPECT_EQ(resolve(), "1/4");
+  EXPECT_EQ(found_->origin, (RankOrigin{"program", "", {}})) << "an outer launcher means others";
+  give(2, 3);
+  EXPECT_EQ(resolve(), "2/3");
+  program_->over_graph = true;
+  EXPECT_EQ(resolve(), "1/4");
+  program_ = ProgramRank{4, 4, true};
+  EXPECT_EQ(resolve(),
+            "`shard`: rank 4 of 4 processes: ranks go from 0 to 3 (the program says so)");
+}
+
+TEST_F(ShardOf, OuterLaunchersThatSayOtherwiseAreNoted) {
+  environment_ = {{"RANK", "1"},
+                  {"WORLD_SIZE", "2"},
+                  {"SLURM_PROCID", "0"},
+                  {"SLURM_NTASKS", "4"},
+                  {"PMI_RANK", "1"},
+                  {"PMI_SIZE", "2"},
+                  {"MV2_COMM_WORLD_RANK", "x"},
+                  {"MV2_COMM_WORLD_SIZE", "2"}};
+  EXPECT_EQ(resolve(), "1/2");
+  EXPECT_EQ(found_->origin,
+            (RankOrigin{"RANK, WORLD_SIZE", "", {"SLURM_PROCID, SLURM_NTASKS: rank 0 of 4"}}));
 }
 
 TEST_F(ShardOf, TheFileIsStrongerThanTheLauncher) {
