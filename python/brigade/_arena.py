@@ -1,6 +1,8 @@
 """Where workers leave their batches: blocks of one memory file, which has no name. A block belongs
-to a task, and then to whoever holds the batch, in any order and for as long as it takes."""
+to a task and then to the program, until the last tensor of the batch is gone there and in all its
+children. A worker that keeps a part of a batch gets a copy at the same addresses."""
 
+import collections
 import fcntl
 import os
 import struct
@@ -12,6 +14,7 @@ _RESERVE = 1 << 20  # for the error of one that is larger
 _BLOCKS_MAX = 1 << 27
 _SIZE_LEAST = 1 << 20
 _PAGES_KEPT = 1 << 20  # that a block may keep beyond what the last batch took
+_INHERITED_AT_ONCE = 8  # blocks that are asked for anew with each task
 CANCELLED = struct.Struct("q")  # the first word of a block: nobody waits for the batch
 TASK_AT = 64  # where the task is written, in a block
 
@@ -19,12 +22,32 @@ _F_ADD_SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
 _F_SEAL_SHRINK, _F_SEAL_GROW = 2, 4
 
 
-def memory_file(name, size):
-    """A descriptor of it; its size stays."""
-    descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.ftruncate(descriptor, size)
-    fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW)
-    return descriptor
+class MemoryFile:
+    """A file without a name that processes map, of a size that stays. It is open for as long as
+    something is mapped: children need that at their fork. They map nothing of it themselves."""
+
+    def __init__(self, name, size):
+        self._descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        self._process = os.getpid()
+        os.ftruncate(self._descriptor, size)
+        fcntl.fcntl(self._descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW)
+
+    @classmethod
+    def of_another(cls, process, descriptor):
+        """One that another process has open."""
+        self = cls.__new__(cls)
+        self._descriptor = os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR)
+        self._process = os.getpid()
+        return self
+
+    def fileno(self):
+        if os.getpid() != self._process:
+            raise RuntimeError("this is a forked child, and batches are its parent's")
+        return self._descriptor
+
+    def __del__(self):
+        if hasattr(self, "_descriptor"):
+            os.close(self._descriptor)
 
 
 def is_much_less(size, before):
@@ -37,17 +60,20 @@ class Arena:
 
     def __init__(self, warm):
         """`warm`: blocks that nobody needs now keep their memory, so many of them."""
-        self.descriptor = memory_file("brigade-batches", STRIDE * _BLOCKS_MAX)
+        self._file = MemoryFile("brigade-batches", STRIDE * _BLOCKS_MAX)
         self._warm_max = warm
         self._maps = []  # by block
         self._end = []  # by block, how far it was written
         self._size = _SIZE_LEAST  # of mappings: enough for what there has been
         self._last = 0  # size of the last batch
+        self._forks = []  # by block, how many there were when it was given to the program
         self._returned = []  # by those who held batches
+        self._inherited = collections.deque()  # (block, forks up to its return): children read it
         self._warm, self._cold = [], []
 
-    def __del__(self):
-        os.close(self.descriptor)
+    @property
+    def descriptor(self):
+        return self._file.fileno()
 
     def take(self, message):
         """(block, offset in the file) for a task."""
@@ -57,6 +83,7 @@ class Arena:
             block = len(self._maps)
             self._maps.append(None)
             self._end.append(0)
+            self._forks.append(0)
         view = memoryview(self._mapping(block, TASK_AT + len(message)))
         CANCELLED.pack_into(view, 0, 0)
         view[TASK_AT:TASK_AT + len(message)] = message
@@ -67,8 +94,7 @@ class Arena:
         if found is None or found.size < size:
             while self._size < size:
                 self._size *= 2
-            found = self._maps[block] = _brigade.Mapping(self.descriptor, block * STRIDE,
-                                                         self._size)
+            found = self._maps[block] = _brigade.Mapping(self._file, block * STRIDE, self._size)
         return found
 
     def cancel(self, block):
@@ -76,22 +102,29 @@ class Arena:
 
     def lease(self, block, end):
         """The first bytes of a block, as a buffer; with the last that is made of it the block is
-        free again."""
+        free again, once no child can read it."""
         mapping = self._mapping(block, end)
         self._end[block] = max(self._end[block], end)
         self._last = end
+        self._forks[block] = _brigade.forks()
         return _brigade.Lease(mapping, mapping.address, end, self._returned, block)
 
-    def free(self, block):
+    def free(self, block, end):
+        """One whose batch nobody has had."""
+        self._end[block] = max(self._end[block], end)
+        self._forks[block] = _brigade.forks()
         self._returned.append(block)
 
-    def lose(self, block):
-        """A worker still reads it: its memory goes with the last mapping."""
-        self._maps[block] = None
-
     def _sort_out(self):
-        while self._returned:
-            block = self._returned.pop()
+        forks = _brigade.forks()
+        waiting = [self._inherited.popleft()
+                   for _ in range(min(len(self._inherited), _INHERITED_AT_ONCE))]
+        waiting += [(self._returned.pop(), forks) for _ in range(len(self._returned))]
+        for block, until in waiting:
+            since = self._forks[block]
+            if since < until and _brigade.has_children(since, until):
+                self._inherited.append((block, until))
+                continue
             if is_much_less(self._last, self._end[block]):
                 self._trim(block, self._last)
             self._warm.append(block)
@@ -101,7 +134,7 @@ class Arena:
             self._cold.append(block)
 
     def _trim(self, block, size):
-        self._maps[block].trim(size)
+        self._maps[block].trim(size, STRIDE)
         self._end[block] = size
 
 
@@ -112,7 +145,7 @@ class Room:
         self._blocks, self._offset = blocks, offset
         self.at = begin
         self._mappings = [blocks.mapping(offset, begin)]
-        self.lent, self._returned = 0, []
+        self._has_lent = False
         self._reserve = _RESERVE
 
     def take(self, size, alignment=64):
@@ -129,15 +162,14 @@ class Room:
         return self._mappings[-1], position
 
     def open_reserve(self):
-        """For an error. It stands behind what the batch has taken: somebody may hold that, and the
-        program gives memory back as far as the end of what was written."""
+        """For an error. It stands behind what the batch has taken, which may be lent."""
         self._reserve = 0
 
     def lend(self, size):
         """Memory for a tensor that is made in place, as a buffer."""
         mapping, position = self.take(size)
-        self.lent += 1
-        return _brigade.Lease(mapping, mapping.address + position, size, self._returned)
+        self._has_lent = True
+        return _brigade.Lease(mapping, mapping.address + position, size)
 
     def position_of(self, address, size):
         """Where in the block; None of other memory."""
@@ -149,7 +181,7 @@ class Room:
 
     def place(self, owner, address, size):
         """The position of memory that `owner` keeps: where it was lent, or is copied to."""
-        there = self.position_of(address, size) if self.lent else None
+        there = self.position_of(address, size) if self._has_lent else None
         return self.write(_brigade.Lease(owner, address, size)) if there is None else there
 
     def write(self, *parts):
@@ -162,9 +194,12 @@ class Room:
             at += len(part)
         return position
 
-    def is_left(self):
-        """Whether nobody has what was lent."""
-        return len(self._returned) == self.lent
+    def close(self):
+        """The block becomes the program's. What of it is lent still becomes this process's own, a
+        copy at the same addresses. (What its children have was theirs at the fork.)"""
+        for mapping in self._mappings:
+            if mapping.leases:
+                mapping.detach()
 
 
 class Blocks:
@@ -172,17 +207,17 @@ class Blocks:
 
     MAX = 128
 
-    def __init__(self, descriptor):
-        self._descriptor = descriptor
+    def __init__(self, file):
+        self._file = file
         self._maps = {}
         self._size = _SIZE_LEAST
 
     def mapping(self, offset, size):
         found = self._maps.pop(offset, None)
-        if found is None or found.size < size:
+        if found is None or found.size < size or found.private:
             while self._size < size:
                 self._size *= 2
-            found = _brigade.Mapping(self._descriptor, offset, self._size)
+            found = _brigade.Mapping(self._file, offset, self._size, snapshot=True)
         self._maps[offset] = found  # the last one now
         while len(self._maps) > self.MAX:
             del self._maps[next(iter(self._maps))]

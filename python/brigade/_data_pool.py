@@ -12,7 +12,7 @@ import threading
 import traceback
 
 from . import _graph, _pickling
-from ._arena import Arena, memory_file
+from ._arena import Arena, MemoryFile
 from ._brigade import Mapping
 from ._data_layout import Reader
 from ._errors import RunError
@@ -21,9 +21,8 @@ from ._run import ANY_EPOCH, Run
 
 WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of the task
 OF_EPOCH = struct.Struct("q")  # bytes of what tasks of an epoch have in common: a task's begin
-ANSWER = struct.Struct("6q")  # kind, table, entries, bytes of the pickle, end of it, flags
+ANSWER = struct.Struct("5q")  # kind, table, entries, bytes of the pickle, end of it
 NOTHING, BATCH, TENSORS, ENDED, ERROR = range(5)
-KEPT = 1  # a flag: the worker still has a part of the batch
 _FOLDER = os.path.dirname(__file__)
 _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
 _DEATHS_MAX = 3  # of workers by one batch
@@ -71,28 +70,24 @@ class Payload:
             end += buffer.nbytes
         table = struct.pack(f"{len(places)}q", *places)
         size = end + len(table)
-        self._descriptor = memory_file("brigade-dataset", max(size, 1))
-        view = memoryview(Mapping(self._descriptor, 0, max(size, 1)))
+        self._file = MemoryFile("brigade-dataset", max(size, 1))
+        view = memoryview(Mapping(self._file, 0, max(size, 1)))
         view[:len(head)] = head
         for i, buffer in enumerate(buffers):
             if buffer.nbytes:
                 view[places[2 * i]:places[2 * i] + buffer.nbytes] = buffer
         view[end:size] = table
-        self.place = (self._descriptor, size, len(head), end)
+        self.place = (self._file.fileno(), size, len(head), end)
 
     def __del__(self):
-        if hasattr(self, "_descriptor"):
-            _pickling.close_all([self._descriptor, *self._kept])
+        _pickling.close_all(getattr(self, "_kept", ()))
 
     @staticmethod
     def read(parent, place):
         """In a worker: what is written there is its own."""
         descriptor, size, head, end = place
-        descriptor = os.open(f"/proc/{parent}/fd/{descriptor}", os.O_RDWR)
-        try:
-            view = memoryview(Mapping(descriptor, 0, size, private=True))
-        finally:
-            os.close(descriptor)
+        file = MemoryFile.of_another(parent, descriptor)
+        view = memoryview(Mapping(file.fileno(), 0, size, private=True))
         places = struct.unpack_from(f"{(size - end) // 8}q", view, end)
         return pickle.loads(view[:head], buffers=[
             view[at:at + length] for at, length in zip(places[::2], places[1::2])])
@@ -162,7 +157,7 @@ def _environment():
 
 def _graph_of(workers, room, fixed, arena, prints):
     words = {"task": {"dtype": "i64", "shape": [2]}}
-    answer = {"answer": {"dtype": "i64", "shape": [6]}}
+    answer = {"answer": {"dtype": "i64", "shape": [5]}}
     params = {"parent": os.getpid(), "arena": arena, "prints": prints,
               "torch": sys.modules.get("torch") is not None, "argv": sys.argv,
               "path": [str(entry) for entry in sys.path], "folder": _folder()}
@@ -269,19 +264,16 @@ class Pool:
         return RuntimeError("the workers of the DataLoader have been stopped")
 
     def give_back(self, answer, block):
-        if answer[5] & KEPT:
-            self._arena.lose(block)
-        else:
-            self._arena.free(block)
+        self._arena.free(block, answer[-1])
 
     def load(self, answer, block):
         """What the worker has given: of a batch with the dataset's state. Its tensors are the
         block."""
-        kind, table, entries, head, end, _ = answer
+        if self.process != os.getpid():
+            raise RuntimeError("this is a forked child, and the batches of this iterator are its "
+                               "parent's: call iter() here")
+        kind, table, entries, head, end = answer
         lease = self._arena.lease(block, end)
-        if answer[5] & KEPT:
-            self._arena.lose(block)
-            lease = bytearray(lease)
         if kind in (TENSORS, BATCH):
             self._changes.size(end)
         if kind == TENSORS:

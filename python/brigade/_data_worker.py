@@ -1,18 +1,17 @@
 """A worker of a DataLoader: `python -m brigade._data_worker`, as a graph runs it."""
 
-import gc
 import os
 import pickle
 import signal
 import struct
 import sys
-import traceback
+import threading
 
 from . import _pickling
-from ._arena import CANCELLED, TASK_AT, Blocks, Room
+from ._arena import CANCELLED, TASK_AT, Blocks, MemoryFile, Room
 from ._data_fetch import Generators, OfIterable, OfMap, WorkerInfo, set_worker_info
 from ._data_layout import Writer
-from ._data_pool import (ANSWER, BATCH, ENDED, ERROR, KEPT, NOTHING, OF_EPOCH, TENSORS, WORDS,
+from ._data_pool import (ANSWER, BATCH, ENDED, ERROR, NOTHING, OF_EPOCH, TENSORS, WORDS,
                          Failure, Payload)
 from ._errors import OF_USERS, RunError
 from ._worker import attach
@@ -79,8 +78,7 @@ class Server:
     def __init__(self, worker):
         params = worker.params
         self._parent, self._replica = params["parent"], worker.replica
-        arena = os.open(f"/proc/{self._parent}/fd/{params['arena']}", os.O_RDWR)
-        self._blocks = Blocks(arena)
+        self._blocks = Blocks(MemoryFile.of_another(self._parent, params["arena"]))
         self._loaded, self._shown = {}, None
         self._of_epoch, self._task = None, None  # what tasks of an epoch have in common
         self._tensors = Writer()
@@ -89,10 +87,10 @@ class Server:
     def answer(self, words):
         offset, size = WORDS.unpack(words)
         if offset < 0:
-            return (NOTHING, 0, 0, 0, 0, 0)
+            return (NOTHING, 0, 0, 0, 0)
         view = memoryview(self._blocks.mapping(offset, TASK_AT + size))
         if CANCELLED.unpack_from(view)[0]:
-            return (NOTHING, 0, 0, 0, 0, 0)
+            return (NOTHING, 0, 0, 0, 0)
         common = TASK_AT + OF_EPOCH.size
         own = common + OF_EPOCH.unpack_from(view, TASK_AT)[0]
         if self._of_epoch != view[common:own]:
@@ -100,11 +98,10 @@ class Server:
             self._of_epoch = bytes(view[common:own])
         number, index = pickle.loads(view[own:TASK_AT + size])
         room = self.room = Room(self._blocks, offset, TASK_AT + size)
-        kind, *places = self._make(number, index, room)
+        answer = self._make(number, index, room)
         self.room = None
-        if not room.is_left():
-            gc.collect()
-        return (kind, *places, 0 if room.is_left() else KEPT)
+        room.close()
+        return answer
 
     def _make(self, number, index, room):
         try:
@@ -149,23 +146,29 @@ def _written(room, thing):
 
 def _collate_in_place(server):
     """What torch's default_collate() asks for in a worker, shared memory to stack tensors in, is
-    the batch's own block: so nothing is copied, and nothing has a name in /dev/shm."""
+    the batch's own block: so nothing is copied, and nothing has a name in /dev/shm. In a process
+    that the worker has forked, a worker of torch's loader perhaps, it is torch's."""
     import torch
+    process, thread = os.getpid(), threading.get_ident()
 
-    def new_shared(storage, size, *, device=None):
-        dtype = storage.dtype
-        room = server.room
-        bytes_each = torch.empty(0, dtype=dtype).element_size()
-        if room is None or not size:
-            made = torch.empty(size, dtype=dtype)
-        else:
-            made = torch.frombuffer(room.lend(size * bytes_each), dtype=dtype)
-        return made._typed_storage() if hasattr(made, "_typed_storage") else made.storage()
+    def instead_of(theirs):
+        def new_shared(storage, size, *, device=None):
+            room = server.room
+            if os.getpid() != process:
+                return theirs(storage, size, device=device)
+            dtype = storage.dtype
+            if room is None or not size or threading.get_ident() != thread:
+                made = torch.empty(size, dtype=dtype)
+            else:
+                bytes_each = torch.empty(0, dtype=dtype).element_size()
+                made = torch.frombuffer(room.lend(size * bytes_each), dtype=dtype)
+            return made._typed_storage() if hasattr(made, "_typed_storage") else made.storage()
+        return new_shared
 
     for name in ("TypedStorage", "_TypedStorage"):
         kind = getattr(torch.storage, name, None)
         if kind is not None:
-            kind._new_shared = new_shared
+            kind._new_shared = instead_of(kind._new_shared)
 
 
 def _print_there(parent, pipe):
