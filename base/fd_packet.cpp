@@ -6,15 +6,16 @@
 #include <cstring>
 #include <utility>
 
+#include <brigade/text.h>
 #include "base/io.h"
 
 namespace brigade {
 namespace {
 
-/// Room for one descriptor beside a packet.
+/// Room for the descriptors beside a packet that is received.
 union Beside {
   cmsghdr head;
-  char bytes[CMSG_SPACE(sizeof(int))];
+  char bytes[CMSG_SPACE(2 * sizeof(int))];
 };
 
 }  // namespace
@@ -27,19 +28,26 @@ Result<FdSockets> open_fd_sockets() {
 }
 
 Result<void> send_fd(int socket, std::string_view text, int fd) {
-  Beside beside{};
+  return send_fds(socket, text, {&fd, fd < 0 ? 0u : 1u});
+}
+
+Result<void> send_fds(int socket, std::string_view text, std::span<const int> fds) {
+  if (fds.size() > kPacketFdsMax)
+    return Error{concat("a packet has ", fds.size(), " descriptors, at most ", kPacketFdsMax,
+                        " are possible")};
+  alignas(cmsghdr) char beside[CMSG_SPACE(kPacketFdsMax * sizeof(int))] = {};
   iovec part{const_cast<char*>(text.data()), std::min(text.size(), kFdPacketBytesMax)};
   msghdr packet{};
   packet.msg_iov = &part;
   packet.msg_iovlen = 1;
-  if (fd >= 0) {
-    packet.msg_control = beside.bytes;
-    packet.msg_controllen = sizeof beside.bytes;
+  if (!fds.empty()) {
+    packet.msg_control = beside;
+    packet.msg_controllen = CMSG_SPACE(fds.size_bytes());
     cmsghdr* const head = CMSG_FIRSTHDR(&packet);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof fd);
-    std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
+    head->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(head), fds.data(), fds.size_bytes());
   }
   if (retry([&] { return sendmsg(socket, &packet, MSG_NOSIGNAL); }) >= 0) return {};
   return error_of_errno("cannot send a descriptor");
@@ -60,9 +68,10 @@ Result<std::optional<FdPacket>> receive_fd(int socket) {
   received.text.resize(static_cast<std::size_t>(bytes));
   const cmsghdr* const head = CMSG_FIRSTHDR(&packet);
   if (head != nullptr && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
-    received.fd.reset(fd);
+    int fds[] = {-1, -1};
+    std::memcpy(fds, CMSG_DATA(head), std::min(sizeof fds, head->cmsg_len - CMSG_LEN(0)));
+    received.fd.reset(fds[0]);
+    received.second.reset(fds[1]);
   }
   if (bytes == 0 && received.fd.get() < 0) return std::optional<FdPacket>();
   return std::optional(std::move(received));

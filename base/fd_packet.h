@@ -1,10 +1,11 @@
 #pragma once
 
 // Descriptors from one process to another, while both run: packets of a local socket, each a text
-// and at most one descriptor. What is inherited needs none of this. Any thread, one at a time for
-// each end.
+// and descriptors, of which a packet that is received has at most two. What is inherited needs none
+// of this. Any thread, one at a time for each end.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,11 +15,13 @@
 
 namespace brigade {
 
+inline constexpr std::size_t kPacketFdsMax = 253;       ///< as many as the kernel takes
 inline constexpr std::size_t kFdPacketBytesMax = 4096;  ///< of the text; what is longer is cut
 
 struct FdPacket {
   std::string text;
-  OwnedFd fd;  ///< close-on-exec; -1: none came
+  OwnedFd fd;      ///< close-on-exec; -1: none came
+  OwnedFd second;  ///< likewise
 };
 
 struct FdSockets {
@@ -30,6 +33,8 @@ struct FdSockets {
 BRIGADE_API Result<FdSockets> open_fd_sockets();
 /// Waits for room. `fd`: stays open here; -1: none.
 BRIGADE_API Result<void> send_fd(int socket, std::string_view text, int fd = -1);
+/// The same with several.
+BRIGADE_API Result<void> send_fds(int socket, std::string_view text, std::span<const int> fds);
 /// Waits for a packet; nothing: nobody has the other end any more.
 BRIGADE_API Result<std::optional<FdPacket>> receive_fd(int socket);
 

@@ -155,6 +155,9 @@ typedef struct brigade_run_options {
   void* interrupted_context;
   int64_t
       log_descriptor;  // where lines go; 0: standard error. Who does not read it holds up nothing
+  // A socket, or 0. Workers of `exec:` stages are then forked by the process at its other end. For
+  // interpreters that come with the library; what is said there changes with its version.
+  int64_t forker_descriptor;
 } brigade_run_options;
 
 // Checks everything and starts. `options` may be NULL. The graph may be closed, or started again.

@@ -148,6 +148,10 @@ class BRIGADE_API Pipeline {
   /// Where lines go instead: a descriptor, which start() copies. What its reader does not take in
   /// time is dropped and counted; it holds up nothing.
   Pipeline& log_to(int descriptor);
+  /// Has workers of `exec:` stages forked by another process instead, which start() asks through
+  /// this socket, which it copies. For interpreters (brigade.DataLoader); what is said there
+  /// changes with the version.
+  Pipeline& fork_workers(int socket);
   /// Lets the program come back from calls that wait: next(), acquire(), Run::wait() and
   /// summary_json() ask this on their own thread, whenever a signal has ended its sleep and about
   /// every 100 ms that they wait; not where nothing has to be waited for. Yes: the call fails
@@ -189,6 +193,7 @@ class BRIGADE_API Pipeline {
   bool overwrite_ = false;
   bool quiet_ = false;
   int log_descriptor_ = 2;
+  int forker_ = -1;
   std::function<bool()> interrupted_;
   std::shared_ptr<StageDescriber> describer_;  // knows what Python stages have said already
 };

@@ -16,6 +16,10 @@ Result<App> open_app(const brigade_app_options& options) {
   return App::of_host(options.program == nullptr ? "" : options.program);
 }
 
+bool is_open(std::int64_t descriptor) {
+  return descriptor >= 0 && fcntl(static_cast<int>(descriptor), F_GETFD) >= 0;
+}
+
 }  // namespace
 
 brigade_status brigade_app_open(const brigade_app_options* options, brigade_app** app) {
@@ -197,10 +201,16 @@ brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
         .overwrite(asked(BRIGADE_OVERWRITE));
     if (known.limit != 0) pipeline.limit(known.limit);
     if (known.log_descriptor != 0) {
-      if (known.log_descriptor < 0 || fcntl(static_cast<int>(known.log_descriptor), F_GETFD) < 0)
+      if (!is_open(known.log_descriptor))
         return fail(BRIGADE_ERROR_ARGUMENT,
                     concat("log_descriptor is ", known.log_descriptor, ", which is not open"));
       pipeline.log_to(static_cast<int>(known.log_descriptor));
+    }
+    if (known.forker_descriptor != 0) {
+      if (!is_open(known.forker_descriptor))
+        return fail(BRIGADE_ERROR_ARGUMENT, concat("forker_descriptor is ", known.forker_descriptor,
+                                                   ", which is not open"));
+      pipeline.fork_workers(static_cast<int>(known.forker_descriptor));
     }
     if (known.interrupted != nullptr)
       pipeline.interrupted([asked = known.interrupted, context = known.interrupted_context] {

@@ -114,7 +114,7 @@ Result<std::unique_ptr<ProcessPool>> ProcessPool::create(const Plan& plan,
 
 ProcessPool::~ProcessPool() {
   end_all();
-  if (starting_) {
+  while (starting_) {
     wait_to_read(runner_.started_fd(), -1);
     std::vector<WorkerEvent> events;
     take_started(events);

@@ -346,6 +346,11 @@ Pipeline& Pipeline::log_to(int descriptor) {
   return *this;
 }
 
+Pipeline& Pipeline::fork_workers(int socket) {
+  forker_ = socket;
+  return *this;
+}
+
 Pipeline& Pipeline::interrupted(std::function<bool()> asked) {
   interrupted_ = std::move(asked);
   return *this;
@@ -385,6 +390,7 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app,
   options.in_process = in_process_;
   options.program = true;
   options.interrupted = interrupted_;
+  options.forker = forker_;
   options.exec_ns = app.started_ns();
   options.workers = app.workers();
   Run::State& state = *run->state_;

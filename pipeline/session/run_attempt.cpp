@@ -86,8 +86,13 @@ Result<void> RunAttempt::make_worker_pool(const StageTypes& types, const RunOpti
   // After a stop the supervisor starts nobody who would miss that memory.
   if (!fds && !(fds.error().refusal == Refusal::interrupted && stops.asked())) return fds.error();
   if (fds) segments().keep_device_memory(std::move(*fds));
+  ProcessRunner* runner = spawner.get();
+  if (options.forker >= 0) {
+    BRIGADE_ASSIGN(forked, ForkedRunner::create(options.forker, *spawner));
+    runner = forked.get();
+  }
   BRIGADE_ASSIGN(worker_pool,
-                 ProcessPool::create(plan, segments(), types, *spawner, own_environment()));
+                 ProcessPool::create(plan, segments(), types, *runner, own_environment()));
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <brigade/result.h>
 #include <brigade/stage_types.h>
 #include "pipeline/cache/cache_publisher.h"
+#include "pipeline/launch/forked_runner.h"
 #include "pipeline/launch/spawner.h"
 #include "pipeline/launch/thread_pool.h"
 #include "pipeline/memory/prefault.h"
@@ -30,6 +31,7 @@ struct RunAttempt {
   const ResumePoint& resume;
   CacheFiles cache_files;
   std::unique_ptr<Spawner> spawner;
+  std::unique_ptr<ForkedRunner> forked;  ///< or none: over the spawner
   std::unique_ptr<WorkerPool> worker_pool;
   ThreadPool* threads = nullptr;  ///< the worker pool, under --in-process
   std::unique_ptr<DiskWriter> disk;

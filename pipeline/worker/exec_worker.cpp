@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -14,6 +17,27 @@
 
 namespace brigade {
 namespace {
+
+void move_descriptors(WorkerRole& role, std::string_view moved) {
+  std::map<int, int> places;
+  for (const std::string_view one : split(moved, ',')) {
+    int from = -1, to = -1;
+    const std::size_t middle = std::min(one.find('='), one.size());
+    std::from_chars(one.data(), one.data() + middle, from);
+    std::from_chars(one.data() + std::min(middle + 1, one.size()), one.data() + one.size(), to);
+    places[from] = to;
+  }
+  const auto move = [&places](int& fd) {
+    if (const auto place = places.find(fd); place != places.end()) fd = place->second;
+  };
+  for (int* const fd : {&role.control_fd, &role.plan_fd, &role.report_fd}) move(*fd);
+  for (RingGrant& grant : role.rings) {
+    move(grant.fd);
+    move(grant.cache_fd);
+  }
+  for (SharedGrant& grant : role.shared) move(grant.fd);
+  for (DeviceGrant& grant : role.device) move(grant.fd);
+}
 
 Result<WorkerRole> take_role() {
   static std::atomic<bool> taken = false;
@@ -29,6 +53,10 @@ Result<WorkerRole> take_role() {
         "script: `exec PROGRAM` in its last line"};
   unsetenv(kRoleVariable);  // a program that this one starts is no worker
   taken = true;
+  if (const char* const moved = std::getenv(kMovedVariable); moved != nullptr && role) {
+    move_descriptors(*role, moved);
+    unsetenv(kMovedVariable);
+  }
   if (!role) return role.error().within("the run is of another version than this library");
   return role;
 }

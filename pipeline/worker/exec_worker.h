@@ -24,6 +24,10 @@
 
 namespace brigade {
 
+/// "20=7,21=9": descriptors of the role that have other numbers in this process, where a forker has
+/// started it (launch/forked_runner.h).
+inline constexpr const char* kMovedVariable = "BRIGADE_MOVED_DESCRIPTORS";
+
 class ExecWorker {
  public:
   /// The role that the environment of this process holds; it is taken out of there. Once a process.

@@ -9,7 +9,7 @@ import weakref
 
 from . import _data_states
 from ._data_fetch import OfIterable, OfMap, needs_torch
-from ._data_pool import ENDED, ERROR, OF_EPOCH, Payload
+from ._data_pool import ENDED, ERROR, OF_EPOCH, pool_of
 from ._frameworks import tell_ranks
 
 _keys = itertools.count()
@@ -136,13 +136,11 @@ class InWorkers(Epoch):
         super().__init__(loader)
         self._self = weakref.ref(self)
         at = self._at
-        if loader._payload is None or not loader.persistent_workers or self._resumed:
-            loader._payload = Payload({
-                "dataset": loader.dataset, "collate_fn": loader.collate_fn,
-                "worker_init_fn": loader.worker_init_fn, "iterable": loader._iterable,
-                "batched": loader._auto_collation, "drop_last": loader.drop_last,
-                "epoch": at.epoch, "began": list(at.made), "before": self._before})
-        self._payload, self._pool = loader._payload, loader._workers()
+        self._pool, self._payload = pool_of(loader, {
+            "dataset": loader.dataset, "collate_fn": loader.collate_fn,
+            "worker_init_fn": loader.worker_init_fn, "iterable": loader._iterable,
+            "batched": loader._auto_collation, "drop_last": loader.drop_last,
+            "epoch": at.epoch, "began": list(at.made), "before": self._before}, self._resumed)
         self._of_epoch = None
         self._ready = collections.deque()  # (answer, block, worker)
         self._outstanding, self._no_more = 0, False
@@ -201,8 +199,8 @@ class InWorkers(Epoch):
         if self._of_epoch is None or self._of_epoch[0] != loader._live:
             common = pickle.dumps({
                 "live": loader._live | {self._key}, "key": self._key,
-                "payload": self._payload.place, "seed": at.seed, "epoch": at.epoch,
-                "workers": loader.num_workers}, protocol=5)
+                "payload": self._payload and self._payload.place, "seed": at.seed,
+                "epoch": at.epoch, "workers": loader.num_workers}, protocol=5)
             self._of_epoch = set(loader._live), OF_EPOCH.pack(len(common)) + common
         return self._of_epoch[1]
 
@@ -278,6 +276,8 @@ class InWorkers(Epoch):
         while self._ready:
             answer, block, _ = self._ready.popleft()
             self._pool.give_back(answer, block)
+        if self._pool.is_forked and not self._loader.persistent_workers:
+            self._pool.close()
 
     def __del__(self):
         if hasattr(self, "_sent_to"):

@@ -19,7 +19,7 @@ def get_worker_info():
 def set_worker_info(info):
     global _worker_info
     _worker_info = info
-    if "torch" in sys.modules:
+    if sys.modules.get("torch") is not None:
         import torch.utils.data._utils.worker as torch_worker
         torch_worker._worker_info = torch_worker.WorkerInfo(**info._asdict())
 

@@ -13,9 +13,10 @@ from . import _data_states
 from ._data_epochs import Here, InWorkers
 from ._data_fetch import needs_torch
 from ._data_layout import Changes
-from ._data_pool import Pool
+from ._data_pool import start_method
 from ._data_torch import Workers, become_torch_s
 from ._errors import whole
+from ._forker import needs_server_soon, server
 from ._frameworks import tell_untested
 
 _WORKERS_MAX = 256  # replicas of a stage
@@ -69,8 +70,9 @@ class DataLoader(_Base):
 
     `num_workers=0` makes batches in the calling process. Else tensors and arrays of a batch lie in
     memory that the workers share, without a copy, for as long as somebody holds one of them.
-    Workers are programs of their own, so a dataset is pickled; what __main__ defines and lambdas
-    are by cloudpickle, where that is installed. They stay until the loader is closed.
+    Workers are forks of the program, with all that it has imported and set; where a fork is not
+    safe, of a server, and then a dataset is pickled. They end with their iterator, or, with
+    `persistent_workers`, with the loader.
 
     torch is needed for `shuffle=True` and where no `collate_fn` is given. docs/DATA_LOADER.md says
     what is different from torch's.
@@ -107,10 +109,14 @@ class DataLoader(_Base):
         self._position = self._resume = None  # of the epoch that was begun last; to go on from
         self._last = None  # with persistent_workers, that epoch's iterator, as a weak reference
         self._epoch, self._base_seed, self._key = 0, None, None  # of persistent workers
+        self._pools, self._said = weakref.WeakSet(), None  # that are open; of how workers start
         self._live = set()  # keys of iterators that have tasks
         self._told = False  # of ranks
         self._changes = Changes()
         self._lock = threading.RLock()
+        if num_workers and (start_method(self._context) in ("spawn", "forkserver") or
+                            needs_server_soon()):
+            server()  # its imports are made beside what the program does now
         self.__initialized = True  # by the name that torch's has, which subclasses set
 
     __initialized = False
@@ -219,15 +225,6 @@ class DataLoader(_Base):
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
-    def _workers(self):
-        """The pool; one of a process that has forked is its parent's."""
-        if self._pool is not None and not self._pool.is_usable():
-            self._pool = None
-        if self._pool is None:
-            self._pool = Pool(self.num_workers, self.prefetch_factor, self._iterable,
-                              self._changes)
-        return self._pool
-
     def _seed(self):
         torch = sys.modules.get("torch")
         if torch is None:
@@ -238,9 +235,8 @@ class DataLoader(_Base):
         """Ends the workers. Batches that are held stay as they are; the next iter() starts them
         again."""
         with self._lock:
-            pool, self._pool = self._pool, None
-            self._payload = self._base_seed = None
-            if pool is not None:
+            self._pool = self._payload = self._base_seed = None
+            for pool in list(self._pools):
                 pool.close()
 
     def __enter__(self):
@@ -250,13 +246,14 @@ class DataLoader(_Base):
         self.close()
 
     def __getstate__(self):
-        left = ("_pool", "_payload", "_last", "_lock", "_live", "_base_seed",
+        left = ("_pool", "_pools", "_payload", "_last", "_lock", "_live", "_base_seed",
                 "_changes")
         return {**self.__dict__, **dict.fromkeys(left)}
 
     def __setstate__(self, state):
         self.__dict__.update(state, num_workers=Workers(state["num_workers"]), _live=set(),
-                             _lock=threading.RLock(), _changes=Changes())
+                             _lock=threading.RLock(), _changes=Changes(),
+                             _pools=weakref.WeakSet())
 
     # --- positions --------------------------------------------------------------------------------
 
@@ -275,7 +272,6 @@ class DataLoader(_Base):
 
 
 def _checked_context(context, num_workers):
-    """Workers are started as by `spawn`; what another way would mean cannot be kept."""
     if context is None:
         return None
     import multiprocessing
@@ -289,10 +285,6 @@ def _checked_context(context, num_workers):
     if not isinstance(context, multiprocessing.context.BaseContext):
         raise TypeError(f"multiprocessing_context={context!r}: expected a context of "
                         "multiprocessing, or the name of one")
-    if context.get_start_method() == "fork":
-        raise ValueError("multiprocessing_context='fork': workers are programs of their own, which "
-                         "are never forked, so that no lock, thread or CUDA context is inherited; "
-                         "leave it away, and give what they need in the dataset")
     return context
 
 

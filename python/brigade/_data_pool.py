@@ -1,14 +1,14 @@
-"""The workers of a DataLoader: a run whose one stage is a program of this package. What goes
-through the graph are words that say where a task or a batch lies in the arena."""
+"""The workers of a DataLoader: a run whose one stage are forks of the program, or of a server. What
+goes through the graph are words that say where a task or a batch lies in the arena."""
 
 import collections
 import os
 import pickle
 import re
 import struct
-import subprocess
 import sys
 import threading
+import time
 import traceback
 
 from . import _graph, _pickling
@@ -16,6 +16,7 @@ from ._arena import Arena, MemoryFile
 from ._brigade import Mapping
 from ._data_layout import Reader
 from ._errors import RunError
+from ._forker import ForkOfProgram, ForkOfServer, server, why_no_fork
 from ._log import LogPipe, logger
 from ._run import ANY_EPOCH, Run
 
@@ -26,6 +27,7 @@ NOTHING, BATCH, TENSORS, ENDED, ERROR = range(5)
 _FOLDER = os.path.dirname(__file__)
 _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
 _DEATHS_MAX = 3  # of workers by one batch
+_LOOK_SECONDS = 0.2  # for a forker that was killed, while no batch comes
 _IDLE_SECONDS = 1.0  # for room in a graph that has nothing to do
 
 _WORDS = [(re.compile(expression), instead) for expression, instead in (
@@ -131,28 +133,12 @@ class _Shown(str):
         return str(self)
 
 
-def _command():
-    if not sys.executable:
-        raise RuntimeError("workers execute the interpreter, and sys.executable does not say which")
-    flags = [flag for flag in subprocess._args_from_interpreter_flags()
-             if flag not in ("-E", "-I", "-P", "-s")]
-    return [sys.executable, *flags, "-P", "-m", "brigade._data_worker"]
-
-
 def _folder():
     """The working directory of the program, and of its workers; empty where it was removed."""
     try:
         return os.getcwd()
     except FileNotFoundError:
         return ""
-
-
-def _environment():
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    ranks = {name: os.environ[name].replace("$", "$$") for name in ("RANK", "WORLD_SIZE")
-             if name in os.environ}  # the graph itself has no ranks, and would say so to workers
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    return {"PYTHONPATH": path, **ranks}
 
 
 def _graph_of(workers, room, fixed, arena, prints):
@@ -164,9 +150,10 @@ def _graph_of(workers, room, fixed, arena, prints):
     whole = {"rank": 0, "world": 1}  # samplers divide a dataset, whatever launchers say
     return {"name": "DataLoader", "oversubscribe": True, "shard": whole, "stages": {
         "tasks": {"producer": "application", "tensors": words, "chunk": 1, "buffers": room},
-        "workers": {"exec": _command(), "from": "tasks", "tensors": answer, "params": params,
-                    "replicas": workers, "assign": "fixed" if fixed else "shared", "chunk": 1,
-                    "buffers": room, "env": _environment(), "poison_after": _DEATHS_MAX,
+        "workers": {"exec": [sys.executable or "/proc/self/exe"], "from": "tasks",
+                    "tensors": answer, "params": params, "replicas": workers,
+                    "assign": "fixed" if fixed else "shared", "chunk": 1,
+                    "buffers": room, "poison_after": _DEATHS_MAX,
                     "restart": {"policy": "always", "backoff": "1ms", "burst": 1000000}},
         "batches": {"consumer": "application", "from": {"stage": "workers", "batch": 1}}}}
 
@@ -186,15 +173,20 @@ class Pool:
     """Workers, and their tasks in order. Several iterators may have tasks in it: a batch is given
     to whom it belongs."""
 
-    def __init__(self, workers, prefetch, fixed, changes):
-        self.process = os.getpid()
+    def __init__(self, workers, prefetch, fixed, changes, parts=None):
+        """`parts`: what workers need beside their tasks, which they inherit by a fork of the
+        program; None: each task says where its Payload is, and workers are the server's."""
+        from ._data_worker import main
+        self.process, self.is_forked = os.getpid(), parts is not None
+        self._forker = ForkOfProgram(lambda: main(parts)) if self.is_forked else \
+            ForkOfServer(server())
         self._lock = threading.RLock()
         self.workers, self._fixed = workers, fixed
         room = 2 * workers * (prefetch + 1)
         self._arena = Arena(warm=workers * prefetch + 4)
         log = LogPipe(told=_told, prints=True)
         made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))
-        self._run = Run(made, "dlpack", log=log)
+        self._run = Run(made, "dlpack", log=log, forker=self._forker.descriptor)
         self._input = self._run._run.input("tasks")
         self._output = self._run._run.output("batches")
         self._tasks = collections.deque()  # in their order
@@ -237,7 +229,7 @@ class Pool:
         with self._lock:
             if not self._tasks and not self._input.ended():
                 return
-            raw = self._output.next(ANY_EPOCH, *_HERE, seconds)
+            raw = self._next(seconds)
             if raw is None:
                 raise self._why_ended()
             answer = ANSWER.unpack_from(raw.tensor("answer"))
@@ -249,8 +241,27 @@ class Pool:
             elif task.block is not None:
                 self.give_back(answer, task.block)
 
+    def _next(self, seconds):
+        until = seconds and time.monotonic() + seconds
+        while True:
+            left = max(until - time.monotonic(), 0.001) if seconds else _LOOK_SECONDS
+            try:
+                return self._output.next(ANY_EPOCH, *_HERE, min(left, _LOOK_SECONDS))
+            except TimeoutError:
+                if seconds and time.monotonic() >= until:
+                    raise
+                self._look()
+
+    def _look(self):
+        try:
+            self._forker.look()
+        except RuntimeError as error:
+            self._failed = True
+            raise error from None
+
     def _why_ended(self):
         self._failed = True
+        self._forker.stop()
         try:
             self._run.wait()
         except RunError as error:
@@ -286,4 +297,62 @@ class Pool:
     def close(self):
         self._failed = True
         if self.process == os.getpid():
+            self._forker.stop()  # the run waits for workers that are being started
             self._run.close()
+            self._forker.close()
+
+
+def pool_of(loader, parts, resumed):
+    """(the pool of an iterator, its Payload or None). A pool of workers that are forks of the
+    program has the dataset as that had it, once: with persistent_workers it is the loader's until
+    that has another state, and else the iterator's own."""
+    pool = loader._pool
+    if pool is not None and (not pool.is_usable() or pool.is_forked and resumed):
+        pool.close()
+        pool = loader._pool = None
+    if pool is None or not loader.persistent_workers:
+        if _may_fork(loader):
+            pool = _open_pool(loader, parts)
+            if loader.persistent_workers:
+                loader._pool = pool
+            return pool, None
+    if pool is None:
+        pool = loader._pool = _open_pool(loader, None)
+    if not pool.is_forked and (loader._payload is None or not loader.persistent_workers or resumed):
+        loader._payload = Payload(parts)
+    return pool, loader._payload
+
+
+def _open_pool(loader, parts):
+    pool = Pool(loader.num_workers, loader.prefetch_factor, loader._iterable, loader._changes,
+                parts)
+    loader._pools.add(pool)
+    return pool
+
+
+def _may_fork(loader):
+    method = start_method(loader.multiprocessing_context)
+    if method in ("spawn", "forkserver"):
+        return False
+    why = why_no_fork()
+    if why is not None and method == "fork":
+        _say(loader, logger.warning, "DataLoader: multiprocessing_context='fork' forks the program "
+             f"though {why}: workers may hang")
+    elif why is not None:
+        _say(loader, logger.info, "DataLoader: workers are forked from a server, and the dataset "
+             f"is pickled, because {why}")
+    return why is None or method == "fork"
+
+
+def start_method(context):
+    """As the loader's context says, or else what the program has set."""
+    if context is not None:
+        return context.get_start_method()
+    multiprocessing = sys.modules.get("multiprocessing")
+    return multiprocessing and multiprocessing.get_start_method(allow_none=True)
+
+
+def _say(loader, log, line):
+    if line != loader._said:
+        loader._said = line
+        log("%s", line)

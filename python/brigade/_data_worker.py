@@ -1,8 +1,7 @@
-"""A worker of a DataLoader: `python -m brigade._data_worker`, as a graph runs it."""
+"""A worker of a DataLoader, as a forker makes it."""
 
 import os
 import pickle
-import signal
 import struct
 import sys
 import threading
@@ -20,8 +19,7 @@ from ._worker import attach
 class Loaded:
     """The dataset as one iterator of the program has it; with persistent_workers, all of them."""
 
-    def __init__(self, parent, replica, task):
-        parts = Payload.read(parent, task["payload"])
+    def __init__(self, parts, replica, task):
         self.dataset, self.iterable = parts["dataset"], parts["iterable"]
         self._parts, self._epoch, self._made = parts, None, 0
         self.id, self.workers, self.seed = replica, task["workers"], task["seed"]
@@ -75,8 +73,11 @@ class Loaded:
 
 
 class Server:
-    def __init__(self, worker):
+    """`parts`: what was inherited in place of payloads; or None."""
+
+    def __init__(self, worker, parts):
         params = worker.params
+        self._parts = parts
         self._parent, self._replica = params["parent"], worker.replica
         self._blocks = Blocks(MemoryFile.of_another(self._parent, params["arena"]))
         self._loaded, self._shown = {}, None
@@ -123,7 +124,8 @@ class Server:
             del self._loaded[key]
         key = task["key"]
         if key not in self._loaded:
-            self._loaded[key] = self._shown = Loaded(self._parent, self._replica, task)
+            parts = self._parts or Payload.read(self._parent, task["payload"])
+            self._loaded[key] = self._shown = Loaded(parts, self._replica, task)
         if self._shown is not self._loaded[key]:
             self._shown = self._loaded[key]
             self._shown.show()
@@ -177,31 +179,31 @@ def _print_there(parent, pipe):
     descriptor = os.open(f"/proc/{parent}/fd/{pipe}", os.O_WRONLY)
     os.dup2(descriptor, 1)
     os.close(descriptor)
-    sys.stdout.reconfigure(encoding="utf-8", line_buffering=True, write_through=False)
 
 
-def main():
-    with attach() as worker:
-        params = worker.params
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a death like any other
-        _print_there(params["parent"], params["prints"])
+def main(parts=None):
+    """`parts`: what the iterator gives, where this process is a fork of the program."""
+    try:
+        with attach() as worker:
+            _work(worker, parts)
+    except RunError:  # the supervisor has the reason
+        sys.exit(1)
+
+
+def _work(worker, parts):
+    params = worker.params
+    _print_there(params["parent"], params["prints"])
+    if parts is None:
         sys.path[:] = params["path"]
         sys.argv[:] = params["argv"]
         if params["folder"]:
             os.chdir(params["folder"])
-        server = Server(worker)
-        if params["torch"]:
-            import torch
-            torch.set_num_threads(worker.threads)
-            _collate_in_place(server)
-        for task in worker:
-            answer = server.answer(bytes(task.input("task")))
-            ANSWER.pack_into(task.output("answer"), 0, *answer)
-            task.finish()
-
-
-if __name__ == "__main__":
-    try:
-        main()
-    except RunError:  # the supervisor has the reason
-        sys.exit(1)
+    server = Server(worker, parts)
+    if params["torch"]:
+        import torch
+        torch.set_num_threads(worker.threads)  # a fork lacks those of the program
+        _collate_in_place(server)
+    for task in worker:
+        answer = server.answer(bytes(task.input("task")))
+        ANSWER.pack_into(task.output("answer"), 0, *answer)
+        task.finish()

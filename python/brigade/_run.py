@@ -34,14 +34,14 @@ class Run:
     [4, 4, 4]
     """
 
-    def __init__(self, graph, kind, in_process=False, log=None):
+    def __init__(self, graph, kind, in_process=False, log=None, forker=0):
         self._kind = kind
         self._outputs = {}  # of the C module: an Output holds its run, which holds none
         self._summary = self._run = None
         self._log = log or LogPipe()
         try:
             self._run = graph.start(_graph.app(), _brigade.BRIGADE_IN_PROCESS if in_process else 0,
-                                    self._log.writes)
+                                    self._log.writes, forker)
         except BaseException:
             self._log.close()
             raise

@@ -114,11 +114,12 @@ int add_worker_types(PyObject* module);
 int add_shared_types(PyObject* module);
 int add_upload_types(PyObject* module);
 int add_task_types(PyObject* module);
+int add_fork_functions(PyObject* module);
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec);
 
 brigade_app* app_handle(PyObject* app);  // NULL: an exception is set
 /// A Run; what came of it is in `status`, which is for the caller to raise.
 PyObject* run_started(brigade_graph* graph, brigade_app* app, uint64_t flags, int64_t log,
-                      brigade_status* status);
+                      int64_t forker, brigade_status* status);
 
 #pragma GCC visibility pop

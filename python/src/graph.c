@@ -211,11 +211,12 @@ static PyObject* graph_start(PyObject* object, PyObject* arguments) {
   PyObject* app = NULL;
   unsigned long long flags = 0;
   long long log = 0;
-  if (!PyArg_ParseTuple(arguments, "OKL", &app, &flags, &log)) return NULL;
+  long long forker = 0;
+  if (!PyArg_ParseTuple(arguments, "OKL|L", &app, &flags, &log, &forker)) return NULL;
   brigade_app* handle = app_handle(app);
   if (handle == NULL || enter(self)) return NULL;
   brigade_status status = BRIGADE_OK;
-  PyObject* run = run_started(self->graph, handle, flags, log, &status);
+  PyObject* run = run_started(self->graph, handle, flags, log, forker, &status);
   return leave(self, status, run);
 }
 
@@ -229,7 +230,7 @@ static PyMethodDef graph_methods[] = {
     {"check", graph_check, METH_O, "check(app): all diagnostics."},
     {"plan", graph_plan, METH_O, "plan(app): JSON."},
     {"start", graph_start, METH_VARARGS,
-     "start(app, flags, log): a Run; its lines go to the descriptor `log`, or 0."},
+     "start(app, flags, log, forker=0): a Run; its lines go to the descriptor `log`, or 0."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot graph_slots[] = {

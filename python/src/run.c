@@ -39,14 +39,17 @@ static int32_t handle_signals(void* context) {
 }
 
 PyObject* run_started(brigade_graph* graph, brigade_app* app, uint64_t flags, int64_t log,
-                      brigade_status* status) {
+                      int64_t forker, brigade_status* status) {
   Run* self = (Run*)PyType_GenericAlloc(run_type, 0);
   if (self == NULL) {
     *status = BRIGADE_ERROR_MEMORY;
     return NULL;
   }
-  brigade_run_options options = {
-      .size = sizeof options, .flags = flags, .interrupted = handle_signals, .log_descriptor = log};
+  brigade_run_options options = {.size = sizeof options,
+                                 .flags = flags,
+                                 .interrupted = handle_signals,
+                                 .log_descriptor = log,
+                                 .forker_descriptor = forker};
   Py_BEGIN_ALLOW_THREADS;
   *status = brigade_run_start(graph, app, &options, &self->run);
   Py_END_ALLOW_THREADS;

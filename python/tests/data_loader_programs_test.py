@@ -61,7 +61,8 @@ class Programs(unittest.TestCase):
     def test_without_cloudpickle_it_is_named(self):
         _, error = self.run_program("""
             sys.modules["cloudpickle"] = None
-            iter(brigade.DataLoader(Here(), 4, num_workers=2, collate_fn=list))
+            iter(brigade.DataLoader(Here(), 4, num_workers=2, collate_fn=list,
+                                    multiprocessing_context="spawn"))
             """, status=1)
         self.assertIn("Here is defined in __main__", error)
         self.assertIn("install cloudpickle", error)

@@ -8,6 +8,7 @@ import time
 from brigade import get_worker_info
 from processes import memory_of
 
+SETTING = "not set"  # by a program
 
 class Numbers:
     def __init__(self, count):

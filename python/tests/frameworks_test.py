@@ -225,7 +225,8 @@ class Datasets(unittest.TestCase):
                 torch.multiprocessing.set_sharing_strategy(strategy)
 
     def test_shared_tensors_leave_no_descriptor(self):
-        loader = brigade.DataLoader(torch_sets.Epochs(), None, num_workers=1, collate_fn=list)
+        loader = brigade.DataLoader(torch_sets.Epochs(), None, num_workers=1, collate_fn=list,
+                                    multiprocessing_context="spawn")
         list(loader)
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(3):

@@ -5,7 +5,7 @@ import logging
 import unittest
 
 import brigade
-from processes import children
+from processes import children, name_of
 
 logging.getLogger("brigade").propagate = False  # what tests cause on purpose
 logging.getLogger("brigade").addHandler(logging.NullHandler())
@@ -45,8 +45,8 @@ def whole(epochs, **options):
 
 
 def workers():
-    """Processes that were started here."""
-    return set(children())
+    """Processes that were started here, without those that fork the workers of a DataLoader."""
+    return {pid for pid in children() if name_of(pid) != "brigade-forker"}
 
 
 class NeedsNumPy(unittest.TestCase):

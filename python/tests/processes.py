@@ -21,6 +21,15 @@ def children():
     return found
 
 
+def name_of(pid):
+    """As the kernel has it; none where the process has ended."""
+    try:
+        with open(f"/proc/{pid}/comm") as named:
+            return named.read().strip()
+    except OSError:
+        return None
+
+
 def left_of(pids, seconds):
     """Those of `pids` that still exist after at most `seconds`."""
     until = time.monotonic() + seconds

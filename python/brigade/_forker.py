@@ -1,0 +1,374 @@
+"""Where the workers of a DataLoader come from, as the program sees it: a fork of the program, made
+when an iterator begins (ForkOfProgram), or a program with the same libraries (the Server), which is
+kept for all loaders. docs/decisions/python_data_loader.md says why there are two."""
+
+import atexit
+import gc
+import glob
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+from . import _brigade, _forking
+from ._arena import memory_file
+from ._log import logger
+
+_LOOKS = 10  # for threads that rest
+_LOOK_SECONDS = 0.002  # between two of them
+_ANSWER_SECONDS = 0.05  # for a run that waits for a worker
+_DEATHS_MAX = 3  # of the server, one after another
+_SOON_SECONDS = 1  # after its start
+_DEVICES = re.compile(r"/dev/(nvidia-uvm$|nvidia\d|kfd$|accel|dri/render|davinci|habanalabs)")
+
+_open = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all():
+    """Before runs are closed, which wait for workers that are being started."""
+    for forker in list(_open):
+        forker.close()
+
+
+# --- may the program be forked? -------------------------------------------------------------------
+
+def why_no_fork():
+    """Why a fork of the program could hang or fail: a clause; None: it is safe."""
+    if threading.current_thread() is not threading.main_thread():
+        return f"the thread {threading.current_thread().name!r} iterates, not the main thread"
+    return _device_in_use() or _busy_thread()
+
+
+def _device_in_use():
+    torch = sys.modules.get("torch")
+    for name in ("cuda", "xpu", "mtia", "npu", "hpu"):
+        is_initialized = getattr(getattr(torch, name, None), "is_initialized", None)
+        if is_initialized is not None and is_initialized():
+            return f"torch.{name} is initialized"
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if getattr(bridge, "_backends", None):
+        return "JAX is initialized"
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            target = os.readlink(f"/proc/self/fd/{name}")
+        except OSError:
+            continue  # that of the listing
+        if _DEVICES.match(target):
+            return f"the program has opened {target}"
+    return None
+
+
+def _busy_thread():
+    """A thread that sleeps, and has not been awake between two looks, waits for work: those of
+    OpenMP's, OpenBLAS's and gloo's pools, of progress bars and of loggers. What is locked for a
+    moment only, by allocators above all, it has not locked; the GIL, which was free between the
+    looks, is not what it waits for."""
+    own, before = str(threading.get_native_id()), {}
+    for look in range(_LOOKS):
+        now = {name: _rest_of(name) for name in os.listdir("/proc/self/task") if name != own}
+        awake = [name for name, rest in now.items() if rest is None or before.get(name) != rest]
+        if not awake:
+            return None
+        before = now
+        time.sleep(_LOOK_SECONDS)
+    names = {str(thread.native_id): thread.name for thread in threading.enumerate()}
+    return f"the thread {names.get(awake[0]) or _name_of(awake[0])!r} is busy"
+
+
+def _rest_of(task):
+    """How often it was switched away from, where it sleeps; else None."""
+    try:
+        with open(f"/proc/self/task/{task}/status", encoding="ascii", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return "ended"
+    return text[text.rindex("voluntary_ctxt_switches:", 0, text.rindex("nonvoluntary")):] \
+        if "\nState:\tS" in text else None
+
+
+def _name_of(task):
+    try:
+        with open(f"/proc/self/task/{task}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return task
+
+
+# --- forkers --------------------------------------------------------------------------------------
+
+class _Sockets:
+    """Both ends, so that who comes after a forker that was killed has the same ones."""
+
+    def __init__(self):
+        self.process = os.getpid()
+        self._ours, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.descriptor = self._ours.fileno()  # for the run
+        self._closed = False
+        _open.add(self)
+
+    def descriptors(self):
+        return self._ours.fileno(), self._theirs.fileno()
+
+    def stop(self):
+        """Nothing is started any more: what is asked for fails. Workers that run are the run's to
+        end."""
+        if self._closed or self.process != os.getpid():
+            return
+        self._closed = True
+        _open.discard(self)
+        self._end_forker()
+        try:
+            self._theirs.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # its other end is closed
+        self._ours.close()
+        self._theirs.close()
+
+    def close(self):
+        """After the run. Nothing is left."""
+        self.stop()
+        if self.process == os.getpid():
+            self._collect()
+
+    def __del__(self):
+        if hasattr(self, "_closed"):
+            self.close()
+
+    def _end_forker(self):
+        pass
+
+    def _collect(self):
+        _collect_lost()
+
+
+class ForkOfProgram(_Sockets):
+    """Made by the thread that iterates, so that what is a thread's own (no_grad(), the context)
+    is in workers as it is there. `work` is what workers do, with all that the program has now."""
+
+    def __init__(self, work):
+        super().__init__()
+        self._work, self._pid = work, None
+        self._fork()
+
+    def _fork(self):
+        for stream in {sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__}:
+            try:
+                stream.flush()
+            except (AttributeError, OSError, ValueError):
+                pass  # there is none, or its reader has gone
+        parent = os.getpid()
+        pid = _brigade.fork()
+        if pid == 0:
+            self._be_one(parent)
+        self._pid = pid
+
+    def _be_one(self, parent):
+        status = 1
+        gc.disable()
+        try:
+            _forking.forget_runs({fd for one in _open if one.process == parent
+                                  for fd in one.descriptors()} - {self._theirs.fileno()})
+            forker = _forking.Forker(parent, self._work)
+            forker.add(self._theirs)
+            forker.run()
+            status = 0
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        finally:
+            os._exit(status)  # nothing of the program ends here
+
+    def look(self):
+        """While the calling thread waits for a batch. Where the forker was killed, another one
+        takes its place. RuntimeError: that is not possible, and a worker is missing."""
+        if self._pid is not None:
+            how = _how_ended(self._pid)
+            if how is None:
+                return
+            self._pid, self._how = None, how
+            _collect_lost()
+            self._why = why_no_fork()
+            if self._why is None:
+                logger.warning("DataLoader: the process that forks workers %s; another one takes "
+                               "its place", how)
+                self._fork()
+                return
+            self._theirs.send(b"hello")  # a worker that is missing is asked for again
+        if _is_readable(self._theirs, _ANSWER_SECONDS):
+            raise RuntimeError(
+                f"the process that forks workers of the DataLoader {self._how}, and the program "
+                f"cannot be forked again: {self._why}. The next iter() starts workers anew")
+
+    def _end_forker(self):
+        if self._pid is not None and _how_ended(self._pid) is None:
+            os.kill(self._pid, signal.SIGKILL)
+        else:
+            self._pid = None
+
+    def _collect(self):
+        pid, self._pid = self._pid, None
+        if pid is None:
+            return
+        try:
+            os.waitpid(pid, 0)
+        except ChildProcessError:
+            pass  # the program has waited for all its children
+        _collect_lost()
+
+
+def _how_ended(pid):
+    """None: it has not. It is collected."""
+    try:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return "has ended"
+    if ended == 0:
+        return None
+    code = os.waitstatus_to_exitcode(status)
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+
+
+def _is_readable(sock, seconds):
+    return bool(select.select([sock], [], [], seconds)[0])
+
+
+def _collect_lost():
+    """Workers that no run knows of: their forker was killed before it had told."""
+    for task in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:
+                children = file.read().split()
+        except OSError:
+            continue
+        for child in children:
+            try:
+                with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
+                    if f"({_forking.NAME}) Z " in file.read():
+                        os.waitpid(int(child), os.WNOHANG)
+            except (OSError, ChildProcessError):
+                continue
+
+
+# --- the server -----------------------------------------------------------------------------------
+
+_server = None
+_server_lock = threading.Lock()
+
+
+def server():
+    """Of this process; it begins with the first call."""
+    global _server
+    with _server_lock:
+        if _server is None or _server.process != os.getpid():
+            _server = Server()
+        return _server
+
+
+def needs_server_soon():
+    """Whether the program is likely not to be forked: its model goes to a device."""
+    return bool(glob.glob("/dev/nvidia[0-9]*") or os.path.exists("/dev/kfd")) or \
+        _device_in_use() is not None
+
+
+class Server:
+    """A thread starts it, which lives as long as the program: the kernel ends the server and its
+    workers with that thread. It starts it anew where it was killed."""
+
+    def __init__(self):
+        self.process = os.getpid()
+        self.failed = None  # a text
+        self._lock = threading.Lock()
+        self._clients, self._control = weakref.WeakSet(), None
+        self.pid = None
+        threading.Thread(target=self._keep, name="brigade-server", daemon=True).start()
+
+    def _keep(self):
+        deaths = 0
+        while deaths < _DEATHS_MAX:
+            began = time.monotonic()
+            control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            about = _about()
+            with theirs, open(about, "rb"):
+                process = subprocess.Popen(
+                    [*command(), "-m", "brigade._fork_server", str(theirs.fileno()),
+                     str(os.getpid())], stdin=subprocess.DEVNULL, env=_environment(),
+                    pass_fds=(theirs.fileno(), about))
+                control.send(b"%d" % about)
+            with self._lock:
+                self._control, self.pid = control, process.pid
+                for client in list(self._clients):
+                    client.connect(control)
+            process.wait()
+            with self._lock:
+                self._control = None
+                control.close()
+            deaths = deaths + 1 if time.monotonic() - began < _SOON_SECONDS else 0
+            logger.warning("DataLoader: the server that forks workers ended with code %d; it is "
+                           "started again", process.returncode)
+        self.failed = (f"the server that forks workers of the DataLoader, {process.args}, ends as "
+                       f"soon as it is started, with code {process.returncode}")
+
+    def add(self, client):
+        with self._lock:
+            self._clients.add(client)
+            if self._control is not None:
+                client.connect(self._control)
+
+
+class ForkOfServer(_Sockets):
+    """Of one run."""
+
+    def __init__(self, of):
+        super().__init__()
+        self._server = of
+        of.add(self)
+
+    def connect(self, control):
+        """Not of one that is closed, which any thread's garbage collection may do."""
+        if self._closed:
+            return
+        try:
+            socket.send_fds(control, [b"run"], [self._theirs.fileno()])
+        except OSError:
+            pass  # it was killed just now
+
+    def look(self):
+        if self._server.failed is not None:
+            raise RuntimeError(self._server.failed)
+
+
+def command():
+    """Of this interpreter."""
+    if not sys.executable:
+        raise RuntimeError("workers execute the interpreter, and sys.executable does not say which")
+    flags = [flag for flag in subprocess._args_from_interpreter_flags()
+             if flag not in ("-E", "-I", "-P", "-s")]
+    return [sys.executable, *flags, "-P"]
+
+
+def _environment():
+    """Libraries have one thread, as in workers: none that a fork would lose."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return {**os.environ, **one, "PYTHONPATH": path}
+
+
+def _about():
+    """A descriptor of what it reads: the libraries that the program has imported, in their order,
+    where they are installed; modules of the program itself may do more when they are imported."""
+    installed = [name for name, module in list(sys.modules.items())
+                 if re.search(r"/(site|dist)-packages/", getattr(module, "__file__", None) or "")
+                 and not name.startswith("brigade")]
+    text = json.dumps({"path": [str(entry) for entry in sys.path], "argv": sys.argv,
+                       "modules": sorted(installed, key=lambda name: name != "torch")}).encode()
+    descriptor = memory_file("brigade-imports", len(text))
+    os.pwrite(descriptor, text, 0)
+    return descriptor

@@ -1,0 +1,208 @@
+"""In a forker: the process that forks the workers of a DataLoader, each when the run asks for it
+(pipeline/launch/forked_runner.h says how). It has one thread, and its parent is the program, whose
+child a worker becomes, too."""
+
+import array
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+
+from . import _brigade
+
+_PACKET_BYTES = 4096
+_FDS_MAX = 253  # of a packet
+_GO = b"g"
+_NAMES = ("/memfd:brigade-control", "/memfd:brigade-plan", "/memfd:brigade-ring",
+          "/memfd:brigade-batches", "/memfd:brigade-dataset", "/memfd:brigade-request",
+          "anon_inode:[pidfd]")
+NAME = "brigade-forker"  # of forkers, and of workers that have not begun
+
+
+def receive(sock):
+    """(bytes, descriptors) of a packet; without bytes at the end."""
+    fds = array.array("i")
+    text, beside, _, _ = sock.recvmsg(_PACKET_BYTES, socket.CMSG_SPACE(_FDS_MAX * fds.itemsize),
+                                      socket.MSG_CMSG_CLOEXEC)
+    for level, kind, data in beside:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds.frombytes(data[:len(data) - len(data) % fds.itemsize])
+    return text, list(fds)
+
+
+class Forker:
+    """`work` is what workers do. run() ends with the program."""
+
+    def __init__(self, parent, work):
+        self._parent, self._work = parent, work
+        self._answered = {}  # by socket: the number of the last request
+        self._poll = select.poll()
+        self._sockets = {}
+        self._control = None
+        begin_process(parent, "brigade: DataLoader")
+        gc.freeze()  # workers share the memory of what there is, and end none of it
+        gc.enable()
+
+    def add(self, sock):
+        """Another socket that requests come from."""
+        self._sockets[sock.fileno()] = sock
+        self._poll.register(sock, select.POLLIN)
+        self._answered[sock.fileno()] = 0
+        self._tell(sock, b"hello")
+
+    def listen(self, control):
+        """A socket that other sockets come through."""
+        self._control = control
+        self._poll.register(control, select.POLLIN)
+
+    def run(self):
+        while self._sockets or self._control:
+            for fd, _ in self._poll.poll():
+                if self._control is not None and fd == self._control.fileno():
+                    text, fds = receive(self._control)
+                    if not text:
+                        return
+                    self.add(socket.socket(fileno=fds[0]))
+                elif fd in self._sockets:
+                    self._serve(self._sockets[fd])
+
+    def _serve(self, sock):
+        try:
+            text, fds = receive(sock)
+        except ConnectionError:
+            text, fds = b"", []
+        try:
+            if not text:
+                self._drop(sock)
+            elif int(text) > self._answered[sock.fileno()]:  # else it was asked twice
+                self._answered[sock.fileno()] = int(text)
+                self._fork(sock, text, fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def _drop(self, sock):
+        self._poll.unregister(sock)
+        del self._sockets[sock.fileno()], self._answered[sock.fileno()]
+        sock.close()
+
+    def _fork(self, sock, number, fds):
+        """The worker waits for a byte of the run, without which nobody knows it."""
+        waits, goes = socket.socketpair()
+        try:
+            try:
+                pid, pidfd = _brigade.clone()
+            except OSError as error:
+                self._tell(sock, b"failed %s cannot fork a worker: %s; raise the limit on processes"
+                                 b" (`ulimit -u`, the cgroup's pids.max)"
+                                 % (number, os.fsencode(error.strerror)))
+                return
+            if pid == 0:
+                self._become_worker(waits, goes, fds)
+            self._tell(sock, b"started %s %d" % (number, pid), [pidfd, goes.fileno()])
+            os.close(pidfd)
+        finally:
+            waits.close()
+            goes.close()
+
+    @staticmethod
+    def _tell(sock, text, fds=()):
+        try:
+            socket.send_fds(sock, [text], fds, socket.MSG_NOSIGNAL)
+        except OSError:
+            pass  # the program has gone, or the run
+
+    def _become_worker(self, waits, goes, fds):
+        status = 1
+        try:
+            goes.close()
+            begin_process(self._parent)
+            if waits.recv(1) != _GO:
+                os._exit(0)
+            for sock in (waits, self._control, *self._sockets.values()):
+                if sock is not None:
+                    os.close(sock.detach())
+            take_request(fds)
+            self._work()
+            status = 0
+        except SystemExit as leave:
+            status = leave.code if isinstance(leave.code, int) else 1
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            os._exit(status)  # nothing of the program ends here
+
+
+def begin_process(parent, title=None):
+    """A group of its own, which Ctrl-C does not reach, without the program's handlers."""
+    os.setpgid(0, 0)
+    _brigade.end_with(parent)
+    if title is None:
+        return
+    _brigade.set_title(title, NAME)
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals():
+        try:
+            signal.signal(number, signal.SIG_DFL)
+        except (OSError, ValueError):
+            pass  # SIGKILL and SIGSTOP
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python has it
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 0)
+    os.close(null)
+
+
+def take_request(fds):
+    """What a ProcessRunner would give a program that it executes."""
+    with open(fds[0], "rb", closefd=False) as file:
+        file.seek(0)
+        title, folder, cpus, kept, *environment = file.read().split(b"\0")[:-1]
+    os.dup2(fds[1], 1)
+    os.dup2(fds[1], 2)
+    for name, fd in (("stdout", 1), ("stderr", 2)):
+        setattr(sys, name, _stream(getattr(sys, f"__{name}__"), fd))
+    if cpus:
+        os.sched_setaffinity(0, map(int, cpus.split(b",")))
+    if folder:
+        os.chdir(folder)
+    os.environb.clear()
+    for name, _, value in (entry.partition(b"=") for entry in environment):
+        if name:
+            os.environb[name] = value
+    os.environ["BRIGADE_MOVED_DESCRIPTORS"] = ",".join(
+        f"{there}={here}" for there, here in zip(kept.decode().split(","), fds[2:]))
+    title = os.fsdecode(title).replace("workers.", "DataLoader.")
+    _brigade.set_title(title, title)
+    for fd in fds[:2]:
+        os.close(fd)
+
+
+def _stream(own, fd):
+    """The program's stream of that descriptor, which handlers of its loggers have, too."""
+    try:
+        if own.fileno() == fd:
+            own.reconfigure(encoding="utf-8", line_buffering=True, write_through=False)
+            return own
+    except (AttributeError, OSError, ValueError):
+        pass  # there is none, or it was closed
+    return open(fd, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+
+
+def forget_runs(others):
+    """Descriptors of the program's runs would keep their memory; `others`: more of that kind. Their
+    numbers stay taken: objects that were inherited may close them."""
+    null = os.open("/dev/null", os.O_RDWR)
+    for name in os.listdir("/proc/self/fd"):
+        fd = int(name)
+        try:
+            if fd in others or os.readlink(f"/proc/self/fd/{fd}").startswith(_NAMES):
+                os.dup2(null, fd, inheritable=False)
+        except OSError:
+            continue  # that of the listing
+    os.close(null)
