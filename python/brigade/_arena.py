@@ -22,15 +22,21 @@ _F_ADD_SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
 _F_SEAL_SHRINK, _F_SEAL_GROW = 2, 4
 
 
+def memory_file(name, size):
+    """A descriptor of it; its size stays."""
+    descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(descriptor, size)
+    fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW)
+    return descriptor
+
+
 class MemoryFile:
     """A file without a name that processes map, of a size that stays. It is open for as long as
     something is mapped: children need that at their fork. They map nothing of it themselves."""
 
     def __init__(self, name, size):
-        self._descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        self._descriptor = memory_file(name, size)
         self._process = os.getpid()
-        os.ftruncate(self._descriptor, size)
-        fcntl.fcntl(self._descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW)
 
     @classmethod
     def of_another(cls, process, descriptor):
