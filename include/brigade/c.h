@@ -94,13 +94,11 @@ BRIGADE_C_API brigade_status brigade_graph_set(brigade_graph* graph, const char*
 // The program reads these stages, whatever the graph was written for: what is not above one of them
 // is left out, a consumer of another type becomes an output of the program, a producer or transform
 // gets one; brigade_run_output() knows each by the name given here. Samples that nobody makes
-// batches of come as batches of one. The graph's checkpoint is left out, too. The last call holds;
-// names are looked at when the graph is checked or started.
+// batches of come as batches of one. The graph's checkpoint is left out, too. The last call holds.
 BRIGADE_C_API brigade_status brigade_graph_read(brigade_graph* graph, const char* const* stages,
                                                 size_t count);
-// This process reads the part of `rank`, of `world` processes. Numbers in the graph's `shard:` are
-// stronger, unless `over_graph` is. `world` 0: the program knows none, and tells its user itself of
-// RANK or WORLD_SIZE without the other ("ranks" of brigade_graph_plan()), which is no mistake then.
+// The part that this process reads, unless `shard:` has numbers and `over_graph` is 0. `world` 0:
+// not known; RANK without WORLD_SIZE is then told in "ranks" of a plan, and is no mistake.
 BRIGADE_C_API brigade_status brigade_graph_set_rank(brigade_graph* graph, uint64_t rank,
                                                     uint64_t world, int32_t over_graph);
 // Only so many samples of every indexed producer, in plans and runs; 0: all.

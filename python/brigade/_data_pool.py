@@ -147,13 +147,16 @@ def _graph_of(workers, room, fixed, arena, prints):
     params = {"parent": os.getpid(), "arena": arena, "prints": prints,
               "torch": sys.modules.get("torch") is not None, "argv": sys.argv,
               "path": [str(entry) for entry in sys.path], "folder": _folder()}
+    # The graph has no ranks, and would say so to workers, which know those of the program.
+    ranks = {name: os.environ[name].replace("$", "$$") for name in ("RANK", "WORLD_SIZE")
+             if name in os.environ}
     whole = {"rank": 0, "world": 1}  # samplers divide a dataset, whatever launchers say
     return {"name": "DataLoader", "oversubscribe": True, "shard": whole, "stages": {
         "tasks": {"producer": "application", "tensors": words, "chunk": 1, "buffers": room},
         "workers": {"exec": [sys.executable or "/proc/self/exe"], "from": "tasks",
                     "tensors": answer, "params": params, "replicas": workers,
                     "assign": "fixed" if fixed else "shared", "chunk": 1,
-                    "buffers": room, "poison_after": _DEATHS_MAX,
+                    "buffers": room, "env": ranks, "poison_after": _DEATHS_MAX,
                     "restart": {"policy": "always", "backoff": "1ms", "burst": 1000000}},
         "batches": {"consumer": "application", "from": {"stage": "workers", "batch": 1}}}}
 
