@@ -34,3 +34,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/BrigadeConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/BrigadeConfig.cmake
   ${PROJECT_BINARY_DIR}/BrigadeConfigVersion.cmake cmake/BrigadePlugin.cmake
   DESTINATION ${config_dir})
+
+# As it is installed: `brigade docs` finds the pages in a build, too.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/share/brigade SYMBOLIC)

@@ -22,8 +22,8 @@ ROOMS = (
     "pipeline/checkpoint", "pipeline/tasks", "pipeline/replica", "pipeline/memory", "pipeline/host",
     "pipeline/worker", "pipeline/launch", "pipeline/program", "pipeline/supervisor",
     "pipeline/session",
-    "pipeline/cli/draw", "pipeline/cli/help", "pipeline/cli/samples", "pipeline/cli/commands",
-    "pipeline/cli",
+    "pipeline/cli/draw", "pipeline/cli/help", "pipeline/cli/samples", "pipeline/cli/templates",
+    "pipeline/cli/commands", "pipeline/cli",
     "pipeline/c_api", "python/src",
     "tests", "bench")
 # Room -> (what it may not include although it is below, but these).
@@ -156,8 +156,9 @@ NO_TEST = {
            ("pipeline/cli/draw", "graph_printer", "graph_ascii graph_dot graph_labels"),
            ("pipeline/cli/help", "machine_report", "machine_questions"),
            ("pipeline/cli/commands", "commands",
-            "check completions doctor draw leases plan run sample sampling sheet stages"),
-           ("pipeline/cli/commands", "graph_template", "init"),
+            "check completions docs doctor draw leases plan run sample sampling sheet stages"),
+           ("pipeline/cli/commands", "init", "script_needs"),
+           ("pipeline/cli/templates", "graph_template", "found_data"),
            ("stages/image/guess", "data_folder", "data_archive data_table listed_folders"))
        for name in names.split()},
 }

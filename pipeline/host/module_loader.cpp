@@ -41,10 +41,11 @@ void add_folder(std::vector<std::string>& folders, const fs::path& folder) {
 }
 
 Error not_found(const std::string& module, const std::string& type) {
-  return Error{concat("stage type \"", type, "\" is in the module \"", module,
-                      "\", which was not found: there is no ", file_name(module), " in ",
-                      join(module_folders(), ", "), "; build it, or set ", kModulePathVariable,
-                      " to its folder")};
+  return Error{concat(
+      "stage type \"", type, "\" is in the module \"", module,
+      "\", which was not found: there is no ", file_name(module), " in ",
+      join(module_folders(), ", "), "; build it, or set ", kModulePathVariable, " to its folder",
+      module == "torch" ? "; or train in Python: `brigade init DATA --python`" : "")};
 }
 
 Result<const Module*> open_module(const std::string& path) {
@@ -117,6 +118,18 @@ Result<std::string> installed_program() {
   return Error{concat("the program brigade was not found: neither in ",
                       (folder / "../bin").lexically_normal().string(), " nor in ", folder.string(),
                       "; install it with the library, or name its path")};
+}
+
+Result<std::string> shared_files_folder() {
+  std::vector<std::string> tried;
+  for (const fs::path& prefix : {core_folder() / "..", program_folder() / ".."}) {
+    const std::string folder = (prefix / "share/brigade").lexically_normal().string();
+    std::error_code error;
+    if (fs::is_directory(fs::path(folder) / "docs", error)) return folder;
+    tried.push_back(folder);
+  }
+  return Error{concat("the documentation was not installed with the program: there is no docs in ",
+                      join(tried, " or "))};
 }
 
 std::optional<std::string> find_module_file(const std::string& module) {

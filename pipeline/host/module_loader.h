@@ -32,6 +32,9 @@ std::string core_library();
 /// folder, or in that.
 Result<std::string> installed_program();
 
+/// The folder share/brigade that was installed with the program: docs/, configs/, examples/.
+Result<std::string> shared_files_folder();
+
 /// The file of a module, without opening it; nothing when it is in none of the folders. A path is
 /// the file itself.
 std::optional<std::string> find_module_file(const std::string& module);

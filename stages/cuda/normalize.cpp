@@ -183,7 +183,7 @@ Result<void> normalize_on_gpu(const Normalization& to, std::span<const Cut> cuts
   if (!has_kernels())
     return Error{
         "this build of Brigade has no kernels for a GPU: it was built where there was no nvcc "
-        "(docs/GPU.md)"};
+        "(`brigade docs GPU`)"};
   BRIGADE_ASSIGN(Kernels* const kernels, the_kernels());
   return launch_normalize(*kernels, to, cuts, pictures, values, stream);
 }

@@ -122,10 +122,10 @@ Contract<Params> decode_image_contract() {
       .param("mask_fill", &Params::mask_fill, 0, 255, "the mask where the picture has a border")
       .param("geometry", &Params::geometry,
              "give the tensor `geometry` f32[3, 3]: where places of the upright picture went "
-             "(docs/AUGMENTATION.md)")
+             "(`brigade docs AUGMENTATION`)")
       .param("targets", &Params::targets,
              "tensors about the upright picture that move with it: boxes, keypoints, a mask that "
-             "is decoded (docs/AUGMENTATION.md)")
+             "is decoded (`brigade docs AUGMENTATION`)")
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) *

@@ -51,6 +51,7 @@ Command sheet_command();
 Command init_command();
 Command leases_command();
 Command doctor_command();
+Command docs_command();
 Command completions_command();
 
 /// In the order of the help.

@@ -12,10 +12,14 @@
 #include "base/units.h"
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/count_classes.h"
-#include "pipeline/cli/commands/graph_template.h"
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
-#include "pipeline/cli/commands/project_template.h"
+#include "pipeline/cli/commands/script_needs.h"
+#include "pipeline/cli/templates/found_data.h"
+#include "pipeline/cli/templates/graph_template.h"
+#include "pipeline/cli/templates/project_template.h"
+#include "pipeline/cli/templates/template_text.h"
+#include "pipeline/cli/templates/train_script.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/plan/subset.h"
 #include "stages/api/class_folders.h"
@@ -31,6 +35,9 @@ constexpr const char* kInitExamples = R"(Examples:
   brigade init stage noise                      a stage type of your own, with its test
   brigade init program trainer                  a program with a loop of its own
 
+Where torch_classifier, which trains in a run, is not installed, or with --python, it also writes
+train.py: a program in Python with a loop in torch that trains, evaluates and resumes.
+
 It knows images in a folder per class (train/CLASS and val/CLASS, or CLASS alone), tar archives
 (WebDataset), tables of images or numbers (CSV) and IDX files (MNIST). A file that is there is never
 overwritten.)";
@@ -40,6 +47,7 @@ struct InitArguments {
   std::string name;  // of a stage type or a program
   std::string file;  // to write; empty: the folder's name with .yaml
   bool synthetic = false;
+  bool python = false;
 };
 
 void declare(Options& options, InitArguments& arguments) {
@@ -49,6 +57,7 @@ void declare(Options& options, InitArguments& arguments) {
   options.text("--out", arguments.file,
                "file to write (the folder's name with .yaml), or folder to make (NAME)", "PATH");
   options.flag("--synthetic", arguments.synthetic, "a graph over samples that are made up");
+  options.flag("--python", arguments.python, "write train.py, which trains in a loop of its own");
 }
 
 // A name of the language: letters, digits, _ and -.
@@ -61,10 +70,11 @@ std::string initial_name(const std::string& text) {
   return name.empty() ? "graph" : name;
 }
 
-Result<void> write_new_file(const std::string& path, const std::string& text) {
+Result<void> write_new_file(const std::string& path, const std::string& text,
+                            const char* instead = "name with --out") {
   const OwnedFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (file.get() < 0 && errno == EEXIST) {
-    return Error{concat(path, " is there already; choose another name with --out")};
+    return Error{concat(path, " is there already; choose another ", instead)};
   }
   if (file.get() >= 0 && write_all(file.get(), text)) return {};
   const Error failure = error_of_errno(concat("cannot write ", path));
@@ -81,14 +91,20 @@ bool is_listed(const FoundData& data) {
   return data.kind == FoundData::Kind::shards || data.kind == FoundData::Kind::list;
 }
 
+/// Whether its classes are known by looking at all labels.
+bool is_counted(const FoundData& data, Trainer trainer) {
+  if (data.kind == FoundData::Kind::idx) return trainer == Trainer::script && !data.labels.empty();
+  return is_listed(data) && !data.label.empty();
+}
+
 /// Of so many, where a graph trains on all but a tenth.
 std::uint64_t to_evaluate(std::uint64_t samples) {
   return samples - samples_of_share(kWholeShare / 10 * 9, samples);
 }
 
 /// Whether they would have to be divided, and are known to be too few.
-bool are_too_few(const FoundData& data) {
-  return is_divided(data, true) && data.samples > 0 && to_evaluate(data.samples) == 0;
+bool are_too_few(const FoundData& data, Trainer trainer) {
+  return is_divided(data, trainer) && data.samples > 0 && to_evaluate(data.samples) == 0;
 }
 
 std::string too_few(const FoundData& data) {
@@ -101,34 +117,35 @@ std::string too_few(const FoundData& data) {
 
 /// Why the graph for these data ends in a consumer that counts; empty: it does not. `uncounted`:
 /// why there is no number of classes.
-std::string why_it_counts(const FoundData& data, bool can_train, const std::string& uncounted) {
+std::string why_it_counts(const FoundData& data, Trainer trainer, const std::string& uncounted) {
   using Kind = FoundData::Kind;
   if (data.kind == Kind::nothing) return "";
   if (data.kind == Kind::numbers)
-    return "no stage type learns from numbers; a program does (docs/PYTHON.md, docs/PROGRAMS.md)";
+    return "no stage type learns from numbers; a program does (`brigade docs PYTHON` and `brigade "
+           "docs PROGRAMS`)";
   const bool labelled =
       data.kind == Kind::classes || !(data.kind == Kind::idx ? data.labels : data.label).empty();
   if (!labelled) return "there are no labels to learn";
-  if (!can_train)
-    return "what trains, torch_classifier, is not here: its module \"torch\" is missing";
-  if (are_too_few(data)) return too_few(data);
-  if (!is_listed(data) || data.class_count > 0) return "";
-  return concat("how many classes there are is not known: ", uncounted,
-                "; put torch_classifier with `classes:` in its place to train (docs/TRAINING.md)");
+  if (are_too_few(data, trainer)) return too_few(data);
+  if (!is_counted(data, trainer) || data.class_count > 0) return "";
+  const std::string why = concat("how many classes there are is not known: ", uncounted);
+  if (trainer == Trainer::script) return why;
+  return concat(why, "; put torch_classifier with `classes:` in its place to train (`brigade docs ",
+                "TRAINING`)");
 }
 
 /// The graph that would be written.
-PlannedGraph plan_of(const FoundData& data, bool trains, const StageTypes& types) {
+PlannedGraph plan_of(const FoundData& data, Trainer trainer, const StageTypes& types) {
   std::error_code ignored;
   GraphFiles graph;
-  graph.texts.push_back({"init", graph_template("init", data, trains),
+  graph.texts.push_back({"init", graph_template("init", data, trainer),
                          std::filesystem::current_path(ignored).string()});
   return plan_files(graph, types);
 }
 
 /// As far as names and headers tell.
 std::uint64_t count_samples(const FoundData& data, const StageTypes& types) {
-  const PlannedGraph planned = plan_of(data, true, types);
+  const PlannedGraph planned = plan_of(data, Trainer::script, types);
   if (!planned.loaded.graph) return 0;
   for (const ValidStage& stage : planned.loaded.graph->stages)
     if (stage.kind == StageKind::producer)
@@ -139,14 +156,14 @@ std::uint64_t count_samples(const FoundData& data, const StageTypes& types) {
 /// What is listed alike for training and for evaluation; the latter in place of the former.
 Result<CountedClasses> count_classes_of(FoundData data, bool test, const StageTypes& types) {
   if (test) (data.kind == FoundData::Kind::shards ? data.train : data.table) = data.test;
-  const PlannedGraph planned = plan_of(data, false, types);
+  const PlannedGraph planned = plan_of(data, Trainer::none, types);
   if (!planned.plan) return Error{"`brigade check` of the graph says why"};
   return count_classes(*planned.plan, types);
 }
 
-/// Looks at all labels of what is listed, in the headers of archives or in the table. Gives why
+/// Looks at all labels, in the headers of archives, in the table or the file of labels. Gives why
 /// there is no number of classes.
-std::string count_listed(FoundData& data, const StageTypes& types) {
+std::string count_labels(FoundData& data, const StageTypes& types) {
   const auto train = count_classes_of(data, false, types);
   if (!train) return train.error().message;
   data.class_count = train->count;
@@ -209,6 +226,39 @@ int init_project(const InitArguments& arguments) {
   return 0;
 }
 
+std::string script_beside(const std::string& path) {
+  return std::filesystem::path(path).replace_filename(kTrainScript).string();
+}
+
+/// The graph and, where one trains on it, the program.
+Result<void> write_graph(const std::string& path, const std::string& name, const FoundData& data,
+                         Trainer trainer) {
+  const std::string graph = graph_template(name, data, trainer);
+  if (trainer != Trainer::script) return write_new_file(path, graph);
+  const std::string file = std::filesystem::path(path).filename().string();
+  if (!is_utf8(file))
+    return Error{concat("the name ", quote(file), " is not UTF-8; choose another")};
+  const std::string script = script_beside(path);
+  BRIGADE_TRY(
+      write_new_file(script, train_script(file, data), "folder with --out FOLDER/NAME.yaml"));
+  auto written = write_new_file(path, graph);
+  if (!written) unlink(script.c_str());
+  return written;
+}
+
+void show_what_runs(const std::string& path, Trainer trainer, bool fine) {
+  const std::string correct = fine ? "; " : "; correct it, then ";
+  if (trainer != Trainer::script) {
+    print_line(concat("wrote ", path, correct, "`brigade run ", path, "` runs it"));
+    return;
+  }
+  const std::string script = script_beside(path);
+  print_line(concat("wrote ", path, " and ", script, correct, "`", script_python(), ' ', script,
+                    "` trains, evaluates and resumes"));
+  if (const std::string missing = missing_for_script(); !missing.empty())
+    print_line(concat(script, " does not run yet: ", missing));
+}
+
 int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) {
   if (!arguments.name.empty()) return init_project(arguments);
   if ((arguments.folder == "stage" || arguments.folder == "program") &&
@@ -226,22 +276,21 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
                                                  : std::filesystem::path(data->table).stem();
   const std::string path = arguments.file.empty() ? initial_name(stem) + ".yaml" : arguments.file;
   const std::string name = initial_name(std::filesystem::path(path).stem().string());
-  const bool can = can_train(types);
-  const bool counts = can && is_listed(*data) && !data->label.empty();
-  const std::string uncounted = counts ? count_listed(*data, types) : "";
-  if (!is_listed(*data) && is_divided(*data, can)) data->samples = count_samples(*data, types);
-  const bool trains = can && !are_too_few(*data);
-  if (const auto written = write_new_file(path, graph_template(name, *data, trains)); !written)
+  Trainer trainer = !arguments.python && can_train(types) ? Trainer::classifier : Trainer::script;
+  const std::string uncounted = is_counted(*data, trainer) ? count_labels(*data, types) : "";
+  if (!is_listed(*data) && is_divided(*data, trainer)) data->samples = count_samples(*data, types);
+  const std::string why = why_it_counts(*data, trainer, uncounted);
+  if (are_too_few(*data, trainer)) trainer = Trainer::none;
+  if (trainer == Trainer::script && (!why.empty() || arguments.synthetic)) trainer = Trainer::none;
+  if (const auto written = write_graph(path, name, *data, trainer); !written)
     return failed(2, written.error().message);
   const bool fine = plan_and_show({{path}, {}, {}}, types).plan.has_value();
   if (!arguments.synthetic) print_line(concat("found ", found_text(*data)));
   if (!data->remark.empty()) print_line(data->remark);
-  if (is_divided(*data, trains))
+  if (is_divided(*data, trainer))
     print_line("a tenth of it is not learned, but evaluated: `split:`");
-  if (const std::string why = why_it_counts(*data, can, uncounted); !why.empty())
-    print_line(concat("it counts what comes: ", why));
-  print_line(concat("wrote ", path, fine ? "; `brigade run " : "; correct it, then `brigade run ",
-                    path, "` runs it"));
+  if (!why.empty()) print_line(concat("it counts what comes: ", why));
+  show_what_runs(path, trainer, fine);
   return fine ? 0 : 2;
 }
 

@@ -7,7 +7,7 @@ namespace brigade {
 namespace {
 
 constexpr const char* kBuildIt =
-    "it is made from C++ with brigade_plugin() of CMake: docs/STAGES.md says how";
+    "it is made from C++ with brigade_plugin() of CMake: `brigade docs STAGES` says how";
 
 const PluginTypes* find_plugin(const Validation& v, const std::string& file) {
   for (const PluginTypes& plugin : v.plugins)

@@ -61,7 +61,7 @@ void warn_of_unsaved(Validation& v, const Draft& draft) {
                  ? "let it save that itself, in a file of its own"
                  : concat(quote(contract.type),
                           " has no `saves()` in its contract, which lets its save() "
-                          "give that (docs/STAGES.md)")});
+                          "give that (`brigade docs STAGES`)")});
 }
 
 // An epoch takes whole rounds of all replicas, so their number is part of the samples' numbers.

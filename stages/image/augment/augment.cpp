@@ -174,13 +174,13 @@ Contract<AugmentListParams> augment_contract() {
       .transform()
       .param("operations", &Params::operations,
              "torchvision's names, such as random_crop, color_jitter, rand_augment "
-             "(docs/AUGMENTATION.md)")
+             "(`brigade docs AUGMENTATION`)")
       .param("targets", &Params::targets,
              "what belongs to the picture and moves with it: mask, boxes, keypoints "
-             "(docs/AUGMENTATION.md)")
+             "(`brigade docs AUGMENTATION`)")
       .param("geometry", &Params::geometry,
              "give the tensor `geometry` f32[3, 3]: where places of the picture went "
-             "(docs/AUGMENTATION.md)")
+             "(`brigade docs AUGMENTATION`)")
       .param("pixels_max", &Params::pixels_max, 1, static_cast<double>(kPicturePixelsMax),
              "of a picture as it comes, and on its way; a larger one is an error")
       .private_bytes("pixels_max",

@@ -1,11 +1,11 @@
-#include "pipeline/cli/commands/graph_template.h"
+#include "pipeline/cli/templates/graph_template.h"
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include <brigade/text.h>
-#include "pipeline/cli/commands/template_text.h"
-#include "stages/api/class_folders.h"
+#include "pipeline/cli/templates/template_text.h"
 #include "stages/api/file_patterns.h"
 
 namespace brigade {
@@ -14,12 +14,11 @@ namespace {
 constexpr std::string_view kHead = R"(@about@
 #   brigade check @name@.yaml     every mistake, before anything runs
 #   brigade plan @name@.yaml      what will run, and what it takes
-#   brigade run @name@.yaml
+@runs@
 brigade: 1                    # version of this language
 name: @quoted@
 seed: 7                       # the same samples and random numbers in every run
-epochs: 3
-)";
+@epochs@)";
 
 constexpr std::string_view kIdx = R"(vars: {data: @folder@}
 
@@ -163,6 +162,16 @@ constexpr std::string_view kTrainAndTest = R"(
     params: {model: @model@, @classes@optimizer: sgd, lr: 0.05}
 )";
 
+constexpr std::string_view kReadByScript = R"(
+  train:                        # train.py reads it
+    consumer: application
+    from: @train@
+
+  evaluate:                     # and this, after each epoch
+    consumer: application
+    from: @test@
+)";
+
 std::string path_of(const std::string& name) {
   return name.empty() ? "\"${data}\"" : concat("\"${data}/", yaml_text(name).substr(1));
 }
@@ -172,8 +181,11 @@ std::string param_line(std::string_view name, std::string_view value) {
 }
 
 /// `classes`: 0 where the data say it. `names`: those that the source does not tell.
-std::string train_text(const std::string& train, const std::string& test, const std::string& model,
-                       std::size_t classes, const std::vector<std::string>& names = {}) {
+std::string train_text(Trainer trainer, const std::string& train, const std::string& test,
+                       const std::string& model, std::size_t classes,
+                       const std::vector<std::string>& names = {}) {
+  if (trainer == Trainer::script)
+    return fill_template(kReadByScript, {{"train", train}, {"test", test}});
   std::string said;
   if (classes > 0) said = concat("classes: ", std::max<std::size_t>(classes, 2), ", ");
   if (const std::string list = yaml_list(names); !list.empty())
@@ -184,46 +196,47 @@ std::string train_text(const std::string& train, const std::string& test, const 
 
 std::string part_of(bool divided, std::string_view is) { return std::string(divided ? is : ""); }
 
-std::string idx_text(const FoundData& data, bool can_train) {
-  const bool divided = is_divided(data, can_train);
+std::string idx_text(const FoundData& data, Trainer trainer) {
+  const bool divided = is_divided(data, trainer);
   std::string labels;
   if (!data.labels.empty()) labels = fill_template(kIdxLabels, {{"labels", path_of(data.labels)}});
   std::string text = fill_template(kIdx, {{"folder", yaml_text(data.folder)},
                                           {"part", part_of(divided, kTrainPart)},
                                           {"images", path_of(data.images)},
                                           {"labels", labels}});
-  if (!can_train || labels.empty()) return text + fill_template(kCount, {{"from", "augment"}});
+  if (trainer == Trainer::none || labels.empty())
+    return text + fill_template(kCount, {{"from", "augment"}});
   text += fill_template(kIdxTest, {{"part", part_of(divided, kTestPart)},
                                    {"images", path_of(divided ? data.images : data.test_images)},
                                    {"labels", path_of(divided ? data.labels : data.test_labels)}});
-  return text + train_text("augment", "test_images", "small_cnn", 0);
+  return text + train_text(trainer, "augment", "test_images", "small_cnn", 0);
 }
 
-std::string classes_text(const FoundData& data, bool can_train) {
+std::string classes_text(const FoundData& data, Trainer trainer) {
   constexpr std::size_t kLabelsShown = 5;
   std::string labels;
   for (std::size_t i = 0; i < std::min(data.classes.size(), kLabelsShown); ++i)
     labels +=
         concat(" ", i, " ", comment_text(data.classes[i]), i + 1 < data.classes.size() ? "," : "");
   if (data.classes.size() > kLabelsShown) labels += " ...";
-  const bool divided = is_divided(data, can_train);
+  const bool divided = is_divided(data, trainer);
   std::string text = fill_template(kImages, {{"folder", yaml_text(data.folder)},
                                              {"labels", labels},
                                              {"part", part_of(divided, kTrainPart)},
                                              {"train", path_of(data.train)}});
-  if (!can_train) return text + fill_template(kCount, {{"from", "decode"}});
+  if (trainer == Trainer::none) return text + fill_template(kCount, {{"from", "decode"}});
   text += fill_template(kTestImages, {{"part", part_of(divided, kTestPart)},
                                       {"test", path_of(divided ? data.train : data.test)}});
-  return text + train_text("decode", "test_decode", "small_cnn", data.classes.size());
+  return text + train_text(trainer, "decode", "test_decode", "small_cnn", data.classes.size());
 }
 
 /// Images that are listed, trained on where it is known how many classes there are.
 /// `params`: of the producer, for training and for evaluation.
-std::string listed_text(const FoundData& data, bool can_train, std::string_view producer,
+std::string listed_text(const FoundData& data, Trainer trainer, std::string_view producer,
                         const std::string& folder, const std::string& params,
                         const std::string& test_params) {
-  const bool trains = can_train && data.class_count > 0;
-  const bool divided = is_divided(data, can_train);
+  const bool trains = trainer != Trainer::none && data.class_count > 0;
+  const bool divided = is_divided(data, trainer);
   std::string text = fill_template(kListed, {{"folder", yaml_text(folder)},
                                              {"producer", std::string(producer)},
                                              {"part", part_of(divided, kTrainPart)},
@@ -231,15 +244,16 @@ std::string listed_text(const FoundData& data, bool can_train, std::string_view 
   if (!trains) {
     text += fill_template(kCount, {{"from", "decode"}});
     if (data.label.empty()) return text + std::string(kNothingToLearn);
-    return can_train ? text + std::string(kHowToTrain) : text;
+    return trainer == Trainer::classifier ? text + std::string(kHowToTrain) : text;
   }
   text += fill_template(kListedTest, {{"producer", std::string(producer)},
                                       {"part", part_of(divided, kTestPart)},
                                       {"params", divided ? params : test_params}});
-  return text + train_text("decode", "test_decode", "resnet18", data.class_count, data.classes);
+  return text +
+         train_text(trainer, "decode", "test_decode", "resnet18", data.class_count, data.classes);
 }
 
-std::string shards_text(const FoundData& data, bool can_train) {
+std::string shards_text(const FoundData& data, Trainer trainer) {
   const bool archives = is_wildcard(data.train) || is_wildcard(data.test);
   const bool wildcard = archives || is_wildcard(data.folder);
   const std::string folder = wildcard ? literal_wildcard(data.folder) : data.folder;
@@ -253,7 +267,7 @@ std::string shards_text(const FoundData& data, bool can_train) {
     params += param_line("label", data.label.empty() ? "none" : yaml_text(data.label));
   if (!data.label_field.empty()) params += param_line("label_field", data.label_field);
   if (data.label_is_name) params += param_line("labels", "names");
-  return listed_text(data, can_train, "tar_shards", folder, shards(data.train) + params,
+  return listed_text(data, trainer, "tar_shards", folder, shards(data.train) + params,
                      shards(data.test) + params);
 }
 
@@ -266,12 +280,12 @@ std::string table_params(const FoundData& data, const std::string& table) {
   return params;
 }
 
-std::string list_text(const FoundData& data, bool can_train) {
+std::string list_text(const FoundData& data, Trainer trainer) {
   std::string params = param_line("path", yaml_text(data.image));
   params += param_line("label", data.label.empty() ? "none" : yaml_text(data.label));
   if (data.label_is_name) params += param_line("labels", "names");
   if (!data.root.empty()) params += param_line("root", path_of(data.root));
-  return listed_text(data, can_train, "image_list", data.folder,
+  return listed_text(data, trainer, "image_list", data.folder,
                      table_params(data, data.table) + params,
                      table_params(data, data.test) + params);
 }
@@ -293,103 +307,40 @@ std::string numbers_text(const FoundData& data) {
 
 }  // namespace
 
-bool is_divided(const FoundData& data, bool can_train) {
-  if (!can_train) return false;
+bool is_divided(const FoundData& data, Trainer trainer) {
+  if (trainer == Trainer::none) return false;
   if (data.kind == FoundData::Kind::idx)
     return !data.labels.empty() && (data.test_images.empty() || data.test_labels.empty());
   const bool learns = data.kind == FoundData::Kind::classes || data.class_count > 0;
   return learns && data.test.empty();
 }
 
-std::vector<std::string_view> types_for(FoundData::Kind kind) {
-  switch (kind) {
-    case FoundData::Kind::nothing:
-      return {"synthetic"};
-    case FoundData::Kind::idx:
-      return {"idx_images", "augment_image"};
-    case FoundData::Kind::classes:
-      return {"image_folder", "decode_image"};
-    case FoundData::Kind::shards:
-      return {"tar_shards", "decode_image"};
-    case FoundData::Kind::list:
-      return {"image_list", "decode_image"};
-    case FoundData::Kind::numbers:
-      return {"csv"};
-  }
-  return {};
-}
-
-std::string unwritable(const FoundData& data) {
-  std::vector<std::string_view> names{data.folder,      data.images, data.labels, data.test_images,
-                                      data.test_labels, data.train,  data.test,   data.image,
-                                      data.label,       data.table,  data.root};
-  names.insert(names.end(), data.features.begin(), data.features.end());
-  for (const std::string_view name : names)
-    if (!is_utf8(name))
-      return concat("the name ", quote(name), " is not UTF-8, which a YAML has to be; rename it");
-  for (const std::string& name : {data.folder, data.train})
-    if (data.kind == FoundData::Kind::shards && name.find('{') != name.npos)
-      return concat("the name ", quote(name),
-                    " has a {, with which `shards:` begins a list of names; rename it");
-  return "";
-}
-
-std::string classes_of(std::size_t count, const std::vector<std::string>& names) {
-  return concat(" of ", count, count == 1 ? " class" : " classes",
-                names.empty() ? "" : concat(" (", class_list(names), ")"));
-}
-
-/// Of what is listed; what it is not trained on is not evaluated either.
-std::string test_text(const FoundData& data) {
-  const bool counted = data.class_count > 0;
-  const std::string classes = counted ? classes_of(data.class_count, data.classes) : "";
-  if (data.test.empty()) return classes;
-  return concat(classes, counted ? "; to evaluate: " : "; not used: ", data.test);
-}
-
-std::string found_text(const FoundData& data) {
-  const std::string label = data.label.empty() ? ", no labels" : concat(", labels: ", data.label);
-  switch (data.kind) {
-    case FoundData::Kind::idx:
-      return concat("IDX files (", data.images, data.labels.empty() ? "" : ", ", data.labels, ")");
-    case FoundData::Kind::classes:
-      return concat("images", classes_of(data.classes.size(), data.classes), " in ",
-                    data.train.empty() ? data.folder : concat(data.folder, "/", data.train),
-                    data.test.empty() ? "" : concat("; to evaluate: ", data.test));
-    case FoundData::Kind::shards:
-      return concat("tar archives (", data.train, label, ")", test_text(data));
-    case FoundData::Kind::list:
-      return concat("a list of images (", data.table, ": column ", data.image, label, ")",
-                    test_text(data));
-    case FoundData::Kind::numbers:
-      return concat("a table of numbers (", data.table, ": ", data.features.size(), " columns",
-                    label, ")");
-    case FoundData::Kind::nothing:
-      break;
-  }
-  return "nothing";
-}
-
-std::string graph_template(const std::string& name, const FoundData& data, bool can_train) {
-  const auto head = [&name](const std::string& about) {
-    return fill_template(
-        kHead, {{"name", comment_text(name)}, {"quoted", name_text(name)}, {"about", about}});
+std::string graph_template(const std::string& name, const FoundData& data, Trainer trainer) {
+  const bool script = trainer == Trainer::script;
+  const auto head = [&name, script](const std::string& about) {
+    const std::string shown = comment_text(name);
+    return fill_template(kHead, {{"name", shown},
+                                 {"quoted", name_text(name)},
+                                 {"about", about},
+                                 {"runs", script ? "#   python train.py"
+                                                 : concat("#   brigade run ", shown, ".yaml")},
+                                 {"epochs", script ? "" : "epochs: 3\n"}});
   };
   switch (data.kind) {
     case FoundData::Kind::nothing:
       break;
     case FoundData::Kind::idx:
       return head("# Images of IDX files, augmented in several processes.") +
-             idx_text(data, can_train);
+             idx_text(data, trainer);
     case FoundData::Kind::classes:
       return head("# Images of a folder per class, decoded in several processes.") +
-             classes_text(data, can_train);
+             classes_text(data, trainer);
     case FoundData::Kind::shards:
       return head("# Images of tar archives, decoded in several processes.") +
-             shards_text(data, can_train);
+             shards_text(data, trainer);
     case FoundData::Kind::list:
       return head("# Images that a table names, decoded in several processes.") +
-             list_text(data, can_train);
+             list_text(data, trainer);
     case FoundData::Kind::numbers:
       return head("# Numbers of a table.") + numbers_text(data);
   }

@@ -1,9 +1,9 @@
-#include "pipeline/cli/commands/project_template.h"
+#include "pipeline/cli/templates/project_template.h"
 
 #include <algorithm>
 
 #include <brigade/text.h>
-#include "pipeline/cli/commands/template_text.h"
+#include "pipeline/cli/templates/template_text.h"
 
 namespace brigade {
 namespace {

@@ -1,4 +1,4 @@
-#include "pipeline/cli/commands/template_text.h"
+#include "pipeline/cli/templates/template_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/cli/commands/project_template.h"
+#include "pipeline/cli/templates/project_template.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

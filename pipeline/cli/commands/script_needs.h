@@ -1,0 +1,16 @@
+#pragma once
+
+// Whether a training program in Python would run here: `brigade init` asks the interpreter.
+
+#include <string>
+
+namespace brigade {
+
+/// $BRIGADE_PYTHON (which the Python package sets to its own interpreter), or python3.
+std::string script_python();
+
+/// What that interpreter lacks for train.py, and how to install it: a line; empty: nothing. Starts
+/// the interpreter, which imports nothing of torch's.
+std::string missing_for_script();
+
+}  // namespace brigade
