@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes a wheel of the Python package with all that it needs: libbrigade.so, the program `brigade`,
-the packages of stages but the one for LibTorch, and the libraries that these load.
+the packages of stages but the one for LibTorch, the libraries that these load, headers and CMake
+files for stages and programs in C++, and the documentation.
 
     wheel.py BUILD OUT [--plain]      BUILD: a release build; OUT: a folder
 
@@ -21,7 +22,9 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TAG = f"cp311-abi3-linux_{subprocess.check_output(['uname', '-m'], text=True).strip()}"
-LEFT_OUT = ("brigade_torch.so",)  # LibTorch alone is larger than most wheels
+# LibTorch alone is larger than most wheels; the wheel has its own README, LICENSE and NOTICE.
+LEFT_OUT = ("lib/brigade/brigade_torch.so", "share/brigade/docs/pictures",
+            *(f"share/brigade/{name}" for name in ("README.md", "LICENSE", "NOTICE")))
 # Debian's libtiff asks for libjbig, which is under the GPL; it decodes pictures that the package
 # `image` refuses before libtiff sees them (stages/image/decode/tiff_reader.cpp). In its place:
 NO_JBIG = """
@@ -45,36 +48,80 @@ Name: brigade
 Version: {version}
 Summary: Feeds training with tensors through processes and shared memory
 License: Apache-2.0
+Keywords: data loading,dataset,machine learning,pytorch,shared memory
+Classifier: Development Status :: 4 - Beta
+Classifier: Intended Audience :: Developers
+Classifier: Intended Audience :: Science/Research
+Classifier: License :: OSI Approved :: Apache Software License
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: C++
+Classifier: Programming Language :: Python :: 3 :: Only
+Classifier: Topic :: Scientific/Engineering :: Artificial Intelligence
 Requires-Python: >=3.11
-Description-Content-Type: text/markdown
+{urls}{extras}Description-Content-Type: text/markdown
 
 """
+# Nothing is needed; these are for `pip install "brigade[torch]"`.
+EXTRAS = {"numpy": ["numpy"],
+          "torch": ["numpy", "cloudpickle", "torch"]}  # cloudpickle: what __main__ defines
 
 
 def version():
     return re.search(r"project\(Brigade VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
 
 
+def homepage(build):
+    """`./dev build -DBRIGADE_HOMEPAGE=https://...`, the repository's page; empty: not said."""
+    found = re.search(r"^BRIGADE_HOMEPAGE:STRING=(\S+)$", (build / "CMakeCache.txt").read_text(),
+                      re.M)
+    return found[1].rstrip("/") if found else ""
+
+
+def page(url):
+    """README.md, whose links work where only this page is: they lead to the repository's files or,
+    where nothing says where it is, become the command that prints the page."""
+    def link(found):
+        text, target = found[1], found[2]
+        if re.match(r"[a-z]+:|#", target):
+            return found[0]
+        if url:
+            return f"[{text}]({url}/blob/v{version()}/{target})"
+        name = re.match(r"docs/(\w+)\.md", target)
+        return f"`brigade docs {name[1]}`" if name else text
+
+    return re.sub(r"\[([^]\n]+)\]\(([^)\s]+)\)", link, (ROOT / "README.md").read_text())
+
+
+def metadata(build):
+    url = homepage(build)
+    urls = {"Homepage": url, "Changelog": f"{url}/blob/v{version()}/CHANGELOG.md"} if url else {}
+    extras = [f"Provides-Extra: {extra}" for extra in EXTRAS]
+    extras += [f'Requires-Dist: {name}; extra == "{extra}"'
+               for extra, names in EXTRAS.items() for name in names]
+    return METADATA.format(
+        version=version(), extras="".join(line + "\n" for line in extras),
+        urls="".join(f"Project-URL: {name}, {one}\n" for name, one in urls.items())) + page(url)
+
+
 def lay_out(build, folder):
-    """The package as it is installed: brigade/ and, in it, native/ with the program's own."""
+    """The package as it is installed: brigade/ and, in it, native/ with the program, what CMake
+    finds (brigade.cmake_prefix_path), and the pages, graphs and examples that messages name."""
     package = folder / "brigade"
     package.mkdir()
     for source in (build / "python" / "brigade").iterdir():
         if source.suffix in (".py", ".pyi", ".so", ".typed"):
             shutil.copy(source, package)  # follows the links of a build
-    installed = folder / "installed"
-    subprocess.run(["cmake", "--install", str(build), "--strip", "--prefix", str(installed)],
-                   check=True, stdout=subprocess.DEVNULL)
     native = package / "native"
-    for part in ("bin/brigade", "lib/libbrigade.so", *(f"lib/brigade/{module.name}" for module in
-                 (installed / "lib" / "brigade").glob("*.so") if module.name not in LEFT_OUT)):
-        (native / part).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(installed / part, native / part)
-    shutil.rmtree(installed)
+    subprocess.run(["cmake", "--install", str(build), "--strip", "--prefix", str(native)],
+                   check=True, stdout=subprocess.DEVNULL)
+    for part in LEFT_OUT:
+        if (path := native / part).is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
     info = folder / f"brigade-{version()}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(METADATA.format(version=version()) +
-                                   (ROOT / "docs" / "PYTHON.md").read_text())
+    (info / "METADATA").write_text(metadata(build))
     (info / "WHEEL").write_text("Wheel-Version: 1.0\nGenerator: brigade\n"
                                 f"Root-Is-Purelib: false\nTag: {TAG}\n")
     (info / "entry_points.txt").write_text("[console_scripts]\nbrigade = brigade.__main__:main\n")

@@ -37,8 +37,13 @@ from ._shared_values import SharedArray, SharedMapping, SharedSequence, shared
 from ._stage import DROP, TensorType, stage
 from ._worker import Worker, attach
 
+#: The folder for CMAKE_PREFIX_PATH: `find_package(Brigade)` finds the headers and libraries of an
+#: installed package there, for stages and programs in C++ (`brigade init stage NAME`).
+cmake_prefix_path = __path__[0] + "/native"
+
 __all__ = ["Batch", "BusyError", "DROP", "DataLoader", "DeviceError", "Diagnostic", "Error",
            "GraphError", "HeldError", "Input", "Loader", "Output", "Row", "Run", "RunError",
            "Sample", "SharedArray", "SharedMapping", "SharedSequence", "SharedTensor",
            "Slot", "Task", "Tensor", "TensorType", "UnreadError", "Worker", "WorkerInfo", "attach",
-           "examples", "get_worker_info", "open", "share_parameters", "shared", "stage"]
+           "cmake_prefix_path", "examples", "get_worker_info", "open", "share_parameters", "shared",
+           "stage"]

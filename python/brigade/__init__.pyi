@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, overload
 from . import examples as examples
 
 __version__: str
+cmake_prefix_path: str
 
 Graph = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | dict[str, Any]
 Settings = Mapping[str, Any] | Sequence[str] | None

@@ -28,7 +28,8 @@ def needs_torch(what, instead):
     try:
         import torch.utils.data
     except ImportError:
-        raise ImportError(f"{what} needs torch, which is not installed: {instead}") from None
+        raise ImportError(f"{what} needs torch, which is not installed: pip install torch, or "
+                          f"{instead}") from None
     return torch
 
 

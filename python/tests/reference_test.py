@@ -121,6 +121,14 @@ def constants(body):
             not node.target.id.startswith("_")]
 
 
+def constant_lines(name):
+    """What is said above it by `#:`, or by its type."""
+    source = (PACKAGE / "__init__.py").read_text()
+    above = re.search(rf"((?:^#: .*\n)+){name} =", source, re.M)
+    said = re.sub("#: |\n#: ", " ", above[1]) if above else prose(type(getattr(brigade, name)))[0]
+    return f"## {name}", said.strip()
+
+
 def functions(body):
     """Lists of overloads, by name."""
     found = {}
@@ -145,8 +153,7 @@ def reference():
              not isinstance(node.value, ast.Call)]
     sections = {name: class_lines(node, classes) for name, node in classes.items()}
     sections |= {name: function_lines(name, found) for name, found in functions(body).items()}
-    sections |= {name: (f"## {name}", prose(type(getattr(brigade, name)))[0])
-                 for name in constants(body)}
+    sections |= {name: constant_lines(name) for name in constants(body)}
     order = FIRST + [node.name for node in public(body)] + constants(body)
     parts = [HEAD.rstrip(), "```text\n" + "\n".join(types) + "\n```"]
     for name in dict.fromkeys(order):

@@ -3,6 +3,7 @@
     wheel_test.py BUILD
 """
 
+import email
 import os
 import pathlib
 import re
@@ -19,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHEEL = ROOT / "tools" / "wheel.py"
 TOOLS = BUILD.resolve().parent / "wheel_tools" / "bin"  # of `./dev package --wheel`
 PICTURES = ("420.jpg", "422.jpg", "alpha.png", "expected_00.png")
-SECONDS_MAX = 60  # that a user waits, from `pip install` to what the loop prints
+HANG_SECONDS = 300  # from `pip install` to what the loop prints is a matter of seconds
 NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}  # of manylinux_2_34
 LOOP = """
 import pathlib, sys
@@ -65,6 +66,14 @@ def other_pythons():
     return found
 
 
+def page_of(wheel):
+    """(what the wheel says of itself, its page)."""
+    files = zipfile.ZipFile(wheel)
+    (name,) = (name for name in files.namelist() if name.endswith(".dist-info/METADATA"))
+    said = email.message_from_bytes(files.read(name))
+    return said, said.get_payload()
+
+
 class Wheel(unittest.TestCase):
     def made(self, folder, *options, path=os.environ["PATH"]):
         subprocess.run([sys.executable, WHEEL, BUILD, folder, *options], check=True,
@@ -79,7 +88,7 @@ class Wheel(unittest.TestCase):
         pictures.mkdir(parents=True)
         for name in PICTURES:
             shutil.copy(ROOT / "tests" / "golden" / "images" / name, pictures)
-        until = time.monotonic() + SECONDS_MAX
+        until = time.monotonic() + HANG_SECONDS
 
         def run(program, *arguments):
             done = subprocess.run([f"{folder}/venv/bin/{program}", *arguments], text=True,
@@ -92,6 +101,18 @@ class Wheel(unittest.TestCase):
         self.assertEqual(run("python", "-c", LOOP), "[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]\n"
                          "[(3, 32, 32, 3), (1, 32, 32, 3)]\n")
         self.assertRegex(run("brigade", "stages"), r"(?s)synthetic.*decode_image")
+        self.assertIn("# ", run("python", "-m", "brigade", "docs", "TUTORIAL"))
+        said = run("python", "-m", "brigade", "init", "--synthetic", "--out", "made.yaml")
+        self.assertIn("wrote made.yaml; ", said)
+        self.assertIn("ok", run("python", "-m", "brigade", "check", "made.yaml"))
+        (pictures.parent / "two").mkdir()
+        for name in PICTURES:  # enough to keep a tenth apart
+            shutil.copy(pictures / name, pictures.parent / "two" / name)
+            shutil.copy(pictures / name, pictures / f"again_{name}")
+        self.assertRegex(run("brigade", "init", "pictures"),
+                         "\ntrain.py does not run yet: .*/venv/bin/python3? lacks torch: "
+                         ".*/venv/bin/python3? -m pip install torch\n$")
+        self.assertIn("pictures.yaml: ok", run("brigade", "check", "pictures.yaml"))
 
     def test_old_systems_have_what_it_asks_for(self):
         with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
@@ -115,6 +136,60 @@ class Wheel(unittest.TestCase):
                                  set(zipfile.ZipFile(wheel).namelist()))
             self.check_in_an_empty_environment(wheel, folder)
 
+    def test_says_what_it_is_and_what_else_may_be_installed(self):
+        with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
+            said, page = page_of(self.made(folder, "--plain"))
+        self.assertEqual(said["Description-Content-Type"], "text/markdown")
+        self.assertEqual(said.get_all("Provides-Extra"), ["numpy", "torch"])
+        self.assertEqual([one for one in said.get_all("Requires-Dist") if "torch" in one],
+                         [f'{name}; extra == "torch"' for name in
+                          ("numpy", "cloudpickle", "torch")])
+        self.assertTrue(page.startswith("# Brigade\n"), page[:80])
+        links = re.findall(r"\]\(([^)]*)\)", page)
+        self.assertEqual([one for one in links if not re.match("https?://|#", one)], [])
+        for name in re.findall(r"`brigade docs (\w+)`", page):
+            self.assertTrue((ROOT / "docs" / f"{name}.md").exists(), name)
+        self.assertIn("`brigade docs TUTORIAL`", page)
+
+    def test_with_a_homepage_its_page_links_there(self):
+        """What `./dev build -DBRIGADE_HOMEPAGE=...` leaves in the build."""
+        with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
+            pathlib.Path(folder, "CMakeCache.txt").write_text(
+                "BRIGADE_HOMEPAGE:STRING=https://example.org/brigade\n")
+            sys.path.insert(0, str(WHEEL.parent))
+            import wheel
+            said = email.message_from_string(wheel.metadata(pathlib.Path(folder)))
+        files = f"https://example.org/brigade/blob/v{said['Version']}"
+        self.assertEqual(said.get_all("Project-URL"), ["Homepage, https://example.org/brigade",
+                                                       f"Changelog, {files}/CHANGELOG.md"])
+        self.assertIn(f"]({files}/docs/TUTORIAL.md)", said.get_payload())
+
+    def test_the_environment_of_a_user_builds_a_stage_and_a_program(self):
+        for tool in ("cmake", "c++"):
+            if shutil.which(tool) is None:
+                self.skipTest(f"{tool} is not installed")
+        with tempfile.TemporaryDirectory(prefix="wheel_") as folder:
+            zipfile.ZipFile(self.made(folder, "--plain")).extractall(folder)
+            native = pathlib.Path(folder, "brigade", "native")
+            (native / "bin" / "brigade").chmod(0o755)
+
+            def run(*words):
+                done = subprocess.run(words, text=True, capture_output=True, cwd=folder,
+                                      env={**os.environ, "PYTHONPATH": folder})
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                return done.stdout
+
+            prefix = run(sys.executable, "-c", "import brigade; print(brigade.cmake_prefix_path)")
+            self.assertEqual(pathlib.Path(prefix.strip()), native)
+            for kind, name in (("stage", "twice"), ("program", "reads")):
+                said = run(sys.executable, "-m", "brigade", "init", kind, name)
+                build = re.search(rf"\n  (cmake -S {name} .*)\n", said)[1].split()
+                self.assertEqual(build[-1], f"-DCMAKE_PREFIX_PATH={native}")
+                run(*build, "-DCMAKE_BUILD_TYPE=Debug")
+                run("cmake", "--build", f"{name}/build")
+                run("ctest", "--test-dir", f"{name}/build", "--no-tests=error")
+            run(sys.executable, "-m", "brigade", "run", "twice/twice.yaml")
+
     def test_runs_with_other_versions_of_python(self):
         pythons = other_pythons()
         if not pythons:
@@ -125,7 +200,7 @@ class Wheel(unittest.TestCase):
             for version, python in pythons.items():
                 with self.subTest(version):
                     done = subprocess.run([python, "-B", "-c", ANOTHER], text=True, cwd=folder,
-                                          capture_output=True, timeout=SECONDS_MAX,
+                                          capture_output=True, timeout=HANG_SECONDS,
                                           env={"PYTHONPATH": folder, "HOME": folder})
                     self.assertEqual(done.returncode, 0, done.stderr)
                     rows = [[[float(i), float(i)] for i in range(at, at + 4)] for at in (0, 4, 8)]
