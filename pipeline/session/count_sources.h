@@ -2,7 +2,7 @@
 
 // How many samples sources have whose parameters do not tell: they are opened in this process as a
 // replica opens them, asked, and closed. So an index that `index:` names is made and kept. One
-// thread; takes as long as a replica takes to open, half a second for a million files in a folder.
+// thread; takes as long as a replica takes to open.
 
 #include <brigade/stage_types.h>
 #include "pipeline/config/graph/valid_graph.h"

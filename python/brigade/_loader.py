@@ -121,8 +121,8 @@ class Loader:
 
     def __len__(self):
         """Batches of an epoch, known before the first one: folders, archives and tables are looked
-        through for it, once (a million files take half a second). TypeError where only reading
-        tells: below streams and stages that drop samples or make several of each."""
+        through for it, once. TypeError where only reading tells: below streams and stages that drop
+        samples or make several of each."""
         if self._run is None and self._ranks.changed():
             self._make_plan()
         if not self._counted and self._unknown():

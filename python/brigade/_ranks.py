@@ -86,5 +86,5 @@ class Ranks:
 
     def warn_late(self):
         """Of a run that has begun already."""
-        logger.warning("torch.distributed was initialized after the first batch: this loader stays "
+        logger.warning("torch.distributed was initialized after the first epoch: this loader stays "
                        "as it is; make it, or read its first batch, after that")

@@ -145,6 +145,13 @@ class Loaders(unittest.TestCase):
         self.assertEqual([level for level, text in log.lines if "initialized after" in text],
                          ["WARNING"])
 
+    def test_what_is_initialized_after_a_part_of_an_epoch_is_an_error(self):
+        with open_loader(graph()) as loader:
+            next(iter(loader))
+            with torch_distributed(1, 2), self.assertRaises(brigade.RunError) as caught:
+                iter(loader)
+        self.assertIn("graph.ranks was 0 of 1, is 1 of 2", str(caught.exception))
+
     def test_half_a_pair_of_variables_reads_all_with_a_warning(self):
         for half in ("RANK", "WORLD_SIZE"):
             with environment(**{half: 2}):
