@@ -144,9 +144,9 @@ def _folder():
 def _graph_of(workers, room, fixed, arena, prints):
     words = {"task": {"dtype": "i64", "shape": [2]}}
     answer = {"answer": {"dtype": "i64", "shape": [5]}}
+    program = {"argv": sys.argv, "path": [str(entry) for entry in sys.path], "folder": _folder()}
     params = {"parent": os.getpid(), "arena": arena, "prints": prints,
-              "torch": sys.modules.get("torch") is not None, "argv": sys.argv,
-              "path": [str(entry) for entry in sys.path], "folder": _folder()}
+              "torch": sys.modules.get("torch") is not None, "program": _graph.hidden(program)}
     # The graph has no ranks, and would say so to workers, which know those of the program.
     ranks = {name: os.environ[name].replace("$", "$$") for name in ("RANK", "WORLD_SIZE")
              if name in os.environ}

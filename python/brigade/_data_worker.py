@@ -6,7 +6,7 @@ import struct
 import sys
 import threading
 
-from . import _pickling
+from . import _graph, _pickling
 from ._arena import CANCELLED, TASK_AT, Blocks, MemoryFile, Room
 from ._data_fetch import Generators, OfIterable, OfMap, WorkerInfo, set_worker_info
 from ._data_layout import Writer
@@ -194,10 +194,10 @@ def _work(worker, parts):
     params = worker.params
     _print_there(params["parent"], params["prints"])
     if parts is None:
-        sys.path[:] = params["path"]
-        sys.argv[:] = params["argv"]
-        if params["folder"]:
-            os.chdir(params["folder"])
+        program = _graph.shown(params["program"])
+        sys.path[:], sys.argv[:] = program["path"], program["argv"]
+        if program["folder"]:
+            os.chdir(program["folder"])
     server = Server(worker, parts)
     if params["torch"]:
         import torch

@@ -61,6 +61,20 @@ def settings(values):
     return [f"{key}={_yaml_of(value)}" for key, value in values.items()]
 
 
+def hidden(value):
+    """Text that a graph hands on as it is: a graph has variables (`$`), and all of it is UTF-8.
+
+    >>> hidden(["$x"]), shown(hidden(["$x", "\\udcff"]))
+    ('5b222478225d', ['$x', '\\udcff'])
+    """
+    return json.dumps(value).encode().hex()
+
+
+def shown(text):
+    """What was hidden."""
+    return json.loads(bytes.fromhex(text))
+
+
 def _yaml_of(value):
     if isinstance(value, pathlib.PurePath):
         value = str(value)
