@@ -327,6 +327,8 @@ def pool_of(loader, parts, resumed):
 
 
 def _open_pool(loader, parts):
+    if parts is not None:
+        _name_long_list(parts)
     pool = Pool(loader.num_workers, loader.prefetch_factor, loader._iterable, loader._changes,
                 parts)
     loader._pools.add(pool)

@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import gc
 import json
 import logging
 import multiprocessing
@@ -231,6 +232,7 @@ class Processes(NeedsNumPy):
 
     def setUp(self):
         super().setUp()
+        gc.collect()  # mappings of other tests
         self.made = brigade.shared(self.VALUES)
         self.inode = os.fstat(self.made._store._descriptor).st_ino
 
@@ -330,7 +332,7 @@ class LongLists(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def lines_of(self, *things):
+    def lines_of(self, make, *things):
         class Lines(logging.Handler):
             def emit(self, record):
                 lines.append(record.getMessage())
@@ -339,14 +341,21 @@ class LongLists(unittest.TestCase):
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)
         for thing in things:
-            _data_pool.Payload({"dataset": Listed(thing, 4)})
+            make({"dataset": Listed(thing, 4)})
         return lines
 
     def test_once_with_its_name_and_the_way(self):
+        def loaded(parts):
+            with brigade.DataLoader(parts["dataset"], num_workers=1, collate_fn=list) as loader:
+                list(loader)
+
         names = list(map(str, range(1234)))
-        self.assertEqual(self.lines_of(names, names), [
-            "DataLoader: dataset.values is a list of 1,234 strings, which each worker copies; "
-            "brigade.shared(dataset.values) makes one copy for all of them"])
+        line = "DataLoader: dataset.values is a list of 1,234 strings, which each worker copies; " \
+               "brigade.shared(dataset.values) makes one copy for all of them"
+        for make in (_data_pool.Payload, loaded):
+            _data_pool._warned.clear()
+            self.assertEqual([one for one in self.lines_of(make, names, names) if "copies" in one],
+                             [line])
 
     def test_what_holds_strings(self):
         for thing in (tuple(map(str, range(101))), [("a", i) for i in range(101)],
