@@ -150,11 +150,12 @@ def _graph_of(workers, room, fixed, arena, prints):
     # The graph has no ranks, and would say so to workers, which know those of the program.
     ranks = {name: os.environ[name].replace("$", "$$") for name in ("RANK", "WORLD_SIZE")
              if name in os.environ}
+    executable = (sys.executable or "/proc/self/exe").replace("$", "$$")
     whole = {"rank": 0, "world": 1}  # samplers divide a dataset, whatever launchers say
     return {"name": "DataLoader", "oversubscribe": True, "shard": whole, "stages": {
         "tasks": {"producer": "application", "tensors": words, "chunk": 1, "buffers": room},
-        "workers": {"exec": [sys.executable or "/proc/self/exe"], "from": "tasks",
-                    "tensors": answer, "params": params, "replicas": workers,
+        "workers": {"exec": [executable], "from": "tasks", "tensors": answer,
+                    "params": params, "replicas": workers,
                     "assign": "fixed" if fixed else "shared", "chunk": 1,
                     "buffers": room, "env": ranks, "poison_after": _DEATHS_MAX,
                     "restart": {"policy": "always", "backoff": "1ms", "burst": 1000000}},
