@@ -1,0 +1,28 @@
+"""mosaicml-streaming: StreamingDataset divides itself among ranks and workers."""
+
+import os
+import tempfile
+
+import numpy
+import torch
+from streaming import MDSWriter, StreamingDataset
+
+from common import same
+
+
+def program(DataLoader):
+    torch.distributed.init_process_group("gloo")
+    folder = os.path.join(tempfile.gettempdir(), f"mds_{os.environ['MASTER_PORT']}")
+    if os.environ["RANK"] == "0":
+        with MDSWriter(out=folder, columns={"i": "int", "x": "ndarray"}, size_limit=1 << 10) as out:
+            for i in range(103):
+                out.write({"i": i, "x": numpy.array([i / 103], numpy.float32)})
+    torch.distributed.barrier()
+    dataset = StreamingDataset(local=folder, batch_size=8, shuffle=True, shuffle_seed=3)
+    loader = DataLoader(dataset, batch_size=8, num_workers=2)
+    return {"two epochs": [[batch["i"].tolist() for batch in loader] for _ in range(2)]}
+
+
+if __name__ == "__main__":
+    first, second = (set(sum(ours["two epochs"][0], [])) for ours in same(program))
+    assert first | second == set(range(103)) and len(first & second) <= 1
