@@ -3,6 +3,7 @@ tests/frameworks has the frameworks themselves."""
 
 import copy
 import inspect
+import multiprocessing
 import os
 import pickle
 import signal
@@ -14,6 +15,7 @@ import types
 import unittest
 from unittest import mock
 
+import brigade
 try:
     import torch
     import torch_sets
@@ -22,7 +24,6 @@ except ImportError:
     print("skipped: torch is not installed (python3-torch)")
     sys.exit(77)
 
-import brigade
 from data_loader_test import plain
 from data_sets import Random
 from processes import WITH_TESTS
@@ -291,6 +292,32 @@ class Loop:
 
     def save(self, loader):
         return loader.state_dict()
+
+
+class Mistakes(unittest.TestCase):
+    def test_a_loader_with_workers_is_read_in_another_process(self):
+        spawn = multiprocessing.get_context("spawn")
+        with brigade.DataLoader(range(8), 4, num_workers=1) as loader:
+            here, results = batches(loader), spawn.Queue()
+            other = spawn.Process(target=torch_sets.read_in_process, args=(loader, results))
+            other.start()
+            self.assertEqual(results.get(timeout=SECONDS), here)
+            other.join(SECONDS)
+            self.assertEqual((other.exitcode, batches(loader)), (0, here))
+
+    def test_a_sampler_of_a_longer_dataset(self):
+        for kind in (data.DataLoader, brigade.DataLoader):
+            loader = kind(list(range(5)), 2, sampler=data.SequentialSampler(range(9)),
+                          num_workers=1)
+            with self.assertRaisesRegex(IndexError, "(?s)worker .*list index out of range"):
+                list(loader)
+
+    def test_what_only_workers_cannot_import(self):
+        for kind in (torch_sets.NotInWorkers, torch_sets.ImportsInWorkers):
+            with brigade.DataLoader(kind(4), num_workers=1) as loader, \
+                    self.assertRaisesRegex(ModuleNotFoundError,
+                                           "(?s)in worker 0.*module_that_workers_do_not_have"):
+                list(loader)
 
 
 ONE_RANK = """if True:

@@ -97,3 +97,26 @@ class Epochs(torch.utils.data.IterableDataset):
 
     def __iter__(self):
         yield [int(self.epoch), self.table.tolist(), self.table.is_shared()]
+
+
+def _import_in_worker():
+    import module_that_workers_do_not_have
+
+
+class NotInWorkers(Numbers):
+    """Pickled, and read in another process by nobody."""
+
+    def __reduce__(self):
+        return _import_in_worker, ()
+
+
+class ImportsInWorkers(Numbers):
+    def __getitem__(self, i):
+        if torch.utils.data.get_worker_info() is not None:
+            _import_in_worker()
+        return i
+
+
+def read_in_process(loader, results):
+    results.put([batch.tolist() for batch in loader])
+    loader.close()
