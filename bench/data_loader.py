@@ -3,6 +3,9 @@
 `slices`: a dataset whose items are whole batches, slices of an array (256 x 784 floats), so that
 only the way of a batch counts. `transforms`: 30,000 images of 28 x 28 (Fashion-MNIST's, where they
 are) that torchvision pads, crops, flips and scales one by one, and default_collate() stacks.
+`uneven`: batches of one, of which one in 50 takes 25 ms of CPU time and the others 0.5 ms, with
+prefetch_factor 2 and 16, in order and (`any`) as they finish; `of_possible` is the share of what
+as many processes as there are workers would make.
 
 Of `transforms` two rates of the dataset's own code stand beside the loaders', its loop and nothing
 else: in one process, times the cores (`of_possible`), and in as many processes at once as there are
@@ -45,7 +48,19 @@ class Transforms(torch.utils.data.Dataset):
     def __len__(self): return len(self.images)
     def __getitem__(self, i): return self.transform(Image.fromarray(self.images[i])), i % 10
 
-dataset, batch = (Slices(), None) if what == "slices" else (Transforms(), 256)
+class Uneven(torch.utils.data.Dataset):
+    def __len__(self): return 2000
+    def __getitem__(self, i):
+        until = time.thread_time() + (0.025 if i % 50 == 25 else 0.0005)
+        while time.thread_time() < until: pass
+        return torch.full((16,), float(i))
+
+options, kind = {}, kind.split("_")
+if what == "uneven":
+    options = {"prefetch_factor": int(kind[1]), **({"in_order": False} if kind[2:] else {})}
+kind = kind[0]
+dataset, batch = {"slices": lambda: (Slices(), None), "transforms": lambda: (Transforms(), 256),
+                  "uneven": lambda: (Uneven(), 1)}[what]()
 def loop():
     for i in range(0, len(dataset), 256):
         samples = [dataset[j] for j in range(i, min(i + 256, len(dataset)))]
@@ -56,7 +71,7 @@ if kind == "alone":
     epoch = loop
 else:
     made = brigade.DataLoader if kind == "brigade" else torch.utils.data.DataLoader
-    loader = made(dataset, batch, num_workers=workers, persistent_workers=True)
+    loader = made(dataset, batch, num_workers=workers, persistent_workers=True, **options)
 epoch()  # the processes have started, the code is warm
 print(flush=True)
 input()
@@ -111,6 +126,20 @@ def measure(package, processes, *arguments) -> dict:
             "cpu_us_each": 1e6 * sum(used for *_, used in ended) / sum(one[0] for one in ended)}
 
 
+UNEVEN = ("torch_2", "brigade_2", "brigade_2_any", "torch_16", "brigade_16", "brigade_16_any")
+
+
+def uneven(package, smoke, cores) -> dict:
+    """Shares of what the workers' time allows."""
+    turns = [{kind: measure(package, 1, kind, "uneven", 1, cores, "")["per_second"] for kind in
+              UNEVEN} for _ in range(1 if smoke else 5)]
+    possible = cores * 50 / (0.025 + 49 * 0.0005)
+    return {f"uneven_of_possible_{kind}": statistics.median(turn[kind] / possible for turn in turns)
+            for kind in UNEVEN} | {"target_uneven_of_possible_brigade_2_any": 0.9,
+                                   "target_uneven_of_possible_brigade_2": 0.65,
+                                   "target_uneven_of_possible_brigade_16": 0.8}
+
+
 def run(context):
     package = context.build / "python"
     if not (package / "brigade" / "_brigade.abi3.so").exists():
@@ -122,6 +151,7 @@ def run(context):
     images = FASHION_MNIST / "train-images-idx3-ubyte.gz"
     file = images if images.exists() else ""
     figures = {"cores": cores, "target_slices_over_torch": 5, "target_transforms_of_possible": 0.9}
+    figures |= uneven(package, context.smoke, cores)
     for what, epochs in (("slices", 10), ("transforms", 1)):
         kinds = {"torch": ("torch", 1), "brigade": ("brigade", 1)}
         if what == "transforms":

@@ -14,6 +14,7 @@ _RESERVE = 1 << 20  # for the error of one that is larger
 _BLOCKS_MAX = 1 << 27
 _SIZE_LEAST = 1 << 20
 _PAGES_KEPT = 1 << 20  # that a block may keep beyond what the last batch took
+_WARM_BYTES = 16 << 20  # of blocks that nobody needs now, which keep their memory in any number
 _INHERITED_AT_ONCE = 8  # blocks that are asked for anew with each task
 CANCELLED = struct.Struct("q")  # the first word of a block: nobody waits for the batch
 TASK_AT = 64  # where the task is written, in a block
@@ -65,7 +66,7 @@ class Arena:
     """Of the program; with the GIL each call is one step, so that it needs no lock."""
 
     def __init__(self, warm):
-        """`warm`: blocks that nobody needs now keep their memory, so many of them."""
+        """`warm`: blocks that nobody needs now keep their memory, so many of them at least."""
         self._file = MemoryFile("brigade-batches", STRIDE * _BLOCKS_MAX)
         self._warm_max = warm
         self._maps = []  # by block
@@ -76,6 +77,7 @@ class Arena:
         self._returned = []  # by those who held batches
         self._inherited = collections.deque()  # (block, forks up to its return): children read it
         self._warm, self._cold = [], []
+        self._warm_bytes = 0
 
     @property
     def descriptor(self):
@@ -85,7 +87,9 @@ class Arena:
         """(block, offset in the file) for a task."""
         self._sort_out()
         block = self._warm.pop() if self._warm else self._cold.pop() if self._cold else None
-        if block is None:
+        if block is not None:
+            self._warm_bytes -= self._end[block]
+        else:
             block = len(self._maps)
             self._maps.append(None)
             self._end.append(0)
@@ -134,8 +138,10 @@ class Arena:
             if is_much_less(self._last, self._end[block]):
                 self._trim(block, self._last)
             self._warm.append(block)
-        while len(self._warm) > self._warm_max:
+            self._warm_bytes += self._end[block]
+        while len(self._warm) > self._warm_max and self._warm_bytes > _WARM_BYTES:
             block = self._warm.pop(0)
+            self._warm_bytes -= self._end[block]
             self._trim(block, 0)
             self._cold.append(block)
 

@@ -12,6 +12,8 @@ from ._data_fetch import OfIterable, OfMap, needs_torch
 from ._data_pool import ENDED, ERROR, OF_EPOCH, pool_of
 from ._frameworks import tell_ranks
 
+_WAITING_MAX = 64  # batches that are finished and wait for one before them
+_WAITING_BYTES_MAX = 256 << 20
 _keys = itertools.count()
 
 
@@ -25,27 +27,33 @@ class Epoch:
         self._resumed = state is not None
         self._dataset_state = state and state.get("dataset")
         self._at = _data_states.Position(loader)
+        self._given_before = frozenset()
         self._before = self._at.before = _data_states.left_before(loader, state)
-        self._pushed = None  # an index that was drawn and has no place yet
+        self._pushed = None  # an index that was drawn and has no place yet, and its batch's number
         if state is not None:
             self._at.began, self._at.given = state["began"], state["given"]
+            self._at.ahead = set(state.get("ahead", ()))
             self._at.made, self._at.worker = copy.deepcopy(state["made"]), state["worker"]
         with _data_states.as_it_began(loader, state):
             self._order = iter(loader._index_sampler)
             self._draw_seed(state)
+            self._numbered = zip(self._order, itertools.count())
             if not loader._iterable:
+                self._given_before = frozenset(self._at.ahead)
                 for _ in range(self._at.given):
-                    next(self._order, None)
+                    next(self._numbered, None)
                 self._draw_index()
         loader._position = self._at
 
     def _draw_index(self):
-        """The next one, as (index,); None where the order is at its end."""
-        if self._pushed is None:
-            try:
-                self._pushed = (next(self._order),)
-            except StopIteration:
+        """The next one that was not given before, as (index, number of the batch); None where the
+        order is at its end."""
+        while self._pushed is None:
+            drawn = next(self._numbered, None)
+            if drawn is None:
                 return None
+            if drawn[1] not in self._given_before:
+                self._pushed = drawn
         return self._pushed
 
     def __iter__(self):
@@ -54,8 +62,14 @@ class Epoch:
     def __len__(self):
         return len(self._loader)
 
+    def _passes(self, number):
+        """That batch is given, or what was raised in its place."""
+        if self._loader._iterable:
+            self._at.given += 1
+        else:
+            self._at.gave(number)
+
     def _give(self, batch):
-        self._at.given += 1
         loader = self._loader
         if not loader._told:
             loader._told = True
@@ -115,17 +129,23 @@ class Here(Epoch):
         self._at.passed = self._at.stands()
         drawn = self._draw_index()
         self._pushed = None
+        iterable = self._loader._iterable
         try:
             if drawn is None:
                 raise StopIteration
             batch = self._fetch(drawn[0])
         except StopIteration:
             self._at.ended = True
-            if self._loader._iterable:
+            if iterable:
                 self._at.made[0] = [self._at.given, self._fetch.state()]
             raise
-        if self._loader._iterable:
+        except Exception:
+            if not iterable:
+                self._passes(drawn[1])
+            raise
+        if iterable:
             self._at.made[0] = [self._at.given + 1, self._fetch.state()]
+        self._passes(drawn[1])
         return self._give(batch)
 
 
@@ -142,10 +162,12 @@ class InWorkers(Epoch):
             "batched": loader._auto_collation, "drop_last": loader.drop_last,
             "epoch": at.epoch, "began": list(at.made), "before": self._before}, self._resumed)
         self._of_epoch = None
-        self._ready = collections.deque()  # (answer, block, worker)
-        self._outstanding, self._no_more = 0, False
-        self._sent = at.given  # of a map-style dataset; of an iterable one by each worker:
-        self._sent_to = [made for made, _ in at.made]
+        self._ready = {}  # by turn, as they finish: (answer, task)
+        self._ready_bytes = 0
+        self._turns = {}  # of batches that are not given yet, in the order of their tasks
+        self._no_more = False
+        self._unfinished = [0] * loader.num_workers  # tasks; of a map-style dataset all together
+        self._sent_to = [made for made, _ in at.made]  # of an iterable dataset
         self._done = [False] * loader.num_workers
         self._worker = at.worker  # whose turn it is
         loader._live.add(self._key)
@@ -169,27 +191,36 @@ class InWorkers(Epoch):
     # --- tasks ------------------------------------------------------------------------------------
 
     def _feed(self):
-        most = self._loader.prefetch_factor * self._loader.num_workers
-        while self._outstanding < most and not self._no_more:
+        while not self._no_more and self._has_room():
             drawn = self._draw_index()
             if drawn is None:
                 self._no_more = True
             elif self._loader._iterable:
                 if not self._send_in_turn(drawn[0]):
                     return
-            elif self._send(0, self._sent, drawn[0]):
-                self._sent += 1
-            else:
+            elif not self._send(0, drawn[1], *drawn):
                 return
 
-    def _send(self, worker, number, index):
+    def _has_room(self):
+        """As torch has it: for prefetch_factor of each worker. Batches that are finished and wait
+        for one before them take no room, up to a number and a size."""
+        most = self._loader.prefetch_factor * self._loader.num_workers
+        unfinished = len(self._turns) - len(self._ready)
+        if len(self._turns) < most:
+            return True
+        waits = self._loader.in_order and next(iter(self._turns)) not in self._ready
+        return waits and unfinished < most and len(self._ready) < _WAITING_MAX and \
+            self._ready_bytes < _WAITING_BYTES_MAX
+
+    def _send(self, worker, number, index, turn):
         """False: the graph has no room now."""
         loader = self._loader
         message = self._common() + pickle.dumps((number, index), protocol=5)
         name = f"batch {number}" + (f" of worker {worker}" if loader._iterable else "")
-        if not self._pool.submit(self._self, worker, name, message):
+        if not self._pool.submit(self._self, worker, turn, name, message):
             return False
-        self._outstanding += 1
+        self._turns[turn] = None
+        self._unfinished[worker] += 1
         self._pushed = None
         return True
 
@@ -205,26 +236,46 @@ class InWorkers(Epoch):
         return self._of_epoch[1]
 
     def _send_in_turn(self, index):
-        """One worker after the other, as torch has it, without those that are at their end."""
-        workers = self._loader.num_workers
+        """One worker after the other, as torch has it, without those that are at their end; where
+        any order will do, without those that have enough to do."""
         if all(self._done):
             self._no_more = True
             return True
-        while self._done[self._worker]:
-            self._worker = (self._worker + 1) % workers
-        worker = self._worker
-        if not self._send(worker, self._sent_to[worker], index):
+        workers, in_order = self._loader.num_workers, self._loader.in_order
+        for worker in (*range(self._worker, workers), *range(self._worker)):
+            if not self._done[worker] and (
+                    in_order or self._unfinished[worker] < self._loader.prefetch_factor):
+                break
+        else:
+            return False
+        if not self._send(worker, self._sent_to[worker], index, (worker, self._sent_to[worker])):
             return False
         self._sent_to[worker] += 1
         self._worker = (worker + 1) % workers
         return True
 
-    def _answered(self, answer, block, worker):
-        """By the pool, in the order of the tasks."""
-        self._outstanding -= 1
-        self._ready.append((answer, block, worker))
+    def _answered(self, answer, task):
+        """By the pool, as they finish."""
+        if task.turn not in self._turns:  # it was closed
+            self._pool.give_back(answer, task.block)
+            return
+        self._unfinished[task.worker] -= 1
+        self._ready[task.turn] = answer, task
+        self._ready_bytes += answer[-1]
         if answer[0] == ENDED:
-            self._done[worker] = True
+            self._done[task.worker] = True
+
+    def _next_turn(self):
+        """Of a batch that may be given now, or None."""
+        first = next(iter(self._turns), None)
+        if first in self._ready or self._loader.in_order or not self._ready:
+            return first if first in self._ready else None
+        if not self._loader._iterable:
+            return next(iter(self._ready))
+        firsts = {}  # of each worker, whose batches come in its own order
+        for turn in self._turns:
+            firsts.setdefault(turn[0], turn)
+        return next((turn for turn in firsts.values() if turn in self._ready), None)
 
     # --- batches ----------------------------------------------------------------------------------
 
@@ -233,14 +284,17 @@ class InWorkers(Epoch):
             self._at.passed = self._at.stands()
             while not self._at.ended:
                 self._feed()
-                if self._ready:
-                    answer, block, worker = self._ready.popleft()
+                turn = self._next_turn()
+                if turn is not None:
+                    answer, task = self._ready.pop(turn)
+                    del self._turns[turn]
+                    self._ready_bytes -= answer[-1]
                     self._feed()
                     if answer[0] != ENDED:
-                        return self._give(self._opened(answer, block, worker))
-                    self._at.made[worker] = [self._at.made[worker][0],
-                                             self._pool.load(answer, block)]
-                elif self._outstanding:
+                        return self._give(self._opened(answer, task))
+                    at, worker = self._at, task.worker
+                    at.made[worker] = [at.made[worker][0], self._pool.load(answer, task.block)]
+                elif self._turns:
                     self._receive()
                 elif self._no_more:
                     self._at.ended = True
@@ -257,13 +311,16 @@ class InWorkers(Epoch):
             raise RuntimeError(f"the DataLoader timed out: no batch has come within "
                                f"timeout={timeout} seconds") from None
 
-    def _opened(self, answer, block, worker):
-        made = self._pool.load(answer, block)
-        if answer[0] == ERROR:
+    def _opened(self, answer, task):
+        made = self._pool.load(answer, task.block)
+        iterable, failed = self._loader._iterable, answer[0] == ERROR
+        if not (iterable and failed):
+            self._passes(task.turn)
+        if failed:
             raise made.raised()
         batch, state = made
-        if self._loader._iterable:
-            at = self._at
+        if iterable:
+            at, worker = self._at, task.worker
             at.made[worker] = [at.made[worker][0] + 1, state]
             at.worker = (worker + 1) % self._loader.num_workers
         return batch
@@ -273,9 +330,10 @@ class InWorkers(Epoch):
         self._loader._live.discard(self._key)
         self._no_more = True
         self._pool.cancel(self._self)
+        self._turns.clear()
         while self._ready:
-            answer, block, _ = self._ready.popleft()
-            self._pool.give_back(answer, block)
+            answer, task = self._ready.popitem()[1]
+            self._pool.give_back(answer, task.block)
         if self._pool.is_forked and not self._loader.persistent_workers:
             self._pool.close()
 

@@ -12,7 +12,7 @@ import time
 import traceback
 
 from . import _graph, _pickling
-from ._arena import Arena, MemoryFile
+from ._arena import STRIDE, Arena, MemoryFile
 from ._brigade import Mapping
 from ._data_layout import Reader
 from ._errors import RunError
@@ -22,7 +22,7 @@ from ._run import ANY_EPOCH, Run
 
 WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of the task
 OF_EPOCH = struct.Struct("q")  # bytes of what tasks of an epoch have in common: a task's begin
-ANSWER = struct.Struct("5q")  # kind, table, entries, bytes of the pickle, end of it
+ANSWER = struct.Struct("6q")  # the task's offset, kind, table, entries, bytes of the pickle, end
 NOTHING, BATCH, TENSORS, ENDED, ERROR = range(5)
 _FOLDER = os.path.dirname(__file__)
 _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
@@ -39,7 +39,9 @@ _WORDS = [(re.compile(expression), instead) for expression, instead in (
 _UNTOLD = re.compile(r'error: stage "workers" .* failed: sample |epoch \d|stopping: |'
                      r"(ended at once, as asked|stopped before it had started)$")
 
-Task = collections.namedtuple("Task", "owner block worker name number")
+_AHEAD = 64  # tasks that the graph has room for behind one that takes long
+
+Task = collections.namedtuple("Task", "owner block worker turn name number")
 
 
 _warned = set()  # of what, once in a program
@@ -143,7 +145,7 @@ def _folder():
 
 def _graph_of(workers, room, fixed, arena, prints):
     words = {"task": {"dtype": "i64", "shape": [2]}}
-    answer = {"answer": {"dtype": "i64", "shape": [5]}}
+    answer = {"answer": {"dtype": "i64", "shape": [6]}}
     program = {"argv": sys.argv, "path": [str(entry) for entry in sys.path], "folder": _folder()}
     params = {"parent": os.getpid(), "arena": arena, "prints": prints,
               "torch": sys.modules.get("torch") is not None, "program": _graph.hidden(program)}
@@ -159,7 +161,8 @@ def _graph_of(workers, room, fixed, arena, prints):
                     "assign": "fixed" if fixed else "shared", "chunk": 1,
                     "buffers": room, "env": ranks, "poison_after": _DEATHS_MAX,
                     "restart": {"policy": "always", "backoff": "1ms", "burst": 1000000}},
-        "batches": {"consumer": "application", "from": {"stage": "workers", "batch": 1}}}}
+        "batches": {"consumer": "application", "from": {"stage": "workers", "batch": 1},
+                    "params": {"order": "any"}}}}
 
 
 def _told(line):
@@ -174,8 +177,8 @@ def _told(line):
 
 
 class Pool:
-    """Workers, and their tasks in order. Several iterators may have tasks in it: a batch is given
-    to whom it belongs."""
+    """Workers, and their tasks. Several iterators may have tasks in it: each gets its own batches,
+    as they are finished."""
 
     def __init__(self, workers, prefetch, fixed, changes, parts=None):
         """`parts`: what workers need beside their tasks, which they inherit by a fork of the
@@ -186,44 +189,47 @@ class Pool:
             ForkOfServer(server())
         self._lock = threading.RLock()
         self.workers, self._fixed = workers, fixed
-        room = 2 * workers * (prefetch + 1)
+        room = workers * prefetch + _AHEAD
         self._arena = Arena(warm=workers * prefetch + 4)
         log = LogPipe(told=_told, prints=True)
         made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))
         self._run = Run(made, "dlpack", log=log, forker=self._forker.descriptor)
         self._input = self._run._run.input("tasks")
         self._output = self._run._run.output("batches")
-        self._tasks = collections.deque()  # in their order
+        self._tasks = {}  # by block
+        self._passed_over = 0  # tasks of other workers' turns, with nothing to do
         self._tensors, self._changes = Reader(changes), changes
         self._failed = False
 
     def is_usable(self):
         return not self._failed and self.process == os.getpid()
 
-    def submit(self, owner, worker, name, message):
-        """Whether the graph has had room. `owner`: a weak reference to who gets the answer; `name`:
-        of the batch, for messages."""
+    def submit(self, owner, worker, turn, name, message):
+        """Whether the graph has had room. `owner`: a weak reference to the iterator that gets the
+        answer; `turn`: for that; `name`: of the batch, for messages."""
         with self._lock:
-            seconds = 0 if self._tasks else _IDLE_SECONDS
+            seconds = 0 if self._tasks or self._passed_over else _IDLE_SECONDS
             while (slot := self._input.acquire(seconds, *_HERE)) is not None:
                 number = slot.sample()[0]
                 if self._fixed and number % self.workers != worker:
-                    self._put(slot, Task(None, None, 0, "", number), -1, 0)  # another one's turn
+                    self._put(slot, -1, 0)
+                    self._passed_over += 1
                     continue
                 block, offset = self._arena.take(message)
-                self._put(slot, Task(owner, block, worker, name, number), offset, len(message))
+                self._put(slot, offset, len(message))
+                self._tasks[block] = Task(owner, block, worker, turn, name, number)
                 return True
             return False
 
-    def _put(self, slot, task, offset, size):
+    @staticmethod
+    def _put(slot, offset, size):
         WORDS.pack_into(slot.tensor("task"), 0, offset, size)
         slot.submit()
-        self._tasks.append(task)
 
     def cancel(self, owner):
         """Nobody waits for these batches any more."""
         with self._lock:
-            for task in self._tasks:
+            for task in self._tasks.values():
                 if task.owner is owner:
                     self._arena.cancel(task.block)
 
@@ -231,18 +237,21 @@ class Pool:
         """Gives the next answer to its iterator. TimeoutError; RuntimeError, where the workers
         cannot go on."""
         with self._lock:
-            if not self._tasks and not self._input.ended():
+            if not self._tasks and not self._passed_over and not self._input.ended():
                 return
             raw = self._next(seconds)
             if raw is None:
                 raise self._why_ended()
-            answer = ANSWER.unpack_from(raw.tensor("answer"))
+            offset, *answer = ANSWER.unpack_from(raw.tensor("answer"))
             del raw
-            task = self._tasks.popleft()
-            iterator = task.owner and task.owner()
+            if offset < 0:
+                self._passed_over -= 1
+                return
+            task = self._tasks.pop(offset // STRIDE)
+            iterator = task.owner()
             if iterator is not None and answer[0] != NOTHING:
-                iterator._answered(answer, task.block, task.worker)
-            elif task.block is not None:
+                iterator._answered(answer, task)
+            else:
                 self.give_back(answer, task.block)
 
     def _next(self, seconds):
@@ -271,7 +280,8 @@ class Pool:
         except RunError as error:
             found = re.search(r"sample (\d+) \(id.*has ended its worker", str(error))
             number = found and int(found[1])
-            name = next((task.name for task in self._tasks if task.number == number), None)
+            name = next((task.name for task in self._tasks.values()
+                         if task.number == number), None)
             if name is None:
                 return RuntimeError(f"the workers of the DataLoader have ended: {error}")
             return RuntimeError(f"{name} has ended its worker {_DEATHS_MAX} times, by a crash, an "

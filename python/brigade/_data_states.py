@@ -18,7 +18,8 @@ class Position:
 
     def __init__(self, loader):
         self.began = _states_of(loader)  # of all that may draw the order
-        self.given = 0
+        self.given = 0  # batches; of a map-style dataset all up to this one
+        self.ahead = set()  # numbers of others that were given
         self.passed = None  # what stands() gave before the last batch
         self.ended = False
         self.seed = self.epoch = 0
@@ -26,8 +27,16 @@ class Position:
         self.before = None  # how the epoch before has left each worker's dataset
         self.worker = 0  # that gives the next batch of an iterable dataset
 
+    def gave(self, number):
+        """Of a map-style dataset: that batch, or what was raised in its place."""
+        self.ahead.add(number)
+        while self.given in self.ahead:
+            self.ahead.remove(self.given)
+            self.given += 1
+
     def stands(self):
-        return {"given": self.given, "made": list(self.made), "worker": self.worker}
+        return {"given": self.given, "ahead": sorted(self.ahead), "made": list(self.made),
+                "worker": self.worker}
 
 
 def _samplers(loader):
@@ -149,6 +158,6 @@ def take(loader):
         return state
     stays = loader.persistent_workers or loader.num_workers == 0
     same = stays and "made" in state and state["workers"] == loader.num_workers
-    return {**state, "began": state["now"], "given": 0, "worker": 0,
+    return {**state, "began": state["now"], "given": 0, "ahead": [], "worker": 0,
             "before": [of_dataset for _, of_dataset in state["made"]] if same else None,
             "made": [[0, None]] * max(loader.num_workers, 1)}

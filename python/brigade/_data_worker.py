@@ -88,10 +88,10 @@ class Server:
     def answer(self, words):
         offset, size = WORDS.unpack(words)
         if offset < 0:
-            return (NOTHING, 0, 0, 0, 0)
+            return (offset, NOTHING, 0, 0, 0, 0)
         view = memoryview(self._blocks.mapping(offset, TASK_AT + size))
         if CANCELLED.unpack_from(view)[0]:
-            return (NOTHING, 0, 0, 0, 0)
+            return (offset, NOTHING, 0, 0, 0, 0)
         common = TASK_AT + OF_EPOCH.size
         own = common + OF_EPOCH.unpack_from(view, TASK_AT)[0]
         if self._of_epoch != view[common:own]:
@@ -102,7 +102,7 @@ class Server:
         answer = self._make(number, index, room)
         self.room = None
         room.close()
-        return answer
+        return (offset, *answer)
 
     def _make(self, number, index, room):
         try:
