@@ -30,7 +30,8 @@ LoadedGraph load_files(const GraphFiles& files, const StageTypes& types) {
                      .describer = files.describer == nullptr ? &asking : files.describer,
                      .texts = files.texts,
                      .read = files.read,
-                     .rank = files.rank});
+                     .rank = files.rank,
+                     .may_lack_consumers = files.may_lack_consumers});
 }
 
 namespace {

@@ -24,6 +24,7 @@ struct GraphFiles {
   std::optional<SampleLimit> limit;    ///< of every indexed producer
   std::vector<SourceFile> texts = {};  ///< over the files; relative to the working directory
   std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph
+  bool may_lack_consumers = false;                    ///< then a program reads what no stage reads
   StageDescriber* describer = nullptr;                ///< null: each Python stage is asked anew
   std::optional<ProgramRank> rank = {};               ///< of a program that tells of it
   bool count = false;  ///< sources are opened that do not tell how many samples they have

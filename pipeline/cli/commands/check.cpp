@@ -6,6 +6,7 @@
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
+#include "pipeline/config/language/program_reads.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/plan/subset.h"
 #include "stages/detail/fused_stage.h"
@@ -17,12 +18,16 @@ namespace {
 constexpr const char* kCheckExamples = R"(Examples:
   brigade check train.yaml
   brigade check base.yaml machine.yaml --set stages.augment.replicas=4
+  brigade check train.yaml --output augment    as brigade.Loader(..., output="augment") reads it
 
 Each mistake is shown with file:line:column, the line and the fix; all of them in one go. No data is
-read but headers and the first members of archives. Exit codes: 0 nothing is
-wrong, 2 something is.)";
+read but headers and the first members of archives. In a graph without a consumer a program reads
+the last stages. Exit codes: 0 nothing is wrong, 2 something is.)";
 
-void declare(Options& options, GraphFiles& graph) { options.graph(graph); }
+void declare(Options& options, GraphFiles& graph) {
+  options.graph(graph);
+  options.outputs(graph);
+}
 
 bool is_planned(const ValidStage& stage, const Plan& plan) {
   return std::any_of(plan.stages.begin(), plan.stages.end(),
@@ -67,6 +72,28 @@ bool modules_are_there(const ValidGraph& graph, const Plan& plan) {
   return all;
 }
 
+/// The consumers that stand for a program, where the graph is cut to what one reads.
+std::size_t added_outputs(const PlannedGraph& planned) {
+  const auto& read = planned.loaded.read;
+  const auto is_added = [&](const PlanStage& stage) {
+    return std::any_of(read.begin(), read.end(), [&](const std::string& name) {
+      return stage.is_output() && stage.name == output_of(name);
+    });
+  };
+  const auto& stages = planned.plan->stages;
+  return static_cast<std::size_t>(std::count_if(stages.begin(), stages.end(), is_added));
+}
+
+/// `brigade run` refuses such a graph.
+std::string what_a_program_reads(const PlannedGraph& planned) {
+  std::vector<std::string> names = planned.loaded.read;
+  if (names.empty())
+    for (const PlanStage& stage : planned.plan->stages)
+      if (stage.is_output()) names.push_back(stage.name);
+  for (std::string& name : names) name = quote(name);
+  return names.empty() ? "" : concat("; a program reads ", join(names, ", ", " and "));
+}
+
 int check(const GraphFiles& graph, const StageTypes& types, std::int64_t) {
   const PlannedGraph planned = plan_and_show(graph, types);
   if (!planned.plan) return 2;
@@ -75,9 +102,10 @@ int check(const GraphFiles& graph, const StageTypes& types, std::int64_t) {
   }
   const bool readable = archives_are_readable(planned);
   if (!modules_are_there(*planned.loaded.graph, *planned.plan) || !readable) return 2;
-  const std::size_t stages = planned.plan->stages.size();
+  const std::size_t stages = planned.plan->stages.size() - added_outputs(planned);
   print_line(concat(join(graph.files, " + "), ": ok: ", stages,
-                    stages == 1 ? " stage, " : " stages, ", processes_text(*planned.plan)));
+                    stages == 1 ? " stage, " : " stages, ", processes_text(*planned.plan),
+                    what_a_program_reads(planned)));
   return 0;
 }
 

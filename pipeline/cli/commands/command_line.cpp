@@ -8,6 +8,7 @@
 #include <brigade/text.h>
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/help/version.h"
+#include "pipeline/config/language/other_keys.h"
 #include "pipeline/host/module_loader.h"
 
 namespace brigade {
@@ -104,10 +105,18 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& argu
   }
   if (command == nullptr) return "";
   const std::vector<std::string> known = flags_of(*command);
-  for (const std::string& argument : arguments) {
+  const bool sets = std::find(known.begin(), known.end(), "--set") != known.end();
+  for (std::size_t i = 2; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
     const std::string name = argument.substr(0, argument.find('='));
     if (!name.starts_with("--")) continue;
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string next = i + 1 < arguments.size() ? arguments[i + 1] : "";
+    const std::string value =
+        name.size() < argument.size() ? argument.substr(name.size() + 1) : next;
+    if (const auto key = key_as_setting(name.substr(2), value.starts_with("-") ? "" : value);
+        sets && key)
+      return concat("; write ", *key);
     if (const auto meant = did_you_mean(name, known)) {
       return concat("; did you mean ", *meant, "?");
     }

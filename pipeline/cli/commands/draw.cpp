@@ -25,6 +25,7 @@ std::string known_format(const std::string& format) {
 
 void declare(Options& options, DrawArguments& arguments) {
   options.graph(arguments.graph);
+  options.outputs(arguments.graph);
   options.text("--format", arguments.format, "what to write (ascii)", "ascii|dot");
   options.check("--format", known_format);
 }

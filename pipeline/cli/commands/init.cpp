@@ -20,6 +20,7 @@
 #include "pipeline/cli/templates/project_template.h"
 #include "pipeline/cli/templates/template_text.h"
 #include "pipeline/cli/templates/train_script.h"
+#include "pipeline/config/validate/remote_path.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/plan/subset.h"
 #include "stages/api/class_folders.h"
@@ -264,6 +265,9 @@ int init(const InitArguments& arguments, const StageTypes& types, std::int64_t) 
   if ((arguments.folder == "stage" || arguments.folder == "program") &&
       !std::filesystem::exists(arguments.folder))
     return failed(2, concat("expected a name: `brigade init ", arguments.folder, " NAME`"));
+  if (const auto help = help_of_remote(arguments.folder))
+    return failed(2, concat("init looks at files of this machine, found ", quote(arguments.folder),
+                            ": ", *help));
   auto data = arguments.synthetic ? Result<FoundData>(FoundData()) : look_at_data(arguments.folder);
   if (!data) return failed(2, data.error().message);
   for (const std::string_view type : types_for(data->kind))

@@ -23,6 +23,17 @@ void Options::graph(GraphFiles& graph) {
       });
 }
 
+void Options::outputs(GraphFiles& graph) {
+  graph.may_lack_consumers = true;
+  command_
+      .add_option_function<std::vector<std::string>>(
+          "--output", [&graph](const std::vector<std::string>& names) { graph.read = names; },
+          "as brigade.Loader(graph, output=STAGE) reads it: STAGE and what is above it; repeatable")
+      ->option_text("STAGE")
+      ->expected(1)
+      ->take_all();
+}
+
 void Options::flag(const std::string& name, bool& value, const std::string& help) {
   command_.add_flag(name, value, help)->option_text(" ");
 }

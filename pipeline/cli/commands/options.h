@@ -23,6 +23,8 @@ class Options {
 
   /// FILE..., --set, --limit.
   void graph(GraphFiles& graph);
+  /// --output. Without it, a graph that has no consumer is one that a program reads.
+  void outputs(GraphFiles& graph);
   void flag(const std::string& name, bool& value, const std::string& help);
   /// `takes`: the value's name in the help. A name without dashes is the word that follows.
   void text(const std::string& name, std::string& value, const std::string& help,

@@ -22,6 +22,7 @@ struct PlanArguments {
 
 void declare(Options& options, PlanArguments& arguments) {
   options.graph(arguments.graph);
+  options.outputs(arguments.graph);
   options.flag("--json", arguments.json, "as JSON");
   options.flag("--yaml", arguments.yaml, "the graph with every default filled in");
   options.excludes("--yaml", "--json");

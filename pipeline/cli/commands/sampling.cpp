@@ -87,7 +87,9 @@ void declare_sampling(Options& options, SamplingArguments& arguments) {
 
 int run_sampling(const SamplingArguments& arguments, const SampleReader& reader,
                  const StageTypes& types) {
-  const LoadedGraph loaded = load_and_show(arguments.graph, types);
+  GraphFiles graph = arguments.graph;
+  graph.read = {arguments.stage};  // whatever reads it, or does not
+  const LoadedGraph loaded = load_and_show(graph, types);
   if (!loaded.graph) return 2;
   StageTypes with_reader = types_of(types, *loaded.graph);
   reader.add(with_reader);

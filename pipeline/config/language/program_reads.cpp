@@ -89,15 +89,30 @@ void keep_above(const GraphSpec& graph, const StageSpec& stage, std::set<std::st
 void no_such_stage(const GraphSpec& graph, const std::string& name, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const StageSpec& stage : graph.stages) names.push_back(stage.name.value);
-  diagnostics.error(
-      graph.stages_span,
-      concat("the program reads ", quote(name), ", and there is no stage of that name"),
-      {concat("the graph has ", join(names, ", "))});
+  std::vector<std::string> help;
+  if (const auto meant = did_you_mean(name, names))
+    help.push_back(concat("did you mean ", quote(*meant), "?"));
+  help.push_back(concat("the graph has ", join(names, ", ")));
+  diagnostics.error(graph.stages_span, concat("there is no stage ", quote(name), " to read"),
+                    std::move(help));
 }
 
 }  // namespace
 
 std::string output_of(const std::string& stage) { return stage + "_output"; }
+
+std::vector<std::string> left_to_program(const GraphSpec& graph) {
+  std::set<std::string_view> read;
+  for (const StageSpec& stage : graph.stages) {
+    if (!stage.kind || stage.broken || stage.kind == StageKind::consumer) return {};
+    for (const SourceSpec& source : stage.sources) read.insert(source.stage);
+    for (const Marked<std::string>& part : stage.mixed) read.insert(part.value);
+  }
+  std::vector<std::string> left;
+  for (const StageSpec& stage : graph.stages)
+    if (!read.contains(stage.name.value)) left.push_back(stage.name.value);
+  return left;
+}
 
 GraphSpec read_by_program(GraphSpec graph, const std::vector<std::string>& stages,
                           Diagnostics& diagnostics) {

@@ -105,8 +105,11 @@ class GraphParser {
     } else if (entry.value.entries.size() > kStagesMax) {
       read_.error(entry.key_span, concat("more than ", kStagesMax, " stages"));
     } else {
+      std::vector<std::string> names;
       for (const YamlEntry& stage : entry.value.entries)
-        graph_.stages.push_back(parse_stage(stage, read_.diagnostics()));
+        if (looks_like_stage(stage.value)) names.push_back(stage.key);
+      for (const YamlEntry& stage : entry.value.entries)
+        graph_.stages.push_back(parse_stage(stage, read_.diagnostics(), names));
     }
   }
 

@@ -13,6 +13,7 @@ namespace brigade {
 GraphSpec parse_graph(const YamlNode& root, Diagnostics& diagnostics);
 
 /// One entry of `stages:`.
-StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics);
+StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics,
+                      const std::vector<std::string>& others = {});
 
 }  // namespace brigade

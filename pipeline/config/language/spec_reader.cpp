@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "pipeline/config/language/key_printer.h"
 #include "pipeline/config/language/key_text.h"
+#include "pipeline/config/language/other_keys.h"
 
 namespace brigade {
 
@@ -215,6 +216,8 @@ void SpecReader::unknown_key(const YamlEntry& entry, KeyScope scope) {
     help.push_back(concat("`", entry.key, "` stands at the top level of the file"));
   } else if (other && scope != KeyScope::stage) {
     help.push_back(concat("`", entry.key, "` is a key of a stage"));
+  } else if (const auto known = other_key_help(entry.key, scope)) {
+    help.push_back(*known);
   } else if (meant) {
     help.push_back(concat("did you mean \"", *meant, "\"?"));
   } else {

@@ -171,7 +171,7 @@ void parse_key(const YamlEntry& entry, const KeySpec& key, StageParser& parser) 
   BRIGADE_CHECK(false, key.name);
 }
 
-void parse_keys(const YamlNode& node, StageParser& parser) {
+void parse_keys(const YamlNode& node, StageParser& parser, const std::vector<std::string>& others) {
   parser.read.each(
       node, KeyScope::stage,
       [&parser](const YamlEntry& entry, const KeySpec& key) { parse_key(entry, key, parser); },
@@ -190,14 +190,18 @@ void parse_keys(const YamlNode& node, StageParser& parser) {
   if (stage.kind || node.find("producer") || node.find("transform") || node.find("consumer"))
     return;
   stage.broken = true;
+  std::vector<std::string> help{
+      "write the stage type it is: `producer: synthetic`; `brigade stages` lists them"};
+  if (const auto meant = did_you_mean(stage.name.value, others))
+    help.insert(help.begin(), concat("did you mean the stage ", quote(*meant), "?"));
   parser.read.error(stage.name.span, "says neither `producer:`, `transform:` nor `consumer:`",
-                    {"write the stage type it is: `producer: synthetic`; `brigade stages` lists "
-                     "them"});
+                    std::move(help));
 }
 
 }  // namespace
 
-StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics) {
+StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics,
+                      const std::vector<std::string>& others) {
   StageParser parser(SpecReader(concat("stage ", quote(entry.key), ": "), diagnostics));
   parser.stage.name = {entry.key, entry.key_span};
   if (!is_name(entry.key)) {
@@ -214,7 +218,7 @@ StageSpec parse_stage(const YamlEntry& entry, Diagnostics& diagnostics) {
         concat("expected a mapping such as {producer: synthetic}, found ", describe(entry.value)),
         {"the keys of a stage stand below its name, indented"});
   } else {
-    parse_keys(entry.value, parser);
+    parse_keys(entry.value, parser, others);
   }
   return std::move(parser.stage);
 }

@@ -63,7 +63,10 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
   add_settings(loaded, options);
   expand_variables(loaded.tree, options.environment, loaded.source, loaded.diagnostics);
   GraphSpec spec = parse_graph(loaded.tree, loaded.diagnostics);
-  if (options.read) spec = read_by_program(std::move(spec), *options.read, loaded.diagnostics);
+  if (options.read) loaded.read = *options.read;
+  if (!options.read && options.may_lack_consumers) loaded.read = left_to_program(spec);
+  if (options.read || !loaded.read.empty())
+    spec = read_by_program(std::move(spec), loaded.read, loaded.diagnostics);
   loaded.graph = validate_graph(spec,
                                 {loaded.source, options.types, options.metadata,
                                  options.working_directory, options.plugins, options.describer},

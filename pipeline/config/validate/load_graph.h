@@ -44,6 +44,7 @@ struct LoadOptions {
       {};  ///< laid over the files; without a folder, their paths are relative to the working one
   std::optional<std::vector<std::string>> read = {};  ///< all that the program reads of the graph
   std::optional<ProgramRank> rank = {};               ///< of a program that tells of it
+  bool may_lack_consumers = false;                    ///< then a program reads what no stage reads
 };
 
 struct LoadedGraph {
@@ -52,6 +53,7 @@ struct LoadedGraph {
   SourceText source;
   RankOrigin ranks;  ///< of the graph's shard
   YamlNode tree;     ///< the files merged, variables expanded; for tools that show what was read
+  std::vector<std::string> read;  ///< what a program reads, where the graph was cut to that
 
   /// All diagnostics for people; empty when there are none.
   BRIGADE_API std::string messages() const;

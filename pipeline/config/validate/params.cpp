@@ -2,7 +2,10 @@
 #include <exception>
 #include <filesystem>
 
+#include "pipeline/config/language/key_table.h"
+#include "pipeline/config/language/other_keys.h"
 #include "pipeline/config/validate/draft.h"
+#include "pipeline/config/validate/remote_path.h"
 #include "stages/api/file_patterns.h"
 #include "stages/detail/fused_stage.h"
 
@@ -33,26 +36,6 @@ bool is_descriptor(const std::string& written, const std::string& path) {
          plain.starts_with("/proc/self/fd/") || plain.starts_with("/proc/thread-self/fd/");
 }
 
-/// What to do about a text that names data somewhere else; nothing where it is a path.
-std::optional<std::string> help_of_remote(std::string_view text) {
-  if (text.starts_with("pipe:"))
-    return "let the command write files, such as `COMMAND > train-000.tar`, and name those";
-  const std::size_t end = text.find("://");
-  const auto is_scheme = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
-  };
-  if (end == text.npos || end == 0 || !std::all_of(text.begin(), text.begin() + end, is_scheme))
-    return std::nullopt;
-  const std::string_view scheme = text.substr(0, end);
-  if (scheme == "file") return "write the path alone, without file://";
-  const std::string_view copy = scheme == "s3"                          ? "aws s3 cp"
-                                : scheme == "gs"                        ? "gcloud storage cp"
-                                : scheme == "http" || scheme == "https" ? "curl -fO"
-                                                                        : "";
-  return concat("copy the files first", copy.empty() ? "" : concat(" (`", copy, "`)"),
-                " or mount what holds them, and write the path");
-}
-
 class ParamCheck {
  public:
   /// `params`: the contract's struct. `at`: where a parameter that is missing is reported.
@@ -81,8 +64,12 @@ class ParamCheck {
     std::vector<std::string> names;
     for (const ParamSpec& spec : contract_.params) names.push_back(spec.name);
     std::vector<std::string> help;
-    if (const auto meant = did_you_mean(entry.key, names)) {
+    if (const auto other = other_key_help(entry.key, std::nullopt)) {
+      help.push_back(*other);
+    } else if (const auto meant = did_you_mean(entry.key, names)) {
       help.push_back(concat("did you mean \"", *meant, "\"?"));
+    } else if (find_key(KeyScope::stage, entry.key) != nullptr) {
+      help.push_back(concat("it is a key of the stage: write `", entry.key, ":` beside `params:`"));
     } else if (names.empty()) {
       help.push_back("it has no parameters");
     } else {

@@ -159,8 +159,12 @@ void validate_sources(Validation& v) {
   for (Draft& draft : v.drafts) {
     if (draft.stage.kind == StageKind::consumer || !draft.readers.empty() || draft.only_mixed)
       continue;
-    v.error(draft, draft.spec->name.span, "nobody reads this stage",
-            {"name it in the `from:` of another stage, or take it away"});
+    const std::string& name = draft.stage.name;
+    v.error(draft, draft.spec->name.span, "no stage reads this stage",
+            {"name it in the `from:` of another stage, or delete it",
+             concat("a program reads it by a stage `{consumer: application, from: ", name,
+                    "}`, or by brigade.Loader(graph, output=", quote(name), "), which `brigade ",
+                    "check --output ", name, "` checks")});
   }
 }
 

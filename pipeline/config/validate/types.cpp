@@ -2,8 +2,10 @@
 
 #include "pipeline/config/graph/key_users.h"
 #include "pipeline/config/language/key_table.h"
+#include "pipeline/config/language/other_keys.h"
 #include "pipeline/config/language/subset_parser.h"
 #include "pipeline/config/validate/draft.h"
+#include "stages/api/other_names.h"
 #include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"
 #include "stages/detail/mix_type.h"
@@ -56,6 +58,8 @@ void report_unknown_type(Validation& v, const Draft& draft, const Marked<std::st
   if (name == kPythonType)
     return v.error(draft, span, "a list of types is one process, and Python has its own",
                    {"write it as a stage of its own: `transform: python`"});
+  if (const auto known = stage_elsewhere(name))
+    return v.error(draft, span, concat("unknown ", kind, " ", quote(name)), {*known});
   const auto meant = similar_type(v, *draft.spec->kind, name);
   v.error(
       draft, span, concat("unknown ", kind, " ", quote(name)),
@@ -205,6 +209,8 @@ void report_unknown(Validation& v, Draft& draft) {
           concat("it is a parameter of ", quote(contract->type), ": write it below `params:`"));
     } else if (const auto now = renamed_key(KeyScope::stage, name); !now.empty()) {
       help.push_back(concat("`", name, ":` is called `", now, ":` now"));
+    } else if (const auto known = other_key_help(name, KeyScope::stage)) {
+      help.push_back(*known);
     } else if (meant) {
       help.push_back(concat("did you mean \"", *meant, "\"?"));
     } else if (find_key(KeyScope::top, name) != nullptr) {

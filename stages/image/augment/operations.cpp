@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <brigade/text.h>
+#include "stages/api/other_names.h"
 #include "stages/image/augment/operation_kinds.h"
 
 namespace brigade {
@@ -23,6 +24,10 @@ std::vector<OperationType> all_operation_types() {
 
 Result<std::unique_ptr<Operation>> make_operation(const ListedEntry& entry) {
   const OperationType* const type = find_listed(operation_types(), entry.name);
+  if (const auto here = operation_elsewhere(entry.name); type == nullptr && here)
+    return Error{concat("there is no operation ", quote(entry.name), "; write ", *here)};
+  if (const auto known = stage_elsewhere(entry.name); type == nullptr && known)
+    return Error{concat("there is no operation ", quote(entry.name), "; ", *known)};
   if (type == nullptr)
     return unknown_listed("operation", entry.name, listed_names(operation_types()));
   const auto params = params_of(*type, entry.params);

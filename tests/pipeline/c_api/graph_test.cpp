@@ -203,7 +203,7 @@ TEST_F(CGraphs, AProgramReadsAnyStage) {
   EXPECT_EQ(brigade_graph_check(graph, this_program), BRIGADE_ERROR_GRAPH);
   const auto found = diagnostics(graph);
   ASSERT_FALSE(found.empty());
-  EXPECT_THAT(found[0].message, HasSubstr("reads \"sinks\", and there is no stage of that name"));
+  EXPECT_THAT(found[0].message, HasSubstr("there is no stage \"sinks\" to read"));
   EXPECT_THAT(found[0].help, HasSubstr("the graph has numbers, work, others, sink, both, small"));
   EXPECT_EQ(brigade_graph_read(graph, &wrong, 0), BRIGADE_ERROR_ARGUMENT);
 }

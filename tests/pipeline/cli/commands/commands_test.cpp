@@ -101,6 +101,48 @@ TEST(CheckCommand, ShowsAllMistakes) {
   EXPECT_THAT(wrong.err, HasSubstr("replicas"));
 }
 
+constexpr const char* kForAProgram =
+    "stages:\n  images: {producer: synthetic, params: {count: 20, shape: [4]}}\n"
+    "  same: {transform: passthrough, from: images, batch: 4}\n";
+
+struct ForAProgram : testing::Test {
+  TemporaryFolder folder;
+  Captured run(std::vector<std::string> words, const std::string& more = "") {
+    words.insert(words.begin() + 1, folder.write("g.yaml", kForAProgram + more));
+    return captured_command(words, session_stage_types());
+  }
+};
+
+TEST_F(ForAProgram, AGraphWithoutAConsumerIsFine) {
+  const Captured checked = run({"check"});
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_THAT(checked.out,
+              HasSubstr("g.yaml: ok: 2 stages, 2 processes; a program reads \"same\"\n"));
+  EXPECT_EQ(run({"plan"}).code, 0);
+  EXPECT_EQ(run({"graph"}).code, 0);
+  const Captured ran = run({"run"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("stage \"same\": no stage reads this stage"));
+  EXPECT_THAT(ran.err, HasSubstr("{consumer: application, from: same}"));
+}
+
+TEST_F(ForAProgram, OneWithAConsumerIsCheckedByWhatTheProgramReads) {
+  const std::string other = "  end: {consumer: cuont, from: images}\n";
+  const Captured refused = run({"check"}, "  end: {consumer: count, from: images}\n");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("`brigade check --output same` checks"));
+  const Captured checked = run({"check", "--output", "same"}, other);
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("ok: 2 stages, 2 processes; a program reads \"same\"\n"));
+  EXPECT_EQ(run({"check", "--output", "end"}, other).code, 0) << "as a program reads it";
+  EXPECT_EQ(run({"plan", "--output", "same"}, other).code, 0);
+  const Captured unknown = run({"check", "--output", "smae"}, other);
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean \"same\"?"));
+  const Captured application = run({"check"}, "  end: {consumer: application, from: same}\n");
+  EXPECT_THAT(application.out, HasSubstr("ok: 3 stages, 2 processes; a program reads \"end\"\n"));
+}
+
 TEST(CheckCommand, RefusesAStageWhoseModuleIsNotInstalled) {
   const TemporaryFolder folder;
   StageTypes types = session_stage_types();
@@ -163,6 +205,13 @@ TEST_F(PlanCommand, WritesYamlThatMeansTheSame) {
   EXPECT_THAT(yaml, HasSubstr("checksum: true"));
   const std::string again = folder.write("again.yaml", yaml);
   EXPECT_EQ(captured_command({"plan", again, "--yaml"}, types).out, yaml);
+}
+
+TEST(InitOfAnUrl, SaysWhatToDo) {
+  const Captured ran = captured_command({"init", "https://example.org/birds.tar"}, {});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("files of this machine, found \"https://example.org/birds.tar\": "
+                                 "copy the files first (`curl -fO`) or mount what holds them"));
 }
 
 TEST(LeasesCommand, ShowsARunningGraph) {

@@ -104,6 +104,16 @@ TEST(CommandLine, AnUnknownFlagIsGuessed) {
   EXPECT_THAT(mistake({"run", "t.yaml", "--in_process"}), HasSubstr("did you mean --in-process?"));
 }
 
+TEST(CommandLine, AKeyIsSetByItsOption) {
+  EXPECT_THAT(mistake({"run", "t.yaml", "--epochs", "3"}), HasSubstr("; write --set epochs=3\n"));
+  EXPECT_THAT(mistake({"plan", "t.yaml", "--seed=7"}), HasSubstr("; write --set seed=7\n"));
+  EXPECT_THAT(mistake({"run", "--batch-size", "64", "t.yaml"}),
+              HasSubstr("; write --set stages.STAGE.batch=64\n"));
+  EXPECT_THAT(mistake({"run", "t.yaml", "--num_workers", "--quiet"}),
+              HasSubstr("; write --set stages.STAGE.replicas=VALUE\n"));
+  EXPECT_THAT(mistake({"doctor", "--epochs", "3"}), HasSubstr("`brigade doctor --help`"));
+}
+
 TEST(CommandLine, WhatIsMissingOrWrongIsSaid) {
   EXPECT_THAT(mistake({"run"}), HasSubstr("FILE is required"));
   EXPECT_THAT(mistake({"sample", "t.yaml"}), HasSubstr("--stage is required"));

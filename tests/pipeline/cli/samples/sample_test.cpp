@@ -58,6 +58,18 @@ TEST_F(SampleCommand, AShortStreamGivesWhatThereIs) {
   EXPECT_THAT(ran.out, HasSubstr("2 samples in "));
 }
 
+TEST_F(SampleCommand, OfAStageThatNoStageReads) {
+  const std::string unread = "stages.other={transform: passthrough, from: images}";
+  for (const char* stage : {"other", "same"}) {
+    const Captured ran = run(stage, {"--set", unread});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("3 samples in "));
+  }
+  const Captured consumer = run("end");
+  EXPECT_EQ(consumer.code, 2);
+  EXPECT_THAT(consumer.err, HasSubstr("stage \"end\" is a consumer: it emits nothing"));
+}
+
 TEST_F(SampleCommand, TheCheckpointOfTheGraphStaysAsItIs) {
   const std::string position = folder.write("line.ckpt.position", "of a run");
   const Captured ran =

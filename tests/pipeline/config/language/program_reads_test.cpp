@@ -65,10 +65,22 @@ TEST_F(ProgramReads, OtherStagesGetAnOutput) {
   EXPECT_TRUE(b_output.sources.at(0).batch_of_one) << "for want of another size";
 }
 
+TEST_F(ProgramReads, AGraphWithoutConsumersIsForAProgram) {
+  const auto left = [this](const std::string& stages) {
+    return left_to_program(parse_graph(
+        read("stages:\n  a: {producer: p}\n  b: {producer: p}\n" + stages), diagnostics_));
+  };
+  EXPECT_THAT(left("  t: {transform: x, from: a}\n  u: {transform: x, from: a}\n"),
+              ElementsAre("b", "t", "u"));
+  EXPECT_THAT(left("  m: {mix: {a: 1, b: 1}}\n"), ElementsAre("m"));
+  EXPECT_THAT(left("  t: {transform: x, from: a}\n  end: {consumer: c, from: b}\n"), ElementsAre());
+  EXPECT_THAT(left("  t: {from: a}\n"), ElementsAre()) << "which may be a consumer";
+}
+
 TEST_F(ProgramReads, ANameThatIsNotThereIsAnError) {
   EXPECT_TRUE(read_of({"ennd"}).empty());
-  EXPECT_THAT(messages(), HasSubstr("reads \"ennd\", and there is no stage of that name"));
-  EXPECT_THAT(messages(), HasSubstr("the graph has a, b, t, end, app"));
+  EXPECT_THAT(messages(), HasSubstr("there is no stage \"ennd\" to read"));
+  EXPECT_THAT(messages(), HasSubstr("did you mean \"end\"?\n  the graph has a, b, t, end, app"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <brigade/harness.h>
+#include "stages/api/other_names.h"
 #include "stages/image/augment/operations.h"
 #include "stages/image/image_stages.h"
 #include "tests/support/data_limit.h"
@@ -63,6 +64,21 @@ TEST(OperationsTest, ReadPicturesOfAnySizeAndNeverWriteThem) {
                                    PictureSize{9, 1}, PictureSize{2, 2}, PictureSize{3, 5}})
       for (const std::size_t room : {0, 7, 20 * 17 * 3})
         run_all(size, channels, std::vector<std::uint8_t>(room));
+}
+
+TEST(OperationsTest, NamesOfOtherLibrariesAreToldWhatToWrite) {
+  const auto said = [](const std::string& name) {
+    Operations operations;
+    return message_of(parse_param(param_value("[" + name + "]"), operations));
+  };
+  EXPECT_EQ(said("HorizontalFlip"),
+            "item 1: there is no operation \"HorizontalFlip\"; write random_horizontal_flip");
+  EXPECT_THAT(said("Normalize"), HasSubstr("; write `dtype`, `layout`, `mean` and `std`"));
+  EXPECT_THAT(said("random_invrt"), HasSubstr("did you mean random_invert?"));
+  for (const OperationType& type : operation_types()) {
+    const auto here = operation_elsewhere(type.name);
+    EXPECT_TRUE(!here || *here == type.name) << type.name;
+  }
 }
 
 TEST(OperationsTest, RangesThatTorchvisionWouldRefuseAreRefused) {
