@@ -99,6 +99,7 @@ struct TensorPattern {
 struct FileHeader {
   std::string header;
   std::uint64_t file_bytes = 0;
+  bool is_gzip = false;
 };
 
 inline constexpr std::size_t kMetadataBytesMax = 64 << 10;

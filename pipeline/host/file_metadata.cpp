@@ -126,7 +126,8 @@ Result<FileHeader> FileMetadataProbe::read(const std::string& path) {
   auto start = read_start(file.get(), kMetadataBytesMax + kGzipBytesMore);
   if (!start) return system_error();
   file_header.header = *std::move(start);
-  if (is_gzip(file_header.header)) {
+  file_header.is_gzip = is_gzip(file_header.header);
+  if (file_header.is_gzip) {
     BRIGADE_ASSIGN(file_header.header, unpack_start(std::move(file_header.header)));
   }
   file_header.header.resize(std::min(file_header.header.size(), kMetadataBytesMax));

@@ -33,6 +33,7 @@ void read_header(FileMetadata& metadata, const std::string& name, const std::str
   file_header.header.resize(kMetadataBytesMax);
   const int got = gzread(file, file_header.header.data(), static_cast<unsigned>(kMetadataBytesMax));
   file_header.header.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  file_header.is_gzip = gzdirect(file) == 0;
   gzclose(file);
   std::error_code error;
   file_header.file_bytes = std::filesystem::file_size(path, error);

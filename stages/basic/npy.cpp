@@ -5,6 +5,7 @@
 #include <brigade/labels.h>
 #include <brigade/text.h>
 #include "base/units.h"
+#include "stages/api/file_length.h"
 #include "stages/api/npy_header.h"
 #include "stages/basic/basic_stages.h"
 #include "stages/basic/fingerprint.h"
@@ -31,6 +32,16 @@ Result<void> check_samples(const std::string& path, std::int64_t samples,
                       count(first), "; all files must have the same first axis")};
 }
 
+Error gzipped(const std::string& path) {
+  return Error{concat(path, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
+}
+
+Result<void> check_array(const std::string& path, const FileHeader& file, const NpyHeader& header) {
+  return check_length(path, file, header.bytes,
+                      header.sample_bytes * static_cast<std::uint64_t>(header.shape[0]),
+                      concat(dtype_name(header.dtype), shape_text(header.shape)));
+}
+
 Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const FileMetadata& metadata) {
   const auto& files = params.files.files;
   if (files.empty()) return Error{"no files are named; write `files: {image: images.npy}`"};
@@ -39,7 +50,9 @@ Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const FileMetad
   for (const auto& [name, path] : files) {
     const FileHeader* const file_header = metadata.find(concat("files.", name));
     if (file_header == nullptr) return Error{concat(path, ": its header could not be read")};
+    if (file_header->is_gzip) return gzipped(path);
     BRIGADE_ASSIGN(const NpyHeader header, parse_npy_header(path, file_header->header));
+    BRIGADE_TRY(check_array(path, *file_header, header));
     if (ports.tensors.empty()) samples = header.shape[0];
     BRIGADE_TRY(check_samples(path, header.shape[0], files[0].second, samples));
     ports.tensors.push_back(sample_type(name, header));
@@ -110,15 +123,9 @@ Result<Array> open_array(const std::string& name, const std::string& path) {
   Array out{name, path, {}, {}};
   BRIGADE_ASSIGN(out.file, MappedFile::open(path));
   const std::string_view bytes = out.file.bytes();
-  if (bytes.starts_with("\x1f\x8b"))
-    return Error{concat(path, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
+  if (bytes.starts_with("\x1f\x8b")) return gzipped(path);
   BRIGADE_ASSIGN(out.header, parse_npy_header(path, bytes));
-  const std::size_t have = bytes.size() - out.header.bytes;
-  const std::size_t want = out.header.sample_bytes * static_cast<std::size_t>(out.header.shape[0]);
-  if (have != want)
-    return Error{concat(path, have < want ? ": ends after " : ": goes on to ", format_count(have),
-                        " bytes of data; its header says ", dtype_name(out.header.dtype),
-                        shape_text(out.header.shape), ", which is ", format_count(want))};
+  BRIGADE_TRY(check_array(path, {"", bytes.size()}, out.header));
   return out;
 }
 

@@ -28,8 +28,9 @@ inline FakeMetadata data_set_metadata() {
   FakeMetadata metadata;
   const std::string folder = "/usr/share/datasets/fashion-mnist/";
   for (const auto& [name, count] : {std::pair{"train", 60'000u}, std::pair{"t10k", 10'000u}}) {
-    metadata.file(folder + name + "-images-idx3-ubyte.gz", idx_header(8, {count, 28, 28}));
-    metadata.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}));
+    metadata.file(folder + name + "-images-idx3-ubyte.gz", idx_header(8, {count, 28, 28}),
+                  30'000'000, true);
+    metadata.file(folder + name + "-labels-idx1-ubyte.gz", idx_header(8, {count}), 30'000, true);
   }
   metadata.folder("/usr/share/datasets/photos");
   const std::string datasets = "/usr/share/datasets/";
@@ -38,17 +39,18 @@ inline FakeMetadata data_set_metadata() {
     const auto files = expand_braces(datasets + pattern);
     for (const std::string& file : *files) metadata.file(file, "");
   }
-  const auto array = [&](const char* name, std::string_view dtype, std::string_view shape) {
+  const auto array = [&](const char* name, std::string_view dtype, std::string_view shape,
+                         std::uint64_t bytes) {
     std::string header =
         concat("{'descr': '", dtype, "', 'fortran_order': False, 'shape': ", shape, ", }");
     header.resize(117, ' ');
     metadata.file(concat(datasets, "segmentation/", name, ".npy"),
-                  std::string("\x93NUMPY\x01\0\x76\0", 10) + header + "\n");
+                  std::string("\x93NUMPY\x01\0\x76\0", 10) + header + "\n", 128 + bytes);
   };
-  array("images", "|u1", "(9, 300, 400, 3)");
-  array("masks", "|u1", "(9, 300, 400)");
-  array("boxes", "<f4", "(9, 5, 4)");
-  array("labels", "<i8", "(9, 5)");
+  array("images", "|u1", "(9, 300, 400, 3)", 9 * 300 * 400 * 3);
+  array("masks", "|u1", "(9, 300, 400)", 9 * 300 * 400);
+  array("boxes", "<f4", "(9, 5, 4)", 9 * 5 * 4 * 4);
+  array("labels", "<i8", "(9, 5)", 9 * 5 * 8);
   metadata.file(datasets + "animals/val.csv", "image,species\n1.jpg,cat\n");
   for (const auto& entry :
        std::filesystem::directory_iterator(config_folder()))        // a graph may read

@@ -15,8 +15,9 @@ class FakeMetadata : public FileMetadataReader {
   FakeMetadata() { folders_["/"] = PathKind::folder; }
 
   /// A file with this header; the folders above it are there too.
-  FakeMetadata& file(const std::string& path, std::string header) {
-    files_[path] = {std::move(header), 1000};
+  FakeMetadata& file(const std::string& path, std::string header, std::uint64_t file_bytes = 1000,
+                     bool is_gzip = false) {
+    files_[path] = {std::move(header), file_bytes, is_gzip};
     return kind(path, PathKind::file);
   }
   FakeMetadata& folder(const std::string& path) { return kind(path, PathKind::folder); }

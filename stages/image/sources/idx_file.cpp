@@ -9,7 +9,7 @@
 
 #include <brigade/text.h>
 #include "base/io.h"
-#include "base/units.h"
+#include "stages/api/file_length.h"
 
 namespace brigade {
 namespace {
@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t kHeadBytesMax = 4 + 4 * 255;
 constexpr unsigned kReadBytesMax = 1u << 26;  // of one gzread
 constexpr unsigned kInflateBufferBytes = 1u << 17;
-constexpr std::uint64_t kDeflateRatioMax =
-    1032;  // zlib's technical notes: no deflate data expands more
 
 std::optional<DType> dtype_of_code(std::uint8_t code) {
   switch (code) {
@@ -109,18 +107,11 @@ class GzipFile {
   int open_error_ = 0;
 };
 
-/// Bytes of the elements; an error where the file is certainly too small for them, so that a lying
-/// header does not make us allocate.
-Result<std::size_t> data_bytes(const std::string& path, const IdxHeader& header) {
+/// Its beginning as the plan knows it, without the bytes.
+FileHeader length_of(const std::string& path, bool is_gzip) {
   struct stat status {};
   const std::uint64_t disk_bytes = stat(path.c_str(), &status) == 0 ? status.st_size : 0;
-  std::uint64_t bytes = 1;
-  bool fits = true;
-  for (std::int64_t size : header.shape)
-    fits &= !__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes);
-  if (fits && bytes / kDeflateRatioMax <= disk_bytes) return static_cast<std::size_t>(bytes);
-  return Error{concat(path, ": its header says ", shape_text(header.shape), ", but the file has ",
-                      format_size(disk_bytes))};
+  return {"", disk_bytes, is_gzip};
 }
 
 Result<IdxHeader> read_header(const std::string& path, GzipFile& file) {
@@ -155,31 +146,38 @@ Result<IdxHeader> parse_idx_header(const std::string& path, std::string_view hea
   return header;
 }
 
+std::uint64_t IdxHeader::data_bytes() const {
+  std::uint64_t all = dtype_bytes(dtype);
+  bool fits = true;
+  for (const std::int64_t size : shape)
+    fits &= !__builtin_mul_overflow(all, static_cast<std::uint64_t>(size), &all);
+  return fits ? all : ~std::uint64_t{0};
+}
+
+Result<void> check_idx_length(const std::string& path, const FileHeader& file,
+                              const IdxHeader& header) {
+  return check_length(path, file, header.bytes, header.data_bytes(), shape_text(header.shape));
+}
+
 Result<IdxData> read_idx_file(const std::string& path) {
   GzipFile file(path);
   IdxData data;
   BRIGADE_ASSIGN(data.header, read_header(path, file));
   if (data.header.dtype != DType::u8)
     return Error{concat(path, ": holds ", dtype_name(data.header.dtype), " elements; expected u8")};
-  BRIGADE_ASSIGN(const std::size_t bytes, data_bytes(path, data.header));
-  std::size_t got = 0;
+  const std::uint64_t bytes = data.header.data_bytes();
   if (file.is_plain()) {
     BRIGADE_ASSIGN(data.file, MappedFile::open(path));
     const std::string_view all = data.file.bytes();
-    got = all.size() - std::min(all.size(), data.header.bytes);
-    data.bytes = reinterpret_cast<const std::uint8_t*>(all.data()) + (all.size() - got);
-  } else {
-    data.memory = std::make_unique_for_overwrite<std::uint8_t[]>(bytes + 1);
-    BRIGADE_ASSIGN(got, file.read(data.memory.get(), bytes + 1));
-    data.bytes = data.memory.get();
+    BRIGADE_TRY(check_idx_length(path, {"", all.size()}, data.header));
+    data.bytes = reinterpret_cast<const std::uint8_t*>(all.data()) + data.header.bytes;
+    return data;
   }
-  if (got < bytes)
-    return Error{concat(path, ": ends after ", format_count(got),
-                        " bytes of data; its header says ", shape_text(data.header.shape),
-                        ", which is ", format_count(bytes))};
-  if (got > bytes)
-    return Error{concat(path, ": goes on after the ", format_count(bytes),
-                        " bytes of data that its header says: ", shape_text(data.header.shape))};
+  BRIGADE_TRY(check_idx_length(path, length_of(path, true), data.header));
+  data.memory = std::make_unique_for_overwrite<std::uint8_t[]>(bytes + 1);
+  BRIGADE_ASSIGN(const std::size_t got, file.read(data.memory.get(), bytes + 1));
+  data.bytes = data.memory.get();
+  BRIGADE_TRY(check_idx_length(path, {"", data.header.bytes + got}, data.header));
   return data;
 }
 

@@ -14,6 +14,7 @@
 
 #include <brigade/result.h>
 #include <brigade/tensor.h>
+#include <brigade/types.h>
 #include "stages/basic/mapped_file.h"
 
 namespace brigade {
@@ -22,11 +23,18 @@ struct IdxHeader {
   DType dtype = DType::u8;
   Shape shape;            ///< the number of items first
   std::size_t bytes = 0;  ///< of the header itself
+
+  /// Of the elements; more than any file has where 64 bits do not hold it.
+  std::uint64_t data_bytes() const;
 };
 
 /// Reads the header at the beginning of `head` (the file's first bytes after gunzip; 64 are
 /// plenty).
 Result<IdxHeader> parse_idx_header(const std::string& path, std::string_view head);
+
+/// Whether the file can be as long as its header says; an error says what it has.
+Result<void> check_idx_length(const std::string& path, const FileHeader& file,
+                              const IdxHeader& header);
 
 /// The elements of an IDX file: of a gzipped one in private memory, of another in the pages that
 /// all processes share.

@@ -54,12 +54,16 @@ Result<IdxHeader> header_of(const InputPath& file, const FileHeader* file_header
 Result<Ports> idx_outputs(const IdxImagesParams& params, const Ports&,
                           const FileMetadata& metadata) {
   const std::string& images_path = params.images.path;
-  BRIGADE_ASSIGN(const IdxHeader images, header_of(params.images, metadata.find("images")));
+  const FileHeader* const file = metadata.find("images");
+  BRIGADE_ASSIGN(const IdxHeader images, header_of(params.images, file));
   BRIGADE_ASSIGN(const Shape shape, image_shape(images_path, images));
+  BRIGADE_TRY(check_idx_length(images_path, *file, images));
   Ports ports{{"image", DType::u8, {shape[1], shape[2], shape[3]}}};
   if (params.labels.path.empty()) return ports;
-  BRIGADE_ASSIGN(const IdxHeader labels, header_of(params.labels, metadata.find("labels")));
+  const FileHeader* const label_file = metadata.find("labels");
+  BRIGADE_ASSIGN(const IdxHeader labels, header_of(params.labels, label_file));
   BRIGADE_TRY(check_labels(params.labels.path, labels, shape[0], images_path));
+  BRIGADE_TRY(check_idx_length(params.labels.path, *label_file, labels));
   ports.tensors.push_back({"label", DType::i64, {}});
   return ports;
 }

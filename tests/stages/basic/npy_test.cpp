@@ -109,6 +109,24 @@ TEST_F(NpyTest, SaysWhichFileEndsEarlyOrGoesOn) {
             more + ": goes on to 25 bytes of data; its header says f32[3, 2], which is 24");
 }
 
+TEST_F(NpyTest, TheLengthIsComparedBeforeAnythingRuns) {
+  const StageContract& contract = types_.all()[0].contract;
+  const auto planned = [&](const std::string& path) {
+    const ParamTexts params{{"files", "{x: " + path + "}"}};
+    return message_of(contract.outputs(make_params(contract, params)->get(), {},
+                                       read_metadata(contract, params)));
+  };
+  const std::string claim = write_file(folder_ / "claim.npy",
+                                       npy_header("|u1", "(6, 536870912, 4)") + counting_bytes(72));
+  EXPECT_EQ(planned(claim), claim +
+                                ": ends after 72 bytes of data; its header says u8[6, "
+                                "536870912, 4], which is 12,884,901,888");
+  EXPECT_EQ(planned(points_), "no error");
+  const std::string packed =
+      write_gzip(folder_ / "b.npy.gz", npy_header("|u1", "(2,)") + counting_bytes(2));
+  EXPECT_EQ(planned(packed), packed + ": is gzipped, so it cannot be mapped; unpack it (gunzip)");
+}
+
 TEST_F(NpyTest, SaysWhichHeaderIsWrong) {
   const std::string objects = write_file(folder_ / "o.npy", npy_header("|O", "(3,)"));
   EXPECT_TRUE(error_of("{x: " + objects + "}").starts_with(objects + ": holds Python objects"));

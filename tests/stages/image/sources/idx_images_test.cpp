@@ -96,14 +96,27 @@ TEST_F(IdxImagesTest, WrongElementsAndNoImagesAreErrors) {
   EXPECT_EQ(error_of({{"images", none}}), none + ": its header could not be read");
 }
 
-TEST_F(IdxImagesTest, OnlyTheHeaderIsNeededForTheContractAndTheDataForOpening) {
-  const std::string cut = write_file(folder_ / "cut", idx_header(8, {3, 2, 2}) + counting_bytes(5));
-  const ParamTexts params = {{"images", cut}};
+TEST_F(IdxImagesTest, TheLengthIsComparedBeforeAnythingRuns) {
   const StageContract& contract = types_.all()[0].contract;
-  EXPECT_TRUE(
-      contract.outputs(make_params(contract, params)->get(), {}, read_metadata(contract, params)));
-  EXPECT_EQ(error_of(params),
+  const auto planned = [&](const ParamTexts& params) {
+    return message_of(contract.outputs(make_params(contract, params)->get(), {},
+                                       read_metadata(contract, params)));
+  };
+  const std::string head = idx_header(8, {3, 2, 2});
+  const std::string cut = write_file(folder_ / "cut", head + counting_bytes(5));
+  EXPECT_EQ(planned({{"images", cut}}),
             cut + ": ends after 5 bytes of data; its header says [3, 2, 2], which is 12");
+  const std::string more = write_file(folder_ / "more", idx_header(8, {3}) + counting_bytes(4));
+  EXPECT_EQ(planned({{"images", images_}, {"labels", more}}),
+            more + ": goes on to 4 bytes of data; its header says [3], which is 3");
+  const std::string claim = idx_header(8, {3, 1 << 29, 4});
+  const std::string packed = write_gzip(folder_ / "claim.gz", claim + counting_bytes(12));
+  EXPECT_TRUE(planned({{"images", packed}})
+                  .starts_with(packed + ": its header says [3, 536870912, 4], but the file has"));
+  const std::string cut_gz = write_gzip(folder_ / "cut.gz", head + counting_bytes(5));
+  EXPECT_EQ(planned({{"images", cut_gz}}), "no error") << "which only reading it all can tell";
+  EXPECT_EQ(error_of({{"images", cut_gz}}),
+            cut_gz + ": ends after 5 bytes of data; its header says [3, 2, 2], which is 12");
 }
 
 TEST_F(IdxImagesTest, AFileThatChangedAfterTheCheckIsRefused) {
