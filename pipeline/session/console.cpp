@@ -113,6 +113,7 @@ std::int64_t Console::progress_every_ns() const {
 }
 
 void Console::flush() {
+  if (!out_) return;  // its thread did not start: there is nothing to write
   if (log_) log_->flush();
   say_what_the_log_lacks();
   out_->flush();

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <new>
 
 #include <brigade/text.h>
 #include "base/clock.h"
@@ -66,8 +67,12 @@ Result<App> App::of_host(std::string program) {
 }
 
 int App::run_command() const {
-  const int code = parse_command_line(arguments_)(types_, started_ns_);
-  return code == 0 && output_was_lost() ? 1 : code;
+  try {
+    const int code = parse_command_line(arguments_)(types_, started_ns_);
+    return code == 0 && output_was_lost() ? 1 : code;
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory();
+  }
 }
 
 int exit_code(const Result<bool>& right) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "base/io.h"
@@ -51,6 +52,14 @@ void print_at_the_end(std::string_view text) {
   (*writer)->line(LineWriter::Rank::error, printable_lines(text));
   (*writer)->flush();
   lose((*writer)->take_failure());
+}
+
+void say_out_of_memory() {
+  constexpr std::string_view kText =
+      "brigade: error: out of memory; raise the limit on address space (`ulimit -v`) or on data "
+      "(`ulimit -d`)\n";
+  if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) _exit(1);
+  _exit(1);
 }
 
 }  // namespace brigade

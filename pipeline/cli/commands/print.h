@@ -20,6 +20,9 @@ bool output_was_lost();
 /// Says why the command fails; gives its exit code.
 int failed(int code, const std::string& message);
 
+/// Ends the program, and needs no memory for that.
+[[noreturn]] void say_out_of_memory();
+
 /// What a run ends with, to standard output. A reader that takes nothing for kFlushPatience (a
 /// terminal that Ctrl-S has stopped) does not hold up the exit: the rest is lost.
 void print_at_the_end(std::string_view text);

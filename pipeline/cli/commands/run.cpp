@@ -75,13 +75,6 @@ Past past_of(const RunArguments& arguments) {
   return arguments.overwrite ? Past::overwrite : Past::refuse;
 }
 
-[[noreturn]] void say_out_of_memory() {
-  constexpr std::string_view kText =
-      "brigade: error: out of memory; raise the limit on address space (`ulimit -v`)\n";
-  if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) _exit(1);
-  _exit(1);
-}
-
 int run(const RunArguments& arguments, const StageTypes& types, std::int64_t started_ns) {
   const PlannedGraph planned = plan_and_show(arguments.graph, types);
   if (!planned.plan) return 2;

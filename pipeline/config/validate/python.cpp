@@ -104,6 +104,11 @@ class PythonParams {
   Draft& draft_;
 };
 
+/// For people; a path that is no UTF-8 comes to its replica in the command, as it is.
+std::string as_json(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Json size_of(const Dim& dim) {
   if (dim.kind == Dim::Kind::up_to) return concat("<=", dim.size);
   return dim.size;
@@ -187,7 +192,7 @@ class PythonAnswer {
     asked.command.push_back("--describe");
     asked.folder = draft_.stage.exec_folder;
     asked.env = draft_.stage.env;
-    asked.text = text.dump(-1, ' ', false, Json::error_handler_t::replace);
+    asked.text = as_json(text);
     asked.timeout = draft_.python->timeout;
     return asked;
   }
@@ -250,8 +255,8 @@ void make_python_absolute(Draft& draft) {
   if (!draft.python_found) return;
   const auto& target = draft.python->target;
   for (auto& [name, value] : draft.stage.param_values) {
-    if (name == "call") value.text = Json(concat(target[0], ":", target[1])).dump();
-    if (name == "python") value.text = Json(draft.stage.exec.front()).dump();
+    if (name == "call") value.text = as_json(concat(target[0], ":", target[1]));
+    if (name == "python") value.text = as_json(draft.stage.exec.front());
   }
 }
 

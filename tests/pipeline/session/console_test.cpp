@@ -6,12 +6,14 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "base/io.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {
@@ -154,6 +156,27 @@ TEST(LogFile, IsAppendedTo) {
     EXPECT_EQ(write(log->fd.get(), text, 4), 4);
   }
   EXPECT_EQ(text_of(path), "one\ntwo\n");
+}
+
+TEST(ConsoleDeathTest, WhereNoThreadStartsIsAnError) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer ends the program then";
+#endif
+  const auto create = [] {
+    const rlimit none{1 << 20, 1 << 20};
+    setrlimit(RLIMIT_AS, &none);    // no room for another stack
+    for (int i = 0; i < 64; ++i) {  // some are left from threads that have ended
+      auto console = Console::create(STDERR_FILENO, false);
+      if (console) {
+        console->release();
+        continue;
+      }
+      write_all(STDERR_FILENO, console.error().message);
+      _exit(0);
+    }
+    _exit(1);
+  };
+  EXPECT_EXIT(create(), testing::ExitedWithCode(0), "cannot start a thread: ");
 }
 
 TEST(LogFile, ThatCannotBeWrittenIsAnError) {
