@@ -126,6 +126,12 @@ class Contract {
     };
     return *this;
   }
+  /// Of a producer with the parameters `classes` (a file) and `names` (a list): `fn(const P&)`
+  /// gives the classes by their numbers, as StageContract::named_classes.
+  template <class Fn>
+  Contract& named_classes(Fn fn) {
+    return set(&StageContract::named_classes, of_params(fn));
+  }
   /// Says that with parameters for which `fn(const P&)` holds, outputs depend on Inputs::random().
   template <class Fn>
   Contract& draws(Fn fn) {
@@ -160,15 +166,9 @@ class Contract {
   }
   Contract& stateful() { return set(&StageContract::stateful, true); }
   /// Of a consumer: Stage::save() gives its state, and open() resumes from it.
-  Contract& saves() {
-    erased_.saves = true;
-    return stateful();
-  }
+  Contract& saves() { return set(&StageContract::saves, true).stateful(); }
   /// Of a consumer: process() may keep() batches beyond its return, `hold:` of them at once.
-  Contract& holds() {
-    erased_.holds = true;
-    return takes(Takes::batches);
-  }
+  Contract& holds() { return set(&StageContract::holds, true).takes(Takes::batches); }
   /// Where its `device:` is not the CPU: elsewhere Inputs::may_keep() is false.
   Contract& holds_for_device() {
     erased_.holds_for_device = true;

@@ -59,6 +59,12 @@ struct ReportSpec {
   std::string help;
 };
 
+/// A class that labels name, and where: "train.csv:2:9".
+struct NamedClass {
+  std::string name;
+  std::string place;
+};
+
 /// A contract with its parameter type erased: what the configuration and the runtime work with.
 struct StageContract {
   std::string type;
@@ -83,6 +89,10 @@ struct StageContract {
   /// Samples of a producer, or room of a cache; unset, or nothing: these do not tell.
   std::function<std::optional<SampleCount>(const void* params, const FileMetadata& metadata)>
       samples;
+  /// The classes that a producer's labels name, in the order of their numbers, where it numbers
+  /// them itself; nothing where only a run finds them. Reads whole files: asked only where several
+  /// sources of a graph name classes. Unset: labels are no names.
+  std::function<std::optional<std::vector<NamedClass>>(const void* params)> named_classes;
   /// Whether outputs depend on random draws with these parameters; unset: they do not.
   std::function<bool(const void* params)> draws;
   /// Bytes that process() takes at most with these parameters, whatever a sample holds, beyond what

@@ -83,6 +83,7 @@ struct StageSpec : StageKeys, StagePlanningKeys {
   std::vector<Marked<std::string>> shared;
   std::vector<GivenKey> keys;
   std::vector<Marked<std::string>> unknown_keys;
+  bool only_names = false;      ///< it does not run: other sources have its classes
   bool tensors_broken = false;  ///< `tensors:` could not be read: said already
   bool params_broken = false;   ///< `params:` is no mapping: said already
   bool broken = false;          ///< its kind, types or sources could not be read: said already
@@ -123,6 +124,7 @@ struct GraphSpec : GraphKeys, GraphPlanningKeys {
   ShardSpec shard;
   std::vector<SharedSpec> shared;  ///< in the order of the text
   std::vector<StageSpec> stages;   ///< in the order of the text, names unique
+  std::string class_source;        ///< the stage that numbers the classes of all; empty: none
   Span stages_span;                ///< of the key `stages:`, or the beginning of the text
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "pipeline/config/language/class_source.h"
 
 namespace brigade {
 namespace {
@@ -127,6 +128,12 @@ GraphSpec read_by_program(GraphSpec graph, const std::vector<std::string>& stage
     keep_above(graph, *stage, kept);
     if (stage->kind != StageKind::consumer) beneath_others.push_back(beneath(graph, *stage));
   }
+  const bool is_named =
+      std::any_of(graph.stages.begin(), graph.stages.end(), [&kept](const StageSpec& stage) {
+        return kept.contains(stage.name.value) && names_classes(stage);
+      });
+  StageSpec* const source = is_named ? find_stage(graph, graph.class_source) : nullptr;
+  if (source != nullptr) source->only_names = kept.insert(graph.class_source).second;
   std::erase_if(graph.stages,
                 [&](const StageSpec& stage) { return !kept.contains(stage.name.value); });
   for (StageSpec& stage : graph.stages)

@@ -31,7 +31,7 @@ struct Draft {
   std::vector<StageNumber> readers;
   std::vector<StageNumber> parts;        ///< of a mixture: what it draws from, by name
   std::vector<StageNumber> mixed_by;     ///< the mixtures that draw from it
-  bool only_mixed = false;               ///< by these, and read by nobody: it does not run
+  bool only_mixed = false;               ///< or only names classes: it does not run itself
   std::int64_t label_classes = 0;        ///< labels are 0 .. this - 1; 0: not known
   std::vector<std::string> label_names;  ///< of all labels there may be; none: not known
   std::optional<PythonStage> python;

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cstddef>
 
+#include "pipeline/config/language/class_source.h"
 #include "pipeline/config/validate/draft.h"
 #include "stages/api/class_folders.h"
 
@@ -12,7 +13,7 @@ namespace {
 constexpr std::string_view kLabel = "label";
 constexpr std::string_view kClasses = "classes";
 constexpr std::string_view kNames = "names";
-constexpr std::string_view kClassFileType = "tar_shards";
+constexpr std::size_t kNamesMax = 1 << 16;  // that a plan carries
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kSharesType = "mix_batch";
 
@@ -53,9 +54,16 @@ void look_at_folder(Validation& v, Draft& draft) {
   if (classes && may_leave_none) draft.stage.files = count_images(root, list).value_or(0);
 }
 
-/// A name a line, where the file is not longer than what is read of it before a run. What is wrong
-/// with it is said when the source opens.
+/// The list of names; or a name a line, where the file is not longer than what is read of it before
+/// a run. What is wrong with it is said when the source opens.
 void look_at_names(Validation& v, Draft& draft) {
+  for (const auto& [param, value] : draft.stage.param_values)
+    if (param == kNames && draft.label_names.empty())
+      for (const ParamValue& name : value.items) draft.label_names.push_back(name.text);
+  if (!draft.label_names.empty()) {
+    draft.label_classes = static_cast<std::int64_t>(draft.label_names.size());
+    return;
+  }
   const std::string path = param_text(draft, kClasses);
   const auto file = v.context.metadata.read(path);
   if (path.empty() || !file || file->header.size() != file->file_bytes) return;
@@ -64,6 +72,72 @@ void look_at_names(Validation& v, Draft& draft) {
   for (const std::string_view name : split(trim(text), '\n'))
     draft.label_names.emplace_back(trim(name));
   draft.label_classes = static_cast<std::int64_t>(draft.label_names.size());
+}
+
+/// Takes the names for its own; an error where one of its labels is none of them.
+void take_names(Validation& v, Draft& draft, const std::vector<NamedClass>& own,
+                const Draft& source) {
+  const auto& names = source.label_names;
+  for (const auto& [name, place] : own) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    v.error(
+        draft, type_span(draft),
+        concat(place, ": ", quote(name), " is none of the ", names.size(), " classes of ",
+               quote(source.stage.name),
+               ", whose numbers all labels of the graph have: ", class_list(names)),
+        {"write `classes: FILE` at both, a file with the name of a class in each line, or give ",
+         concat(quote(source.stage.name), " a sample of each class")});
+    return;
+  }
+  const ParamSpec* const spec = draft.stage.type->contract.find_param(kNames);
+  ParamValue value;
+  value.kind = ParamValue::Kind::list;
+  for (const std::string& name : names) value.items.push_back(ParamValue::scalar(name));
+  if (spec == nullptr || !spec->set(draft.stage.params.get(), value)) return;
+  for (auto& [param, given] : draft.stage.param_values)
+    if (param == kNames) given = value;
+  draft.label_names = names;
+  draft.label_classes = static_cast<std::int64_t>(names.size());
+}
+
+void warn_of_numbers(Validation& v, const Draft& draft, const Draft& source) {
+  v.warning(
+      draft, type_span(draft),
+      concat("its classes are numbered by its own labels, and those of ", quote(source.stage.name),
+             " by theirs: one that either lacks changes the numbers"),
+      {"write `classes: FILE` at both, a file with the name of a class in each line"});
+}
+
+/// Labels that are names have the numbers of one source, in all of the graph.
+void number_classes(Validation& v) {
+  const auto is_named = [](const Draft& draft) {
+    return draft.has_params && draft.stage.type->contract.named_classes &&
+           names_classes(*draft.spec);
+  };
+  const auto source = std::find_if(v.drafts.begin(), v.drafts.end(), [&](const Draft& draft) {
+    return is_named(draft) && draft.stage.name == v.graph.class_source;
+  });
+  if (source == v.drafts.end()) return;
+  std::vector<Draft*> others;  // parts of one table have the same names
+  for (Draft& draft : v.drafts)
+    if (is_named(draft) && draft.stage.param_values != source->stage.param_values)
+      others.push_back(&draft);
+  if (others.empty()) return;
+  const auto classes_of = [](const Draft& draft) {
+    return draft.stage.type->contract.named_classes(draft.stage.params.get());
+  };
+  const auto classes = classes_of(*source);
+  if (classes)
+    for (const NamedClass& one : *classes) source->label_names.push_back(one.name);
+  source->label_classes = static_cast<std::int64_t>(source->label_names.size());
+  for (Draft* const other : others) {
+    const auto own = classes_of(*other);
+    if (classes && own && classes->size() <= kNamesMax) {
+      take_names(v, *other, *own, *source);
+    } else {
+      warn_of_numbers(v, *other, *source);
+    }
+  }
 }
 
 /// Whether its samples may be fewer than there are, so that a label may be missing.
@@ -165,12 +239,13 @@ bool mean_the_same(const std::vector<std::string>& a, const std::vector<std::str
 }
 
 void validate_labels(Validation& v) {
+  number_classes(v);
   for (const StageNumber index : v.order) {
     Draft& draft = v.at(index);
     if (!draft.has_type || !draft.has_params) continue;
     const StageContract& contract = draft.stage.type->contract;
     if (contract.type == kClassFolderType) look_at_folder(v, draft);
-    if (contract.type == kClassFileType) look_at_names(v, draft);
+    if (contract.named_classes) look_at_names(v, draft);
     if (!draft.parts.empty()) mix_labels(v, draft);
     if (contract.kind == StageKind::transform) pass_classes(v, draft);
     if (leaves_out(draft)) draft.label_classes = 0;

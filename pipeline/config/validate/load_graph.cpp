@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "pipeline/config/language/class_source.h"
 #include "pipeline/config/language/program_reads.h"
 #include "pipeline/config/language/spec_parser.h"
 #include "pipeline/config/validate/validate.h"
@@ -63,6 +64,7 @@ void check(LoadedGraph& loaded, const LoadOptions& options) {
   add_settings(loaded, options);
   expand_variables(loaded.tree, options.environment, loaded.source, loaded.diagnostics);
   GraphSpec spec = parse_graph(loaded.tree, loaded.diagnostics);
+  spec.class_source = first_class_source(spec);
   if (options.read) loaded.read = *options.read;
   if (!options.read && options.may_lack_consumers) loaded.read = left_to_program(spec);
   if (options.read || !loaded.read.empty())

@@ -131,6 +131,7 @@ void validate_mixes(Validation& v) {
   for (Draft& draft : v.drafts) {
     draft.only_mixed = !draft.mixed_by.empty() && !is_read(v, draft);
     if (draft.only_mixed) check_keys_of_part(v, draft);
+    draft.only_mixed |= draft.spec->only_names;
   }
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include <brigade/labels.h>
@@ -13,6 +15,7 @@
 #include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
 #include "stages/image/image_stages.h"
+#include "stages/image/index/class_names.h"
 #include "stages/image/index/image_index.h"
 #include "stages/image/sources/read_ahead.h"
 
@@ -27,12 +30,17 @@ struct ImageListParams {
   std::string label = "label";
   std::string mask;
   Labels labels = Labels::numbers;
+  InputPath classes;
+  std::vector<std::string> names;
   InputPath root;
   bool header = true;
   std::string separator = ",";
   bool read_ahead = true;
 
   bool has_labels() const { return label != "none"; }
+  bool has_names() const {
+    return labels == Labels::names || !classes.path.empty() || !names.empty();
+  }
 };
 
 /// The table as the parameters want it, from its beginning.
@@ -72,6 +80,72 @@ std::optional<SampleCount> image_list_samples(const ImageListParams& params,
   return csv_samples(metadata.find("file"), params.separator, params.header);
 }
 
+/// A table in memory, and where the labels lie in it.
+struct Table {
+  MappedFile file;
+  std::string_view text;
+  Layout layout;
+  CsvRecords records;
+
+  static Result<Table> open(const ImageListParams& params) {
+    const std::string& path = params.file.path;
+    Table out;
+    BRIGADE_ASSIGN(out.file, MappedFile::open(path));
+    out.text = out.file.bytes();
+    if (out.text.starts_with("\x1f\x8b"))
+      return Error{concat(path, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
+    BRIGADE_ASSIGN(out.layout, layout_of(params, out.text.substr(0, kMetadataBytesMax)));
+    BRIGADE_ASSIGN(out.records,
+                   CsvRecords::find(path, out.text, out.layout.separator, params.header));
+    return out;
+  }
+
+  /// `use(begin, fields)` with each line that is not broken; broken ones fail when they are read.
+  template <class Use>
+  Result<void> each(Use use) const {
+    std::vector<CsvField> fields;
+    std::size_t begin = records.begin(0);
+    for (std::uint64_t i = 0; i < records.size(); ++i) {
+      const std::size_t end = csv_record_end(text, begin, layout.separator).value_or(text.size());
+      std::size_t at = 0;
+      if (csv_split(text.substr(begin, end - begin), layout.separator, fields, at) &&
+          fields.size() == layout.fields)
+        BRIGADE_TRY(use(begin, fields));
+      begin = csv_skip_empty(text, end);
+    }
+    return {};
+  }
+
+  /// The names of all lines, sorted, and where each stands first.
+  Result<std::vector<NamedClass>> classes(const std::string& path) const {
+    std::vector<NamedClass> out;
+    std::string memory;
+    BRIGADE_TRY(each([&](std::size_t begin, const std::vector<CsvField>& fields) -> Result<void> {
+      const CsvField& field = fields[layout.label];
+      const std::string_view name = trim(csv_value(field, memory));
+      if (name.empty())
+        return Error{
+            concat(csv_place(path, text, begin + field.at), ": expected a label, found nothing")};
+      const auto at = std::lower_bound(
+          out.begin(), out.end(), name,
+          [](const NamedClass& one, std::string_view wanted) { return one.name < wanted; });
+      if (at == out.end() || at->name != name)
+        out.insert(at, {std::string(name), csv_place(path, text, begin + field.at)});
+      return {};
+    }));
+    return out;
+  }
+};
+
+std::optional<std::vector<NamedClass>> classes_of_table(const ImageListParams& params) {
+  if (!params.has_labels()) return std::nullopt;
+  const auto table = Table::open(params);
+  if (!table) return std::nullopt;
+  auto classes = table->classes(params.file.path);
+  if (!classes) return std::nullopt;
+  return std::move(*classes);
+}
+
 Contract<ImageListParams> image_list_contract() {
   return Contract<ImageListParams>("image_list",
                                    "Lists the images that a text table (CSV) names, with labels.")
@@ -90,6 +164,11 @@ Contract<ImageListParams> image_list_contract() {
       .choice("labels", &ImageListParams::labels,
               {{"numbers", Labels::numbers}, {"names", Labels::names}},
               "labels are whole numbers, or names, which become 0, 1, ... in their sorted order")
+      .param("classes", &ImageListParams::classes,
+             "file with the names of classes 0, 1, ..., a line each: labels are these names")
+      .param("names", &ImageListParams::names,
+             "the same as a list; of several sources with `labels: names` in a graph all have the "
+             "classes of the one that is trained on, or of the first")
       .param("root", &ImageListParams::root,
              "folder that relative paths begin in; none: that of the table")
       .param("header", &ImageListParams::header,
@@ -103,6 +182,8 @@ Contract<ImageListParams> image_list_contract() {
         if (file_header == nullptr)
           return Error{concat(params.file.path, ": its beginning could not be read")};
         if (auto layout = layout_of(params, file_header->header); !layout) return layout.error();
+        if (!params.classes.path.empty() && !params.names.empty())
+          return Error{"classes and names both say the numbers of labels; leave one out"};
         Ports ports{{"path", u8, {up_to(kPathBytesMax)}}};
         if (!params.mask.empty())
           ports.tensors.push_back({"mask_path", u8, {up_to(kPathBytesMax)}});
@@ -110,6 +191,7 @@ Contract<ImageListParams> image_list_contract() {
         return ports;
       })
       .counts(image_list_samples)
+      .named_classes(classes_of_table)
       .example(
           "producer: image_list\n"
           "shuffle: true\n"
@@ -122,33 +204,28 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
     params_ = context.params<ImageListParams>();
     read_ahead_ = masks_ahead_ = ReadAhead(params_.read_ahead);
     const std::string& path = params_.file.path;
-    BRIGADE_ASSIGN(file_, MappedFile::open(path));
-    text_ = file_.bytes();
-    if (text_.starts_with("\x1f\x8b"))
-      return Error{concat(path, ": is gzipped, so it cannot be mapped; unpack it (gunzip)")};
-    BRIGADE_ASSIGN(layout_, layout_of(params_, text_.substr(0, kMetadataBytesMax)));
-    BRIGADE_ASSIGN(records_, CsvRecords::find(path, text_, layout_.separator, params_.header));
+    BRIGADE_ASSIGN(table_, Table::open(params_));
     root_ = params_.root.path;
     if (root_.empty()) root_ = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
     while (root_.size() > 1 && root_.ends_with('/')) root_.pop_back();
-    return params_.has_labels() && params_.labels == Labels::names ? find_classes()
-                                                                   : Result<void>{};
+    return params_.has_labels() && params_.has_names() ? find_classes() : Result<void>{};
   }
 
-  Result<std::uint64_t> size() override { return records_.size(); }
-  std::vector<SkippedInputs> skipped() const override { return records_.skipped(); }
+  Result<std::uint64_t> size() override { return table_.records.size(); }
+  std::vector<SkippedInputs> skipped() const override { return table_.records.skipped(); }
 
   std::uint64_t fingerprint() override {
     Fingerprint all;
-    all.add(text_);
+    all.add(table_.text);
     return all.value();
   }
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
-    const std::size_t begin = records_.begin(index);
+    const std::size_t begin = table_.records.begin(index);
     BRIGADE_TRY(split(begin));
-    BRIGADE_TRY(write_path(begin, layout_.path, out["path"], read_ahead_));
-    if (layout_.mask) BRIGADE_TRY(write_path(begin, *layout_.mask, out["mask_path"], masks_ahead_));
+    BRIGADE_TRY(write_path(begin, layout().path, out["path"], read_ahead_));
+    if (layout().mask)
+      BRIGADE_TRY(write_path(begin, *layout().mask, out["mask_path"], masks_ahead_));
     if (params_.has_labels()) {
       BRIGADE_ASSIGN(out["label"].as<std::int64_t>()[0], label(begin));
     }
@@ -157,7 +234,7 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
 
   Result<std::int64_t> label_of(std::uint64_t index) override {
     if (!params_.has_labels()) return Error{"it has `label: none`"};
-    const std::size_t begin = records_.begin(index);
+    const std::size_t begin = table_.records.begin(index);
     BRIGADE_TRY(split(begin));
     return label(begin);
   }
@@ -167,25 +244,29 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
     std::vector<CsvField> fields;
     std::string memory;
     std::size_t at = 0;
-    const auto split = csv_split(records_.text(index), layout_.separator, fields, at);
-    if (!split || fields.size() <= layout_.path) return concat("line ", index + 1);
-    return std::string(csv_value(fields[layout_.path], memory));
+    const auto split = csv_split(table_.records.text(index), layout().separator, fields, at);
+    if (!split || fields.size() <= layout().path) return concat("line ", index + 1);
+    return std::string(csv_value(fields[layout().path], memory));
   }
 
  private:
+  const Layout& layout() const { return table_.layout; }
+
   /// "list.csv:3:17", of a field of the record that begins there.
   std::string place(std::size_t begin, std::size_t field) const {
-    return csv_place(params_.file.path, text_, begin + fields_[field].at);
+    return csv_place(params_.file.path, table_.text, begin + fields_[field].at);
   }
 
   Result<void> split(std::size_t begin) {
-    const std::size_t end = csv_record_end(text_, begin, layout_.separator).value_or(text_.size());
+    const std::size_t end =
+        csv_record_end(table_.text, begin, layout().separator).value_or(table_.text.size());
     std::size_t at = 0;
-    const auto done = csv_split(text_.substr(begin, end - begin), layout_.separator, fields_, at);
-    if (!done) return done.error().within(csv_place(params_.file.path, text_, begin + at));
-    if (fields_.size() == layout_.fields) return {};
-    return Error{concat(csv_place(params_.file.path, text_, begin), ": expected ", layout_.fields,
-                        " fields as in the first line, found ", fields_.size())};
+    const auto done =
+        csv_split(table_.text.substr(begin, end - begin), layout().separator, fields_, at);
+    if (!done) return done.error().within(csv_place(params_.file.path, table_.text, begin + at));
+    if (fields_.size() == layout().fields) return {};
+    return Error{concat(csv_place(params_.file.path, table_.text, begin), ": expected ",
+                        layout().fields, " fields as in the first line, found ", fields_.size())};
   }
 
   /// Of the current record, which begins there.
@@ -204,45 +285,44 @@ class ImageList : public Producer, public SkipsInputs, public TellsLabels {
   }
 
   Result<std::int64_t> label(std::size_t begin) {
-    const std::string_view text = trim(csv_value(fields_[layout_.label], memory_));
-    if (params_.labels == Labels::names) {
-      const auto found = std::lower_bound(classes_.begin(), classes_.end(), text);
-      if (found != classes_.end() && *found == text) return found - classes_.begin();
-      return Error{concat(place(begin, layout_.label), ": the table changed since it was opened")};
+    const std::string_view text = trim(csv_value(fields_[layout().label], memory_));
+    if (params_.has_names()) {
+      const auto found = numbers_.find(text);
+      if (found != numbers_.end()) return found->second;
+      const std::string& file = params_.classes.path;
+      return Error{concat(place(begin, layout().label), ": ", quote(text), " is none of the ",
+                          classes_.size(), " classes", file.empty() ? "" : " in ", file)};
     }
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc{} && end == text.data() + text.size()) return number;
-    return Error{concat(place(begin, layout_.label), ": expected a whole number, found ",
+    return Error{concat(place(begin, layout().label), ": expected a whole number, found ",
                         text.empty() ? "nothing" : quote(text),
                         text.empty() ? "" : "; `labels: names` numbers names")};
   }
 
-  /// The names of all lines, sorted; lines that are broken fail when they are read.
+  /// Of the file, of the list, or of all lines.
   Result<void> find_classes() {
-    std::size_t begin = records_.begin(0);
-    for (std::uint64_t i = 0; i < records_.size(); ++i) {
-      const std::size_t end =
-          csv_record_end(text_, begin, layout_.separator).value_or(text_.size());
-      if (split(begin)) {
-        const std::string_view name = trim(csv_value(fields_[layout_.label], memory_));
-        const auto at = std::lower_bound(classes_.begin(), classes_.end(), name);
-        if (name.empty())
-          return Error{concat(place(begin, layout_.label), ": expected a label, found nothing")};
-        if (at == classes_.end() || *at != name) classes_.emplace(at, name);
-      }
-      begin = csv_skip_empty(text_, end);
+    if (!params_.classes.path.empty()) {
+      BRIGADE_ASSIGN(const ClassNames read, ClassNames::read(params_.classes.path));
+      for (const std::string_view name : brigade::split(trim(read.lines()), '\n'))
+        classes_.emplace_back(name);
+    } else if (!params_.names.empty()) {
+      classes_ = params_.names;
+    } else {
+      BRIGADE_ASSIGN(const auto found, table_.classes(params_.file.path));
+      for (const NamedClass& one : found) classes_.push_back(one.name);
     }
+    for (std::size_t i = 0; i < classes_.size(); ++i)
+      numbers_.emplace(classes_[i], static_cast<std::int64_t>(i));
     return {};
   }
 
   ImageListParams params_;
-  MappedFile file_;
-  std::string_view text_;
-  Layout layout_;
-  CsvRecords records_;
+  Table table_;
   std::string root_;
-  std::vector<std::string> classes_;
+  std::vector<std::string> classes_;  // by their numbers
+  std::map<std::string, std::int64_t, std::less<>> numbers_;
   std::vector<CsvField> fields_;  // of the current record
   std::string memory_;
   std::string path_;

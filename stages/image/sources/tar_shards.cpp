@@ -109,6 +109,9 @@ Contract<TarShardsParams> tar_shards_contract() {
              "ask the kernel for each image while the stages below are busy with those before it")
       .outputs(tar_shards_outputs)
       .counts(tar_shards_samples)
+      .named_classes([](const TarShardsParams&) -> std::optional<std::vector<NamedClass>> {
+        return std::nullopt;  // in the archives
+      })
       .example(
           "producer: tar_shards\n"
           "shuffle: true\n"

@@ -252,5 +252,80 @@ TEST_F(TrainingGraph, WithoutFoldersOfClassesIsRefused) {
                         "/empty: the folder is empty; expected a folder of images per class, "));
 }
 
+struct TrainingTables : testing::Test {
+  TemporaryFolder folder;
+  std::string keys = "labels: names";
+  std::optional<std::vector<std::string>> read;
+
+  PlannedGraph planned(const std::string& train, const std::string& val) {
+    folder.write("train.csv", "path,label\n" + train);
+    folder.write("val.csv", "path,label\n" + val);
+    const std::string file = folder.write(
+        "g.yaml",
+        concat("stages:\n"
+               "  others: {producer: image_list, params: {file: val.csv, ",
+               keys,
+               "}}\n"
+               "  images: {producer: image_list, params: {file: train.csv, ",
+               keys,
+               "}}\n"
+               "  decode: {transform: decode_image, from: images, params: {size: 32}, batch: 4}\n"
+               "  test: {transform: decode_image, from: others, params: {size: 32}, batch: 4}\n"
+               "  learn: {consumer: torch_classifier, from: {train: decode, test: test}, join: "
+               "epochs,\n    params: {classes: 3}}\n"));
+    return plan_files({{file}, {}, {}, {}, read}, builtin_stage_types());
+  }
+  /// Of the stage `others`.
+  static std::vector<std::string> names_of(const PlannedGraph& graph) {
+    std::vector<std::string> names;
+    for (const PlanStage& stage : graph.plan->stages)
+      for (const auto& [param, value] : stage.params)
+        if (stage.name == "others" && param == "names")
+          for (const ParamValue& name : value.items) names.push_back(name.text);
+    return names;
+  }
+};
+
+TEST_F(TrainingTables, AreNumberedByTheOneThatIsTrainedOn) {
+  const PlannedGraph fewer = planned("a,cat\nb,dog\nc,fox\n", "d,fox\ne,dog\n");
+  ASSERT_TRUE(fewer.plan) << fewer.messages;
+  EXPECT_EQ(fewer.messages, "");
+  EXPECT_EQ(names_of(fewer), (std::vector<std::string>{"cat", "dog", "fox"}));
+  read = {"test"};
+  const PlannedGraph alone = planned("a,cat\nb,dog\nc,fox\n", "d,fox\ne,dog\n");
+  ASSERT_TRUE(alone.plan) << alone.messages;
+  EXPECT_EQ(alone.plan->stages.size(), 3u) << "the table that is trained on only names classes";
+  EXPECT_EQ(names_of(alone), (std::vector<std::string>{"cat", "dog", "fox"}));
+}
+
+TEST_F(TrainingTables, ANameThatTheTrainedOneLacksIsAnError) {
+  const PlannedGraph other = planned("a,cat\nb,dog\n", "d,dog\ne,emu\nf,emu\n");
+  EXPECT_FALSE(other.plan);
+  EXPECT_THAT(other.messages,
+              HasSubstr("val.csv:3:3: \"emu\" is none of the 2 classes of \"images\""));
+  EXPECT_THAT(other.messages, HasSubstr("write `classes: FILE` at both"));
+}
+
+TEST_F(TrainingTables, AFileOfClassesSaysTheNumbers) {
+  folder.write("classes.txt", "fox\ndog\ncat\n");
+  keys = "classes: classes.txt";
+  const PlannedGraph said = planned("a,cat\nb,dog\n", "d,fox\n");
+  ASSERT_TRUE(said.plan) << said.messages;
+  EXPECT_TRUE(names_of(said).empty());
+}
+
+TEST_F(TrainingTables, ArchivesAreWarnedOf) {
+  for (const char* name : {"train.tar", "val.tar"}) folder.write(name, std::string(1024, '\0'));
+  const std::string file =
+      folder.write("t.yaml",
+                   "stages:\n"
+                   "  train: {producer: tar_shards, params: {shards: train.tar, labels: names}}\n"
+                   "  val: {producer: tar_shards, params: {shards: val.tar, labels: names}}\n"
+                   "  end: {consumer: count, from: [train, val], join: zip}\n");
+  EXPECT_THAT(plan_files({{file}, {}, {}}, builtin_stage_types()).messages,
+              HasSubstr("stage \"val\": its classes are numbered by its own labels, and those of "
+                        "\"train\" by theirs"));
+}
+
 }  // namespace
 }  // namespace brigade

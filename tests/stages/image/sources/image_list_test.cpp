@@ -97,6 +97,19 @@ TEST_F(ImageListTest, NamesOfClassesAreNumberedInSortedOrder) {
             "l.csv:2:4: expected a label, found nothing");
 }
 
+TEST_F(ImageListTest, AFileOrAListSaysTheNumbersOfClasses) {
+  const std::string table = "path,label\n/a,dog\n/b,cat\n/c,emu\n";
+  const std::string file = folder_.write("classes.txt", "dog\r\nfox\ncat\n");
+  EXPECT_EQ(all(table, {{"classes", file}}),
+            "/a=0|/b=2|l.csv:4:4: \"emu\" is none of the 3 classes in " + file + "|");
+  EXPECT_EQ(all(table, {{"names", "[emu, dog, cat]"}}), "/a=1|/b=2|/c=0|");
+  EXPECT_EQ(all(table, {{"names", "[dog]"}}),
+            "/a=0|l.csv:3:4: \"cat\" is none of the 1 classes|l.csv:4:4: \"emu\" is none of the 1 "
+            "classes|");
+  EXPECT_EQ(open(table, {{"names", "[dog]"}, {"classes", file}}).error().message,
+            "classes and names both say the numbers of labels; leave one out");
+}
+
 TEST_F(ImageListTest, EveryLineIsFoundInAnyOrder) {
   std::string text = "path,label\n";
   for (int i = 0; i < 1000; ++i)
