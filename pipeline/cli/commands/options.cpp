@@ -28,7 +28,7 @@ void Options::outputs(GraphFiles& graph) {
   command_
       .add_option_function<std::vector<std::string>>(
           "--output", [&graph](const std::vector<std::string>& names) { graph.read = names; },
-          "as brigade.Loader(graph, output=STAGE) reads it: STAGE and what is above it; repeatable")
+          "what brigade.Loader(graph, output=STAGE) reads, and no more; repeatable")
       ->option_text("STAGE")
       ->expected(1)
       ->take_all();
