@@ -28,7 +28,7 @@ void Options::outputs(GraphFiles& graph) {
   command_
       .add_option_function<std::vector<std::string>>(
           "--output", [&graph](const std::vector<std::string>& names) { graph.read = names; },
-          "what brigade.Loader(graph, output=STAGE) reads, and no more; repeatable")
+          "what brigade.Loader(graph, output=STAGE) reads, no more; repeatable")
       ->option_text("STAGE")
       ->expected(1)
       ->take_all();
