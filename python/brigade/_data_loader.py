@@ -109,7 +109,8 @@ class DataLoader(_Base):
         self._position = self._resume = None  # of the epoch that was begun last; to go on from
         self._last = None  # with persistent_workers, that epoch's iterator, as a weak reference
         self._epoch, self._base_seed, self._key = 0, None, None  # of persistent workers
-        self._pools, self._said = weakref.WeakSet(), None  # that are open; of how workers start
+        self._pools = weakref.WeakSet()  # that are open
+        self._served, self._said = False, False  # workers are a server's; a fork was warned of
         self._live = set()  # keys of iterators that have tasks
         self._told = False  # of ranks
         self._changes = Changes()

@@ -185,7 +185,7 @@ class Pool:
         program; None: each task says where its Payload is, and workers are the server's."""
         from ._data_worker import main
         self.process, self.is_forked = os.getpid(), parts is not None
-        self._forker = ForkOfProgram(lambda: main(parts)) if self.is_forked else \
+        self._forker = ForkOfProgram(workers, lambda: main(parts)) if self.is_forked else \
             ForkOfServer(server())
         self._lock = threading.RLock()
         self.workers, self._fixed = workers, fixed
@@ -350,14 +350,18 @@ def _may_fork(loader):
     method = start_method(loader.multiprocessing_context)
     if method in ("spawn", "forkserver"):
         return False
+    if loader._served or loader._said and method == "fork":
+        return not loader._served
     why = why_no_fork()
     if why is not None and method == "fork":
-        _say(loader, logger.warning, "DataLoader: multiprocessing_context='fork' forks the program "
-             f"though {why}: workers may hang")
+        loader._said = True
+        logger.warning("DataLoader: multiprocessing_context='fork' forks the program though %s: "
+                       "workers may hang", why)
     elif why is not None:
-        _say(loader, logger.info, "DataLoader: workers are forked from a server, and the dataset "
-             f"is pickled, because {why}")
-    return why is None or method == "fork"
+        loader._served = True  # from now on: epochs are alike
+        logger.info("DataLoader: workers are forked from a server, and the dataset is pickled, "
+                    "because %s", why)
+    return not loader._served
 
 
 def start_method(context):
@@ -366,9 +370,3 @@ def start_method(context):
         return context.get_start_method()
     multiprocessing = sys.modules.get("multiprocessing")
     return multiprocessing and multiprocessing.get_start_method(allow_none=True)
-
-
-def _say(loader, log, line):
-    if line != loader._said:
-        loader._said = line
-        log("%s", line)

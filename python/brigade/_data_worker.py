@@ -201,7 +201,8 @@ def _work(worker, parts):
     server = Server(worker, parts)
     if params["torch"]:
         import torch
-        torch.set_num_threads(worker.threads)  # a fork lacks those of the program
+        if torch.get_num_threads() != worker.threads:
+            torch.set_num_threads(worker.threads)
         _collate_in_place(server)
     for task in worker:
         answer = server.answer(bytes(task.input("task")))

@@ -29,6 +29,7 @@ def main(control, parent):
     for place, fd in zip((1, 2), shown):
         os.dup2(fd, place)
         os.close(fd)
+    forker.leave_threads()
     forker.listen(control)
     forker.run()
 

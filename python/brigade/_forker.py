@@ -21,9 +21,10 @@ from . import _brigade, _forking
 from ._arena import memory_file
 from ._log import logger
 
-_LOOKS = 10  # for threads that rest
-_LOOK_SECONDS = 0.002  # between two of them
+_LOOKS_SECONDS = [0.002] * 5 + [0.03] * 25  # between two looks for threads that rest
 _ANSWER_SECONDS = 0.05  # for a run that waits for a worker
+_LOST_SECONDS = 1  # for workers that end
+_REFUSED_MAX = 5  # looks, of most of a second
 _DEATHS_MAX = 3  # of the server, one after another
 _SOON_SECONDS = 1  # after its start
 _DEVICES = re.compile(r"/dev/(nvidia-uvm$|nvidia\d|kfd$|accel|dri/render|davinci|habanalabs)")
@@ -72,13 +73,13 @@ def _busy_thread():
     moment only, by allocators above all, it has not locked; the GIL, which was free between the
     looks, is not what it waits for."""
     own, before = str(threading.get_native_id()), {}
-    for look in range(_LOOKS):
+    for seconds in _LOOKS_SECONDS:
         now = {name: _rest_of(name) for name in os.listdir("/proc/self/task") if name != own}
         awake = [name for name, rest in now.items() if rest is None or before.get(name) != rest]
         if not awake:
             return None
         before = now
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(seconds)
     names = {str(thread.native_id): thread.name for thread in threading.enumerate()}
     return f"the thread {names.get(awake[0]) or _name_of(awake[0])!r} is busy"
 
@@ -146,19 +147,19 @@ class _Sockets:
         pass
 
     def _collect(self):
-        _collect_lost()
+        pass
 
 
 class ForkOfProgram(_Sockets):
     """Made by the thread that iterates, so that what is a thread's own (no_grad(), the context)
     is in workers as it is there. `work` is what workers do, with all that the program has now."""
 
-    def __init__(self, work):
+    def __init__(self, workers, work):
         super().__init__()
-        self._work, self._pid = work, None
-        self._fork()
+        self._work, self._pid, self._refused = work, None, 0
+        self._fork(workers)  # so many at once, while the run begins
 
-    def _fork(self):
+    def _fork(self, ahead):
         for stream in {sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__}:
             try:
                 stream.flush()
@@ -167,16 +168,17 @@ class ForkOfProgram(_Sockets):
         parent = os.getpid()
         pid = _brigade.fork()
         if pid == 0:
-            self._be_one(parent)
+            self._be_one(parent, ahead)
         self._pid = pid
 
-    def _be_one(self, parent):
+    def _be_one(self, parent, ahead):
         status = 1
         gc.disable()
         try:
             _forking.forget_runs({fd for one in _open if one.process == parent
                                   for fd in one.descriptors()} - {self._theirs.fileno()})
             forker = _forking.Forker(parent, self._work)
+            forker.fork_ahead(ahead)
             forker.add(self._theirs)
             forker.run()
             status = 0
@@ -189,22 +191,25 @@ class ForkOfProgram(_Sockets):
         """While the calling thread waits for a batch. Where the forker was killed, another one
         takes its place. RuntimeError: that is not possible, and a worker is missing."""
         if self._pid is not None:
-            how = _how_ended(self._pid)
-            if how is None:
+            self._how = _how_ended(self._pid)
+            if self._how is None:
                 return
-            self._pid, self._how = None, how
-            _collect_lost()
-            self._why = why_no_fork()
-            if self._why is None:
-                logger.warning("DataLoader: the process that forks workers %s; another one takes "
-                               "its place", how)
-                self._fork()
-                return
+            _collect_lost(self._pid)
+            self._pid = None
             self._theirs.send(b"hello")  # a worker that is missing is asked for again
-        if _is_readable(self._theirs, _ANSWER_SECONDS):
+        if not _is_readable(self._theirs, _ANSWER_SECONDS):
+            return  # none is
+        why = why_no_fork()
+        if why is None:
+            logger.warning("DataLoader: the process that forks workers %s; another one takes its "
+                           "place", self._how)
+            self._fork(0)
+            return
+        self._refused += 1  # a thread may be busy for a moment
+        if self._refused == _REFUSED_MAX:
             raise RuntimeError(
                 f"the process that forks workers of the DataLoader {self._how}, and the program "
-                f"cannot be forked again: {self._why}. The next iter() starts workers anew")
+                f"cannot be forked again: {why}. The next iter() starts workers anew")
 
     def _end_forker(self):
         if self._pid is not None and _how_ended(self._pid) is None:
@@ -220,7 +225,7 @@ class ForkOfProgram(_Sockets):
             os.waitpid(pid, 0)
         except ChildProcessError:
             pass  # the program has waited for all its children
-        _collect_lost()
+        _collect_lost(pid)
 
 
 def _how_ended(pid):
@@ -239,21 +244,34 @@ def _is_readable(sock, seconds):
     return bool(select.select([sock], [], [], seconds)[0])
 
 
-def _collect_lost():
-    """Workers that no run knows of: their forker was killed before it had told."""
+def _collect_lost(forker):
+    """Workers that no run knows of: they end with their forker, which has been killed, and are in
+    its group."""
+    until = time.monotonic() + _LOST_SECONDS
+    while (lost := [pid for pid in _children() if _group_of(pid) == forker]) and \
+            time.monotonic() < until:
+        for pid in lost:
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+        time.sleep(_LOOKS_SECONDS[0])
+
+
+def _children():
     for task in os.listdir("/proc/self/task"):
         try:
             with open(f"/proc/self/task/{task}/children", encoding="ascii") as file:
-                children = file.read().split()
+                yield from map(int, file.read().split())
         except OSError:
-            continue
-        for child in children:
-            try:
-                with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
-                    if f"({_forking.NAME}) Z " in file.read():
-                        os.waitpid(int(child), os.WNOHANG)
-            except (OSError, ChildProcessError):
-                continue
+            continue  # that thread has ended
+
+
+def _group_of(pid):
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
 
 
 # --- the server -----------------------------------------------------------------------------------

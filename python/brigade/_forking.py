@@ -42,7 +42,9 @@ class Forker:
         self._poll = select.poll()
         self._sockets = {}
         self._control = None
-        begin_process(parent, "brigade: DataLoader")
+        self._ahead = []  # workers without a request
+        _begin_process(parent)
+        self.leave_threads()
         gc.freeze()  # workers share the memory of what there is, and end none of it
         gc.enable()
 
@@ -89,24 +91,39 @@ class Forker:
         del self._sockets[sock.fileno()], self._answered[sock.fileno()]
         sock.close()
 
+    @staticmethod
+    def leave_threads():
+        """Those of the program are not here, and libraries must not wait for them."""
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            torch.set_num_threads(1)  # takes milliseconds, and workers need not
+
+    def fork_ahead(self, count):
+        """Workers that wait for requests to come."""
+        self._ahead += [self._clone() for _ in range(count)]
+
     def _fork(self, sock, number, fds):
-        """The worker waits for a byte of the run, without which nobody knows it."""
-        waits, goes = socket.socketpair()
         try:
-            try:
-                pid, pidfd = _brigade.clone()
-            except OSError as error:
-                self._tell(sock, b"failed %s cannot fork a worker: %s; raise the limit on processes"
-                                 b" (`ulimit -u`, the cgroup's pids.max)"
-                                 % (number, os.fsencode(error.strerror)))
-                return
+            pid, pidfd, worker = self._ahead.pop(0) if self._ahead else self._clone()
+        except OSError as error:
+            self._tell(sock, b"failed %s cannot fork a worker: %s; raise the limit on processes"
+                             b" (`ulimit -u`, the cgroup's pids.max)"
+                             % (number, os.fsencode(error.strerror)))
+            return
+        self._tell(worker, b"request", fds)
+        self._tell(sock, b"started %s %d" % (number, pid), [pidfd, worker.fileno()])
+        os.close(pidfd)
+        worker.close()
+
+    def _clone(self):
+        """Of a worker: its id, its pidfd, and a socket to it."""
+        there, here = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with there:
+            pid, pidfd = _brigade.clone()
             if pid == 0:
-                self._become_worker(waits, goes, fds)
-            self._tell(sock, b"started %s %d" % (number, pid), [pidfd, goes.fileno()])
-            os.close(pidfd)
-        finally:
-            waits.close()
-            goes.close()
+                here.close()
+                self._become_worker(there)
+        return pid, pidfd, here
 
     @staticmethod
     def _tell(sock, text, fds=()):
@@ -115,14 +132,19 @@ class Forker:
         except OSError:
             pass  # the program has gone, or the run
 
-    def _become_worker(self, waits, goes, fds):
+    def _become_worker(self, orders):
+        """A byte of the run comes behind the request: without it nobody knows this process."""
         status = 1
         try:
-            goes.close()
-            begin_process(self._parent)
-            if waits.recv(1) != _GO:
+            _brigade.end_with(self._parent)
+            for _, pidfd, worker in self._ahead:  # they end where nobody has their sockets
+                os.close(pidfd)
+                worker.close()
+            _, fds = receive(orders)
+            if orders.recv(1) != _GO:
                 os._exit(0)
-            for sock in (waits, self._control, *self._sockets.values()):
+            os.setpgid(0, 0)
+            for sock in (orders, self._control, *self._sockets.values()):
                 if sock is not None:
                     os.close(sock.detach())
             take_request(fds)
@@ -138,13 +160,12 @@ class Forker:
             os._exit(status)  # nothing of the program ends here
 
 
-def begin_process(parent, title=None):
-    """A group of its own, which Ctrl-C does not reach, without the program's handlers."""
+def _begin_process(parent):
+    """A group of its own, which Ctrl-C does not reach, without the program's handlers. Workers are
+    in it until they begin."""
     os.setpgid(0, 0)
     _brigade.end_with(parent)
-    if title is None:
-        return
-    _brigade.set_title(title, NAME)
+    _brigade.set_title("brigade: DataLoader", NAME)
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         try:

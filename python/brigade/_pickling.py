@@ -340,4 +340,4 @@ def why_not(parts):
     return NotPicklable(
         f"{name}, a {type(thing).__name__}, cannot be sent to workers ({error}): open it where it "
         "is first used there or in worker_init_fn, leave it out in __getstate__(), or take "
-        "num_workers=0")
+        "multiprocessing_context='fork' or num_workers=0")

@@ -71,8 +71,8 @@ class InWorkers(unittest.TestCase):
         with open_loader(kept_sets.Dying(), workers=2) as loader:
             for i, (batch, before) in enumerate(loader):
                 self.assertEqual(number(batch), 2 * i)
-                self.assertEqual(before % 2, 0)
-                self.assertLess(before, 2 * i)
+                # Who makes a dead one's batch again may have made later ones.
+                self.assertIn(before, {-2, *range(0, 40, 2)} - {2 * i})
 
     def test_memory_of_loops_that_are_left_goes_round(self):
         with open_loader(kept_sets.Before(), workers=2, persistent_workers=True) as loader:

@@ -314,7 +314,8 @@ class Mistakes(unittest.TestCase):
 
     def test_what_only_workers_cannot_import(self):
         for kind in (torch_sets.NotInWorkers, torch_sets.ImportsInWorkers):
-            with brigade.DataLoader(kind(4), num_workers=1) as loader, \
+            with brigade.DataLoader(kind(4), num_workers=1,
+                                    multiprocessing_context="spawn") as loader, \
                     self.assertRaisesRegex(ModuleNotFoundError,
                                            "(?s)in worker 0.*module_that_workers_do_not_have"):
                 list(loader)
