@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 /// `reads`: whether the child reads leases of the program.
 void fork_begins(int reads);
 void fork_in_parent(void);
@@ -17,3 +19,5 @@ int64_t fork_count(void);
 /// Of the forks behind the first `since` and up to the first `until`, whether one that reads has a
 /// process: its child, or what that has forked. One whose end nobody can know has it for ever.
 int fork_has_children(int64_t since, int64_t until);
+
+#pragma GCC visibility pop
