@@ -52,16 +52,21 @@ def tell_ranks(loader):
                        rank, world, len(own), type(own).__name__)
 
 
-def taken_ahead(loader):
-    """How many batches of the loader Lightning has and has not given to the model yet: it reads one
-    ahead where len() is not known. It asks for the state below the loop that has the batches."""
+def lightning_s(loader):
+    """What reads the loader for Lightning, where it calls now: an object of the loop above."""
     if not any(name in sys.modules for name in _FETCHERS):
-        return 0
+        return None
     frame = sys._getframe(1)
     while frame is not None:
         fetcher = getattr(frame.f_locals.get("self"), "_data_fetcher", None)
         combined = getattr(fetcher, "_combined_loader", None)
         if combined is not None and any(one is loader for one in combined.flattened):
-            return len(getattr(fetcher, "batches", ()))
+            return fetcher
         frame = frame.f_back
-    return 0
+    return None
+
+
+def taken_ahead(loader):
+    """How many batches of the loader Lightning has and has not given to the model yet: it reads one
+    ahead where len() is not known."""
+    return len(getattr(lightning_s(loader), "batches", ()))

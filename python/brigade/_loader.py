@@ -7,6 +7,7 @@ from . import _graph
 from ._batch import kind_of_tensors
 from ._device import PREFETCH, Ahead, device_of_loader
 from ._errors import RunError, whole
+from ._frameworks import lightning_s, taken_ahead
 from ._log import logger
 from ._ranks import Ranks
 from ._run import Run
@@ -116,6 +117,7 @@ class Loader:
             self._ranks.warn_late()
         self._reading = _Reading(self._epoch, self._epoch - self._first)
         ahead = self._device and Ahead(self._device, self._prefetch, self._hold, self._run)
+        self._reading.watched = lightning_s(self) is not None and self._length() is None
         iterator = _Epoch(self, self._run.output(self._output_name), self._reading, ahead)
         return self._with_bar(iterator) if self._progress else iterator
 
@@ -142,6 +144,19 @@ class Loader:
         self._graph.count()
         self._make_plan()
 
+    def _length(self):
+        try:
+            return len(self)
+        except TypeError:
+            return None
+
+    def _stands(self):
+        """The state behind the last batch that was given; None of a stream."""
+        try:
+            return self._reading.state or self._run.state()
+        except RunError:
+            return None
+
     def _with_bar(self, iterator):
         try:
             from tqdm.auto import tqdm
@@ -149,11 +164,8 @@ class Loader:
             logger.warning("progress=True shows no bar: tqdm is not installed (pip install tqdm)")
             self._progress = False  # said once
             return iterator
-        try:
-            total = len(self)
-        except TypeError:
-            total = None
-        return iter(tqdm(iterator, total=total, initial=self._given, desc=f"epoch {self._epoch}"))
+        return iter(tqdm(iterator, total=self._length(), initial=self._given,
+                         desc=f"epoch {self._epoch}"))
 
     def _leave(self, reading):
         """An epoch that was not read to its end; the next one begins where it begins."""
@@ -203,7 +215,9 @@ class Loader:
             self._start()
         given, state = self._given, None
         if self._reading is not None:
-            given, state = given + self._reading.given, self._reading.state
+            ahead = self._reading.passed if taken_ahead(self) else None
+            read, state = ahead or (self._reading.given, self._reading.state)
+            given += read
         return {"version": _STATE_VERSION, "epoch": self._epoch, "given": given,
                 "state": (state or self._run.state()).decode(*_TEXT)}
 
@@ -290,11 +304,12 @@ class _Reading:
     """How far an epoch has been read. Loader and iterator share it, and the iterator holds its
     loader: so none of them waits for the garbage collector."""
 
-    __slots__ = ("epoch", "of_run", "given", "state")
+    __slots__ = ("epoch", "of_run", "given", "state", "watched", "passed")
 
     def __init__(self, epoch, of_run):
         self.epoch, self.of_run, self.given = epoch, of_run, 0
         self.state = None  # behind the last batch that was given, where others were read ahead
+        self.watched, self.passed = False, None  # (given, state) of before, for Lightning
 
 
 class _Epoch:
@@ -315,6 +330,8 @@ class _Epoch:
         reading = self._reading
         if self._loader._reading is not reading:
             raise RuntimeError("this iterator is of an epoch that a later iter() has ended")
+        if reading.watched:
+            reading.passed = reading.given, self._loader._stands()
         batch = self._ahead.next(self._copied, reading) if self._ahead else self._lent()
         if batch is None:
             self._loader._finished(reading)

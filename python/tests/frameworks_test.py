@@ -26,6 +26,7 @@ except ImportError:
 
 from data_loader_test import plain
 from data_sets import Random
+from graphs import graph
 from processes import WITH_TESTS
 
 SECONDS = 120  # that no program here needs
@@ -283,12 +284,32 @@ class Resuming(unittest.TestCase):
                     self.assertEqual(batches(loader), every[left:])
 
 
+    def test_nor_does_it_lose_one_of_a_graph(self):
+        class WithoutLength(brigade.Loader):
+            __len__ = None  # a TypeError
+
+        for kind, left in ((WithoutLength, 1), (brigade.Loader, 2)):
+            with mock.patch.dict(sys.modules, {"lightning.pytorch.loops.fetchers": types}), \
+                    kind(graph(), tensors="dlpack") as loader:
+                loop = Loop(loader, [])
+                iterator = loop.begin(loader)
+                read = [next(iterator).ids for _ in range(2)]
+                loop._data_fetcher.batches += [None] * (2 - left)
+                state = loop.save(loader)
+                read += [batch.ids for batch in iterator]
+                loader.load_state_dict(state)
+                self.assertEqual([batch.ids for batch in loader], read[left:])
+
+
 class Loop:
     """As Lightning's, which saves the state of a loader."""
 
     def __init__(self, loader, batches):
         combined = types.SimpleNamespace(flattened=[loader])
         self._data_fetcher = types.SimpleNamespace(batches=batches, _combined_loader=combined)
+
+    def begin(self, loader):
+        return iter(loader)
 
     def save(self, loader):
         return loader.state_dict()
@@ -314,10 +335,9 @@ class Mistakes(unittest.TestCase):
 
     def test_what_only_workers_cannot_import(self):
         for kind in (torch_sets.NotInWorkers, torch_sets.ImportsInWorkers):
-            with brigade.DataLoader(kind(4), num_workers=1,
-                                    multiprocessing_context="spawn") as loader, \
-                    self.assertRaisesRegex(ModuleNotFoundError,
-                                           "(?s)in worker 0.*module_that_workers_do_not_have"):
+            loader = brigade.DataLoader(kind(4), num_workers=1, multiprocessing_context="spawn")
+            with loader, self.assertRaisesRegex(
+                    ModuleNotFoundError, "(?s)in worker 0.*module_that_workers_do_not_have"):
                 list(loader)
 
 
@@ -358,11 +378,9 @@ class Ranks(unittest.TestCase):
 
     def test_each_reads_what_torch_s_loader_reads_there(self):
         printed = {kind: self.run_both(ONE_RANK, kind) for kind in ("theirs", "ours")}
-        theirs, ours = ([out for out, _ in printed[kind]] for kind in ("theirs", "ours"))
+        theirs, ours = ([out for out, _ in one] for one in printed.values())
         self.assertEqual(ours, theirs)
-        first, second = eval(ours[0].splitlines()[0])
-        self.assertEqual(set(first + second), set(range(101)))
-        self.assertNotIn("divide them", "".join(error for _, error in printed["ours"]))
+        self.assertEqual(set(sum(eval(ours[0].splitlines()[0]), [])), set(range(101)))
 
     def test_a_rank_that_reads_everything_says_so_once(self):
         code = """if True:

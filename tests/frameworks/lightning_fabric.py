@@ -18,14 +18,15 @@ def program(DataLoader):
         loader.sampler.set_epoch(epoch)
         found["two epochs"].append(read(loader))
     found["iterable"] = read(fabric.setup_dataloaders(DataLoader(Stream(96), 8, num_workers=2)))
-    if hasattr(loader._dataloader, "state_dict"):
-        iterator = iter(loader)
+    made = loader._dataloader  # Fabric's own has no state_dict(), and counts epochs unsaved
+    if hasattr(made, "state_dict"):
+        iterator = iter(made)
         next(iterator)
         path = os.path.join(tempfile.gettempdir(), f"fabric_{os.environ['MASTER_PORT']}")
-        fabric.save(path, {"loader": loader.state_dict()})
+        fabric.save(path, {"loader": made.state_dict()})
         rest = [batch["i"].tolist() for batch in iterator]
-        loader.load_state_dict(fabric.load(path)["loader"])
-        assert read(loader) == rest
+        made.load_state_dict(fabric.load(path)["loader"])
+        assert read(made) == rest
     return found
 
 
