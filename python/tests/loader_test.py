@@ -248,7 +248,7 @@ class BadUse(unittest.TestCase):
         self.assertEqual(len([one for one in error.diagnostics if one.is_error]), 2)
         self.assertIn('did you mean "delay"?', str(error))
         self.refused(brigade.GraphError, "no such file", "/nowhere/train.yaml")
-        self.refused(brigade.GraphError, "no stage of that name", graph(), "trian")
+        self.refused(brigade.GraphError, "there is no stage", graph(), "trian")
         two = graph(test={"consumer": "application", "from": "work"})
         self.refused(ValueError, 'output="NAME": the graph has train, test', two)
         self.refused(brigade.GraphError, "hold", graph(), hold=0)
