@@ -88,7 +88,8 @@ class Sources(ProgramTest):
                           shown)
             self.assertEqual(report["sources"], summary["sources"])
             self.assertEqual(report["consumers"], [
-                {"name": "count", "from": "files", "samples": 4, "batches": None}])
+                {"name": "count", "from": "files", "samples": 4, "batches": None,
+                 "unknown": ""}])
             if not indexed:
                 self.assertEqual(self.run_graph(text, "--quiet").code, 0)
         # What the line says reads them.
