@@ -166,7 +166,7 @@ class InWorkers(Epoch):
         self._ready_bytes = 0
         self._turns = {}  # of batches that are not given yet, in the order of their tasks
         self._no_more = False
-        self._unfinished = [0] * loader.num_workers  # tasks; of a map-style dataset all together
+        self._unfinished = [0] * loader.num_workers  # tasks, where each worker has its own
         self._sent_to = [made for made, _ in at.made]  # of an iterable dataset
         self._done = [False] * loader.num_workers
         self._worker = at.worker  # whose turn it is
@@ -195,11 +195,15 @@ class InWorkers(Epoch):
             drawn = self._draw_index()
             if drawn is None:
                 self._no_more = True
-            elif self._loader._iterable:
-                if not self._send_in_turn(drawn[0]):
-                    return
-            elif not self._send(0, drawn[1], *drawn):
+            elif not self._give_out(*drawn):
                 return
+
+    def _give_out(self, index, number):
+        """False: nobody has room now."""
+        if self._loader._iterable:
+            return self._send_in_turn(index)
+        worker = self._next_worker(number % self._loader.num_workers) if self._pool.fixed else 0
+        return worker is not None and self._send(worker, number, index, number)
 
     def _has_room(self):
         """As torch has it: for prefetch_factor of each worker. Batches that are finished and wait
@@ -236,23 +240,27 @@ class InWorkers(Epoch):
         return self._of_epoch[1]
 
     def _send_in_turn(self, index):
-        """One worker after the other, as torch has it, without those that are at their end; where
-        any order will do, without those that have enough to do."""
+        """One worker after the other."""
         if all(self._done):
             self._no_more = True
             return True
-        workers, in_order = self._loader.num_workers, self._loader.in_order
-        for worker in (*range(self._worker, workers), *range(self._worker)):
-            if not self._done[worker] and (
-                    in_order or self._unfinished[worker] < self._loader.prefetch_factor):
-                break
-        else:
-            return False
-        if not self._send(worker, self._sent_to[worker], index, (worker, self._sent_to[worker])):
+        worker = self._next_worker(self._worker)
+        if worker is None or not self._send(worker, self._sent_to[worker], index,
+                                            (worker, self._sent_to[worker])):
             return False
         self._sent_to[worker] += 1
-        self._worker = (worker + 1) % workers
+        self._worker = (worker + 1) % self._loader.num_workers
         return True
+
+    def _next_worker(self, first):
+        """From `first` on, as torch has it, without those that are at their end; where any order
+        will do, without those that have enough to do. None: there is none."""
+        loader = self._loader
+        for worker in (*range(first, loader.num_workers), *range(first)):
+            if not self._done[worker] and (
+                    loader.in_order or self._unfinished[worker] < loader.prefetch_factor):
+                return worker
+        return None
 
     def _answered(self, answer, task):
         """By the pool, as they finish."""

@@ -141,32 +141,58 @@ def _states():
             torch and (torch.initial_seed(), torch.get_rng_state().tolist()))
 
 
-class Generators:
-    """Those of `random`, NumPy and torch, in a worker. Before each batch they are seeded by its
-    number, but for those that worker_init_fn has seeded itself: these are as it left them."""
+def _seed_all(seed, of_numpy, of_torch):
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    random.seed(seed)
+    if numpy:
+        numpy.random.seed(of_numpy)
+    if torch:
+        torch.default_generator.manual_seed(of_torch)
 
-    def __init__(self, seed, worker_init_fn, worker_id):
-        self._ours = [True] * 3
+
+def _seed_as_torch(base, worker_id):
+    """Of a worker of torch's DataLoader, which mixes the words for NumPy as SeedSequence does."""
+    numpy, of_numpy = sys.modules.get("numpy"), None
+    if numpy:
+        words = [worker_id, base & 0xFFFFFFFF, base >> 32, 0]
+        of_numpy = numpy.random.SeedSequence(words).generate_state(4)
+    _seed_all(base + worker_id, of_numpy, base + worker_id)
+
+
+class Generators:
+    """Those of `random`, NumPy and torch, in a worker. They are seeded before each batch by its
+    number. A worker_init_fn that seeds one of them, or draws from it, makes all three those of
+    torch's workers: seeded once, before that function."""
+
+    def __init__(self, base, worker_init_fn, worker_id):
+        self._ours, self._left = True, None
         if worker_init_fn is None:
             return
-        self._seed(seed, _mixed(seed) >> 32, seed)
+        _seed_as_torch(base, worker_id)
         before = _states()
         worker_init_fn(worker_id)
-        self._ours = [one == other for one, other in zip(before, _states())]
+        self._ours = before == _states()
 
     def begin(self, *numbers):
-        """Of the batch with these numbers."""
-        seed = _mixed(*numbers)
-        self._seed(seed, seed >> 32, seed & ((1 << 63) - 1))
+        """Of the batch with these numbers. NumPy takes a number of 32 bits in a tenth of the time
+        that an array of them needs. torch's generator on the CPU is the same one, and heeds the low
+        32 bits: NumPy's are others, so that the two do not draw the same."""
+        if self._ours:
+            seed = _mixed(*numbers)
+            _seed_all(seed, seed >> 32, seed & ((1 << 63) - 1))
 
-    def _seed(self, seed, of_numpy, of_torch):
-        """NumPy takes a number of 32 bits in a tenth of the time that an array of them needs.
-        torch's generator on the CPU is the same one, and heeds the low 32 bits: NumPy's are
-        others, so that the two do not draw the same."""
-        numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-        if self._ours[0]:
-            random.seed(seed)
-        if numpy and self._ours[1]:
-            numpy.random.seed(of_numpy)
-        if torch and self._ours[2]:
-            torch.default_generator.manual_seed(of_torch)
+    def leave(self):
+        """Another iterator's dataset makes a batch here."""
+        if not self._ours:
+            numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+            self._left = (random.getstate(), numpy and numpy.random.get_state(),
+                          torch and torch.get_rng_state())
+
+    def go_on(self):
+        if self._left is not None:
+            of_random, of_numpy, of_torch = self._left
+            random.setstate(of_random)
+            if of_numpy:
+                sys.modules["numpy"].random.set_state(of_numpy)
+            if of_torch is not None:
+                sys.modules["torch"].set_rng_state(of_torch)

@@ -14,6 +14,7 @@ import traceback
 from . import _graph, _pickling
 from ._arena import STRIDE, Arena, MemoryFile
 from ._brigade import Mapping
+from ._data_fetch import has_state
 from ._data_layout import Reader
 from ._errors import RunError
 from ._forker import ForkOfProgram, ForkOfServer, server, why_no_fork
@@ -39,6 +40,9 @@ _WORDS = [(re.compile(expression), instead) for expression, instead in (
 _UNTOLD = re.compile(r'error: stage "workers" .* failed: sample |epoch \d|stopping: |'
                      r"(ended at once, as asked|stopped before it had started)$")
 
+_IS_RESTART = re.compile(r"DataLoader: worker .*; started again (at once|in [\d.]+ \w+)$")
+
+_ANEW = "; it calls worker_init_fn again, so its random numbers may differ from a run without this"
 _AHEAD = 64  # tasks that the graph has room for behind one that takes long
 
 Task = collections.namedtuple("Task", "owner block worker turn name number")
@@ -165,7 +169,7 @@ def _graph_of(workers, room, fixed, arena, prints):
                     "params": {"order": "any"}}}}
 
 
-def _told(line):
+def _told(line, anew):
     """What the run says of its workers, without its words for stages and samples. The loop's
     exception says why it has failed; how far the run is, and that it ends, concerns no program,
     which knows its own epochs."""
@@ -173,25 +177,27 @@ def _told(line):
         return None
     for expression, instead in _WORDS:
         line = expression.sub(instead, line)
-    return line
+    return line + anew if _IS_RESTART.search(line) else line
 
 
 class Pool:
     """Workers, and their tasks. Several iterators may have tasks in it: each gets its own batches,
     as they are finished."""
 
-    def __init__(self, workers, prefetch, fixed, changes, parts=None):
-        """`parts`: what workers need beside their tasks, which they inherit by a fork of the
-        program; None: each task says where its Payload is, and workers are the server's."""
+    def __init__(self, workers, prefetch, fixed, changes, parts=None, anew=""):
+        """`fixed`: submit() says which worker has a task, and else the next free one has it.
+        `parts`: what workers need beside their tasks, which they inherit by a fork of the
+        program; None: each task says where its Payload is, and workers are the server's.
+        `anew`: what lines say of a worker that takes the place of a dead one."""
         from ._data_worker import main
         self.process, self.is_forked = os.getpid(), parts is not None
         self._forker = ForkOfProgram(workers, lambda: main(parts)) if self.is_forked else \
             ForkOfServer(server())
         self._lock = threading.RLock()
-        self.workers, self._fixed = workers, fixed
+        self.workers, self.fixed = workers, fixed
         room = workers * prefetch + _AHEAD
         self._arena = Arena(warm=workers * prefetch + 4)
-        log = LogPipe(told=_told, prints=True)
+        log = LogPipe(told=lambda line: _told(line, anew), prints=True)
         made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))
         self._run = Run(made, "dlpack", log=log, forker=self._forker.descriptor)
         self._input = self._run._run.input("tasks")
@@ -211,7 +217,7 @@ class Pool:
             seconds = 0 if self._tasks or self._passed_over else _IDLE_SECONDS
             while (slot := self._input.acquire(seconds, *_HERE)) is not None:
                 number = slot.sample()[0]
-                if self._fixed and number % self.workers != worker:
+                if self.fixed and number % self.workers != worker:
                     self._put(slot, -1, 0)
                     self._passed_over += 1
                     continue
@@ -324,6 +330,8 @@ def pool_of(loader, parts, resumed):
     if pool is not None and (not pool.is_usable() or pool.is_forked and resumed):
         pool.close()
         pool = loader._pool = None
+    if pool is not None and pool.fixed != _is_fixed(loader) and not loader.persistent_workers:
+        pool = loader._pool = None  # iterators that have tasks there keep it
     if pool is None or not loader.persistent_workers:
         if _may_fork(loader):
             pool = _open_pool(loader, parts)
@@ -340,10 +348,17 @@ def pool_of(loader, parts, resumed):
 def _open_pool(loader, parts):
     if parts is not None:
         _name_long_list(parts)
-    pool = Pool(loader.num_workers, loader.prefetch_factor, loader._iterable, loader._changes,
-                parts)
+    replays = loader._iterable and not has_state(loader.dataset)
+    pool = Pool(loader.num_workers, loader.prefetch_factor, _is_fixed(loader), loader._changes,
+                parts, "" if loader.worker_init_fn is None or replays else _ANEW)
     loader._pools.add(pool)
     return pool
+
+
+def _is_fixed(loader):
+    """What worker_init_fn leaves in a worker makes batches depend on which worker has them: worker
+    w has batches w, w + num_workers, ..., as in torch."""
+    return loader._iterable or loader.worker_init_fn is not None
 
 
 def _may_fork(loader):

@@ -23,12 +23,20 @@ class Loaded:
         self.dataset, self.iterable = parts["dataset"], parts["iterable"]
         self._parts, self._epoch, self._made = parts, None, 0
         self.id, self.workers, self.seed = replica, task["workers"], task["seed"]
-        self.show()
-        self._generators = Generators(self.seed + self.id, parts["worker_init_fn"], self.id)
+        self._show()
+        self._generators = Generators(self.seed, parts["worker_init_fn"], self.id)
 
-    def show(self):
+    def _show(self):
         """Who this worker is."""
         set_worker_info(WorkerInfo(self.id, self.workers, self.seed + self.id, self.dataset))
+
+    def leave(self):
+        """Another one makes batches, until go_on()."""
+        self._generators.leave()
+
+    def go_on(self):
+        self._show()
+        self._generators.go_on()
 
     def make(self, task, number, index):
         """(batch, the dataset's state) of a task; StopIteration where an iterable dataset has no
@@ -123,13 +131,18 @@ class Server:
         for key in [key for key in self._loaded if key not in task["live"]]:
             del self._loaded[key]
         key = task["key"]
-        if key not in self._loaded:
+        found = self._loaded.get(key)
+        if found is None or found is not self._shown:
+            if self._shown is not None:
+                self._shown.leave()
+            self._shown = None
+        if found is None:
             parts = self._parts or Payload.read(self._parent, task["payload"])
-            self._loaded[key] = self._shown = Loaded(parts, self._replica, task)
-        if self._shown is not self._loaded[key]:
-            self._shown = self._loaded[key]
-            self._shown.show()
-        return self._loaded[key]
+            found = self._loaded[key] = self._shown = Loaded(parts, self._replica, task)
+        elif self._shown is None:
+            self._shown = found
+            found.go_on()
+        return found
 
 
 def _written(room, thing):
