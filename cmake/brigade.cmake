@@ -25,9 +25,9 @@ target_link_libraries(brigade_core_objects PUBLIC
 # Several files compiled as one take half the time, or less: ALL in the presets release and those of
 # the sanitizers. Each alone in the preset debug, where a change costs one file. Which files go
 # together follows from their names alone, so that a new one comes to few others; and where more
-# files make more groups, each is parted in two, so that none meet that were apart. Warnings are no
-# errors there: they are about single files. tools/compiles_alone.py compiles each file by itself,
-# with warnings as errors.
+# files make more groups, each is parted in two, so that none meet that were apart. There most
+# warnings are no errors, because they are about single files: tools/compiles_alone.py compiles each
+# file by itself, with warnings as errors. It generates no code, so what is unused is found here.
 set(BRIGADE_TOGETHER NONE CACHE STRING "Compile several files as one: NONE, TESTS, ALL")
 set_property(CACHE BRIGADE_TOGETHER PROPERTY STRINGS NONE TESTS ALL)
 set(brigade_core_groups 16)
@@ -36,6 +36,10 @@ function(brigade_compile_together target what)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     target_compile_options(${target} PRIVATE
       -Wno-error $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    if(BRIGADE_WERROR)
+      target_compile_options(${target} PRIVATE
+        -Werror=unused-function -Werror=unused-variable -Werror=unused-but-set-variable)
+    endif()
   endif()
 endfunction()
 function(brigade_group_sources target groups)
