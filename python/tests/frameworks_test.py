@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import pickle
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ import unittest
 from unittest import mock
 
 import brigade
+from brigade import _frameworks
 try:
     import torch
     import torch_sets
@@ -241,6 +241,27 @@ class Datasets(unittest.TestCase):
         loader.close()
 
 
+class Versions(unittest.TestCase):
+    def said_of(self, name, version):
+        """Of two loaders."""
+        module = types.SimpleNamespace(__version__=version)
+        with mock.patch.dict(sys.modules, {name: module}), \
+                mock.patch.object(_frameworks, "_told", set()), \
+                mock.patch.object(_frameworks.logger, "warning") as warning:
+            for _ in range(2):
+                list(brigade.DataLoader(range(2), collate_fn=list))
+        return [call.args[0] % call.args[1:] for call in warning.call_args_list]
+
+    def test_a_framework_older_than_the_tested_one_is_named_once(self):
+        for name, tested in _frameworks.TESTED.items():
+            for version in ("0.9.1", "0.0.0.dev20200101"):
+                (told,) = self.said_of(name, version)
+                self.assertRegex(told, f"^DataLoader: {name} {version} is older .*{tested}")
+        for version in ("1.15.0", "1.15.0rc1", "1.16.0", "2.0.0", "not a version of digits 9"):
+            self.assertEqual(self.said_of("accelerate", version), [], version)
+        self.assertEqual(self.said_of("another", "0.1"), [])
+
+
 class Inner(data.BatchSampler):
     """As accelerate has it: a sampler of batches around another one."""
 
@@ -282,7 +303,6 @@ class Resuming(unittest.TestCase):
                 for state, left in zip(states, (2, 1, 2)):
                     loader.load_state_dict(state)
                     self.assertEqual(batches(loader), every[left:])
-
 
     def test_nor_does_it_lose_one_of_a_graph(self):
         class WithoutLength(brigade.Loader):
@@ -339,61 +359,6 @@ class Mistakes(unittest.TestCase):
             with loader, self.assertRaisesRegex(
                     ModuleNotFoundError, "(?s)in worker 0.*module_that_workers_do_not_have"):
                 list(loader)
-
-
-ONE_RANK = """if True:
-    import sys
-    import torch
-    import torch.distributed as dist
-    from torch.utils import data
-    import brigade
-    dist.init_process_group("gloo")
-    kind = {"ours": brigade.DataLoader, "theirs": data.DataLoader}[sys.argv[1]]
-    dataset = list(range(101))
-    sampler = data.DistributedSampler(dataset, seed=3)
-    loader = kind(dataset, 8, sampler=sampler, num_workers=2)
-    for epoch in range(2):
-        sampler.set_epoch(epoch)
-        read = torch.cat(list(loader))
-        every = [torch.empty_like(read) for _ in range(2)]
-        dist.all_gather(every, read)
-        print([one.tolist() for one in every])
-    dist.destroy_process_group()"""
-
-
-class Ranks(unittest.TestCase):
-    def run_both(self, code, *arguments):
-        """(stdout, stderr) of each rank."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
-        ranks = [subprocess.Popen(
-            [sys.executable, "-B", "-c", code, *arguments], stdout=subprocess.PIPE, text=True,
-            stderr=subprocess.PIPE, env={**WITH_TESTS, "RANK": str(rank), "WORLD_SIZE": "2",
-                                         "MASTER_PORT": port, "MASTER_ADDR": "127.0.0.1"})
-            for rank in range(2)]
-        printed = [rank.communicate(timeout=SECONDS) for rank in ranks]
-        self.assertEqual([rank.returncode for rank in ranks], [0, 0], printed)
-        return printed
-
-    def test_each_reads_what_torch_s_loader_reads_there(self):
-        printed = {kind: self.run_both(ONE_RANK, kind) for kind in ("theirs", "ours")}
-        theirs, ours = ([out for out, _ in one] for one in printed.values())
-        self.assertEqual(ours, theirs)
-        self.assertEqual(set(sum(eval(ours[0].splitlines()[0]), [])), set(range(101)))
-
-    def test_a_rank_that_reads_everything_says_so_once(self):
-        code = """if True:
-            import torch.distributed as dist
-            import brigade
-            dist.init_process_group("gloo")
-            loader = brigade.DataLoader(list(range(9)), 3, shuffle=True)
-            print(sum(len(list(loader)) for _ in range(2)))
-            dist.destroy_process_group()"""
-        (out, error), (other_out, other) = self.run_both(code)
-        self.assertEqual((out, other_out, error), ("6\n", "6\n", ""))
-        self.assertRegex(other, "^DataLoader: rank 1 of 2 reads all 9 samples, .* RandomSampler "
-                                "does not divide them.*\n$")
 
 
 if __name__ == "__main__":
