@@ -8,7 +8,7 @@ import random
 import sys
 
 from ._data_fetch import has_state
-from ._frameworks import taken_ahead
+from ._frameworks import next_epoch, set_next_epoch, taken_ahead
 
 _VERSION = 2
 
@@ -70,6 +70,7 @@ def _states_of(loader):
     states["generators"] = [_text(one.get_state().tolist()) for one in _generators(loader)]
     states["samplers"] = [copy.deepcopy(one.state_dict()) if hasattr(one, "state_dict") else None
                           for one in _samplers(loader)]
+    states["epoch"] = next_epoch(loader.dataset)
     return states
 
 
@@ -95,6 +96,7 @@ def _set_own(loader, states):
     for sampler, state in zip(_samplers(loader), states["samplers"]):
         if state is not None:
             sampler.load_state_dict(copy.deepcopy(state))
+    set_next_epoch(loader.dataset, states.get("epoch"))
 
 
 @contextlib.contextmanager

@@ -52,6 +52,22 @@ def tell_ranks(loader):
                        rank, world, len(own), type(own).__name__)
 
 
+def _streaming(dataset):
+    """Whether it is a StreamingDataset of mosaicml-streaming, which counts its epochs itself."""
+    kind = getattr(sys.modules.get("streaming"), "StreamingDataset", None)
+    return isinstance(kind, type) and isinstance(dataset, kind)
+
+
+def next_epoch(dataset):
+    """That the dataset begins with the next iter(), in any process; None where it does not say."""
+    return int(dataset.next_epoch) if _streaming(dataset) else None
+
+
+def set_next_epoch(dataset, epoch):
+    if epoch is not None and _streaming(dataset):
+        dataset.next_epoch = epoch
+
+
 def lightning_s(loader):
     """What reads the loader for Lightning, where it calls now: an object of the loop above."""
     if not any(name in sys.modules for name in _FETCHERS):

@@ -288,6 +288,23 @@ class Resuming(unittest.TestCase):
         loader.load_state_dict(state)
         self.assertEqual([batches(loader), batches(loader)], [rest, following])
 
+    def test_a_dataset_that_counts_its_epochs_begins_the_same_one(self):
+        streaming = types.SimpleNamespace(StreamingDataset=torch_sets.CountsEpochs)
+        for count in (0, 1):
+            for known in (True, False):
+                modules = {"streaming": streaming} if known else {}
+                dataset = torch_sets.CountsEpochs()
+                with self.subTest(count), mock.patch.dict(sys.modules, modules), \
+                        brigade.DataLoader(dataset, 4, num_workers=count) as loader:
+                    batches(loader)
+                    iterator = iter(loader)
+                    self.assertEqual(plain(next(iterator)), [100, 101, 102, 103])
+                    state, rest = loader.state_dict(), batches(iterator)
+                    ended, following = loader.state_dict(), batches(loader)
+                    for one, left in ((state, rest), (ended, following)):
+                        loader.load_state_dict(one)
+                        self.assertEqual(batches(loader) == left, known)
+
     def test_a_batch_that_lightning_reads_ahead_comes_again(self):
         """It has no len() to know the last batch by, and saves the state below its loop."""
         name = "lightning.pytorch.loops.fetchers"

@@ -20,7 +20,16 @@ def program(DataLoader):
     torch.distributed.barrier()
     dataset = StreamingDataset(local=folder, batch_size=8, shuffle=True, shuffle_seed=3)
     loader = DataLoader(dataset, batch_size=8, num_workers=2)
-    return {"two epochs": [[batch["i"].tolist() for batch in loader] for _ in range(2)]}
+    found = {"two epochs": [[batch["i"].tolist() for batch in loader] for _ in range(2)]}
+    if hasattr(loader, "state_dict"):  # that of an epoch which is not the first
+        iterator = iter(loader)
+        begun = [next(iterator)["i"].tolist() for _ in range(3)]
+        state, rest = loader.state_dict(), [batch["i"].tolist() for batch in iterator]
+        assert begun + rest not in found["two epochs"]
+        torch.distributed.barrier()
+        loader.load_state_dict(state)
+        assert [batch["i"].tolist() for batch in loader] == rest
+    return found
 
 
 if __name__ == "__main__":
