@@ -72,8 +72,21 @@ def free_port():
         return str(one.getsockname()[1])
 
 
+def run_torchrun(kind, world):
+    """All that the ranks print."""
+    return subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={world}",
+         f"--master-port={free_port()}", sys.argv[0], kind], stdout=subprocess.PIPE, text=True,
+        check=True, timeout=SECONDS).stdout
+
+
+def given_in(output):
+    lines = [line for line in output.splitlines() if line.startswith(GIVEN)]
+    return [json.loads(line[len(GIVEN):].split(" ", 1)[1]) for line in sorted(lines)]
+
+
 def run_ranks(kind, world, variables):
-    """What each rank's program gives."""
+    """All that the ranks print."""
     shared = {"WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(),
               "LOCAL_WORLD_SIZE": str(world)} if world > 1 else {}
     ranks = []
@@ -89,22 +102,22 @@ def run_ranks(kind, world, variables):
         for rank in ranks:
             rank.kill()
     assert all(rank.returncode == 0 for rank in ranks), [rank.returncode for rank in ranks]
-    lines = [line for one in given for line in one.splitlines() if line.startswith(GIVEN)]
-    return [json.loads(line[len(GIVEN):].split(" ", 1)[1]) for line in sorted(lines)]
+    return "\n".join(given)
 
 
-def same(program, world=2, differs=(), **variables):
+def same(program, world=2, differs=(), torchrun=False, **variables):
     """Runs `program(DataLoader)`, which gives a dict, with both, and compares rank by rank all but
-    what is named in `differs`. Gives what ours has given."""
+    what is named in `differs`. Gives what ours has given. `torchrun`: by that program."""
     if len(sys.argv) > 1:
         given = json.dumps(program(LOADERS[sys.argv[1]]))
         print(f"\n{GIVEN}{os.environ.get('LOCAL_RANK', 0)} {given}", flush=True)
         sys.exit()
-    theirs, ours = (run_ranks(kind, world, variables) for kind in ("theirs", "ours"))
+    theirs, ours = (given_in(run_torchrun(kind, world) if torchrun else
+                             run_ranks(kind, world, variables)) for kind in ("theirs", "ours"))
     for rank, (one, other) in enumerate(zip(theirs, ours)):
         for name in one:
             assert name in differs or one[name] == other[name], \
                 f"rank {rank}, {name}:\n{one[name]}\n{other[name]}"
-    assert len(theirs) == len(ours)
+    assert len(theirs) == len(ours) >= (world if torchrun else 1)
     print(f"{os.path.basename(sys.argv[0])}: the same on {len(ours)} ranks: {', '.join(ours[0])}")
     return ours

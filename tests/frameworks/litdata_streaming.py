@@ -27,7 +27,16 @@ def program(DataLoader):
     torch.distributed.barrier()
     dataset = WithPid(folder, shuffle=True, seed=3)
     loader = DataLoader(dataset, batch_size=8, num_workers=2)
-    return {"an epoch": read(loader)}
+    found = {"an epoch": read(loader)}
+    if hasattr(loader, "state_dict"):
+        dataset.set_epoch(2)
+        iterator = iter(loader)
+        begun = [next(iterator)["i"].tolist() for _ in range(3)]
+        state, rest = loader.state_dict(), [batch["i"].tolist() for batch in iterator]
+        assert begun + rest != found["an epoch"]
+        loader.load_state_dict(state)
+        assert [batch["i"].tolist() for batch in loader] == rest
+    return found
 
 
 if __name__ == "__main__":
