@@ -169,11 +169,12 @@ def _graph_of(workers, room, fixed, arena, prints):
                     "params": {"order": "any"}}}}
 
 
-def _told(line, anew):
+def _told(line, anew, is_stopped=False):
     """What the run says of its workers, without its words for stages and samples. The loop's
     exception says why it has failed; how far the run is, and that it ends, concerns no program,
-    which knows its own epochs."""
-    if _UNTOLD.match(line):
+    which knows its own epochs. `is_stopped`: the pool has ended its forker, so that a worker that
+    died just before has no successor."""
+    if _UNTOLD.match(line) or (is_stopped and "cannot start again" in line):
         return None
     for expression, instead in _WORDS:
         line = expression.sub(instead, line)
@@ -197,7 +198,8 @@ class Pool:
         self.workers, self.fixed = workers, fixed
         room = workers * prefetch + _AHEAD
         self._arena = Arena(warm=workers * prefetch + 4)
-        log = LogPipe(told=lambda line: _told(line, anew), prints=True)
+        forker = self._forker
+        log = LogPipe(told=lambda line: _told(line, anew, forker.is_stopped()), prints=True)
         made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))
         self._run = Run(made, "dlpack", log=log, forker=self._forker.descriptor)
         self._input = self._run._run.input("tasks")

@@ -118,6 +118,9 @@ class _Sockets:
     def descriptors(self):
         return self._ours.fileno(), self._theirs.fileno()
 
+    def is_stopped(self):
+        return self._closed
+
     def stop(self):
         """Nothing is started any more: what is asked for fails. Workers that run are the run's to
         end."""

@@ -16,7 +16,7 @@ from unittest import mock
 
 import brigade
 import data_sets
-from brigade import _forker, _forking
+from brigade import _data_pool, _forker, _forking
 from data_loader_test import open_loader
 from data_sets import Numbers
 from graphs import workers
@@ -278,6 +278,14 @@ class Killed(unittest.TestCase):
         self.kill_both(iterator, loader)
         loader.close()
         self.assertEqual(workers(), set())
+
+
+class Lines(unittest.TestCase):
+    def test_of_a_worker_that_dies_before_its_loader_is_closed(self):
+        line = ('warning: stage "workers" replica 0: cannot start again DataLoader: worker 0: the '
+                "process that forks workers has ended; tried again in 1.0 ms")
+        self.assertIsNone(_data_pool._told(line, "", is_stopped=True))
+        self.assertIn("cannot start again", _data_pool._told(line, ""))  # control
 
 
 class Programs(unittest.TestCase):
