@@ -141,12 +141,7 @@ def uneven(package, smoke, cores) -> dict:
 
 
 def run(context):
-    package = context.build / "python"
-    if not (package / "brigade" / "_brigade.abi3.so").exists():
-        raise context.Skip("the Python package is not built (python3-dev)")
-    if subprocess.run([PYTHON, "-c", "import torchvision, cloudpickle"], check=False,
-                      capture_output=True).returncode != 0:
-        raise context.Skip("python3-torchvision and python3-cloudpickle are not installed")
+    package = context.python_package(PYTHON, "torchvision", "cloudpickle")
     cores = len(os.sched_getaffinity(0))
     images = FASHION_MNIST / "train-images-idx3-ubyte.gz"
     file = images if images.exists() else ""

@@ -49,12 +49,7 @@ print(json.dumps(figures))
 
 
 def run(context):
-    package = context.build / "python"
-    if not (package / "brigade" / "_brigade.abi3.so").exists():
-        raise context.Skip("the Python package is not built (python3-dev)")
-    if subprocess.run([PYTHON, "-c", "import torch, cloudpickle"], check=False,
-                      capture_output=True).returncode != 0:
-        raise context.Skip("python3-torch and python3-cloudpickle are not installed")
+    package = context.python_package(PYTHON, "torch", "cloudpickle")
     figures = {"target_first_batch_over_torch": 1.2, "target_epoch_over_torch": 1.1}
     for what in ("small", "paths", "server"):
         out = subprocess.run(

@@ -160,9 +160,7 @@ def measure_photographs(context, measure, package) -> dict:
 
 
 def run(context):
-    package = context.build / "python"
-    if not (package / "brigade" / "_brigade.abi3.so").exists():
-        raise context.Skip("the Python package is not built (python3-dev)")
+    package = context.python_package(PYTHON)
 
     def measure(program, *arguments):
         done = subprocess.run([PYTHON, "-c", program, *map(str, arguments)], check=True, text=True,

@@ -41,6 +41,17 @@ class Context:
     def brigade(self) -> pathlib.Path:
         return self.build / "bin" / "brigade"
 
+    def python_package(self, python: str, *modules: str) -> pathlib.Path:
+        """The folder for PYTHONPATH. `modules`: what the interpreter `python` needs besides."""
+        package = self.build / "python"
+        if not (package / "brigade" / "_brigade.abi3.so").exists():
+            raise Skip("the Python package is not built (python3-dev)")
+        if modules and subprocess.run([python, "-c", f"import {', '.join(modules)}"], check=False,
+                                      capture_output=True).returncode != 0:
+            names = " and ".join(f"python3-{module}" for module in modules)
+            raise Skip(f"{names} are not installed")
+        return package
+
     def program(self, name: str) -> pathlib.Path:
         """A program that brigade_bench(NAME name ...) built."""
         return self.build / "bench" / name

@@ -73,12 +73,7 @@ def measure(package, *arguments) -> tuple:
 
 
 def run(context):
-    package = context.build / "python"
-    if not (package / "brigade" / "_brigade.abi3.so").exists():
-        raise context.Skip("the Python package is not built (python3-dev)")
-    if subprocess.run([PYTHON, "-c", "import torch, cloudpickle"], check=False,
-                      capture_output=True).returncode != 0:
-        raise context.Skip("python3-torch and python3-cloudpickle are not installed")
+    package = context.python_package(PYTHON, "torch", "cloudpickle")
     paths, workers = (20_000, 2) if context.smoke else (PATHS, WORKERS)
     figures = {"paths": paths, "workers": workers, "wanted_shared_at_most": 1.15}
     programs = [("alone", "list"), ("brigade", "shared")] if context.smoke else [

@@ -154,7 +154,7 @@ typedef struct brigade_run_options {
   int64_t
       log_descriptor;  // where lines go; 0: standard error. Who does not read it holds up nothing
   // A socket, or 0. Workers of `exec:` stages are then forked by the process at its other end. For
-  // interpreters that come with the library; what is said there changes with its version.
+  // interpreters that come with the library; its messages change with the version.
   int64_t forker_descriptor;
 } brigade_run_options;
 

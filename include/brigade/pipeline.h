@@ -149,8 +149,8 @@ class BRIGADE_API Pipeline {
   /// time is dropped and counted; it holds up nothing.
   Pipeline& log_to(int descriptor);
   /// Has workers of `exec:` stages forked by another process instead, which start() asks through
-  /// this socket, which it copies. For interpreters (brigade.DataLoader); what is said there
-  /// changes with the version.
+  /// this socket, which it copies. For interpreters (brigade.DataLoader); its messages
+  /// change with the version.
   Pipeline& fork_workers(int socket);
   /// Lets the program come back from calls that wait: next(), acquire(), Run::wait() and
   /// summary_json() ask this on their own thread, whenever a signal has ended its sleep and about

@@ -13,7 +13,7 @@
 //   numbers samples freely) gets one.
 // - Single-threaded replicas always fit: the kernel shares the cores, and a line says so. Replicas
 //   with several threads do not share well (OMP and torch teams wait for their slowest member), so
-//   more of those threads than cores is a problem. With `oversubscribe: true` neither is said.
+//   more of those threads than cores is a problem. `oversubscribe: true` turns both off.
 // - Where several runs share the machine and each knows its number, the replicas of each keep to
 //   its part of the affinity mask (own_cpus). `cpus:` is taken as it is written.
 //

@@ -55,7 +55,7 @@ void look_at_folder(Validation& v, Draft& draft) {
 }
 
 /// The list of names; or a name a line, where the file is not longer than what is read of it before
-/// a run. What is wrong with it is said when the source opens.
+/// a run. The source reports its errors when it opens.
 void look_at_names(Validation& v, Draft& draft) {
   for (const auto& [param, value] : draft.stage.param_values)
     if (param == kNames && draft.label_names.empty())
