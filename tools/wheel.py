@@ -78,18 +78,20 @@ def homepage(build):
 
 
 def page(url):
-    """README.md, whose links work where only this page is: they lead to the repository's files or,
-    where nothing says where it is, become the command that prints the page."""
+    """README.md with links that work on a package index: to the repository's files or, without the
+    repository's URL, the command that prints the page; pictures are omitted then."""
     def link(found):
-        text, target = found[1], found[2]
+        picture, text, target = found.groups()
         if re.match(r"[a-z]+:|#", target):
             return found[0]
         if url:
-            return f"[{text}]({url}/blob/v{version()}/{target})"
+            return f"{picture}[{text}]({url}/{'raw' if picture else 'blob'}/v{version()}/{target})"
+        if picture:
+            return ""
         name = re.match(r"docs/(\w+)\.md", target)
         return f"`brigade docs {name[1]}`" if name else text
 
-    return re.sub(r"\[([^]\n]+)\]\(([^)\s]+)\)", link, (ROOT / "README.md").read_text())
+    return re.sub(r"(!?)\[([^]\n]+)\]\(([^)\s]+)\)", link, (ROOT / "README.md").read_text())
 
 
 def metadata(build):

@@ -246,7 +246,7 @@ class Controls(unittest.TestCase):
 
     def test_what_is_right_is_counted(self):
         said = check_page("page.md", "```sh\nbrigade check configs/hello.yaml\n```\n"
-                          "[a](README.md#the-line)[b](docs)`brigade run --quiet`\n"
+                          "[a](README.md#speed)[b](docs)`brigade run --quiet`\n"
                           "```sh not run: it takes long\n./dev test\n```\n")
         self.assertIn("page.md: 1 run\n  not run: line 6, sh: it takes long", said)
 
@@ -259,7 +259,7 @@ class Controls(unittest.TestCase):
 
     def test_links_and_blocks_of_no_kind(self):
         self.found("[a](docs/GONE.md)", 1, "there is no")
-        self.found("a\n[a](README.md#the-lines)", 2, "#the-lines")
+        self.found("a\n[a](README.md#speeds)", 2, "#speeds")
         self.found("a\n```\nbrigade run x.yaml\n```\n", 2, "what is a block of ``")
 
     def test_shown_output(self):
