@@ -10,6 +10,7 @@ import threading
 import types
 
 from ._brigade import Lease
+from ._memmaps import Files
 
 ALIGNMENT = 64  # of contents, in bytes: what vector instructions like
 _PROTOCOL = 5
@@ -122,7 +123,8 @@ class _Plain(pickle.Pickler):
     reducer_override = staticmethod(_reduce)
 
 
-_descriptors = []  # of torch's shared memory, which a payload that is being pickled keeps open
+_descriptors = []  # of torch's shared memory and of files, which a payload keeps open
+_files = Files(_descriptors)  # of the payload that is being pickled
 
 
 def _shared_tensor_of(process, descriptor, size, dtype, shape, strides, offset):
@@ -160,6 +162,11 @@ def _reduce_payload(thing):
             thing.layout is torch.strided and thing.numel() and thing.is_shared() and \
             not (thing.requires_grad or thing.is_quantized or thing.is_conj() or thing.is_neg()):
         return _reduce_shared_tensor(thing, torch)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and type(thing) in (numpy.ndarray, numpy.memmap):
+        made = _files.reduce(thing)
+        if made is not None:
+            return made
     return _reduce(thing)
 
 
@@ -254,7 +261,9 @@ def dump_result(thing):
 
 def dump_payload(thing):
     """The same of what workers get, and descriptors that have to be open until they have it."""
+    global _files
     _descriptors.clear()
+    _files = Files(_descriptors)
     try:
         return *_dump(_by_value() or _Refusing, thing), tuple(_descriptors)
     except BaseException:
