@@ -1,4 +1,4 @@
-"""A forker that is a program of its own, `python -m brigade._fork_server`, with the libraries that
+"""A forker that is a program of its own, which _forker.Server starts, with the libraries that
 the program has imported: for programs that had better not be forked themselves."""
 
 import importlib
@@ -32,8 +32,4 @@ def main(control, parent):
     forker.leave_threads()
     forker.listen(control)
     forker.run()
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
     os._exit(0)

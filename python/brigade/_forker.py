@@ -279,6 +279,18 @@ def _group_of(pid):
 
 # --- the server -----------------------------------------------------------------------------------
 
+_PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__init__.py")
+# This package by its file, and no folder of it in PYTHONPATH: there, site-packages would be in front
+# of the standard library. The program's sys.path comes with _about().
+_BEGIN = """import sys
+from importlib.util import module_from_spec, spec_from_file_location
+spec = spec_from_file_location("brigade", sys.argv[1])
+sys.modules["brigade"] = module_from_spec(spec)
+spec.loader.exec_module(sys.modules["brigade"])
+from brigade._fork_server import main
+main(*map(int, sys.argv[2:]))
+"""
+
 _server = None
 _server_lock = threading.Lock()
 
@@ -318,7 +330,7 @@ class Server:
             about = _about()
             with theirs, open(about, "rb"):
                 process = subprocess.Popen(
-                    [*command(), "-m", "brigade._fork_server", str(theirs.fileno()),
+                    [*command(), "-c", _BEGIN, _PACKAGE, str(theirs.fileno()),
                      str(os.getpid())], stdin=subprocess.DEVNULL, env=_environment(),
                     pass_fds=(theirs.fileno(), about))
                 control.send(b"%d" % about)
@@ -333,8 +345,8 @@ class Server:
             deaths = deaths + 1 if time.monotonic() - began < _SOON_SECONDS else 0
             logger.warning("DataLoader: the server that forks workers ended with code %d; it is "
                            "started again", process.returncode)
-        self.failed = (f"the server that forks workers of the DataLoader, {process.args}, ends as "
-                       f"soon as it is started, with code {process.returncode}")
+        self.failed = (f"the server that forks workers of the DataLoader, by {process.args[0]}, "
+                       f"ends as soon as it is started, with code {process.returncode}")
 
     def add(self, client):
         with self._lock:
@@ -369,17 +381,13 @@ def command():
     """Of this interpreter."""
     if not sys.executable:
         raise RuntimeError("workers execute the interpreter, and sys.executable does not say which")
-    flags = [flag for flag in subprocess._args_from_interpreter_flags()
-             if flag not in ("-E", "-I", "-P", "-s")]
-    return [sys.executable, *flags, "-P"]
+    return [sys.executable, *subprocess._args_from_interpreter_flags(), "-P"]
 
 
 def _environment():
     """Libraries have one thread, as in workers: none that a fork would lose."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    return {**os.environ, **one, "PYTHONPATH": path}
+    return {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS",
+                                           "OPENBLAS_NUM_THREADS"), "1")}
 
 
 def _about():

@@ -1,13 +1,16 @@
 """Programs with a brigade.DataLoader: what __main__ defines, and how they end."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 import unittest
 
+import brigade
 from processes import WITH_TESTS, left_of
 
 
@@ -57,6 +60,35 @@ class Programs(unittest.TestCase):
             print(list(loader), list(loader))
             """)
         self.assertEqual(out, "[[0, 1, 2, 3], [4, 5, 6, 7]] [[0, 1, 2, 3], [4, 5, 6, 7]]\n")
+
+    def test_an_obsolete_backport_in_site_packages_shadows_nothing(self):
+        package = os.path.dirname(brigade.__file__)
+        program = textwrap.dedent("""
+            import subprocess, sys
+            sys.path.append(sys.argv[1])
+            import brigade
+            class Asks:
+                def __len__(self): return 1
+                def __getitem__(self, i):
+                    import shelve
+                    return os.environ.get("PYTHONPATH"), shelve.__file__, subprocess.check_output(
+                        [sys.executable, "-c", "import shelve; print(shelve.__file__)"], text=True)
+            import os, shelve
+            with brigade.DataLoader(Asks(), num_workers=1, collate_fn=list,
+                                    multiprocessing_context=sys.argv[2]) as loader:
+                ((asked,),) = loader
+            expected = None, shelve.__file__, shelve.__file__ + "\\n"
+            assert asked == expected, asked
+            """)
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(package, os.path.join(folder, "brigade"))
+            for name in ("pathlib", "shelve", "socket"):
+                pathlib.Path(folder, f"{name}.py").write_text("raise ImportError('obsolete')")
+            for context in ("fork", "spawn"):
+                done = subprocess.run([sys.executable, "-c", program, folder, context], text=True,
+                                      capture_output=True, env=environment, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), context)
 
     def test_without_cloudpickle_it_is_named(self):
         _, error = self.run_program("""
