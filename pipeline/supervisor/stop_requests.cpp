@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include <brigade/check.h>
 #include "base/io.h"
@@ -18,7 +19,8 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 // A handler reaches nothing but static objects.
 std::atomic<int> handler_fd{-1};
-std::atomic<bool> signalled{false};  // since that descriptor is there
+std::atomic<int> handlers_running{0};  // on any thread; the descriptor stays open for them
+std::atomic<bool> signalled{false};    // since that descriptor is there
 struct sigaction previous[NSIG];
 
 void write_signal(int fd, int signal) {
@@ -29,7 +31,9 @@ void write_signal(int fd, int signal) {
 
 void on_signal(int signal) {
   const int error = errno;
+  ++handlers_running;
   write_signal(handler_fd.load(), signal);
+  --handlers_running;
   signalled = true;  // whoever sees that finds the signal
   errno = error;
 }
@@ -68,6 +72,8 @@ StopRequests::~StopRequests() {
   if (handles_signals_) {
     for (int signal : kSignals) sigaction(signal, &previous[signal], nullptr);
     handler_fd = -1;
+    // One that has read the descriptor may not write into what takes its number.
+    while (handlers_running != 0) std::this_thread::yield();
   }
 }
 

@@ -1,7 +1,6 @@
 """Batches, and whose tensors they hold."""
 
 import sys
-from collections.abc import Mapping
 
 from ._arrays import known
 from ._device import Arrival, device_of, send
@@ -49,8 +48,9 @@ def _copy_of(tensor):
     return tensor.copy() if hasattr(tensor, "copy") else bytes(tensor)
 
 
-class _Named(Mapping):
-    """Tensors by name, as attributes, and in their order as a tuple has them."""
+class _Named:
+    """Tensors by name, as attributes, and in their order as a tuple has them. Iterating gives the
+    tensors, so it is no Mapping: frameworks rebuild a Mapping from its items."""
 
     __slots__ = ()
 
@@ -79,8 +79,9 @@ class _Named(Mapping):
         """Names and tensors."""
         return [(name, self[name]) for name in self.keys()]
 
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+    def get(self, name, default=None):
+        """The tensor, or `default` where there is none of that name."""
+        return self[name] if name in self.keys() else default
 
     def __dir__(self):
         return [*super().__dir__(), *self.keys()]

@@ -175,7 +175,10 @@ class Ahead:
             state = self._run.state()
         except RunError:  # of a stream
             state = None
-        moved, upload = batch._sent(self._device)
+        sent = batch._sent(self._device)
+        if sent is None:  # another thread has closed the loader since the batch was taken
+            raise ValueError("the loader is closed")
+        moved, upload = sent
         self._held.append(upload)
         self._ready.append((moved, state))
         return True

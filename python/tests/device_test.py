@@ -59,6 +59,12 @@ class Loaders(unittest.TestCase):
         self.assertIsNone(run._run)
         self.assertEqual([seen(batch) for batch in batches], sum(plain(2), []))
 
+    def test_closed_by_another_thread_while_a_batch_is_on_its_way(self):
+        with brigade.Loader(graph(), device="host") as loader, \
+                mock.patch("brigade._device.Ways.to", return_value=None):  # as once it is closed
+            with self.assertRaisesRegex(ValueError, "the loader is closed"):
+                next(iter(loader))
+
     def test_control_a_batch_released_at_once_is_noticed(self):
         with device_is(LATE + " early"), brigade.Loader(graph(), device="host") as loader:
             kept = []

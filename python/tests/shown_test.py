@@ -1,5 +1,6 @@
 """What a terminal and a notebook show of loaders and batches."""
 
+import collections.abc
 import pickle
 import unittest
 
@@ -58,6 +59,15 @@ class Batches(NeedsNumPy):
         self.assertEqual(repr(batch.row(0))[:24], "Row(data: float32[3]; id")
         clone = batch.clone()
         self.assertEqual(repr(clone), repr(batch))
+
+    def test_it_is_no_mapping(self):  # frameworks would rebuild one from its items
+        batch = self.batch()
+        self.assertNotIsInstance(batch, collections.abc.Mapping)
+        self.assertEqual(list(dict(batch)), ["data"])
+        self.assertIs(batch.get("data"), batch["data"])
+        self.assertEqual(batch.get("label", 3), 3)
+        (data,) = batch
+        self.assertIs(data, batch["data"])
 
     def test_ragged_tensors_have_various_shapes(self):
         ragged = {"params": {"count": 4, "shape": [5], "dtype": "f32", "vary": True}}

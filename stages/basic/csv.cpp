@@ -141,8 +141,9 @@ Contract<CsvParams> csv_contract() {
 template <class T>
 Result<void> read_number(std::string_view text, void* out) {
   T value{};
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool plus = text.starts_with('+') && !text.starts_with("+-");
+  const char* first = text.data() + plus;
+  const auto [end, error] = std::from_chars(first, text.data() + text.size(), value);
   const bool whole = end == text.data() + text.size();
   if (error == std::errc::result_out_of_range && whole)
     return Error{

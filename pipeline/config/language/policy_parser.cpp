@@ -13,8 +13,11 @@ namespace brigade {
 namespace {
 
 bool whole_number(std::string_view text, std::uint64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size();
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  out = number;
+  return true;
 }
 
 bool skip_value(const YamlNode& node, OnError& out) {

@@ -130,6 +130,7 @@ TEST_F(CsvTest, WrongValuesAreNamedWithLineAndColumn) {
   const ParamTexts ints = {{"columns", "{b: b}"}, {"dtypes", "{b: u8}"}};
   EXPECT_EQ(error_of("a,b\n\n1, x\n", ints), ":3:3: expected a whole number, found \"x\"");
   EXPECT_EQ(error_of("a,b\n1,\n", ints), ":2:3: expected a whole number, found nothing");
+  EXPECT_EQ(error_of("a,b\n1,+-5\n", ints), ":2:3: expected a whole number, found \"+-5\"");
   EXPECT_EQ(error_of("a,b\n1,300\n", ints), ":2:3: expected a number that fits u8, found \"300\"");
   EXPECT_EQ(error_of("a,b\n1,1.5\n", {{"columns", "{b: b}"}, {"dtypes", "{b: bool}"}}),
             ":2:3: expected true, false, 1 or 0, found \"1.5\"");

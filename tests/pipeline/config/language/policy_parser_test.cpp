@@ -38,6 +38,7 @@ TEST_F(PolicyParser, OnErrorStopsOrSkips) {
   EXPECT_TRUE(percent.skip);
   EXPECT_EQ(percent.percent_max, 0.3) << "as written, not 0.30000000000000004";
   EXPECT_EQ(percent.count_max, 0u);
+  EXPECT_EQ(parse(parse_on_error, "on_error: {skip: 10%}\n")->count_max, 0u);
   EXPECT_TRUE(diagnostics_.ok());
 }
 
