@@ -280,12 +280,10 @@ def _group_of(pid):
 # --- the server -----------------------------------------------------------------------------------
 
 _PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__init__.py")
-# This package by its file, and no folder of it in PYTHONPATH: there, site-packages would be in front
-# of the standard library. The program's sys.path comes with _about().
-_BEGIN = """import sys
-from importlib.util import module_from_spec, spec_from_file_location
-spec = spec_from_file_location("brigade", sys.argv[1])
-sys.modules["brigade"] = module_from_spec(spec)
+# This package by its file: in PYTHONPATH, site-packages would be in front of the standard library.
+_BEGIN = """import importlib.util, sys
+spec = importlib.util.spec_from_file_location("brigade", sys.argv[1])
+sys.modules["brigade"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["brigade"])
 from brigade._fork_server import main
 main(*map(int, sys.argv[2:]))
@@ -386,8 +384,7 @@ def command():
 
 def _environment():
     """Libraries have one thread, as in workers: none that a fork would lose."""
-    return {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS",
-                                           "OPENBLAS_NUM_THREADS"), "1")}
+    return {**os.environ, **{f"{of}_NUM_THREADS": "1" for of in ("OMP", "MKL", "OPENBLAS")}}
 
 
 def _about():
