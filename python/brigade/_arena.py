@@ -8,6 +8,7 @@ import os
 import struct
 
 from . import _brigade
+from ._log import logger
 
 STRIDE = 1 << 34  # of blocks in the file, which is sparse: the most bytes of a batch, together with
 _RESERVE = 1 << 20  # for the error of one that is larger
@@ -15,6 +16,9 @@ _BLOCKS_MAX = 1 << 27
 _SIZE_LEAST = 1 << 20
 _PAGES_KEPT = 1 << 20  # that a block may keep beyond what the last batch took
 _WARM_BYTES = 16 << 20  # of blocks that nobody needs now, which keep their memory in any number
+_MAPPINGS_MAX = 16384  # of a process, which may have 65,530; batches beyond them are copied
+_HELD_MAX = min(1 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
+_HELD_BATCHES_MAX = 16  # as large as the last one; more than a loop holds that keeps none
 _INHERITED_AT_ONCE = 8  # blocks that are asked for anew with each task
 CANCELLED = struct.Struct("q")  # the first word of a block: nobody waits for the batch
 TASK_AT = 64  # where the task is written, in a block
@@ -55,6 +59,19 @@ class MemoryFile:
     def __del__(self):
         if hasattr(self, "_descriptor"):
             os.close(self._descriptor)
+
+
+_said = set()  # once in a program
+
+
+def _say_held(end):
+    """One line, where batches that are kept take much memory."""
+    held = _brigade.held()[1]
+    if held > max(_HELD_MAX, _HELD_BATCHES_MAX * end) and not _said:
+        _said.add("held")
+        logger.warning("batches that the program keeps take %.1f GiB: a tensor, or a view of one, "
+                       "keeps the memory of its whole batch; keep a copy (tensor.clone(), "
+                       "array.copy()) of what you need longer", held / (1 << 30))
 
 
 def is_much_less(size, before):
@@ -112,12 +129,20 @@ class Arena:
 
     def lease(self, block, end):
         """The first bytes of a block, as a buffer; with the last that is made of it the block is
-        free again, once no child can read it."""
+        free again, once no child can read it. Of a program that keeps so many batches that it
+        would run out of mappings: a copy of them."""
         mapping = self._mapping(block, end)
         self._end[block] = max(self._end[block], end)
         self._last = end
         self._forks[block] = _brigade.forks()
-        return _brigade.Lease(mapping, mapping.address, end, self._returned, block)
+        if not (self._warm or self._cold or self._returned) and \
+                _brigade.held()[0] > _MAPPINGS_MAX:
+            copy = bytearray(memoryview(mapping)[:end])
+            self._returned.append(block)
+            return copy
+        made = _brigade.Lease(mapping, mapping.address, end, self._returned, block)
+        _say_held(end)
+        return made
 
     def free(self, block, end):
         """One whose batch nobody has had."""

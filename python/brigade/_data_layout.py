@@ -9,6 +9,45 @@ import sys
 from ._arena import is_much_less
 from ._log import logger
 
+_SMALL_MAX = 64 << 10  # bytes of a tensor, and of all in a batch that is not large
+_SMALL_PART = 16  # of a batch, as a divisor
+
+
+def _apart(places, sizes):
+    """Those that share no memory with another one."""
+    found, reached, last = [], 0, None
+    for i in sorted(range(len(sizes)), key=places.__getitem__):
+        if places[i] >= reached:
+            found.append(i)
+        elif found and found[-1] == last:
+            found.pop()
+        if places[i] + sizes[i] > reached:
+            reached, last = places[i] + sizes[i], i
+    return found
+
+
+def small(places, sizes):
+    """Which parts of a batch get memory of their own in the program, so that a label that is kept
+    does not keep the pictures. Their copies take little beside a copy of the batch."""
+    whole = sum(sizes)
+    each, left = min(_SMALL_MAX, whole // _SMALL_PART), max(_SMALL_MAX, whole // _SMALL_PART)
+    found = set()
+    for i in sorted(_apart(places, sizes), key=sizes.__getitem__):
+        left -= sizes[i]
+        if sizes[i] > each or left < 0:
+            break
+        found.add(i)
+    return found
+
+
+def parts(buffer, table, entries):
+    """Of a pickled batch: its buffers."""
+    view = memoryview(buffer)
+    places = struct.unpack_from(f"{2 * entries}q", view, table)
+    own = small(places[::2], places[1::2])
+    return [bytearray(view[at:at + size]) if i in own else view[at:at + size]
+            for i, (at, size) in enumerate(zip(places[::2], places[1::2]))]
+
 
 class Changes:
     """Of batches' shapes and sizes in an epoch, in the program: a DataLoader says once that they
@@ -96,17 +135,21 @@ class Reader:
     def __init__(self, changes):
         self._changes = changes
         self._head = self._kind = self._names = None
-        self._types = []
+        self._types, self._sizes, self._places, self._small = [], [], None, set()
 
     def read(self, buffer, table, entries, head, end):
-        """The batch, whose tensors are the buffer."""
+        """The batch, whose tensors are the buffer, but for the small ones."""
         import torch
         view = memoryview(buffer)
         if self._head != view[end - head:end]:
             self._learn(torch, bytes(view[end - head:end]))
+        places = struct.unpack_from(f"{entries}q", view, table)
+        if places != self._places:
+            self._places, self._small = places, small(places, self._sizes)
         tensors = [torch.frombuffer(buffer, dtype=dtype, count=count, offset=at).view(shape)
-                   for (dtype, count, shape), at in
-                   zip(self._types, struct.unpack_from(f"{entries}q", view, table))]
+                   for (dtype, count, shape), at in zip(self._types, places)]
+        for i in self._small:
+            tensors[i] = tensors[i].clone()
         if self._kind is None:
             return tensors[0]
         if self._kind is dict:
@@ -117,12 +160,13 @@ class Reader:
         before = self._kind, self._names, [dtype for dtype, _, _ in self._types]
         shapes = [shape[1:] for _, _, shape in self._types]
         self._kind, self._names, types = pickle.loads(head)
-        self._types = []
+        self._types, self._sizes, self._places = [], [], None
         for dtype, shape in types:
             count = 1
             for size in shape:
                 count *= size
             self._types.append((getattr(torch, dtype), count, shape))
+            self._sizes.append(count * torch.empty(0, dtype=self._types[-1][0]).element_size())
         self._head = head
         if before == (self._kind, self._names, [dtype for dtype, _, _ in self._types]) and \
                 shapes != [shape[1:] for _, _, shape in self._types]:

@@ -15,7 +15,7 @@ from . import _graph, _pickling
 from ._arena import STRIDE, Arena, MemoryFile
 from ._brigade import Mapping
 from ._data_fetch import has_state
-from ._data_layout import Reader
+from ._data_layout import Reader, parts as parts_of
 from ._errors import RunError
 from ._forker import ForkOfProgram, ForkOfServer, server, why_no_fork
 from ._log import LogPipe, logger
@@ -311,10 +311,7 @@ class Pool:
             self._changes.size(end)
         if kind == TENSORS:
             return self._tensors.read(lease, table, entries, head, end), None
-        view = memoryview(lease)
-        places = struct.unpack_from(f"{2 * entries}q", view, table)
-        return _pickling.load(view[end - head:end], [
-            view[at:at + size] for at, size in zip(places[::2], places[1::2])])
+        return _pickling.load(memoryview(lease)[end - head:end], parts_of(lease, table, entries))
 
     def close(self):
         self._failed = True

@@ -43,8 +43,11 @@ static PyTypeObject* mapping_type;
 // Of all below that a fork looks at. Not the GIL: other threads fork without it.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Mapping* shared;
+static Py_ssize_t shared_count;
+static Py_ssize_t held_bytes;  // of leases that say when they are returned; guarded by the GIL
 
 static void add_shared(Mapping* self) {
+  ++shared_count;
   self->next = shared;
   self->before = &shared;
   if (shared != NULL) shared->before = &self->next;
@@ -53,6 +56,7 @@ static void add_shared(Mapping* self) {
 
 static void remove_shared(Mapping* self) {
   if (self->before == NULL) return;
+  --shared_count;
   *self->before = self->next;
   if (self->next != NULL) self->next->before = self->before;
   self->before = NULL;
@@ -237,6 +241,7 @@ static PyObject* lease_new(PyTypeObject* type, PyObject* arguments, PyObject* ke
   self->data = (char*)(uintptr_t)address;
   self->size = size;
   self->returned = Py_XNewRef(returned);
+  if (returned != NULL) held_bytes += size;
   self->item = Py_NewRef(item);
   if (PyObject_TypeCheck(owner, mapping_type)) {
     self->mapping = (Mapping*)owner;
@@ -249,7 +254,10 @@ static void lease_dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   Lease* self = (Lease*)object;
   if (self->mapping != NULL) count_lease(self, -1);
-  if (self->returned != NULL && PyList_Append(self->returned, self->item)) PyErr_Clear();
+  if (self->returned != NULL) {
+    held_bytes -= self->size;
+    if (PyList_Append(self->returned, self->item)) PyErr_Clear();
+  }
   Py_XDECREF(self->returned);
   Py_XDECREF(self->item);
   Py_XDECREF(self->owner);
@@ -334,7 +342,18 @@ static PyObject* has_children(PyObject* module, PyObject* arguments) {
   return PyBool_FromLong(has);
 }
 
+static PyObject* held(PyObject* module, PyObject* none) {
+  (void)module;
+  (void)none;
+  pthread_mutex_lock(&lock);
+  const Py_ssize_t mappings = shared_count;
+  pthread_mutex_unlock(&lock);
+  return Py_BuildValue("nn", mappings, held_bytes);
+}
+
 static PyMethodDef functions[] = {
+    {"held", held, METH_NOARGS,
+     "held(): (mappings of this process, bytes of leases that are returned to a list)."},
     {"forks", count_forks, METH_NOARGS, "How often this process has forked."},
     {"has_children", has_children, METH_VARARGS,
      "has_children(since, until): whether a process exists that may read leases of the program, of "

@@ -7,6 +7,7 @@ real ones, and in worker processes data_loader_kept_test.py has the same cases."
 import itertools
 import os
 import unittest
+from unittest import mock
 
 from brigade import _arena, _brigade
 
@@ -216,6 +217,12 @@ class Orders(unittest.TestCase):
             count, wrong = tried(actions, length)
             self.assertEqual(wrong, [])
             self.assertGreater(count, 1000)
+
+    def test_of_batches_that_are_copied(self):
+        with mock.patch.object(_arena, "_MAPPINGS_MAX", 0):
+            count, wrong = tried(self.FEW, 4)
+        self.assertEqual(wrong, [])
+        self.assertGreater(count, 200)
 
     def test_the_old_rule_is_caught(self):
         _, wrong = tried(self.ALL, 2, room=Old)
