@@ -38,17 +38,20 @@ class Loaded:
         self._show()
         self._generators.go_on()
 
+    def catch_up(self, task, number, index):
+        """Up to that task. An iterable dataset without a state makes what was given before once
+        more: by a worker that has died, or before the program was resumed."""
+        if self._epoch != task["epoch"]:
+            self._begin(task)
+        if self.iterable:
+            for before in range(self._made, number):
+                self._next(task, before, index)
+
     def make(self, task, number, index):
         """(batch, the dataset's state) of a task; StopIteration where an iterable dataset has no
         more."""
-        if self._epoch != task["epoch"]:
-            self._begin(task)
-        if not self.iterable:
-            return self._next(task, number, index), None
-        for before in range(self._made, number):  # of a worker that has died
-            self._next(task, before, index)
         batch = self._next(task, number, index)
-        return batch, self._fetch.state()
+        return batch, self._fetch.state() if self.iterable else None
 
     def _begin(self, task):
         parts = self._parts
@@ -91,7 +94,7 @@ class Server:
         self._loaded, self._shown = {}, None
         self._of_epoch, self._task = None, None  # what tasks of an epoch have in common
         self._tensors = Writer()
-        self.room = None  # of the batch that is being made
+        self.room = None  # of the batch that is being made; none while others are skipped
 
     def answer(self, words):
         offset, size = WORDS.unpack(words)
@@ -106,7 +109,7 @@ class Server:
             self._of_epoch, self._task = None, pickle.loads(view[common:own])
             self._of_epoch = bytes(view[common:own])
         number, index = pickle.loads(view[own:TASK_AT + size])
-        room = self.room = Room(self._blocks, offset, TASK_AT + size)
+        room = Room(self._blocks, offset, TASK_AT + size)
         answer = self._make(number, index, room)
         self.room = None
         room.close()
@@ -116,6 +119,8 @@ class Server:
         try:
             loaded = self._load(self._task)
             try:
+                loaded.catch_up(self._task, number, index)
+                self.room = room
                 batch, state = loaded.make(self._task, number, index)
                 places = self._tensors.write(room, batch) if state is None else None
                 if places is not None:

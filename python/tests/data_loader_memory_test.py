@@ -1,6 +1,7 @@
 """Memory that a program needs which keeps batches of a brigade.DataLoader, or parts of them."""
 
 import os
+import signal
 import sys
 import unittest
 from unittest import mock
@@ -77,6 +78,43 @@ class PartsThatAreKept(unittest.TestCase):
             for i, batch in enumerate(loader):
                 self.assertEqual([int(one[-1]) for one in batch[1:]],
                                  list(range(2 * i, 2 * i + 16)))
+
+
+class Skipped(unittest.TestCase):
+    """What an iterable dataset makes once more, since it has no state, takes no batch's memory."""
+
+    def open(self, collate=None):
+        return open_loader(collate, memory_sets.Stream(2 * BATCHES))
+
+    def rest(self, iterator, loader, begin):
+        """The most bytes of blocks while the rest is read."""
+        most = 0
+        for i, batch in enumerate(iterator, begin):
+            self.assertEqual(batch[1].tolist(), [2 * i, 2 * i + 1])
+            self.assertEqual(int(batch[0][1, -1, -1]), 2 * i + 1)
+            if len(batch) > 3:
+                self.assertEqual(int(batch[3][1, -1, -1]), 1)  # of the first one
+            most = max(most, memory(loader))
+        self.assertEqual(i, BATCHES - 1)
+        return most
+
+    def test_by_an_epoch_that_is_resumed(self):
+        for collate in (None, memory_sets.WithFirst()):
+            with self.open(collate) as loader:
+                for _ in zip(range(BATCHES - 5), loader):
+                    pass
+                state = loader.state_dict()
+            with self.open(collate) as loader:
+                loader.load_state_dict(state)
+                self.assertLess(self.rest(iter(loader), loader, BATCHES - 5), 20 * MB)
+
+    def test_by_the_successor_of_a_dead_worker(self):
+        with self.open() as loader:
+            iterator = iter(loader)
+            for _ in range(BATCHES - 5):
+                worker = int(next(iterator)[2][0])
+            os.kill(worker, signal.SIGKILL)
+            self.assertLess(self.rest(iterator, loader, BATCHES - 5), 20 * MB)
 
 
 class Many(unittest.TestCase):

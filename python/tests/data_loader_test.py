@@ -98,7 +98,8 @@ class Epochs(unittest.TestCase):
         with open_loader(Sizes(400), 2, num_workers=2, persistent_workers=True) as loader:
             for _ in loader:
                 pass
-            self.assertLess(len(loader._pool._arena._maps), 16)
+            # Of 200 batches 64 may be finished and wait for a slow one before them.
+            self.assertLess(len(loader._pool._arena._maps), 80)
 
     def test_shapes_may_change(self):
         expected = whole(Sizes(60), 3)

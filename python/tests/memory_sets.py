@@ -1,6 +1,7 @@
 """Datasets and collate functions whose batches have small parts beside a large one."""
 
 import collections
+import os
 
 import numpy
 import torch
@@ -19,11 +20,25 @@ class Pictures(Numbers):
 
 
 class Stream(torch.utils.data.IterableDataset):
+    """Pictures, and the process that has made each."""
+
     def __init__(self, length):
         self.pictures = Pictures(length)
 
     def __iter__(self):
-        return map(self.pictures.__getitem__, range(len(self.pictures)))
+        return ((*self.pictures[i], os.getpid()) for i in range(len(self.pictures)))
+
+
+class WithFirst:
+    """Each batch with the first one of its worker."""
+
+    def __init__(self):
+        self.first = None
+
+    def __call__(self, samples):
+        batch = default_collate(samples)
+        self.first = batch if self.first is None else self.first
+        return [*batch, self.first[0]]
 
 
 def pairs(samples):
