@@ -16,7 +16,7 @@ import brigade
 PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "brigade"
 PAGE = PACKAGE.parents[1] / "docs" / "PYTHON_API.md"
 HEAD = f"""\
-# What is in the Python package?
+# Python API reference
 
 Made from the docstrings and stubs of `brigade` {brigade.__version__}, as `help()` shows them.
 [PYTHON.md](PYTHON.md) explains by examples.
