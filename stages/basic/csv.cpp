@@ -2,10 +2,13 @@
 // down once, by each replica (a byte a record).
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include <brigade/labels.h>
 #include <brigade/text.h>
@@ -25,6 +28,7 @@ struct CsvParams {
   InputPath file;
   TextMap columns;
   TextMap dtypes;
+  TextMap missing;
   std::int64_t text_bytes = 256;
   TextShape text_shape = TextShape::ragged;
   bool header = true;
@@ -32,110 +36,6 @@ struct CsvParams {
 };
 
 constexpr double kTextBytesMax = 1 << 20;
-
-/// A tensor and the columns of the table that it is made of.
-struct Column {
-  TensorType type;
-  std::vector<std::size_t> columns;
-  bool is_text = false;
-};
-
-Result<Column> column_of(const CsvParams& params, const TextMap::Entry& entry,
-                         const std::vector<std::string>& names) {
-  Column out{{entry.name, f32, {}}, {}, false};
-  const TextMap::Entry* const dtype = params.dtypes.find(entry.name);
-  out.is_text = dtype != nullptr && dtype->texts == std::vector<std::string>{"text"};
-  if (dtype != nullptr && !out.is_text) {
-    const auto parsed = dtype->texts.size() == 1 ? parse_dtype(dtype->texts[0]) : std::nullopt;
-    if (!parsed)
-      return Error{concat("dtypes: ", quote(entry.name), ": expected a dtype or text, found ",
-                          quote(join(dtype->texts, ", ")))};
-    out.type.dtype = *parsed;
-  }
-  for (const std::string& name : entry.texts) {
-    BRIGADE_ASSIGN(const std::size_t column,
-                   csv_find_column(params.file.path, names, name, params.header));
-    out.columns.push_back(column);
-  }
-  if (entry.texts.empty())
-    return Error{concat("columns: ", quote(entry.name), ": expected a column or a list of them")};
-  if (entry.is_list) out.type.shape = {static_cast<std::int64_t>(entry.texts.size())};
-  if (out.is_text) {
-    if (entry.is_list)
-      return Error{concat("columns: ", quote(entry.name), ": a text is one column, not a list")};
-    const bool ragged = params.text_shape == TextShape::ragged;
-    out.type = {entry.name, u8, {ragged ? up_to(params.text_bytes) : Dim(params.text_bytes)}};
-  }
-  return out;
-}
-
-/// The table as the parameters want it, from its beginning.
-struct Layout {
-  char separator = ',';
-  std::size_t fields = 0;
-  std::vector<Column> columns;
-};
-
-Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
-  Layout out;
-  BRIGADE_ASSIGN(out.separator, csv_separator(params.separator));
-  BRIGADE_ASSIGN(const std::vector<std::string> names,
-                 csv_names(params.file.path, head, out.separator, params.header));
-  out.fields = names.size();
-  if (params.columns.entries.empty())
-    return Error{"no columns are chosen; write `columns: {TENSOR: COLUMN}`"};
-  for (const TextMap::Entry& entry : params.columns.entries) {
-    BRIGADE_ASSIGN(Column column, column_of(params, entry, names));
-    out.columns.push_back(std::move(column));
-  }
-  for (const TextMap::Entry& entry : params.dtypes.entries)
-    if (params.columns.find(entry.name) == nullptr)
-      return Error{concat("dtypes: there is no tensor ", quote(entry.name), " in columns")};
-  return out;
-}
-
-std::optional<SampleCount> csv_file_samples(const CsvParams& params, const FileMetadata& metadata) {
-  return csv_samples(metadata.find("file"), params.separator, params.header);
-}
-
-Contract<CsvParams> csv_contract() {
-  return Contract<CsvParams>("csv", "Reads columns of a text table (CSV), one sample per line.")
-      .producer()
-      .param("file", &CsvParams::file, "file in UTF-8, fields as in RFC 4180; not packed")
-      .required()
-      .file_header()
-      .param("columns", &CsvParams::columns,
-             "for each tensor its column, or a list of columns that make a vector")
-      .required()
-      .param("dtypes", &CsvParams::dtypes,
-             "dtype of a tensor, or text for its bytes as u8; f32 where nothing is said")
-      .param("text_bytes", &CsvParams::text_bytes, 1, kTextBytesMax,
-             "bytes of the longest text; a longer one is an error")
-      .choice("text_shape", &CsvParams::text_shape,
-              {{"ragged", TextShape::ragged}, {"fixed", TextShape::fixed}},
-              "texts as long as they are, or filled up with zeros to text_bytes")
-      .param("header", &CsvParams::header,
-             "the first line names the columns; without it they are 1, 2, ...")
-      .param("separator", &CsvParams::separator, "one character between fields")
-      .outputs(
-          [](const CsvParams& params, const Ports&, const FileMetadata& metadata) -> Result<Ports> {
-            const FileHeader* const file_header = metadata.find("file");
-            if (file_header == nullptr)
-              return Error{concat(params.file.path, ": its beginning could not be read")};
-            BRIGADE_ASSIGN(const Layout layout, layout_of(params, file_header->header));
-            Ports ports;
-            for (const Column& column : layout.columns) ports.tensors.push_back(column.type);
-            return ports;
-          })
-      .counts(csv_file_samples)
-      .example(
-          "producer: csv\n"
-          "shuffle: true\n"
-          "params:\n"
-          "  file: iris.csv\n"
-          "  columns: {features: [sepal_length, sepal_width], label: species}\n"
-          "  dtypes: {label: i64}\n");
-}
 
 /// Reads a number into the element at `out`; a problem in the user's terms otherwise.
 template <class T>
@@ -203,6 +103,168 @@ ReadValue reader_of(DType dtype) {
   return nullptr;
 }
 
+/// A tensor and the columns of the table that it is made of.
+struct Column {
+  TensorType type;
+  std::vector<std::size_t> columns;
+  bool is_text = false;
+  std::optional<std::string> missing = std::nullopt;  ///< what stands for an empty field
+  bool drops = false;                                 ///< records in which a field is empty
+
+  /// What is written there; empty is what a quoted text is not.
+  bool is_empty(const CsvField& field) const {
+    return is_text ? !field.quoted && field.text.empty() : trim(field.text).empty();
+  }
+};
+
+Result<void> read_missing(const CsvParams& params, Column& column) {
+  const TextMap::Entry* const missing = params.missing.find(column.type.name);
+  if (missing == nullptr) return {};
+  const auto wrong = [&](std::string_view what) {
+    return Error{concat("missing: ", quote(column.type.name), ": ", what)};
+  };
+  if (missing->texts.size() != 1 || missing->is_list) return wrong("expected a value, or drop");
+  const std::string& value = missing->texts[0];
+  column.drops = value == "drop";
+  if (column.drops) return {};
+  std::array<std::byte, sizeof(std::int64_t)> unused{};
+  if (column.is_text && value.size() > static_cast<std::size_t>(params.text_bytes))
+    return wrong(
+        concat("a text of ", value.size(), " bytes, but text_bytes is ", params.text_bytes));
+  if (const ReadValue read = reader_of(column.type.dtype); !column.is_text)
+    if (const auto done = read(value, unused.data()); !done)
+      return wrong(concat(done.error().message, "; drop leaves the sample out"));
+  column.missing = value;
+  return {};
+}
+
+Result<Column> column_of(const CsvParams& params, const TextMap::Entry& entry,
+                         const std::vector<std::string>& names) {
+  Column out{{entry.name, f32, {}}, {}};
+  const TextMap::Entry* const dtype = params.dtypes.find(entry.name);
+  out.is_text = dtype != nullptr && dtype->texts == std::vector<std::string>{"text"};
+  if (dtype != nullptr && !out.is_text) {
+    const auto parsed = dtype->texts.size() == 1 ? parse_dtype(dtype->texts[0]) : std::nullopt;
+    if (!parsed)
+      return Error{concat("dtypes: ", quote(entry.name), ": expected a dtype or text, found ",
+                          quote(join(dtype->texts, ", ")))};
+    out.type.dtype = *parsed;
+  }
+  for (const std::string& name : entry.texts) {
+    BRIGADE_ASSIGN(const std::size_t column,
+                   csv_find_column(params.file.path, names, name, params.header));
+    out.columns.push_back(column);
+  }
+  if (entry.texts.empty())
+    return Error{concat("columns: ", quote(entry.name), ": expected a column or a list of them")};
+  if (entry.is_list) out.type.shape = {static_cast<std::int64_t>(entry.texts.size())};
+  if (out.is_text) {
+    if (entry.is_list)
+      return Error{concat("columns: ", quote(entry.name), ": a text is one column, not a list")};
+    const bool ragged = params.text_shape == TextShape::ragged;
+    out.type = {entry.name, u8, {ragged ? up_to(params.text_bytes) : Dim(params.text_bytes)}};
+  }
+  BRIGADE_TRY(read_missing(params, out));
+  return out;
+}
+
+/// The table as the parameters want it, from its beginning.
+struct Layout {
+  char separator = ',';
+  std::size_t fields = 0;
+  std::vector<Column> columns;
+};
+
+Result<Layout> layout_of(const CsvParams& params, std::string_view head) {
+  Layout out;
+  BRIGADE_ASSIGN(out.separator, csv_separator(params.separator));
+  BRIGADE_ASSIGN(const std::vector<std::string> names,
+                 csv_names(params.file.path, head, out.separator, params.header));
+  out.fields = names.size();
+  if (params.columns.entries.empty())
+    return Error{"no columns are chosen; write `columns: {TENSOR: COLUMN}`"};
+  for (const TextMap::Entry& entry : params.columns.entries) {
+    BRIGADE_ASSIGN(Column column, column_of(params, entry, names));
+    out.columns.push_back(std::move(column));
+  }
+  for (const auto& [key, map] : {std::pair("dtypes", &params.dtypes), {"missing", &params.missing}})
+    for (const TextMap::Entry& entry : map->entries)
+      if (params.columns.find(entry.name) == nullptr)
+        return Error{concat(key, ": there is no tensor ", quote(entry.name), " in columns")};
+  return out;
+}
+
+CsvMissing missing_of(const CsvParams& params, const Layout& layout) {
+  CsvMissing out;
+  out.blank_lines = layout.fields == 1 && !params.missing.entries.empty();
+  std::vector<Column> dropping;
+  std::ranges::copy_if(layout.columns, std::back_inserter(dropping), &Column::drops);
+  if (dropping.empty()) return out;
+  std::vector<std::string> names;
+  for (const Column& column : dropping) names.push_back(column.type.name);
+  out.what = concat("records with nothing in ", join(names, ", ", " or "));
+  out.leaves_out = [dropping, count = layout.fields, separator = layout.separator,
+                    fields = std::vector<CsvField>()](std::string_view record) mutable {
+    std::size_t at = 0;
+    if (!csv_split(record, separator, fields, at) || fields.size() != count) return false;
+    return std::ranges::any_of(dropping, [&](const Column& column) {
+      return std::ranges::any_of(column.columns,
+                                 [&](std::size_t i) { return column.is_empty(fields[i]); });
+    });
+  };
+  return out;
+}
+
+std::optional<SampleCount> csv_file_samples(const CsvParams& params, const FileMetadata& metadata) {
+  const FileHeader* const file_header = metadata.find("file");
+  if (file_header == nullptr) return std::nullopt;
+  const auto layout = layout_of(params, file_header->header);
+  if (!layout) return std::nullopt;
+  return csv_samples(file_header, params.separator, params.header, missing_of(params, *layout));
+}
+
+Contract<CsvParams> csv_contract() {
+  return Contract<CsvParams>("csv", "Reads columns of a text table (CSV), one sample per line.")
+      .producer()
+      .param("file", &CsvParams::file, "file in UTF-8, fields as in RFC 4180; not packed")
+      .required()
+      .file_header()
+      .param("columns", &CsvParams::columns,
+             "for each tensor its column, or a list of columns that make a vector")
+      .required()
+      .param("dtypes", &CsvParams::dtypes,
+             "dtype of a tensor, or text for its bytes as u8; f32 where nothing is said")
+      .param("missing", &CsvParams::missing,
+             "for each tensor what stands for an empty field: a value, or drop, which leaves the "
+             "record out; without it an empty number is an error")
+      .param("text_bytes", &CsvParams::text_bytes, 1, kTextBytesMax,
+             "bytes of the longest text; a longer one is an error")
+      .choice("text_shape", &CsvParams::text_shape,
+              {{"ragged", TextShape::ragged}, {"fixed", TextShape::fixed}},
+              "texts as long as they are, or filled up with zeros to text_bytes")
+      .param("header", &CsvParams::header,
+             "the first line names the columns; without it they are 1, 2, ...")
+      .param("separator", &CsvParams::separator, "one character between fields")
+      .outputs(
+          [](const CsvParams& params, const Ports&, const FileMetadata& metadata) -> Result<Ports> {
+            const FileHeader* const file_header = metadata.find("file");
+            if (file_header == nullptr)
+              return Error{concat(params.file.path, ": its beginning could not be read")};
+            BRIGADE_ASSIGN(const Layout layout, layout_of(params, file_header->header));
+            Ports ports;
+            for (const Column& column : layout.columns) ports.tensors.push_back(column.type);
+            return ports;
+          })
+      .counts(csv_file_samples)
+      .example(
+          "producer: csv\n"
+          "shuffle: true\n"
+          "params:\n"
+          "  file: iris.csv\n"
+          "  columns: {features: [sepal_length, sepal_width], label: species}\n"
+          "  dtypes: {label: i64}\n");
+}
+
 class Csv : public Producer, public SkipsInputs, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
@@ -218,7 +280,8 @@ class Csv : public Producer, public SkipsInputs, public TellsLabels {
           !(context.outputs.tensors[i] == layout_.columns[i].type))
         return Error{concat(path_, ": changed since the graph was checked: it now gives ",
                             layout_.columns[i].type.text())};
-    BRIGADE_ASSIGN(records_, CsvRecords::find(path_, text_, layout_.separator, params.header));
+    BRIGADE_ASSIGN(records_, CsvRecords::find(path_, text_, layout_.separator, params.header,
+                                              missing_of(params, layout_)));
     return {};
   }
 
@@ -240,7 +303,7 @@ class Csv : public Producer, public SkipsInputs, public TellsLabels {
     const std::size_t begin = records_.begin(index);
     BRIGADE_TRY(split(begin));
     const CsvField& field = fields_[label->columns[0]];
-    const std::string_view text = trim(csv_value(field, memory_));
+    const std::string_view text = trim(value_of(*label, field));
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc{} && end == text.data() + text.size()) return number;
@@ -272,15 +335,23 @@ class Csv : public Producer, public SkipsInputs, public TellsLabels {
                         " fields as in the first line, found ", fields_.size())};
   }
 
+  std::string_view value_of(const Column& column, const CsvField& field) {
+    if (column.missing && column.is_empty(field)) return *column.missing;
+    return csv_value(field, memory_);
+  }
+
   Result<void> read_column(const Column& column, std::size_t record, TensorSlot slot) {
     if (column.is_text) return read_text(column, record, slot);
     const ReadValue read_value = reader_of(column.type.dtype);
     const std::size_t element = dtype_bytes(column.type.dtype);
     auto* out = static_cast<std::byte*>(slot.data());
     for (const std::size_t i : column.columns) {
-      const std::string_view value = trim(csv_value(fields_[i], memory_));
-      if (auto done = read_value(value, out); !done)
-        return done.error().within(csv_place(path_, text_, record + fields_[i].at));
+      const std::string_view value = trim(value_of(column, fields_[i]));
+      auto done = read_value(value, out);
+      if (!done && value.empty())
+        done = Error{concat(done.error().message, "; `missing: {", column.type.name,
+                            ": VALUE}` says what stands for it")};
+      if (!done) return done.error().within(csv_place(path_, text_, record + fields_[i].at));
       out += element;
     }
     return {};
@@ -288,7 +359,7 @@ class Csv : public Producer, public SkipsInputs, public TellsLabels {
 
   Result<void> read_text(const Column& column, std::size_t record, TensorSlot slot) {
     const CsvField& field = fields_[column.columns[0]];
-    const std::string_view value = csv_value(field, memory_);
+    const std::string_view value = value_of(column, field);
     const auto bytes_max = static_cast<std::size_t>(slot.bounds()[0]);
     if (value.size() > bytes_max)
       return Error{concat(csv_place(path_, text_, record + field.at), ": a text of ", value.size(),

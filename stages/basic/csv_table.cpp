@@ -1,6 +1,7 @@
 #include "stages/basic/csv_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <brigade/text.h>
 #include <brigade/types.h>
@@ -23,6 +24,14 @@ std::vector<std::string> shown(const std::vector<std::string>& names) {
   return out;
 }
 
+/// A CR between two lines and no LF anywhere; in quotes it is a part of its field.
+bool has_lines_of_cr(std::string_view head) {
+  const std::size_t line_end = head.find('\r');
+  return line_end < head.size() - 1 && head.find('\n') == head.npos &&
+         std::count(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(line_end), '"') % 2 ==
+             0;
+}
+
 }  // namespace
 
 Result<char> csv_separator(const std::string& text) {
@@ -38,6 +47,10 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
     return Error{concat(path, ": is in UTF-16; save it as UTF-8")};
   const std::size_t begin = csv_skip_empty(head, csv_begin(head));
   if (begin == head.size()) return Error{concat(path, ": has no lines")};
+  if (has_lines_of_cr(head.substr(begin)))
+    return Error{concat(path,
+                        ": its lines end in CR alone, as on the first Macs; write LF "
+                        "(tr '\\r' '\\n' < FILE > NEW)")};
   const auto end = csv_record_end(head, begin, separator);
   if (!end || (*end == head.size() && head.size() == kMetadataBytesMax && !head.ends_with('\n')))
     return Error{concat(csv_place(path, head, begin), ": the first line does not end within ",
@@ -70,49 +83,71 @@ Result<std::size_t> csv_find_column(const std::string& path, const std::vector<s
 }
 
 Result<CsvRecords> CsvRecords::find(const std::string& path, std::string_view text, char separator,
-                                    bool header) {
+                                    bool header, CsvMissing missing) {
   CsvRecords out;
   out.text_ = text;
   out.separator_ = separator;
-  std::size_t at = csv_skip_empty(text, csv_begin(text));
+  out.missing_ = std::move(missing);
+  std::size_t at = csv_begin(text);
+  at = header ? csv_skip_empty(text, at) : out.next(at);
   for (bool first = header; at < text.size(); first = false) {
     const auto end = csv_record_end(text, at, separator);
     if (!end)
       return Error{concat(csv_place(path, text, at), ": a quote in this record is never closed")};
-    if (!first && out.size_++ % kRecordsPerPlace == 0) out.begins_.push_back(at);
-    at = csv_skip_empty(text, *end);
+    if (!first && out.is_left_out(at, *end)) {
+      ++out.left_out_;
+    } else if (!first && out.size_++ % kRecordsPerPlace == 0) {
+      out.begins_.push_back(at);
+    }
+    at = out.next(*end);
     out.blank_lines_ += static_cast<std::uint64_t>(
         std::count(text.begin() + static_cast<std::ptrdiff_t>(*end),
                    text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   }
-  if (out.size_ == 0) return Error{concat(path, ": has no lines with data")};
-  return out;
+  if (out.size_ > 0) return out;
+  if (out.left_out_ > 0) return Error{concat(path, ": has only ", out.missing_.what)};
+  return Error{concat(path, ": has no lines with data")};
 }
 
 std::vector<SkippedInputs> CsvRecords::skipped() const {
-  if (blank_lines_ == 0) return {};
-  return {{SkipReason::blank, blank_lines_, "blank lines"}};
+  std::vector<SkippedInputs> all;
+  if (blank_lines_ > 0) all.push_back({SkipReason::blank, blank_lines_, "blank lines"});
+  if (left_out_ > 0) all.push_back({SkipReason::blank, left_out_, missing_.what});
+  return all;
+}
+
+bool CsvRecords::is_left_out(std::size_t begin, std::size_t end) const {
+  return missing_.leaves_out && missing_.leaves_out(text_.substr(begin, end - begin));
+}
+
+std::size_t CsvRecords::end(std::size_t begin) const {
+  return csv_record_end(text_, begin, separator_).value_or(text_.size());
+}
+
+std::size_t CsvRecords::next(std::size_t at) const {
+  return missing_.blank_lines ? at : csv_skip_empty(text_, at);
 }
 
 std::size_t CsvRecords::begin(std::uint64_t record) const {
   std::size_t at = begins_[record / kRecordsPerPlace];
-  for (std::uint64_t i = record % kRecordsPerPlace; i > 0; --i)
-    at = csv_skip_empty(text_, csv_record_end(text_, at, separator_).value_or(text_.size()));
+  for (std::uint64_t i = record % kRecordsPerPlace; i > 0; --i) do {
+      at = next(end(at));
+    } while (is_left_out(at, end(at)));
   return at;
 }
 
 std::string_view CsvRecords::text(std::uint64_t record) const {
   const std::size_t at = begin(record);
-  return text_.substr(at, csv_record_end(text_, at, separator_).value_or(text_.size()) - at);
+  return text_.substr(at, end(at) - at);
 }
 
 std::optional<SampleCount> csv_samples(const FileHeader* file_header, const std::string& separator,
-                                       bool header) {
+                                       bool header, const CsvMissing& missing) {
   if (file_header == nullptr || file_header->header.size() != file_header->file_bytes)
     return std::nullopt;
   const auto character = csv_separator(separator);
   if (!character) return std::nullopt;
-  const auto records = CsvRecords::find("", file_header->header, *character, header);
+  const auto records = CsvRecords::find("", file_header->header, *character, header, missing);
   if (!records) return std::nullopt;
   return SampleCount(records->size(), records->skipped());
 }

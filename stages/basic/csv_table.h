@@ -4,6 +4,7 @@
 // number. Errors begin with the file's path. Pure functions over a text in memory.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,9 +28,17 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
 Result<std::size_t> csv_find_column(const std::string& path, const std::vector<std::string>& names,
                                     const std::string& name, bool header);
 
+/// What becomes of records in which something is missing. Without it a line with nothing on it is
+/// no record.
+struct CsvMissing {
+  bool blank_lines = false;  ///< are records, of a table with one column
+  std::function<bool(std::string_view record)> leaves_out;  ///< may be empty
+  std::string what;  ///< is left out: "records with nothing in age"
+};
+
 /// How many records a table has, where the header is all of it; nothing of a longer one.
 std::optional<SampleCount> csv_samples(const FileHeader* file_header, const std::string& separator,
-                                       bool header);
+                                       bool header, const CsvMissing& missing = {});
 
 /// Where the records lie: the place of every eighth is kept, a byte a record.
 class CsvRecords {
@@ -37,18 +46,25 @@ class CsvRecords {
   /// Looks through the whole text, which must last. Errors: a quote that is never closed, no
   /// record.
   static Result<CsvRecords> find(const std::string& path, std::string_view text, char separator,
-                                 bool header);
+                                 bool header, CsvMissing missing = {});
 
   std::uint64_t size() const { return size_; }
-  /// Lines with nothing on them, behind a record.
+  /// Lines with nothing on them, behind a record, and records that were left out.
   std::vector<SkippedInputs> skipped() const;
   std::size_t begin(std::uint64_t record) const;
   /// With its line end.
   std::string_view text(std::uint64_t record) const;
 
  private:
+  bool is_left_out(std::size_t begin, std::size_t end) const;
+  std::size_t end(std::size_t begin) const;
+  /// Where a record may begin, from `at` on.
+  std::size_t next(std::size_t at) const;
+
   std::string_view text_;
   char separator_ = ',';
+  CsvMissing missing_;
+  std::uint64_t left_out_ = 0;
   std::uint64_t size_ = 0;
   std::uint64_t blank_lines_ = 0;
   std::vector<std::uint64_t> begins_;

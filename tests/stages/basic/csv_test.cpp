@@ -1,10 +1,13 @@
 #include "stages/basic/csv_table.h"
 #include "stages/basic/csv_text.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <brigade/harness.h>
+#include <brigade/labels.h>
 #include "stages/basic/basic_stages.h"
 #include "tests/support/temporary_folder.h"
 
@@ -97,6 +100,87 @@ TEST_F(CsvTest, FixedTextsAreFilledUpWithZeros) {
   EXPECT_EQ(text_of(stage->read(0).value()["name"]), "rose" + std::string(8, '\0'));
 }
 
+const std::string kWithGaps =
+    "name,age,kind\n"
+    ",,0\n"
+    "\"\",7,\n"
+    "lily, ,1\n"
+    "rose,1,\"\"\n"
+    "tulip,2,3\n";
+
+TEST_F(CsvTest, AValueStandsForWhatIsMissing) {
+  const auto stage = open(kWithGaps, {{"columns", "{name: name, x: [age, age], label: kind}"},
+                                      {"dtypes", "{name: text, label: i64}"},
+                                      {"missing", "{name: none, x: nan, label: -1}"}})
+                         .value();
+  ASSERT_EQ(*stage->producer().size(), 5u);
+  EXPECT_EQ(text_of(stage->read(0).value()["name"]), "none");
+  EXPECT_EQ(text_of(stage->read(1).value()["name"]), "");
+  EXPECT_TRUE(std::isnan(stage->read(2).value()["x"].as<float>()[1]));
+  EXPECT_EQ(stage->read(1).value()["x"].as<float>()[1], 7);
+  EXPECT_EQ(stage->read(1).value()["label"].as<std::int64_t>()[0], -1);
+  auto& labels = dynamic_cast<TellsLabels&>(stage->producer());
+  EXPECT_EQ(*labels.label_of(3), -1);
+}
+
+TEST_F(CsvTest, RecordsWithoutAValueAreLeftOutAndCounted) {
+  const ParamTexts texts{{"columns", "{name: name, age: age, label: kind}"},
+                         {"dtypes", "{name: text, label: i64}"},
+                         {"missing", "{label: drop, name: drop, age: 0}"}};
+  std::string table = kWithGaps;
+  for (int i = 0; i < 40; ++i) table += "x," + std::to_string(i) + (i % 3 == 0 ? ",\n" : ",5\n");
+  const auto stage = open(table, texts).value();
+  ASSERT_EQ(*stage->producer().size(), 28u);
+  EXPECT_EQ(stage->read(0).value()["age"].as<float>()[0], 0);
+  EXPECT_EQ(stage->producer().describe(0), "t.csv:4:1");
+  for (std::uint64_t i = 28; i-- > 2;)
+    EXPECT_EQ(stage->read(i).value()["age"].as<float>()[0], (i - 2) / 2 * 3 + i % 2 + 1);
+  const std::vector<SkippedInputs> skipped{
+      {SkipReason::blank, 17, "records with nothing in name or label"}};
+  EXPECT_EQ(dynamic_cast<SkipsInputs&>(stage->producer()).skipped(), skipped);
+  const StageContract& contract = types_.all()[0].contract;
+  ParamTexts all = texts;
+  all.emplace_back("file", path_);
+  EXPECT_EQ(
+      contract.samples(make_params(contract, all).value().get(), read_metadata(contract, all)),
+      SampleCount(28, skipped));
+}
+
+TEST_F(CsvTest, AnEmptyLineOfATableWithOneColumnIsMissingToo) {
+  const std::string table = "x\n1\n\n\"\"\n3\n\n";
+  const auto stage = open(table, {{"columns", "{x: x}"}, {"missing", "{x: -1}"}}).value();
+  ASSERT_EQ(*stage->producer().size(), 5u);
+  for (const auto& [i, x] : {std::pair(0, 1), {1, -1}, {2, -1}, {3, 3}, {4, -1}})
+    EXPECT_EQ(stage->read(static_cast<std::uint64_t>(i)).value()["x"].as<float>()[0], x);
+  EXPECT_EQ(
+      *open(table, {{"columns", "{x: x}"}, {"missing", "{x: drop}"}}).value()->producer().size(),
+      2u);
+  EXPECT_EQ(*open(table, {{"columns", "{x: x}"}}).value()->producer().size(), 3u);
+}
+
+TEST_F(CsvTest, MistakesInMissingAreErrors) {
+  const auto with = [this](const std::string& missing) {
+    return error_of(kWithGaps, {{"columns", "{name: name, label: kind}"},
+                                {"dtypes", "{label: i64, name: text}"},
+                                {"text_bytes", "4"},
+                                {"missing", missing}});
+  };
+  EXPECT_EQ(with("{label: x}"),
+            "missing: \"label\": expected a whole number, found \"x\"; drop leaves the sample out");
+  EXPECT_EQ(with("{name: empty}"), "missing: \"name\": a text of 5 bytes, but text_bytes is 4");
+  EXPECT_EQ(with("{label: [1]}"), "missing: \"label\": expected a value, or drop");
+  EXPECT_EQ(with("{kind: 1}"), "missing: there is no tensor \"kind\" in columns");
+  EXPECT_EQ(error_of("a\n\n", {{"columns", "{a: a}"}, {"missing", "{a: drop}"}}),
+            ": has only records with nothing in a");
+}
+
+TEST_F(CsvTest, LinesThatEndInCrAloneAreAnError) {
+  EXPECT_EQ(
+      error_of("a,b\r1,2\r3,4\r", {{"columns", "{a: a}"}}),
+      ": its lines end in CR alone, as on the first Macs; write LF (tr '\\r' '\\n' < FILE > NEW)");
+  EXPECT_EQ(error_of("\"a\rb\",1", {{"columns", "{x: 2}"}, {"header", "false"}}), "no error");
+}
+
 TEST_F(CsvTest, WithoutAHeaderColumnsAreNumbered) {
   const auto stage = open("7;8;9\n1;2;3\n", {{"columns", "{x: [3, 1]}"},
                                              {"dtypes", "{x: i16}"},
@@ -129,7 +213,9 @@ TEST_F(CsvTest, EveryDtypeIsRead) {
 TEST_F(CsvTest, WrongValuesAreNamedWithLineAndColumn) {
   const ParamTexts ints = {{"columns", "{b: b}"}, {"dtypes", "{b: u8}"}};
   EXPECT_EQ(error_of("a,b\n\n1, x\n", ints), ":3:3: expected a whole number, found \"x\"");
-  EXPECT_EQ(error_of("a,b\n1,\n", ints), ":2:3: expected a whole number, found nothing");
+  EXPECT_EQ(error_of("a,b\n1,\n", ints),
+            ":2:3: expected a whole number, found nothing; `missing: {b: VALUE}` says what stands "
+            "for it");
   EXPECT_EQ(error_of("a,b\n1,+-5\n", ints), ":2:3: expected a whole number, found \"+-5\"");
   EXPECT_EQ(error_of("a,b\n1,300\n", ints), ":2:3: expected a number that fits u8, found \"300\"");
   EXPECT_EQ(error_of("a,b\n1,1.5\n", {{"columns", "{b: b}"}, {"dtypes", "{b: bool}"}}),
