@@ -136,27 +136,74 @@ constexpr std::pair<std::string_view, DType> kKinds[] = {{"b1", boolean}, {"u1",
                                                          {"i2", i16},     {"i4", i32}, {"i8", i64},
                                                          {"f2", f16},     {"f4", f32}, {"f8", f64}};
 
-Result<DType> dtype_of_descr(const std::string& path, const std::string& descr) {
+constexpr std::pair<std::string_view, DType> kUnsigned[] = {{"u2", i32}, {"u4", i64}, {"u8", i64}};
+
+/// The dtype, and what is to be converted.
+Result<void> read_descr(const std::string& path, const std::string& descr, NpyHeader& out) {
   if (descr.empty())
     return wrong(path, "holds records of several fields; save each field as an array of its own");
   const std::string_view kind = std::string_view(descr).substr(1);
   if (kind == "O")
     return wrong(path,
                  "holds Python objects, which cannot be read safely; save an array of numbers");
-  if (descr[0] == '>')
-    return wrong(path,
-                 concat("its numbers (", descr,
-                        ") are big-endian; save array.astype(array.dtype.newbyteorder('<'))"));
+  out.is_big_endian = descr[0] == '>';
   for (const auto& [name, dtype] : kKinds)
-    if (kind == name) return dtype;
+    if (kind == name) {
+      out.dtype = dtype;
+      out.element_bytes = dtype_bytes(dtype);
+      return {};
+    }
+  for (const auto& [name, dtype] : kUnsigned)
+    if (kind == name) {
+      out.dtype = dtype;
+      out.element_bytes = static_cast<std::size_t>(name[1] - '0');
+      out.is_unsigned = true;
+      return {};
+    }
   return wrong(path, concat("holds elements of NumPy's type ", quote(descr),
-                            ", expected bool, uint8, int8 to int64, or float16 to float64; "
-                            "save array.astype(...)"));
+                            ", expected bool, int8 to int64, uint8 to uint64, or float16 to "
+                            "float64; save array.astype(...)"));
+}
+
+/// Of elements that NumPy does not know: so many bytes each, whose dtype the user says.
+Result<void> read_opaque(const std::string& path, const std::string& descr,
+                         std::optional<DType> said, NpyHeader& out) {
+  const bool is_two = descr.ends_with("V2");
+  if (!said)
+    return wrong(path, concat("holds elements of ", is_two ? "2 bytes" : "1 byte",
+                              " that NumPy does not know (", descr, "); the source npy reads ",
+                              is_two ? "bfloat16 of ml_dtypes with `dtypes: {TENSOR: bf16}`"
+                                     : "the bytes with `dtypes: {TENSOR: u8}`"));
+  if (dtype_bytes(*said) != (is_two ? 2 : 1))
+    return wrong(path, concat("holds elements of ", is_two ? "2 bytes" : "1 byte", " (", descr,
+                              "), but `dtypes` says ", dtype_name(*said)));
+  out.dtype = *said;
+  out.element_bytes = dtype_bytes(*said);
+  return {};
+}
+
+bool is_opaque(const std::string& descr) {
+  return descr == "<V2" || descr == "|V2" || descr == "<V1" || descr == "|V1";
 }
 
 }  // namespace
 
 Result<NpyHeader> parse_npy_header(const std::string& path, std::string_view head) {
+  BRIGADE_ASSIGN(const NpyHeader out, parse_npy_header_to_convert(path, head, std::nullopt));
+  if (out.is_big_endian)
+    return wrong(path,
+                 "its numbers are big-endian; save "
+                 "array.astype(array.dtype.newbyteorder('<'))");
+  if (out.is_fortran)
+    return wrong(path, "is in Fortran order; save numpy.ascontiguousarray(array)");
+  if (out.is_unsigned)
+    return wrong(path, concat("holds unsigned numbers of ", 8 * out.element_bytes,
+                              " bits; save array.astype(numpy.int64)"));
+  return out;
+}
+
+Result<NpyHeader> parse_npy_header_to_convert(const std::string& path, std::string_view head,
+                                              std::optional<DType> said) {
   if (!head.starts_with(kNpyMagic))
     return wrong(path, head.starts_with("PK\x03\x04")
                            ? "is an .npz archive; unpack it (unzip) and name the .npy files in it"
@@ -176,13 +223,20 @@ Result<NpyHeader> parse_npy_header(const std::string& path, std::string_view hea
   if (!fields)
     return wrong(path, concat("its header is damaged: ", quote(trim(head.substr(prefix, 60)))));
   NpyHeader out;
-  BRIGADE_ASSIGN(out.dtype, dtype_of_descr(path, fields->descr));
+  if (is_opaque(fields->descr)) {
+    BRIGADE_TRY(read_opaque(path, fields->descr, said, out));
+  } else {
+    BRIGADE_TRY(read_descr(path, fields->descr, out));
+    if (said && *said != out.dtype)
+      return wrong(
+          path, concat("holds ", dtype_name(out.dtype), ", but `dtypes` says ", dtype_name(*said),
+                       "; it is for elements that NumPy does not know (V2, V1)"));
+  }
   out.shape = fields->shape;
   out.bytes = prefix + length;
   if (out.shape.rank() == 0)
     return wrong(path, "holds a single number; expected an array whose first axis is the samples");
-  if (fields->fortran_order && out.shape.rank() > 1)
-    return wrong(path, "is in Fortran order; save numpy.ascontiguousarray(array)");
+  out.is_fortran = fields->fortran_order && out.shape.rank() > 1;
   out.sample_bytes = dtype_bytes(out.dtype);
   bool fits = true;
   for (int i = 1; i < out.shape.rank(); ++i)

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -16,7 +17,24 @@ namespace {
 
 struct NpyParams {
   InputPaths files;
+  TextMap dtypes;
 };
+
+Result<std::optional<DType>> said_dtype(const NpyParams& params, std::string_view name) {
+  const TextMap::Entry* const said = params.dtypes.find(name);
+  if (said == nullptr) return std::optional<DType>();
+  const auto dtype = said->texts.size() == 1 ? parse_dtype(said->texts[0]) : std::nullopt;
+  if (!dtype)
+    return Error{concat("dtypes: ", quote(name), ": expected a dtype, found ",
+                        quote(join(said->texts, ", ")))};
+  return dtype;
+}
+
+Result<NpyHeader> header_of(const NpyParams& params, const std::string& name,
+                            const std::string& path, std::string_view head) {
+  BRIGADE_ASSIGN(const std::optional<DType> said, said_dtype(params, name));
+  return parse_npy_header_to_convert(path, head, said);
+}
 
 TensorType sample_type(const std::string& name, const NpyHeader& header) {
   TensorType type{name, header.dtype, {}};
@@ -37,21 +55,24 @@ Error gzipped(const std::string& path) {
 }
 
 Result<void> check_array(const std::string& path, const FileHeader& file, const NpyHeader& header) {
-  return check_length(path, file, header.bytes,
-                      header.sample_bytes * static_cast<std::uint64_t>(header.shape[0]),
+  return check_length(path, file, header.bytes, header.file_bytes(),
                       concat(dtype_name(header.dtype), shape_text(header.shape)));
 }
 
 Result<Ports> npy_outputs(const NpyParams& params, const Ports&, const FileMetadata& metadata) {
   const auto& files = params.files.files;
   if (files.empty()) return Error{"no files are named; write `files: {image: images.npy}`"};
+  for (const TextMap::Entry& entry : params.dtypes.entries)
+    if (std::ranges::find(files, entry.name, [](const auto& file) { return file.first; }) ==
+        files.end())
+      return Error{concat("dtypes: there is no tensor ", quote(entry.name), " in files")};
   Ports ports;
   std::int64_t samples = 0;
   for (const auto& [name, path] : files) {
     const FileHeader* const file_header = metadata.find(concat("files.", name));
     if (file_header == nullptr) return Error{concat(path, ": its header could not be read")};
     if (file_header->is_gzip) return gzipped(path);
-    BRIGADE_ASSIGN(const NpyHeader header, parse_npy_header(path, file_header->header));
+    BRIGADE_ASSIGN(const NpyHeader header, header_of(params, name, path, file_header->header));
     BRIGADE_TRY(check_array(path, *file_header, header));
     if (ports.tensors.empty()) samples = header.shape[0];
     BRIGADE_TRY(check_samples(path, header.shape[0], files[0].second, samples));
@@ -65,7 +86,7 @@ std::optional<std::uint64_t> npy_samples(const NpyParams& params, const FileMeta
   const auto& [name, path] = params.files.files.front();
   const FileHeader* const file_header = metadata.find(concat("files.", name));
   if (file_header == nullptr) return std::nullopt;
-  const auto header = parse_npy_header(path, file_header->header);
+  const auto header = header_of(params, name, path, file_header->header);
   if (!header) return std::nullopt;
   return static_cast<std::uint64_t>(header->shape[0]);
 }
@@ -77,6 +98,8 @@ Contract<NpyParams> npy_contract() {
              "a .npy file per tensor; the first axis is the samples, as many in each")
       .required()
       .file_header()
+      .param("dtypes", &NpyParams::dtypes,
+             "dtype of a tensor whose elements NumPy does not know: bf16 for bfloat16 of ml_dtypes")
       .outputs(npy_outputs)
       .counts(npy_samples)
       .example(
@@ -93,20 +116,53 @@ struct Array {
   MappedFile file;
   NpyHeader header;
 
-  const char* row(std::uint64_t index) const {
-    return file.bytes().data() + header.bytes + index * header.sample_bytes;
+  Result<void> read(std::uint64_t index, std::byte* out) const {
+    const char* const data = file.bytes().data() + header.bytes;
+    if (header.is_converted()) return convert(data, index, out);
+    std::memcpy(out, data + index * header.sample_bytes, header.sample_bytes);
+    return {};
+  }
+
+ private:
+  Result<void> convert(const char* data, std::uint64_t index, std::byte* out) const {
+    const std::size_t out_bytes = dtype_bytes(header.dtype);
+    const std::size_t count = header.sample_bytes / out_bytes;
+    for (std::size_t i = 0; i < count; ++i, out += out_bytes) {
+      std::array<char, 8> element{};  // little-endian, zeros above
+      std::memcpy(element.data(), data + place(index, i, count) * header.element_bytes,
+                  header.element_bytes);
+      if (header.is_big_endian) std::reverse(element.data(), element.data() + header.element_bytes);
+      if (header.is_unsigned && (element.back() & 0x80) != 0)
+        return Error{concat(path, ": row ", index, " has a number that does not fit i64 (uint64)")};
+      std::memcpy(out, element.data(), out_bytes);
+    }
+    return {};
+  }
+
+  /// In elements, of element `i` of a row in the order of C.
+  std::size_t place(std::uint64_t index, std::size_t i, std::size_t count) const {
+    if (!header.is_fortran) return index * count + i;
+    std::size_t stride = static_cast<std::size_t>(header.shape.elements());
+    std::size_t at = index;
+    for (int axis = header.shape.rank() - 1; axis > 0; --axis) {
+      const auto size = static_cast<std::size_t>(header.shape[axis]);
+      stride /= size;
+      at += i % size * stride;
+      i /= size;
+    }
+    return at;
   }
 };
 
 template <class Whole>
-std::int64_t number_at(const char* element) {
+std::int64_t number_at(const std::byte* element) {
   Whole number;
   std::memcpy(&number, element, sizeof number);
   return number;
 }
 
 /// Nothing where the dtype has others, too.
-std::optional<std::int64_t> whole_number(DType dtype, const char* element) {
+std::optional<std::int64_t> whole_number(DType dtype, const std::byte* element) {
   switch (dtype) {
     case DType::u8:
       return number_at<std::uint8_t>(element);
@@ -119,12 +175,13 @@ std::optional<std::int64_t> whole_number(DType dtype, const char* element) {
   }
 }
 
-Result<Array> open_array(const std::string& name, const std::string& path) {
+Result<Array> open_array(const NpyParams& params, const std::string& name,
+                         const std::string& path) {
   Array out{name, path, {}, {}};
   BRIGADE_ASSIGN(out.file, MappedFile::open(path));
   const std::string_view bytes = out.file.bytes();
   if (bytes.starts_with("\x1f\x8b")) return gzipped(path);
-  BRIGADE_ASSIGN(out.header, parse_npy_header(path, bytes));
+  BRIGADE_ASSIGN(out.header, header_of(params, name, path, bytes));
   BRIGADE_TRY(check_array(path, {"", bytes.size()}, out.header));
   return out;
 }
@@ -133,8 +190,9 @@ class Npy : public Producer, public TellsLabels {
  public:
   Result<void> open(const OpenContext& context) override {
     Ports now;
-    for (const auto& [name, path] : context.params<NpyParams>().files.files) {
-      BRIGADE_ASSIGN(Array array, open_array(name, path));
+    const auto& params = context.params<NpyParams>();
+    for (const auto& [name, path] : params.files.files) {
+      BRIGADE_ASSIGN(Array array, open_array(params, name, path));
       now.tensors.push_back(sample_type(name, array.header));
       arrays_.push_back(std::move(array));
       const Array& first = arrays_.front();
@@ -160,15 +218,18 @@ class Npy : public Producer, public TellsLabels {
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     for (std::size_t i = 0; i < arrays_.size(); ++i)
-      std::memcpy(out.at(i).data(), arrays_[i].row(index), arrays_[i].header.sample_bytes);
+      BRIGADE_TRY(arrays_[i].read(index, static_cast<std::byte*>(out.at(i).data())));
     return Next::emit;
   }
 
   Result<std::int64_t> label_of(std::uint64_t index) override {
     const auto label = std::ranges::find(arrays_, "label", &Array::tensor);
     if (label == arrays_.end()) return Error{"it gives no tensor `label`"};
-    if (label->header.shape.rank() == 1)
-      if (const auto number = whole_number(label->header.dtype, label->row(index))) return *number;
+    if (label->header.shape.rank() == 1) {
+      std::array<std::byte, 8> element{};
+      BRIGADE_TRY(label->read(index, element.data()));
+      if (const auto number = whole_number(label->header.dtype, element.data())) return *number;
+    }
     return Error{concat(label->path, ": expected a whole number for each sample, found ",
                         sample_type("label", label->header).text())};
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <brigade/harness.h>
+#include <brigade/labels.h>
 #include "stages/basic/basic_stages.h"
 #include "tests/support/idx_files.h"
 #include "tests/support/message_of.h"
@@ -60,6 +61,8 @@ class NpyTest : public testing::Test {
   TempFolder folder_;
   const std::string points_ = write_file(
       folder_ / "points.npy", npy_header("<f4", "(3, 2)") + raw_bytes<float>({1, 2, 3, 4, 5, 6}));
+  const std::string points_one_ =
+      write_file(folder_ / "one.npy", npy_header("<f4", "(1,)") + raw_bytes<float>({1}));
   const std::string labels_ = write_file(
       folder_ / "labels.npy", npy_header("<i8", "(3,)", 2) + raw_bytes<std::int64_t>({7, 8, 9}));
 };
@@ -89,6 +92,71 @@ TEST_F(NpyTest, TheFingerprintIsThatOfTheFiles) {
   };
   EXPECT_EQ(fingerprint(labels("copied.npy", 9)), first);
   EXPECT_NE(fingerprint(labels("other.npy", 10)), first);
+}
+
+TEST_F(NpyTest, UnsignedBigEndianAndFortranArraysAreConverted) {
+  const auto row_of = [&](const std::string& head, const std::string& bytes, std::uint64_t row) {
+    const std::string path = write_file(folder_ / "converted.npy", head + bytes);
+    return open("{x: " + path + "}").value()->read(row).value()["x"];
+  };
+  EXPECT_EQ(
+      row_of(npy_header("<u2", "(2,)"), raw_bytes<std::uint16_t>({1, 65535}), 1).as<std::int32_t>(),
+      std::vector<std::int32_t>{65535});
+  EXPECT_EQ(row_of(npy_header("<u4", "(1, 2)"), raw_bytes<std::uint32_t>({1, 4294967295U}), 0)
+                .as<std::int64_t>(),
+            (std::vector<std::int64_t>{1, 4294967295}));
+  EXPECT_EQ(row_of(npy_header("<u8", "(1,)"), raw_bytes<std::uint64_t>({1ULL << 62}), 0)
+                .as<std::int64_t>(),
+            std::vector<std::int64_t>{std::int64_t{1} << 62});
+  EXPECT_EQ(
+      row_of(npy_header(">f4", "(2,)"), std::string("\x3f\x80\0\0\xc0\0\0\0", 8), 1).as<float>(),
+      std::vector<float>{-2});
+  EXPECT_EQ(row_of(npy_header(">u2", "(1, 2)"), std::string("\1\2\xff\0", 4), 0).as<std::int32_t>(),
+            (std::vector<std::int32_t>{258, 65280}));
+  // numpy.arange(24).reshape(2, 3, 4) in Fortran order
+  std::vector<std::int16_t> fortran;
+  for (std::int16_t k = 0; k < 4; ++k)
+    for (std::int16_t j = 0; j < 3; ++j)
+      for (std::int16_t i = 0; i < 2; ++i)
+        fortran.push_back(static_cast<std::int16_t>(12 * i + 4 * j + k));
+  const std::string head =
+      npy_head("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3, 4), }");
+  const HostTensor row = row_of(head, raw_bytes(fortran), 1);
+  EXPECT_EQ(row.as<std::int16_t>(),
+            (std::vector<std::int16_t>{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}));
+}
+
+TEST_F(NpyTest, ANumberThatDoesNotFitIsAnErrorOfItsSample) {
+  const std::string path = write_file(
+      folder_ / "label.npy", npy_header("<u8", "(2,)") + raw_bytes<std::uint64_t>({7, 1ULL << 63}));
+  const auto stage = open("{label: " + path + "}").value();
+  EXPECT_EQ(*dynamic_cast<TellsLabels&>(stage->producer()).label_of(0), 7);
+  EXPECT_EQ(message_of(stage->read(1)),
+            path + ": row 1 has a number that does not fit i64 (uint64)");
+}
+
+TEST_F(NpyTest, Bfloat16OfMlDtypesIsSaid) {
+  const std::string path = write_file(
+      folder_ / "short.npy", npy_header("<V2", "(1, 2)") + raw_bytes<std::uint16_t>({1, 0x3f80}));
+  const auto with = [&](const std::string& dtypes) {
+    return StageHarness::open(
+        types_.all()[0],
+        {{{"files", "{x: " + path + ", y: " + points_one_ + "}"}, {"dtypes", dtypes}}, {}, {}});
+  };
+  const auto stage = with("{x: bf16}").value();
+  EXPECT_EQ(stage->outputs(), (Ports{{"x", bf16, {2}}, {"y", f32, {}}}));
+  EXPECT_EQ(stage->read(0).value()["x"].as<BFloat16>()[1].bits, 0x3f80);
+  EXPECT_EQ(message_of(with("{}")),
+            path +
+                ": holds elements of 2 bytes that NumPy does not know (<V2); the source npy "
+                "reads bfloat16 of ml_dtypes with `dtypes: {TENSOR: bf16}`");
+  EXPECT_EQ(message_of(with("{x: f32}")),
+            path + ": holds elements of 2 bytes (<V2), but `dtypes` says f32");
+  EXPECT_EQ(message_of(with("{x: bf16, y: i32}")),
+            points_one_ +
+                ": holds f32, but `dtypes` says i32; it is for elements that NumPy does "
+                "not know (V2, V1)");
+  EXPECT_EQ(message_of(with("{z: bf16}")), "dtypes: there is no tensor \"z\" in files");
 }
 
 TEST_F(NpyTest, AllFilesHaveTheSameSamples) {
@@ -214,11 +282,13 @@ TEST(NpyHeaderTest, RefusesWhatDoesNotLieThereAsNumbers) {
   EXPECT_EQ(error_of(npy_header("|O", "(2,)")),
             "a.npy: holds Python objects, which cannot be read safely; save an array of numbers");
   EXPECT_EQ(error_of(npy_header(">f4", "(2,)")),
-            "a.npy: its numbers (>f4) are big-endian; save "
+            "a.npy: its numbers are big-endian; save "
             "array.astype(array.dtype.newbyteorder('<'))");
   EXPECT_EQ(error_of(npy_header("<U8", "(2,)")),
-            "a.npy: holds elements of NumPy's type \"<U8\", expected bool, uint8, int8 to int64, "
-            "or float16 to float64; save array.astype(...)");
+            "a.npy: holds elements of NumPy's type \"<U8\", expected bool, int8 to int64, uint8 to "
+            "uint64, or float16 to float64; save array.astype(...)");
+  EXPECT_EQ(error_of(npy_header("<u4", "(2,)")),
+            "a.npy: holds unsigned numbers of 32 bits; save array.astype(numpy.int64)");
   EXPECT_EQ(
       error_of(npy_head("{'descr': [('x', '<f4'), ('y', '<i4', (2,))], 'fortran_order': False, "
                         "'shape': (2,), }")),
