@@ -41,6 +41,7 @@ class DecodeImage : public Stage {
   Result<std::string_view> bytes_of(const Inputs& in);
   ImageReader& reader_of(std::string_view bytes);
   Result<void> decode(const Inputs& in, Outputs& out);
+  void say_left_out(int channels);
   void give_back();
   Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
   Result<std::uint8_t*> output(const Cut& cut, Outputs& out);
@@ -63,12 +64,14 @@ class DecodeImage : public Stage {
   AxisWeights columns_;
   PictureBytes upright_;
   Resampler resampler_;
+  Reporter* reporter_ = nullptr;  // until it has said that channels are left out
 };
 
 Result<void> DecodeImage::open(const OpenContext& context) {
   params_ = context.params<DecodeImageParams>();
   targets_ = make_targets(params_.targets);
   BRIGADE_ASSIGN(source_, image_source(context.inputs));
+  reporter_ = context.again ? nullptr : context.reporter;
   return {};
 }
 
@@ -135,6 +138,7 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   if (header.height > params_.pixels_max / header.width)
     return Error{concat("it has ", header.width, " x ", header.height, " pixels; pixels_max is ",
                         format_count(params_.pixels_max))};
+  if (header.left_out > 0) say_left_out(header.left_out);
   const bool swapped = swaps_sides(header.orientation);
   Philox random = in.random();
   const Box whole{0, 0, swapped ? header.width : header.height,
@@ -155,6 +159,14 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   if (!targets_.empty()) BRIGADE_TRY(move_targets(cut, whole, in, out));
   if (!params_.has_mask()) return {};
   return decode_mask(cut, whole, in, out);
+}
+
+void DecodeImage::say_left_out(int channels) {
+  if (reporter_ != nullptr)
+    reporter_->log(concat(name_, " has ", channels, channels == 1 ? " channel" : " channels",
+                          " besides its colors and alpha, which the output leaves out; this line "
+                          "is not repeated for other files"));
+  reporter_ = nullptr;
 }
 
 Result<void> DecodeImage::move_targets(const Cut& cut, const Box& picture, const Inputs& in,

@@ -25,6 +25,7 @@ struct ImageHeader {
   std::int64_t height = 0;
   std::int64_t width = 0;
   int orientation = 1;
+  int left_out = 0;  ///< channels that are neither colors nor alpha
 };
 
 /// In pixels of the stored image.

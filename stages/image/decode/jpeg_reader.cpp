@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kChannels = 3;
 constexpr JDIMENSION kRowsAtOnce = 16;
+constexpr int kLosslessFrame = 0xc3;
 constexpr int kTooManyScans = -1;  // among libjpeg's own codes
 // Blocks of chroma around a box: upsampling looks at one, and where scans have left out the last
 // bits of coefficients, libjpeg guesses them from two more.
@@ -176,6 +177,11 @@ class JpegReader : public ImageReader {
     if (errors_.code == kTooManyScans)
       return Error{concat("the JPEG data cannot be read: more than ", progress_.scans_max,
                           " scans of ", jpeg_.image_width, " x ", jpeg_.image_height, " pixels")};
+    if (errors_.code == JERR_SOF_UNSUPPORTED && errors_.manager.msg_parm.i[0] == kLosslessFrame)
+      return Error{concat("it is a lossless JPEG file (SOF3), which libjpeg-turbo ",
+                          LIBJPEG_TURBO_VERSION_NUMBER / 1000000, ".",
+                          LIBJPEG_TURBO_VERSION_NUMBER / 1000 % 1000, ".",
+                          LIBJPEG_TURBO_VERSION_NUMBER % 1000, " does not read")};
     return Error{concat("the JPEG data cannot be read: ", errors_.text)};
   }
 
@@ -243,16 +249,16 @@ class JpegReader : public ImageReader {
     jpeg_abort_decompress(&jpeg_);
   }
 
-  /// In place. Adobe's programs write CMYK inverted, and everybody does as they do.
+  /// In place. Adobe's programs write CMYK inverted; all readers take it so, with Adobe's marker or
+  /// without.
   void to_rgb(const Window& window) {
-    const int flip = jpeg_.saw_Adobe_marker ? 0 : 255;
     for (std::int64_t y = 0; y < window.rows; ++y) {
       const std::uint8_t* from = window.pixels + y * window.stride;
       std::uint8_t* to = window.pixels + y * window.stride;
       for (std::int64_t x = 0; x < window.width; ++x, from += 4, to += kChannels) {
-        const int light = from[3] ^ flip;
+        const int light = from[3];
         for (int c = 0; c < kChannels; ++c)
-          to[c] = static_cast<std::uint8_t>(((from[c] ^ flip) * light + 127) / 255);
+          to[c] = static_cast<std::uint8_t>((from[c] * light + 127) / 255);
       }
     }
   }

@@ -4,13 +4,13 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <optional>
 #include <string>
 
 #include <brigade/text.h>
 #include "stages/image/decode/byte_order.h"
 #include "stages/image/decode/imgcodecs.h"
 #include "stages/image/decode/picture_bytes.h"
+#include "stages/image/decode/tiff_layout.h"
 
 namespace brigade {
 namespace {
@@ -25,28 +25,6 @@ constexpr tmsize_t kListBytesMax = tmsize_t{256} << 20;  // of strips, say
 /// million of them share would take a terabyte of reading.
 constexpr std::uint64_t kReadsMax = 16;
 constexpr std::uint64_t kReadSlackBytes = std::uint64_t{16} << 20;
-
-constexpr std::uint16_t kCompressions[] = {
-    COMPRESSION_NONE,      COMPRESSION_CCITTRLE, COMPRESSION_CCITTFAX3,
-    COMPRESSION_CCITTFAX4, COMPRESSION_LZW,      COMPRESSION_ADOBE_DEFLATE,
-    COMPRESSION_DEFLATE,   COMPRESSION_PACKBITS, COMPRESSION_JPEG};
-
-/// What a compression makes of one byte at most; nothing: codes of less than a bit per sample.
-std::optional<std::uint64_t> ratio_max(std::uint16_t compression) {
-  switch (compression) {
-    case COMPRESSION_NONE:
-      return 1;
-    case COMPRESSION_PACKBITS:
-      return 64;
-    case COMPRESSION_ADOBE_DEFLATE:
-    case COMPRESSION_DEFLATE:
-      return 1032;
-    case COMPRESSION_LZW:
-      return 4096;  // a code has 9 bits or more, and a table 4096 strings, each longer by a byte
-    default:
-      return std::nullopt;
-  }
-}
 
 /// The marker of a JPEG stream's frame, where libjpeg finds it; 0: there is none.
 std::uint8_t jpeg_frame(std::string_view stream) {
@@ -67,18 +45,6 @@ std::uint8_t jpeg_frame(std::string_view stream) {
   return 0;
 }
 
-/// How the samples lie.
-struct Layout {
-  std::uint32_t height = 0, width = 0;
-  std::uint16_t bits = 1, samples = 1, photometric = 0, planes = PLANARCONFIG_CONTIG;
-  std::uint16_t compression = 0, format = SAMPLEFORMAT_UINT, orientation = 1;
-  bool tiled = false;
-  std::uint32_t block_height = 0, block_width = 0;
-
-  bool apart() const { return planes == PLANARCONFIG_SEPARATE && samples > 1; }
-  bool rgb() const { return photometric == PHOTOMETRIC_RGB; }
-};
-
 class TiffReader : public ImageReader {
  public:
   ~TiffReader() override { close(); }
@@ -98,16 +64,18 @@ class TiffReader : public ImageReader {
     TIFFOpenOptionsFree(options);
     if (tiff_ == nullptr) return broken();
     BRIGADE_TRY(read_layout());
-    return ImageHeader{layout_.height, layout_.width, layout_.orientation};
+    return ImageHeader{layout_.height, layout_.width, layout_.orientation, layout_.left_out()};
   }
 
   Result<Pixels> read(const Box& box) override {
     pixels_.at_least(static_cast<std::size_t>(box.height * box.width * kChannels));
     const std::int64_t y_step = layout_.block_height, x_step = layout_.block_width;
-    const int planes = layout_.apart() ? (layout_.rgb() ? 3 : 1) : 1;
+    const int colors = layout_.apart() ? layout_.colors() : 1;
+    const int planes = colors + (layout_.apart() && layout_.associated >= 0);
     for (std::int64_t y = box.y / y_step * y_step; y < box.y + box.height; y += y_step)
       for (std::int64_t x = box.x / x_step * x_step; x < box.x + box.width; x += x_step)
-        for (int plane = 0; plane < planes; ++plane) {
+        for (int i = 0; i < planes; ++i) {
+          const int plane = i < colors ? i : layout_.associated;
           BRIGADE_ASSIGN(const std::int64_t row_bytes, read_block(y, x, plane));
           take(box, y, x, plane, row_bytes);
         }
@@ -130,7 +98,7 @@ class TiffReader : public ImageReader {
   }
 
   Result<void> read_layout() {
-    Layout& in = layout_ = {};
+    TiffLayout& in = layout_ = {};
     TIFFGetField(tiff_, TIFFTAG_IMAGELENGTH, &in.height);
     TIFFGetField(tiff_, TIFFTAG_IMAGEWIDTH, &in.width);
     TIFFGetFieldDefaulted(tiff_, TIFFTAG_BITSPERSAMPLE, &in.bits);
@@ -146,7 +114,8 @@ class TiffReader : public ImageReader {
       TIFFSetField(tiff_, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
       in.photometric = PHOTOMETRIC_RGB;
     }
-    BRIGADE_TRY(check_kind());
+    read_alphas();
+    BRIGADE_TRY(check_kind(in, TIFFIsCODECConfigured(in.compression) != 0));
     in.tiled = TIFFIsTiled(tiff_) != 0;
     in.block_height = in.height;
     in.block_width = in.width;
@@ -163,28 +132,30 @@ class TiffReader : public ImageReader {
     if (in.photometric == PHOTOMETRIC_PALETTE &&
         TIFFGetField(tiff_, TIFFTAG_COLORMAP, &map_[0], &map_[1], &map_[2]) == 0)
       return Error{"the TIFF data cannot be read: its palette is missing"};
+    if (in.photometric == PHOTOMETRIC_PALETTE) palette_shift_ = palette_shift();
     return {};
   }
 
-  /// What is read is what tests compare with Pillow.
-  Result<void> check_kind() const {
-    const Layout& in = layout_;
-    const bool gray =
-        in.photometric == PHOTOMETRIC_MINISWHITE || in.photometric == PHOTOMETRIC_MINISBLACK;
-    const bool few = in.bits == 1 || in.bits == 2 || in.bits == 4;
-    const bool good = (gray && (few || in.bits == 8 || in.bits == 16)) ||
-                      (in.rgb() && in.samples >= 3 && (in.bits == 8 || in.bits == 16)) ||
-                      (in.photometric == PHOTOMETRIC_PALETTE && (few || in.bits == 8));
-    if (!good || in.format != SAMPLEFORMAT_UINT || in.samples > 8)
-      return Error{concat("it is a TIFF file of a kind that is not read (photometric ",
-                          in.photometric, ", ", in.samples, " x ", in.bits, " bits, format ",
-                          in.format, "); gray, RGB and palettes of 1 to 16 bits are")};
-    const auto* const end = std::end(kCompressions);
-    if (std::find(std::begin(kCompressions), end, in.compression) == end ||
-        TIFFIsCODECConfigured(in.compression) == 0)
-      return Error{concat("it is a TIFF file with compression ", in.compression,
-                          ", which is not read; none, LZW, deflate, PackBits, JPEG and fax are")};
-    return {};
+  void read_alphas() {
+    TiffLayout& in = layout_;
+    std::uint16_t count = 0;
+    const std::uint16_t* kinds = nullptr;
+    TIFFGetFieldDefaulted(tiff_, TIFFTAG_EXTRASAMPLES, &count, &kinds);
+    for (int i = 0; i < count && i < in.samples; ++i) {
+      in.alphas += kinds[i] != EXTRASAMPLE_UNSPECIFIED;
+      if (kinds[i] == EXTRASAMPLE_ASSOCALPHA) in.associated = in.samples - count + i;
+    }
+    const bool first_three = in.associated >= 0 && in.associated < in.colors();
+    if (first_three || (!in.rgb() && in.photometric != PHOTOMETRIC_MINISBLACK)) in.associated = -1;
+  }
+
+  /// From an entry to 8 bits. Entries have 16, but some programs write 0 to 255, and libtiff's own
+  /// programs see that as here.
+  int palette_shift() const {
+    for (const std::uint16_t* const color : map_)
+      for (int i = 0; i < 1 << layout_.bits; ++i)
+        if (color[i] > 255) return 8;
+    return 0;
   }
 
   /// Of `plane`, into block_; gives the bytes of a row there.
@@ -220,7 +191,7 @@ class TiffReader : public ImageReader {
         layout_.tiled
             ? layout_.block_height
             : std::min(layout_.block_height, layout_.height - static_cast<std::uint32_t>(y));
-    const auto ratio = ratio_max(layout_.compression);
+    const auto ratio = tiff_ratio_max(layout_.compression);
     if (!ratio || bytes_.size() >= row_bytes * rows / *ratio) return {};
     return Error{concat("the TIFF data ends too early: ", bytes_.size(), " bytes cannot hold ",
                         layout_.block_width, " x ", rows, " pixels")};
@@ -252,16 +223,19 @@ class TiffReader : public ImageReader {
   }
 
   void set(std::uint8_t value, int plane, std::uint8_t* to) const {
-    switch (layout_.photometric) {
-      case PHOTOMETRIC_RGB:
-        to[plane] = value;
-        break;
-      case PHOTOMETRIC_PALETTE:
-        for (int c = 0; c < kChannels; ++c) to[c] = static_cast<std::uint8_t>(map_[c][value] >> 8);
-        break;
-      default:
-        std::memset(to, layout_.photometric == PHOTOMETRIC_MINISWHITE ? 255 - value : value, 3);
-    }
+    if (layout_.rgb())
+      to[plane] = value;
+    else if (layout_.photometric == PHOTOMETRIC_PALETTE)
+      for (int c = 0; c < kChannels; ++c)
+        to[c] = static_cast<std::uint8_t>(map_[c][value] >> palette_shift_);
+    else
+      std::memset(to, layout_.photometric == PHOTOMETRIC_MINISWHITE ? 255 - value : value, 3);
+  }
+
+  /// The colors before they were multiplied by `alpha`; as Pillow does it, black where that is 0.
+  static void divide(std::uint8_t* color, int alpha) {
+    for (int c = 0; c < kChannels; ++c)
+      color[c] = static_cast<std::uint8_t>(alpha == 0 ? 0 : std::min(color[c] * 255 / alpha, 255));
   }
 
   /// What the box and the block at (top, left) share.
@@ -271,14 +245,18 @@ class TiffReader : public ImageReader {
     const std::int64_t x_begin = std::max(box.x, left);
     const std::int64_t x_end = std::min(box.x + box.width, left + layout_.block_width);
     const bool together = !layout_.apart();
-    const int colors = together && layout_.rgb() ? 3 : 1;
+    const int samples = together ? layout_.samples : 1;
+    const int colors = together ? layout_.colors() : plane != layout_.associated;
+    const int alpha = together ? layout_.associated : -colors;  // -1: none here
     for (std::int64_t y = std::max(box.y, top); y < y_end; ++y) {
       const std::uint8_t* const row = block_.at_least(0) + (y - top) * row_bytes;
       std::uint8_t* to =
           pixels_.at_least(0) + ((y - box.y) * box.width + x_begin - box.x) * kChannels;
-      for (std::int64_t x = x_begin; x < x_end; ++x, to += kChannels)
-        for (int c = 0; c < colors; ++c)
-          set(sample(row, (x - left) * (together ? layout_.samples : 1) + c), plane + c, to);
+      for (std::int64_t x = x_begin; x < x_end; ++x, to += kChannels) {
+        const std::int64_t at = (x - left) * samples;
+        for (int c = 0; c < colors; ++c) set(sample(row, at + c), plane + c, to);
+        if (alpha >= 0) divide(to, sample(row, at + alpha));
+      }
     }
   }
 
@@ -324,8 +302,9 @@ class TiffReader : public ImageReader {
   std::uint64_t read_ = 0;  // in all
   TIFF* tiff_ = nullptr;
   char error_[kErrorBytes] = "";
-  Layout layout_;
+  TiffLayout layout_;
   const std::uint16_t* map_[3] = {};
+  int palette_shift_ = 8;
   PictureBytes block_;
   PictureBytes pixels_;
 };

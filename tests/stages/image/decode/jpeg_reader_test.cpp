@@ -137,23 +137,28 @@ TEST_F(JpegReaderTest, ACodeThatDoesNotExistIsDamageWhoeverDecodes) {
   }
 }
 
-TEST_F(JpegReaderTest, CmykBecomesRgbWithAndWithoutAdobesInversion) {
-  Picture ink = blank(16, 16, 4), light = blank(16, 16, 4), rgb = blank(16, 16);
+TEST_F(JpegReaderTest, CmykIsInvertedWithAdobesMarkerAndWithout) {
+  Picture light = blank(16, 16, 4), rgb = blank(16, 16);
   for (std::int64_t y = 0; y < 16; ++y)
     for (std::int64_t x = 0; x < 16; ++x) {
       const int inks[4] = {200, 50, 0, 30};
-      for (int c = 0; c < 4; ++c) {
-        ink.at(y, x, c) = static_cast<std::uint8_t>(inks[c]);
-        light.at(y, x, c) = static_cast<std::uint8_t>(255 - inks[c]);
-      }
+      for (int c = 0; c < 4; ++c) light.at(y, x, c) = static_cast<std::uint8_t>(255 - inks[c]);
       for (int c = 0; c < 3; ++c)
         rgb.at(y, x, c) = static_cast<std::uint8_t>((255 - inks[c]) * (255 - 30) / 255);
     }
-  EXPECT_LT(mean_difference(read_all(write_jpeg(ink, {.quality = 100})), rgb), 2);
+  EXPECT_LT(mean_difference(read_all(write_jpeg(light, {.quality = 100})), rgb), 2);
   for (const bool ycck : {false, true}) {
     const JpegOptions options{.quality = 100, .adobe_cmyk = true, .ycck = ycck};
     EXPECT_LT(mean_difference(read_all(write_jpeg(light, options)), rgb), 2) << ycck;
   }
+}
+
+TEST_F(JpegReaderTest, LosslessJpegIsRefusedByName) {
+  std::string file = write_jpeg(photograph(20, 30));
+  file[file.find("\xff\xc0") + 1] = '\xc3';
+  const std::string error = error_of(file);
+  EXPECT_TRUE(error.starts_with("it is a lossless JPEG file (SOF3), which libjpeg-turbo "))
+      << error;
 }
 
 TEST_F(JpegReaderTest, TheHeaderSaysSizeAndOrientation) {

@@ -1,5 +1,7 @@
 #include <tiffio.h>
 
+#include <tuple>
+
 #include "stages/image/decode/imgcodecs.h"
 #include "tests/support/pillow_digests.h"
 #include "tests/support/reader_test.h"
@@ -19,6 +21,7 @@ struct TiffOptions {
   std::uint16_t compression = COMPRESSION_NONE;
   int alpha = -1;  ///< what the last sample is
   bool big_endian = false;
+  int palette_step = 257;  ///< of the entries' levels; 1: they have 8 bits
 };
 
 constexpr std::int64_t kHeight = 37, kWidth = 45, kTile = 16, kStrip = 5;
@@ -66,7 +69,7 @@ std::string write(const TiffOptions& options) {
   if (options.alpha >= 0) TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
   std::vector<std::uint16_t> map;
   for (int i = 0; i < 3 << options.bits && options.bits <= 8; ++i)
-    map.push_back(static_cast<std::uint16_t>(i % 256 * 257));
+    map.push_back(static_cast<std::uint16_t>(i % 256 * options.palette_step));
   if (options.photometric == PHOTOMETRIC_PALETTE)
     TIFFSetField(tiff, TIFFTAG_COLORMAP, map.data(), map.data() + (1 << options.bits),
                  map.data() + (2 << options.bits));
@@ -100,9 +103,14 @@ Picture expected_of(const TiffOptions& options) {
   for (std::int64_t y = 0; y < kHeight; ++y)
     for (std::int64_t x = 0; x < kWidth; ++x)
       for (std::int64_t c = 0; c < 3; ++c) {
-        const bool rgb = options.photometric == PHOTOMETRIC_RGB;
+        const bool rgb =
+            options.photometric == PHOTOMETRIC_RGB || options.samples - (options.alpha >= 0) >= 3;
         const int value = sample(options, y, x, rgb ? c : 0);
-        const int level = value * 255 / most;
+        int level = value * 255 / most;
+        if (options.alpha == EXTRASAMPLE_ASSOCALPHA) {
+          const int alpha = sample(options, y, x, options.samples - 1) * 255 / most;
+          level = alpha == 0 ? 0 : std::min(level * 255 / alpha, 255);
+        }
         out.at(y, x, c) = static_cast<std::uint8_t>(
             options.photometric == PHOTOMETRIC_PALETTE      ? (c << options.bits) + value
             : options.photometric == PHOTOMETRIC_MINISWHITE ? 255 - level
@@ -116,7 +124,8 @@ std::string name_of(const TiffOptions& options) {
   return concat(colors[options.photometric], "_", options.samples, "x", options.bits,
                 options.apart ? "_apart" : "", options.tiled ? "_tiled" : "", "_compression",
                 options.compression, options.alpha >= 0 ? concat("_alpha", options.alpha) : "",
-                options.big_endian ? "_big" : "", ".tif");
+                options.big_endian ? "_big" : "", options.palette_step == 1 ? "_8_bit_entries" : "",
+                ".tif");
 }
 
 std::vector<TiffOptions> all_kinds() {
@@ -132,7 +141,7 @@ std::vector<TiffOptions> all_kinds() {
       for (const bool apart : {false, true})
         for (const bool big_endian : {false, true}) {
           kinds.push_back({.bits = bits, .apart = apart, .tiled = tiled, .big_endian = big_endian});
-          for (const int alpha : {0, 2})
+          for (const int alpha : {0, 1, 2})
             kinds.push_back({.bits = bits,
                              .samples = 4,
                              .apart = apart,
@@ -141,8 +150,10 @@ std::vector<TiffOptions> all_kinds() {
                              .big_endian = big_endian});
         }
     for (const std::uint16_t compression :
-         {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS})
-      kinds.push_back({.tiled = tiled, .compression = compression});
+         {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_PACKBITS, COMPRESSION_ZSTD,
+          COMPRESSION_LZMA})
+      if (TIFFIsCODECConfigured(compression) != 0)
+        kinds.push_back({.tiled = tiled, .compression = compression});
     kinds.push_back({.photometric = PHOTOMETRIC_MINISWHITE,
                      .bits = 1,
                      .samples = 1,
@@ -152,11 +163,26 @@ std::vector<TiffOptions> all_kinds() {
   return kinds;
 }
 
-/// It does not know a fourth plane that is no alpha; and it takes planes of 16 bits for 8, and
-/// white of 16 bits for black.
+/// Colors that are called gray, as programs for satellite pictures write them.
+std::vector<TiffOptions> many_channels() {
+  std::vector<TiffOptions> kinds;
+  for (const bool tiled : {false, true})
+    for (const bool apart : {false, true})
+      for (const std::uint16_t bits : {8, 16})
+        for (const std::uint16_t samples : {3, 4, 8})
+          kinds.push_back({.photometric = PHOTOMETRIC_MINISBLACK,
+                           .bits = bits,
+                           .samples = samples,
+                           .apart = apart,
+                           .tiled = tiled});
+  return kinds;
+}
+
+/// It does not know a fourth plane that is no alpha, or that colors are multiplied by; and it takes
+/// planes of 16 bits for 8, and white of 16 bits for black.
 bool read_by_pillow(const TiffOptions& options) {
   if (options.bits == 16) return !options.apart && options.photometric != PHOTOMETRIC_MINISWHITE;
-  return !options.apart || options.alpha != 0;
+  return !options.apart || options.alpha < 0 || options.alpha == EXTRASAMPLE_UNASSALPHA;
 }
 
 class TiffReaderTest : public ReaderTest {
@@ -181,15 +207,59 @@ TEST_F(TiffReaderTest, EveryKindIsWhatWasWrittenAndWhatPillowReads) {
   }
 }
 
+TEST_F(TiffReaderTest, ThreeChannelsAndMoreThatAreCalledGrayAreRgb) {
+  for (const TiffOptions& options : many_channels()) {
+    SCOPED_TRACE(name_of(options));
+    const std::string file = write(options);
+    EXPECT_TRUE(read_all(file) == expected_of(options));
+    EXPECT_EQ(reader_->open(file).value().left_out, options.samples - 3);
+  }
+}
+
+TEST_F(TiffReaderTest, AlphaIsNoChannelThatIsLeftOut) {
+  for (const int alpha : {1, 2})
+    for (const std::uint16_t photometric : {PHOTOMETRIC_RGB, PHOTOMETRIC_MINISBLACK}) {
+      const TiffOptions options{.photometric = photometric, .samples = 4, .alpha = alpha};
+      EXPECT_EQ(reader_->open(write(options)).value().left_out, 0);
+    }
+  const TiffOptions gray{.photometric = PHOTOMETRIC_MINISBLACK, .samples = 2, .alpha = 1};
+  EXPECT_TRUE(read_all(write(gray)) == expected_of(gray));
+  EXPECT_EQ(reader_->open(write(gray)).value().left_out, 0);
+  const TiffOptions near_infrared{.samples = 4, .alpha = 0};
+  EXPECT_EQ(reader_->open(write(near_infrared)).value().left_out, 1);
+}
+
+TEST_F(TiffReaderTest, APaletteMayHaveEntriesOf8Bits) {
+  const TiffOptions options{.photometric = PHOTOMETRIC_PALETTE, .samples = 1, .palette_step = 1};
+  EXPECT_TRUE(read_all(write(options)) == expected_of(options));
+}
+
 TEST_F(TiffReaderTest, SaysWhatIsNotRead) {
-  EXPECT_EQ(error_of(write({.photometric = PHOTOMETRIC_SEPARATED, .samples = 4})),
-            "it is a TIFF file of a kind that is not read (photometric 5, 4 x 8 bits, format 1); "
-            "gray, RGB and palettes of 1 to 16 bits are");
-  EXPECT_TRUE(error_of(write({.photometric = PHOTOMETRIC_MINISBLACK,
-                              .bits = 8,
-                              .samples = 1,
-                              .compression = COMPRESSION_LZMA}))
-                  .starts_with("it is a TIFF file with compression 34925, which is not read; "));
+  EXPECT_EQ(
+      error_of(write({.photometric = PHOTOMETRIC_SEPARATED, .samples = 4})),
+      "it is a TIFF file of a kind that is not read (photometric 5 (CMYK), 4 x 8 bits, format 1); "
+      "gray, RGB and palettes of 1 to 16 bits are");
+  EXPECT_EQ(error_of(write({.photometric = PHOTOMETRIC_MINISBLACK, .samples = 9})),
+            "it is a TIFF file with 9 channels; at most 8 are read");
+  const std::string file = write({.compression = COMPRESSION_LZW});
+  const auto with = [&file](std::uint16_t tag, std::uint16_t value) {
+    const std::string entry{static_cast<char>(tag), static_cast<char>(tag >> 8), 3, 0, 1, 0, 0, 0};
+    std::string changed = file;
+    const std::size_t at = changed.find(entry) + entry.size();
+    changed[at] = static_cast<char>(value);
+    changed[at + 1] = static_cast<char>(value >> 8);
+    return changed;
+  };
+  for (const auto& [tag, value, text] :
+       {std::tuple{TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_CIELAB, "photometric 8 (CIE L*a*b*)"},
+        {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR, "photometric 6 (YCbCr without JPEG compression)"},
+        {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISWHITE, "photometric 0, 3 x 8 bits"},
+        {TIFFTAG_COMPRESSION, COMPRESSION_WEBP, "compression 50001 (WebP), which is not read"},
+        {TIFFTAG_COMPRESSION, COMPRESSION_JP2000, "compression 34712 (JPEG 2000), which"}}) {
+    const std::string error =
+        error_of(with(static_cast<std::uint16_t>(tag), static_cast<std::uint16_t>(value)));
+    EXPECT_NE(error.find(text), error.npos) << error;
+  }
 }
 
 /// A gray picture of `side` x `side` in tiles which all are the same `bytes`, PackBits codes of

@@ -1,0 +1,37 @@
+#include "stages/image/decode/tiff_layout.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/message_of.h"
+
+namespace brigade {
+namespace {
+
+TiffLayout gray() {
+  TiffLayout layout;
+  layout.bits = 8;
+  layout.photometric = PHOTOMETRIC_MINISBLACK;
+  layout.compression = COMPRESSION_NONE;
+  return layout;
+}
+
+TEST(TiffLayoutTest, FloatsAreRefusedByName) {
+  EXPECT_TRUE(check_kind(gray(), true));
+  TiffLayout floats = gray();
+  floats.bits = 32;
+  floats.format = SAMPLEFORMAT_IEEEFP;
+  EXPECT_EQ(message_of(check_kind(floats, true)),
+            "it is a TIFF file of a kind that is not read (photometric 1, 1 x 32 bits, format 3 "
+            "(floating-point samples)); gray, RGB and palettes of 1 to 16 bits are");
+}
+
+TEST(TiffLayoutTest, ACompressionThatThisLibtiffLacksIsRefusedByName) {
+  TiffLayout layout = gray();
+  layout.compression = COMPRESSION_ZSTD;
+  EXPECT_TRUE(check_kind(layout, true));
+  EXPECT_TRUE(message_of(check_kind(layout, false))
+                  .starts_with("it is a TIFF file with compression 50000 (zstd), which"));
+}
+
+}  // namespace
+}  // namespace brigade
