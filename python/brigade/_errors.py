@@ -4,8 +4,9 @@ import dataclasses
 import operator
 
 
-# What code of users raises, which is an error of what it was called for.
-OF_USERS = (Exception, SystemExit, KeyboardInterrupt)
+# What code of users raises, which is an error of what it was called for. Libraries raise what is no
+# Exception, too: asyncio's CancelledError, a panic of Rust.
+OF_USERS = BaseException
 
 
 def whole(name, value, least, most=None):

@@ -28,7 +28,8 @@ class Mistakes(unittest.TestCase):
                     list(loader)
 
     def test_the_end_of_a_program_is_an_error_of_the_batch(self):
-        for how, kind in (("leave", "SystemExit"), ("interrupt", "KeyboardInterrupt")):
+        for how, kind in (("leave", "SystemExit"), ("interrupt", "KeyboardInterrupt"),
+                          ("panic", "Panic")):
             with open_loader(Failing(4, at=1, how=how), num_workers=1) as loader:
                 iterator = iter(loader)
                 next(iterator)

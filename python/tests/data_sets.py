@@ -69,6 +69,10 @@ class Odd(Exception):
         super().__init__(one, two)
 
 
+class Panic(BaseException):
+    """As libraries written in Rust raise."""
+
+
 class Failing(Numbers):
     def __init__(self, count, at, how="error"):
         super().__init__(count)
@@ -83,6 +87,8 @@ class Failing(Numbers):
             raise Odd("Odd", 2)
         if self.how == "leave":
             sys.exit("I give up")
+        if self.how == "panic":
+            raise Panic("no more")
         if self.how == "interrupt":
             raise KeyboardInterrupt
         if self.how == "stop":

@@ -213,9 +213,10 @@ Result<bool> TarWalk::next(TarMember& member) {
     BRIGADE_ASSIGN(std::uint64_t size, data_size(block));
     std::string name = own_name(block);
     const bool is_file = type == '0' || type == '\0' || type == '7';
-    if (type == 'x' || type == 'L') {
+    const bool is_pax = type == 'x' || type == 'X';  // X: of Solaris
+    if (is_pax || type == 'L') {
       BRIGADE_ASSIGN(const std::string_view bytes, extension(size));
-      if (type == 'x') BRIGADE_TRY(read_pax(bytes, extended));
+      if (is_pax) BRIGADE_TRY(read_pax(bytes, extended));
       if (type == 'L') extended.name = std::string(bytes.substr(0, bytes.find('\0')));
       if (type == 'L') extended.has_name = true;
     } else {
@@ -226,7 +227,7 @@ Result<bool> TarWalk::next(TarMember& member) {
       if (type == 'S') extended.sparse = true;
     }
     const std::uint64_t data = at_ + kBlockBytes;
-    const bool of_next = type == 'x' || type == 'L' || type == 'K' || type == 'g';
+    const bool of_next = is_pax || type == 'L' || type == 'K' || type == 'g';
     if (extended.has_name && !of_next) name = std::move(extended.name);
     if (size > bytes_ || data > bytes_ - size)
       return Error{concat("ends in the middle of ", quote(name), "; is the download complete?")};

@@ -69,6 +69,13 @@ TEST(TarWalk, LongNamesOfEveryKind) {
       name + "@2560+1 next@3584+1 ");
 }
 
+TEST(TarWalk, ExtendedHeadersOfSolaris) {
+  EXPECT_EQ(
+      walk(tar_member("X", pax_record("path", "long") + pax_record("size", "3"), {.type = 'X'}) +
+           tar_member("short", "abc", {.size = "00000000000"}) + tar_member("m", "") + tar_end()),
+      "long@1536+3 m@2560+0 ");
+}
+
 TEST(TarWalk, SizesOfEveryKind) {
   EXPECT_EQ(walk(tar_member("p", pax_record("size", "3"), {.type = 'x'}) +
                  tar_member("n", "abc", {.size = "00000000000"}) + tar_member("m", "") + tar_end()),
