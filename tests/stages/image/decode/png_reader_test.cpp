@@ -166,9 +166,9 @@ TEST_F(PngKindsTest, MasksAreTheNumbersThatWereWritten) {
 
 TEST_F(PngReaderTest, SixteenBitsAreRoundedToEight) {
   const std::vector<std::uint8_t> rows = {0x12, 0x34, 0x00, 0x00, 0xff, 0xff,
-                                          0x80, 0xff, 0x7f, 0x00, 0x01, 0x00};
+                                          0x80, 0xff, 0x7f, 0x00, 0x01, 0xff};
   EXPECT_EQ(read_all(write_png(1, 2, rows, {.bits = 16})).bytes,
-            (std::vector<std::uint8_t>{0x12, 0, 255, 0x80, 0x7f, 1}));
+            (std::vector<std::uint8_t>{0x12, 0, 255, 0x80, 0x7f, 2}));
 }
 
 TEST_F(PngReaderTest, TheHeaderSaysSizeAndOrientation) {

@@ -234,6 +234,12 @@ TEST_F(TiffReaderTest, APaletteMayHaveEntriesOf8Bits) {
   EXPECT_TRUE(read_all(write(options)) == expected_of(options));
 }
 
+TEST_F(TiffReaderTest, SixteenBitsAreRoundedToEight) {
+  std::string file = write({.photometric = PHOTOMETRIC_MINISBLACK, .bits = 16, .samples = 1});
+  file.replace(8, 4, {'\xff', '\x01', '\x34', '\x12'});  // the first two pixels: 0x01ff, 0x1234
+  EXPECT_EQ(read(file, {0, 0, 1, 2}).bytes, (std::vector<std::uint8_t>{2, 2, 2, 18, 18, 18}));
+}
+
 TEST_F(TiffReaderTest, SaysWhatIsNotRead) {
   EXPECT_EQ(
       error_of(write({.photometric = PHOTOMETRIC_SEPARATED, .samples = 4})),
