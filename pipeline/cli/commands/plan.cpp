@@ -1,7 +1,11 @@
+#include <set>
+#include <string>
+
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
+#include "pipeline/cli/help/version.h"
 #include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/stats/plan_report.h"
 
@@ -43,6 +47,17 @@ GpuReport gpus_for(const Plan& plan) {
   return {};
 }
 
+/// Decoded pixels may depend on the version of a library.
+std::set<std::string> modules_of(const ValidGraph& graph) {
+  std::set<std::string> modules;
+  for (const ValidStage& stage : graph.stages) {
+    modules.insert(stage.type->module);
+    for (const StageType* const link : stage.type->links) modules.insert(link->module);
+  }
+  if (modules.contains("image")) modules.insert("imgcodecs");  // which it opens
+  return modules;
+}
+
 int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int64_t) {
   GraphFiles files = arguments.graph;
   files.count = true;
@@ -57,7 +72,8 @@ int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int6
   } else {
     print(print_plan(*planned.plan, planned.limits,
                      memory_room(planned.limits, graph.memory_bytes_max), planned.sources,
-                     planned.consumers, gpus_for(*planned.plan)));
+                     planned.consumers, gpus_for(*planned.plan)) +
+          libraries_text(build_facts(), modules_of(graph)));
   }
   return 0;
 }

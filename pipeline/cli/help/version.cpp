@@ -29,4 +29,11 @@ std::string version_text(
   return text;
 }
 
+std::string libraries_text(const BuildFacts& facts, const std::set<std::string>& modules) {
+  std::string text;
+  for (const PackageFacts& package : facts.packages)
+    if (modules.contains(package.module)) text += line(package.module, package.libraries);
+  return text.empty() ? text : concat("\nlibraries", text, "\n");
+}
+
 }  // namespace brigade

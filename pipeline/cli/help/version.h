@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -32,5 +33,9 @@ const BuildFacts& build_facts();
 std::string version_text(
     const BuildFacts& facts,
     const std::function<std::optional<std::string>(const std::string&)>& find_module);
+
+/// What `brigade plan` says of the packages whose modules a graph opens: a heading and a line for
+/// each; empty without any.
+std::string libraries_text(const BuildFacts& facts, const std::set<std::string>& modules);
 
 }  // namespace brigade

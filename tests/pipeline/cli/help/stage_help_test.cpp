@@ -122,6 +122,14 @@ TEST(Version, SaysWhatWasBuiltOfWhatAndWhereThePackagesAre) {
             "  torch      LibTorch 2.1; its module is not here");
 }
 
+TEST(Version, APlanSaysTheLibrariesOfItsModules) {
+  const PackageFacts packages[] = {{"image", "libjpeg-turbo 2.1.5"}, {"torch", "LibTorch 2.1"}};
+  const BuildFacts facts = {"1.2.3", "0123456789ab", "GNU 12.2.0, Release", "zlib 1.3", packages};
+  EXPECT_EQ(libraries_text(facts, {"", "image"}),
+            "\nlibraries\n  image      libjpeg-turbo 2.1.5\n");
+  EXPECT_EQ(libraries_text(facts, {"", "basic"}), "");
+}
+
 TEST(Version, OfThisBuildNamesItsLibraries) {
   const std::string text = version_text(build_facts(), [](auto&&) { return std::nullopt; });
   for (const char* part :
