@@ -328,8 +328,15 @@ TEST_F(TiffReaderTest, JpegCodesAreBaseline) {
 }
 
 TEST_F(TiffReaderTest, AnyCutOrChangedByteIsAnErrorOrAPicture) {
-  const std::string file = write({.tiled = true, .compression = COMPRESSION_LZW});
-  expect_damage_is_survived(file, 97);
+  for (const std::uint16_t compression : {COMPRESSION_LZW, COMPRESSION_ZSTD, COMPRESSION_LZMA})
+    if (TIFFIsCODECConfigured(compression) != 0)
+      expect_damage_is_survived(write({.tiled = true, .compression = compression}), 97);
+  expect_damage_is_survived(write({.photometric = PHOTOMETRIC_MINISBLACK,
+                                   .samples = 5,
+                                   .apart = true,
+                                   .alpha = EXTRASAMPLE_ASSOCALPHA}),
+                            97);
+  const std::string file = write({.compression = COMPRESSION_LZW});
   EXPECT_TRUE(error_of(file.substr(0, 4)).starts_with("the TIFF data cannot be read: "));
 }
 
