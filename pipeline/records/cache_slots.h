@@ -49,13 +49,16 @@ class CacheSlots {
     return state == SlotState::full || state == SlotState::empty ? state : SlotState::pad;
   }
 
+  /// The beginning of what is kept, as a cache's file has it.
+  std::byte* data() const { return reinterpret_cast<std::byte*>(slots_.headers(0)); }
+
   /// After the slot's tensors have been written, or for a sample that there is not.
   void keep(std::uint64_t slot, SlotState state) const {
     word(slot).store(static_cast<std::uint64_t>(state), std::memory_order_release);
   }
 
  private:
-  /// Of a slot's header only one word is used.
+  /// Of a slot's header only this word is used, and in a file the next one: its checksum.
   std::atomic_ref<std::uint64_t> word(std::uint64_t slot) const {
     return std::atomic_ref<std::uint64_t>(slots_.headers(slot)->number);
   }

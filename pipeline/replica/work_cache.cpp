@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pipeline/plan/cache_key.h"
+#include "pipeline/plan/caches.h"
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/records/cache_slots.h"
 #include "pipeline/records/ragged_slots.h"
@@ -19,6 +21,7 @@ class CacheWork final : public Work {
     in_ = (*context.rings)[input.stage];
     source_ = &id_source(*context.plan, stage, QueueNumber(1));
     fan_out_ = context.plan->index_spaces[stage.queues[1].index_space].fan_out;
+    if (!cache_file(stage).empty()) file_arrays_ = cache_file_header(stage, "").arrays;
     const PlanRing& from = context.plan->stages[input.stage].ring;
     for (std::size_t i = 0; i < stage.ring.tensors.size(); ++i) {
       const TensorType& type = stage.ring.tensors[i].type;
@@ -63,6 +66,11 @@ class CacheWork final : public Work {
           copy(tensor, in_.slot(tensor.in, first + i), shape(in_, tensor.in, tensor, first + i),
                cached_.slot(tensor.out, slot),
                tensor.rank == 0 ? nullptr : cached_.slot(tensor.out + 1, slot));
+      }
+      if (!file_arrays_.empty()) {
+        const auto state = static_cast<std::uint64_t>(header.state);
+        store_cache_checksum(cached_.data(), slot,
+                             cache_slot_checksum(file_arrays_, cached_.data(), slot, state));
       }
       cached_.keep(slot, header.state);
     }
@@ -134,6 +142,7 @@ class CacheWork final : public Work {
   SlotRing in_;
   SlotRing out_;
   std::vector<Tensor> tensors_;
+  std::vector<CacheFileArray> file_arrays_;  // of a cache in a file
   Sampler sampler_;
   const PlanStage* source_;  // of the samples that it keeps
   std::uint64_t fan_out_;

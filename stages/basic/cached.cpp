@@ -1,5 +1,6 @@
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include <brigade/text.h>
 #include "stages/basic/basic_stages.h"
@@ -10,6 +11,8 @@
 
 namespace brigade {
 namespace {
+
+constexpr const char* kCure = "delete it and run again";
 
 struct CachedParams {
   InputPath file;
@@ -61,6 +64,9 @@ class Cached : public Producer, public KeepsAll {
     BRIGADE_ASSIGN(file_, MappedFile::open(path_));
     const std::string_view bytes = file_.bytes();
     BRIGADE_ASSIGN(header_, header_of(path_, bytes.substr(0, kCacheHeaderBytes), bytes.size()));
+    if (!cache_gaps_are_zero(header_, bytes.substr(kCacheHeaderBytes)))
+      return Error{concat(path_, ": is damaged: there is something between its tensors; ", kCure)};
+    sound_.assign(header_.samples, false);
     if (!(ports_of(header_) == context.outputs))
       return Error{concat(path_, ": changed since the graph was checked: it has other tensors")};
     return {};
@@ -83,9 +89,10 @@ class Cached : public Producer, public KeepsAll {
 
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     const std::uint64_t state = state_of(index);
+    if (state != kCacheSlotFull && state != kCacheSlotEmpty)
+      return Error{concat(path_, ": is broken: sample ", index, " is not there; ", kCure)};
+    BRIGADE_TRY(check(index, state));
     if (state == kCacheSlotEmpty) return Next::drop;
-    if (state != kCacheSlotFull)
-      return Error{concat(path_, ": is broken: sample ", index, " is not there")};
     std::size_t at = 0;
     for (std::size_t i = 0; i < header_.arrays.size(); ++i, ++at) {
       const CacheFileArray& array = header_.arrays[i];
@@ -101,6 +108,18 @@ class Cached : public Producer, public KeepsAll {
   }
 
  private:
+  /// The first time that this process reads the slot.
+  Result<void> check(std::uint64_t index, std::uint64_t state) {
+    if (sound_[index]) return {};
+    const auto* const slots = reinterpret_cast<const std::byte*>(data());
+    if (cache_slot_checksum(header_.arrays, slots, index, state) !=
+        stored_cache_checksum(slots, index))
+      return Error{
+          concat(path_, ": is damaged: the checksum of sample ", index, " is wrong; ", kCure)};
+    sound_[index] = true;
+    return {};
+  }
+
   std::uint64_t state_of(std::uint64_t index) const {
     std::uint64_t state = 0;
     std::memcpy(&state, data() + index * kCacheSlotWordBytes, sizeof state);
@@ -126,6 +145,7 @@ class Cached : public Producer, public KeepsAll {
   std::string path_;
   MappedFile file_;
   CacheFileHeader header_;
+  std::vector<bool> sound_;  // by sample: its checksum has been found right
 };
 
 }  // namespace

@@ -1,6 +1,10 @@
 #include "stages/detail/cache_file.h"
 
+#include <xxhash.h>
+
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <limits>
 
 #include <brigade/random.h>
@@ -10,6 +14,18 @@ namespace brigade {
 namespace {
 
 constexpr std::string_view kContents = "contents\n";
+constexpr std::uint64_t kSummedBytes = kCacheHeaderBytes - sizeof(std::uint64_t);
+
+std::uint64_t header_checksum(std::string_view text) {
+  return XXH3_64bits(text.data(), kSummedBytes);
+}
+
+bool header_is_sound(std::string_view text) {
+  if (text.size() != kCacheHeaderBytes) return false;
+  std::uint64_t stored = 0;
+  std::memcpy(&stored, text.data() + kSummedBytes, sizeof stored);
+  return stored == header_checksum(text);
+}
 
 std::string dim_text(const Dim& dim) {
   if (dim.kind != Dim::Kind::up_to) return concat(dim.size);
@@ -92,7 +108,68 @@ bool fits(const CacheFileHeader& header) {
   return true;
 }
 
+/// Bytes of a ragged tensor that are in use; where `sizes` cannot be, its whole slot.
+std::uint64_t used_bytes(const CacheFileArray& array, const std::byte* sizes) {
+  std::uint64_t bytes = dtype_bytes(array.type.dtype);
+  for (std::size_t d = 0; d < array.type.shape.size(); ++d) {
+    std::int64_t size = 0;
+    std::memcpy(&size, sizes + d * sizeof size, sizeof size);
+    if (size < 0 || size > array.type.shape[d].size) return array.stride;
+    bytes *= static_cast<std::uint64_t>(size);
+  }
+  return std::min(bytes, array.stride);
+}
+
 }  // namespace
+
+std::uint64_t cache_slot_checksum(const std::vector<CacheFileArray>& arrays, const std::byte* slots,
+                                  std::uint64_t slot, std::uint64_t state) {
+  std::uint64_t words[kCacheSlotWordBytes / sizeof(std::uint64_t)];
+  std::memcpy(words, slots + slot * kCacheSlotWordBytes, sizeof words);
+  words[0] = state;
+  words[kCacheChecksumAt / sizeof(std::uint64_t)] = slot;
+  std::uint64_t hash = XXH3_64bits(words, sizeof words);
+  if (state != kCacheSlotFull) return hash;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const CacheFileArray& array = arrays[i];
+    std::uint64_t bytes = array.stride;
+    if (array.type.ragged() && i + 1 < arrays.size())
+      bytes = used_bytes(array, slots + arrays[i + 1].offset + slot * arrays[i + 1].stride);
+    hash = XXH3_64bits_withSeed(slots + array.offset + slot * array.stride, bytes, hash);
+  }
+  return hash;
+}
+
+std::uint64_t stored_cache_checksum(const std::byte* slots, std::uint64_t slot) {
+  std::uint64_t checksum = 0;
+  std::memcpy(&checksum, slots + slot * kCacheSlotWordBytes + kCacheChecksumAt, sizeof checksum);
+  return checksum;
+}
+
+void store_cache_checksum(std::byte* slots, std::uint64_t slot, std::uint64_t checksum) {
+  std::memcpy(slots + slot * kCacheSlotWordBytes + kCacheChecksumAt, &checksum, sizeof checksum);
+}
+
+bool cache_gaps_are_zero(const CacheFileHeader& header, std::string_view slots) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> parts = {
+      {0, header.slots * kCacheSlotWordBytes}};
+  for (const CacheFileArray& array : header.arrays)
+    parts.emplace_back(array.offset, array.offset + header.slots * array.stride);
+  std::sort(parts.begin(), parts.end());
+  parts.emplace_back(slots.size(), slots.size());
+  std::uint64_t end = 0;
+  for (const auto& [first, last] : parts) {
+    if (first > end && slots.substr(end, first - end).find_first_not_of('\0') != slots.npos)
+      return false;
+    end = std::max(end, last);
+  }
+  return true;
+}
+
+void seal_cache_header(std::string& text) {
+  const std::uint64_t checksum = header_checksum(text);
+  std::memcpy(text.data() + kSummedBytes, &checksum, sizeof checksum);
+}
 
 std::uint64_t cache_contents_hash(std::string_view contents) { return stream_id(contents); }
 
@@ -103,15 +180,21 @@ Result<std::string> print_cache_header(const CacheFileHeader& header) {
                  "\ncontents_hash ", cache_contents_hash(header.contents), "\n");
   for (const CacheFileArray& array : header.arrays) text += array_line(array);
   text += kContents;
-  if (text.size() >= kCacheHeaderBytes) return Error{"a cache in a file has too many tensors"};
-  text += header.contents.substr(0, kCacheHeaderBytes - text.size());
+  if (text.size() >= kSummedBytes) return Error{"a cache in a file has too many tensors"};
+  text += header.contents.substr(0, kSummedBytes - text.size());
   text.resize(kCacheHeaderBytes);
+  seal_cache_header(text);
   return text;
 }
 
 Result<CacheFileHeader> parse_cache_header(std::string_view file_start) {
-  if (!file_start.starts_with(kCacheFileMagic)) return Error{"is no cache of Brigade"};
-  std::string_view rest = file_start.substr(kCacheFileMagic.size());
+  if (!file_start.starts_with(kCacheFileName)) return Error{"is no cache of Brigade"};
+  if (!file_start.starts_with(kCacheFileMagic))
+    return Error{"is a cache in the format of another version of Brigade; delete it and run again"};
+  if (!header_is_sound(file_start))
+    return Error{"has a damaged header: its checksum is wrong; delete it and run again"};
+  std::string_view rest =
+      file_start.substr(kCacheFileMagic.size(), kSummedBytes - kCacheFileMagic.size());
   CacheFileHeader header;
   for (;;) {
     const std::size_t end = rest.find('\n');
@@ -129,7 +212,10 @@ Result<CacheFileHeader> parse_cache_header(std::string_view file_start) {
 
 Result<void> check_cache_size(const CacheFileHeader& header, std::uint64_t file_bytes) {
   const std::uint64_t expected = kCacheHeaderBytes + header.data_bytes;
-  if (file_bytes >= expected) return {};
+  if (file_bytes == expected) return {};
+  if (file_bytes > expected)
+    return Error{concat("is damaged: it has ", file_bytes, " bytes, expected ", expected,
+                        "; delete it and run again")};
   return Error{concat("is truncated: it has ", file_bytes, " bytes of ", expected)};
 }
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 #include <brigade/check.h>
 #include <brigade/tensor.h>
@@ -11,7 +11,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace brigade;
-  auto header = parse_cache_header({reinterpret_cast<const char*>(data), size});
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  bytes.resize(kCacheHeaderBytes);
+  seal_cache_header(bytes);  // what lies behind the checksum is what is tried
+  auto header = parse_cache_header(bytes);
   if (!header) {
     BRIGADE_CHECK(!header.error().message.empty());
     BRIGADE_CHECK(header.error().message.find('\n') == std::string::npos, header.error().message);
@@ -32,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     BRIGADE_CHECK(bytes <= array.stride);
   }
   BRIGADE_CHECK(!check_cache_size(*header, kCacheHeaderBytes + header->data_bytes - 1));
+  BRIGADE_CHECK(!check_cache_size(*header, kCacheHeaderBytes + header->data_bytes + 1));
   BRIGADE_CHECK(check_cache_size(*header, kCacheHeaderBytes + header->data_bytes));
   const auto text = print_cache_header(*header);
   if (!text) return 0;

@@ -83,6 +83,29 @@ stages:
         self.assertIn("table.params.file.file was file of 102 bytes", finished.err)
         self.assertNotEqual(self.summary(yaml)["results"]["end"], first["results"]["end"])
 
+    def test_damage_never_gives_other_samples(self):
+        yaml = graph(epochs=1)
+        made = self.summary(yaml)["results"]["end"]
+        good = self.file.read_bytes()
+        self.assertEqual(self.summary(yaml)["results"]["end"], made)  # the control
+        flip = lambda at: good[:at] + bytes([good[at] ^ 1]) + good[at + 1:]
+        slots = 65536
+        array = slots + 330 * 32 + (-330 * 32) % 4096
+        for damaged in (flip(slots), flip(slots + 8), flip(slots + 24), flip(array + 7),
+                        flip(array - 1)):
+            self.file.write_bytes(damaged)
+            error = self.error_of(yaml, 1)
+            self.assertIn("kept.cache: is ", error)
+            self.assertIn("; delete it and run again", error)
+        for damaged in (flip(20), flip(slots - 9), flip(slots - 1), good + b"8 bytes.",
+                        good[:slots] + bytes(8) + good[slots:], good[:-8],
+                        good.replace(b"cache 2", b"cache 1", 1)):
+            self.file.write_bytes(damaged)
+            finished = self.run_graph(yaml)
+            self.assertEqual(finished.code, 0, finished.err)
+            self.assertIn(": it is made anew", finished.err)
+            self.assertEqual(self.file.read_bytes(), good)
+
     def test_a_full_disk_is_an_error_before_anything_starts(self):
         disk = self.folder / "disk"
         disk.mkdir()

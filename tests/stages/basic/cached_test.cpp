@@ -32,6 +32,14 @@ CacheFileHeader header(bool complete = true) {
   return out;
 }
 
+/// The slot's checksum put right.
+void seal(std::string& data, std::uint64_t slot, std::size_t from = 0) {
+  auto* const slots = reinterpret_cast<std::byte*>(data.data() + from);
+  const auto state =
+      static_cast<std::uint64_t>(static_cast<unsigned char>(slots[slot * kCacheSlotWordBytes]));
+  store_cache_checksum(slots, slot, cache_slot_checksum(header().arrays, slots, slot, state));
+}
+
 std::string file_bytes(bool complete = true) {
   std::string bytes = print_cache_header(header(complete)).value();
   std::string data(4 * 4096, '\0');
@@ -42,6 +50,7 @@ std::string file_bytes(bool complete = true) {
   data.replace(8192 + 128, 1, "w");
   data[12288] = 3;
   data[12288 + 16] = 1;
+  for (std::uint64_t slot = 0; slot < 3; ++slot) seal(data, slot);
   return bytes + data;
 }
 
@@ -116,8 +125,44 @@ TEST_F(CachedTest, ASlotThatIsNotThereIsSaid) {
 TEST_F(CachedTest, SizesBeyondTheBoundAreSaid) {
   std::string bytes = file_bytes();
   bytes[kCacheHeaderBytes + 12288] = 5;
+  seal(bytes, 0, kCacheHeaderBytes);
   const auto stage = open(file(bytes)).value();
   EXPECT_FALSE(stage->read(0));
+}
+
+TEST_F(CachedTest, AChangedByteIsSaidWithTheSampleThatHasIt) {
+  struct Place {
+    std::size_t at;
+    std::uint64_t sample;
+  };
+  const Place places[] = {{0, 0},        {32, 1},         {8, 0},     {40, 1},
+                          {16, 0},       {64 + 31, 2},    {4096, 0},  {4096 + 5, 2},
+                          {8192 + 2, 0}, {8192 + 128, 2}, {12288, 0}, {12288 + 23, 2}};
+  for (const auto& [at, sample] : places) {
+    std::string bytes = file_bytes();
+    ASSERT_TRUE(open(file(bytes)).value()->read(sample)) << "untouched";
+    bytes[kCacheHeaderBytes + at] ^= 3;
+    const auto stage = open(file(bytes)).value();
+    for (std::uint64_t other = 0; other < 3; ++other) {
+      const auto read = stage->read(other);
+      ASSERT_EQ(read.ok(), other != sample) << at << ", sample " << other;
+      if (other != sample) continue;
+      EXPECT_THAT(read.error().message, HasSubstr("delete it and run again"));
+    }
+  }
+}
+
+TEST_F(CachedTest, AChangedByteBetweenTheTensorsAndAnotherLengthAreSaid) {
+  for (const std::size_t at : {96, 4095, 4102, 8191, 8384, 12312, 16383}) {
+    std::string bytes = file_bytes();
+    bytes[kCacheHeaderBytes + at] = 1;
+    EXPECT_THAT(error_of(bytes), HasSubstr("between its tensors; delete it")) << at;
+  }
+  EXPECT_THAT(error_of(file_bytes() + "8 bytes."), HasSubstr("is damaged: it has "));
+  std::string bytes = file_bytes();
+  EXPECT_THAT(error_of(bytes.insert(kCacheHeaderBytes, 8, '\0')), HasSubstr("is damaged: it has "));
+  EXPECT_THAT(error_of(file_bytes().substr(0, kCacheHeaderBytes + 16376)),
+              HasSubstr("is truncated"));
 }
 
 TEST(MappedFileTest, ShowsTheBytesAndMoves) {

@@ -30,6 +30,13 @@ std::string error_of(const CacheFileHeader& header) {
   return message_of(parse_cache_header(print_cache_header(header).value()));
 }
 
+std::string error_of_text(std::string lines) {
+  std::string text = std::string(kCacheFileMagic) + lines;
+  text.resize(kCacheHeaderBytes);
+  seal_cache_header(text);
+  return message_of(parse_cache_header(text));
+}
+
 TEST(CacheFile, HeadersAreReadAsTheyWereWritten) {
   const std::string text = print_cache_header(example()).value();
   EXPECT_EQ(text.size(), kCacheHeaderBytes);
@@ -49,15 +56,34 @@ TEST(CacheFile, ContentsThatAreTooLongAreCutButTheHashIsOfAll) {
 }
 
 TEST(CacheFile, SomethingElseIsNoCache) {
-  for (const char* text : {"", "PK\3\4", "Brigade cache 2\ncomplete yes\ncontents\n"})
+  for (const char* text : {"", "PK\3\4", "Brigade index 2\ncomplete yes\ncontents\n"})
     EXPECT_EQ(parse_cache_header(text).error().message, "is no cache of Brigade") << text;
 }
 
 TEST(CacheFile, BrokenHeadersAreSaid) {
-  EXPECT_THAT(parse_cache_header("Brigade cache 1\nslots x\ncontents\n").error().message,
-              HasSubstr("has a broken header: \"slots x\""));
-  EXPECT_THAT(parse_cache_header("Brigade cache 1\nslots 3\n").error().message,
-              HasSubstr("it ends too early"));
+  EXPECT_THAT(error_of_text("slots x\ncontents\n"), HasSubstr("has a broken header: \"slots x\""));
+  EXPECT_THAT(error_of_text("slots 3\n"), HasSubstr("it ends too early"));
+}
+
+TEST(CacheFile, EveryByteOfTheHeaderIsCovered) {
+  const std::string text = print_cache_header(example()).value();
+  for (std::size_t at = 0; at < text.size(); at += at < 300 ? 1 : 131) {
+    std::string damaged = text;
+    damaged[at] ^= 1;
+    EXPECT_FALSE(parse_cache_header(damaged)) << at;
+  }
+  for (std::size_t at = text.size() - 8; at < text.size(); ++at) {  // the checksum itself
+    std::string damaged = text;
+    damaged[at] ^= 1;
+    EXPECT_THAT(parse_cache_header(damaged).error().message, HasSubstr("its checksum is wrong"));
+  }
+}
+
+TEST(CacheFile, OfAnotherVersionItSaysWhatToDo) {
+  std::string text = print_cache_header(example()).value();
+  text.replace(0, kCacheFileMagic.size(), "Brigade cache 1\n");
+  EXPECT_THAT(parse_cache_header(text).error().message,
+              HasSubstr("another version of Brigade; delete it and run again"));
 }
 
 TEST(CacheFile, ArraysMustLieInTheFile) {
@@ -84,6 +110,8 @@ TEST(CacheFile, ArraysMustLieInTheFile) {
 
 TEST(CacheFile, TruncatedFilesAreSaid) {
   EXPECT_TRUE(check_cache_size(example(), kCacheHeaderBytes + 16384));
+  EXPECT_THAT(message_of(check_cache_size(example(), kCacheHeaderBytes + 16392)),
+              HasSubstr("is damaged: it has "));
   EXPECT_EQ(check_cache_size(example(), kCacheHeaderBytes + 16383).error().message,
             concat("is truncated: it has ", kCacheHeaderBytes + 16383, " bytes of ",
                    kCacheHeaderBytes + 16384));
