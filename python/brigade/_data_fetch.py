@@ -2,6 +2,7 @@
 
 import collections
 import inspect
+import itertools
 import random
 import sys
 
@@ -84,7 +85,7 @@ class OfIterable:
         if of_dataset is not None:
             dataset.load_state_dict(of_dataset)
         self._iterator = iter(dataset)
-        is_dataset = self._iterator is dataset
+        is_dataset = self._is_dataset = self._iterator is dataset
         if of_iterator is not None and (is_dataset or not ended):
             self._iterator.load_state_dict(of_iterator)
             if ended:
@@ -94,23 +95,29 @@ class OfIterable:
             # The dataset was ready for the next epoch, and is again.
             stateful = self._iterator if of_dataset is None else dataset
             stateful.load_state_dict(of_iterator if of_dataset is None else of_dataset)
+        self._taken = None, []  # number of a batch, and its samples
         self._stateful = [one if has_state(one) else None
                           for one in (None if is_dataset else dataset, self._iterator)]
 
-    def __call__(self, index):
-        if self._ended:
-            raise StopIteration
-        if not self._batched:
-            return self._collate(next(self._iterator))
-        samples = []
-        try:
-            for _ in index:
-                samples.append(next(self._iterator))  # islice() would call iter() once more
-        except StopIteration:
-            self._ended = True
+    def __call__(self, index, number=None):
+        """`number`: of the batch. Samples that were taken before an exception are in it when it is
+        asked for again."""
+        if number is None or number != self._taken[0]:
+            self._taken = number, []
+        samples = self._taken[1]
+        most = len(index) if self._batched else 1
+        if not self._ended:
+            # One call takes and keeps them. islice() would call iter() once more.
+            samples.extend(map(next, itertools.repeat(self._iterator, most - len(samples))))
+            self._ended = self._batched and len(samples) < most
         if not samples or (self._ended and self._drop_last):
             raise StopIteration
-        return self._collate(samples)
+        return self._collate(samples[:] if self._batched else samples[0])
+
+    def goes_on(self):
+        """Whether the iterator survives an exception of its own, or is all there is."""
+        return self._is_dataset and self._stateful[1] is None or \
+            getattr(self._iterator, "gi_frame", None) is not None
 
     def state(self):
         """What the dataset says, and what its iterator says where that is another object; None

@@ -10,7 +10,8 @@ import typing
 import weakref
 
 from . import _data_states
-from ._data_epochs import Here, InWorkers
+from ._data_epoch import Here
+from ._data_epochs import InWorkers
 from ._data_fetch import needs_torch
 from ._data_layout import Changes
 from ._data_pool import start_method
@@ -106,9 +107,9 @@ class DataLoader(_Base):
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self.persistent_workers = persistent_workers
         self._pool = self._payload = self._counted = None
-        self._position = self._resume = None  # of the epoch that was begun last; to go on from
+        self._position = None  # of the epoch that was begun last; a dict: where the next one begins
         self._last = None  # with persistent_workers, that epoch's iterator, as a weak reference
-        self._epoch, self._base_seed, self._key = 0, None, None  # of persistent workers
+        self._seeds = None  # of persistent workers: seed, epoch, key
         self._pools = weakref.WeakSet()  # that are open
         self._served, self._said = False, False  # workers are a server's; a fork was warned of
         self._live = set()  # keys of iterators that have tasks
@@ -199,17 +200,25 @@ class DataLoader(_Base):
 
     def __iter__(self):
         """Of an epoch. Workers begin at once."""
-        return self._get_iterator()
+        before = self._position
+        try:
+            return self._get_iterator()
+        except BaseException:
+            self._position = before  # no epoch has begun
+            raise
 
     def _get_iterator(self):  # as torch's has it, for subclasses
         tell_untested()
         with self._lock:
+            state = _data_states.to_resume(self)
             if self.num_workers == 0:
-                return Here(self)
-            self._leave()
-            iterator = InWorkers(self)
-            if self.persistent_workers:
-                self._last = weakref.ref(iterator)
+                iterator = Here(self, state)
+            else:
+                self._leave()
+                iterator = InWorkers(self, state)
+                if self.persistent_workers:
+                    self._last = weakref.ref(iterator)
+            self._position = iterator.at
             return iterator
 
     def _leave(self):
@@ -236,9 +245,9 @@ class DataLoader(_Base):
         """Ends the workers. Batches that are held stay as they are; the next iter() starts them
         again."""
         with self._lock:
-            self._pool = self._payload = self._base_seed = None
             for pool in list(self._pools):
                 pool.close()
+            self._pool = self._payload = self._seeds = None
 
     def __enter__(self):
         return self
@@ -247,7 +256,7 @@ class DataLoader(_Base):
         self.close()
 
     def __getstate__(self):
-        left = ("_pool", "_pools", "_payload", "_last", "_lock", "_live", "_base_seed",
+        left = ("_pool", "_pools", "_payload", "_last", "_lock", "_live", "_seeds",
                 "_changes")
         return {**self.__dict__, **dict.fromkeys(left)}
 
@@ -269,7 +278,7 @@ class DataLoader(_Base):
         _data_states.check(state, self)
         with self._lock:
             self._leave()
-            self._resume, self._position = state, None
+            self._position = state
 
 
 def _checked_context(context, num_workers):

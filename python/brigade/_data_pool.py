@@ -9,7 +9,6 @@ import struct
 import sys
 import threading
 import time
-import traceback
 
 from . import _graph, _pickling
 from ._arena import STRIDE, Arena, MemoryFile
@@ -25,7 +24,6 @@ WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of
 OF_EPOCH = struct.Struct("q")  # bytes of what tasks of an epoch have in common: a task's begin
 ANSWER = struct.Struct("6q")  # the task's offset, kind, table, entries, bytes of the pickle, end
 NOTHING, BATCH, TENSORS, ENDED, ERROR = range(5)
-_FOLDER = os.path.dirname(__file__)
 _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
 _DEATHS_MAX = 3  # of workers by one batch
 _LOOK_SECONDS = 0.2  # for a forker that was killed, while no batch comes
@@ -101,44 +99,6 @@ class Payload:
             view[at:at + length] for at, length in zip(places[::2], places[1::2])])
 
 
-class Failure:
-    """An exception of a worker, with its traceback as text."""
-
-    def __init__(self, kind, text):
-        self._kind, self._text = kind, text
-
-    @staticmethod
-    def of(error, worker):
-        shown = error.__traceback__
-        while shown is not None and os.path.dirname(shown.tb_frame.f_code.co_filename) == _FOLDER:
-            shown = shown.tb_next
-        shown = traceback.format_exception(type(error), error, shown or error.__traceback__)
-        text = f"in worker {worker} of the DataLoader:\n{''.join(shown).rstrip()}"
-        kind = type(error)
-        try:
-            _pickling.dump_result(kind)
-        except Exception:
-            kind = RuntimeError
-        return Failure(kind, f"{kind.__name__} {text}")
-
-    def raised(self):
-        """Of the same type, where that takes a text alone."""
-        if issubclass(self._kind, KeyError):
-            return self._kind(_Shown(self._text))
-        try:
-            made = self._kind(self._text)
-        except Exception:
-            made = None
-        return made if isinstance(made, Exception) else RuntimeError(self._text)
-
-
-class _Shown(str):
-    """A KeyError shows the repr of its text, in one line."""
-
-    def __repr__(self):
-        return str(self)
-
-
 def _folder():
     """The working directory of the program, and of its workers; empty where it was removed."""
     try:
@@ -207,27 +167,35 @@ class Pool:
         self._tasks = {}  # by block
         self._passed_over = 0  # tasks of other workers' turns, with nothing to do
         self._tensors, self._changes = Reader(changes), changes
+        self._came = []  # an answer that is not noted yet
         self._failed = False
+        self.in_step = False  # or an exception came in between: iterators begin again with others
 
     def is_usable(self):
-        return not self._failed and self.process == os.getpid()
+        return not self._failed and not self.in_step and self.process == os.getpid()
 
     def submit(self, owner, worker, turn, name, message):
         """Whether the graph has had room. `owner`: a weak reference to the iterator that gets the
         answer; `turn`: for that; `name`: of the batch, for messages."""
         with self._lock:
-            seconds = 0 if self._tasks or self._passed_over else _IDLE_SECONDS
-            while (slot := self._input.acquire(seconds, *_HERE)) is not None:
-                number = slot.sample()[0]
-                if self.fixed and number % self.workers != worker:
-                    self._put(slot, -1, 0)
-                    self._passed_over += 1
-                    continue
-                block, offset = self._arena.take(message)
-                self._put(slot, offset, len(message))
-                self._tasks[block] = Task(owner, block, worker, turn, name, number)
-                return True
-            return False
+            self.in_step = True
+            submitted = self._submit(owner, worker, turn, name, message)
+            self.in_step = False
+            return submitted
+
+    def _submit(self, owner, worker, turn, name, message):
+        seconds = 0 if self._tasks or self._passed_over else _IDLE_SECONDS
+        while (slot := self._input.acquire(seconds, *_HERE)) is not None:
+            number = slot.sample()[0]
+            if self.fixed and number % self.workers != worker:
+                self._put(slot, -1, 0)
+                self._passed_over += 1
+                continue
+            block, offset = self._arena.take(message)
+            self._put(slot, offset, len(message))
+            self._tasks[block] = Task(owner, block, worker, turn, name, number)
+            return True
+        return False
 
     @staticmethod
     def _put(slot, offset, size):
@@ -250,28 +218,38 @@ class Pool:
             raw = self._next(seconds)
             if raw is None:
                 raise self._why_ended()
-            offset, *answer = ANSWER.unpack_from(raw.tensor("answer"))
-            del raw
-            if offset < 0:
-                self._passed_over -= 1
-                return
-            task = self._tasks.pop(offset // STRIDE)
-            iterator = task.owner()
-            if iterator is not None and answer[0] != NOTHING:
-                iterator._answered(answer, task)
-            else:
-                self.give_back(answer, task.block)
+            self.in_step = True
+            self._came.clear()
+            self._note(raw)
+            self.in_step = False
+
+    def _note(self, raw):
+        offset, *answer = ANSWER.unpack_from(raw.tensor("answer"))
+        del raw
+        if offset < 0:
+            self._passed_over -= 1
+            return
+        task = self._tasks.pop(offset // STRIDE)
+        iterator = task.owner()
+        if iterator is not None and answer[0] != NOTHING:
+            iterator._answered(answer, task)
+        else:
+            self.give_back(answer, task.block)
 
     def _next(self, seconds):
+        """The next answer, or None at the end. It is taken and put into `_came` by one call, so
+        that no exception comes in between."""
         until = seconds and time.monotonic() + seconds
-        while True:
+        while not self._came:
             left = max(until - time.monotonic(), 0.001) if seconds else _LOOK_SECONDS
+            where = (ANY_EPOCH,), (_HERE[0],), (_HERE[1],), (min(left, _LOOK_SECONDS),)
             try:
-                return self._output.next(ANY_EPOCH, *_HERE, min(left, _LOOK_SECONDS))
+                self._came.extend(map(self._output.next, *where))
             except TimeoutError:
                 if seconds and time.monotonic() >= until:
                     raise
                 self._look()
+        return self._came[0] if self._came[0] is not None else self._came.pop()
 
     def _look(self):
         try:
@@ -312,6 +290,11 @@ class Pool:
         if kind == TENSORS:
             return self._tensors.read(lease, table, entries, head, end), None
         return _pickling.load(memoryview(lease)[end - head:end], parts_of(lease, table, entries))
+
+    def give_up(self):
+        """All iterators that have tasks here begin again in another one."""
+        self.in_step = True
+        self.close()
 
     def close(self):
         self._failed = True

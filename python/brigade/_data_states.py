@@ -2,6 +2,7 @@
 
 import array
 import base64
+import collections
 import contextlib
 import copy
 import random
@@ -13,30 +14,53 @@ from ._frameworks import next_epoch, set_next_epoch, taken_ahead
 _VERSION = 2
 
 
+class Stands(collections.namedtuple("Stands", "given ahead made worker ended passed")):
+    """Behind a batch of an epoch. `given`: batches; of a map-style dataset all up to this one, and
+    the numbers `ahead`. `made`: of each worker, batches and state. `worker`: that gives the next
+    batch of an iterable dataset. `passed`: before that batch."""
+
+    __slots__ = ()
+
+    def has(self, number):
+        """Of a map-style dataset: whether that batch was given, or what was raised in its place."""
+        return number < self.given or number in self.ahead
+
+    def behind(self, **changed):
+        return self._replace(passed=self._replace(passed=None), **changed)
+
+    def gave(self, number):
+        given, ahead = self.given, self.ahead
+        if number != given or ahead:
+            ahead = {*ahead, number}
+            while given in ahead:
+                ahead.remove(given)
+                given += 1
+        else:
+            given += 1
+        return self.behind(given=given, ahead=ahead)
+
+    def with_made(self, worker, batches, state):
+        made = list(self.made)
+        made[worker] = [batches, state]
+        return self._replace(made=made)
+
+    def as_dict(self):
+        return {"given": self.given, "ahead": sorted(self.ahead), "made": list(self.made),
+                "worker": self.worker}
+
+
 class Position:
     """Of an epoch: what its iterator and its loader share, so that neither holds the other."""
 
-    def __init__(self, loader):
-        self.began = _states_of(loader)  # of all that may draw the order
-        self.given = 0  # batches; of a map-style dataset all up to this one
-        self.ahead = set()  # numbers of others that were given
-        self.passed = None  # what stands() gave before the last batch
-        self.ended = False
+    def __init__(self, loader, state):
+        self.began = state["began"] if state else _states_of(loader)  # of all that may draw
+        self.before = left_before(loader, state)  # how that epoch left each worker's dataset
         self.seed = self.epoch = 0
-        self.made = [[0, None]] * max(loader.num_workers, 1)  # of each worker: batches, state
-        self.before = None  # how the epoch before has left each worker's dataset
-        self.worker = 0  # that gives the next batch of an iterable dataset
-
-    def gave(self, number):
-        """Of a map-style dataset: that batch, or what was raised in its place."""
-        self.ahead.add(number)
-        while self.given in self.ahead:
-            self.ahead.remove(self.given)
-            self.given += 1
-
-    def stands(self):
-        return {"given": self.given, "ahead": sorted(self.ahead), "made": list(self.made),
-                "worker": self.worker}
+        self.now = Stands(0, frozenset(), [[0, None]] * max(loader.num_workers, 1), 0, False, None)
+        if state:
+            self.now = self.now._replace(
+                given=state["given"], ahead=set(state.get("ahead", ())),
+                made=copy.deepcopy(state["made"]), worker=state["worker"])
 
 
 def _samplers(loader):
@@ -116,16 +140,18 @@ def as_it_began(loader, state):
 
 
 def state_of(loader):
-    if loader._resume is not None:
-        return loader._resume
     at = loader._position
+    if isinstance(at, dict):
+        return at
     state = {"version": _VERSION, "workers": int(loader.num_workers), "given": 0, "ended": True,
              "now": _states_of(loader)}
     if at is None:
         return state
-    ahead = taken_ahead(loader) and at.passed is not None
-    state.update(copy.deepcopy(at.passed if ahead else at.stands()), seed=at.seed, epoch=at.epoch,
-                 ended=at.ended and not ahead, began=at.began, before=at.before)
+    now = at.now
+    if now.passed is not None and taken_ahead(loader):
+        now = now.passed._replace(ended=False)
+    state.update(copy.deepcopy(now.as_dict()), seed=at.seed, epoch=at.epoch, ended=now.ended,
+                 began=at.began, before=at.before)
     if loader.num_workers == 0 and not loader._iterable and has_state(loader.dataset):
         state["dataset"] = copy.deepcopy(loader.dataset.state_dict())
     return state
@@ -136,9 +162,9 @@ def left_before(loader, state):
     if state is not None:
         return state.get("before")
     last = loader._position
-    if not loader.persistent_workers or last is None or not last.ended:
+    if not loader.persistent_workers or last is None or not last.now.ended:
         return None
-    return [of_dataset for _, of_dataset in last.made]
+    return [of_dataset for _, of_dataset in last.now.made]
 
 
 def check(state, loader):
@@ -151,12 +177,14 @@ def check(state, loader):
                          "dataset, so it has to be the same")
 
 
-def take(loader):
+def to_resume(loader):
     """The state that the next epoch goes on from, or that of an epoch which begins where another
     one has ended; None: it begins with the generators as they are. An iterable dataset that is
     there for all epochs begins as that one has left it."""
-    state, loader._resume = loader._resume, None
-    if state is None or not state["ended"]:
+    state = loader._position
+    if not isinstance(state, dict):
+        return None
+    if not state["ended"]:
         return state
     stays = loader.persistent_workers or loader.num_workers == 0
     same = stays and "made" in state and state["workers"] == loader.num_workers

@@ -8,10 +8,11 @@ import threading
 
 from . import _graph, _pickling
 from ._arena import CANCELLED, TASK_AT, Blocks, MemoryFile, Room
+from ._data_failure import Failure
 from ._data_fetch import Generators, OfIterable, OfMap, WorkerInfo, set_worker_info
 from ._data_layout import Writer
 from ._data_pool import (ANSWER, BATCH, ENDED, ERROR, NOTHING, OF_EPOCH, TENSORS, WORDS,
-                         Failure, Payload)
+                         Payload)
 from ._errors import OF_USERS, RunError
 from ._worker import attach
 

@@ -37,7 +37,7 @@ class Run:
     def __init__(self, graph, kind, in_process=False, log=None, forker=0):
         self._kind = kind
         self._outputs = {}  # of the C module: an Output holds its run, which holds none
-        self._summary = self._run = None
+        self._summary = self._run = self._closing = None
         self._log = log or LogPipe()
         try:
             self._run = graph.start(_graph.app(), _brigade.BRIGADE_IN_PROCESS if in_process else 0,
@@ -93,21 +93,24 @@ class Run:
 
     def close(self):
         """Ends the run at once. Batches that are held stay as they are."""
-        if self._run is None:
+        # What an exception interrupts here, the next close() does.
+        run = self._closing = self._closing or self._run
+        if run is None:
             return
-        run, self._run = self._run, None
+        self._run = None
         _open_runs.discard(self)
         for output in self._outputs.values():
             output.close()
         self._ways.close()
-        run.stop()  # the second one ends it at once
-        run.stop()
         try:
+            run.stop()  # the second one ends it at once
+            run.stop()
             self._summary = run.summary()
-        except Error:
-            pass  # in a forked child
+        except (Error, ValueError):
+            pass  # in a forked child; it is closed
         run.close()
         self._log.close()
+        self._closing = None
 
     def __del__(self):  # dropped without close(): its processes go at once, too
         self.close()
