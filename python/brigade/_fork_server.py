@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import sys
+import types
 
 from . import _data_worker
 from ._forking import Forker
@@ -17,6 +18,7 @@ def main(control, parent):
     with open(int(control.recv(64)), "rb") as file:
         about = json.load(file)
     sys.path[:], sys.argv[:] = about["path"], about["argv"]
+    sys.modules["__main__"] = types.ModuleType("__main__")  # what started this is not the program
     shown = os.dup(1), os.dup(2)
     null = os.open("/dev/null", os.O_WRONLY)
     os.dup2(null, 1)

@@ -10,11 +10,11 @@ import threading
 import types
 
 from ._brigade import Lease
+from ._main_classes import MAIN, WithClasses
 from ._memmaps import Files
 
 ALIGNMENT = 64  # of contents, in bytes: what vector instructions like
 _PROTOCOL = 5
-_MAIN = ("__main__", "__mp_main__")  # the program; and that of a spawned process
 _ITS_OWN_WAY = object.__lt__(0, 0)  # of reducer_override(): as it is pickled anyway
 
 
@@ -177,7 +177,7 @@ class _Refusing(pickle.Pickler):
         if isinstance(thing, type) or hasattr(thing, "__code__"):
             name = getattr(thing, "__qualname__", "")
             where = ("in __main__, which workers do not run"
-                     if getattr(thing, "__module__", None) in _MAIN else
+                     if getattr(thing, "__module__", None) in MAIN else
                      "inside a function" if "<locals>" in name else
                      "as a lambda" if "<lambda>" in name else None)
             if where is not None:
@@ -210,11 +210,11 @@ def _by_value():
 
     class ByValue(found.CloudPickler):
         def dump(self, thing):
-            spawned = sys.modules.get(_MAIN[1])
+            spawned = sys.modules.get(MAIN[1])
             if spawned is None:
                 return super().dump(thing)
             with _registering:
-                if _MAIN[1] in found.list_registry_pickle_by_value():
+                if MAIN[1] in found.list_registry_pickle_by_value():
                     return super().dump(thing)
                 found.register_pickle_by_value(spawned)  # cloudpickle knows only __main__
                 try:
@@ -261,11 +261,16 @@ def dump_result(thing):
 
 def dump_payload(thing):
     """The same of what workers get, and descriptors that have to be open until they have it."""
+    by_value = _by_value()
+    return _dump_payload(by_value or _Refusing, lambda: WithClasses(thing, by_value, _PROTOCOL))
+
+
+def _dump_payload(pickler, make):
     global _files
     _descriptors.clear()
     _files = Files(_descriptors)
     try:
-        return *_dump(_by_value() or _Refusing, thing), tuple(_descriptors)
+        return *_dump(pickler, make()), tuple(_descriptors)
     except BaseException:
         close_all(_descriptors)
         raise
@@ -287,7 +292,7 @@ _DEPTH_MAX = 6
 
 def _pickles(thing):
     try:
-        close_all(dump_payload(thing)[2])
+        close_all(_dump_payload(_by_value() or _Refusing, lambda: thing)[2])
     except Exception as error:
         return error
     return None

@@ -61,6 +61,59 @@ class Programs(unittest.TestCase):
             """)
         self.assertEqual(out, "[[0, 1, 2, 3], [4, 5, 6, 7]] [[0, 1, 2, 3], [4, 5, 6, 7]]\n")
 
+    SAVED = """
+        import pickle, tempfile
+        class Kept:
+            count = 0
+        def double(x): return 2 * x
+        class Large:
+            def method(self): return large
+        large = list(range(1_000_000))
+        class Saved:
+            def __init__(self, what):
+                self.file = tempfile.NamedTemporaryFile(delete=False).name
+                with open(self.file, "wb") as file:
+                    pickle.dump(what, file)
+            def __len__(self): return 4
+            def __getitem__(self, i):
+                with open(self.file, "rb") as file:
+                    return pickle.load(file), Value(i)
+        def read(what, context):
+            try:
+                with brigade.DataLoader(Saved(what), 2, num_workers=1, collate_fn=list,
+                                        multiprocessing_context=context) as loader:
+                    return [one for batch in loader for one in batch]
+            finally:
+                os.unlink(loader.dataset.file)
+        """
+
+    def test_a_file_names_classes_of_main(self):
+        try:
+            import cloudpickle  # noqa: F401
+        except ImportError:
+            self.skipTest("cloudpickle is not installed (python3-cloudpickle)")
+        out, _ = self.run_program(textwrap.dedent(self.SAVED) + textwrap.dedent("""
+            for context in ("fork", "spawn"):
+                read_back = read((Value(3), Kept, Kept()), context)
+                print([(type(a) is Value and a.i, kept is Kept, type(c) is Kept,
+                        type(value) is Value and value.i)
+                       for (a, kept, c), value in read_back][2])
+            """))
+        self.assertEqual(out, "(3, True, True, 2)\n" * 2)
+
+    def test_what_workers_of_the_server_cannot_have_of_main_is_named(self):
+        _, error = self.run_program(textwrap.dedent(self.SAVED) + textwrap.dedent("""
+            assert read(double, "fork")[0][0] is double
+            for what in (double, Large()):
+                try:
+                    read(what, "spawn")
+                except TypeError as error:
+                    print(error, file=sys.stderr)
+            """))
+        for name in ("double", "Large"):
+            self.assertIn(f"{name} is defined in __main__, which workers of the server do not run: "
+                          "move it to a module", error)
+
     def test_an_obsolete_backport_in_site_packages_shadows_nothing(self):
         package = os.path.dirname(brigade.__file__)
         program = textwrap.dedent("""

@@ -1,0 +1,69 @@
+"""Classes of the program's __main__ in workers that do not run it, for what names them there: a
+file that pickle or torch.save() has written, above all."""
+
+import io
+import pickle
+import sys
+import types
+
+MAIN = ("__main__", "__mp_main__")  # the program; and that of a spawned process
+_CLASS_BYTES_MAX = 1 << 20  # with what its methods name; a longer one stays in the program
+
+_definitions = {}  # of the program: name -> a pickle, None of what cannot be had here
+_loaded = {}
+
+
+class _Bounded(io.BytesIO):
+    def write(self, data):
+        size = memoryview(data).nbytes
+        if self.tell() + size > _CLASS_BYTES_MAX:
+            raise OverflowError(f"more than {_CLASS_BYTES_MAX} bytes")
+        return super().write(data)
+
+
+class WithClasses:
+    """A thing that is pickled with the classes of __main__, which are known where it is read.
+    `pickler` takes classes by value; None: there is none, and they are only named."""
+
+    def __init__(self, thing, pickler, protocol):
+        self._thing, self._definitions = thing, {}
+        for name, value in list(vars(sys.modules["__main__"]).items()):
+            if getattr(value, "__module__", None) in MAIN and \
+                    isinstance(value, (type, types.FunctionType)):
+                self._definitions[name] = _pickle_of(value, pickler, protocol)
+
+    def __reduce__(self):
+        return _take, (self._thing, self._definitions)
+
+
+def _pickle_of(value, pickler, protocol):
+    """Not of functions: what they name is the program's work, and may be large."""
+    if pickler is None or not isinstance(value, type):
+        return None
+    file = _Bounded()
+    try:
+        pickler(file, protocol=protocol).dump(value)
+    except Exception:  # who needs it is told
+        return None
+    return file.getvalue()
+
+
+def _take(thing, definitions):
+    if definitions != _definitions:
+        _definitions.clear()
+        _definitions.update(definitions)
+        _loaded.clear()
+    sys.modules["__main__"].__getattr__ = _of_program
+    return thing
+
+
+def _of_program(name):
+    if name in _loaded:
+        return _loaded[name]
+    if name not in _definitions:
+        raise AttributeError(f"module '__main__' has no attribute {name!r}")
+    if _definitions[name] is None:
+        raise TypeError(f"{name} is defined in __main__, which workers of the server do not run: "
+                        "move it to a module, or take multiprocessing_context='fork'")
+    _loaded[name] = pickle.loads(_definitions[name])
+    return _loaded[name]
