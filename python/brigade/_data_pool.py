@@ -33,6 +33,7 @@ _WORDS = [(re.compile(expression), instead) for expression, instead in (
     (r'stage "workers" replica', "DataLoader: worker"),
     (r" with sample \d+ in flight(?: \([^)]*\))?", " with a batch in flight"),
     (r"the sample (has ended \d+ workers) and goes into quarantine", r"that batch \1"),
+    (r" \(a program of `exec:` calls .*brigade_worker_close\(\)\)", ""),
     (r" \(restart \d+ of \d+ within [\d.]+ s\)$", ""))]
 
 _UNTOLD = re.compile(r'error: stage "workers" .* failed: sample |epoch \d|stopping: |'

@@ -338,6 +338,24 @@ def long_list(parts):
     return None
 
 
+def _global_of(thing, seen):
+    """What code of __main__ uses and cannot be pickled: names of both, the global, and why."""
+    kind = thing if isinstance(thing, (type, types.FunctionType)) else type(thing)
+    if kind.__module__ not in MAIN or kind in seen:
+        return None
+    seen.add(kind)
+    functions = [kind] if isinstance(kind, types.FunctionType) else [
+        getattr(one, "__func__", one) for one in vars(kind).values()]
+    for function in functions:
+        for used in getattr(getattr(function, "__code__", None), "co_names", ()):
+            value = getattr(function, "__globals__", {}).get(used)
+            inner = _global_of(value, seen)
+            error = None if inner or getattr(value, "__module__", None) in MAIN else _pickles(value)
+            if inner or error:
+                return inner or (function.__qualname__, used, value, error)
+    return None
+
+
 def why_not(parts):
     """Where it is that a thing cannot be pickled, and what can be done: a NotPicklable."""
     name, thing, error = "", parts, _pickles(parts)
@@ -351,6 +369,13 @@ def why_not(parts):
             break
     if isinstance(error, NotPicklable):
         return NotPicklable(f"{name}: {error}")
+    found = _global_of(thing, set())
+    if found is not None:
+        user, used, value, error = found
+        return NotPicklable(
+            f"{name}: {user} uses the global {used}, a {type(value).__name__}, which cannot be "
+            f"sent to workers ({error}): move {user.partition('.')[0]} and {used} to a module, "
+            "which workers import, or take multiprocessing_context='fork' or num_workers=0")
     return NotPicklable(
         f"{name}, a {type(thing).__name__}, cannot be sent to workers ({error}): open it where it "
         "is first used there or in worker_init_fn, leave it out in __getstate__(), or take "

@@ -114,6 +114,38 @@ class Programs(unittest.TestCase):
             self.assertIn(f"{name} is defined in __main__, which workers of the server do not run: "
                           "move it to a module", error)
 
+    def test_a_worker_that_exits_with_0_is_named_in_words_of_a_loader(self):
+        _, error = self.run_program("""
+            class Exits(Here):
+                def __getitem__(self, i): os._exit(0)
+            try:
+                list(brigade.DataLoader(Exits(), 4, num_workers=1, collate_fn=list))
+            except RuntimeError as error:
+                print(error, file=sys.stderr)
+            """)
+        self.assertIn(") exited with code 0 before its work was done with a batch in flight", error)
+        self.assertIn("batch 0 has ended its worker 3 times", error)
+        self.assertNotIn("exec:", error)
+
+    def test_a_global_that_a_class_of_main_uses_is_named(self):
+        try:
+            import cloudpickle  # noqa: F401
+        except ImportError:
+            self.skipTest("cloudpickle is not installed (python3-cloudpickle)")
+        _, error = self.run_program("""
+            lock = threading.Lock()
+            def locked(i):
+                with lock:
+                    return i
+            class Locked(Here):
+                def __getitem__(self, i): return locked(i), Locked
+            iter(brigade.DataLoader(Locked(), 4, num_workers=1, collate_fn=list,
+                                    multiprocessing_context="spawn"))
+            """, status=1)
+        self.assertIn("dataset: locked uses the global lock, a lock, which cannot be sent to "
+                      "workers", error)
+        self.assertIn("move locked and lock to a module", error)
+
     def test_an_obsolete_backport_in_site_packages_shadows_nothing(self):
         package = os.path.dirname(brigade.__file__)
         program = textwrap.dedent("""
