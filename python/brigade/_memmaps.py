@@ -1,4 +1,4 @@
-"""Arrays of NumPy that map a file (numpy.memmap, its slices, views of them), on their way to
+"""Arrays that map a file (numpy.memmap, its slices, views and tensors of them), on their way to
 workers: the file travels in place of the bytes. /proc/self/maps says which file it is, and where in
 it an array lies: a slice has the `offset` of its parent, and another file may have the name by now.
 """
@@ -6,9 +6,12 @@ it an array lies: a slice has the `offset` of its parent, and another file may h
 import bisect
 import os
 import re
+import stat
 import sys
+import warnings
 
 _LINE = re.compile(rb"([0-9a-f]+)-([0-9a-f]+) r(.).s ([0-9a-f]+) \S+ ([1-9]\d*) +(/.*)")
+_TENSOR_LEAST = 1 << 20  # bytes; smaller ones are copied
 _DESCRIPTORS_MAX = 256  # of files, which a payload keeps open; others are opened by their names
 
 
@@ -33,17 +36,24 @@ class Files:
         found = self._place(begin, end)
         if found is None:
             return None
-        file, offset = found
-        return _array_of, (os.getpid(), *file, offset, end - begin, address - begin, array.dtype,
-                           array.shape, array.strides, array.flags.writeable,
-                           type(array) is numpy.memmap)
+        return _array_of, (os.getpid(), *found, address - begin, array.dtype, array.shape,
+                           array.strides, array.flags.writeable, type(array) is numpy.memmap)
+
+    def reduce_tensor(self, tensor):
+        """The same of a plain tensor, which does not tell whose memory it has."""
+        strides = tensor.stride()
+        size = sum((count - 1) * stride for count, stride in zip(tensor.shape, strides)) + 1
+        begin, size = tensor.data_ptr(), size * tensor.element_size()
+        found = self._place(begin, begin + size) if size >= _TENSOR_LEAST else None
+        return found and (_tensor_of, (os.getpid(), *found, str(tensor.dtype)[len("torch."):],
+                                       tuple(tensor.shape), strides))
 
     def _place(self, begin, end):
-        """(file, offset in it) of memory that shared mappings of one file hold without a gap."""
+        """(file, offset in it, bytes) of memory in shared mappings of one file without a gap."""
         if self._maps is None:
-            with open("/proc/self/maps", "rb") as lines:
-                self._maps = [_parsed(line) for line in map(_LINE.fullmatch, lines.read()
-                                                            .split(b"\n")) if line]
+            with open("/proc/self/maps", "rb") as file:
+                lines = map(_LINE.fullmatch, file.read().split(b"\n"))
+            self._maps = [_parsed(line) for line in lines if line]
         i = bisect.bisect_right(self._maps, (begin, 1 << 64)) - 1
         if i < 0 or self._maps[i][1] <= begin:
             return None
@@ -59,7 +69,7 @@ class Files:
             reached = stop
         offset = first[2] + begin - first[0]
         file = self._open(*first[3:], offset + end - begin)
-        return file and (file, offset)
+        return file and (file, offset, end - begin)
 
     def _open(self, writes, inode, path, size):
         """None: no file of that size has the name, or it is another one."""
@@ -75,7 +85,7 @@ class Files:
         except OSError:
             return None, -1
         found = os.fstat(descriptor)
-        same = found.st_ino == inode
+        same = found.st_ino == inode and stat.S_ISREG(found.st_mode)
         file = descriptor, os.fsdecode(path), writes, (found.st_dev, found.st_ino)
         if same and len(self._opened) < _DESCRIPTORS_MAX:
             self._descriptors.append(descriptor)
@@ -97,20 +107,34 @@ def _is_of_mmap(array, numpy):
     return isinstance(base, sys.modules["mmap"].mmap) if "mmap" in sys.modules else False
 
 
-def _array_of(process, descriptor, path, writes, identity, offset, size, first, dtype, shape,
-              strides, writeable, is_memmap):
-    """In a worker: of the same file."""
+def _mapped(process, file, offset, size):
+    """In a worker: the same bytes of the same file."""
     import numpy
+    descriptor, path, writes, identity = file
     place = path if descriptor is None else f"/proc/{process}/fd/{descriptor}"
     with open(place, "r+b" if writes else "rb") as file:
         found = os.fstat(file.fileno())
         if (found.st_dev, found.st_ino) != identity or found.st_size < offset + size:
             raise RuntimeError(f"{path} is not the file that the dataset of the program maps: it "
                                "was replaced or cut; replace files between epochs")
-        whole = numpy.memmap(file, "u1", "r+" if writes else "r", offset, (size,))
+        return numpy.memmap(file, "u1", "r+" if writes else "r", offset, (size,))
+
+
+def _array_of(process, file, offset, size, first, dtype, shape, strides, writeable, is_memmap):
+    import numpy
+    whole = _mapped(process, file, offset, size)
     made = numpy.ndarray(shape, dtype, whole, first, strides)
     if is_memmap:
         made = made.view(numpy.memmap)
-        made._mmap, made.filename, made.offset, made.mode = whole._mmap, path, offset, whole.mode
+        made._mmap, made.filename, made.offset, made.mode = whole._mmap, file[1], offset, whole.mode
     made.flags.writeable = writeable
     return made
+
+
+def _tensor_of(process, file, offset, size, dtype, shape, strides):
+    import torch
+    whole = _mapped(process, file, offset, size)
+    with warnings.catch_warnings():  # of memory that may not be written, as the program has it
+        warnings.simplefilter("ignore")
+        made = torch.frombuffer(whole, dtype=getattr(torch, dtype))
+    return made.as_strided(shape, strides)

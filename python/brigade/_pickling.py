@@ -157,17 +157,16 @@ def _reduce_shared_tensor(tensor, torch):
 
 
 def _reduce_payload(thing):
-    torch = sys.modules.get("torch")
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    made = None
     if torch is not None and type(thing) is torch.Tensor and thing.is_cpu and \
-            thing.layout is torch.strided and thing.numel() and thing.is_shared() and \
+            thing.layout is torch.strided and not thing.is_nested and thing.numel() and \
             not (thing.requires_grad or thing.is_quantized or thing.is_conj() or thing.is_neg()):
-        return _reduce_shared_tensor(thing, torch)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and type(thing) in (numpy.ndarray, numpy.memmap):
+        made = _reduce_shared_tensor(thing, torch) if thing.is_shared() else \
+            numpy and _files.reduce_tensor(thing)
+    elif numpy is not None and type(thing) in (numpy.ndarray, numpy.memmap):
         made = _files.reduce(thing)
-        if made is not None:
-            return made
-    return _reduce(thing)
+    return made or _reduce(thing)
 
 
 class _Refusing(pickle.Pickler):

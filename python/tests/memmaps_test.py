@@ -8,6 +8,7 @@ from unittest import mock
 
 try:
     import numpy
+    import torch
     from torch.utils.data import default_convert
 except ImportError as error:
     print(f"skipped: {error} (python3-numpy, python3-torch)")
@@ -45,7 +46,7 @@ class InTemporary(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "a file's äöü name (deleted)")
+        self.path = os.path.join(os.path.realpath(folder.name), "a file's äöü name (deleted)")
         self.values = numpy.arange(ROWS * COLUMNS, dtype="u2").reshape(ROWS, COLUMNS)
         self.values.tofile(self.path)
         mapped = self.map()
@@ -94,6 +95,23 @@ class Payloads(InTemporary):
         got, size, descriptors = self.sent([whole[i:i + 2] for i in range(100)])
         self.assertEqual((len(got), descriptors), (100, 1))
         self.assertLess(size, SMALL)
+
+    def test_tensors(self):
+        whole = torch.from_numpy(self.map("r+").view("i2"))
+        for tensor in (whole, whole[100:, 3:], whole.T, whole.view(torch.bfloat16)[4:]):
+            got, size, _ = self.sent(tensor)
+            self.assertLess(size, SMALL)
+            self.assertTrue(torch.equal(got.view(torch.int16), tensor.view(torch.int16)))
+            self.assertEqual((got.dtype, got.stride()), (tensor.dtype, tensor.stride()))
+        whole[3] = 7  # the last one is in the file, too
+        got = self.sent(whole)[0]
+        got[4] = 8
+        self.assertEqual((int(got[3, 0]), int(whole[4, 9])), (7, 8))
+        os.remove(self.path)
+        got, size, _ = self.sent(whole)
+        self.assertGreaterEqual(size, COPIED)
+        self.assertTrue(torch.equal(got, whole))
+        self.assertGreaterEqual(self.sent(whole.clone())[1], COPIED)
 
     def test_writes_reach_the_file(self):
         array = self.map("r+")
