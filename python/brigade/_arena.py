@@ -66,8 +66,10 @@ _said = set()  # once in a program
 
 def _say_held(end):
     """One line, where batches that are kept take much memory."""
+    if _said:
+        return
     held = _brigade.held()[1]
-    if held > max(_HELD_MAX, _HELD_BATCHES_MAX * end) and not _said:
+    if held > max(_HELD_MAX, _HELD_BATCHES_MAX * end):
         _said.add("held")
         logger.warning("batches that the program keeps take %.1f GiB: a tensor, or a view of one, "
                        "keeps the memory of its whole batch; keep a copy (tensor.clone(), "

@@ -25,8 +25,8 @@ class Epoch:
         self._warned_at = 0
         self._resumed = state is not None
         self._dataset_state = state and state.get("dataset")
-        self.at = self._at = _data_states.Position(loader, state)
-        self._before = self._at.before
+        self.at = _data_states.Position(loader, state)
+        self._before = self.at.before
         self._drawn = []  # (number, index) that has no place yet
         self._indices = {}  # of batches that were not given, by number
         self._unsent = collections.deque()  # numbers of those that no worker has
@@ -49,7 +49,7 @@ class Epoch:
                 self._drawn.extend(itertools.islice(self._numbered, 1))
             if self._drawn:
                 number, index = self._drawn[0]
-                if number not in self._indices and not self._at.now.has(number):
+                if self._is_new(number):
                     self._indices[number] = index
                     self._unsent.append(number)
                 self._drawn.clear()
@@ -64,20 +64,20 @@ class Epoch:
         loader = self._loader
         self._unsent = self._left()
         if self._order is not loader._index_sampler:
-            waiting = collections.deque()
-            with _data_states.as_it_began(loader, {"began": self._at.began}):
+            with _data_states.as_it_began(loader, {"began": self.at.began}):
                 self._order = iter(loader._index_sampler)
                 self._numbered = zip(itertools.count(), self._order)
-                for number, index in self._numbered:
-                    if number not in self._indices and not self._at.now.has(number):
-                        waiting.append((number, index))
-                        break
-            self._drawn[:] = waiting
+                drawn = next((one for one in self._numbered if self._is_new(one[0])), None)
+            self._drawn[:] = [drawn] if drawn else []
         self._is_drawing = False
+
+    def _is_new(self, number):
+        """Of a batch: its index was not drawn, and it was not given."""
+        return number not in self._indices and not self.at.now.has(number)
 
     def _left(self):
         """Numbers of batches that were drawn and not given."""
-        now = self._at.now
+        now = self.at.now
         return collections.deque(number for number in self._indices if not now.has(number))
 
     def __iter__(self):
@@ -87,7 +87,7 @@ class Epoch:
         return len(self._loader)
 
     def __next__(self):
-        out, at = None, self._at
+        out, at = None, self.at
         try:
             with self._loader._lock:
                 out = self._out
@@ -109,7 +109,7 @@ class Epoch:
         raise out.error
 
     def _ends(self):
-        now = self._at.now
+        now = self.at.now
         return Out(None, StopIteration(), now, now if now.ended else now.behind(ended=True), None)
 
     def _give(self, out):
@@ -161,11 +161,11 @@ class Here(Epoch):
                 loader.dataset.load_state_dict(self._dataset_state)
             return
         self._open_dataset()
-        now = self._at.now
-        self._at.now = now._replace(made=[[now.made[0][0], self._fetch.state()]])
+        now = self.at.now
+        self.at.now = now._replace(made=[[now.made[0][0], self._fetch.state()]])
 
     def _open_dataset(self):
-        loader, (made, state) = self._loader, self._at.now.made[0]
+        loader, (made, state) = self._loader, self.at.now.made[0]
         before = self._before and self._before[0]
         fetch = OfIterable(loader.dataset, loader.collate_fn, loader._auto_collation,
                            loader.drop_last, state or before, ended=not state)
@@ -175,15 +175,15 @@ class Here(Epoch):
         self._fetch = fetch
 
     def _draw_seed(self, state):
-        self._at.seed = self._loader._seed()
+        self.at.seed = self._loader._seed()
 
     def _take(self):
-        if self._at.now.ended:
+        if self.at.now.ended:
             return self._ends()
         return self._take_iterable() if self._loader._iterable else self._take_map()
 
     def _take_map(self):
-        now = self._at.now
+        now = self.at.now
         while self._unsent and now.has(self._unsent[0]):
             self._unsent.popleft()
         number = self._draw_number()
@@ -198,7 +198,7 @@ class Here(Epoch):
         return self._out
 
     def _take_iterable(self):
-        now = self._at.now
+        now = self.at.now
         if self._in_step and not self._fetch.goes_on():
             self._open_dataset()
         self._in_step = True

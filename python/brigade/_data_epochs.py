@@ -29,7 +29,7 @@ class InWorkers(Epoch):
     def _begin(self):
         """With nothing in flight, where the position is; with other workers, where an exception
         came between two steps."""
-        loader, now = self._loader, self._at.now
+        loader, now = self._loader, self.at.now
         self._in_step = True
         again = self._pool is not None
         if again:
@@ -38,7 +38,7 @@ class InWorkers(Epoch):
             "dataset": loader.dataset, "collate_fn": loader.collate_fn,
             "worker_init_fn": loader.worker_init_fn, "iterable": loader._iterable,
             "batched": loader._auto_collation, "drop_last": loader.drop_last,
-            "epoch": self._at.epoch, "began": list(now.made), "before": self._before},
+            "epoch": self.at.epoch, "began": list(now.made), "before": self._before},
             self._resumed or again)
         self._of_epoch = None
         self._ready = {}  # by turn, as they finish: (answer, task)
@@ -54,7 +54,7 @@ class InWorkers(Epoch):
         self._in_step = False
 
     def _draw_seed(self, state):
-        loader, at = self._loader, self._at
+        loader, at = self._loader, self.at
         persistent = loader.persistent_workers
         seed, epoch, key = loader._seeds or (None, 0, None)
         if state is not None and "seed" in state and (persistent or not state["ended"]):
@@ -115,7 +115,7 @@ class InWorkers(Epoch):
 
     def _common(self):
         """What tasks of this epoch have in common, until other iterators come or go."""
-        loader, at = self._loader, self._at
+        loader, at = self._loader, self.at
         if self._of_epoch is None or self._of_epoch[0] != loader._live:
             common = pickle.dumps({
                 "live": loader._live | {self._key}, "key": self._key,
@@ -173,7 +173,7 @@ class InWorkers(Epoch):
     # --- batches ----------------------------------------------------------------------------------
 
     def _take(self):
-        while not self._closed and not self._at.now.ended:
+        while not self._closed and not self.at.now.ended:
             if self._in_step or self._pool.in_step:
                 self._begin()
             self._in_step = True
@@ -190,8 +190,8 @@ class InWorkers(Epoch):
             self._ready_bytes -= answer[-1]
             self._feed()
             if answer[0] == ENDED:
-                now, state = self._at.now, self._pool.load(answer, task.block)
-                self._at.now = now.with_made(task.worker, now.made[task.worker][0], state)
+                now, state = self.at.now, self._pool.load(answer, task.block)
+                self.at.now = now.with_made(task.worker, now.made[task.worker][0], state)
             else:
                 self._out = self._opened(answer, task)
             self._in_step = False
@@ -208,7 +208,7 @@ class InWorkers(Epoch):
                                f"timeout={timeout} seconds") from None
 
     def _opened(self, answer, task):
-        now, worker = self._at.now, task.worker
+        now, worker = self.at.now, task.worker
         made = error = None
         try:
             made = self._pool.load(answer, task.block)

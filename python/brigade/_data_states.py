@@ -29,13 +29,9 @@ class Stands(collections.namedtuple("Stands", "given ahead made worker ended pas
         return self._replace(passed=self._replace(passed=None), **changed)
 
     def gave(self, number):
-        given, ahead = self.given, self.ahead
-        if number != given or ahead:
-            ahead = {*ahead, number}
-            while given in ahead:
-                ahead.remove(given)
-                given += 1
-        else:
+        given, ahead = self.given, {*self.ahead, number}
+        while given in ahead:
+            ahead.remove(given)
             given += 1
         return self.behind(given=given, ahead=ahead)
 

@@ -43,7 +43,7 @@ def _pickle_of(value, pickler, protocol):
     file = _Bounded()
     try:
         pickler(file, protocol=protocol).dump(value)
-    except Exception:  # who needs it is told
+    except Exception:  # using it in a worker raises an error
         return None
     return file.getvalue()
 
