@@ -12,8 +12,6 @@
 namespace brigade {
 namespace {
 
-constexpr const char* kCure = "delete it and run again";
-
 struct CachedParams {
   InputPath file;
 };
@@ -65,7 +63,8 @@ class Cached : public Producer, public KeepsAll {
     const std::string_view bytes = file_.bytes();
     BRIGADE_ASSIGN(header_, header_of(path_, bytes.substr(0, kCacheHeaderBytes), bytes.size()));
     if (!cache_gaps_are_zero(header_, bytes.substr(kCacheHeaderBytes)))
-      return Error{concat(path_, ": is damaged: there is something between its tensors; ", kCure)};
+      return Error{
+          concat(path_, ": is damaged: there is something between its tensors", kCacheCure)};
     sound_.assign(header_.samples, false);
     if (!(ports_of(header_) == context.outputs))
       return Error{concat(path_, ": changed since the graph was checked: it has other tensors")};
@@ -90,7 +89,7 @@ class Cached : public Producer, public KeepsAll {
   Result<Next> read(std::uint64_t index, Outputs& out) override {
     const std::uint64_t state = state_of(index);
     if (state != kCacheSlotFull && state != kCacheSlotEmpty)
-      return Error{concat(path_, ": is broken: sample ", index, " is not there; ", kCure)};
+      return Error{concat(path_, ": is broken: sample ", index, " is not there", kCacheCure)};
     BRIGADE_TRY(check(index, state));
     if (state == kCacheSlotEmpty) return Next::drop;
     std::size_t at = 0;
@@ -115,7 +114,7 @@ class Cached : public Producer, public KeepsAll {
     if (cache_slot_checksum(header_.arrays, slots, index, state) !=
         stored_cache_checksum(slots, index))
       return Error{
-          concat(path_, ": is damaged: the checksum of sample ", index, " is wrong; ", kCure)};
+          concat(path_, ": is damaged: the checksum of sample ", index, " is wrong", kCacheCure)};
     sound_[index] = true;
     return {};
   }

@@ -108,7 +108,7 @@ struct Column {
   TensorType type;
   std::vector<std::size_t> columns;
   bool is_text = false;
-  std::optional<std::string> missing = std::nullopt;  ///< what stands for an empty field
+  std::optional<std::string> missing = std::nullopt;  ///< replaces an empty field
   bool drops = false;                                 ///< records in which a field is empty
 
   /// What is written there; empty is what a quoted text is not.
@@ -235,8 +235,8 @@ Contract<CsvParams> csv_contract() {
       .param("dtypes", &CsvParams::dtypes,
              "dtype of a tensor, or text for its bytes as u8; f32 where nothing is said")
       .param("missing", &CsvParams::missing,
-             "for each tensor what stands for an empty field: a value, or drop, which leaves the "
-             "record out; without it an empty number is an error")
+             "for each tensor the value that replaces an empty field, or drop, which omits the "
+             "record; without it an empty number is an error")
       .param("text_bytes", &CsvParams::text_bytes, 1, kTextBytesMax,
              "bytes of the longest text; a longer one is an error")
       .choice("text_shape", &CsvParams::text_shape,

@@ -130,9 +130,10 @@ std::size_t CsvRecords::next(std::size_t at) const {
 
 std::size_t CsvRecords::begin(std::uint64_t record) const {
   std::size_t at = begins_[record / kRecordsPerPlace];
-  for (std::uint64_t i = record % kRecordsPerPlace; i > 0; --i) do {
-      at = next(end(at));
-    } while (is_left_out(at, end(at)));
+  for (std::uint64_t i = record % kRecordsPerPlace; i > 0; --i) {
+    at = next(end(at));
+    while (missing_.leaves_out && is_left_out(at, end(at))) at = next(end(at));
+  }
   return at;
 }
 

@@ -28,8 +28,7 @@ Result<std::vector<std::string>> csv_names(const std::string& path, std::string_
 Result<std::size_t> csv_find_column(const std::string& path, const std::vector<std::string>& names,
                                     const std::string& name, bool header);
 
-/// What becomes of records in which something is missing. Without it a line with nothing on it is
-/// no record.
+/// How records with empty fields are handled. By default an empty line is not a record.
 struct CsvMissing {
   bool blank_lines = false;  ///< are records, of a table with one column
   std::function<bool(std::string_view record)> leaves_out;  ///< may be empty

@@ -190,9 +190,9 @@ Result<std::string> print_cache_header(const CacheFileHeader& header) {
 Result<CacheFileHeader> parse_cache_header(std::string_view file_start) {
   if (!file_start.starts_with(kCacheFileName)) return Error{"is no cache of Brigade"};
   if (!file_start.starts_with(kCacheFileMagic))
-    return Error{"is a cache in the format of another version of Brigade; delete it and run again"};
+    return Error{concat("is a cache in the format of another version of Brigade", kCacheCure)};
   if (!header_is_sound(file_start))
-    return Error{"has a damaged header: its checksum is wrong; delete it and run again"};
+    return Error{concat("has a damaged header: its checksum is wrong", kCacheCure)};
   std::string_view rest =
       file_start.substr(kCacheFileMagic.size(), kSummedBytes - kCacheFileMagic.size());
   CacheFileHeader header;
@@ -214,8 +214,8 @@ Result<void> check_cache_size(const CacheFileHeader& header, std::uint64_t file_
   const std::uint64_t expected = kCacheHeaderBytes + header.data_bytes;
   if (file_bytes == expected) return {};
   if (file_bytes > expected)
-    return Error{concat("is damaged: it has ", file_bytes, " bytes, expected ", expected,
-                        "; delete it and run again")};
+    return Error{
+        concat("is damaged: it has ", file_bytes, " bytes, expected ", expected, kCacheCure)};
   return Error{concat("is truncated: it has ", file_bytes, " bytes of ", expected)};
 }
 

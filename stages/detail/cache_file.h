@@ -18,6 +18,8 @@ namespace brigade {
 
 inline constexpr std::string_view kCacheFileName = "Brigade cache ";  ///< of any version
 inline constexpr std::string_view kCacheFileMagic = "Brigade cache 2\n";
+/// What an error of a damaged file ends with.
+inline constexpr std::string_view kCacheCure = "; delete it and run again";
 inline constexpr std::uint64_t kCacheSlotWordBytes = 32;  ///< from one slot's word to the next
 /// What the word of a slot says, little endian; anything else: nothing has been kept there.
 inline constexpr std::uint64_t kCacheSlotFull = 1;
