@@ -6,9 +6,13 @@
 # Seen: it is rebuilt from constructor arguments. An overridden __iter__ is not called, so what a
 # subclass adds (here: a factor) is gone without a warning, and attributes of the subclass are
 # missing.
-. "$(dirname "$0")/common.sh"
-install accelerate==1.15.0 torch==2.15.0
-program <<'PY'
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+python3 -m venv "$folder/env"
+"$folder/env/bin/pip" install --quiet --disable-pip-version-check \
+  accelerate==1.15.0 torch==2.15.0
+cat >"$folder/program.py" <<'PY'
 import accelerate, torch
 
 class Scaled(torch.utils.data.DataLoader):
@@ -23,8 +27,15 @@ for name, one in (("made", loader), ("prepared", prepared), ("skipped", skipped)
     print(name, type(one).__name__, isinstance(one, Scaled), hasattr(one, "factor"),
           [batch.tolist() for batch in one])
 PY
-seen <<'SEEN'
+cat >"$folder/seen" <<'SEEN'
 made Scaled True True [[0, 10], [20, 30]]
 prepared DataLoaderShard False False [[0, 1], [2, 3]]
 skipped DataLoader False False [[2, 3]]
 SEEN
+cd "$folder"
+if env/bin/python -W ignore program.py | diff seen -; then
+  echo "as seen"
+else
+  echo "the behavior has changed (<: seen, >: now)"
+  exit 1
+fi

@@ -4,9 +4,13 @@
 # one.
 # Seen: that holds once StopIteration was raised. Taken right after the last batch, as a training
 # loop with a step limit takes it, the state gives an epoch without a batch first.
-. "$(dirname "$0")/common.sh"
-install torchdata==0.11.0 torch==2.15.0
-program <<'PY'
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+python3 -m venv "$folder/env"
+"$folder/env/bin/pip" install --quiet --disable-pip-version-check \
+  torchdata==0.11.0 torch==2.15.0
+cat >"$folder/program.py" <<'PY'
 from torchdata.stateful_dataloader import StatefulDataLoader
 
 def made():
@@ -27,7 +31,14 @@ for steps in (3, None):
     print("saved after", "the last batch:" if steps else "StopIteration:",
           epochs_after(loader.state_dict()))
 PY
-seen <<'SEEN'
+cat >"$folder/seen" <<'SEEN'
 saved after the last batch: [0, 3, 3]
 saved after StopIteration: [3, 3, 3]
 SEEN
+cd "$folder"
+if env/bin/python -W ignore program.py | diff seen -; then
+  echo "as seen"
+else
+  echo "the behavior has changed (<: seen, >: now)"
+  exit 1
+fi
