@@ -1,6 +1,7 @@
 """Lines of a run go to Python's logging, and what its stages print where the program prints."""
 
 import codecs
+import contextlib
 import logging
 import os
 import re
@@ -29,6 +30,9 @@ class LogPipe:
     def __init__(self, told=None, prints=False):
         reads, self.writes = os.pipe()
         copies, self.prints = os.pipe() if prints else (None, None)
+        # A file that is closed twice closes no other that has its descriptor by then.
+        self._end = open(self.writes, "wb", buffering=0)
+        self._prints = open(self.prints, "wb", buffering=0) if prints else None
         self._process = os.getpid()
         self._thread = threading.Thread(target=_read, args=(reads, told, copies),
                                         name="brigade-log", daemon=True)
@@ -37,12 +41,13 @@ class LogPipe:
     def close(self):
         """Of a run that is closed: all that it and its processes have written has been shown when
         this returns. It does not wait for the end of the pipe, which a child that was forked
-        meanwhile has open, too."""
-        with os.fdopen(self.writes, "wb") as end:
-            if os.getpid() == self._process:  # in such a child the pipe is the parent's
-                end.write(_END + b"\n")
-        if self.prints is not None:
-            os.close(self.prints)
+        meanwhile has open, too. A call that an exception interrupted may be repeated."""
+        if not self._end.closed and os.getpid() == self._process:  # a child's pipe is the parent's
+            with contextlib.suppress(BrokenPipeError):  # an interrupted call has written it
+                self._end.write(_END + b"\n")
+        self._end.close()
+        if self._prints is not None:
+            self._prints.close()
         if threading.current_thread() is not self._thread:  # which may have collected the run
             self._thread.join(timeout=1)
 
@@ -77,7 +82,10 @@ def _read(log, told, prints):
         if prints in ready:
             copy.some()
         if log in ready:
-            *lines, rest = (rest + os.read(log, _READ_BYTES)).split(b"\n")
+            data = os.read(log, _READ_BYTES)
+            if not data:  # the pipe was dropped without close()
+                break
+            *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 _log(line.decode("utf-8", "replace"), told)
     while copy and copy.some():

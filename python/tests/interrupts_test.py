@@ -164,7 +164,7 @@ class Interrupts(unittest.TestCase):
 
     def test_in_workers(self):
         self.check(data_loader(dataset=Plain(15), sampler=Order(15), num_workers=2),
-                   files=EPOCHS)
+                   files=(*EPOCHS, "_run.py"))
 
     def test_in_any_order(self):
         self.check(data_loader(dataset=Plain(15), sampler=Order(15), num_workers=2,
