@@ -46,13 +46,6 @@ TEST(App, OfAHostExecutesTheInstalledProgramOrTheOneThatIsNamed) {
             "cannot execute /nowhere: No such file or directory");
 }
 
-TEST(App, RunsCommands) {
-  testing::internal::CaptureStdout();
-  const int code = make_app({"brigade", "--version"}).run_command();
-  EXPECT_EQ(testing::internal::GetCapturedStdout().substr(0, 8), "brigade ");
-  EXPECT_EQ(code, 0);
-}
-
 TEST(App, TheCodeOfAProgramSaysWhetherAllWasRight) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(exit_code(true), 0);

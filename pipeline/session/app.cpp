@@ -4,14 +4,11 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <new>
 
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
-#include "pipeline/cli/commands/command_line.h"
-#include "pipeline/cli/commands/print.h"
 #include "pipeline/host/module_loader.h"
 #include "pipeline/supervisor/stop_requests.h"
 #include "pipeline/worker/worker.h"
@@ -64,15 +61,6 @@ Result<App> App::of_host(std::string program) {
     return error_of_errno(concat("cannot execute ", app.workers_));
   }
   return app;
-}
-
-int App::run_command() const {
-  try {
-    const int code = parse_command_line(arguments_)(types_, started_ns_);
-    return code == 0 && output_was_lost() ? 1 : code;
-  } catch (const std::bad_alloc&) {
-    say_out_of_memory();
-  }
 }
 
 int exit_code(const Result<bool>& right) {
