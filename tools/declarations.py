@@ -196,3 +196,24 @@ def dead_declarations(sources, _root):
                 if name not in FOR_TESTS:
                     yield Problem(path, 1, "dead", f"nothing of the product uses {name}: remove "
                                   "it, or say in FOR_TESTS (style_tables.py) why it is there")
+
+
+def circles_of_c(_sources, root):
+    """A file of the Python module that calls a function of another is not called by that, however
+    far."""
+    code = {path.name: cpp_source.without_comments_and_strings(path.read_text())
+            for path in sorted(root.glob("python/src/*.c"))}
+    static, home = {}, {}
+    for path, text in code.items():
+        for kind, name in re.findall(r"^(static\b)?\w*[\w *]*?(\w+)\([^;{}]*\)\s*\{", text, re.M):
+            if kind:
+                static.setdefault(path, set()).add(name)
+            else:
+                home[name] = path
+    calls = {path: {home[name] for name in set(re.findall(r"\w+", text)) - static.get(path, set())
+                    if name in home} - {path} for path, text in code.items()}
+    for path in calls:
+        for other in sorted(calls[path]):
+            if path in reached(other, calls):
+                yield Problem(f"python/src/{path}", 1, "circle",
+                              f"calls functions of {other}, from where it is called")

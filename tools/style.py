@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import cpp_source
-from declarations import dead_declarations, names_that_meet, own_includes
+from declarations import circles_of_c, dead_declarations, names_that_meet, own_includes
 from sources import Problem, Source, included, load, within
 from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
                           LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST, REFUSED,
@@ -289,7 +289,7 @@ def formatted(sources, root):
             yield Problem(path, int(line), "format", "run ./dev format")
 
 
-RULES = (sizes, names_of_folders, layers, cycles, own_includes, names_that_meet,
+RULES = (sizes, names_of_folders, layers, cycles, circles_of_c, own_includes, names_that_meet,
          dead_declarations, libraries, unused_libraries, documented_paths, contracts,
          missing_tests, banned, words, endings, formatted)
 

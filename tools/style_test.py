@@ -96,6 +96,17 @@ class Rules(unittest.TestCase):
                                   "base/b.h": '#include "base/a.h"\n'},
                    "base/a.h -> base/b.h -> base/a.h")
 
+    def test_circles_of_c(self):
+        files = {"python/src/a.c": "int first(void) {\n  return second();\n}\n",
+                 "python/src/b.c": "int second(void) { return third(); }\n",
+                 "python/src/c.c": "int\nthird(void) { return 3; }\n"}
+        self.fires(style.circles_of_c, files)
+        files["python/src/c.c"] = "int third(void) { return first(); }  // first()\n"
+        self.fires(style.circles_of_c, files, "python/src/a.c:1: circle: calls functions of b.c",
+                   "python/src/b.c:1: circle", "python/src/c.c:1: circle")
+        files["python/src/c.c"] = "static int first(void) { return 3; }\nint third(void) {}\n"
+        self.fires(style.circles_of_c, files)
+
     def test_a_file_includes_what_it_uses(self):
         header = {"base/a.h": "#pragma once\nstruct Row {\n  int n;\n};\nint rows(int n);\n"
                               "constexpr int kRowsMax = 3;\n#define ROW(a) a\n"}

@@ -7,28 +7,8 @@ static PyTypeObject* tensor_type;
 
 // --- Tensor --------------------------------------------------------------------------------------
 
-// Of Python's buffers, and what the dtype is called. NumPy has no bf16, and buffers none.
-static const struct {
-  const char* format;
-  const char* name;
-} dtypes[] = {
-    [BRIGADE_BOOL] = {"?", "bool"},   [BRIGADE_U8] = {"B", "uint8"},
-    [BRIGADE_I8] = {"b", "int8"},     [BRIGADE_I16] = {"h", "int16"},
-    [BRIGADE_I32] = {"i", "int32"},   [BRIGADE_I64] = {"l", "int64"},
-    [BRIGADE_F16] = {"e", "float16"}, [BRIGADE_BF16] = {NULL, "bfloat16"},
-    [BRIGADE_F32] = {"f", "float32"}, [BRIGADE_F64] = {"d", "float64"},
-};
-_Static_assert(sizeof(long) == 8, "`l` is 64 bits");
-
-const char* dtype_format(brigade_dtype dtype) { return dtypes[dtype].format; }
-const char* dtype_name(brigade_dtype dtype) { return dtypes[dtype].name; }
-
-static int known(brigade_dtype dtype) {
-  return dtype >= 0 && (size_t)dtype < sizeof dtypes / sizeof *dtypes;
-}
-
 static Tensor* new_tensor(const brigade_tensor* tensor) {
-  if (!known(tensor->dtype)) {
+  if (!dtype_known(tensor->dtype)) {
     PyErr_Format(PyExc_TypeError, "tensor %s: dtype %d is unknown to this package", tensor->name,
                  (int)tensor->dtype);
     return NULL;
@@ -86,7 +66,7 @@ static int is_writable(const Tensor* self) { return (self->tensor.flags & BRIGAD
 static const char* why_no_buffer(const Tensor* self, int flags) {
   if (self->task != NULL) {
     if (task_lends(self->task) != NULL) return task_lends(self->task);
-  } else if (dtypes[self->tensor.dtype].format == NULL) {
+  } else if (dtype_format(self->tensor.dtype) == NULL) {
     return "buffers have no bfloat16: take DLPack";
   } else if (self->tensor.flags & BRIGADE_RAGGED) {
     return "it is ragged: take it of batch.row(i)";
@@ -127,7 +107,7 @@ static PyObject* tensor_name(PyObject* self, void* none) {
 
 static PyObject* tensor_dtype(PyObject* self, void* none) {
   (void)none;
-  return text_of(dtypes[((Tensor*)self)->tensor.dtype].name);
+  return text_of(dtype_name(((Tensor*)self)->tensor.dtype));
 }
 
 static PyObject* tensor_shape(PyObject* object, void* none) {

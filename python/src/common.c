@@ -35,6 +35,26 @@ PyObject* raise_status(brigade_status status, PyObject* diagnostics) {
   return NULL;
 }
 
+// Of Python's buffers, and what the dtype is called. NumPy has no bf16, and buffers none.
+static const struct {
+  const char* format;
+  const char* name;
+} dtypes[] = {
+    [BRIGADE_BOOL] = {"?", "bool"},   [BRIGADE_U8] = {"B", "uint8"},
+    [BRIGADE_I8] = {"b", "int8"},     [BRIGADE_I16] = {"h", "int16"},
+    [BRIGADE_I32] = {"i", "int32"},   [BRIGADE_I64] = {"l", "int64"},
+    [BRIGADE_F16] = {"e", "float16"}, [BRIGADE_BF16] = {NULL, "bfloat16"},
+    [BRIGADE_F32] = {"f", "float32"}, [BRIGADE_F64] = {"d", "float64"},
+};
+_Static_assert(sizeof(long) == 8, "`l` is 64 bits");
+
+const char* dtype_format(brigade_dtype dtype) { return dtypes[dtype].format; }
+const char* dtype_name(brigade_dtype dtype) { return dtypes[dtype].name; }
+
+int dtype_known(brigade_dtype dtype) {
+  return dtype >= 0 && (size_t)dtype < sizeof dtypes / sizeof *dtypes;
+}
+
 void sizes_of(const brigade_tensor* tensor, Py_ssize_t* shape, Py_ssize_t* strides) {
   for (int d = 0; d < tensor->rank; ++d) {
     shape[d] = (Py_ssize_t)tensor->shape[d];

@@ -26,13 +26,26 @@ typedef struct {
 } Batch;
 
 typedef struct {
+  PyObject_HEAD brigade_run* run;
+  Uses uses;
+} Run;
+
+typedef struct {
   PyObject_HEAD brigade_worker* worker;
   Uses uses;
   int busy;  // a call is in progress that one thread at a time makes
   int forks;
 } Worker;
 
-typedef struct Task Task;
+typedef struct {
+  PyObject_HEAD Worker* worker;
+  PyObject* source;
+  uint64_t samples;
+  uint64_t inputs;
+  uint64_t outputs;
+  Py_ssize_t views[2];  // of inputs, of outputs
+  int settled;
+} Task;
 
 typedef struct {
   PyObject_HEAD brigade_batch* batch;  // retained; NULL: of a task
@@ -62,6 +75,7 @@ PyObject* said_bytes(PyObject* text);
 /// Of Python's buffers; NULL of bfloat16, which they do not have. `dtype` is one that exists.
 const char* dtype_format(brigade_dtype dtype);
 const char* dtype_name(brigade_dtype dtype);
+int dtype_known(brigade_dtype dtype);
 
 /// Sizes and steps of a tensor as Python's buffers have them, steps in bytes; and a tuple of sizes.
 void sizes_of(const brigade_tensor* tensor, Py_ssize_t* shape, Py_ssize_t* strides);
@@ -93,11 +107,16 @@ PyObject* tensor_bytes_capsule(PyObject* self, PyObject* none);
 /// Of a Run; NULL: it is closed, and an exception is set. Every one that is entered is left.
 brigade_run* enter_run(PyObject* run);
 void leave_run(PyObject* run);
+void close_run(Run* self);
 PyObject* run_input(PyObject* run, PyObject* name);
 PyObject* run_shared(PyObject* run, PyObject* name);
 PyObject* run_uploads(PyObject* run, PyObject* device);
 PyObject* worker_shared(PyObject* worker, PyObject* name);
 
+/// Once; and of a worker that has just been made. It is this process's alone: forks are counted.
+void watch_forks(void);
+void begin_worker(Worker* self);
+void close_worker(Worker* self);
 /// Around a call with it; the second pair keeps other threads' calls of that pair away, and raises
 /// what the call's status says. NULL: an exception is set, and nothing is to be left.
 brigade_worker* enter_worker(Worker* self);

@@ -9,11 +9,6 @@
 
 // --- Run -----------------------------------------------------------------------------------------
 
-typedef struct {
-  PyObject_HEAD brigade_run* run;
-  Uses uses;
-} Run;
-
 static PyTypeObject* run_type;
 static PyTypeObject* output_type;
 
@@ -54,29 +49,6 @@ PyObject* run_started(brigade_graph* graph, brigade_app* app, uint64_t flags, in
   *status = brigade_run_start(graph, app, &options, &self->run);
   Py_END_ALLOW_THREADS;
   return (PyObject*)self;
-}
-
-static void close_run(Run* self) {
-  brigade_run* run = self->run;
-  self->run = NULL;
-  Py_BEGIN_ALLOW_THREADS;
-  brigade_run_close(run);
-  Py_END_ALLOW_THREADS;
-}
-
-brigade_run* enter_run(PyObject* object) {
-  Run* self = (Run*)object;
-  if (self->uses.closed) {
-    raise_closed("run");
-    return NULL;
-  }
-  ++self->uses.calls;
-  return self->run;
-}
-
-void leave_run(PyObject* object) {
-  Run* self = (Run*)object;
-  if (--self->uses.calls == 0 && self->uses.closed) close_run(self);
 }
 
 static PyObject* call_run(PyObject* object, brigade_status (*call)(brigade_run*)) {

@@ -8,16 +8,6 @@
 static PyTypeObject* task_type;
 static PyTypeObject* sample_type;
 
-struct Task {
-  PyObject_HEAD Worker* worker;
-  PyObject* source;
-  uint64_t samples;
-  uint64_t inputs;
-  uint64_t outputs;
-  Py_ssize_t views[2];  // of inputs, of outputs
-  int settled;
-};
-
 static brigade_worker* enter_task(Task* self) {
   if (self->settled) {
     PyErr_SetString(PyExc_ValueError, "the task is settled");
@@ -25,12 +15,6 @@ static brigade_worker* enter_task(Task* self) {
   }
   return enter_alone(self->worker);
 }
-
-const char* task_lends(const Task* task) {
-  return task->settled ? "its task is settled: take what you need of it before, as a copy" : NULL;
-}
-
-void task_count(Task* task, int output, int views) { task->views[output] += views; }
 
 PyObject* task_of(Worker* worker, const brigade_task* given) {
   Task* self = (Task*)PyType_GenericAlloc(task_type, 0);

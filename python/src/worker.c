@@ -1,66 +1,15 @@
 // worker.h: this process as a replica of a stage.
 
-#include <pthread.h>
-
 #include "common.h"
 
 static PyTypeObject* worker_type;
-
-static int forks;  // of this process and its parents: a child is no replica
-static void count_fork(void) { ++forks; }
-
-static void close_worker(Worker* self) {
-  brigade_worker* worker = self->worker;
-  self->worker = NULL;
-  if (self->forks != forks) return;
-  Py_BEGIN_ALLOW_THREADS;
-  brigade_worker_close(worker);
-  Py_END_ALLOW_THREADS;
-}
-
-brigade_worker* enter_worker(Worker* self) {
-  if (self->uses.closed) {
-    raise_closed("worker");
-    return NULL;
-  }
-  if (self->forks != forks) {
-    PyErr_SetString(PyExc_RuntimeError, "the replica is this process's parent");
-    return NULL;
-  }
-  ++self->uses.calls;
-  return self->worker;
-}
-
-void leave_worker(Worker* self) {
-  if (--self->uses.calls == 0 && self->uses.closed) close_worker(self);
-}
-
-brigade_worker* enter_alone(Worker* self) {
-  if (self->busy) {
-    PyErr_SetString(PyExc_RuntimeError, "another thread is in a call with the worker");
-    return NULL;
-  }
-  brigade_worker* worker = enter_worker(self);
-  self->busy = worker != NULL;
-  return worker;
-}
-
-PyObject* leave_alone(Worker* self, brigade_status status, PyObject* result) {
-  self->busy = 0;
-  leave_worker(self);
-  if (status < 0) {
-    Py_XDECREF(result);
-    return raise_status(status, NULL);
-  }
-  return result;
-}
 
 static PyObject* attach(PyObject* module, PyObject* none) {
   (void)module;
   (void)none;
   Worker* self = (Worker*)PyType_GenericAlloc(worker_type, 0);
   if (self == NULL) return NULL;
-  self->forks = forks;
+  begin_worker(self);
   brigade_status status;
   Py_BEGIN_ALLOW_THREADS;
   status = brigade_worker_attach(&self->worker);
@@ -203,6 +152,6 @@ static PyMethodDef functions[] = {
 int add_worker_types(PyObject* module) {
   worker_type = add_type(module, &worker_spec);
   if (worker_type == NULL || add_task_types(module)) return -1;
-  pthread_atfork(NULL, NULL, count_fork);
+  watch_forks();
   return PyModule_AddFunctions(module, functions);
 }
