@@ -27,8 +27,8 @@
 
 namespace brigade {
 
-class BatchUploads;
 struct GraphFiles;
+struct MemoryOfRun;
 struct RunMemory;
 class StageDescriber;
 
@@ -83,7 +83,7 @@ class BRIGADE_API Run {
 
  private:
   friend class Pipeline;
-  friend class BatchUploads;
+  friend struct MemoryOfRun;
   Run();
   std::shared_ptr<const RunMemory> memory() const;  // null in a forked child
   struct State;

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/printable.h"
-#include "pipeline/cli/help/version.h"
+#include "pipeline/session/version.h"
 
 namespace brigade::c_api {
 namespace {

@@ -4,6 +4,7 @@
 #include "device/open_device.h"
 #include "pipeline/c_api/c_call.h"
 #include "pipeline/c_api/handles.h"
+#include "pipeline/session/memory_of_run.h"
 
 using namespace brigade;
 using namespace brigade::c_api;
@@ -60,7 +61,8 @@ brigade_status brigade_run_uploads(brigade_run* run, const char* device, int32_t
     std::weak_ptr<BatchUploads>& known = run->uploads[(*opened)->name()];
     std::shared_ptr<BatchUploads> shared = known.lock();
     if (shared == nullptr) {
-      auto made = BatchUploads::open(*run->run, std::move(*opened), static_cast<Pin>(pin));
+      auto made =
+          BatchUploads::open(MemoryOfRun::of(*run->run), std::move(*opened), static_cast<Pin>(pin));
       if (!made) return fail(BRIGADE_ERROR_DEVICE, made.error().message);
       known = shared = std::move(*made);
     }

@@ -31,12 +31,11 @@ std::vector<InputMemory> memory_of_outputs(const RunMemory& run) {
 
 }  // namespace
 
-Result<std::shared_ptr<BatchUploads>> BatchUploads::open(const Run& run,
+Result<std::shared_ptr<BatchUploads>> BatchUploads::open(std::shared_ptr<const RunMemory> run,
                                                          std::shared_ptr<Device> device, Pin pin) {
-  std::shared_ptr<const RunMemory> memory = run.memory();
-  if (!memory) return Error{std::string(kForkedText)};
-  const std::vector<InputMemory> pinned = memory_of_outputs(*memory);
-  const std::shared_ptr<BatchUploads> self(new BatchUploads(std::move(memory), std::move(device)));
+  if (!run) return Error{std::string(kForkedText)};
+  const std::vector<InputMemory> pinned = memory_of_outputs(*run);
+  const std::shared_ptr<BatchUploads> self(new BatchUploads(std::move(run), std::move(device)));
   BRIGADE_ASSIGN(self->uploader_, Uploader::create(self->device_, pin, pinned));
   return self;
 }

@@ -14,11 +14,13 @@
 #include <span>
 #include <string>
 
-#include <brigade/pipeline.h>
+#include <brigade/record.h>
 #include "base/forked.h"
 #include "device/uploader.h"
 
 namespace brigade {
+
+struct RunMemory;
 
 /// A batch on its way. Where nobody has waited, its end does: memory that is still written may not
 /// go.
@@ -51,9 +53,9 @@ class BatchUploads {
     DeviceAddress to;
   };
 
-  /// `device`: not null.
-  static Result<std::shared_ptr<BatchUploads>> open(const Run& run, std::shared_ptr<Device> device,
-                                                    Pin pin);
+  /// `run`: null in a forked child. `device`: not null.
+  static Result<std::shared_ptr<BatchUploads>> open(std::shared_ptr<const RunMemory> run,
+                                                    std::shared_ptr<Device> device, Pin pin);
   BatchUploads(const BatchUploads&) = delete;
   BatchUploads& operator=(const BatchUploads&) = delete;
   ~BatchUploads();

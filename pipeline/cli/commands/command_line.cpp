@@ -7,9 +7,9 @@
 
 #include <brigade/text.h>
 #include "pipeline/cli/commands/print.h"
-#include "pipeline/cli/help/version.h"
 #include "pipeline/config/language/other_keys.h"
 #include "pipeline/host/module_loader.h"
+#include "pipeline/session/version.h"
 
 namespace brigade {
 namespace {

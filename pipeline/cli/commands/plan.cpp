@@ -5,8 +5,8 @@
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
-#include "pipeline/cli/help/version.h"
 #include "pipeline/config/graph/effective_yaml.h"
+#include "pipeline/session/version.h"
 #include "pipeline/stats/plan_report.h"
 
 namespace brigade {

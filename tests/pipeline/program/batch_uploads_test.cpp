@@ -15,6 +15,7 @@
 
 #include <brigade/text.h>
 #include "device/host_device.h"
+#include "pipeline/session/memory_of_run.h"
 #include "tests/support/message_of.h"
 #include "tests/support/program.h"
 
@@ -41,7 +42,7 @@ class BatchUploadsTest : public testing::TestWithParam<bool> {
         GetParam());
     train_.emplace(run_->output("train"));
     device_ = HostDevice::create(options);
-    uploads_ = BatchUploads::open(*run_, device_, pin).value();
+    uploads_ = BatchUploads::open(MemoryOfRun::of(*run_), device_, pin).value();
   }
   static HostDeviceOptions late() {
     HostDeviceOptions options;
@@ -203,7 +204,7 @@ TEST_P(BatchUploadsTest, AChildThatIsForkedCopiesNothingAndEnds) {
     std::vector<std::int64_t> there;
     const bool refused = !copy(batch, there).ok() && !upload->wait().ok() &&
                          !upload->await(nullptr).ok() &&
-                         !BatchUploads::open(*run_, device_, Pin::no);
+                         !BatchUploads::open(MemoryOfRun::of(*run_), device_, Pin::no);
     upload.reset();
     uploads_.reset();
     _exit(refused ? 0 : 1);

@@ -1,4 +1,4 @@
-#include "pipeline/cli/help/version.h"
+#include "pipeline/session/version.h"
 
 #include <brigade/text.h>
 
