@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints the rooms in the order of the data: names and lines of each, what it includes of other
-rooms, and how many of these includes climb to a room above it (a test, `style`, allows none).
+rooms, and how many of these includes climb to a room above it (a test, `style`, allows none). A
+public header counts to the room that implements it.
 
     tools/rooms.py [ROOT]
 """
@@ -10,7 +11,7 @@ import sys
 from dataclasses import dataclass, field
 
 from sources import included, load
-from style import room_of
+from style import homes, room_of
 from style_tables import ROOMS
 
 
@@ -25,16 +26,23 @@ class Room:
 def rooms(root: pathlib.Path):
     """The rooms that have files of C++, by name, in the order of the data."""
     found = {name: Room() for name in ROOMS}
-    for source in load(root):
-        name = room_of(source.path) if source.is_cpp else None
+    sources = list(load(root))
+    home = homes(sources)
+
+    def room_of_file(path):
+        return home.get(path) or room_of(path)
+
+    for source in sources:
+        name = room_of_file(source.path) if source.is_cpp else None
         if name is None:
             continue
         room = found[name]
         room.names.add(source.path.rpartition(".")[0])
         room.lines += len(source.lines)
-        for other in filter(None, map(room_of, included(source))):
+        for other in filter(None, map(room_of_file, included(source))):
             room.down += ROOMS.index(other) < ROOMS.index(name)
-            room.up += ROOMS.index(other) > ROOMS.index(name)
+            # A public header that is only a header is where its user is.
+            room.up += ROOMS.index(other) > ROOMS.index(name) > 0
     return {name: room for name, room in found.items() if room.names}
 
 

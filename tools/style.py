@@ -70,11 +70,23 @@ def refused(path: str, target: str) -> bool:
         within(target, room) for room in but) and room_of(path) != room_of(target)
 
 
+def homes(sources):
+    """The room of each public header: that of the file of its name that implements it."""
+    found = {}
+    for source in sources:
+        if source.suffix in (".cpp", ".cu") and not source.under("tests", "bench", "examples"):
+            first = next(iter(included(source)), "")
+            if first == f"include/brigade/{pathlib.PurePath(source.path).stem}.h":
+                found[first] = room_of(source.path)
+    return found
+
+
 def layers(sources, root):
+    home = homes(sources)
     for source in sources:
         if not source.is_cpp:
             continue
-        room = room_of(source.path)
+        room = home.get(source.path) or room_of(source.path)
         for line, target, quoted in cpp_source.includes(source.text):
             if source.under("examples"):
                 if quoted and not ((root / source.path).parent / target).is_file():
@@ -93,6 +105,10 @@ def layers(sources, root):
             elif room_of(path) is None or ROOMS.index(room_of(path)) > ROOMS.index(room) or (
                     refused(source.path, path)):
                 yield Problem(source.path, line, "layer", f'"{target}" is not below {room}')
+            elif path in home and room != "include/brigade" and (
+                    ROOMS.index(home[path]) > ROOMS.index(room)):
+                yield Problem(source.path, line, "layer", f"<{target}> is implemented in "
+                              f"{home[path]}, which is not below {room}")
 
 
 def cycles(sources, _root):

@@ -81,6 +81,12 @@ class Rules(unittest.TestCase):
                               ("pipeline/plan/a.cpp", '#include "stages/api/b.h"\n')):
             with self.subTest(path):
                 self.fires(style.layers, {**files, path: include})
+        home = {"pipeline/plan/text.cpp": "#include <brigade/text.h>\n", "base/text.cpp": None}
+        for path, fires in (("pipeline/config/yaml/a.cpp", True), ("pipeline/plan/a.cpp", False),
+                            ("pipeline/session/a.cpp", False)):
+            with self.subTest(f"a public header's room: {path}"):
+                self.fires(style.layers, {**home, path: "#include <brigade/text.h>\n"},
+                           *[f"{path}:1: layer: <brigade/text.h> is implemented in"] * fires)
         self.fires(style.layers, {"elsewhere/a.cpp": '#include <brigade/text.h>\n'}, "is no room")
 
     def test_includes_are_rooted(self):
@@ -245,8 +251,7 @@ class Rooms(unittest.TestCase):
                  "pipeline/stats/audit.h": "#pragma once\n#include <brigade/text.h>\n"}
         with tree(files) as root:
             found = rooms.rooms(root)
-        self.assertEqual(list(found), ["include/brigade", "base", "pipeline/plan",
-                                       "pipeline/stats", "tests"])
+        self.assertEqual(list(found), ["base", "pipeline/plan", "pipeline/stats", "tests"])
         plan = found["pipeline/plan"]
         self.assertEqual((len(plan.names), plan.lines, plan.down, plan.up), (1, 5, 1, 1))
         self.assertEqual((found["pipeline/stats"].down, found["pipeline/stats"].up), (1, 0))
