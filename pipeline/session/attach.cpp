@@ -57,7 +57,7 @@ std::optional<RunningGraph> graph_of(pid_t pid) {
 }
 
 /// 0 where it has ended.
-pid_t parent_of(pid_t pid) {
+pid_t parent_process(pid_t pid) {
   std::ifstream status(concat("/proc/", pid, "/status"));
   pid_t parent = 0;
   for (std::string line; std::getline(status, line);)
@@ -75,7 +75,7 @@ bool same_memory(const std::string& a, const std::string& b) {
 /// A worker that is just being started, or a child that a program forked: it has its descriptors
 /// from a supervisor.
 bool holds_its_parents(const RunningGraph& graph, const std::vector<RunningGraph>& all) {
-  const pid_t parent = parent_of(graph.pid);
+  const pid_t parent = parent_process(graph.pid);
   return std::any_of(all.begin(), all.end(), [&](const RunningGraph& other) {
     return other.pid == parent && same_memory(graph.control, other.control);
   });
@@ -121,7 +121,8 @@ FoundGraphs find_graphs() {
   for (const pid_t pid : all_processes()) {
     if (auto graph = graph_of(pid)) {
       graphs.push_back(std::move(*graph));
-    } else if (name_of(pid) == kProgram && name_of(parent_of(pid)) != kProgram && is_closed(pid)) {
+    } else if (name_of(pid) == kProgram && name_of(parent_process(pid)) != kProgram &&
+               is_closed(pid)) {
       found.closed.push_back(pid);
     }
   }

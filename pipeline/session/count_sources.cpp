@@ -22,9 +22,10 @@ class SilentReporter final : public Reporter {
   void log(std::string_view) override {}
 };
 
-class Count {
+class CountSources {
  public:
-  Count(ValidGraph& graph, const Plan& plan, const StageTypes& types) : graph_(graph), plan_(plan) {
+  CountSources(ValidGraph& graph, const Plan& plan, const StageTypes& types)
+      : graph_(graph), plan_(plan) {
     setup_.plan = &plan;
     setup_.find_type = [&types](const PlanStage& source) { return types.find(source.type); };
     setup_.make_source = [](const StageType& type) -> Result<std::unique_ptr<Producer>> {
@@ -85,7 +86,7 @@ class Count {
 }  // namespace
 
 bool count_sources(ValidGraph& graph, const Plan& plan, const StageTypes& types) {
-  return Count(graph, plan, types).run();
+  return CountSources(graph, plan, types).run();
 }
 
 }  // namespace brigade
