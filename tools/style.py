@@ -173,6 +173,15 @@ def documented_paths(sources, root):
                     yield Problem(source.path, number, "path", f"there is no {path}")
 
 
+def listed_pages(sources, root):
+    index = root / "docs" / "INDEX.md"
+    listed = index.read_text() if index.exists() else ""
+    for source in sources:
+        found = re.fullmatch(r"docs/(\w+\.md)", source.path)
+        if found and f"]({found[1]})" not in listed and found[1] != index.name:
+            yield Problem(source.path, 1, "page", "docs/INDEX.md does not link it")
+
+
 def contracts(sources, _root):
     """A contract is what `brigade check` runs: no library behind it, however many headers away."""
     quoted, angled = {}, {}
@@ -306,8 +315,8 @@ def formatted(sources, root):
 
 
 RULES = (sizes, names_of_folders, layers, cycles, circles_of_c, own_includes, names_that_meet,
-         dead_declarations, libraries, unused_libraries, documented_paths, contracts,
-         missing_tests, banned, words, endings, formatted)
+         dead_declarations, libraries, unused_libraries, documented_paths, listed_pages,
+         contracts, missing_tests, banned, words, endings, formatted)
 
 
 def check(root: pathlib.Path, rules=RULES):

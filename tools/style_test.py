@@ -227,6 +227,11 @@ class Rules(unittest.TestCase):
                                                          "`base/gone.cpp`\n"},
                    "docs/a.md:2: path: there is no base/gone.cpp")
 
+    def test_the_index_links_each_page(self):
+        self.fires(style.listed_pages, {"docs/INDEX.md": "[a](A.md)\n", "docs/A.md": "",
+                                        "docs/B.md": "", "docs/decisions/c.md": ""},
+                   "docs/B.md:1: page: docs/INDEX.md does not link it")
+
     def test_words(self):
         self.fires(style.words, {"docs/a.md": "T" "ODO\nnot impl" "emented\nmkstemp XXXXXX\n"},
                    "docs/a.md:1: word", "docs/a.md:2: word")

@@ -52,6 +52,7 @@ class Mistake(Exception):
 class Block:
     def __init__(self, line, words):
         self.line, self.lines = line, []  # of its first line, on the page
+        self.words = words
         self.kind, _, self.why = (part.strip() for part in words.partition("not run:"))
         if self.kind.endswith(" with torch"):
             self.kind = self.kind.removesuffix(" with torch")
@@ -104,6 +105,8 @@ class Page:
         for block in self.blocks:
             kind, _, path = block.kind.partition(" = ")
             step = getattr(self, "do_" + kind.replace(" ", "_"), None)
+            if "`" in block.words:
+                self.fail(block.line - 1, "a ` behind ``` makes it text: leave the ` out")
             if block.why:
                 self.not_run.append(f"{block.line}, {kind}: {block.why}")
                 for line, text in enumerate(block.lines if kind == "sh" else [], block.line):
@@ -261,6 +264,7 @@ class Controls(unittest.TestCase):
         self.found("[a](docs/GONE.md)", 1, "there is no")
         self.found("a\n[a](README.md#speeds)", 2, "#speeds")
         self.found("a\n```\nbrigade run x.yaml\n```\n", 2, "what is a block of ``")
+        self.found("a\n```sh not run: `why`\ntrue\n```\n", 2, "leave the ` out")
 
     def test_shown_output(self):
         shown = "```console\n$ true\n$ brigade check configs/hello.yaml\n{}\n```\n"
