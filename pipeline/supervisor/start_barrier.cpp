@@ -24,23 +24,32 @@ std::uint64_t largest_fan_out(const Plan& plan, IndexSpaceNumber index_space) {
 }  // namespace
 
 StartBarrier::StartBarrier(const Plan& plan)
-    : plan_(plan),
-      table_(plan),
-      replicas_(table_.size()),
-      waiting_(static_cast<int>(table_.size())) {}
+    : plan_(plan), table_(plan), replicas_(table_.size()) {}
 
 void StartBarrier::ready(int replica, std::optional<std::uint64_t> size, std::uint64_t found) {
   Replica& it = replicas_[replica];
-  if (!it.ready) --waiting_;
   it.ready = true;
   it.size = size;
   it.found = found;
 }
 
-void StartBarrier::gone(int replica) {
-  Replica& it = replicas_[replica];
-  if (!it.ready && !it.gone) --waiting_;
-  it.gone = true;
+void StartBarrier::gone(int replica) { replicas_[replica].gone = true; }
+
+/// One replica of a transform can do all that its stage has to do; the others join it as those do
+/// that are started again.
+bool StartBarrier::waits_for(int number) const {
+  const Replica& replica = replicas_[number];
+  if (replica.ready || replica.gone) return false;
+  const PlanStage& stage = table_.stage(number);
+  if (stage.kind != StageKind::transform || stage.is_cache()) return true;
+  const auto first = replicas_.begin() + stage.first_replica;
+  return std::none_of(first, first + stage.replicas, [](const Replica& it) { return it.ready; });
+}
+
+bool StartBarrier::complete() const {
+  for (const int number : table_.numbers())
+    if (waits_for(number)) return false;
+  return true;
 }
 
 std::string StartBarrier::name(int number) const {
@@ -50,12 +59,14 @@ std::string StartBarrier::name(int number) const {
 
 std::string StartBarrier::waiting_for() const {
   std::vector<std::string> names;
+  int more = 0;
   for (const int number : table_.numbers()) {
-    const Replica& replica = replicas_[number];
-    if (!replica.ready && !replica.gone && names.size() < kNamesShown)
+    if (!waits_for(number)) continue;
+    if (names.size() < kNamesShown)
       names.push_back(name(number));
+    else
+      ++more;
   }
-  const int more = waiting_ - static_cast<int>(names.size());
   return concat(join(names, ", "), more > 0 ? concat(" and ", more, " more") : "");
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The moment at which a run begins: every replica has opened, all replicas of a source have found
+// The moment at which a run begins: all replicas of producers, caches and consumers have opened,
+// and one of each transform, whose others join when they have. All replicas of a source have found
 // the same number of samples, and so have sources that are zipped, which are read alike. From that
 // number S and the index space's multiple L follow the length P of an epoch and the end of the
 // stream. Plain data.
@@ -32,7 +33,7 @@ class StartBarrier {
   void ready(int replica, std::optional<std::uint64_t> size, std::uint64_t found = 0);
   /// It will not come, and the run goes on without it.
   void gone(int replica);
-  bool complete() const { return waiting_ == 0; }
+  bool complete() const;
   /// "train.0, train.1": who is still opening; at most a few names.
   std::string waiting_for() const;
 
@@ -51,6 +52,7 @@ class StartBarrier {
     std::uint64_t found = 0;
   };
   std::string name(int number) const;
+  bool waits_for(int number) const;
   Result<void> check_zipped(IndexSpaceNumber index_space) const;
   Result<std::optional<std::uint64_t>> size_of_stage(StageNumber stage) const;
   Result<std::optional<std::uint64_t>> size_of_cache(const PlanStage& stage) const;
@@ -59,7 +61,6 @@ class StartBarrier {
   const Plan& plan_;
   const ReplicaTable table_;
   ByReplica<Replica> replicas_;
-  int waiting_ = 0;
 };
 
 }  // namespace brigade

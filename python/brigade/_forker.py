@@ -181,8 +181,8 @@ class ForkOfProgram(_Sockets):
             _forking.forget_runs({fd for one in _open if one.process == parent
                                   for fd in one.descriptors()} - {self._theirs.fileno()})
             forker = _forking.Forker(parent, self._work)
-            forker.fork_ahead(ahead)
             forker.add(self._theirs)
+            forker.fork_ahead(ahead)
             forker.run()
             status = 0
         except BaseException:

@@ -43,6 +43,7 @@ class Forker:
         self._sockets = {}
         self._control = None
         self._ahead = []  # workers without a request
+        self._missing = 0  # of those
         _begin_process(parent)
         self.leave_threads()
         gc.freeze()  # workers share the memory of what there is, and end none of it
@@ -62,7 +63,10 @@ class Forker:
 
     def run(self):
         while self._sockets or self._control:
-            for fd, _ in self._poll.poll():
+            ready = self._poll.poll(0 if self._missing else None)
+            if not ready:
+                self._fork_ahead()
+            for fd, _ in ready:
                 if self._control is not None and fd == self._control.fileno():
                     text, fds = receive(self._control)
                     if not text:
@@ -99,11 +103,20 @@ class Forker:
             torch.set_num_threads(1)  # takes milliseconds, and workers need not
 
     def fork_ahead(self, count):
-        """Workers that wait for requests to come."""
-        self._ahead += [self._clone() for _ in range(count)]
+        """So many workers wait for requests to come: they are forked while no request waits."""
+        self._missing = count
+
+    def _fork_ahead(self):
+        self._missing -= 1
+        try:
+            self._ahead.append(self._clone())
+        except OSError:
+            self._missing = 0  # a request for it says why
 
     def _fork(self, sock, number, fds):
         try:
+            if not self._ahead:
+                self._missing = max(self._missing - 1, 0)
             pid, pidfd, worker = self._ahead.pop(0) if self._ahead else self._clone()
         except OSError as error:
             self._tell(sock, b"failed %s cannot fork a worker: %s; raise the limit on processes"

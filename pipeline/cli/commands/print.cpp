@@ -58,6 +58,8 @@ void say_out_of_memory() {
   constexpr std::string_view kText =
       "brigade: error: out of memory; raise the limit on address space (`ulimit -v`) or on data "
       "(`ulimit -d`)\n";
+  static std::atomic_flag said;
+  while (said.test_and_set()) pause();  // another thread ends the program
   if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) _exit(1);
   _exit(1);
 }

@@ -8,6 +8,7 @@ namespace {
 PlanStage stage(const std::string& name, int replicas, int first) {
   PlanStage stage;
   stage.name = name;
+  stage.kind = StageKind::producer;
   stage.replicas = replicas;
   stage.first_replica = first;
   return stage;
@@ -19,6 +20,7 @@ Plan zipped() {
   plan.epochs = 3;
   plan.replicas = 5;
   plan.stages = {stage("images", 2, 0), stage("masks", 2, 2), stage("train", 1, 4)};
+  plan.stages[StageNumber{2}].kind = StageKind::consumer;
   plan.index_spaces = {{{0, 1}, 64}};
   return plan;
 }
@@ -35,6 +37,33 @@ TEST(StartBarrier, IsCompleteWhenEverybodyIsReady) {
   EXPECT_FALSE(barrier.complete());
   EXPECT_EQ(barrier.waiting_for(), "masks.1");
   barrier.ready(3, 100);
+  EXPECT_TRUE(barrier.complete());
+}
+
+TEST(StartBarrier, OneReplicaOfATransformIsEnough) {
+  for (const StageKind kind : {StageKind::transform, StageKind::consumer}) {
+    Plan plan = zipped();
+    plan.stages[StageNumber{2}].kind = kind;
+    plan.stages[StageNumber{2}].replicas = 3;
+    plan.replicas = 7;
+    StartBarrier barrier(plan);
+    all_ready(barrier, {100, 100, 100, 100});
+    EXPECT_EQ(barrier.complete(), kind == StageKind::transform);
+    EXPECT_EQ(barrier.waiting_for(), kind == StageKind::transform ? "" : "train.1, train.2");
+    barrier.gone(5);
+    barrier.ready(6, std::nullopt);
+    EXPECT_TRUE(barrier.complete());
+  }
+}
+
+TEST(StartBarrier, ATransformWithoutReplicasIsNotWaitedFor) {
+  Plan plan;
+  plan.stages = {stage("resize", 2, 0)};
+  plan.stages[StageNumber{0}].kind = StageKind::transform;
+  StartBarrier barrier(plan);
+  barrier.gone(0);
+  EXPECT_EQ(barrier.waiting_for(), "resize.1");
+  barrier.gone(1);
   EXPECT_TRUE(barrier.complete());
 }
 
