@@ -9,7 +9,7 @@
 // The process that `exec:` has started attaches, once, and asks for its tasks: of a stage that
 // takes batches each is a batch, of others a sample. It is killed with the run, and may be killed
 // and started again at any time, as every worker: what it does may depend on its parameters and
-// its samples, and on nothing that an earlier process knew. docs/STAGES.md has an example.
+// its samples, and on nothing that an earlier process knew. docs/EXEC.md has an example.
 //
 // A program that opens the library itself, and is not linked with it, finds its absolute path in
 // the environment: BRIGADE_LIBRARY is the file that runs the graph. (Not set where a program that
