@@ -2,7 +2,7 @@
 
 // Stage types that need no library: sources of plain arrays and tables, sources and sinks for
 // trying out graphs, and stages that fail on purpose for testing them. One function per type, one
-// file per function; stages/builtin.cpp calls them all.
+// file per function; the list is at the end.
 
 #include <brigade/stage_types.h>
 
@@ -21,5 +21,22 @@ void add_merge(StageTypes& types);        ///< transform that makes one source o
 void add_delay(StageTypes& types);        ///< transform that sleeps, crashes or fails where told
 void add_count(StageTypes& types);        ///< consumer that counts and checksums
 void add_application(StageTypes& types);  ///< consumer that is a program's own
+
+/// All of them, in the order in which `brigade stages` lists them.
+inline void add_basic_stages(StageTypes& types) {
+  add_synthetic(types);
+  add_npy(types);
+  add_csv(types);
+  add_lines(types);
+  add_passthrough(types);
+  add_repack(types);
+  add_merge(types);
+  add_repeat(types);
+  add_cache(types);
+  add_cached(types);
+  add_delay(types);
+  add_count(types);
+  add_application(types);
+}
 
 }  // namespace brigade

@@ -11,4 +11,10 @@ namespace brigade {
 void add_to_device(StageTypes& types);    ///< transform that uploads a tensor
 void add_from_device(StageTypes& types);  ///< transform that brings it back
 
+/// All of them, in the order in which `brigade stages` lists them.
+inline void add_device_stages(StageTypes& types) {
+  add_to_device(types);
+  add_from_device(types);
+}
+
 }  // namespace brigade
