@@ -16,8 +16,6 @@ from brigade_program import ProgramTest, Running, main
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
 GRAPH = ROOT / "configs" / "fashion_mnist.yaml"
-COMMANDS = ("run", "check", "plan", "graph", "stages", "sample", "sheet", "init", "leases",
-            "doctor", "docs", "completions")
 
 
 def png_pixels(path):
@@ -251,9 +249,16 @@ class Commands(ProgramTest):
 
     # --- help, doctor, completions
 
+    def commands(self):
+        """Those of the help."""
+        listed = self.brigade("--help").out.split("Subcommands:\n")[1]
+        found = re.findall(r"^  (\w+) ", listed, re.M)
+        self.assertLessEqual({"run", "check", "init", "completions"}, set(found))
+        return found
+
     def test_every_command_teaches_by_example(self):
         self.assertIn("brigade run train.yaml", self.brigade("--help").out)
-        for command in COMMANDS:
+        for command in self.commands():
             text = self.brigade(command, "--help").out
             self.assertIn(f"Usage: brigade {command}", text)
             self.assertRegex(text, rf"\nExamples?:\n  .*brigade {command}")
@@ -272,7 +277,7 @@ class Commands(ProgramTest):
             return ran.stdout.split()
 
         self.assertEqual(completed("brigade", "ch"), ["check"])
-        self.assertEqual(set(completed("brigade", "")), set(COMMANDS))
+        self.assertEqual(set(completed("brigade", "")), set(self.commands()))
         self.assertEqual(completed("brigade", "run", "--su"), ["--summary"])
         self.assertEqual(completed("brigade", "run", ""), [], "the shell completes files")
         self.assertEqual(completed("brigade", "stages", "augment_"), ["augment_image"])

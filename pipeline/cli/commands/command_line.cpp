@@ -126,12 +126,6 @@ std::string suggestion(const CLI::App& app, const std::vector<std::string>& argu
 
 }  // namespace
 
-std::vector<Command> all_commands() {
-  return {run_command(),    check_command(),  plan_command(),  graph_command(),
-          stages_command(), sample_command(), sheet_command(), init_command(),
-          leases_command(), doctor_command(), docs_command(),  completions_command()};
-}
-
 Invocation parse_command_line(const std::vector<std::string>& given,
                               const std::vector<Command>& commands) {
   const std::vector<std::string> arguments = without_help_command(given);

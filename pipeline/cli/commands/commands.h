@@ -55,6 +55,10 @@ Command docs_command();
 Command completions_command();
 
 /// In the order of the help.
-std::vector<Command> all_commands();
+inline std::vector<Command> all_commands() {
+  return {run_command(),    check_command(),  plan_command(),  graph_command(),
+          stages_command(), sample_command(), sheet_command(), init_command(),
+          leases_command(), doctor_command(), docs_command(),  completions_command()};
+}
 
 }  // namespace brigade
