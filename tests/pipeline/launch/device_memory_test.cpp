@@ -112,7 +112,7 @@ std::string says(ProcessRunner& runner, int timeout_ms, std::function<bool()> st
                                           timeout_ms, killed_timeout_ms));
 }
 
-bool is_there(pid_t pid) { return kill(pid, 0) == 0; }
+bool still_runs(pid_t pid) { return kill(pid, 0) == 0; }
 
 TEST(DeviceMemoryProcess, ThatDoesNotEndWhenItIsKilledIsNamedAndLeft) {
   const TemporaryFolder folder;
@@ -124,9 +124,9 @@ TEST(DeviceMemoryProcess, ThatDoesNotEndWhenItIsKilledIsNamedAndLeft) {
                          pid, ", which makes it, was killed and does not end)"));
   EXPECT_EQ(runner->kills, 1);
   runner.reset();
-  EXPECT_TRUE(is_there(pid));  // nobody has waited for it
+  EXPECT_TRUE(still_runs(pid));  // nobody has waited for it
   kill(pid, SIGKILL);
-  while (is_there(pid)) usleep(1000);  // nor is it a zombie: it is collected
+  while (still_runs(pid)) usleep(1000);  // nor is it a zombie: it is collected
 }
 
 TEST(DeviceMemoryProcess, ThatHangsIsEndedInTimeAndNotLeftWhereItEnds) {
