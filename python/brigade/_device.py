@@ -1,9 +1,8 @@
 """Batches on a device: a GPU as torch has it, or "host", threads that stand for one in tests."""
 
-import collections
 import importlib
 
-from ._errors import DeviceError, RunError
+from ._errors import DeviceError
 from ._log import logger
 
 HOST = "host"
@@ -136,49 +135,3 @@ class Arrival:
         for value in self._tensors.values():
             for tensor in value if isinstance(value, list) else [value]:
                 tensor.record_stream(stream)  # it may be another than that it was allocated for
-
-
-class Ahead:
-    """Batches of an epoch that are copied before the loop asks for them."""
-
-    def __init__(self, device, prefetch, hold, run):
-        self._device, self._prefetch, self._hold, self._run = device, prefetch, hold, run
-        self._ready = collections.deque()  # batches on the device, and the state behind each
-        self._held = collections.deque()  # Uploads of batches that the graph may still wait for
-        self._over = False
-
-    def next(self, take, reading):
-        """The next one, or None. `take(waits)`: of the graph's; None at the end."""
-        if not self._ready:
-            self._bring(take, True)
-        while self._ready and len(self._ready) <= self._prefetch and self._bring(take, False):
-            pass
-        if not self._ready:
-            return None
-        batch, reading.state = self._ready.popleft()
-        batch._raw.tensors  # noqa: B018: the stream that the loop uses waits from here on
-        return batch
-
-    def _bring(self, take, waits):
-        if self._over:
-            return False
-        while len(self._held) >= self._hold:
-            self._held.popleft().wait()
-        try:
-            batch = take(waits)
-        except TimeoutError:
-            return False
-        if batch is None:
-            self._over = True
-            return False
-        try:
-            state = self._run.state()
-        except RunError:  # of a stream
-            state = None
-        sent = batch._sent(self._device)
-        if sent is None:  # another thread has closed the loader since the batch was taken
-            raise ValueError("the loader is closed")
-        moved, upload = sent
-        self._held.append(upload)
-        self._ready.append((moved, state))
-        return True

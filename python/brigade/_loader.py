@@ -1,20 +1,27 @@
 """The loop that training programs have."""
 
+import collections
 import gc
 import json
 
 from . import _graph
 from ._batch import kind_of_tensors
-from ._device import PREFETCH, Ahead, device_of_loader
-from ._errors import RunError, whole
+from ._device import PREFETCH, device_of_loader
+from ._errors import whole
 from ._frameworks import lightning_s, taken_ahead
 from ._log import logger
 from ._ranks import Ranks
+from ._reading import Ahead, Epoch, Reading, state_of
 from ._run import Run
 from ._shown import batches_of_plan, counted, never_raises, table
 
 _STATE_VERSION = 1
 _EPOCHS_MAX = 65_536  # that every graph can have
+# Where a loader stands, replaced by one store. `epoch`: that the next iter() reads or continues;
+# `given`: batches of it, by the loader whose state was loaded; `skip`: those from `state` on that
+# are not given again; `state`: where the next run begins; `first`: the epoch that is the run's
+# first, of a stream that began anew; `run`; `reading`: of the iterator that may be read.
+_At = collections.namedtuple("_At", "epoch given skip state first run reading")
 _TEXT = ("utf-8", "surrogateescape")  # any bytes, there and back
 
 
@@ -77,11 +84,10 @@ class Loader:
         self._make_plan()
         # What is read is all that the graph is cut to, so it has one consumer.
         self._hold = next(one["hold"] for one in self._plan["stages"] if one["kind"] == "consumer")
-        self._run = self._reading = self._state = self._stats = None
+        self._at = _At(0, 0, 0, None, 0, None, None)
+        self._left = {}  # runs that are to end
+        self._stats = None
         self._counted = False  # whether the plan knows the samples of all sources that can tell
-        self._epoch = 0  # that the next iter() reads, or goes on with
-        self._given = 0  # batches of that epoch, by the loader whose state was loaded
-        self._first = 0  # the epoch that is the run's first: of a stream that began anew
         self._late = False  # whether it was said that ranks have changed
         self._closed = False
 
@@ -106,26 +112,30 @@ class Loader:
     def __iter__(self):
         """Of the next epoch; of what is left of one after load_state_dict()."""
         self._check_open()
-        if self._reading is not None:
-            self._leave(self._reading)
-        if self._epochs is not None and self._epoch >= self._epochs:
+        self._end_left()
+        self._leave()
+        at = self._at
+        if self._epochs is not None and at.epoch >= self._epochs:
             return iter(())
-        if self._run is None:
+        if at.run is None:
             self._start()
         elif self._ranks.changed() and not self._late:
             self._late = True
             self._ranks.warn_late()
-        self._reading = _Reading(self._epoch, self._epoch - self._first)
-        ahead = self._device and Ahead(self._device, self._prefetch, self._hold, self._run)
-        self._reading.watched = lightning_s(self) is not None and self._length() is None
-        iterator = _Epoch(self, self._run.output(self._output_name), self._reading, ahead)
+        at = self._at
+        reading = at.reading.again() if at.reading else Reading(at, state_of(at.run))
+        if self._device and reading.ahead is None:
+            reading.ahead = Ahead(self._device, self._prefetch, self._hold)
+        reading.watched = lightning_s(self) is not None and self._length() is None
+        self._at = at._replace(reading=reading)
+        iterator = Epoch(self, reading)
         return self._with_bar(iterator) if self._progress else iterator
 
     def __len__(self):
         """Batches of an epoch, known before the first one: folders, archives and tables are looked
         through for it, once. TypeError where only reading tells: below streams and stages that drop
         samples or make several of each."""
-        if self._run is None and self._ranks.changed():
+        if self._at.run is None and self._ranks.changed():
             self._make_plan()
         if not self._counted and self._unknown():
             self._count()
@@ -150,13 +160,6 @@ class Loader:
         except TypeError:
             return None
 
-    def _stands(self):
-        """The state behind the last batch that was given; None of a stream."""
-        try:
-            return self._reading.state or self._run.state()
-        except RunError:
-            return None
-
     def _with_bar(self, iterator):
         try:
             from tqdm.auto import tqdm
@@ -164,45 +167,47 @@ class Loader:
             logger.warning("progress=True shows no bar: tqdm is not installed (pip install tqdm)")
             self._progress = False  # said once
             return iterator
-        return iter(tqdm(iterator, total=self._length(), initial=self._given,
-                         desc=f"epoch {self._epoch}"))
+        return iter(tqdm(iterator, total=self._length(), initial=self._at.given,
+                         desc=f"epoch {self._at.epoch}"))
 
-    def _leave(self, reading):
+    def _leave(self):
         """An epoch that was not read to its end; the next one begins where it begins."""
-        self._reading = None
-        if not reading.given:
+        at = self._at
+        if at.reading is None or not at.reading.given():
             return
-        self._epoch, self._given = reading.epoch + 1, 0
-        if self._epoch < (self._epochs or _EPOCHS_MAX):
-            try:
-                self._state = self._run.state(self._epoch - self._first)
-            except RunError:  # of a stream, which has no positions
-                self._state, self._first = None, self._epoch
-        self._end_run()
+        epoch, state, first = at.epoch + 1, at.state, at.first
+        if epoch < (self._epochs or _EPOCHS_MAX):
+            state = at.run and state_of(at.run, epoch - first) or at.reading.following
+            first = epoch if state is None else first
+        self._go_to(_At(epoch, 0, 0, state, first, None, None))
 
     def _start(self):
         if self._ranks.changed():
             self._make_plan()
         self._ranks.say(self._plan)
-        if self._state is not None:
-            self._graph.set_state(self._state)
-        self._run = Run(self._graph, **self._options)
+        if self._at.state is not None:
+            self._graph.set_state(self._at.state)
+        self._at = self._at._replace(run=Run(self._graph, **self._options))
 
     def _leave_old_batches(self):
         """Goes on in another run: a program that still holds batches of an earlier epoch (the last
         one is in a variable of the loop before, say) would otherwise have none of this one."""
-        try:
-            self._state = self._run.state()
-        except RunError:
-            return None  # of a stream
-        self._end_run()
-        self._start()
-        return self._run.output(self._output_name)
+        at = self._at
+        state = state_of(at.run)
+        if state is not None:  # else of a stream
+            at.reading.following = state_of(at.run, at.reading.of_run + 1)
+            self._go_to(at._replace(state=state, run=None))
+
+    def _open_output(self):
+        if self._at.run is None:
+            self._check_open()
+            self._start()
+        return self._at.run.output(self._output_name)
 
     def _finished(self, reading):
-        if self._reading is reading:
-            self._reading = None
-            self._epoch, self._given = reading.epoch + 1, 0
+        at = self._at
+        if at.reading is reading:
+            self._at = at._replace(epoch=at.epoch + 1, given=0, skip=0, reading=None)
 
     # --- positions --------------------------------------------------------------------------------
 
@@ -211,15 +216,16 @@ class Loader:
         loader of the same graph, which goes on with exactly what was not given yet. Numbers and
         text, for pickle and for JSON."""
         self._check_open()
-        if self._run is None:
+        if self._at.run is None:
             self._start()
-        given, state = self._given, None
-        if self._reading is not None:
-            ahead = self._reading.passed if taken_ahead(self) else None
-            read, state = ahead or (self._reading.given, self._reading.state)
+        at = self._at
+        given, skip, state = at.given, at.skip, None
+        if at.reading is not None:
+            read, skip, state = at.reading.stands(taken_ahead(self))
             given += read
-        return {"version": _STATE_VERSION, "epoch": self._epoch, "given": given,
-                "state": (state or self._run.state()).decode(*_TEXT)}
+        made = {"version": _STATE_VERSION, "epoch": at.epoch, "given": given,
+                "state": (state or at.run.state()).decode(*_TEXT)}
+        return {**made, "skip": skip} if skip else made
 
     def load_state_dict(self, state):
         """The next iter() goes on there. What does not fit the graph is an error of that call."""
@@ -229,11 +235,9 @@ class Loader:
                 isinstance(state.get("state"), (str, bytes))):
             raise ValueError("load_state_dict(): expected what state_dict() of a brigade.Loader "
                              f"gave, found {str(state)[:60]}")
-        self._end_run()
-        self._reading = None
-        where, self._epoch = state["state"], state["epoch"]
-        self._given, self._first = state.get("given", 0), 0
-        self._state = where if isinstance(where, bytes) else where.encode(*_TEXT)
+        where, given, skip = state["state"], state.get("given", 0), state.get("skip", 0)
+        self._go_to(_At(state["epoch"], given, skip, where if isinstance(where, bytes) else
+                        where.encode(*_TEXT), 0, None, None))
 
     # --- the rest ---------------------------------------------------------------------------------
 
@@ -246,20 +250,29 @@ class Loader:
     def stats(self):
         """How far the run is that goes on, as Run.stats(); else what `brigade run --summary`
         writes, of the last one that has ended. Empty before the first."""
-        if self._run is not None:
-            return self._run.stats()
+        run = self._at.run
+        if run is not None:
+            return run.stats()
         return self._stats or {}
 
     def close(self):
         """Ends the run and its processes. Batches that are held stay as they are."""
         self._closed = True
-        self._end_run()
+        self._go_to(self._at._replace(run=None))
 
-    def _end_run(self):
-        run, self._run = self._run, None
-        if run is not None:
-            run.close()
-            self._stats = run.stats()
+    def _go_to(self, at):
+        """To another position, with one store; the run that it leaves ends."""
+        if self._at.run is not None:
+            self._left[self._at.run] = True
+        self._at = at
+        self._end_left()
+
+    def _end_left(self):
+        for run in list(self._left):
+            if run is not self._at.run:
+                run.close()
+                self._stats = run.stats()
+            self._left.pop(run, None)
 
     def _check_open(self):
         if self._closed:
@@ -294,59 +307,7 @@ class Loader:
                   "of unknown length" if self._unknown() else
                   f"{counted(sum(one['batches'] for one in epochs), 'batch', 'batches')} of "
                   f"{counted(sum(one['samples'] for one in epochs), 'sample', 'samples')}")
-        facts = [("length", length), ("seed", self._plan["seed"]), ("epoch", self._epoch)]
+        facts = [("length", length), ("seed", self._plan["seed"]), ("epoch", self._at.epoch)]
         if shard["world"] > 1:
             facts.append(("rank", f"{shard['rank']} of {shard['world']}"))
         return facts + [("closed", "yes")] * self._closed
-
-
-class _Reading:
-    """How far an epoch has been read. Loader and iterator share it, and the iterator holds its
-    loader: so none of them waits for the garbage collector."""
-
-    __slots__ = ("epoch", "of_run", "given", "state", "watched", "passed")
-
-    def __init__(self, epoch, of_run):
-        self.epoch, self.of_run, self.given = epoch, of_run, 0
-        self.state = None  # behind the last batch that was given, where others were read ahead
-        self.watched, self.passed = False, None  # (given, state) of before, for Lightning
-
-
-class _Epoch:
-    """An iterator over an epoch."""
-
-    __slots__ = ("_loader", "_output", "_reading", "_ahead")
-
-    def __init__(self, loader, output, reading, ahead):
-        self._loader, self._output, self._reading = loader, output, reading
-        self._ahead = ahead  # None: batches stay where they are
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if self._loader is None:
-            raise StopIteration
-        reading = self._reading
-        if self._loader._reading is not reading:
-            raise RuntimeError("this iterator is of an epoch that a later iter() has ended")
-        if reading.watched:
-            reading.passed = reading.given, self._loader._stands()
-        batch = self._ahead.next(self._copied, reading) if self._ahead else self._lent()
-        if batch is None:
-            self._loader._finished(reading)
-            self._loader = self._ahead = None
-            raise StopIteration
-        reading.given += 1
-        return batch
-
-    def _lent(self):
-        reading = self._reading
-        if 0 < reading.given < self._loader._hold and self._output.full():
-            gc.collect()  # cycles may hold some
-            if self._output.full():
-                self._output = self._loader._leave_old_batches() or self._output
-        return self._output._next(reading.of_run, 3)
-
-    def _copied(self, waits):
-        return self._output._next(self._reading.of_run, 5, 0 if waits else -1)

@@ -4,6 +4,7 @@ import atexit
 import gc
 import json
 import weakref
+from itertools import starmap
 
 from . import _brigade, _graph
 from ._batch import Batch, kind_of_tensors
@@ -145,15 +146,22 @@ class Output:
         """The next batch; None at the end, of the epochs up to `epoch` where that is given."""
         return self._next(epoch, 2)
 
-    def _next(self, epoch, depth, seconds=0):
-        file, line = place_of_caller(depth + 1)
-        try:
-            raw = self._output.next(epoch, file, line, seconds)
-        except HeldError as error:
-            gc.collect()  # cycles may hold some
-            if self._output.full():
-                raise error.with_traceback(None) from None
-            raw = self._output.next(epoch, file, line, seconds)
+    def _next(self, epoch, depth):
+        return self._take([], epoch, 0, depth + 1)
+
+    def _take(self, taken, epoch, seconds=0, depth=2):
+        """The batch in the list `taken`. An empty one gets the next before a line of Python runs,
+        so that no exception can come between: its batch of the C module, or None at the end."""
+        if not taken:
+            asked = epoch, *place_of_caller(depth + 1), seconds
+            try:
+                taken.extend(starmap(self._output.next, (asked,)))
+            except HeldError as error:
+                gc.collect()  # cycles may hold some
+                if self._output.full():
+                    raise error.with_traceback(None) from None
+                taken.extend(starmap(self._output.next, (asked,)))
+        raw = taken[0]
         if raw is not None:
             return Batch(raw, self._kind, self._run._ways)
         if self._output.ended():

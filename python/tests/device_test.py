@@ -54,7 +54,7 @@ class Loaders(unittest.TestCase):
     def test_they_hold_nothing_of_the_graph(self):
         with device_is(LATE), brigade.Loader(graph(), device="host", hold=2) as loader:
             batches = [batch for _ in range(2) for batch in loader]
-            run = loader._run
+            run = loader._at.run
             self.assertEqual(len(batches), 2 * len(EPOCH))
         self.assertIsNone(run._run)
         self.assertEqual([seen(batch) for batch in batches], sum(plain(2), []))
@@ -124,7 +124,7 @@ class Loaders(unittest.TestCase):
             loader.state_dict()  # starts it
             iterator = iter(loader)
             next(iterator)
-            self.assertLess(len(iterator._ahead._ready), 3)
+            self.assertLess(len(iterator._reading.now[3]), 3)
             self.assertEqual(1 + sum(1 for _ in iterator), 4)
 
 

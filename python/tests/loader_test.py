@@ -159,7 +159,7 @@ class Positions(unittest.TestCase):
             self.assertEqual(read, state)
             odd = {**state, "state": path}
             loader.load_state_dict(json.loads(json.dumps(odd)))
-            self.assertEqual(loader._state, os.fsencode(path))
+            self.assertEqual(loader._at.state, os.fsencode(path))
             for given in (read, {**state, "state": state["state"].encode()}):  # as it was before
                 loader.load_state_dict(given)
                 self.assertEqual([seen(one) for one in loader], whole(1)[0][1:])
