@@ -17,8 +17,9 @@ import cpp_source
 from declarations import circles_of_c, dead_declarations, names_that_meet, own_includes
 from sources import Problem, Source, included, load, within
 from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
-                          LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST, REFUSED,
-                          ROOMS, SKIPPED_FOLDERS, TESTED, WORDS)
+                          LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST,
+                          PAGE_WORDS, PAGES_WITH_OLD_WORDS, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED,
+                          WORDS, WRITTEN_PART)
 
 # --- rules: each takes (sources, root) and yields problems --------------------------------------
 
@@ -286,6 +287,24 @@ def words(sources, _root):
                     yield Problem(source.path, number, "word", f"{match.group()!r}: {instead}")
 
 
+def empty_lines(found):
+    return "\n" * found[0].count("\n")
+
+
+def page_words(sources, _root):
+    for source in sources:
+        if (not re.fullmatch(r"docs/\w+\.md|README\.md|examples/(?:\w+/)?README\.md", source.path)
+                or source.path in PAGES_WITH_OLD_WORDS):
+            continue
+        prose = re.sub(r"^ *```.*?^ *```$", empty_lines, source.text, flags=re.M | re.S)
+        prose = re.sub(WRITTEN_PART, empty_lines, prose, flags=re.S)
+        for number, line in enumerate(prose.splitlines(), 1):
+            line = re.sub(r"``.*?``|`[^`]*`", "`", line)
+            for pattern, instead in PAGE_WORDS:
+                if match := re.search(pattern, line):
+                    yield Problem(source.path, number, "word", f"{match.group()!r}: {instead}")
+
+
 def endings(sources, _root):
     for source in sources:
         if source.text and not source.text.endswith("\n"):
@@ -316,7 +335,7 @@ def formatted(sources, root):
 
 RULES = (sizes, names_of_folders, layers, cycles, circles_of_c, own_includes, names_that_meet,
          dead_declarations, libraries, unused_libraries, documented_paths, listed_pages,
-         contracts, missing_tests, banned, words, endings, formatted)
+         contracts, missing_tests, banned, words, page_words, endings, formatted)
 
 
 def check(root: pathlib.Path, rules=RULES):

@@ -279,5 +279,24 @@ WORDS = (
     (r"\b(?:not|un)[ -]?implement[e]d\b", "say what is expected and what to do instead"),
     (r"[<]<<<<<<|[>]>>>>>>", "resolve the merge"),
 )
+# What pages for users do not say, beside code: docs/ (not docs/decisions), README.md, examples/.
+PAGE_WORDS = (
+    (r"\b(?:who|some|any|every|no)(?:ever|body)\b", "name the subject"),
+    (r"\b(?:go|goes|going|gone|went) on\b", "continue, resume or run"),
+    (r"\b(?:let|lets|letting) go\b", "release"),
+    (r"\b(?:is|are|was|were) refused\b", "is rejected"),
+    (r"\b(?:is|are) (?:said|told)\b", "name what says it"),
+    (r"\bpictures?\b(?!/)", "image"),
+    (r"\b\w*(?:normalis|optimis|initialis|colour|grey|neighbour)\w*", "American spelling"),
+    (r"\bone's own\b", "your own"),
+    (r"\b(?:take|takes|taken|left|leave|leaves) away\b", "delete, omit"),
+    (r"\bin turns\b", "interleaved"),
+    (r"(?:^|[.] )So\b", "begin with the subject; therefore"),
+    (r"\bit is there\b", "name what exists"),
+    (r"\bwhat becomes\b", "name the result"),
+)
+PAGES_WITH_OLD_WORDS = {"docs/MODEL_CHECKING.md", "docs/PROTOCOL.md", "docs/PYTHON_API.md"}
+# Parts of pages that a test writes from the program's own texts.
+WRITTEN_PART = r"<!-- (?:keys|operations|targets):.*?(?=\n## W|\n<!-- end|\Z)"
 TEXT_SUFFIXES = {".h", ".cpp", ".cu", ".py", ".md", ".cmake", ".txt", ".yaml", ".json", ".sh", ""}
 SKIPPED_FOLDERS = {"build", "dist", "__pycache__", "golden", "corpus", "third_party"}

@@ -236,6 +236,14 @@ class Rules(unittest.TestCase):
         self.fires(style.words, {"docs/a.md": "T" "ODO\nnot impl" "emented\nmkstemp XXXXXX\n"},
                    "docs/a.md:1: word", "docs/a.md:2: word")
 
+    def test_words_of_pages_are_the_fields(self):
+        page = ("It is refused.\n```sh\nwhoever\n```\nA `picture`, pictures/a.svg\nSo it goes on.\n"
+                "<!-- keys: -->\nwhoever\n<!-- end -->\n")
+        self.fires(style.page_words, {"docs/A.md": page, "docs/decisions/a.md": page,
+                                      "docs/PYTHON_API.md": page},
+                   "docs/A.md:1: word: 'is refused': is rejected", "docs/A.md:6: word: 'goes on'",
+                   "docs/A.md:6: word: 'So'")
+
     def test_endings(self):
         self.fires(style.endings, {"base/a.cpp": "int a;"}, "no newline")
         self.fires(style.endings, {"base/a.cpp": "int a;\n\n"}, "empty lines")
