@@ -41,7 +41,7 @@ _UNTOLD = re.compile(r'error: stage "workers" .* failed: sample |epoch \d|stoppi
 
 _IS_RESTART = re.compile(r"DataLoader: worker .*; started again (at once|in [\d.]+ \w+)$")
 
-_IS_NOT_STARTED = re.compile(r"cannot start again|the process that forks workers has ended")
+_IS_NOT_STARTED = re.compile(r'(error|warning): stage "workers" replica \d+: ')
 
 _ANEW = "; it calls worker_init_fn again, so its random numbers may differ from a run without this"
 _AHEAD = 64  # tasks that the graph has room for behind one that takes long
@@ -137,7 +137,7 @@ def _told(line, anew, is_stopped=False):
     exception says why it has failed; how far the run is, and that it ends, concerns no program,
     which knows its own epochs. `is_stopped`: the pool has ended its forker, so that a worker that
     died just before, or had not begun, has no successor."""
-    if _UNTOLD.match(line) or (is_stopped and _IS_NOT_STARTED.search(line)):
+    if _UNTOLD.match(line) or (is_stopped and _IS_NOT_STARTED.match(line)):
         return None
     for expression, instead in _WORDS:
         line = expression.sub(instead, line)

@@ -282,6 +282,13 @@ class Killed(unittest.TestCase):
         loader.close()
         self.assertEqual(workers(), set())
 
+    def test_loaders_left_while_their_workers_start_log_nothing(self):
+        with self.assertNoLogs("brigade", "WARNING"):
+            for _ in range(20):
+                with open_loader(Asks(os.getpid), num_workers=4) as loader:
+                    iter(loader)
+        self.assertEqual(workers(), set())
+
 
 class Lines(unittest.TestCase):
     def test_of_a_worker_that_dies_before_its_loader_is_closed(self):
