@@ -24,6 +24,7 @@ WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of
 OF_EPOCH = struct.Struct("q")  # bytes of what tasks of an epoch have in common: a task's begin
 ANSWER = struct.Struct("6q")  # the task's offset, kind, table, entries, bytes of the pickle, end
 NOTHING, BATCH, TENSORS, ENDED, ERROR = range(5)
+MUST_END = 8  # beside one of those: the worker has something to do when it ends
 _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
 _DEATHS_MAX = 3  # of workers by one batch
 _LOOK_SECONDS = 0.2  # for a forker that was killed, while no batch comes
@@ -33,6 +34,9 @@ _WORDS = [(re.compile(expression), instead) for expression, instead in (
     (r'stage "workers" replica', "DataLoader: worker"),
     (r" with sample \d+ in flight(?: \([^)]*\))?", " with a batch in flight"),
     (r"the sample (has ended \d+ workers) and goes into quarantine", r"that batch \1"),
+    (r"the line did not drain within (.*) \(`drain:`\): ended",
+     r"DataLoader: workers had not ended after \1 and were killed; what they put into queues of "
+     r"multiprocessing may be missing"),
     (r" \(a program of `exec:` calls .*brigade_worker_close\(\)\)", ""),
     (r" \(restart \d+ of \d+ within [\d.]+ s\)$", ""))]
 
@@ -44,6 +48,7 @@ _IS_RESTART = re.compile(r"DataLoader: worker .*; started again (at once|in [\d.
 _IS_NOT_STARTED = re.compile(r'(error|warning): stage "workers" replica \d+: ')
 
 _ANEW = "; it calls worker_init_fn again, so its random numbers may differ from a run without this"
+_END = "5s"  # for what workers have to do at the end
 _AHEAD = 64  # tasks that the graph has room for behind one that takes long
 
 Task = collections.namedtuple("Task", "owner block worker turn name number")
@@ -121,7 +126,7 @@ def _graph_of(workers, room, fixed, arena, prints):
              if name in os.environ}
     executable = (sys.executable or "/proc/self/exe").replace("$", "$$")
     whole = {"rank": 0, "world": 1}  # samplers divide a dataset, whatever launchers say
-    return {"name": "DataLoader", "oversubscribe": True, "shard": whole, "stages": {
+    return {"name": "DataLoader", "oversubscribe": True, "shard": whole, "drain": _END, "stages": {
         "tasks": {"producer": "application", "tensors": words, "chunk": 1, "buffers": room},
         "workers": {"exec": [executable], "from": "tasks", "tensors": answer,
                     "params": params, "replicas": workers,
@@ -172,6 +177,7 @@ class Pool:
         self._tensors, self._changes = Reader(changes), changes
         self._came = []  # an answer that is not noted yet
         self._failed = False
+        self._must_end = False  # workers are not just killed
         self.in_step = False  # or an exception came in between: iterators begin again with others
 
     def is_usable(self):
@@ -227,8 +233,10 @@ class Pool:
             self.in_step = False
 
     def _note(self, raw):
-        offset, *answer = ANSWER.unpack_from(raw.tensor("answer"))
+        offset, kind, *places = ANSWER.unpack_from(raw.tensor("answer"))
         del raw
+        self._must_end = self._must_end or kind >= MUST_END
+        answer = [kind % MUST_END, *places]
         if offset < 0:
             self._passed_over -= 1
             return
@@ -303,8 +311,24 @@ class Pool:
         self._failed = True
         if self.process == os.getpid():
             self._forker.stop()  # the run waits for workers that are being started
+            if self._must_end:
+                self._must_end = False
+                self._end_workers()
             self._run.close()
             self._forker.close()
+
+
+    def _end_workers(self):
+        """After the task that each has."""
+        for task in self._tasks.values():
+            self._arena.cancel(task.block)
+        try:
+            self._run.stop()
+            while self._output.next(ANY_EPOCH, *_HERE, 0) is not None:
+                pass
+            self._run.wait()
+        except (RunError, ValueError):
+            pass  # it is closed, or has failed
 
 
 def pool_of(loader, parts, resumed):

@@ -6,12 +6,12 @@ import struct
 import sys
 import threading
 
-from . import _graph, _pickling
+from . import _child, _graph, _pickling
 from ._arena import CANCELLED, TASK_AT, Blocks, MemoryFile, Room
 from ._data_failure import Failure
 from ._data_fetch import Generators, OfIterable, OfMap, WorkerInfo, set_worker_info
 from ._data_layout import Writer
-from ._data_pool import (ANSWER, BATCH, ENDED, ERROR, NOTHING, OF_EPOCH, TENSORS, WORDS,
+from ._data_pool import (ANSWER, BATCH, ENDED, ERROR, MUST_END, NOTHING, OF_EPOCH, TENSORS, WORDS,
                          Payload)
 from ._errors import OF_USERS, RunError
 from ._worker import attach
@@ -224,6 +224,7 @@ def _work(worker, parts):
             torch.set_num_threads(worker.threads)
         _collate_in_place(server)
     for task in worker:
-        answer = server.answer(bytes(task.input("task")))
-        ANSWER.pack_into(task.output("answer"), 0, *answer)
+        offset, kind, *places = server.answer(bytes(task.input("task")))
+        kind |= _child.must_end() and MUST_END
+        ANSWER.pack_into(task.output("answer"), 0, offset, kind, *places)
         task.finish()

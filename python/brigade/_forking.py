@@ -11,7 +11,7 @@ import socket
 import sys
 import traceback
 
-from . import _brigade
+from . import _brigade, _child
 
 _PACKET_BYTES = 4096
 _FDS_MAX = 253  # of a packet
@@ -160,8 +160,9 @@ class Forker:
             for sock in (orders, self._control, *self._sockets.values()):
                 if sock is not None:
                     os.close(sock.detach())
-            take_request(fds)
+            _child.begin(self._parent, take_request(fds))
             self._work()
+            _child.end()
             status = 0
         except SystemExit as leave:
             status = leave.code if isinstance(leave.code, int) else 1
@@ -193,7 +194,7 @@ def _begin_process(parent):
 
 
 def take_request(fds):
-    """What a ProcessRunner would give a program that it executes."""
+    """What a ProcessRunner would give a program that it executes. Returns the process's title."""
     with open(fds[0], "rb", closefd=False) as file:
         file.seek(0)
         title, folder, cpus, kept, *environment = file.read().split(b"\0")[:-1]
@@ -215,6 +216,7 @@ def take_request(fds):
     _brigade.set_title(title, title)
     for fd in fds[:2]:
         os.close(fd)
+    return title
 
 
 def _stream(own, fd):
