@@ -1,4 +1,4 @@
-"""Batches, and whose tensors they hold."""
+"""Batches and their tensors."""
 
 import sys
 
@@ -10,7 +10,7 @@ KINDS = ("torch", "numpy", "dlpack")
 
 
 def kind_of_tensors(asked=None):
-    """torch where it is imported, else numpy where it is installed, else dlpack."""
+    """torch if it is imported, else numpy if it is installed, else dlpack."""
     if asked is not None:
         if asked not in KINDS:
             raise ValueError(f"tensors={asked!r}: expected one of {', '.join(KINDS)}")
@@ -40,7 +40,7 @@ CONVERTERS = {"torch": _to_torch, "numpy": _to_numpy, "dlpack": lambda tensor: t
 
 
 def _copy_of(tensor):
-    """In memory of its own."""
+    """A copy in separate memory."""
     if hasattr(tensor, "clone"):
         return tensor.clone()
     if isinstance(tensor, list):
@@ -49,8 +49,8 @@ def _copy_of(tensor):
 
 
 class _Named:
-    """Tensors by name, as attributes, and in their order as a tuple has them. Iterating gives the
-    tensors, so it is no Mapping: frameworks rebuild a Mapping from its items."""
+    """Tensors by name, as attributes, and in order as in a tuple. Iterating yields the
+    tensors, so it is not a Mapping: frameworks rebuild a Mapping from its items."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class _Named:
         return [(name, self[name]) for name in self.keys()]
 
     def get(self, name, default=None):
-        """The tensor, or `default` where there is none of that name."""
+        """The tensor, or `default` if there is none of that name."""
         return self[name] if name in self.keys() else default
 
     def __dir__(self):
@@ -88,10 +88,10 @@ class _Named:
 
 
 class Batch(_Named):
-    """Some samples: each tensor `[size, ...]`, in the memory of the graph.
+    """Several samples: each tensor is `[size, ...]`, in the graph's memory.
 
-    The memory goes back to the graph when the batch and all that was made of its tensors are gone;
-    nobody writes it before. `clone()` is a copy that holds up nothing.
+    The memory returns to the graph when the batch and all tensors and views of it are gone. Until
+    then no stage writes to it. `clone()` is a copy that holds nothing of the graph.
 
     >>> import brigade
     >>> loader = brigade.Loader(brigade.examples.NUMBERS, tensors="numpy")
@@ -115,7 +115,7 @@ class Batch(_Named):
 
     @property
     def size(self):
-        """Samples in it."""
+        """Number of samples."""
         return self._describe()[0]
 
     @property
@@ -125,17 +125,17 @@ class Batch(_Named):
 
     @property
     def index(self):
-        """Of its first sample, in the epoch."""
+        """Position of its first sample in the epoch."""
         return self._describe()[2]
 
     @property
     def source(self):
-        """The port it came through, where the output reads several; else empty."""
+        """The port it came through, if the output reads several; else empty."""
         return self._describe()[3]
 
     @property
     def ids(self):
-        """Of its samples, in their source: the same in every epoch."""
+        """Positions of its samples in their source: the same in every epoch."""
         return self._raw.ids()
 
     def keys(self):
@@ -162,22 +162,22 @@ class Batch(_Named):
         return convert(tensor)
 
     def tensor(self, name):
-        """The `brigade.Tensor`, which has DLPack and the buffer protocol."""
+        """The `brigade.Tensor`, which supports DLPack and the buffer protocol."""
         try:
             return known(self._raw.tensor(name))
         except ValueError as error:
             raise KeyError(str(error)) from None
 
     def row(self, i):
-        """One sample: `batch.row(0)["boxes"]` has its real shape, also where it is ragged."""
+        """One sample: `batch.row(0)["boxes"]` has its real shape, also if it is ragged."""
         if not -self.size <= i < self.size:
             raise IndexError(f"there is no sample {i} of {self.size}")
         return Row(self, i % self.size)
 
     def to(self, device, non_blocking=False):
-        """Its tensors on a device, as `torch.Tensor.to` has it, in a batch that holds nothing of
-        the graph unless they stay where they are. To a GPU the memory of the graph is copied as it
-        is, pinned where that can be had. The copy is done when this returns; with `non_blocking`
+        """A batch with its tensors on a device, as `torch.Tensor.to` makes them. It holds nothing
+        of the graph, unless the tensors are there already. To a GPU, the graph's memory is copied
+        directly, pinned if possible. The copy is complete when this returns; with `non_blocking`
         the stream that first uses a tensor waits for it, and the memory is held until then.
         """
         if self._kind != "torch":
@@ -199,7 +199,7 @@ class Batch(_Named):
                            for name, value in self.items()})
 
     def _sent(self, device):
-        """The batch there, and the Upload; None: its run is closed."""
+        """The batch on the device, and the Upload; None: its run is closed."""
         uploads = None if self._ways is None else self._ways.to(device)
         if uploads is None:
             return None
@@ -207,8 +207,8 @@ class Batch(_Named):
         return self._with(tensors, Arrival(upload, device, tensors)), upload
 
     def clone(self):
-        """A copy in memory of its own, which counts for nothing in `hold=`. Of `brigade.Tensor`s,
-        as without NumPy and torch, it has the bytes alone, without dtype and shape."""
+        """A copy in separate memory, which does not count in `hold=`. Of `brigade.Tensor`s, that is
+        without NumPy and torch, it has only the bytes, without dtype and shape."""
         return self._with({name: _copy_of(value) for name, value in self.items()})
 
     def _with(self, tensors, arrival=None):
@@ -248,7 +248,7 @@ def _shown(rows):
 
 
 class _Kept:
-    """What Batch asks of the C module's batch, for tensors in memory of their own."""
+    """The interface of the C module's batch, for tensors in separate memory."""
 
     __slots__ = ("_names", "_about", "_samples", "_tensors", "_arrival")
 
@@ -292,7 +292,7 @@ def _restored(names, about, samples, tensors, kind):
 
 
 class Row(_Named):
-    """One sample of a batch, whose memory it shares."""
+    """One sample of a batch, in the batch's memory."""
 
     __slots__ = ("_batch", "_i")
 
@@ -301,7 +301,7 @@ class Row(_Named):
 
     @property
     def id(self):
-        """In its source: the same in every epoch."""
+        """Its position in its source: the same in every epoch."""
         return self._batch._raw.sample(self._i)[3]
 
     @property
@@ -311,7 +311,7 @@ class Row(_Named):
 
     @property
     def index(self):
-        """In its epoch."""
+        """Its position in its epoch."""
         return self._batch._raw.sample(self._i)[2]
 
     def keys(self):

@@ -56,7 +56,7 @@ class _Base(typing.Generic[typing.TypeVar("T")]):
 
 class DataLoader(_Base):
     """torch's DataLoader, parameter by parameter, with workers that Brigade runs: batches come in
-    the same order with the same contents for any number of workers, whoever of them is killed.
+    the same order with the same contents for any number of workers, also if workers are killed.
 
     >>> import brigade
     >>> class Squares:
@@ -69,14 +69,14 @@ class DataLoader(_Base):
     [16, 25, 36, 49]
     [64, 81]
 
-    `num_workers=0` makes batches in the calling process. Else tensors and arrays of a batch lie in
-    memory that the workers share, without a copy, for as long as somebody holds one of them.
-    Workers are forks of the program, with all that it has imported and set; where a fork is not
-    safe, of a server, and then a dataset is pickled. They end with their iterator, or, with
-    `persistent_workers`, with the loader.
+    `num_workers=0` makes batches in the calling process. Otherwise tensors and arrays of a batch
+    are in memory shared with the workers, without a copy, while a reference to one of them exists.
+    Workers are forks of the program, with all that it has imported and set. If a fork is not
+    safe, they are forks of a server, and the dataset is pickled. They end with their iterator, or,
+    with `persistent_workers`, with the loader.
 
-    torch is needed for `shuffle=True` and where no `collate_fn` is given. docs/DATA_LOADER.md says
-    what is different from torch's.
+    torch is required for `shuffle=True` and if there is no `collate_fn`. docs/DATA_LOADER.md lists
+    the differences from torch's.
     """
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None,
@@ -199,7 +199,7 @@ class DataLoader(_Base):
     # --- iteration --------------------------------------------------------------------------------
 
     def __iter__(self):
-        """Of an epoch. Workers begin at once."""
+        """An iterator over an epoch. Workers start at once."""
         before = self._position
         try:
             return self._get_iterator()
@@ -242,8 +242,8 @@ class DataLoader(_Base):
         return int(torch.empty((), dtype=torch.int64).random_(generator=self.generator).item())
 
     def close(self):
-        """Ends the workers. Batches that are held stay as they are; the next iter() starts them
-        again."""
+        """Ends the workers. Batches that are held stay valid; the next iter() starts new
+        workers."""
         with self._lock:
             for pool in list(self._pools):
                 pool.close()
@@ -268,13 +268,14 @@ class DataLoader(_Base):
     # --- positions --------------------------------------------------------------------------------
 
     def state_dict(self):
-        """Behind the last batch that was given, as torchdata's StatefulDataLoader has it: for
-        load_state_dict() of a loader with the same parameters; num_workers of a map-style dataset
-        may be another. Goes with what `generator` or torch's own was when the epoch began."""
+        """The position after the last batch that the loop got, as in torchdata's
+        StatefulDataLoader: for load_state_dict() of a loader with the same parameters. num_workers
+        of a map-style dataset may differ. It includes the state of `generator`, or of torch's own
+        generator, at the start of the epoch."""
         return _data_states.state_of(self)
 
     def load_state_dict(self, state):
-        """The next iter() gives what is left of that epoch."""
+        """The next iter() yields the rest of that epoch."""
         _data_states.check(state, self)
         with self._lock:
             self._leave()

@@ -1,4 +1,4 @@
-"""Batches on a device: a GPU as torch has it, or "host", threads that stand for one in tests."""
+"""Batches on a device: a GPU as torch has it, or "host", a GPU emulator of threads for tests."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""What calls raise."""
+"""Exceptions."""
 
 import dataclasses
 import operator
@@ -10,7 +10,7 @@ OF_USERS = BaseException
 
 
 def whole(name, value, least, most=None):
-    """A parameter, also one of NumPy's numbers."""
+    """A whole number as a parameter, also one of NumPy's."""
     expected = f"a whole number from {least} " + ("on" if most is None else f"to {most}")
     try:
         number = operator.index(value)
@@ -22,7 +22,7 @@ def whole(name, value, least, most=None):
 
 
 class Error(RuntimeError):
-    """Of everything that Brigade raises."""
+    """The base of all exceptions of Brigade."""
 
 
 class RunError(Error):
@@ -30,11 +30,11 @@ class RunError(Error):
 
 
 class HeldError(Error):
-    """More batches are held than `hold=` allows; says where each was taken. The run goes on."""
+    """More batches are held than `hold=` allows; says where each was taken. The run continues."""
 
 
 class UnreadError(Error):
-    """What comes next stands behind batches that another output has not given."""
+    """The next batch comes only after unread batches of another output."""
 
 
 class BusyError(Error):
@@ -42,12 +42,12 @@ class BusyError(Error):
 
 
 class DeviceError(Error):
-    """There is no such device, it has no room, or it was lost: then the process has to end."""
+    """The device does not exist, is out of memory, or was lost: then the process must end."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """A mistake in a graph, or a warning, with its place."""
+    """An error in a graph, or a warning, with its place."""
 
     is_error: bool
     file: str  #: as it was given; "--set" for what was set; empty: no place
@@ -68,7 +68,7 @@ class Diagnostic:
 
 
 class GraphError(Error, ValueError):
-    """Mistakes in a graph: `diagnostics` has each with its place.
+    """Errors in a graph: `diagnostics` has each with its place.
 
     >>> import brigade
     >>> try:

@@ -1,10 +1,10 @@
-"""What a program feeds of a run."""
+"""Inputs of a run, which a program feeds."""
 
 from ._place import place_of_caller
 
 
 class Input:
-    """A `producer: application` of a run: of `Run.input()`.
+    """A `producer: application` of a run, from `Run.input()`.
 
     >>> import brigade
     >>> with brigade.open(brigade.examples.SQUARES, tensors="numpy") as run:
@@ -17,7 +17,7 @@ class Input:
     ...     [batch["x"].tolist() for batch in run["results"]]
     [[[0.0, 0.0], [1.0, 1.0]], [[2.0, 4.0], [3.0, 9.0]]]
 
-    One thread at a time acquires, and it may be another one than reads the outputs.
+    Only one thread at a time acquires; another thread may read the outputs.
     """
 
     __slots__ = ("_input", "_kind")
@@ -26,12 +26,12 @@ class Input:
         self._input, self._kind = handle, kind
 
     def acquire(self, timeout=None):
-        """The next slot, one sample. Waits while the graph has no room, at most `timeout` seconds
-        where that is given. None when the run takes no more (it was stopped or has failed;
-        `Run.wait()` says which), or when there was no room in that time (`ended()` is False then).
+        """The next slot, one sample. Waits until the graph has room, at most `timeout` seconds.
+        None if the run accepts no more (it was stopped or failed; `Run.wait()` says which), or if
+        there was no room in that time (`ended()` is False then).
 
         HeldError: the slots of a whole task are held (`chunk:`). UnreadError: the graph is full of
-        what this thread has not read. Both leave the run as it was."""
+        results that this thread has not read. Both leave the run unchanged."""
         if timeout is not None and timeout < 0:
             raise ValueError(f"timeout={timeout}: expected seconds, or None to wait as long as it "
                              "takes")
@@ -40,11 +40,11 @@ class Input:
         return None if raw is None else Slot(raw, self._kind)
 
     def end_epoch(self):
-        """What is acquired next is the first sample of the next of the graph's `epochs:`."""
+        """The next acquired slot is the first sample of the next of the graph's `epochs:`."""
         self._input.end_epoch()
 
     def ended(self):
-        """Whether the run takes no more."""
+        """Whether the run accepts no more samples."""
         return self._input.ended()
 
     def close(self):
@@ -59,13 +59,13 @@ class Input:
 
 
 class Slot:
-    """Room for one sample in the graph's own memory. One that goes without submit() is a dropped
-    sample.
+    """Room for one sample in the graph's own memory. A slot that is deleted without submit() is a
+    dropped sample.
 
-    `slot["x"]` is the tensor to write, as an array of NumPy (of torch where the run has its
-    tensors; a memoryview where NumPy is absent): `slot["x"][...] = values`. `slot["x"] = values`
-    copies, and gives a ragged tensor the shape of what is copied. No array of a slot may be left
-    when it is submitted: that memory is the graph's then.
+    `slot["x"]` is the tensor to write, as a NumPy array (a torch tensor if the run has torch's; a
+    memoryview without NumPy): `slot["x"][...] = values`. `slot["x"] = values` copies, and sets the
+    shape of a ragged tensor. Delete all arrays of a slot before you submit it: from then on the
+    memory is the graph's.
     """
 
     __slots__ = ("_raw", "_kind")
@@ -93,13 +93,13 @@ class Slot:
             view.cast("B")[:] = memoryview(made).cast("B")
 
     def resize(self, name, shape):
-        """Of a ragged tensor: its shape for this sample, at most its bounds. Arrays of it that
-        were taken before are of another shape."""
+        """Sets the shape of a ragged tensor for this sample, at most its bounds. Earlier arrays of
+        it keep the old shape."""
         self._raw.resize(name, tuple(int(size) for size in shape))
 
     @property
     def index(self):
-        """Of the sample, in its epoch."""
+        """Position of the sample in its epoch."""
         return self._raw.sample()[2]
 
     @property
@@ -107,12 +107,12 @@ class Slot:
         return self._raw.sample()[1]
 
     def submit(self):
-        """Gives the sample to the graph. BufferError: an array of it is still there. ValueError:
+        """Passes the sample to the graph. BufferError: an array of it still exists. ValueError:
         a ragged tensor has a shape that `tensors:` does not allow. RunError: the run has ended."""
         self._raw.submit()
 
     def drop(self):
-        """Its sample is a dropped one."""
+        """Drops its sample."""
         self._raw.drop()
 
     def __enter__(self):

@@ -1,13 +1,13 @@
-"""Models whose parameters lie in a tensor of `shared:`."""
+"""Models with parameters in a tensor of `shared:`."""
 
 
 def share_parameters(module, tensor, fill=None):
-    """Lays the parameters and buffers of a torch module into a SharedTensor of one dimension: from
-    here on they are that memory, which all processes that did the same train. Before an optimizer
-    is made of them.
+    """Moves the parameters and buffers of a torch module into a SharedTensor of one dimension. From
+    then on they are that memory, which all processes that called this train together. Call it
+    before you make an optimizer of them.
 
-    `fill`: whether the module's values go in; otherwise it takes what is there. None: where this
-    replica initialises the tensor.
+    `fill`: whether the module's values are stored; otherwise the module takes the stored values.
+    None: stored if this replica initializes the tensor.
     """
     import numpy
     import torch

@@ -120,17 +120,17 @@ def _written(value, is_tuple):
 
 def shared(x):
     """An immutable copy of a list, tuple or dict that all processes of this machine read in the
-    same memory: workers of a DataLoader, forked or not, and each process that unpickles it. There
-    is one copy for all of them; a Python list is copied into each worker, at once or page by page
-    as reference counts are written.
+    same memory: workers of a DataLoader, forked or not, and each process that unpickles it. All of
+    them share one copy. A Python list is copied into each worker, at once or page by page as
+    reference counts are written.
 
-    Values are strings, bytes, numbers, None, arrays of NumPy, tensors on the CPU, and lists, tuples
+    Values are strings, bytes, numbers, None, NumPy arrays, CPU tensors, and lists, tuples
     and dicts of those. An index makes the Python object of that value: lists and dicts inside are
-    sequences and mappings like `x`, tuples are tuples, arrays are read-only and lie in the memory.
-    `copy()` makes ordinary lists and dicts. An array or tensor alone becomes a SharedArray.
+    sequences and mappings like `x`, tuples are tuples, arrays are read-only views of the memory.
+    `copy()` makes ordinary lists and dicts. A single array or tensor becomes a SharedArray.
 
     A pickle has no values: it names the process that wrote it, which keeps a reference until the
-    reader has unpickled. TypeError: a type that is not taken, with its place.
+    reader has unpickled. TypeError: a type that is not supported, with its place.
 
     >>> import brigade
     >>> paths = brigade.shared(["a.jpg", "b.jpg", "c.jpg"])
@@ -165,7 +165,7 @@ def _short(values, length, left, right, of_one=repr):
 
 
 class _Immutable:
-    """What the three have in common."""
+    """Common parts of the three classes."""
 
     __slots__ = ("_store", "_number", "_column")
     __hash__ = None
@@ -190,7 +190,7 @@ class _Immutable:
 
 
 class SharedSequence(_Immutable, collections.abc.Sequence):
-    """A list or tuple in shared memory, made by `shared()`. A slice of it is one, too."""
+    """A list or tuple in shared memory, made by `shared()`. A slice of it is also one."""
 
     __slots__ = ("_at", "_is_tuple", "_get")
 
@@ -236,7 +236,7 @@ class SharedSequence(_Immutable, collections.abc.Sequence):
         return len(self) == len(other) and all(one == two for one, two in zip(self, other))
 
     def copy(self):
-        """An ordinary list or tuple; lists and dicts inside are ordinary ones, too."""
+        """An ordinary list or tuple; lists and dicts inside are also ordinary ones."""
         return (tuple if self._is_tuple else list)(map(_plain, self))
 
     def __repr__(self):
@@ -272,7 +272,7 @@ class SharedMapping(_Immutable, collections.abc.Mapping):
         return _Items(self)
 
     def copy(self):
-        """An ordinary dict; lists and dicts inside are ordinary ones, too."""
+        """An ordinary dict; lists and dicts inside are also ordinary ones."""
         return {key: _plain(value) for key, value in self.items()}
 
     def __repr__(self):
@@ -297,7 +297,7 @@ class _Items(collections.abc.ItemsView):
 
 
 class SharedArray(_Immutable):
-    """An array of NumPy, or a tensor of torch, in shared memory, made by `shared()`. `x[...]` and
+    """A NumPy array or torch tensor in shared memory, made by `shared()`. `x[...]` and
     every other index are those of the array: its rows, without a copy."""
 
     __slots__ = ("_whole",)
@@ -318,12 +318,12 @@ class SharedArray(_Immutable):
 
     @property
     def shape(self):
-        """Of the array."""
+        """Shape of the array."""
         return tuple(self._whole.shape)
 
     @property
     def dtype(self):
-        """Of NumPy or torch."""
+        """A dtype of NumPy or torch."""
         return self._whole.dtype
 
     def copy(self):

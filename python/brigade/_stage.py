@@ -1,4 +1,4 @@
-"""What a Python stage says of itself: a decorator, and a notation for tensors.
+"""The declaration of a Python stage: a decorator, and a notation for tensors.
 
 The notation is that of Brigade's messages: `u8[32, 32, 3]`, `f32[]` (a scalar), `u8[<=100]` (its
 sizes differ from sample to sample). Of an input `any` stands for any size, or dtype, `u8|f32` for
@@ -14,7 +14,7 @@ NOTATION = ("write `u8[32, 32, 3]`, `f32[]` for a scalar, `u8[<=100]` where it d
 
 
 class TensorType(NamedTuple):
-    """Of one sample: `str()` is the notation.
+    """The type of one sample's tensor: `str()` is the notation.
 
     >>> import brigade
     >>> image = brigade.TensorType("u8", (28, 28, "<=3"))
@@ -30,13 +30,13 @@ class TensorType(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """What an input must look like."""
+    """The types that an input accepts."""
 
     dtypes: tuple  # none: any
     shape: tuple | None  # None: any
 
     def misfit(self, has):
-        """Why a TensorType does not fit; None where it does."""
+        """Why a TensorType does not fit; None if it does."""
         if self.dtypes and has.dtype not in self.dtypes:
             return "the dtype differs"
         if self.shape is None:
@@ -121,7 +121,7 @@ def parse_input(name, text):
 
 
 class Ports(NamedTuple):
-    """What the decorator was told."""
+    """The arguments of the decorator."""
 
     inputs: dict  # name -> Pattern; others may arrive, and are taken by name
     outputs: object  # name -> TensorType or Same; a function that gives such texts; or None
@@ -129,13 +129,13 @@ class Ports(NamedTuple):
 
 
 def stage(function=None, /, *, inputs=None, outputs=None, drops=None):
-    """Makes a function, or a class whose objects are called, a stage of a graph, which names it:
-    `transform: python`, `params: {call: "augment.py:flip"}`. It stays what it is.
+    """Makes a function, or a class with callable objects, a stage of a graph, which names it:
+    `transform: python`, `params: {call: "augment.py:flip"}`. The function itself is unchanged.
 
-    `outputs` says each tensor that it writes, for one sample: a dict of texts, or a function of the
-    inputs' types (and of parameters) that gives one. `inputs` says what those must look like, where
-    that matters; the function's arguments say which it takes. `drops` says whether it may return
-    `brigade.DROP`, on which len() of a loader depends; unless given, its file is looked through for
+    `outputs` declares each tensor that it writes, for one sample: a dict of texts, or a function of
+    the inputs' types (and of parameters) that returns one. `inputs` declares the types of inputs,
+    if that matters; the function's arguments say which inputs it reads. `drops` says whether it may
+    return `brigade.DROP`, on which len() of a loader depends; by default, its file is searched for
     that name.
 
     >>> import brigade
@@ -158,7 +158,7 @@ def stage(function=None, /, *, inputs=None, outputs=None, drops=None):
 
 
 class _Drop:
-    """What a stage returns for a sample that goes no further."""
+    """A stage returns this to drop a sample."""
 
     def __repr__(self):
         return "brigade.DROP"

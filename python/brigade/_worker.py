@@ -8,7 +8,7 @@ _KINDS = ("producer", "transform", "consumer")
 
 
 def attach():
-    """Makes this process, which `exec:` has started, the replica that it stands for. Once.
+    """Attaches this process, which `exec:` has started, as a replica of its stage. Call it once.
 
         import brigade, numpy
 
@@ -18,15 +18,15 @@ def attach():
                 numpy.asarray(task.output("flipped"))[...] = image[:, ::-1]
                 task.finish()                           # or task.drop(), task.error("why")
 
-    What the program needs it loads before the loop: the run starts when every replica has asked for
-    its first task. It is in a process group of its own, so that Ctrl-C reaches the run alone, and
-    it may be killed and started again at any time.
+    Load everything before the loop: the run starts when every replica has asked for
+    its first task. The process has its own process group, so that Ctrl-C reaches only the run, and
+    it may be killed and restarted at any time.
     """
     return Worker(_brigade.attach())
 
 
 class Worker:
-    """A replica, of attach(). One thread asks for tasks; report(), log() and fail() are any's."""
+    """A replica, from attach(). One thread asks for tasks; any may call report(), log(), fail()."""
 
     def __init__(self, raw):
         self._raw, self._shared = raw, {}
@@ -42,33 +42,33 @@ class Worker:
         self.seed = about["seed"]  #: of the graph
 
     def next(self):
-        """The next Task; None where nothing is left. The one before it is settled."""
+        """The next Task; None if nothing is left. The previous one must be settled."""
         return self._raw.next()
 
     def __iter__(self):
         return iter(self._raw.next, None)
 
     def shared(self, name):
-        """The SharedTensor of that name, one that the stage's `shared:` lists; under `own_part` the
-        part of this replica."""
+        """The SharedTensor of that name, from the stage's `shared:`; with `own_part`, the part of
+        this replica."""
         if name not in self._shared:
             self._shared[name] = self._raw.shared(name)
         return self._shared[name]
 
     def report(self, name, value):
-        """A number of the stage, shown while it runs and in the summary; the last one wins."""
+        """Reports a number, shown during the run and in the summary; the last one wins."""
         self._raw.report(name, value)
 
     def log(self, line):
-        """For the user, with the stage's name. What is printed is shown, too."""
+        """Shows a line to the user, with the stage's name. Printed output is also shown."""
         self._raw.log(line)
 
     def fail(self, why):
-        """This program cannot go on: the run ends for this reason. The program exits then."""
+        """Ends the run with this reason. The program must exit then."""
         self._raw.fail(why)
 
     def close(self):
-        """After the last task; a replica that ends earlier counts as one that died."""
+        """Detaches after the last task; a replica that ends earlier counts as crashed."""
         self._raw.close()
 
     def __enter__(self):

@@ -1,4 +1,4 @@
-"""Graphs to try things with."""
+"""Graphs for examples and tests."""
 
 NUMBERS = """\
 # Twelve samples of two numbers, in batches of four.

@@ -19,7 +19,7 @@ HEAD = f"""\
 # Python API reference
 
 Made from the docstrings and stubs of `brigade` {brigade.__version__}, as `help()` shows them.
-[PYTHON.md](PYTHON.md) explains by examples.
+[PYTHON](PYTHON.md) explains them with examples.
 """
 SHOWN = {"__init__", "__getitem__", "__iter__", "__len__"}
 FIRST = ["Loader", "DataLoader", "open", "Run", "Output", "Batch", "Row", "Tensor"]  # then the rest
