@@ -14,7 +14,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-WIDE = ".content { width: 60em; max-width: 100%; }\n"  # a code block of 100 columns fits
+# A code block of 120 columns fits beside the sidebar and the table of contents.
+WIDE = """
+.highlight pre { font-size: 92%; }
+@media (min-width: 63em) { .content { width: min(60em, 100vw - 23em); } }
+@media (min-width: 82em) { .content { width: min(60em, 100vw - 38em); } }
+"""
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
 
 
