@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 # A code block of 120 columns fits beside the sidebar and the table of contents.
 WIDE = """
-.highlight pre { font-size: 92%; }
+.highlight pre { font-size: 75%; }
 @media (min-width: 63em) { .content { width: min(60em, 100vw - 23em); } }
 @media (min-width: 82em) { .content { width: min(60em, 100vw - 38em); } }
 """
