@@ -25,6 +25,10 @@ class Error(RuntimeError):
     """The base of all exceptions of Brigade."""
 
 
+class NotPicklable(TypeError):
+    """An object cannot be sent to workers, or back."""
+
+
 class RunError(Error):
     """The run could not start, or failed."""
 

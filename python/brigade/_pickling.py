@@ -9,7 +9,9 @@ import sys
 import threading
 import types
 
+from . import _handed
 from ._brigade import Lease
+from ._errors import NotPicklable
 from ._main_classes import MAIN, WithClasses
 from ._memmaps import Files
 
@@ -28,10 +30,6 @@ def cloudpickle():
     except ImportError:
         return None
     return found
-
-
-class NotPicklable(TypeError):
-    """An object cannot be sent to workers, or back."""
 
 
 # --- tensors of torch -----------------------------------------------------------------------------
@@ -166,7 +164,7 @@ def _reduce_payload(thing):
             numpy and _files.reduce_tensor(thing)
     elif numpy is not None and type(thing) in (numpy.ndarray, numpy.memmap):
         made = _files.reduce(thing)
-    return made or _reduce(thing)
+    return made or _handed.reduce(thing) or _reduce(thing)
 
 
 class _Refusing(pickle.Pickler):
@@ -269,7 +267,8 @@ def _dump_payload(pickler, make):
     _descriptors.clear()
     _files = Files(_descriptors)
     try:
-        return *_dump(pickler, make()), tuple(_descriptors)
+        with _handed.spawning(_descriptors):
+            return *_dump(pickler, make()), tuple(_descriptors)
     except BaseException:
         close_all(_descriptors)
         raise
@@ -361,7 +360,8 @@ def why_not(parts):
     for _ in range(_DEPTH_MAX):
         for part, value in _parts(thing):
             found = _pickles(value)
-            if found is not None:
+            if found is not None and (isinstance(found, NotPicklable) or
+                                      not isinstance(error, NotPicklable)):
                 name, thing, error = (name + part if name else part[2:-2]), value, found
                 break
         else:

@@ -62,6 +62,32 @@ def read(dataset, **options):
         return [value for batch in loader for value in batch]
 
 
+class Uses(Numbers):
+    """`use` of a thing, for each sample."""
+
+    def __init__(self, thing, use):
+        super().__init__(8)
+        self.thing, self.use = thing, use
+
+    def __getitem__(self, i):
+        self.use(self.thing, i)
+        return i
+
+
+def add(shared, _):
+    with shared.get_lock():
+        shared.value += 1
+
+
+def set_at(shared, i):
+    shared[i] = i + 1
+
+
+def under(lock, _):
+    with lock:
+        pass
+
+
 class Multiprocessing(unittest.TestCase):
     def put(self):
         """What comes out of a queue that the program has used, too; its thread does not run in
@@ -87,6 +113,33 @@ class Multiprocessing(unittest.TestCase):
             self.assertEqual(things[1], 10)  # by the connection of this thread
             self.assertEqual(read(Reads(things)), list(range(0, 4000, 10)))
             self.assertEqual(things[1], 10)
+
+    def test_workers_of_the_server(self):
+        """They have the same as processes that multiprocessing spawns."""
+        def used(thing, use):
+            read(Uses(thing, use), multiprocessing_context="spawn")
+            return thing
+        spawn = multiprocessing.get_context("spawn")
+        self.assertEqual(used(spawn.Value("i", 3), add).value, 11)
+        self.assertEqual(list(used(spawn.Array("i", range(8)), set_at)), list(range(1, 9)))
+        used(spawn.Event(), lambda event, _: event.set()).wait(60)
+        for lock in (spawn.Lock(), spawn.RLock(), spawn.BoundedSemaphore(2), spawn.Condition()):
+            used(lock, under)
+        reader, writer = spawn.Pipe(duplex=False)
+        for thing, put, get in ((spawn.Queue(), "put", None), (spawn.SimpleQueue(), "put", None),
+                                (writer, "send", reader.recv)):
+            used(thing, lambda thing, i, put=put: getattr(thing, put)(i))
+            get = get or thing.get
+            self.assertEqual(sorted(get() for _ in range(8)), list(range(8)))
+        with spawn.Manager() as manager:
+            made = used(manager.dict(), lambda made, i: made.update({i: i}))
+            self.assertEqual(made.copy(), {i: i for i in range(8)})
+
+    def test_what_workers_of_the_server_cannot_have(self):
+        for thing, why in ((multiprocessing.get_context("fork").Lock(), "get_context\\('spawn'\\)"),
+                           (multiprocessing.Pipe()[0], "duplex=False")):
+            with self.assertRaisesRegex(TypeError, f"dataset.thing.*{why}"):
+                read(Uses(thing, under), multiprocessing_context="spawn")
 
     def left(self):
         with tempfile.TemporaryDirectory() as folder:
