@@ -1,5 +1,5 @@
-"""Locks, queues and shared values of multiprocessing in what workers of the server get: these go only
-to a process that is being spawned, and a worker gets them in the same way."""
+"""Locks, queues and shared values of multiprocessing in what workers of the server get: these go
+only to a process that is being spawned, and a worker gets them in the same way."""
 
 import contextlib
 import fcntl
@@ -59,8 +59,8 @@ def reduce(thing):
     locks = sys.modules.get("multiprocessing.synchronize")
     if locks is not None and isinstance(thing, locks.SemLock) and \
             thing._semlock.name is None:
-        raise NotPicklable(f"a {type(thing).__name__} of multiprocessing that only forks of the program "
-                           "can use: create it, or the object that contains it, with "
+        raise NotPicklable(f"a {type(thing).__name__} of multiprocessing that only forks of the "
+                           "program can use: create it, or the object that contains it, with "
                            "multiprocessing.get_context('spawn')")
     reduction = sys.modules.get("multiprocessing.reduction")
     reducer = reduction and reduction.ForkingPickler._extra_reducers.get(type(thing))
