@@ -1,4 +1,4 @@
-# What `brigade --version` says of this build (pipeline/session/version.h). The commit is read when
+# What `brigade --version` says of this build (base/build_facts.h). The commit is read when
 # git's log of HEAD has changed: one file is compiled and one library linked, none of the tests'.
 function(brigade_write_build_facts)
   set(BRIGADE_COMPILER

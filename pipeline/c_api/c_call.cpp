@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "base/build_facts.h"
 #include "base/printable.h"
-#include "pipeline/session/version.h"
 
 namespace brigade::c_api {
 namespace {

@@ -1,11 +1,13 @@
 #include "pipeline/checkpoint/begin_run.h"
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 
+#include <brigade/check.h>
 #include <brigade/text.h>
 #include "base/atomic_file.h"
 #include "pipeline/cache/cache_reuse.h"
@@ -14,7 +16,9 @@
 #include "pipeline/checkpoint/resume_numbers.h"
 #include "pipeline/checkpoint/run_state.h"
 #include "pipeline/plan/cache_key.h"
+#include "pipeline/plan/libraries.h"
 #include "pipeline/plan/order_fingerprint.h"
+#include "stages/api/npy_trailer.h"
 #include "transports/audit.h"
 
 namespace brigade {
@@ -52,6 +56,46 @@ std::string resumed_text(const Plan& plan, const ByStage<Position>& positions,
     line += concat("; ", join(forget, ", "), " cannot save what ",
                    forget.size() == 1 ? "it keeps and begins anew" : "they keep and begin anew");
   return line;
+}
+
+std::string new_identity() {
+  std::string digits;
+  while (digits.size() < kIdentityDigits) {
+    unsigned char byte = 0;
+    BRIGADE_CHECK(getrandom(&byte, 1, 0) == 1, "the kernel gives no random numbers");
+    for (const int nibble : {byte >> 4, byte & 15}) digits += "0123456789abcdef"[nibble];
+  }
+  return digits;
+}
+
+/// Only checkpoints name their run in each position.
+Result<void> check_one_run(const Plan& plan, const ByStage<Position>& positions) {
+  std::optional<StageNumber> first;
+  for (const StageNumber s : positions.numbers()) {
+    if (positions[s].queues.empty()) continue;
+    if (!first) first = s;
+    if (positions[s].identity != positions[*first].identity)
+      return Error{concat(plan.stages[*first].position_file, " and ", plan.stages[s].position_file,
+                          " are of different runs; bring back those of one run, or begin anew "
+                          "with --overwrite")};
+  }
+  return {};
+}
+
+/// Positions of one run.
+Result<Resumed> resume_from(const Plan& plan, ResumePoint fresh, const ByStage<Position>& positions,
+                            std::string_view where) {
+  std::string identity, warning;
+  for (const StageNumber s : positions.numbers()) {
+    if (identity.empty()) identity = positions[s].identity;
+    const std::string other = libraries_difference(positions[s].libraries, fresh.libraries);
+    if (warning.empty() && !other.empty())
+      warning = concat("the run that is resumed had other versions of libraries (", other,
+                       "): decoded pixels may differ from those before by some levels");
+  }
+  fresh.identity = std::move(identity);
+  BRIGADE_ASSIGN(ResumePoint from, resume_numbers(plan, std::move(fresh), positions));
+  return Resumed{std::move(from), resumed_text(plan, positions, where), std::move(warning)};
 }
 
 bool has_application(const Plan& plan) {
@@ -131,9 +175,11 @@ Result<void> refuse_past(const Plan& plan, const StageTypes& types) {
 
 ResumePoint from_the_beginning(const Plan& plan, const StageTypes& types) {
   ResumePoint fresh;
+  fresh.identity = new_identity();
   if (plan.checkpoint_file.empty() && !has_application(plan)) return fresh;
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   if (!plan.checkpoint_file.empty()) fresh.run_id = concat(getpid(), "-", now);
+  fresh.libraries = libraries_of(packages_of(plan, types, build_facts().packages));
   fresh.order = order_fingerprint(
       plan, types, [&](const Plan& of, StageNumber stage) { return cache_key(of, stage, types); });
   return fresh;
@@ -158,12 +204,15 @@ Result<Resumed> resume_from_files(const Plan& plan, ResumePoint fresh) {
     any = true;
   }
   if (!any)
-    return Resumed{std::move(fresh), concat("there is no checkpoint at ", plan.checkpoint_file,
-                                            " yet: the run begins at the beginning")};
-  auto from = resume_numbers(plan, std::move(fresh), positions);
-  if (!from.ok()) return from.error().within(plan.checkpoint_file);
-  return Resumed{std::move(*from),
-                 resumed_text(plan, positions, concat("resumes from ", plan.checkpoint_file))};
+    return Resumed{std::move(fresh),
+                   concat("there is no checkpoint at ", plan.checkpoint_file,
+                          " yet: the run begins at the beginning"),
+                   ""};
+  BRIGADE_TRY(check_one_run(plan, positions));
+  auto resumed =
+      resume_from(plan, std::move(fresh), positions, concat("resumes from ", plan.checkpoint_file));
+  if (!resumed.ok()) return resumed.error().within(plan.checkpoint_file);
+  return resumed;
 }
 
 Result<Resumed> resume_from_state(const Plan& plan, ResumePoint fresh, std::string_view bytes) {
@@ -180,9 +229,9 @@ Result<Resumed> resume_from_state(const Plan& plan, ResumePoint fresh, std::stri
   if (const auto resumable = check_resumable(plan); !resumable) return refused(resumable.error());
   const auto positions = positions_of(plan, std::move(*state));
   if (!positions) return refused(positions.error());
-  auto from = resume_numbers(plan, std::move(fresh), *positions);
-  if (!from) return refused(from.error());
-  return Resumed{std::move(*from), resumed_text(plan, *positions, "goes on from the state given")};
+  auto resumed = resume_from(plan, std::move(fresh), *positions, "goes on from the state given");
+  if (!resumed) return refused(resumed.error());
+  return resumed;
 }
 
 Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past,
@@ -191,7 +240,7 @@ Result<RunBegin> begin_run(const Plan& plan, const StageTypes& types, Past past,
     return Error{
         "a state and a checkpoint both say where the run begins: leave out Pipeline::state(), or "
         "Pipeline::resume() and `checkpoint:`"};
-  RunBegin begin{{from_the_beginning(plan, types), ""}, {}};
+  RunBegin begin{{from_the_beginning(plan, types), "", ""}, {}};
   if (!plan.checkpoint_file.empty()) {
     BRIGADE_TRY(check_writable(plan.checkpoint_file));
     BRIGADE_ASSIGN(std::optional<PathLock> lock, PathLock::try_now(plan.checkpoint_file));
@@ -232,7 +281,8 @@ Result<ResumePoint> resume_after_death(const Plan& plan, const ResumePoint& befo
     position.quarantined = now.quarantined;
     position.skipped.insert(position.skipped.end(), now.skipped.begin(), now.skipped.end());
   }
-  return resume_numbers(plan, {before.run_id, before.order, {}, {}}, positions);
+  return resume_numbers(
+      plan, {before.run_id, before.order, {}, {}, before.identity, before.libraries}, positions);
 }
 
 Result<void> write_positions(const Plan& plan, const ResumePoint& resume,

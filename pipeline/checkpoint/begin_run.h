@@ -23,7 +23,8 @@ enum class Past : std::uint8_t { refuse, resume, overwrite };
 /// Where a run goes on, or that it begins at the beginning.
 struct Resumed {
   ResumePoint from;
-  std::string line;  ///< for the user; empty: nothing to say
+  std::string line;     ///< for the user; empty: nothing to say
+  std::string warning;  ///< likewise: samples may differ from those before
 };
 
 struct RunBegin {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <brigade/check.h>
 #include <brigade/text.h>
 #include "base/atomic_file.h"
 #include "base/shared_path.h"
@@ -20,11 +21,17 @@ bool is_there(const std::string& path) {
 
 Result<PositionFile> read_positions(const std::string& path) {
   BRIGADE_ASSIGN(const std::string text, read_whole_file(path));
-  Result<PositionFile> file = position_from_json(text);
+  Result<PositionFile> file = position_from_bytes(text);
   if (!file.ok())
     return Error{concat(path, ": ", file.error().message,
                         "; delete it to begin anew, or run without --resume")};
   return file;
+}
+
+constexpr std::string_view kEnd = "\n}\n";  // of the JSON
+
+std::string end_with_digest(std::string_view text) {
+  return concat(",\n \"checksum\": \"", digest_of(text), "\"", kEnd);
 }
 
 /// The digest of what is saved; empty: nothing is there.
@@ -42,6 +49,22 @@ std::string digest_of(std::string_view bytes) {
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, hash >>= 4)
     *digit = "0123456789abcdef"[hash & 15];
   return concat(bytes.size(), " bytes, xxh3 ", digits);
+}
+
+std::string position_to_bytes(const PositionFile& file) {
+  std::string text = position_to_json(file);
+  BRIGADE_CHECK(text.ends_with(kEnd), text);
+  text.resize(text.size() - kEnd.size());
+  return text + end_with_digest(text);
+}
+
+Result<PositionFile> position_from_bytes(std::string_view bytes) {
+  Result<PositionFile> file = position_from_json(bytes);
+  if (!file) return file;  // its version, perhaps
+  const std::string_view text = bytes.substr(0, bytes.rfind(",\n"));
+  if (bytes.substr(text.size()) != end_with_digest(text))
+    return Error{"it is damaged: its checksum is not that of its bytes"};
+  return file;
 }
 
 Result<void> write_checkpoint(const std::string& saved_file, std::string_view saved,
@@ -62,7 +85,7 @@ Result<void> write_checkpoint(const std::string& saved_file, std::string_view sa
     if (file.entries.empty() && !is_there(saved_file)) file.entries.emplace_back();
   }
   file.entries.insert(file.entries.begin(), std::move(now));
-  BRIGADE_TRY(write_file_atomically(position_file, position_to_json(file)));
+  BRIGADE_TRY(write_file_atomically(position_file, position_to_bytes(file)));
   return made ? made->publish() : Result<void>();
 }
 

@@ -17,6 +17,11 @@ namespace brigade {
 /// "57 bytes, xxh3 0011223344556677".
 std::string digest_of(std::string_view bytes);
 
+/// The JSON of a file of positions, whose last key is the digest of all before it.
+std::string position_to_bytes(const PositionFile& file);
+/// Error: what is wrong with the bytes, in one line.
+Result<PositionFile> position_from_bytes(std::string_view bytes);
+
 /// Replaces both. `file.entries` is the new position; the one that belongs to what is there now is
 /// kept until it is replaced. `saved_file`: empty where nothing is saved. One writer at a time.
 Result<void> write_checkpoint(const std::string& saved_file, std::string_view saved,

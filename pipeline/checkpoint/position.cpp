@@ -5,13 +5,14 @@
 
 #include <brigade/text.h>
 #include "base/json.h"
+#include "stages/api/npy_trailer.h"
 
 namespace brigade {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 constexpr std::uint64_t kStateVersion = 1;
 constexpr std::size_t kEntriesMax = 2;
 
@@ -33,14 +34,17 @@ Json to_json(const Position& position) {
     sources.push_back({{"stage", source.stage},
                        {"samples", source.samples},
                        {"fingerprint", source.fingerprint}});
-  return {{"run", position.run},
-          {"digest", position.digest},
-          {"queues", queues},
-          {"epoch_ends_told", position.epoch_ends_told},
-          {"samples", position.samples},
-          {"sources", sources},
-          {"quarantined", to_json(position.quarantined)},
-          {"skipped", to_json(position.skipped)}};
+  Json root = {{"run", position.run},
+               {"digest", position.digest},
+               {"queues", queues},
+               {"epoch_ends_told", position.epoch_ends_told},
+               {"samples", position.samples},
+               {"sources", sources},
+               {"quarantined", to_json(position.quarantined)},
+               {"skipped", to_json(position.skipped)}};
+  if (!position.identity.empty()) root["identity"] = position.identity;
+  if (!position.libraries.empty()) root["libraries"] = position.libraries;
+  return root;
 }
 
 std::uint64_t number(const Json& object, const char* key) {
@@ -79,6 +83,10 @@ Position read_position(const Json& object) {
                                 number(source, "fingerprint")});
   position.quarantined = samples(object, "quarantined");
   position.skipped = samples(object, "skipped");
+  position.identity = object.value("identity", "");
+  if (!position.identity.empty() && position.identity.size() != kIdentityDigits)
+    throw std::out_of_range("identity has another length");
+  position.libraries = object.value("libraries", "");
   return position;
 }
 

@@ -45,6 +45,8 @@ struct Position {
   std::vector<StageSample> quarantined;  ///< they end their workers
   /// They failed and were skipped; as far as they count (`on_error: skip`).
   std::vector<StageSample> skipped;
+  std::string identity{};   ///< ResumePoint::identity of the run; empty: not kept
+  std::string libraries{};  ///< ResumePoint::libraries; empty: none, or not kept
   friend bool operator==(const Position&, const Position&) = default;
 };
 

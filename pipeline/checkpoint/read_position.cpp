@@ -159,6 +159,8 @@ Position read_position(const Plan& plan, const ResumePoint& resume, const Words&
   const PlanStage& planned = run.stage(stage);
   Position position;
   position.run = resume.run_id;
+  position.identity = resume.identity;
+  position.libraries = resume.libraries;
   position.samples = resume.stage(stage).samples_before;
   for (const QueueNumber queue : planned.queues.numbers()) {
     const std::uint64_t level = levels.empty() ? queue_level(control, stage, queue) : levels[queue];

@@ -46,6 +46,8 @@ void add_once(Position position, const PlanStage& stage, RunState& state) {
   if (!state.consumers.empty()) {
     position.sources.clear();
     position.quarantined.clear();
+    position.identity.clear();
+    position.libraries.clear();
   }
   std::erase_if(position.skipped, [&](const StageSample& sample) {
     return std::any_of(state.consumers.begin(), state.consumers.end(),
@@ -55,6 +57,12 @@ void add_once(Position position, const PlanStage& stage, RunState& state) {
                        });
   });
   state.consumers.push_back({stage.name, std::move(position)});
+}
+
+/// Files that must be those of the state's run.
+bool saves_tensors(const Plan& plan) {
+  return std::any_of(plan.shared.begin(), plan.shared.end(),
+                     [](const PlanShared& shared) { return !shared.save_file.empty(); });
 }
 
 bool fits(RunState state) {
@@ -110,6 +118,7 @@ Result<std::string> state_of_run(const Plan& plan, const ResumePoint& resume,
     if (plan.stages[s].kind != StageKind::consumer) continue;
     Position position = read_position(plan, resume, control, s, levels[s]);
     position.run.clear();  // of no checkpoint
+    if (!saves_tensors(plan)) position.identity.clear();
     position.samples = 0;  // whoever goes on is another command
     if (plan.stages[s].is_output() && first_epoch != 0)
       BRIGADE_TRY(begin_at_epoch(plan.stages[s], first_epoch, position));

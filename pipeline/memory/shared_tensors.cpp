@@ -49,16 +49,17 @@ SharedTensor tensor_of(const PlanShared& shared, bool part, SharedTensor::Memory
 
 }  // namespace
 
-Result<std::shared_ptr<SharedTensors>> SharedTensors::create(const Plan& plan, bool resumes,
+Result<std::shared_ptr<SharedTensors>> SharedTensors::create(const Plan& plan,
+                                                             const ResumePoint& resume,
                                                              bool guarded) {
   std::shared_ptr<SharedTensors> made(new SharedTensors(plan, guarded));
   for (const PlanShared& shared : plan.shared)
-    if (auto one = made->make(shared, resumes); !one)
+    if (auto one = made->make(shared, resume); !one)
       return one.error().within(concat("shared tensor ", quote(shared.type.name)));
   return made;
 }
 
-Result<void> SharedTensors::make(const PlanShared& shared, bool resumes) {
+Result<void> SharedTensors::make(const PlanShared& shared, const ResumePoint& resume) {
   const SharedLayout layout = shared_layout(shared, guarded_);
   Segment& segment = segments_.emplace_back();
   BRIGADE_ASSIGN(segment.file,
@@ -73,11 +74,15 @@ Result<void> SharedTensors::make(const PlanShared& shared, bool resumes) {
     for (std::uint64_t i = 0; i < shared.parts; ++i)
       std::memset(part(shared, segment, i), 0, layout.part_bytes);
   }
-  begin_shared_head(*segment.memory);
-  const std::string& file =
-      resumes && !shared.save_file.empty() ? shared.save_file : shared.init_file;
-  if (!file.empty()) BRIGADE_TRY(load_shared(shared, guarded_, *segment.memory, file));
-  if (file.empty() && shared.init_stage != -1) return {};
+  begin_shared_head(*segment.memory, resume.identity);
+  if (!resume.stages.empty() && !shared.save_file.empty()) {
+    BRIGADE_TRY(
+        resume_shared(shared, guarded_, *segment.memory, resume.identity, plan_.checkpoint_file));
+  } else if (!shared.init_file.empty()) {
+    BRIGADE_TRY(load_shared(shared, guarded_, *segment.memory, shared.init_file));
+  } else if (shared.init_stage != -1) {
+    return {};
+  }
   *word_of(*segment.memory) = 1;
   return {};
 }

@@ -11,6 +11,7 @@
 
 #include <brigade/shared.h>
 #include "pipeline/plan/plan.h"
+#include "pipeline/plan/resume_point.h"
 #include "pipeline/records/await_shared.h"
 #include "transports/memory_file.h"
 
@@ -27,9 +28,10 @@ struct SharedGrant {
 /// The supervisor's side. Any thread.
 class SharedTensors {
  public:
-  /// `resumes`: what has a `save:` begins with what is there. `guarded`: writing beside a part is
-  /// looked for. Errors name the tensor; memory has been given, so that it cannot run out later.
-  static Result<std::shared_ptr<SharedTensors>> create(const Plan& plan, bool resumes,
+  /// `resume`: where a run resumes, what has a `save:` begins with what that run has saved there.
+  /// `guarded`: writing beside a part is looked for. Errors name the tensor; memory has been given,
+  /// so that it cannot run out later.
+  static Result<std::shared_ptr<SharedTensors>> create(const Plan& plan, const ResumePoint& resume,
                                                        bool guarded);
 
   SharedGrant grant(int tensor) const;
@@ -47,7 +49,7 @@ class SharedTensors {
     std::shared_ptr<const Mapping> memory;
   };
   SharedTensors(const Plan& plan, bool guarded) : plan_(plan), guarded_(guarded) {}
-  Result<void> make(const PlanShared& shared, bool resumes);
+  Result<void> make(const PlanShared& shared, const ResumePoint& resume);
   std::byte* part(const PlanShared& shared, const Segment& segment, std::uint64_t number) const;
   Segment& segment(const PlanShared& shared) const;
 

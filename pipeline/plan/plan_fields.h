@@ -180,6 +180,8 @@ void plan_fields(Visit& visit, ResumePoint& resume) {
   visit("order", resume.order);
   visit("stages", resume.stages);
   visit("index_spaces", resume.index_spaces);
+  visit("identity", resume.identity);
+  visit("libraries", resume.libraries);
 }
 
 template <class Visit>

@@ -48,6 +48,10 @@ struct ResumePoint {
   std::string order;  ///< what defines the order of samples, as text (order_fingerprint.h)
   ByStage<ResumeStage> stages;                  ///< of the plan, or empty
   ByIndexSpace<ResumeIndexSpace> index_spaces;  ///< of the plan, or empty
+  /// Of the run, kept by the commands that resume it: 32 hex digits in all files that belong
+  /// together; empty: those that it resumes from name none.
+  std::string identity{};
+  std::string libraries{};  ///< that decode in this command (plan/libraries.h)
   friend bool operator==(const ResumePoint&, const ResumePoint&) = default;
 
   const ResumeStage& stage(StageNumber s) const { return at(stages, s); }

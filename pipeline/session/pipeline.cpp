@@ -12,7 +12,9 @@
 #include "base/forked.h"
 #include "pipeline/config/language/program_reads.h"
 #include "pipeline/config/yaml/source_text.h"
+#include "pipeline/host/plugin_loader.h"
 #include "pipeline/launch/describe_process.h"
+#include "pipeline/plan/libraries.h"
 #include "pipeline/session/console.h"
 #include "pipeline/session/graph_diagnostics.h"
 #include "pipeline/session/start_run.h"
@@ -307,7 +309,9 @@ Result<std::string> Pipeline::plan_json(const App& app, std::vector<GraphDiagnos
   files.count = count_;
   const PlannedGraph planned = plan_files(files, app.types());
   if (!planned.plan) return mistakes_of(planned, found);
-  return plan_report(*planned.plan, planned.sources, planned.consumers, planned.loaded.ranks);
+  return plan_report(*planned.plan, planned.sources, planned.consumers, planned.loaded.ranks,
+                     packages_of(*planned.plan, types_of(app.types(), *planned.loaded.graph),
+                                 build_facts().packages));
 }
 
 Result<std::unique_ptr<Run>> Pipeline::start(const App& app,

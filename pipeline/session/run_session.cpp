@@ -152,8 +152,7 @@ Result<std::unique_ptr<RunSession>> RunSession::start(PlannedRun run, StageTypes
   if (options.in_process)
     lines.line(LineKind::note,
                "--in-process: a thread per replica; `restart:`, `cpus:` and `env:` are ignored");
-  BRIGADE_ASSIGN(state.shared,
-                 SharedTensors::create(state.plan, !run.resume.stages.empty(), is_to_poison()));
+  BRIGADE_ASSIGN(state.shared, SharedTensors::create(state.plan, run.resume, is_to_poison()));
   BRIGADE_ASSIGN(state.attempt, state.prepare(std::move(run.resume), options.interrupted));
   BRIGADE_ASSIGN(state.thread, start_thread([&state] {
                    state.outcome = state.run();

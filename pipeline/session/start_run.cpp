@@ -51,6 +51,7 @@ StartedRun start_run(const PlannedGraph& planned, const StageTypes& program, Pas
   if (!begin) return {.failure = begin.error().message, .refused = true};
   Resumed& resumed = begin->resumed;
   if (!resumed.line.empty()) lines.line(LineKind::note, resumed.line);
+  if (!resumed.warning.empty()) lines.line(LineKind::warning, resumed.warning);
   auto session =
       RunSession::start({plan, std::move(resumed.from)}, std::move(types), lines, options);
   if (!session)

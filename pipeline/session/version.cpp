@@ -29,10 +29,9 @@ std::string version_text(
   return text;
 }
 
-std::string libraries_text(const BuildFacts& facts, const std::set<std::string>& modules) {
+std::string libraries_text(const std::vector<PackageFacts>& packages) {
   std::string text;
-  for (const PackageFacts& package : facts.packages)
-    if (modules.contains(package.module)) text += line(package.module, package.libraries);
+  for (const PackageFacts& package : packages) text += line(package.module, package.libraries);
   return text.empty() ? text : concat("\nlibraries", text, "\n");
 }
 

@@ -8,7 +8,8 @@ namespace brigade {
 using nlohmann::ordered_json;
 
 std::string plan_report(const Plan& plan, const std::vector<SourceAudit>& sources,
-                        const std::vector<ConsumerEpoch>& consumers, const RankOrigin& ranks) {
+                        const std::vector<ConsumerEpoch>& consumers, const RankOrigin& ranks,
+                        const std::vector<PackageFacts>& packages) {
   ordered_json report = ordered_json::parse(plan_to_json(plan, -1));
   report["sources"] = ordered_json::array();
   for (const SourceAudit& source : sources) report["sources"].push_back(source_json(source));
@@ -20,6 +21,9 @@ std::string plan_report(const Plan& plan, const std::vector<SourceAudit>& source
                                    {"batches", or_null(consumer.batches)},
                                    {"unknown", consumer.unknown}});
   report["ranks"] = {{"by", ranks.by}, {"half", ranks.half}, {"unlike", ranks.unlike}};
+  report["libraries"] = ordered_json::object();
+  for (const PackageFacts& package : packages)
+    report["libraries"][package.module] = package.libraries;
   return report.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -157,6 +157,11 @@ class Shared(unittest.TestCase):
         with brigade.open(made, tensors="numpy", state=state) as run:
             self.assertEqual(numpy.asarray(run.shared("w")).tolist(), [1, 2, 3])
             list(run["out"])
+        with brigade.open(made, tensors="numpy") as run:  # another run saves there
+            self.assertEqual(sum(batch.size for batch in run["out"]), 16)
+        with self.assertRaisesRegex(brigade.RunError, "w.npy is of another run than the state"):
+            with brigade.open(made, tensors="numpy", state=state) as run:
+                list(run["out"])
 
 
 class Orders(unittest.TestCase):

@@ -268,7 +268,7 @@ class FromAnywhere {
       for (const SamplePosition& at : position.queues)
         text += concat(stage.name, " {", at.epoch, ", ", at.index, "} ");
       file->entries = {position};
-      std::ofstream(stage.position_file) << position_to_json(*file);
+      std::ofstream(stage.position_file) << position_to_bytes(*file);
     }
     if (wrong.empty()) wrong = go(line, true, in_process);
     if (wrong.empty()) wrong = compare(line, from);

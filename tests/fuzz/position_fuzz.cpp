@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <brigade/check.h>
+#include "pipeline/checkpoint/checkpoint_files.h"
 #include "pipeline/checkpoint/position.h"
 #include "pipeline/checkpoint/run_state.h"
 
@@ -30,8 +31,9 @@ void check(std::string_view text, Read read, Write write) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace brigade;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  // Behind the digests, which no fuzzer finds, and with them.
   check<PositionFile>(text, position_from_json, position_to_json);
-  // Behind the digest, which no fuzzer finds, and with it.
+  check<PositionFile>(text, position_from_bytes, position_to_bytes);
   check<RunState>(text, state_from_json, state_to_json);
   check<RunState>(text, state_from_bytes, state_to_bytes);
   return 0;

@@ -2,11 +2,13 @@
 """Resumed runs: after a stop, after the whole run was killed, after a consumer that saves was
 killed. Together they are the run that nobody disturbed, bit by bit."""
 
+import ctypes
 import json
 import os
 import random
 import re
 import signal
+import subprocess
 import time
 
 import brigade_program
@@ -206,6 +208,16 @@ class APartOfASource(ResumeTest):
         self.assertNotEqual(self.results(), expected)
 
 
+def with_checksum(position):
+    """As the program writes it."""
+    text = json.dumps(position, indent=1).removesuffix("\n}").encode()
+    xxhash = ctypes.CDLL("libxxhash.so.0")  # which the program has
+    xxhash.XXH3_64bits.restype = ctypes.c_uint64
+    xxhash.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    digest = f"{len(text)} bytes, xxh3 {xxhash.XXH3_64bits(text, len(text)):016x}"
+    return text + f',\n "checksum": "{digest}"\n}}\n'.encode()
+
+
 class FarIntoTheData(ResumeTest):
     def test_nothing_is_read_again(self):
         self.graph = self.graph.replace(f"count: {SAMPLES}", f"count: {10**12}")
@@ -217,13 +229,52 @@ class FarIntoTheData(ResumeTest):
         position["entries"] = position["entries"][:1]
         far = 10**11 // 3200 * 3200
         position["entries"][0]["queues"][0]["index"] = far
-        self.position.write_text(json.dumps(position))
+        self.position.write_text(json.dumps(position))  # the control: as if by hand
+        refused = self.run_graph(self.graph, "--quiet", "--resume")
+        self.assertEqual(refused.code, 2, refused.err)
+        self.assertIn(f"{self.position}: it is damaged", refused.err)
+        del position["checksum"]
+        self.position.write_bytes(with_checksum(position))
         run = self.start(self.graph, "--quiet", "--resume")
         brigade_program.wait_until(
             lambda: json.loads(self.position.read_text())["entries"][0]["queues"][0]["index"] > far,
             "a checkpoint behind the position")
         run.process.send_signal(signal.SIGINT)
         self.assertEqual(run.finish().code, 130)
+
+
+class Libraries(ResumeTest):
+    def test_those_that_decode_are_kept_and_others_are_a_warning(self):
+        (self.folder / "images" / "one").mkdir(parents=True)
+        for i in range(8):
+            (self.folder / "images" / "one" / f"{i}.ppm").write_bytes(
+                b"P6 8 8 255\n" + bytes([i]) * 192)
+        self.graph = f"""
+checkpoint: {{file: {self.checkpoint}}}
+stages:
+  files: {{producer: image_folder, params: {{root: {self.folder}/images}}}}
+  decode: {{transform: decode_image, from: files, params: {{crop: center, size: 8}}}}
+  end: {{consumer: count, from: decode}}
+"""
+        self.assertEqual(self.run_graph(self.graph, "--quiet").code, 0)
+        plan = subprocess.run(
+            [brigade_program.PROGRAM, "plan", "--json", self.folder / "graph.yaml"],
+            capture_output=True, text=True, check=True).stdout
+        libraries = json.loads(plan)["libraries"]
+        self.assertRegex(libraries["image"], r"^libjpeg-turbo \d")
+        position, state = json.loads(self.position.read_text()), self.checkpoint.read_bytes()
+        now = position["entries"][0]["libraries"]
+        self.assertTrue(now.startswith(libraries["image"]), now)
+        for before, warnings in ((now, 0), (now.replace("libjpeg-turbo ", "libjpeg-turbo 0."), 1)):
+            position["entries"][0]["libraries"] = before
+            position.pop("checksum", None)
+            self.position.write_bytes(with_checksum(position))
+            self.checkpoint.write_bytes(state)
+            resumed = self.run_graph(self.graph, "--quiet", "--resume", "--set", "epochs=2")
+            self.assertEqual(resumed.code, 0, resumed.err)
+            said = [line for line in resumed.err.splitlines() if "libjpeg-turbo 0." in line]
+            self.assertEqual(len(said), warnings, resumed.err)
+            self.assertEqual(resumed.err.count("warning: "), warnings, resumed.err)
 
 
 class Training(training_test.TorchTest):

@@ -23,6 +23,11 @@ def npy(shape, byte=b"\0"):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + 4 * shape[0] * byte
 
 
+def elements(path):
+    """Of a file of 9 elements that a run has saved: they lie in front of what tells of the run."""
+    return path.read_bytes()[-36 - 56:-56]
+
+
 class BadUse(ProgramTest):
     def check(self, shared, *expected, second="[]", code=2):
         finished = self.start(GRAPH.replace("SHARED", shared).replace("SECOND", second)).finish()
@@ -78,12 +83,70 @@ stages:
         self.assertFalse(run.ended(), "it came to its end before it was killed")
         run.process.kill()
         self.assertNotEqual(run.finish().code, 0)
-        self.assertTrue(saved.read_bytes().endswith(36 * b"7"))
-        for option, expected in (("--resume", b"9"), ("--overwrite", b"7")):  # and the control
-            saved.write_bytes(npy((9,), b"9"))
+        self.assertEqual(elements(saved), 36 * b"7")
+        first.write_bytes(npy((9,), b"8"))
+        for option, expected in (("--resume", b"7"), ("--overwrite", b"8")):  # and the control
             finished = self.run_graph(graph, "--quiet", option)
             self.assertEqual(finished.code, 0, finished.err)
-            self.assertTrue(saved.read_bytes().endswith(36 * expected), option)
+            self.assertEqual(elements(saved), 36 * expected, option)
+
+    def test_a_file_that_is_not_of_the_run_is_an_error(self):
+        saved, other = self.folder / "state.npy", self.folder / "other.npy"
+        graph = f"""
+epochs: 2
+checkpoint: {{file: {self.folder}/run.ckpt}}
+shared: {{state: {{dtype: f32, shape: [9], save: {saved}}}}}
+stages:
+  numbers: {{producer: synthetic, params: {{count: 20, shape: [4], dtype: f32}}}}
+  work: {{transform: passthrough, from: numbers, shared: state}}
+  end: {{consumer: count, from: work}}
+"""
+        self.assertEqual(self.run_graph(graph, "--quiet").code, 0)
+        self.assertEqual(self.run_graph(graph.replace("state.npy", "other.npy").replace(
+            "run.ckpt", "other.ckpt"), "--quiet").code, 0)
+        whole = saved.read_bytes()
+        damaged = bytearray(whole)
+        damaged[-70] ^= 1  # an element
+        for wrong, said in ((bytes(damaged), f"{saved}: it is damaged"),
+                            (other.read_bytes(), f"{saved} is of another run than the checkpoint "
+                                                 f"{self.folder}/run.ckpt"),
+                            (npy((9,)), "another program has written it")):
+            saved.write_bytes(wrong)
+            refused = self.run_graph(graph, "--quiet", "--resume", "--set", "epochs=3")
+            self.assertEqual(refused.code, 1, refused.err)
+            self.assertEqual(len(refused.errors()), 1, refused.err)
+            self.assertIn(said, refused.errors()[0])
+            self.assertEqual(saved.read_bytes(), wrong, "what is there is left alone")
+        saved.write_bytes(whole)  # the control; and the run that resumed is still that run
+        for epochs in (3, 4):
+            finished = self.run_graph(graph, "--quiet", "--resume", "--set", f"epochs={epochs}")
+            self.assertEqual(finished.code, 0, finished.err)
+
+    def test_numpy_reads_it_and_so_do_sources_and_weights(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("NumPy is not installed (python3-numpy)")
+        first, saved = self.folder / "first.npy", self.folder / "state.npy"
+        numpy.save(first, numpy.arange(9, dtype="f4"))
+        finished = self.run_graph(f"""
+shared: {{state: {{dtype: f32, shape: [9], init: {first}, save: {saved}}}}}
+stages:
+  numbers: {{producer: synthetic, params: {{count: 20, shape: [4], dtype: f32}}, shared: state}}
+  end: {{consumer: count, from: numbers}}
+""", "--quiet")
+        self.assertEqual(finished.code, 0, finished.err)
+        self.assertGreater(saved.stat().st_size, first.stat().st_size)
+        for mode in (None, "r"):
+            self.assertEqual(numpy.load(saved, mmap_mode=mode).tolist(), list(range(9)))
+        with open(saved, "rb") as file:
+            self.assertEqual(numpy.load(file).tolist(), list(range(9)))
+        summary = self.summary(f"""
+stages:
+  rows: {{producer: npy, params: {{files: {{x: {saved}}}}}, weights: {saved}}}
+  end: {{consumer: count, from: rows}}
+""")
+        self.assertEqual(summary["results"]["end"]["samples"], 9)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-#include <set>
 #include <string>
+#include <vector>
 
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/config/graph/effective_yaml.h"
+#include "pipeline/host/plugin_loader.h"
+#include "pipeline/plan/libraries.h"
 #include "pipeline/session/version.h"
 #include "pipeline/stats/plan_report.h"
 
@@ -47,25 +49,17 @@ GpuReport gpus_for(const Plan& plan) {
   return {};
 }
 
-/// Decoded pixels may depend on the version of a library.
-std::set<std::string> modules_of(const ValidGraph& graph) {
-  std::set<std::string> modules;
-  for (const ValidStage& stage : graph.stages) {
-    modules.insert(stage.type->module);
-    for (const StageType* const link : stage.type->links) modules.insert(link->module);
-  }
-  if (modules.contains("image")) modules.insert("imgcodecs");  // which it opens
-  return modules;
-}
-
 int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int64_t) {
   GraphFiles files = arguments.graph;
   files.count = true;
   const PlannedGraph planned = plan_and_show(files, types);
   if (!planned.plan) return 2;
   const ValidGraph& graph = *planned.loaded.graph;
+  const std::vector<PackageFacts> packages =
+      packages_of(*planned.plan, types_of(types, graph), build_facts().packages);
   if (arguments.json) {
-    print(plan_report(*planned.plan, planned.sources, planned.consumers, planned.loaded.ranks) +
+    print(plan_report(*planned.plan, planned.sources, planned.consumers, planned.loaded.ranks,
+                      packages) +
           "\n");
   } else if (arguments.yaml) {
     print(effective_yaml(as_planned(graph, *planned.plan)));
@@ -73,7 +67,7 @@ int show_plan(const PlanArguments& arguments, const StageTypes& types, std::int6
     print(print_plan(*planned.plan, planned.limits,
                      memory_room(planned.limits, graph.memory_bytes_max), planned.sources,
                      planned.consumers, gpus_for(*planned.plan)) +
-          libraries_text(build_facts(), modules_of(graph)));
+          libraries_text(packages));
   }
   return 0;
 }

@@ -10,6 +10,7 @@
 #include <brigade/text.h>
 #include "base/units.h"
 #include "stages/api/npy_header.h"
+#include "stages/api/npy_trailer.h"
 #include "stages/basic/csv_table.h"
 #include "stages/basic/csv_text.h"
 
@@ -75,7 +76,7 @@ std::vector<double> elements_of(std::string_view bytes) {
 
 Result<std::vector<double>> parse_npy_weights(const std::string& path, std::string_view bytes) {
   BRIGADE_ASSIGN(const NpyHeader header, parse_npy_header(path, bytes));
-  const std::string_view data = bytes.substr(header.bytes);
+  const std::string_view data = without_npy_trailer(bytes).substr(header.bytes);
   const std::string found = concat(dtype_name(header.dtype), shape_text(header.shape));
   if (header.shape.rank() != 1)
     return Error{concat(path, ": expected a number for each sample, found ", found)};

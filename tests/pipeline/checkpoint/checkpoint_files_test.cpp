@@ -112,9 +112,36 @@ TEST_F(CheckpointFiles, FilesThatDoNotBelongTogetherAreNamed) {
 }
 
 TEST_F(CheckpointFiles, ABrokenPositionIsNamed) {
-  put(position, "{\"brigade_position\": 2");
+  put(position, "{\"brigade_position\": 3");
   EXPECT_EQ(refusal().rfind(position + ": it cannot be read: ", 0), 0u) << refusal();
   EXPECT_NE(refusal().find("delete it to begin anew"), std::string::npos);
+}
+
+TEST_F(CheckpointFiles, EachByteOfAPositionIsCheckedAndItsLength) {
+  const std::string whole = position_to_bytes(at(640));
+  ASSERT_TRUE(position_from_bytes(whole).ok()) << "the control";
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] = damaged[i] == '7' ? '8' : '7';  // a digit is the worst that may be another
+    EXPECT_FALSE(position_from_bytes(damaged).ok()) << i << ' ' << whole.substr(i, 20);
+    EXPECT_FALSE(position_from_bytes(whole.substr(0, i)).ok()) << i;
+  }
+  EXPECT_FALSE(position_from_bytes(whole + "\n").ok());
+  ASSERT_TRUE(write("state", 640).ok());
+  std::string moved = *read_whole_file(position);
+  moved.replace(moved.find("640"), 3, "740");
+  put(position, moved);
+  EXPECT_EQ(refusal(), position +
+                           ": it is damaged: its checksum is not that of its bytes; delete "
+                           "it to begin anew, or run without --resume");
+}
+
+TEST_F(CheckpointFiles, APositionOfAnOlderVersionSaysSo) {
+  std::string older = position_to_json(at(640));
+  older.replace(older.find(": 3,"), 4, ": 2,");
+  put(position, older);
+  EXPECT_EQ(refusal().rfind(position + ": it cannot be read: it has version 2, expected 3", 0), 0u)
+      << refusal();
 }
 
 TEST_F(CheckpointFiles, WhereNothingCanBeWrittenTheOldOneStays) {

@@ -13,8 +13,11 @@ PositionFile example() {
                5000,
                {{"images", 60000, ~std::uint64_t{0}}},
                {{"augment", 1, 0, 17}},
-               {{"decode", 0, 1, 5}}};
-  return {"train", "a.type = b\nc.\"x\" = \"\xff\"\n", {now, {"", "", {}, 0, 0, {}, {}, {}}}};
+               {{"decode", 0, 1, 5}},
+               std::string(32, 'a'),
+               "libpng 1.6.39"};
+  return {
+      "train", "a.type = b\nc.\"x\" = \"\xff\"\n", {now, {"", "", {}, 0, 0, {}, {}, {}, "", ""}}};
 }
 
 TEST(PositionJson, ReadsWhatItWrites) {
@@ -37,18 +40,21 @@ TEST(PositionJson, WhatIsCutShortOrForeignIsAnErrorOfOneLine) {
     EXPECT_EQ(read.error().message.find('\n'), std::string::npos) << read.error().message;
   }
   for (const char* text :
-       {"[]", "{}", "null", "{\"brigade_position\": 2}",
-        "{\"brigade_position\": 2, \"stage\": \"a\", \"order\": [], \"entries\": "
+       {"[]", "{}", "null", "{\"brigade_position\": 3}",
+        "{\"brigade_position\": 3, \"stage\": \"a\", \"order\": [], \"entries\": "
         "[]}",
-        "{\"brigade_position\": 2, \"stage\": 7}"})
+        "{\"brigade_position\": 3, \"stage\": 7}"})
     EXPECT_FALSE(position_from_json(text).ok()) << text;
   std::string older = whole;
-  older.replace(older.find(": 2,"), 4, ": 1,");
+  older.replace(older.find(": 3,"), 4, ": 2,");
   EXPECT_EQ(position_from_json(older).error().message,
-            "it cannot be read: it has version 1, expected 2");
+            "it cannot be read: it has version 2, expected 3");
   std::string negative = whole;
   negative.replace(negative.find("640"), 3, "-64");
   EXPECT_FALSE(position_from_json(negative).ok());
+  PositionFile short_identity = example();
+  short_identity.entries[0].identity.pop_back();
+  EXPECT_FALSE(position_from_json(position_to_json(short_identity)).ok());
 }
 
 }  // namespace

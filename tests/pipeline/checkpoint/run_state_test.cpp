@@ -28,6 +28,8 @@ class StateOfRun : public testing::Test {
     all[run_.index("sink")] = levels;
     ResumePoint resume = run_.resume();
     resume.order = order;
+    resume.identity = std::string(32, 'a');
+    resume.libraries = "libjpeg-turbo 2.1.5";
     const auto state = state_of_run(plan_, resume, run_.control(), all);
     EXPECT_TRUE(state.ok()) << state.error().message;
     return state ? *state : "";
@@ -53,6 +55,14 @@ TEST_F(StateOfRun, IsWhatWasHandedOutAndNotTheWatermark) {
   EXPECT_EQ(by_watermark.consumers[0].position.queues, (std::vector<SamplePosition>{{0, 64}}));
   EXPECT_EQ(handed_out.order, "a.b = 1\n");
   EXPECT_EQ(read(state_to_bytes(handed_out)), handed_out);
+}
+
+TEST_F(StateOfRun, NamesTheLibrariesAndWhereTensorsAreSavedTheRun) {
+  const Position without = read(bytes({64})).consumers[0].position;
+  EXPECT_EQ(without.libraries, "libjpeg-turbo 2.1.5");
+  EXPECT_EQ(without.identity, "") << "no file belongs to it";
+  plan_.shared.emplace_back().save_file = "w.npy";
+  EXPECT_EQ(read(bytes({64})).consumers[0].position.identity, std::string(32, 'a'));
 }
 
 TEST_F(StateOfRun, ListsComeOnTopOfFourKilobytes) {

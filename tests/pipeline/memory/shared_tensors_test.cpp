@@ -11,10 +11,12 @@
 #include <numeric>
 
 #include <brigade/text.h>
+#include "base/shared_path.h"
 #include "pipeline/memory/shared_files.h"
 #include "pipeline/plan/ring_layout.h"
 #include "pipeline/records/await_shared.h"
 #include "stages/api/npy_header.h"
+#include "stages/api/npy_trailer.h"
 #include "tests/support/small_plan.h"
 #include "tests/support/temporary_folder.h"
 
@@ -32,6 +34,14 @@ Plan plan_sharing(bool own_part) {
   plan.shared.push_back(std::move(shared));
   plan.stages[1].shared = {0};
   return plan;
+}
+
+/// Of a run that is resumed.
+ResumePoint resumed_run(const Plan& plan, const std::string& identity = {}) {
+  ResumePoint resume;
+  resume.stages.assign(plan.stages.size(), {});
+  resume.identity = identity;
+  return resume;
 }
 
 SharedTensor mapped(const Plan& plan, const SharedTensors& tensors, int replica) {
@@ -60,7 +70,7 @@ class SharedMemory : public testing::TestWithParam<bool> {};
 
 TEST_P(SharedMemory, EachReplicaWritesItsPartAndASuccessorFindsIt) {
   const Plan plan = plan_sharing(true);
-  const auto tensors = SharedTensors::create(plan, false, GetParam()).value();
+  const auto tensors = SharedTensors::create(plan, {}, GetParam()).value();
   for (const int replica : {0, 1}) {
     const SharedTensor part = mapped(plan, *tensors, replica);
     ASSERT_EQ(part.shape(), (Shape{3}));
@@ -78,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(TightAndApart, SharedMemory, testing::Bool());
 
 TEST(SharedTensorsMemory, ATensorForAllIsSeenByAllAndOutlivesWhoMadeIt) {
   const Plan plan = plan_sharing(false);
-  auto tensors = SharedTensors::create(plan, false, true).value();
+  auto tensors = SharedTensors::create(plan, {}, true).value();
   const SharedTensor program = tensors->find("w").value();
   const SharedTensor replica = mapped(plan, *tensors, 1);
   EXPECT_TRUE(program.writable() && replica.initialised());
@@ -89,7 +99,7 @@ TEST(SharedTensorsMemory, ATensorForAllIsSeenByAllAndOutlivesWhoMadeIt) {
 
 TEST(SharedTensorsMemory, WhoHasNoneOfThatNameIsToldWhichThereAre) {
   const Plan plan = plan_sharing(false);
-  const auto tensors = SharedTensors::create(plan, false, false).value();
+  const auto tensors = SharedTensors::create(plan, {}, false).value();
   EXPECT_EQ(tensors->find("v").error().message,
             "there is no shared tensor \"v\": the graph has \"w\"");
 }
@@ -98,7 +108,7 @@ TEST(SharedTensorsMemory, WhoHasNoneOfThatNameIsToldWhichThereAre) {
 TEST(SharedTensorsMemory, FindsWritingBesideAPart) {
   const Plan plan = plan_sharing(true);
   for (const int at : {-1, 3}) {
-    const auto tensors = SharedTensors::create(plan, false, true).value();
+    const auto tensors = SharedTensors::create(plan, {}, true).value();
     mapped(plan, *tensors, 1).as<float>().data()[at] = 1;
     EXPECT_EQ(join(tensors->written_beside(), "\n"),
               concat("shared tensor \"w\": replica 1 has written ",
@@ -110,7 +120,7 @@ TEST(SharedTensorsMemory, FindsWritingBesideAPart) {
 // Children of fork() have none of it, so that these map it themselves.
 TEST(SharedTensorsMemory, PagesBesideAPartMayNotBeTouched) {
   const Plan plan = plan_sharing(true);
-  const auto tensors = SharedTensors::create(plan, false, true).value();
+  const auto tensors = SharedTensors::create(plan, {}, true).value();
   const auto store_at = [&](std::ptrdiff_t at) {
     return signal_of([&, at] {
       const SharedTensor part = mapped(plan, *tensors, 0);
@@ -130,7 +140,7 @@ struct FilledByReplica0 : testing::Test {
 
   void SetUp() override {
     plan.shared[0].init_stage = 1;
-    tensors = SharedTensors::create(plan, false, false).value();
+    tensors = SharedTensors::create(plan, {}, false).value();
   }
   bool await(const SharedTensor& tensor) {
     return await_shared_tensors(
@@ -169,7 +179,7 @@ TEST_F(FilledByReplica0, ASuccessorFillsItOnlyWhereThatWasNotDone) {
 TEST_F(FilledByReplica0, IsSavedOnlyOnceItIsThere) {
   const TemporaryFolder folder;
   plan.shared[0].save_file = folder.path() / "w.npy";
-  tensors = SharedTensors::create(plan, false, false).value();
+  tensors = SharedTensors::create(plan, {}, false).value();
   ASSERT_TRUE(tensors->save().ok());
   EXPECT_FALSE(std::filesystem::exists(plan.shared[0].save_file));
 }
@@ -178,25 +188,101 @@ TEST_P(SharedMemory, WhatWasSavedIsWhereAResumedRunBegins) {
   const TemporaryFolder folder;
   Plan plan = plan_sharing(true);
   plan.shared[0].save_file = folder.path() / "w.npy";
-  const auto first = SharedTensors::create(plan, false, GetParam()).value();
+  const auto first = SharedTensors::create(plan, {}, GetParam()).value();
   for (const int replica : {0, 1})
     std::ranges::fill(mapped(plan, *first, replica).as<float>(), static_cast<float>(replica + 1));
   ASSERT_TRUE(first->save().ok());
   const std::vector<float> expected = {1, 1, 1, 2, 2, 2};
-  const auto resumed = SharedTensors::create(plan, true, !GetParam()).value();
+  const auto resumed = SharedTensors::create(plan, resumed_run(plan), !GetParam()).value();
   EXPECT_EQ(values(resumed->find("w").value()), expected);
-  const auto anew = SharedTensors::create(plan, false, GetParam()).value();
+  const auto anew = SharedTensors::create(plan, {}, GetParam()).value();
   EXPECT_EQ(values(anew->find("w").value()), std::vector<float>(6, 0.0F));
   plan.shared[0].init_file = plan.shared[0].save_file;
-  EXPECT_EQ(values(SharedTensors::create(plan, false, GetParam()).value()->find("w").value()),
+  EXPECT_EQ(values(SharedTensors::create(plan, {}, GetParam()).value()->find("w").value()),
             expected);
+}
+
+/// A tensor that the run "aa..." has saved.
+struct SavedByARun : testing::Test {
+  const TemporaryFolder folder;
+  const std::string run = std::string(kIdentityDigits, 'a');
+  const std::string other = std::string(kIdentityDigits, 'b');
+  Plan plan = plan_sharing(true);
+  std::string file, whole;
+
+  void SetUp() override {
+    file = plan.shared[0].save_file = folder.path() / "w.npy";
+    plan.checkpoint_file = "run.ckpt";
+    ResumePoint fresh;
+    fresh.identity = run;
+    const auto tensors = SharedTensors::create(plan, fresh, false).value();
+    for (const int replica : {0, 1})
+      std::ranges::fill(mapped(plan, *tensors, replica).as<float>(), 7.0F);
+    ASSERT_TRUE(tensors->save().ok());
+    whole = read_whole_file(file).value();
+  }
+  std::string resume(const std::string& identity) {
+    const auto tensors = SharedTensors::create(plan, resumed_run(plan, identity), false);
+    if (!tensors) return tensors.error().message;
+    EXPECT_EQ(values(tensors.value()->find("w").value()), std::vector<float>(6, 7.0F));
+    return "";
+  }
+};
+
+TEST_F(SavedByARun, IsResumedByThatRunOnly) {
+  EXPECT_EQ(resume(run), "");
+  EXPECT_EQ(resume(""), "") << "a state that does not name its run";
+  EXPECT_EQ(resume(other),
+            concat("shared tensor \"w\": ", file,
+                   " is of another run than the checkpoint run.ckpt; bring back the file of that "
+                   "run, or begin anew without --resume"));
+  folder.write("w.npy", std::string(without_npy_trailer(whole)));
+  EXPECT_EQ(
+      resume(run),
+      concat("shared tensor \"w\": ", file,
+             " does not say that it is of the run of the checkpoint run.ckpt: another program "
+             "has written it; bring back the file of that run, or begin anew without --resume "
+             "and with `init: ",
+             file, "`"));
+}
+
+TEST_F(SavedByARun, EachByteIsCheckedAndItsLength) {
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] ^= 1;
+    folder.write("w.npy", damaged);
+    EXPECT_NE(resume(run), "") << i;
+    folder.write("w.npy", whole.substr(0, i));
+    EXPECT_NE(resume(run), "") << i;
+  }
+  folder.write("w.npy", whole + '\0');
+  EXPECT_NE(resume(run), "");
+  std::string damaged = whole;
+  damaged[whole.size() - kNpyTrailerBytes - 1] ^= 1;
+  folder.write("w.npy", damaged);
+  EXPECT_EQ(resume(run),
+            concat("shared tensor \"w\": ", file,
+                   ": it is damaged: its checksum is not that of its bytes; bring back a copy, or "
+                   "begin anew without it"));
+  folder.write("w.npy", whole);
+  EXPECT_EQ(resume(run), "") << "the control";
+}
+
+TEST_F(SavedByARun, FillsATensorOfAnyRunByInit) {
+  plan.shared[0].save_file.clear();
+  plan.shared[0].init_file = file;
+  EXPECT_EQ(resume(other), "");
+  std::string damaged = whole;
+  damaged[whole.size() - kNpyTrailerBytes - 1] ^= 1;
+  folder.write("w.npy", damaged);
+  EXPECT_NE(resume(other), "");
 }
 
 TEST_P(SharedMemory, AConsumerThatSavesWritesAllPartsAlsoWhereSomebodyDiedWriting) {
   const TemporaryFolder folder;
   Plan plan = plan_sharing(true);
   plan.shared[0].save_file = folder.path() / "w.npy";
-  const auto tensors = SharedTensors::create(plan, false, GetParam()).value();
+  const auto tensors = SharedTensors::create(plan, {}, GetParam()).value();
   for (const int replica : {0, 1})
     std::ranges::fill(mapped(plan, *tensors, replica).as<float>(), static_cast<float>(replica + 1));
   PlanStage& stage = plan.stages[1];
@@ -216,7 +302,7 @@ TEST_P(SharedMemory, AConsumerThatSavesWritesAllPartsAlsoWhereSomebodyDiedWritin
             }),
             SIGBUS);
   ASSERT_TRUE(own.save().ok());
-  const auto resumed = SharedTensors::create(plan, true, GetParam()).value();
+  const auto resumed = SharedTensors::create(plan, resumed_run(plan), GetParam()).value();
   EXPECT_EQ(values(resumed->find("w").value()), (std::vector<float>{1, 1, 1, 2, 2, 2}));
 }
 
@@ -224,15 +310,15 @@ TEST(SharedTensorsMemory, RefusesAFileThatHasChangedSinceItWasChecked) {
   const TemporaryFolder folder;
   Plan plan = plan_sharing(false);
   plan.shared[0].init_file = folder.write("w.npy", *print_npy_header(f32, {7}));
-  EXPECT_EQ(SharedTensors::create(plan, false, false).error().message,
+  EXPECT_EQ(SharedTensors::create(plan, {}, false).error().message,
             concat("shared tensor \"w\": it is f32[6], and ", plan.shared[0].init_file,
                    " holds f32[7]; name another file"));
   folder.write("w.npy", *print_npy_header(f32, {6}) + "1234");
-  EXPECT_EQ(SharedTensors::create(plan, false, false).error().message,
+  EXPECT_EQ(SharedTensors::create(plan, {}, false).error().message,
             concat("shared tensor \"w\": ", plan.shared[0].init_file,
                    " ends before its last number; save it once more"));
   std::filesystem::remove(plan.shared[0].init_file);
-  EXPECT_EQ(SharedTensors::create(plan, false, false).error().message,
+  EXPECT_EQ(SharedTensors::create(plan, {}, false).error().message,
             concat("shared tensor \"w\": cannot read ", plan.shared[0].init_file,
                    ": No such file or directory"));
   EXPECT_FALSE(std::filesystem::exists(plan.shared[0].init_file));

@@ -75,7 +75,7 @@ TEST(PlanJson, KeepsRaggedTensors) {
 
 /// A point that differs from the beginning in everything.
 ResumePoint far_on(const Plan& plan) {
-  ResumePoint resume{"17-4", "a.type = b\xff", {}, {}};
+  ResumePoint resume{"17-4", "a.type = b\xff", {}, {}, "0123", "libpng 1.6"};
   resume.index_spaces.assign(plan.index_spaces.size(), {128, 2, 1000});
   for (const PlanStage& stage : plan.stages) {
     resume.stages.push_back({{}, 42, true, 3, 4, {5, 6}, {{0, 1, 7}}});

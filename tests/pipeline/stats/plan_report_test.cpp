@@ -20,7 +20,8 @@ TEST(PlanReport, IsThePlanWithWhatIsKnownOfAnEpoch) {
       plan,
       {{"images", 40, {{SkipReason::no_match, 30, "keys without an image"}}}, {"live", {}, {}}},
       {{"train", "images", 40, 3}, {"watch", "live", {}, {}, "stage \"live\" is a stream"}},
-      {"RANK, WORLD_SIZE", "", {"PMI_RANK, PMI_SIZE: rank 1 of 2"}});
+      {"RANK, WORLD_SIZE", "", {"PMI_RANK, PMI_SIZE: rank 1 of 2"}},
+      {{"image", "libjpeg-turbo 2.1.5, libpng 1.6.39"}});
   EXPECT_EQ(plan_to_json(plan_from_json(text).value()), plan_to_json(plan));
   const ordered_json report = ordered_json::parse(text);
   EXPECT_EQ(report["sources"], ordered_json::parse(R"([
@@ -33,6 +34,8 @@ TEST(PlanReport, IsThePlanWithWhatIsKnownOfAnEpoch) {
        "unknown": "stage \"live\" is a stream"}])"));
   EXPECT_EQ(report["ranks"], ordered_json::parse(R"(
       {"by": "RANK, WORLD_SIZE", "half": "", "unlike": ["PMI_RANK, PMI_SIZE: rank 1 of 2"]})"));
+  EXPECT_EQ(report["libraries"],
+            ordered_json::parse(R"({"image": "libjpeg-turbo 2.1.5, libpng 1.6.39"})"));
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+#pragma once
+
+// Which sources this build is of, who compiled it, and the libraries that the core and each package
+// were built with. All of it is known when Brigade is built, so that no package is opened to ask
+// it.
+
+#include <span>
+
+namespace brigade {
+
+struct PackageFacts {
+  const char* module;     ///< "image": the file brigade_image.so
+  const char* libraries;  ///< "libjpeg-turbo 2.1.5, libpng 1.6.39"
+};
+
+struct BuildFacts {
+  const char* version;
+  const char* commit;  ///< of git; "unknown" outside it
+  const char* compiler;
+  const char* libraries;  ///< of the core
+  std::span<const PackageFacts> packages;
+};
+
+/// Generated (cmake/build_facts.cpp.in).
+const BuildFacts& build_facts();
+
+}  // namespace brigade
