@@ -153,12 +153,12 @@ static PyObject* tensor_bits(PyObject* object, PyObject* none) {
 }
 
 static PyGetSetDef tensor_properties[] = {
-    {"name", tensor_name, NULL, "As the graph calls it.", NULL},
+    {"name", tensor_name, NULL, "Its name in the graph.", NULL},
     {"dtype", tensor_dtype, NULL, "'float32', ...", NULL},
     {"shape", tensor_shape, NULL, "The batch's dimension first.", NULL},
     {"nbytes", tensor_nbytes, NULL, NULL, NULL},
-    {"writable", tensor_flag, NULL, "Whether nobody else reads it.", (void*)&writable},
-    {"ragged", tensor_flag, NULL, "Whether samples have sizes of their own.", (void*)&ragged},
+    {"writable", tensor_flag, NULL, "Whether no other stage reads it.", (void*)&writable},
+    {"ragged", tensor_flag, NULL, "Whether samples have different sizes.", (void*)&ragged},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -182,10 +182,10 @@ static PyType_Slot tensor_slots[] = {
     {Py_tp_getset, tensor_properties},
     {Py_tp_methods, tensor_methods},
     {Py_tp_doc,
-     "A tensor in the graph's own memory, which lives as long as anybody holds a part of it.\n\n"
-     "`memoryview`, `numpy.asarray` and libraries that read DLPack take it without a copy; JAX "
-     "takes\n"
-     "it as it takes NumPy's arrays."},
+     "A tensor in the graph's own memory, which lives as long as a reference to a part of it.\n\n"
+     "`memoryview`, `numpy.asarray` and libraries that read DLPack use it without a copy; JAX "
+     "accepts\n"
+     "it like a NumPy array."},
     {0, NULL},
 };
 static PyType_Spec tensor_spec = {"brigade.Tensor", sizeof(Tensor), 0,

@@ -75,7 +75,7 @@ static PyObject* slot_tensor_ragged(PyObject* self, void* none) {
 
 static PyGetSetDef slot_tensor_properties[] = {
     {"dtype", slot_tensor_dtype, NULL, "'float32', ...", NULL},
-    {"ragged", slot_tensor_ragged, NULL, "Whether samples have sizes of their own.", NULL},
+    {"ragged", slot_tensor_ragged, NULL, "Whether samples have different sizes.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyType_Slot slot_tensor_slots[] = {
@@ -332,7 +332,7 @@ static PyMethodDef input_methods[] = {
     {"acquire", input_acquire, METH_VARARGS,
      "acquire(seconds, file, line): a Slot; None at the end, or in that time (below 0: for ever)."},
     {"end_epoch", input_end_epoch, METH_NOARGS, "The next slot is the first of the next epoch."},
-    {"ended", input_ended, METH_NOARGS, "Whether the run takes no more."},
+    {"ended", input_ended, METH_NOARGS, "Whether the run accepts no more samples."},
     {"close", input_close, METH_NOARGS, "No more samples."},
     {NULL, NULL, 0, NULL},
 };

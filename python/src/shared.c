@@ -107,18 +107,18 @@ static PyObject* shared_set_initialised(PyObject* self, PyObject* none) {
 }
 
 static PyGetSetDef shared_properties[] = {
-    {"name", shared_name, NULL, "As the graph calls it.", NULL},
+    {"name", shared_name, NULL, "Its name in the graph.", NULL},
     {"dtype", shared_dtype, NULL, "'float32', ...", NULL},
-    {"shape", shared_shape, NULL, "Under own_part, in a replica, of its part.", NULL},
-    {"fill", shared_fill, NULL, "Whether this replica is to initialise it before its first task.",
+    {"shape", shared_shape, NULL, "With own_part, in a replica, the shape of its part.", NULL},
+    {"fill", shared_fill, NULL, "Whether this replica must initialize it before its first task.",
      NULL},
-    {"initialised", shared_initialised, NULL, "Whether somebody has.", NULL},
+    {"initialised", shared_initialised, NULL, "Whether it is initialized.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMethodDef shared_methods[] = {
     {"set_initialised", shared_set_initialised, METH_NOARGS,
-     "A program says so that initialises it; a replica need not."},
+     "A program that initializes it calls this; a replica need not."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -129,7 +129,7 @@ static PyType_Slot shared_slots[] = {
     {Py_tp_methods, shared_methods},
     {Py_tp_doc,
      "A tensor of `shared:`, memory of all processes that map it.\n\n"
-     "`numpy.asarray` and `memoryview` show it without a copy, and keep it mapped; of bfloat16 "
+     "`numpy.asarray` and `memoryview` view it without a copy, and keep it mapped; for bfloat16 "
      "they\n"
      "have its 16 bits."},
     {0, NULL},

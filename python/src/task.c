@@ -211,7 +211,7 @@ static PyObject* task_settled(PyObject* self, void* none) {
 
 static PyGetSetDef task_properties[] = {
     {"samples", task_samples, NULL, "1, or the batch's.", NULL},
-    {"source", task_source, NULL, "The port it came through, where there are several.", NULL},
+    {"source", task_source, NULL, "The port it came through, if there are several.", NULL},
     {"inputs", task_inputs, NULL, "Names of the tensors to read.", NULL},
     {"outputs", task_outputs, NULL, "Names of the tensors to write.", NULL},
     {"views", task_views, NULL, "How many buffers of its tensors are still held.", NULL},
@@ -223,10 +223,11 @@ static PyMethodDef task_methods[] = {
     {"output", task_output, METH_O, "output(name or number): a Tensor to write."},
     {"sample", task_sample, METH_VARARGS, "sample(i=0): a Sample (number, epoch, index, id)."},
     {"resize", task_resize, METH_VARARGS,
-     "resize(name, sizes): of a ragged output; what output() gave before is another shape's."},
+     "resize(name, sizes): sets the shape of a ragged output; earlier arrays keep the old one."},
     {"random", task_random, METH_VARARGS,
      "random(i=0, count=1): the first words of the random numbers of sample i."},
-    {"finish", task_finish, METH_NOARGS, "Its outputs are written, and no array of them is left."},
+    {"finish", task_finish, METH_NOARGS,
+     "Finishes it: its outputs are written, and no array of them exists."},
     {"drop", task_drop, METH_NOARGS, "Its samples have no output."},
     {"error", task_error, METH_O, "error(why): its samples have failed."},
     {NULL, NULL, 0, NULL},
@@ -237,8 +238,8 @@ static PyType_Slot task_slots[] = {
     {Py_tp_methods, task_methods},
     {Py_tp_doc,
      "A sample, or a batch of them, that this replica works on, until it is settled by finish(),\n"
-     "drop() or error(). Then its slots are others': no Tensor of it gives a view any more, and\n"
-     "what is left of earlier views reads, or worse writes, other samples."},
+     "drop() or error(). Then its slots are used again: no Tensor of it gives a view, and\n"
+     "remaining views read, or worse write, other samples."},
     {0, NULL},
 };
 static PyType_Spec task_spec = {"brigade.Task", sizeof(Task), 0,
