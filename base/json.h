@@ -20,10 +20,10 @@ Result<Json> parse_json(std::string_view text) {
   // The library takes a zero byte for the end, and whatever follows it for nothing.
   if (text.find('\0') != text.npos) return Error{"is no JSON"};
   bool too_deep = false;
-  using Event = typename Json::parse_event_t;
+  using Parsed = typename Json::parse_event_t;
   // `depth`: of what an event lies in.
-  const auto within_depth = [&too_deep](int depth, Event event, Json&) {
-    const bool opens = event == Event::array_start || event == Event::object_start;
+  const auto within_depth = [&too_deep](int depth, Parsed event, Json&) {
+    const bool opens = event == Parsed::array_start || event == Parsed::object_start;
     too_deep |= opens && depth >= kJsonDepthMax;
     return !too_deep;
   };

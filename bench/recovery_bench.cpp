@@ -47,10 +47,9 @@ stages:
 
 class NoLines final : public RunOutput {
  public:
-  void line(LineKind kind, const std::string& text) override {
-    if (kind == LineKind::error) std::fprintf(stderr, "%s\n", text.c_str());
+  void tell(const Event& event) override {
+    if (event.level == EventLevel::error) std::fprintf(stderr, "%s\n", event_text(event).c_str());
   }
-  void progress(const std::string&) override {}
   std::int64_t progress_every_ns() const override { return 0; }
 };
 

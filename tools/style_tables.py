@@ -1,12 +1,12 @@
 """What tools/style.py goes by: adding a room, a library or a ban is a line here."""
 
 LINES_MAX = {".h": 250, ".cpp": 400, ".cu": 400, ".py": 400}
-LINES_MAX_OF = {"include/brigade/c.h": 400}  # the whole promise to other languages
+LINES_MAX_OF = {"include/brigade/c.h": 490}  # the whole promise to other languages
 COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
 
 NAMES_MAX = 25  # of a folder of the product: a.h, a.cpp and a.cu are one name
-NAMES_MAX_OF = {"include/brigade": 30}  # what users include, by its subject
+NAMES_MAX_OF = {"include/brigade": 31}  # what users include, by its subject
 
 # The rooms, in the order of the data. A file includes its own room and those above it in this
 # list, less what REFUSED says.
@@ -124,6 +124,8 @@ NO_TEST = {
     "pipeline/memory/shared_files.cpp": "tests/pipeline/memory/shared_tensors_test.cpp saves",
     "pipeline/c_api/shared.cpp": "python/tests/shared_test.py calls it",
     "include/brigade/shared.h": "tests/pipeline/memory/shared_tensors_test.cpp reads and writes",
+    "pipeline/supervisor/supervisor_events.cpp": "supervisor_test.cpp reads the events",
+    "pipeline/supervisor/run_output.h": "event_queue_test.cpp and console_test.cpp read events",
     "pipeline/session/finish_shared.cpp": "python/tests/shared_test.py ends such runs",
     "pipeline/session/graph_diagnostics.cpp": "pipeline_test.cpp reads them",
     "stages/api/npy_header.cpp": "tests/stages/basic/npy_test.cpp reads and prints headers",

@@ -132,9 +132,91 @@ BRIGADE_C_API brigade_status brigade_graph_diagnostic(const brigade_graph* graph
 BRIGADE_C_API brigade_status brigade_graph_plan(brigade_graph* graph, const brigade_app* app,
                                                 const char** json);
 
+// --- events -------------------------------------------------------------------------------------
+
+// What happens in a run, as values: event.h says what each kind and member means. Events wait in a
+// queue of at most 4 MiB. The run never waits for the program: what does not fit is dropped, and
+// `lost` of the next event counts it. There is no event for a sample or a batch.
+typedef struct brigade_events brigade_events;
+enum {
+  BRIGADE_EVENT_MESSAGE = 0,
+  BRIGADE_EVENT_PROGRESS = 1,
+  BRIGADE_EVENT_LOGGED = 2,
+  BRIGADE_EVENT_PRINTED = 3,
+  BRIGADE_EVENT_RUNNING = 4,
+  BRIGADE_EVENT_EPOCH = 5,
+  BRIGADE_EVENT_STOPPING = 6,
+  BRIGADE_EVENT_ENDED = 7,
+  BRIGADE_EVENT_DIED = 8,
+  BRIGADE_EVENT_RESTARTED = 9,
+  BRIGADE_EVENT_NOT_STARTED = 10,
+  BRIGADE_EVENT_QUARANTINED = 11,
+  BRIGADE_EVENT_FAILED = 12,
+  BRIGADE_EVENT_STALLED = 13
+};
+enum {
+  BRIGADE_LEVEL_DEBUG = 0,  // no line on standard error
+  BRIGADE_LEVEL_INFO = 1,
+  BRIGADE_LEVEL_WARNING = 2,
+  BRIGADE_LEVEL_ERROR = 3
+};
+// What the run does about a replica that has ended.
+enum {
+  BRIGADE_NEXT_NOTHING = 0,
+  BRIGADE_NEXT_RESTART = 1,
+  BRIGADE_NEXT_RESUME = 2,
+  BRIGADE_NEXT_CARRY_ON = 3,
+  BRIGADE_NEXT_FAIL = 4
+};
+#define BRIGADE_UNKNOWN UINT64_MAX
+#define BRIGADE_FOR_EVER UINT64_MAX  // of a timeout in nanoseconds
+typedef struct brigade_event {
+  size_t size;
+  int32_t kind;
+  int32_t level;
+  int64_t time_ns;  // since 1970, UTC
+  uint64_t lost;
+  const char* stage;  // empty: the event is about none
+  const char* text;   // the line that people read
+  const char* message;
+  const char* help;
+  const char* output;
+  const char* reason;
+  int32_t replica;  // -1: the event is about none
+  int32_t pid;      // 0: a thread, or not known
+  int32_t signal;
+  int32_t exit_code;
+  int32_t next;
+  int32_t restarts;
+  int32_t restarts_max;
+  int32_t deaths;
+  int64_t within_ns;
+  int64_t delay_ns;
+  int64_t duration_ns;
+  uint64_t sample;  // BRIGADE_UNKNOWN: none, as the next three
+  uint64_t sample_epoch;
+  uint64_t sample_index;
+  uint64_t sample_id;
+  uint64_t samples;
+  uint64_t epoch;
+} brigade_event;
+
+// For brigade_run_options.events, of one run.
+BRIGADE_C_API brigade_status brigade_events_open(brigade_events** events);
+// The next event; its text is valid until the next call of this with these events, by one thread at
+// a time. BRIGADE_TIMEOUT: none has come; BRIGADE_FOR_EVER waits. BRIGADE_END: the run has ended,
+// or could not start, and all were taken.
+BRIGADE_C_API brigade_status brigade_events_next(brigade_events* events, uint64_t timeout_ns,
+                                                 brigade_event* event);
+// Readable when brigade_events_next() would not wait, for poll().
+BRIGADE_C_API int32_t brigade_events_descriptor(const brigade_events* events);
+// The run goes on.
+BRIGADE_C_API void brigade_events_close(brigade_events* events);
+
 // --- runs ---------------------------------------------------------------------------------------
 
 typedef struct brigade_run brigade_run;
+#define BRIGADE_NO_LINES (-1)
 enum {
   BRIGADE_QUIET = 1,       // warnings and errors only; otherwise progress goes to standard error
   BRIGADE_IN_PROCESS = 2,  // threads of this process instead of processes, for debuggers
@@ -151,11 +233,12 @@ typedef struct brigade_run_options {
   // it was before it. It must not call this run.
   int32_t (*interrupted)(void* context);
   void* interrupted_context;
-  int64_t
-      log_descriptor;  // where lines go; 0: standard error. Who does not read it holds up nothing
+  // Where lines go; 0: standard error; BRIGADE_NO_LINES: nowhere. A slow reader delays nothing.
+  int64_t log_descriptor;
   // A socket, or 0. Workers of `exec:` stages are then forked by the process at its other end. For
   // interpreters that come with the library; its messages change with the version.
   int64_t forker_descriptor;
+  brigade_events* events;  // NULL, or where the events of this run go
 } brigade_run_options;
 
 // Checks everything and starts. `options` may be NULL. The graph may be closed, or started again.
@@ -342,8 +425,6 @@ BRIGADE_C_API void brigade_shared_release(brigade_shared* shared);
 
 typedef struct brigade_input brigade_input;
 typedef struct brigade_slot brigade_slot;
-
-#define BRIGADE_FOR_EVER UINT64_MAX
 
 // The stage of that name, a `producer: application`. Every call gives a handle on the same input;
 // with the last one that is closed, the input is: no more samples come, but for slots that are

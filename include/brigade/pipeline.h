@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <brigade/app.h>
+#include <brigade/event.h>
 #include <brigade/export.h>
 #include <brigade/input.h>
 #include <brigade/output.h>
@@ -145,9 +146,12 @@ class BRIGADE_API Pipeline {
   Pipeline& overwrite(bool yes = true);
   /// Shows warnings and errors only; otherwise progress goes to standard error.
   Pipeline& quiet(bool yes = true);
-  /// Where lines go instead: a descriptor, which start() copies. What its reader does not take in
-  /// time is dropped and counted; it holds up nothing.
+  /// Where lines go instead: a descriptor, which start() copies, or kNoLines. What its reader does
+  /// not take in time is dropped and counted; it holds up nothing.
   Pipeline& log_to(int descriptor);
+  static constexpr int kNoLines = -1;
+  /// Puts the events of the run that start() starts, or fails to, into this queue, too.
+  Pipeline& events(const Events& to);
   /// Has workers of `exec:` stages forked by another process instead, which start() asks through
   /// this socket, which it copies. For interpreters (brigade.DataLoader); its messages
   /// change with the version.
@@ -194,6 +198,7 @@ class BRIGADE_API Pipeline {
   bool quiet_ = false;
   int log_descriptor_ = 2;
   int forker_ = -1;
+  std::optional<Events> events_;
   std::function<bool()> interrupted_;
   std::shared_ptr<StageDescriber> describer_;  // knows what Python stages have said already
 };

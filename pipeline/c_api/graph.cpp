@@ -200,7 +200,10 @@ brigade_status brigade_run_start(brigade_graph* graph, const brigade_app* app,
         .resume(asked(BRIGADE_RESUME))
         .overwrite(asked(BRIGADE_OVERWRITE));
     if (known.limit != 0) pipeline.limit(known.limit);
-    if (known.log_descriptor != 0) {
+    if (known.events != nullptr) pipeline.events(known.events->events);
+    if (known.log_descriptor == BRIGADE_NO_LINES) {
+      pipeline.log_to(Pipeline::kNoLines);
+    } else if (known.log_descriptor != 0) {
       if (!is_open(known.log_descriptor))
         return fail(BRIGADE_ERROR_ARGUMENT,
                     concat("log_descriptor is ", known.log_descriptor, ", which is not open"));

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <brigade/event.h>
 #include <brigade/pipeline.h>
 #include "base/forked.h"
 #include "pipeline/c_api/shared_end.h"
@@ -39,6 +40,12 @@ struct brigade_run {
   std::optional<std::string> summary = {};
   std::string state = {};
   std::string stats = {};
+};
+
+struct brigade_events {
+  brigade::Events events;
+  brigade::Event last = {};  // whose text the caller reads
+  std::string text = {};
 };
 
 struct brigade_output {

@@ -150,7 +150,9 @@ Result<void> ProcessPool::start() {
   for (const int number : workers_.numbers())
     if (!replicas_.stage(number).is_application()) to_start_.push_back(number);
   running_ = static_cast<int>(to_start_.size());
-  return start_next();
+  const int first = to_start_.empty() ? 0 : to_start_.front();
+  const auto begun = start_next();
+  return begun ? begun : named(first, begun.error());
 }
 
 Result<void> ProcessPool::restart(int replica) {
@@ -210,7 +212,7 @@ Result<void> ProcessPool::start_next() {
   const auto begun = begin_start(number);
   if (begun) return {};
   --running_;
-  return named(number, begun.error());
+  return begun.error();
 }
 
 Result<void> ProcessPool::begin_start(int number) {
@@ -270,7 +272,7 @@ void ProcessPool::take_started(std::vector<WorkerEvent>& events) {
   const auto done = *answer ? started(number, **answer) : Result<void>(answer->error());
   if (!done) {
     --running_;
-    events.push_back({number, NotStarted{named(number, done.error()).message}});
+    events.push_back({number, NotStarted{done.error().message}});
   }
   while (!starting_ && !to_start_.empty()) {
     const int next = to_start_.front();

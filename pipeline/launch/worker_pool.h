@@ -27,7 +27,7 @@ struct Ended {
 
 /// The replica could not be started; nothing of it comes after this.
 struct NotStarted {
-  std::string message;  ///< names it
+  std::string message;  ///< without its name
 };
 
 struct WorkerEvent {
@@ -40,9 +40,10 @@ class WorkerPool {
   virtual ~WorkerPool() = default;
 
   /// Has every replica started, without waiting for it. What goes wrong at once is an error, what
-  /// goes wrong later a NotStarted.
+  /// goes wrong later a NotStarted. The error names the replica.
   virtual Result<void> start() = 0;
-  /// Likewise one again, under its number, after its Ended or NotStarted has been taken.
+  /// Likewise one again, under its number, after its Ended or NotStarted has been taken. The error
+  /// does not name it.
   virtual Result<void> restart(int replica) = 0;
   /// Readable when take_events() has something.
   virtual int event_fd() const = 0;

@@ -24,22 +24,18 @@ std::size_t columns_of(int fd) {
   return size.ws_col;
 }
 
-LogLevel level_of(LineKind kind) {
-  if (kind == LineKind::error) return LogLevel::error;
-  return kind == LineKind::warning ? LogLevel::warning : LogLevel::info;
+LogLevel level_of(const Event& event) {
+  if (event.level == EventLevel::error) return LogLevel::error;
+  return event.level == EventLevel::warning ? LogLevel::warning : LogLevel::info;
 }
 
-LineWriter::Rank rank_of(LineKind kind) {
-  switch (kind) {
-    case LineKind::output:
-      return LineWriter::Rank::output;
-    case LineKind::note:
-    case LineKind::warning:
-      return LineWriter::Rank::note;
-    case LineKind::error:
-      break;
-  }
-  return LineWriter::Rank::error;
+bool about_a_stage(const Event& event) {
+  return event.kind == EventKind::logged || event.kind == EventKind::printed;
+}
+
+LineWriter::Rank rank_of(const Event& event) {
+  if (event.level == EventLevel::error) return LineWriter::Rank::error;
+  return about_a_stage(event) ? LineWriter::Rank::output : LineWriter::Rank::note;
 }
 
 std::string lost_text(std::uint64_t lines, std::string_view who) {
@@ -87,18 +83,19 @@ Result<std::unique_ptr<Console>> Console::create(int fd, bool quiet, std::option
 
 Console::~Console() { flush(); }
 
-void Console::line(LineKind kind, const std::string& foreign) {
-  const std::string text = printable(foreign);
-  if (log_) log_->line(rank_of(kind), concat(logged(level_of(kind), text), '\n'));
+void Console::tell(const Event& event) {
+  if (event.level == EventLevel::debug) return;
+  const std::string text = printable(event_text(event));
+  if (event.kind == EventKind::progress) return progress(text);
+  const LineWriter::Rank rank = rank_of(event);
+  if (log_) log_->line(rank, concat(logged(level_of(event), text), '\n'));
   say_what_the_log_lacks();
-  const bool about_a_stage = kind == LineKind::output;
-  if (quiet_ && (about_a_stage || kind == LineKind::note)) return;
-  out_->line(rank_of(kind),
-             concat(about_a_stage ? std::string_view() : log_prefix(level_of(kind)), text, '\n'));
+  if (quiet_ && event.level == EventLevel::info) return;
+  out_->line(rank, concat(about_a_stage(event) ? std::string_view() : log_prefix(level_of(event)),
+                          text, '\n'));
 }
 
-void Console::progress(const std::string& foreign) {
-  const std::string text = printable(foreign);
+void Console::progress(const std::string& text) {
   if (const std::int64_t now = monotonic_ns(); log_ && now >= next_logged_ns_) {
     log_->progress(logged(LogLevel::info, text));
     next_logged_ns_ = now + kPlainEveryNs;
@@ -123,7 +120,7 @@ void Console::say_what_the_log_lacks() {
   if (!log_) return;
   const int failure = log_->take_failure();
   if (failure == 0) return;
-  out_->line(rank_of(LineKind::warning),
+  out_->line(LineWriter::Rank::note,
              concat(log_prefix(LogLevel::warning), "cannot write the log file ", log_path_, ": ",
                     errno_text(failure), "; it lacks lines until it can be written\n"));
 }

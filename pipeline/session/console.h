@@ -30,8 +30,7 @@ class Console final : public RunOutput {
   /// Waits as flush() does.
   ~Console() override;
 
-  void line(LineKind kind, const std::string& foreign) override;
-  void progress(const std::string& foreign) override;
+  void tell(const Event& event) override;
   std::int64_t progress_every_ns() const override;
 
   /// Until all is written, or the terminal and the log file have taken nothing for kFlushPatience.
@@ -40,6 +39,7 @@ class Console final : public RunOutput {
 
  private:
   Console(int fd, bool quiet);
+  void progress(const std::string& text);
   void say_what_the_log_lacks();
 
   const int fd_;

@@ -19,6 +19,7 @@
 #include "pipeline/session/graph_diagnostics.h"
 #include "pipeline/session/start_run.h"
 #include "pipeline/stats/plan_report.h"
+#include "pipeline/supervisor/event_queue.h"
 
 namespace brigade {
 
@@ -64,7 +65,9 @@ struct Run::State {
   using Handles = std::map<std::string, std::weak_ptr<Handle>, std::less<>>;
 
   const ForkMark mark;
-  std::unique_ptr<Console> console;
+  std::unique_ptr<Console> console;  // null: nobody wants lines
+  EventsOfRun events;
+  std::unique_ptr<RunOutputs> told;  // the two
   std::optional<StartedRun> run;
 
   std::mutex mutex;
@@ -73,6 +76,7 @@ struct Run::State {
   Handles<Input::Handle> inputs;
   bool closed = false;  // what has not been asked for
 
+  explicit State(std::shared_ptr<Events::State> wanted) : events(std::move(wanted)) {}
   void close_the_rest();
   /// An error where the program cannot, or says that the wait was interrupted.
   Result<const RunOutcome*> wait();
@@ -244,7 +248,7 @@ Run::~Run() {
 
 Result<void> Run::wait() {
   BRIGADE_ASSIGN(const RunOutcome* const outcome, state_->wait());
-  state_->console->flush();  // before what the program says about it
+  if (state_->console) state_->console->flush();  // before what the program says about it
   if (outcome->failure.empty()) return {};
   return Error{outcome->failure};
 }
@@ -316,10 +320,10 @@ Result<std::string> Pipeline::plan_json(const App& app, std::vector<GraphDiagnos
 
 Result<std::unique_ptr<Run>> Pipeline::start(const App& app,
                                              std::vector<GraphDiagnostic>* found) const {
+  std::unique_ptr<Run> run(new Run());
+  run->state_ = std::make_unique<Run::State>(events_ ? events_->state_ : nullptr);
   const PlannedGraph planned = plan_files(graph_files(), app.types());
   if (!planned.plan) return mistakes_of(planned, found);
-  std::unique_ptr<Run> run(new Run());
-  run->state_ = std::make_unique<Run::State>();
   RunOptions options;
   options.in_process = in_process_;
   options.program = true;
@@ -328,9 +332,15 @@ Result<std::unique_ptr<Run>> Pipeline::start(const App& app,
   options.exec_ns = app.started_ns();
   options.workers = app.workers();
   Run::State& state = *run->state_;
-  BRIGADE_ASSIGN(state.console, Console::create(log_descriptor_, quiet_));
+  std::vector<RunOutput*> outputs;
+  if (log_descriptor_ != kNoLines) {
+    BRIGADE_ASSIGN(state.console, Console::create(log_descriptor_, quiet_));
+    outputs.push_back(state.console.get());
+  }
+  if (state.events.output() != nullptr) outputs.push_back(state.events.output());
+  state.told = std::make_unique<RunOutputs>(std::move(outputs));
   const Past past = resume_ ? Past::resume : overwrite_ ? Past::overwrite : Past::refuse;
-  StartedRun started = start_run(planned, app.types(), past, *state.console, options, state_);
+  StartedRun started = start_run(planned, app.types(), past, *state.told, options, state_);
   if (!started.session)
     return Error{started.failure, started.interrupted ? Refusal::interrupted : Refusal::other};
   state.run.emplace(std::move(started));

@@ -66,6 +66,11 @@ Pipeline& Pipeline::log_to(int descriptor) {
   return *this;
 }
 
+Pipeline& Pipeline::events(const Events& to) {
+  events_ = to;
+  return *this;
+}
+
 Pipeline& Pipeline::fork_workers(int socket) {
   forker_ = socket;
   return *this;

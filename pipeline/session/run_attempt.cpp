@@ -131,13 +131,14 @@ RunOutcome RunAttempt::supervise(RunOutput& lines) {
     failed.failure = concat("the supervisor failed: ", exception.what());
   }
   worker_pool->end_all();
-  lines.line(LineKind::error, failed.failure);
+  lines.error(failed.failure);
   return failed;
 }
 
 void RunAttempt::finish_cache_files(RunOutput& lines) {
   for (const CacheFilePublisher::Line& line : cache_publisher->finish())
-    lines.line(line.warning ? LineKind::warning : LineKind::note, line.text);
+    lines.tell(
+        {.level = line.warning ? EventLevel::warning : EventLevel::info, .message = line.text});
   cache_files.clear();  // what has not been published goes
 }
 

@@ -63,6 +63,7 @@ struct RunSession::State {
   Result<std::unique_ptr<RunAttempt>> prepare(ResumePoint from, const Interrupted& interrupted);
   void listen(RunAttempt& attempt);
   RunOutcome run();
+  RunOutcome run_attempts();
   void wait_until(std::int64_t ns);
   Result<void> go_on();
 };
@@ -107,8 +108,20 @@ void RunSession::State::listen(RunAttempt& made) {
   made.program->listen(std::move(listener), static_cast<int>(made.outputs.size() + others));
 }
 
-/// Attempts until one ends for another reason than the death of a consumer that saves.
 RunOutcome RunSession::State::run() {
+  RunOutcome ended = run_attempts();
+  lines.tell({.kind = EventKind::ended,
+              .level = EventLevel::debug,
+              .signal = ended.signal,
+              .exit_code = exit_code(ended),
+              .samples = ended.summary.figures.samples,
+              .duration_ns = static_cast<std::int64_t>(ended.summary.seconds * 1e9),
+              .message = ended.failure});
+  return ended;
+}
+
+/// Attempts until one ends for another reason than the death of a consumer that saves.
+RunOutcome RunSession::State::run_attempts() {
   std::vector<RunOutcome> earlier;
   for (;;) {
     RunOutcome ended = attempt->supervise(lines);
@@ -120,7 +133,7 @@ RunOutcome RunSession::State::run() {
       RunOutcome failed = add_earlier(std::move(earlier.back()), {});
       failed.end = RunEnd::failed;
       failed.failure = concat("the run cannot resume from its checkpoint: ", next.error().message);
-      lines.line(LineKind::error, failed.failure);
+      lines.error(failed.failure);
       return failed;
     }
   }
@@ -150,8 +163,7 @@ Result<std::unique_ptr<RunSession>> RunSession::start(PlannedRun run, StageTypes
   State& state = *session->state_;
   BRIGADE_ASSIGN(state.stops, StopRequests::create(options.handle_signals));
   if (options.in_process)
-    lines.line(LineKind::note,
-               "--in-process: a thread per replica; `restart:`, `cpus:` and `env:` are ignored");
+    lines.note("--in-process: a thread per replica; `restart:`, `cpus:` and `env:` are ignored");
   BRIGADE_ASSIGN(state.shared, SharedTensors::create(state.plan, run.resume, is_to_poison()));
   BRIGADE_ASSIGN(state.attempt, state.prepare(std::move(run.resume), options.interrupted));
   BRIGADE_ASSIGN(state.thread, start_thread([&state] {

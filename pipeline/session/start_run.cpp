@@ -43,15 +43,15 @@ StartedRun start_run(const PlannedGraph& planned, const StageTypes& program, Pas
   const Plan& plan = *planned.plan;
   if (auto refused = check_program(plan, options); !refused)
     return {.failure = refused.error().message, .refused = true};
-  for (const std::string& warning : plan.warnings) lines.line(LineKind::warning, warning);
+  for (const std::string& warning : plan.warnings) lines.warn(warning);
   if (const std::string ranks = unlike_text(plan.shard, planned.loaded.ranks); !ranks.empty())
-    lines.line(LineKind::note, ranks);
+    lines.note(ranks);
   StageTypes types = types_of(program, *planned.loaded.graph);
   auto begin = begin_run(plan, types, past, state);
   if (!begin) return {.failure = begin.error().message, .refused = true};
   Resumed& resumed = begin->resumed;
-  if (!resumed.line.empty()) lines.line(LineKind::note, resumed.line);
-  if (!resumed.warning.empty()) lines.line(LineKind::warning, resumed.warning);
+  if (!resumed.line.empty()) lines.note(resumed.line);
+  if (!resumed.warning.empty()) lines.warn(resumed.warning);
   auto session =
       RunSession::start({plan, std::move(resumed.from)}, std::move(types), lines, options);
   if (!session)

@@ -47,10 +47,9 @@ void DiskWriter::end(Order order) {
     if (!changed_.wait_for(lock, kDiskPatience, [&] { return over_; })) waits_for = writing_;
   }
   if (!waits_for.empty())
-    lines_.line(
-        LineKind::warning,
-        concat("the disk has not taken ", waits_for, " within ", format_duration(kDiskPatience),
-               "; the run ends when it has, or without it by `kill -9`"));
+    lines_.warn(concat("the disk has not taken ", waits_for, " within ",
+                       format_duration(kDiskPatience),
+                       "; the run ends when it has, or without it by `kill -9`"));
   thread_.join();
 }
 
@@ -94,9 +93,9 @@ void DiskWriter::write_positions(std::unique_lock<std::mutex>& lock) {
   // The tensors first: a run that is killed in between works on some samples again, and has lost
   // none from them.
   const auto saved = shared_ == nullptr ? Result<void>() : shared_->save();
-  if (!saved) lines_.line(LineKind::warning, saved.error().message);
+  if (!saved) lines_.warn(saved.error().message);
   if (const auto written = brigade::write_positions(plan_, resume_, control_); !written)
-    lines_.line(LineKind::warning, written.error().message);
+    lines_.warn(written.error().message);
   lock.lock();
 }
 
@@ -107,12 +106,11 @@ void DiskWriter::write_list(std::unique_lock<std::mutex>& lock) {
   writing_ = list_.path();
   lock.unlock();
   for (const auto& [stage, sample] : samples) {
-    if (const auto added = list_.add(stage, sample); !added)
-      lines_.line(LineKind::warning, added.error().message);
+    if (const auto added = list_.add(stage, sample); !added) lines_.warn(added.error().message);
   }
   if (unlisted > 0)
-    lines_.line(LineKind::warning, concat("the disk was too slow for ", format_samples(unlisted),
-                                          " in quarantine: ", list_.path(), " lacks them"));
+    lines_.warn(concat("the disk was too slow for ", format_samples(unlisted),
+                       " in quarantine: ", list_.path(), " lacks them"));
   lock.lock();
 }
 

@@ -15,14 +15,6 @@ namespace {
 constexpr std::size_t kLinesShown = 3;
 constexpr std::size_t kLineBytesShown = 200;
 
-std::string sample_text(const InFlightSample& sample) {
-  std::string text = concat(" with sample ", sample.number, " in flight");
-  if (sample.placed) {
-    text += concat(" (epoch ", sample.epoch, ", index ", sample.index, ", id ", sample.id, ")");
-  }
-  return text;
-}
-
 std::string ending_hint(const Ending& ending, bool lack_of_memory) {
   if (lack_of_memory) return " (by the kernel, for lack of memory)";
   if (ending.kind == Ending::Kind::killed && ending.code == SIGKILL) {
@@ -40,16 +32,16 @@ std::string last_output(const std::deque<std::string>& lines) {
     if (trim(*line).empty()) continue;
     shown.insert(shown.begin(), quote(std::string_view(*line).substr(0, kLineBytesShown)));
   }
-  return shown.empty() ? "" : concat("; its last output: ", join(shown, " / "));
+  return join(shown, " / ");
 }
 
 }  // namespace
 
-std::optional<InFlightSample> in_flight_sample(const Plan& plan, const StartBarrier& barrier,
-                                               const Control<SystemPolicy>& control,
-                                               StageNumber stage, std::uint64_t at) {
+std::optional<EventSample> in_flight_sample(const Plan& plan, const StartBarrier& barrier,
+                                            const Control<SystemPolicy>& control, StageNumber stage,
+                                            std::uint64_t at) {
   if (at == kNever) return std::nullopt;
-  InFlightSample sample;
+  EventSample sample;
   const SampleAddress address = SampleAddress::of(at);
   sample.number = address.number;
   const PlanStage& planned = plan.stages[stage];
@@ -79,18 +71,31 @@ std::optional<InFlightSample> in_flight_sample(const Plan& plan, const StartBarr
   return sample;
 }
 
-std::string failure_text(const FailureReport& death) {
-  std::string text = replica_name(death.stage, death.replica);
-  if (death.pid != 0) text += concat(" (pid ", death.pid, ")");
-  if (!death.message.empty()) return concat(text, " failed: ", death.message);
-  text += concat(" ", ending_text(death.ending), ending_hint(death.ending, death.lack_of_memory));
-  if (death.ending.clean()) text += " before its work was done";
+Event event_of(const FailureReport& death) {
+  Event event;
+  event.kind = EventKind::died;
+  event.level = EventLevel::warning;
+  event.stage = death.stage;
+  event.replica = death.replica;
+  event.pid = death.pid;
+  event.sample = death.sample;
+  if (!death.message.empty()) {
+    event.kind = EventKind::failed;
+    event.level = EventLevel::error;
+    event.message = death.message;
+    event.next = EventNext::fail;
+    return event;
+  }
+  if (death.ending.kind == Ending::Kind::killed) event.signal = death.ending.code;
+  if (death.ending.kind == Ending::Kind::exited) event.exit_code = death.ending.code;
+  event.message = concat(ending_text(death.ending), ending_hint(death.ending, death.lack_of_memory),
+                         death.ending.clean() ? " before its work was done" : "");
   if (death.ending.clean() && death.is_exec)
-    text +=
-        " (a program of `exec:` calls brigade_worker_next() until it says BRIGADE_END, and then"
-        " brigade_worker_close())";
-  if (death.sample) text += sample_text(*death.sample);
-  return text + last_output(death.last_lines);
+    event.help =
+        "a program of `exec:` calls brigade_worker_next() until it says BRIGADE_END, and then"
+        " brigade_worker_close()";
+  event.output = last_output(death.last_lines);
+  return event;
 }
 
 }  // namespace brigade

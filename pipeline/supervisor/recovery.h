@@ -45,15 +45,17 @@ class Recovery {
 
   struct Decision {
     /// `resume`: the whole run ends and resumes from its checkpoint.
-    enum class Next { nothing, restart, resume, carry_on, fail } next = Next::fail;
+    using Next = EventNext;
+    Next next = Next::fail;
     std::int64_t restart_ns = 0;  ///< when, on the caller's clock (also of `resume`)
-    std::string text;             ///< one line for the user: who, how, why, and what now
+    Event event;                  ///< who, how, why, and what now; unless that is nothing
+    Event quarantined = {};       ///< where its `samples` are not 0
   };
   /// Repairs what it left behind, in any case and before anything else. `death`: read from shared
   /// memory before this call, which clears it.
   Decision died(const DeadReplica& dead, FailureReport death, std::int64_t now_ns);
   /// One that was to take the place of a dead one and could not be started, for lack of processes
-  /// or memory as a rule, which may pass: it counts as another restart. `why` names it.
+  /// or memory as a rule, which may pass: it counts as another restart.
   Decision not_started(const DeadReplica& dead, const std::string& why, std::int64_t now_ns);
 
  private:
@@ -64,8 +66,7 @@ class Recovery {
   InFlight in_flight_of(const DeadReplica& dead) const;
   PoisonTracker::Verdict judge(const DeadReplica& dead, const InFlight& in_flight,
                                FailureReport& death);
-  Decision decide(const DeadReplica& dead, const Ending& ending, std::string text,
-                  std::string_view next_try, std::int64_t now_ns);
+  Decision decide(const DeadReplica& dead, const Ending& ending, Event event, std::int64_t now_ns);
 
   const Plan& plan_;
   Control<SystemPolicy>& control_;

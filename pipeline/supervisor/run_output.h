@@ -1,29 +1,53 @@
 #pragma once
 
-// Where the lines of a run go: the console, a log file, a test. Called from several threads, the
-// supervisor's above all, which has deaths to repair: no call may wait for whoever reads the lines.
+// Where the events of a run go: the console with its log file, a program's queue, a test. Called
+// from several threads, the supervisor's above all, which has deaths to repair: no call may wait
+// for whoever takes the events.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include <brigade/event.h>
 
 namespace brigade {
-
-enum class LineKind : std::uint8_t {
-  output,   ///< what a worker printed or said, with its name in front
-  note,     ///< what the supervisor does
-  warning,  ///< shown also under --quiet
-  error     ///< why the run failed
-};
 
 class RunOutput {
  public:
   virtual ~RunOutput() = default;
 
-  virtual void line(LineKind kind, const std::string& text) = 0;
-  /// How the run goes; takes the place of the last progress line where there is a terminal.
-  virtual void progress(const std::string& text) = 0;
-  /// Nanoseconds between two progress lines; 0: none are wanted.
+  virtual void tell(const Event& event) = 0;
+  /// Nanoseconds between two events of progress; 0: none are wanted.
   virtual std::int64_t progress_every_ns() const = 0;
+
+  /// An event that has nothing but a message.
+  void note(std::string text) { tell({.message = std::move(text)}); }
+  void warn(std::string text) { tell({.level = EventLevel::warning, .message = std::move(text)}); }
+  void error(std::string text) { tell({.level = EventLevel::error, .message = std::move(text)}); }
+};
+
+/// Hands them on to several, which outlive it.
+class RunOutputs final : public RunOutput {
+ public:
+  explicit RunOutputs(std::vector<RunOutput*> to) : to_(std::move(to)) {}
+
+  void tell(const Event& event) override {
+    for (RunOutput* one : to_) one->tell(event);
+  }
+  /// As often as one of them wants it.
+  std::int64_t progress_every_ns() const override {
+    std::int64_t every = 0;
+    for (const RunOutput* one : to_) {
+      const std::int64_t wanted = one->progress_every_ns();
+      if (wanted != 0) every = every == 0 ? wanted : std::min(every, wanted);
+    }
+    return every;
+  }
+
+ private:
+  std::vector<RunOutput*> to_;
 };
 
 }  // namespace brigade

@@ -46,7 +46,9 @@ std::vector<SourceAudit> SourceCounts::audits() const {
 void SourceCounts::say(RunOutput& lines) const {
   for (const SourceAudit& audit : audits()) {
     if (audit.skipped.empty()) continue;
-    lines.line(is_surprising(audit) ? LineKind::warning : LineKind::note, source_text(audit));
+    lines.tell({.level = is_surprising(audit) ? EventLevel::warning : EventLevel::info,
+                .stage = audit.name,
+                .message = source_text(audit)});
   }
 }
 

@@ -22,7 +22,6 @@ namespace {
 
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kAcknowledgeEveryNs = 2 * kMillisecond;  // acks are words, nobody rings
-constexpr std::size_t kLooksKept = 10;
 
 }  // namespace
 
@@ -118,13 +117,13 @@ void Supervisor::on_stop(int signal) {
   if (resumes) outcome_.end = RunEnd::stopped;
   if (state_ == State::ending) return;
   if (state_ != State::running) {
-    setup_.lines.line(LineKind::note, state_ == State::opening ? "stopped before it had started"
-                                                               : "ended at once, as asked");
+    tell_stop(signal, state_ == State::opening ? "stopped before it had started"
+                                               : "ended at once, as asked");
     return end(RunEnd::stopped);
   }
   const auto drain = std::chrono::nanoseconds(setup_.plan.drain_ns);
-  setup_.lines.line(LineKind::note, concat("stopping: the line drains, for at most ",
-                                           format_duration(drain), "; once more ends it at once"));
+  tell_stop(signal, concat("stopping: the line drains, for at most ", format_duration(drain),
+                           "; once more ends it at once"));
   ask_stop(setup_.control);
   state_ = State::stopping;
   deadline_ns_ = setup_.clock.now_ns() + setup_.plan.drain_ns;
@@ -147,8 +146,8 @@ void Supervisor::step_stop() {
   if (state_ != State::stopping && state_ != State::draining) return;
   if (setup_.clock.now_ns() < deadline_ns_) return;
   const auto drain = std::chrono::nanoseconds(setup_.plan.drain_ns);
-  setup_.lines.line(LineKind::warning, concat("the line did not drain within ",
-                                              format_duration(drain), " (`drain:`): ended"));
+  setup_.lines.warn(
+      concat("the line did not drain within ", format_duration(drain), " (`drain:`): ended"));
   end(RunEnd::stopped);
 }
 
@@ -156,11 +155,12 @@ void Supervisor::look_for_stalls() {
   const std::int64_t now = setup_.clock.now_ns();
   if (state_ == State::ending || now < next_look_ns_) return;
   next_look_ns_ = now + watchdog_.every_ns();
+  if (state_ != State::opening) tell_epochs();
   for (const PlanStage& stage : setup_.plan.stages)  // a program looks whether anything moves
     if (stage.is_application()) ring(setup_.control.doorbells[stage.first_replica]);
   for (const Watchdog::Finding& finding :
        watchdog_.look(now, [this](int number) { return setup_.worker_pool.condition(number); })) {
-    setup_.lines.line(LineKind::warning, finding.text);
+    tell_stall(finding);
     if (finding.act == Watchdog::Finding::Act::abort)
       setup_.worker_pool.signal(finding.number, SIGABRT);
     if (finding.act == Watchdog::Finding::Act::kill)
@@ -175,6 +175,7 @@ void Supervisor::on_event(const WorkerEvent& event) {
 void Supervisor::on(int number, const Ready& ready) {
   workers_[number].ready = true;
   watchdog_.ready(number);
+  if (workers_[number].restarts > 0) tell_restart(number);
   if (state_ != State::opening) return;
   const PlanStage& stage = replicas_.stage(number);
   barrier_.ready(number, ready.source_size, found_samples(setup_.plan, setup_.control, stage));
@@ -191,19 +192,21 @@ void Supervisor::begin() {
   }
   sources_.begin(*starts);
   sources_.say(setup_.lines);
+  epochs_told_ = figures_now().epochs;  // of a run that resumes
   begin_running(setup_.control);
   running_ns_ = setup_.clock.now_ns();
   state_ = State::running;
+  setup_.lines.tell({.kind = EventKind::running, .level = EventLevel::debug});
 }
 
 void Supervisor::on(int number, const Failed& failed) {
   FailureReport death = death_of(number, {});
   death.message = failed.message;
-  end(RunEnd::failed, failure_text(death));
+  end(RunEnd::failed, event_of(death));
 }
 
 void Supervisor::on(int number, const Logged& said) {
-  setup_.lines.line(LineKind::output, concat(replicas_.stage(number).name, ": ", said.line));
+  tell_line(number, EventKind::logged, said.line);
 }
 
 void Supervisor::on(int number, const Reported& reported) {
@@ -219,7 +222,7 @@ void Supervisor::on(int number, const Printed& printed) {
   Worker& worker = workers_[number];
   if (!printed.line.starts_with(kBacktracePrefix)) worker.last_lines.push_back(printed.line);
   if (worker.last_lines.size() > kLastLinesKept) worker.last_lines.pop_front();
-  setup_.lines.line(LineKind::output, concat(replicas_.name(number), ": ", printed.line));
+  tell_line(number, EventKind::printed, printed.line);
 }
 
 void Supervisor::on(int number, const Ended& ended) {
@@ -235,8 +238,14 @@ void Supervisor::on(int number, const NotStarted& failed) {
   Worker& worker = workers_[number];
   worker.ended = true;
   if (state_ == State::ending) return;
-  if (!worker.restarted)
-    return end(RunEnd::failed, failed.message);  // what was too little will not be more soon
+  if (worker.restarts == 0) {  // what was too little will not be more soon
+    Event event = event_about(number);
+    event.kind = EventKind::not_started;
+    event.level = EventLevel::error;
+    event.next = EventNext::fail;
+    event.message = failed.message;
+    return end(RunEnd::failed, event);
+  }
   live_counters(setup_.control, number).restarts.fetch_sub(1);
   const std::int64_t now = setup_.clock.now_ns();
   follow(number, recovery_.not_started(dead_replica(number), failed.message, now));
@@ -258,8 +267,9 @@ DeadReplica Supervisor::dead_replica(int number) const {
 void Supervisor::follow(int number, const Recovery::Decision& decision) {
   using What = Recovery::Decision::Next;
   if (decision.next == What::nothing) return;
-  if (decision.next == What::fail) return end(RunEnd::failed, decision.text);
-  setup_.lines.line(LineKind::warning, decision.text);
+  if (decision.quarantined.samples > 0) setup_.lines.tell(decision.quarantined);
+  if (decision.next == What::fail) return end(RunEnd::failed, decision.event);
+  setup_.lines.tell(decision.event);
   switch (decision.next) {
     case What::resume:
       live_counters(setup_.control, number).restarts.fetch_add(1);
@@ -267,6 +277,7 @@ void Supervisor::follow(int number, const Recovery::Decision& decision) {
       return end(outcome_.signal == 0 ? RunEnd::resumes : RunEnd::stopped);
     case What::restart:
       workers_[number].restart_ns = decision.restart_ns;
+      workers_[number].restarts = decision.event.restarts;
       return;
     case What::carry_on:
       if (state_ != State::opening) return;
@@ -287,7 +298,6 @@ void Supervisor::restart_due() {
     if (!worker.restart_ns || *worker.restart_ns > now) continue;
     worker.restart_ns.reset();
     worker.ended = false;
-    worker.restarted = true;
     worker.last_lines.clear();
     live_counters(setup_.control, number).restarts.fetch_add(1);
     watchdog_.starts(number, now);
@@ -305,70 +315,23 @@ void Supervisor::on(int number, const Quarantined& quarantined) {
   setup_.disk.quarantined(replicas_.stage(number).name, quarantined.sample);
 }
 
-FailureReport Supervisor::death_of(int number, const Ending& ending) const {
-  FailureReport death;
-  death.stage = replicas_.stage(number).name;
-  death.replica = replicas_.replica(number);
-  death.pid = setup_.worker_pool.pid(number);
-  death.ending = ending;
-  death.is_exec = replicas_.stage(number).type == kExecType;
-  death.sample =
-      in_flight_sample(setup_.plan, barrier_, setup_.control, replicas_.stage_index(number),
-                       setup_.control.replicas[number].in_flight.value.load());
-  death.last_lines = workers_[number].last_lines;
-  return death;
+void Supervisor::end(RunEnd why, std::string failure) {
+  end(why, Event{.level = EventLevel::error, .message = std::move(failure)});
 }
 
 /// The one place that decides what ends the run: the first reason is the one that matters.
-void Supervisor::end(RunEnd why, const std::string& failure) {
+void Supervisor::end(RunEnd why, const Event& failure) {
   if (state_ == State::ending) return;
   state_ = State::ending;
   outcome_.end = why;
-  outcome_.failure = failure;
-  if (!failure.empty()) setup_.lines.line(LineKind::error, failure);
+  outcome_.failure = event_text(failure);
+  if (!outcome_.failure.empty()) setup_.lines.tell(failure);
   for (Worker& worker : workers_) worker.restart_ns.reset();
   setup_.worker_pool.end_all();
 }
 
-void Supervisor::show_progress() {
-  const std::int64_t every = setup_.lines.progress_every_ns();
-  const std::int64_t now = setup_.clock.now_ns();
-  if (every == 0 || now < next_progress_ns_ || state_ == State::ending) return;
-  next_progress_ns_ = now + every;
-  if (state_ == State::opening)
-    return setup_.lines.progress(concat("opening ", barrier_.waiting_for()));
-  looks_.push_back(read_figures(setup_.plan, setup_.resume, setup_.control, now));
-  if (looks_.size() == 1) looks_.front().now_ns = std::max(running_ns_, now - every);
-  if (looks_.size() > kLooksKept) looks_.pop_front();
-  if (looks_.size() < 2) return;
-  std::string line = progress_line(setup_.plan, looks_.front(), looks_.back(), results_to_show());
-  if (state_ != State::running) line = concat("draining  ", line);
-  setup_.lines.progress(line);
-}
-
-std::vector<StageResult> Supervisor::results_of(StageNumber stage) const {
-  std::vector<ReplicaResults> replicas;
-  const PlanStage& planned = setup_.plan.stages[stage];
-  for (int r = 0; r < planned.replicas; ++r) {
-    const int number = planned.first_replica + r;
-    replicas.push_back(workers_[number].results);
-    replicas.back().samples = live_counters(setup_.control, number).samples.load();
-  }
-  StageType fused;
-  const StageType* const found = find_type_or_fused(setup_.types, planned.type, fused);
-  return combine_results(found == nullptr ? std::vector<ReportSpec>{} : found->contract.reports,
-                         replicas);
-}
-
-std::vector<StageResult> Supervisor::results_to_show() const {
-  std::vector<StageResult> shown;
-  for (const StageNumber s : setup_.plan.stages.numbers())
-    for (StageResult& result : results_of(s))
-      if (result.progress && result.value) shown.push_back(std::move(result));
-  return shown;
-}
-
 void Supervisor::audit() {
+  tell_epochs();
   if (state_ == State::ending) return;
   if (const auto unbalanced = audit_failure(setup_.plan, setup_.control))
     end(RunEnd::unbalanced, concat("the audit does not balance: ", *unbalanced));

@@ -92,7 +92,7 @@ class Supervisor {
     bool ready = false;  // at least once
     bool done = false;
     bool ended = false;
-    bool restarted = false;
+    int restarts = 0;  // as its last death counted them; 0: it is the first of its number
     std::optional<std::int64_t> restart_ns;  // when to start it again
     std::deque<std::string> last_lines;
     ReplicaResults results;
@@ -120,7 +120,15 @@ class Supervisor {
   void step();
   void step_stop();
   void look_for_stalls();
-  void end(RunEnd why, const std::string& failure = "");
+  Event event_about(int number) const;
+  void tell_stop(int signal, std::string text);
+  void tell_stall(const Watchdog::Finding& finding);
+  RunFigures figures_now() const;
+  void tell_epochs();
+  void tell_line(int number, EventKind kind, const std::string& line);
+  void tell_restart(int number);
+  void end(RunEnd why, std::string failure = "");
+  void end(RunEnd why, const Event& failure);
   FailureReport death_of(int number, const Ending& ending) const;
   void show_progress();
   void audit();
@@ -142,6 +150,7 @@ class Supervisor {
   std::int64_t done_ns_ = 0;     // when the last replica said it was done
   std::int64_t deadline_ns_ = 0;
   std::int64_t next_progress_ns_ = 0;
+  std::uint64_t epochs_told_ = 0;
   std::deque<RunFigures> looks_;  // for rates over the last seconds
 
   std::mutex outside_mutex_;

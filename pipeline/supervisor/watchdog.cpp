@@ -32,10 +32,6 @@ Watchdog::Watchdog(const Plan& plan, const Control<SystemPolicy>& control)
       every_ns_(std::clamp(shortest_stall(plan) / 4, kShortestLookNs, kLongestLookNs)),
       seen_(static_cast<std::size_t>(plan.replicas)) {}
 
-std::string Watchdog::name(const ReplicaLease& lease) const {
-  return replica_name(plan_.stages[lease.stage].name, lease.replica);
-}
-
 void Watchdog::starts(int number, std::int64_t now_ns) {
   seen_[number].since_ns = now_ns;
   seen_[number].said = 0;
@@ -78,13 +74,12 @@ void Watchdog::look_at_opening(const ReplicaLease& lease, std::int64_t now_ns,
   if (seen.said > 0 || stood < stage.stall.after_ns) return;
   ++seen.said;
   const std::string time = concat(format_nanoseconds(stood), " (`stall_timeout:`)");
-  std::string text =
-      concat(name(lease), " has been opening for ", time, ", and others wait for it");
+  std::string text = concat("has been opening for ", time, ", and others wait for it");
   if (stage.type == kExecType)
-    text = concat(name(lease), " has not asked for a task for ", time,
+    text = concat("has not asked for a task for ", time,
                   ", and others wait for it: its program calls brigade_worker_attach(), loads what "
                   "it needs, and calls brigade_worker_next()");
-  findings.push_back({Finding::Act::say, lease.number, std::move(text)});
+  findings.push_back({Finding::Act::say, lease.number, std::move(text), stood});
 }
 
 void Watchdog::look_at(const ReplicaLease& lease, std::int64_t now_ns, ProcessCondition condition,
@@ -102,9 +97,10 @@ void Watchdog::look_at(const ReplicaLease& lease, std::int64_t now_ns, ProcessCo
   if (seen.said >= steps || stood < (seen.said + 1) * stage.stall.after_ns) return;
   Finding finding;
   finding.number = lease.number;
+  finding.stood_ns = stood;
   finding.act = static_cast<Finding::Act>(seen.said++);
   finding.text =
-      concat(name(lease), " has been ",
+      concat("has been ",
              lease.sample ? concat("at sample ", lease.sample->number) : std::string("in one call"),
              " for ", format_nanoseconds(stood), " (`stall_timeout:`)");
   finding.text += concat("; ", watermark_text(lease));
@@ -131,10 +127,9 @@ void Watchdog::look_at_halted(const ReplicaLease& lease, Seen& seen, std::int64_
   if (seen.halted) return;
   seen.halted = true;
   findings.push_back({Finding::Act::say, lease.number,
-                      concat(name(lease),
-                             condition == ProcessCondition::traced
-                                 ? " is held by a debugger"
-                                 : " is stopped (SIGSTOP); `kill -CONT` lets it go on",
+                      concat(condition == ProcessCondition::traced
+                                 ? "is held by a debugger"
+                                 : "is stopped (SIGSTOP); `kill -CONT` lets it go on",
                              "; nothing is lost, the others wait for it")});
 }
 
@@ -164,7 +159,8 @@ void Watchdog::look_at_graph(const std::vector<ReplicaLease>& leases, std::int64
   findings.push_back(
       {Finding::Act::say, -1,
        concat("nothing has moved for ", format_nanoseconds(now_ns - progress_ns_), ": ",
-              standstill_text(plan_, control_, leases), "; `brigade leases` shows all of it")});
+              standstill_text(plan_, control_, leases), "; `brigade leases` shows all of it"),
+       now_ns - progress_ns_});
 }
 
 }  // namespace brigade

@@ -35,8 +35,9 @@ class Watchdog {
 
   struct Finding {
     enum class Act { say, abort, kill } act = Act::say;
-    int number = -1;  ///< of the replica, in the graph; -1: the graph as a whole
-    std::string text;
+    int number = -1;            ///< of the replica, in the graph; -1: the graph as a whole
+    std::string text;           ///< without the name of the replica
+    std::int64_t stood_ns = 0;  ///< how long; 0: its process is stopped
   };
   /// `condition(n)`: of replica n's process; gone while it is not running.
   std::vector<Finding> look(std::int64_t now_ns,
@@ -61,7 +62,6 @@ class Watchdog {
   void look_at_graph(const std::vector<ReplicaLease>& leases, std::int64_t now_ns,
                      std::vector<Finding>& findings);
   std::uint64_t progress() const;
-  std::string name(const ReplicaLease& lease) const;
   std::string watermark_text(const ReplicaLease& lease) const;
 
   const Plan& plan_;

@@ -29,6 +29,7 @@ from ._data_fetch import WorkerInfo, get_worker_info
 from ._data_loader import DataLoader
 from ._errors import (BusyError, DeviceError, Diagnostic, Error, GraphError, HeldError, RunError,
                       UnreadError)
+from ._events import Event
 from ._input import Input, Slot
 from ._loader import Loader
 from ._run import Output, Run, open  # noqa: A004
@@ -42,8 +43,8 @@ from ._worker import Worker, attach
 cmake_prefix_path = __path__[0] + "/native"
 
 __all__ = ["Batch", "BusyError", "DROP", "DataLoader", "DeviceError", "Diagnostic", "Error",
-           "GraphError", "HeldError", "Input", "Loader", "Output", "Row", "Run", "RunError",
-           "Sample", "SharedArray", "SharedMapping", "SharedSequence", "SharedTensor",
+           "Event", "GraphError", "HeldError", "Input", "Loader", "Output", "Row", "Run",
+           "RunError", "Sample", "SharedArray", "SharedMapping", "SharedSequence", "SharedTensor",
            "Slot", "Task", "Tensor", "TensorType", "UnreadError", "Worker", "WorkerInfo", "attach",
            "cmake_prefix_path", "examples", "get_worker_info", "open", "share_parameters", "shared",
            "stage"]

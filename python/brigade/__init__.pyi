@@ -118,7 +118,8 @@ class Loader:
                  epochs: int | None = None, hold: int | None = None, limit: int = 0,
                  tensors: Kind = None, in_process: bool = False, progress: bool = False,
                  device: Any = None, prefetch: int | None = None, rank: int | None = None,
-                 world_size: int | None = None) -> None: ...
+                 world_size: int | None = None,
+                 on_event: Callable[[Event], object] | None = None) -> None: ...
     def __iter__(self) -> Iterator[Batch]: ...
     def __len__(self) -> int: ...
     def state_dict(self) -> dict[str, Any]: ...
@@ -175,7 +176,36 @@ class Run:
 def open(graph: Graph, *, set: Settings = None, epochs: int | None = None,
          state: bytes | None = None, limit: int = 0, tensors: Kind = None,
          in_process: bool = False, rank: int | None = None,
-         world_size: int | None = None) -> Run: ...
+         world_size: int | None = None,
+         on_event: Callable[[Event], object] | None = None) -> Run: ...
+
+class Event(NamedTuple):
+    kind: str
+    level: int
+    time: float
+    lost: int
+    stage: str
+    text: str
+    message: str
+    output: str
+    reason: str
+    replica: int | None
+    pid: int
+    signal: int
+    exit_code: int | None
+    next: str | None
+    restarts: int
+    restarts_max: int
+    deaths: int
+    within: float
+    delay: float
+    duration: float
+    sample: int | None
+    sample_epoch: int | None
+    sample_index: int | None
+    sample_id: int | None
+    samples: int
+    epoch: int
 
 class Sample(NamedTuple):
     number: int

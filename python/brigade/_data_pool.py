@@ -4,7 +4,6 @@ goes through the graph are words that say where a task or a batch lies in the ar
 import collections
 import os
 import pickle
-import re
 import struct
 import sys
 import threading
@@ -13,11 +12,12 @@ import time
 from . import _graph, _pickling
 from ._arena import STRIDE, Arena, MemoryFile
 from ._brigade import Mapping
+from ._data_events import told_of
 from ._data_fetch import has_state
 from ._data_layout import Reader, parts as parts_of
 from ._errors import RunError
 from ._forker import ForkOfProgram, ForkOfServer, server, why_no_fork
-from ._log import LogPipe, logger
+from ._log import EventLog, logger
 from ._run import ANY_EPOCH, Run
 
 WORDS = struct.Struct("2q")  # offset of the block (-1: nothing to do), bytes of the task
@@ -29,23 +29,6 @@ _HERE = ("DataLoader", 0)  # place of calls, in messages that users do not see
 _DEATHS_MAX = 3  # of workers by one batch
 _LOOK_SECONDS = 0.2  # for a forker that was killed, while no batch comes
 _IDLE_SECONDS = 1.0  # for room in a graph that has nothing to do
-
-_WORDS = [(re.compile(expression), instead) for expression, instead in (
-    (r'stage "workers" replica', "DataLoader: worker"),
-    (r" with sample \d+ in flight(?: \([^)]*\))?", " with a batch in flight"),
-    (r"the sample (has ended \d+ workers) and goes into quarantine", r"that batch \1"),
-    (r"the line did not drain within (.*) \(`drain:`\): ended",
-     r"DataLoader: workers had not ended after \1 and were killed; what they put into queues of "
-     r"multiprocessing may be missing"),
-    (r" \(a program of `exec:` calls .*brigade_worker_close\(\)\)", ""),
-    (r" \(restart \d+ of \d+ within [\d.]+ s\)$", ""))]
-
-_UNTOLD = re.compile(r'error: stage "workers" .* failed: sample |epoch \d|stopping: |'
-                     r"(ended at once, as asked|stopped before it had started)$")
-
-_IS_RESTART = re.compile(r"DataLoader: worker .*; started again (at once|in [\d.]+ \w+)$")
-
-_IS_NOT_STARTED = re.compile(r'(error|warning): stage "workers" replica \d+: ')
 
 _ANEW = "; it calls worker_init_fn again, so its random numbers may differ from a run without this"
 _END = "5s"  # for what workers have to do at the end
@@ -137,18 +120,6 @@ def _graph_of(workers, room, fixed, arena, prints):
                     "params": {"order": "any"}}}}
 
 
-def _told(line, anew, is_stopped=False):
-    """What the run says of its workers, without its words for stages and samples. The loop's
-    exception says why it has failed; how far the run is, and that it ends, concerns no program,
-    which knows its own epochs. `is_stopped`: the pool has ended its forker, so that a worker that
-    died just before, or had not begun, has no successor."""
-    if _UNTOLD.match(line) or (is_stopped and _IS_NOT_STARTED.match(line)):
-        return None
-    for expression, instead in _WORDS:
-        line = expression.sub(instead, line)
-    return line + anew if _IS_RESTART.search(line) else line
-
-
 class Pool:
     """Workers, and their tasks. Several iterators may have tasks in it: each gets its own batches,
     as they are finished."""
@@ -167,7 +138,17 @@ class Pool:
         room = workers * prefetch + _AHEAD
         self._arena = Arena(warm=workers * prefetch + 4)
         forker = self._forker
-        log = LogPipe(told=lambda line: _told(line, anew, forker.is_stopped()), prints=True)
+        poison = self._poison = []  # numbers of tasks that have ended too many workers
+
+        def told(event):
+            if event.kind == "quarantined":
+                poison.append(event.sample)
+                return None  # the worker's death says so, and the loop's exception
+            if event.kind == "failed" and poison:
+                return None
+            return told_of(event, anew, forker.is_stopped())
+
+        log = EventLog(told=told, prints=True)
         made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))
         self._run = Run(made, "dlpack", log=log, forker=self._forker.descriptor)
         self._input = self._run._run.input("tasks")
@@ -275,10 +256,9 @@ class Pool:
         try:
             self._run.wait()
         except RunError as error:
-            found = re.search(r"sample (\d+) \(id.*has ended its worker", str(error))
-            number = found and int(found[1])
+            self._run._log.wait_for_end()
             name = next((task.name for task in self._tasks.values()
-                         if task.number == number), None)
+                         if task.number in self._poison), None)
             if name is None:
                 return RuntimeError(f"the workers of the DataLoader have ended: {error}")
             return RuntimeError(f"{name} has ended its worker {_DEATHS_MAX} times, by a crash, an "

@@ -42,6 +42,8 @@ class Loader:
     `device`: "cuda" or "cuda:N", where batches are copied, `prefetch` (2) of them before the loop
     asks for them; they are tensors of torch and hold nothing of the graph. "host" are threads that
     stand for a device, where there is none.
+    `on_event`: a function that is called with each `Event` of a run, by another thread; the run
+    does not wait for it.
 
     Mistakes in the graph are a `GraphError` of this call; processes start with the first iter().
 
@@ -58,7 +60,7 @@ class Loader:
 
     def __init__(self, graph, output=None, *, set=None, epochs=None,  # noqa: A002
                  hold=None, limit=0, tensors=None, in_process=False, progress=False,
-                 device=None, prefetch=None, rank=None, world_size=None):
+                 device=None, prefetch=None, rank=None, world_size=None, on_event=None):
         if epochs is not None:
             epochs = whole("epochs", epochs, 1)
         if output is not None and not isinstance(output, str):
@@ -74,7 +76,8 @@ class Loader:
         self._graph = _graph.read(graph, set)
         self._graph.limit(whole("limit", limit, 0))
         self._epochs = epochs
-        self._options = {"kind": kind_of_tensors(tensors), "in_process": in_process}
+        self._options = {"kind": kind_of_tensors(tensors), "in_process": in_process,
+                         "on_event": on_event}
         self._progress = progress
         self._output_name = output if output is not None else self._only_output()
         self._graph.read(self._output_name)

@@ -1,55 +1,108 @@
-"""Lines of a run go to Python's logging, and what its stages print where the program prints."""
+"""Events of a run go to Python's logging and to the program, and what its stages print where the
+program prints."""
 
 import codecs
-import contextlib
 import logging
 import os
-import re
 import select
 import sys
 import threading
 
+from . import _brigade
+from ._events import event_of
+
 logger = logging.getLogger("brigade")
-_END = b"\0"  # a line that no run writes: its text is printable
-_LEVELS = {"error: ": logging.ERROR, "warning: ": logging.WARNING}
-_REPLICA = re.compile(r"[\w-]+\.\d+: ")  # in front of what one has printed
 _READ_BYTES = 1 << 16
 
 
-class LogPipe:
-    """What a run writes to, and the thread that hands its lines on. What the run says goes to
-    `logging`: errors and warnings with their levels, all else as INFO, which Python shows only
-    where it is configured to. What stages print goes to sys.stderr, with the replica's name in
-    front. The streams are Python's: a notebook shows no descriptor 2.
+class EventLog:
+    """Takes the events of a run, on a thread of its own, and shows them. What the run says goes to
+    `logging` with its level: errors, warnings, INFO, and DEBUG for what has no line on a terminal.
+    Python shows INFO and DEBUG only where it is configured to. What stages print goes to
+    sys.stderr, with the replica's name in front. The streams are Python's: a notebook shows no
+    descriptor 2.
 
-    `told`: of a program that knows no stages: what becomes of a line of the run, or None where it
-    is left out; what is printed has no name in front. `prints`: a second pipe, for workers that
-    tell what is for sys.stdout; it is copied as it is.
+    `on_event`: called with each event, by that thread. `told`: of a program that knows no stages:
+    gives the event as that program knows it, or None where it is left out; what is printed has no
+    name in front. `prints`: a pipe, for workers that tell what is for sys.stdout; it is copied as
+    it is.
     """
 
-    def __init__(self, told=None, prints=False):
-        reads, self.writes = os.pipe()
-        copies, self.prints = os.pipe() if prints else (None, None)
+    def __init__(self, on_event=None, told=None, prints=False):
+        self.events = _brigade.Events()
+        self._on_event, self._told = on_event, told
+        self._copied, self.prints = os.pipe() if prints else (None, None)
         # A file that is closed twice closes no other that has its descriptor by then.
-        self._end = open(self.writes, "wb", buffering=0)
         self._prints = open(self.prints, "wb", buffering=0) if prints else None
-        self._process = os.getpid()
-        self._thread = threading.Thread(target=_read, args=(reads, told, copies),
-                                        name="brigade-log", daemon=True)
+        self._thread = None
+        self._ended = threading.Event()
+
+    def begin(self):
+        """The run has been started."""
+        self._thread = threading.Thread(target=self._read, name="brigade-log", daemon=True)
         self._thread.start()
 
     def close(self):
-        """Of a run that is closed: all that it and its processes have written has been shown when
-        this returns. It does not wait for the end of the pipe, which a child that was forked
-        meanwhile has open, too. A call that an exception interrupted may be repeated."""
-        if not self._end.closed and os.getpid() == self._process:  # a child's pipe is the parent's
-            with contextlib.suppress(BrokenPipeError):  # an interrupted call has written it
-                self._end.write(_END + b"\n")
-        self._end.close()
+        """Of a run that is closed, or could not be started: all that it and its processes have
+        written has been shown when this returns. A call that an exception interrupted may be
+        repeated."""
         if self._prints is not None:
             self._prints.close()
-        if threading.current_thread() is not self._thread:  # which may have collected the run
+        if self._thread is None:
+            self._take()
+            if self._copied is not None:
+                os.close(self._copied)
+            self._copied = None
+        elif self._thread is not threading.current_thread():  # which may have collected the run
             self._thread.join(timeout=1)
+
+    def wait_for_end(self):
+        """Of a run that has ended: until its last event has been shown."""
+        self._ended.wait(timeout=1)
+
+    def _read(self):
+        poll = select.poll()
+        poll.register(self.events, select.POLLIN)
+        copy = None if self._copied is None else _Copy(self._copied)
+        if copy:
+            poll.register(self._copied, select.POLLIN)
+        more = True
+        while more:
+            ready = [descriptor for descriptor, _ in poll.poll()]
+            if self._copied in ready:
+                copy.some()
+            more = self._take()
+        self._ended.set()
+        while copy and copy.some():
+            pass
+        if copy:
+            os.close(self._copied)
+
+    def _take(self):
+        """What is there now; False: nothing more comes."""
+        while raw := self.events.next():
+            self._show(event_of(raw))
+        return raw is None
+
+    def _show(self, event):
+        if event.lost:
+            logger.warning("%s events were dropped: the program did not take them",
+                           f"{event.lost:,}")
+        if event.kind == "printed":
+            _show("stderr", (event.message if self._told else event.text) + "\n")
+        else:
+            event = event if self._told is None else self._told(event)
+            if event is None:
+                return
+            if event.kind != "ended":
+                logger.log(event.level, "%s", event.text)
+        if self._on_event is not None:
+            try:
+                self._on_event(event)
+            except Exception:
+                logger.exception("on_event has raised for: %s", event.text)
+        if event.kind == "ended":
+            self._ended.set()
 
 
 class _Copy:
@@ -68,48 +121,6 @@ class _Copy:
             return False
         _show("stdout", self._decoder.decode(data))
         return bool(data)
-
-
-def _read(log, told, prints):
-    poll = select.poll()
-    poll.register(log, select.POLLIN)
-    copy = None if prints is None else _Copy(prints)
-    if copy:
-        poll.register(prints, select.POLLIN)
-    lines, rest = [], b""
-    while _END not in lines:
-        ready = [descriptor for descriptor, _ in poll.poll()]
-        if prints in ready:
-            copy.some()
-        if log in ready:
-            data = os.read(log, _READ_BYTES)
-            if not data:  # the pipe was dropped without close()
-                break
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                _log(line.decode("utf-8", "replace"), told)
-    while copy and copy.some():
-        pass
-    os.close(log)
-    if copy:
-        os.close(prints)
-
-
-def _log(line, told):
-    if line == _END.decode():
-        return
-    replica = _REPLICA.match(line)
-    if replica:
-        _show("stderr", (line[replica.end():] if told else line) + "\n")
-        return
-    text = line.removeprefix("brigade: ")
-    if told and (text := told(text)) is None:
-        return
-    for start, level in _LEVELS.items():
-        if text.startswith(start):
-            logger.log(level, "%s", text.removeprefix(start))
-            return
-    logger.info("%s", text)
 
 
 def _show(name, text):

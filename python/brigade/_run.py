@@ -11,7 +11,7 @@ from ._batch import Batch, kind_of_tensors
 from ._device import Ways
 from ._errors import Error, HeldError, whole
 from ._input import Input
-from ._log import LogPipe
+from ._log import EventLog
 from ._place import place_of_caller
 from ._ranks import Ranks
 
@@ -35,14 +35,15 @@ class Run:
     [4, 4, 4]
     """
 
-    def __init__(self, graph, kind, in_process=False, log=None, forker=0):
+    def __init__(self, graph, kind, in_process=False, log=None, forker=0, on_event=None):
         self._kind = kind
         self._outputs = {}  # of the C module: an Output holds its run, which holds none
         self._summary = self._run = self._closing = None
-        self._log = log or LogPipe()
+        self._log = log or EventLog(on_event)
         try:
             self._run = graph.start(_graph.app(), _brigade.BRIGADE_IN_PROCESS if in_process else 0,
-                                    self._log.writes, forker)
+                                    self._log.events, forker)
+            self._log.begin()
         except BaseException:
             self._log.close()
             raise
@@ -207,7 +208,7 @@ class Epoch:
 
 
 def open(graph, *, set=None, epochs=None, state=None, limit=0,  # noqa: A001, A002
-         tensors=None, in_process=False, rank=None, world_size=None):
+         tensors=None, in_process=False, rank=None, world_size=None, on_event=None):
     """Starts a graph whose outputs are read side by side: a `Run`. Options are `Loader`'s; `epochs`
     is the graph's own unless given, `state` is what Run.state() gave."""
     made = _graph.read(graph, set)
@@ -218,6 +219,6 @@ def open(graph, *, set=None, epochs=None, state=None, limit=0,  # noqa: A001, A0
     made.limit(whole("limit", limit, 0))
     ranks = Ranks(rank, world_size)
     ranks.tell(made)
-    run = Run(made, kind_of_tensors(tensors), in_process)
+    run = Run(made, kind_of_tensors(tensors), in_process, on_event=on_event)
     ranks.say(json.loads(made.plan(_graph.app())))
     return run

@@ -90,8 +90,9 @@ const char* why_other_order(const brigade_tensor* tensor, int flags);
 void fill_view(Py_buffer* view, PyObject* owner, const brigade_tensor* tensor, Py_ssize_t* shape,
                Py_ssize_t* strides, int flags, int readonly);
 
-PyObject* batch_of(brigade_batch* batch);      // takes the holder that the batch was given with
-brigade_batch* batch_handle(PyObject* batch);  // NULL: an exception is set
+brigade_events* events_handle(PyObject* events);  // NULL of None, or an exception is set
+PyObject* batch_of(brigade_batch* batch);         // takes the holder that the batch was given with
+brigade_batch* batch_handle(PyObject* batch);     // NULL: an exception is set
 PyObject* tensor_of(brigade_batch* batch, const brigade_tensor* tensor);
 const brigade_tensor* tensor_shown(PyObject* tensor);  // likewise
 PyObject* tensor_of_task(Task* task, const brigade_tensor* tensor);
@@ -131,6 +132,7 @@ int add_input_types(PyObject* module);
 int add_arena_types(PyObject* module);
 int add_worker_types(PyObject* module);
 int add_shared_types(PyObject* module);
+int add_events_types(PyObject* module);
 int add_upload_types(PyObject* module);
 int add_task_types(PyObject* module);
 int add_fork_functions(PyObject* module);
@@ -138,7 +140,7 @@ PyTypeObject* add_type(PyObject* module, PyType_Spec* spec);
 
 brigade_app* app_handle(PyObject* app);  // NULL: an exception is set
 /// A Run; what came of it is in `status`, which is for the caller to raise.
-PyObject* run_started(brigade_graph* graph, brigade_app* app, uint64_t flags, int64_t log,
-                      int64_t forker, brigade_status* status);
+PyObject* run_started(brigade_graph* graph, brigade_app* app, const brigade_run_options* asked,
+                      brigade_status* status);
 
 #pragma GCC visibility pop

@@ -209,14 +209,18 @@ static PyObject* graph_plan(PyObject* object, PyObject* app) {
 static PyObject* graph_start(PyObject* object, PyObject* arguments) {
   Graph* self = (Graph*)object;
   PyObject* app = NULL;
+  PyObject* events = NULL;
   unsigned long long flags = 0;
-  long long log = 0;
   long long forker = 0;
-  if (!PyArg_ParseTuple(arguments, "OKL|L", &app, &flags, &log, &forker)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "OKO|L", &app, &flags, &events, &forker)) return NULL;
   brigade_app* handle = app_handle(app);
-  if (handle == NULL || enter(self)) return NULL;
+  const brigade_run_options options = {.flags = flags,
+                                       .log_descriptor = BRIGADE_NO_LINES,
+                                       .forker_descriptor = forker,
+                                       .events = events_handle(events)};
+  if (handle == NULL || PyErr_Occurred() || enter(self)) return NULL;
   brigade_status status = BRIGADE_OK;
-  PyObject* run = run_started(self->graph, handle, flags, log, forker, &status);
+  PyObject* run = run_started(self->graph, handle, &options, &status);
   return leave(self, status, run);
 }
 
@@ -230,7 +234,7 @@ static PyMethodDef graph_methods[] = {
     {"check", graph_check, METH_O, "check(app): all diagnostics."},
     {"plan", graph_plan, METH_O, "plan(app): JSON."},
     {"start", graph_start, METH_VARARGS,
-     "start(app, flags, log, forker=0): a Run; its lines go to the descriptor `log`, or 0."},
+     "start(app, flags, events, forker=0): a Run, which writes no lines."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot graph_slots[] = {

@@ -28,7 +28,8 @@ static int fill(PyObject* module) {
   if (PyModule_AddIntMacro(module, BRIGADE_IN_PROCESS)) return -1;
   return add_graph_types(module) || add_run_types(module) || add_batch_types(module) ||
          add_input_types(module) || add_arena_types(module) || add_worker_types(module) ||
-         add_shared_types(module) || add_upload_types(module) || add_fork_functions(module);
+         add_shared_types(module) || add_upload_types(module) || add_events_types(module) ||
+         add_fork_functions(module);
 }
 
 PyMODINIT_FUNC PyInit__brigade(void) {

@@ -33,18 +33,16 @@ static int32_t handle_signals(void* context) {
   return raised;
 }
 
-PyObject* run_started(brigade_graph* graph, brigade_app* app, uint64_t flags, int64_t log,
-                      int64_t forker, brigade_status* status) {
+PyObject* run_started(brigade_graph* graph, brigade_app* app, const brigade_run_options* asked,
+                      brigade_status* status) {
   Run* self = (Run*)PyType_GenericAlloc(run_type, 0);
   if (self == NULL) {
     *status = BRIGADE_ERROR_MEMORY;
     return NULL;
   }
-  brigade_run_options options = {.size = sizeof options,
-                                 .flags = flags,
-                                 .interrupted = handle_signals,
-                                 .log_descriptor = log,
-                                 .forker_descriptor = forker};
+  brigade_run_options options = *asked;
+  options.size = sizeof options;
+  options.interrupted = handle_signals;
   Py_BEGIN_ALLOW_THREADS;
   *status = brigade_run_start(graph, app, &options, &self->run);
   Py_END_ALLOW_THREADS;

@@ -16,7 +16,7 @@ from unittest import mock
 
 import brigade
 import data_sets
-from brigade import _data_pool, _forker, _forking
+from brigade import _data_events, _forker, _forking
 from data_loader_test import open_loader
 from data_sets import Numbers
 from graphs import workers
@@ -290,12 +290,17 @@ class Killed(unittest.TestCase):
         self.assertEqual(workers(), set())
 
 
+EVENT = brigade.Event(*[None] * len(brigade.Event._fields))._replace(pid=0, delay=0)
+
+
 class Lines(unittest.TestCase):
     def test_of_a_worker_that_dies_before_its_loader_is_closed(self):
-        line = ('warning: stage "workers" replica 0: cannot start again DataLoader: worker 0: the '
-                "process that forks workers has ended; tried again in 1.0 ms")
-        self.assertIsNone(_data_pool._told(line, "", is_stopped=True))
-        self.assertIn("cannot start again", _data_pool._told(line, ""))  # control
+        event = EVENT._replace(kind="not_started", level=30, stage="workers", replica=0,
+                               next="restart", message="the process that forks workers has ended")
+        self.assertIsNone(_data_events.told_of(event, "", is_stopped=True))
+        self.assertEqual(_data_events.told_of(event, "").text,  # control
+                         "DataLoader: worker 0 cannot start: the process that forks workers has "
+                         "ended; started again at once")
 
 
 class Programs(unittest.TestCase):

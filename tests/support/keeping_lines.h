@@ -1,7 +1,7 @@
 #pragma once
 
-// Keeps the lines of a run, as "kind: text". Any thread writes; what is there is read once they
-// have ended.
+// Keeps the events of a run, and of those that people read the lines, as "output: text",
+// "note: text" and so on. Any thread writes; what is there is read once they have ended.
 
 #include <mutex>
 #include <string>
@@ -15,14 +15,25 @@ class KeepingLines final : public RunOutput {
  public:
   std::vector<std::string> lines;
   std::vector<std::string> progress_lines;
+  std::vector<Event> events;
   std::int64_t every_ns = 0;
 
-  void line(LineKind kind, const std::string& text) override {
+  void tell(const Event& event) override {
     const std::lock_guard lock(mutex_);
-    constexpr const char* kNames[] = {"output: ", "note: ", "warning: ", "error: "};
-    lines.push_back(kNames[static_cast<int>(kind)] + text);
+    events.push_back(event);
+    if (event.level == EventLevel::debug) return;
+    const std::string text = event_text(event);
+    if (event.kind == EventKind::progress) return progress_lines.push_back(text);
+    const bool output = event.kind == EventKind::logged || event.kind == EventKind::printed;
+    constexpr const char* kNames[] = {"", "note: ", "warning: ", "error: "};
+    lines.push_back((output ? "output: " : kNames[static_cast<int>(event.level)]) + text);
   }
-  void progress(const std::string& text) override { progress_lines.push_back(text); }
+  std::vector<Event> of(EventKind kind) const {
+    std::vector<Event> found;
+    for (const Event& event : events)
+      if (event.kind == kind) found.push_back(event);
+    return found;
+  }
   std::int64_t progress_every_ns() const override { return every_ns; }
 
  private:

@@ -60,7 +60,7 @@ int finish(const RunArguments& arguments, const Plan& plan, const RunOutcome& ou
            SummaryFile& summary_file, Console& console) {
   int code = exit_code(outcome);
   if (const auto written = summary_file.write(summary_json(outcome)); !written) {
-    console.line(LineKind::error, written.error().message);
+    console.error(written.error().message);
     code = 1;
   }
   console.flush();
@@ -100,7 +100,7 @@ int run(const RunArguments& arguments, const StageTypes& types, std::int64_t sta
   if (!options.in_process) std::set_new_handler(&say_out_of_memory);
   StartedRun run = start_run(planned, types, past_of(arguments), console, options);
   if (!run.session) {
-    console.line(LineKind::error, run.failure);
+    console.error(run.failure);
     if (run.refused) return 2;
     RunOutcome none;
     none.end = RunEnd::failed;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 #include <brigade/text.h>
 #include "base/log.h"
@@ -22,19 +23,19 @@ namespace {
 // Shows a line per sample that was written, and asks for the end after the last.
 class SampleLines final : public RunOutput {
  public:
-  SampleLines(std::uint64_t wanted, const std::string& reader)
-      : wanted_(wanted), prefix_(reader + ": ") {}
+  SampleLines(std::uint64_t wanted, std::string reader)
+      : wanted_(wanted), reader_(std::move(reader)) {}
 
-  void line(LineKind kind, const std::string& text) override {
-    const auto sample = strip_prefix(text, prefix_);
-    if (kind == LineKind::output && sample) {
-      print_line(*sample);
+  void tell(const Event& event) override {
+    if (event.kind == EventKind::logged && event.stage == reader_) {
+      print_line(event.message);
       if (++written_ == wanted_ && session != nullptr) stop_twice();
-    } else if (kind == LineKind::error || kind == LineKind::warning) {
-      log(kind == LineKind::error ? LogLevel::error : LogLevel::warning, text);
+    } else if (event.level == EventLevel::error) {
+      log(LogLevel::error, event_text(event));
+    } else if (event.level == EventLevel::warning) {
+      log(LogLevel::warning, event_text(event));
     }
   }
-  void progress(const std::string&) override {}
   std::int64_t progress_every_ns() const override { return 0; }
 
   std::uint64_t written() const { return written_; }
@@ -48,7 +49,7 @@ class SampleLines final : public RunOutput {
 
  private:
   const std::uint64_t wanted_;
-  const std::string prefix_;
+  const std::string reader_;
   std::atomic<std::uint64_t> written_{0};
 };
 

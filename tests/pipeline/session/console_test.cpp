@@ -49,10 +49,10 @@ TEST(Console, WithoutATerminalEverythingIsALine) {
   {
     const auto console = Console::create(pipe.ends[1], false).value();
     EXPECT_EQ(console->progress_every_ns(), kPlainEveryNs);
-    console->line(LineKind::output, "train: hello");
-    console->progress("epoch 1/3");
-    console->line(LineKind::warning, "few cores");
-    console->line(LineKind::error, "it broke");
+    console->tell({.kind = EventKind::logged, .stage = "train", .message = "hello"});
+    console->tell({.kind = EventKind::progress, .message = "epoch 1/3"});
+    console->warn("few cores");
+    console->error("it broke");
   }
   EXPECT_EQ(read_available(pipe.ends[0]),
             "train: hello\nepoch 1/3\nbrigade: warning: few cores\nbrigade: error: it broke\n");
@@ -62,9 +62,9 @@ TEST(Console, QuietShowsWarningsAndErrorsOnly) {
   const Pipe pipe;
   const auto console = Console::create(pipe.ends[1], true).value();
   EXPECT_EQ(console->progress_every_ns(), 0);
-  console->line(LineKind::output, "train: hello");
-  console->line(LineKind::note, "stopping");
-  console->line(LineKind::warning, "few cores");
+  console->tell({.kind = EventKind::logged, .stage = "train", .message = "hello"});
+  console->note("stopping");
+  console->warn("few cores");
   console->flush();
   EXPECT_EQ(read_available(pipe.ends[0]), "brigade: warning: few cores\n");
 }
@@ -78,12 +78,12 @@ TEST(Console, OnATerminalProgressIsOneLineThatIsWrittenOver) {
   {
     const auto console = Console::create(inner, false).value();
     EXPECT_EQ(console->progress_every_ns(), kLiveEveryNs);
-    console->progress("epoch 1/3");
+    console->tell({.kind = EventKind::progress, .message = "epoch 1/3"});
     console->flush();
-    console->progress("epoch 2/3 and much more than fits");
-    console->line(LineKind::note, "hm");
+    console->tell({.kind = EventKind::progress, .message = "epoch 2/3 and much more than fits"});
+    console->note("hm");
     console->flush();
-    console->progress("epoch 3/3");
+    console->tell({.kind = EventKind::progress, .message = "epoch 3/3"});
   }
   const std::string expected =
       "\r\033[Kepoch 1/3\r\n\r\033[Kepoch 2/3 and mu...\r\033[Kbrigade: hm\r\n"
@@ -98,8 +98,8 @@ TEST(Console, TheLogFileGetsEverything) {
   const Pipe pipe;
   const auto console =
       Console::create(pipe.ends[1], true, LogFile::open(folder.path() / "log").value()).value();
-  console->line(LineKind::output, "train: hello");
-  console->line(LineKind::error, "it broke");
+  console->tell({.kind = EventKind::logged, .stage = "train", .message = "hello"});
+  console->error("it broke");
   console->flush();
   std::ostringstream text;
   text << std::ifstream(folder.path() / "log").rdbuf();
@@ -112,7 +112,7 @@ TEST(Console, ALogFileThatCannotBeWrittenIsSaidOnce) {
   const auto console =
       Console::create(pipe.ends[1], true, LogFile::open("/dev/full").value()).value();
   for (const char* line : {"one", "two"}) {
-    console->line(LineKind::note, line);
+    console->note(line);
     console->flush();
   }
   EXPECT_EQ(read_available(pipe.ends[0]),
@@ -124,7 +124,7 @@ TEST(Console, AReaderThatHasGoneIsNoError) {
   Pipe pipe;
   close(pipe.ends[0]);
   const auto console = Console::create(pipe.ends[1], false).value();
-  console->line(LineKind::error, "nobody reads this");
+  console->error("nobody reads this");
   pipe.ends[0] = -1;
 }
 

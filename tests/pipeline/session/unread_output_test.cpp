@@ -41,7 +41,8 @@ stages:
 class WaitingLines final : public RunOutput {
  public:
   explicit WaitingLines(int fd) : fd_(fd) {}
-  void line(LineKind, const std::string& text) override {
+  void tell(const Event& event) override {
+    const std::string text = event_text(event);
     std::string_view rest = text;
     while (!rest.empty()) {
       const ssize_t written = write(fd_, rest.data(), rest.size());
@@ -49,7 +50,6 @@ class WaitingLines final : public RunOutput {
       rest.remove_prefix(static_cast<std::size_t>(written));
     }
   }
-  void progress(const std::string&) override {}
   std::int64_t progress_every_ns() const override { return 0; }
 
  private:

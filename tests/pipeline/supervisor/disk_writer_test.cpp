@@ -31,14 +31,13 @@ class HeldUpLines final : public RunOutput {
   int count = 0;
   std::string last;
 
-  void line(LineKind, const std::string& text) override {
+  void tell(const Event& event) override {
     std::unique_lock lock(mutex_);
-    last = text;
+    last = event.message;
     ++count;
     moved_.notify_all();
     moved_.wait(lock, [&] { return let_go_ || count > 1; });
   }
-  void progress(const std::string&) override {}
   std::int64_t progress_every_ns() const override { return 0; }
 
   void wait_for_a_line() {

@@ -20,16 +20,18 @@ FailureReport killed(int signal) {
   return death;
 }
 
+std::string text_of(const FailureReport& death) { return event_text(event_of(death)); }
+
 TEST(FailureReport, NamesTheStageTheReplicaThePidAndTheSignal) {
-  EXPECT_EQ(failure_text(killed(SIGSEGV)),
+  EXPECT_EQ(text_of(killed(SIGSEGV)),
             "stage \"augment\" replica 1 (pid 123) was killed by SIGSEGV");
 }
 
-TEST(FailureReport, NamesTheInFlightSampleAndTheLastLines) {
+TEST(FailureReport, NamesTheEventSampleAndTheLastLines) {
   FailureReport death = killed(SIGABRT);
-  death.sample = InFlightSample{812, true, 0, 812, 4711};
+  death.sample = EventSample{812, true, 0, 812, 4711};
   death.last_lines = {"one", "two", "", "free(): \"invalid\" pointer", "four"};
-  EXPECT_EQ(failure_text(death),
+  EXPECT_EQ(text_of(death),
             "stage \"augment\" replica 1 (pid 123) was killed by SIGABRT with sample 812 in flight "
             "(epoch 0, index 812, id 4711); its last output: \"two\" / "
             "\"free(): \\\"invalid\\\" pointer\" / \"four\"");
@@ -38,33 +40,32 @@ TEST(FailureReport, NamesTheInFlightSampleAndTheLastLines) {
 TEST(FailureReport, IsOneLineWhateverWasPrinted) {
   FailureReport death = killed(SIGSEGV);
   death.last_lines = {"a\x1b[31m\rb", std::string(5000, 'x')};
-  const std::string text = failure_text(death);
+  const std::string text = text_of(death);
   EXPECT_EQ(text.find('\n'), std::string::npos);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_LT(text.size(), 500u);
 }
 
 TEST(FailureReport, GuessesAtLackOfMemory) {
-  EXPECT_NE(failure_text(killed(SIGKILL)).find("lack of memory"), std::string::npos);
-  EXPECT_NE(failure_text(killed(SIGBUS)).find("lack of memory"), std::string::npos);
+  EXPECT_NE(text_of(killed(SIGKILL)).find("lack of memory"), std::string::npos);
+  EXPECT_NE(text_of(killed(SIGBUS)).find("lack of memory"), std::string::npos);
   FailureReport known = killed(SIGKILL);
   known.lack_of_memory = true;
-  EXPECT_NE(failure_text(known).find("SIGKILL (by the kernel, for lack of memory)"),
-            std::string::npos);
+  EXPECT_NE(text_of(known).find("SIGKILL (by the kernel, for lack of memory)"), std::string::npos);
 }
 
 TEST(FailureReport, ByAnExitCodeOrUnknownCauseIsSaid) {
   FailureReport death = killed(0);
   death.ending = {Ending::Kind::exited, 3};
-  EXPECT_NE(failure_text(death).find("exited with code 3"), std::string::npos);
+  EXPECT_NE(text_of(death).find("exited with code 3"), std::string::npos);
   death.ending = {};
-  EXPECT_NE(failure_text(death).find("ended, cause unknown"), std::string::npos);
+  EXPECT_NE(text_of(death).find("ended, cause unknown"), std::string::npos);
 }
 
 TEST(FailureReport, AMessageOfItsOwnSaysItAll) {
   FailureReport death = killed(0);
   death.message = "cannot open x.png: no such file";
-  EXPECT_EQ(failure_text(death),
+  EXPECT_EQ(text_of(death),
             "stage \"augment\" replica 1 (pid 123) failed: cannot open x.png: no such file");
 }
 
@@ -72,7 +73,7 @@ TEST(FailureReport, AThreadHasNoPid) {
   FailureReport death = killed(0);
   death.pid = 0;
   death.message = "m";
-  EXPECT_EQ(failure_text(death), "stage \"augment\" replica 1 failed: m");
+  EXPECT_EQ(text_of(death), "stage \"augment\" replica 1 failed: m");
 }
 
 struct HeldSample : testing::Test {
@@ -85,7 +86,7 @@ struct HeldSample : testing::Test {
     for (Line<SystemPolicy>& word : found) control.stages.emplace_back().source_samples = &word;
   }
 
-  std::optional<InFlightSample> in_hand(std::uint64_t at) {
+  std::optional<EventSample> in_hand(std::uint64_t at) {
     return in_flight_sample(plan, barrier, control, 1, at);
   }
 };

@@ -57,7 +57,7 @@ TEST_F(RecoveryTest, WhoCannotBeStartedAgainIsTriedAgainWithinItsRestarts) {
   RecoveryTallies tallies(plan);
   Recovery recovery(plan, control, tallies);
   die(recovery, kKilled);
-  const std::string why = "stage \"sink\" replica 0: out of processes";
+  const std::string why = "out of processes";
   for (const std::int64_t delay_ms : {100, 200, 400, 800}) {
     const auto decision = recovery.not_started(sink(0), why, 1'000);
     EXPECT_EQ(decision.next, Next::restart);
@@ -65,7 +65,7 @@ TEST_F(RecoveryTest, WhoCannotBeStartedAgainIsTriedAgainWithinItsRestarts) {
   }
   const auto last = recovery.not_started(sink(0), why, 1'000);
   EXPECT_EQ(last.next, Next::fail);
-  EXPECT_EQ(last.text,
+  EXPECT_EQ(event_text(last.event),
             "cannot start again stage \"sink\" replica 0: out of processes; it was started again 5 "
             "times within 30.0 s (`restart:`)");
   EXPECT_EQ(control.stages[1].repairs->value, 1u) << "of the death alone";
@@ -75,12 +75,12 @@ TEST_F(RecoveryTest, SaysWhatHappensNow) {
   policy(RestartSpec::Policy::on_failure);
   RecoveryTallies tallies(plan);
   Recovery recovery(plan, control, tallies);
-  EXPECT_EQ(die(recovery, kKilled).text,
+  EXPECT_EQ(event_text(die(recovery, kKilled).event),
             "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
             "memory); started again at once (restart 1 of 5 within 30.0 s)");
   const auto second = die(recovery, kKilled, sink(0), 1'000);
   EXPECT_EQ(second.restart_ns, 1'000 + 100'000'000);
-  EXPECT_EQ(second.text,
+  EXPECT_EQ(event_text(second.event),
             "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
             "memory); started again in 100.0 ms (restart 2 of 5 within 30.0 s)");
 }
@@ -93,7 +93,7 @@ TEST_F(RecoveryTest, EachReplicaHasRestartsOfItsOwn) {
   EXPECT_EQ(die(recovery, kKilled, sink(1)).next, Next::restart);
   const auto spent = die(recovery, kKilled);
   EXPECT_EQ(spent.next, Next::fail);
-  EXPECT_EQ(spent.text,
+  EXPECT_EQ(event_text(spent.event),
             "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
             "memory); it was started again 5 times within 30.0 s (`restart:`)");
 }
@@ -112,7 +112,7 @@ struct SavingSink : RecoveryTest {
 TEST_F(SavingSink, TakesTheRunBackToItsCheckpoint) {
   const auto first = die(*recovery, kKilled);
   EXPECT_EQ(first.next, Next::resume);
-  EXPECT_EQ(first.text,
+  EXPECT_EQ(event_text(first.event),
             "stage \"sink\" replica 0 was killed by SIGKILL (by hand, or by the kernel for lack of "
             "memory); the run resumes from its last checkpoint (restart 1 of 5 within 30.0 s)");
   EXPECT_EQ(die(*recovery, kKilled, sink(0), 1'000).restart_ns, 1'000 + 100'000'000);
@@ -125,9 +125,9 @@ TEST_F(SavingSink, EndsTheRunWhereAnotherStageWouldForget) {
   plan.stages[0].stateful = true;
   const auto decision = die(*recovery, kKilled);
   EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_NE(decision.text.find(plan.stages[0].name + " would lose what it keeps"),
+  EXPECT_NE(event_text(decision.event).find(plan.stages[0].name + " would lose what it keeps"),
             std::string::npos)
-      << decision.text;
+      << event_text(decision.event);
 }
 
 TEST_F(RecoveryTest, NeverEndsTheRun) {
@@ -136,7 +136,7 @@ TEST_F(RecoveryTest, NeverEndsTheRun) {
   Recovery recovery(plan, control, tallies);
   const auto decision = die(recovery, kCrashed);
   EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_EQ(decision.text, "stage \"sink\" replica 0 was killed by SIGSEGV");
+  EXPECT_EQ(event_text(decision.event), "stage \"sink\" replica 0 was killed by SIGSEGV");
 }
 
 TEST_F(RecoveryTest, APlainExitIsRestartedByAlwaysOnly) {
@@ -156,7 +156,7 @@ TEST_F(RecoveryTest, DegradedTheOthersCarryOnAsLongAsThereAreAny) {
   Recovery recovery(plan, control, tallies);
   const auto decision = die(recovery, kCrashed);
   EXPECT_EQ(decision.next, Next::carry_on);
-  EXPECT_EQ(decision.text,
+  EXPECT_EQ(event_text(decision.event),
             "stage \"sink\" replica 0 was killed by SIGSEGV; the other replicas carry on");
   EXPECT_EQ(control.replicas[1].ack.value, 1u);  // nobody waits for it to see an end
   EXPECT_EQ(control.replicas[2].ack.value, 0u);
@@ -181,7 +181,8 @@ TEST_F(RecoveryTest, WhatCannotOpenIsNotTriedAgain) {
   opening.was_ready = false;
   const auto decision = die(recovery, kCrashed, opening);
   EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_EQ(decision.text, "stage \"sink\" replica 0 was killed by SIGSEGV while it opened");
+  EXPECT_EQ(event_text(decision.event),
+            "stage \"sink\" replica 0 was killed by SIGSEGV while it opened");
   EXPECT_EQ(die(recovery, kKilled, opening).next, Next::restart);  // not its doing
 }
 
@@ -195,10 +196,11 @@ TEST_F(RecoveryTest, ASampleThatKillsTwiceIsInQuarantineBeforeItsTaskIsOpen) {
     control.replicas[1].in_flight.value = 7;
     const auto decision = die(recovery, kCrashed);
     EXPECT_EQ(decision.next, Next::restart);
-    EXPECT_EQ(decision.text.find("the sample has ended 2 workers and goes into quarantine") !=
+    EXPECT_EQ(event_text(decision.event)
+                      .find("the sample has ended 2 workers and goes into quarantine") !=
                   std::string::npos,
               death == 2)
-        << decision.text;
+        << event_text(decision.event);
     EXPECT_EQ(control.stages[1].quarantine.empty(), death == 1);
   }
   EXPECT_EQ(control.replicas[1].in_flight.value, kNever);
@@ -215,10 +217,10 @@ std::size_t quarantined_after(RecoveryTest& test, const std::vector<std::uint64_
     test.control.replicas[1].in_flight.value = 7;
     const auto decision = test.die(recovery, kKilled);
     EXPECT_EQ(decision.next, Next::restart);
-    EXPECT_EQ(
-        decision.text.find("SIGKILL (by the kernel, for lack of memory)") != std::string::npos,
-        rise > 0)
-        << decision.text;
+    EXPECT_EQ(event_text(decision.event).find("SIGKILL (by the kernel, for lack of memory)") !=
+                  std::string::npos,
+              rise > 0)
+        << event_text(decision.event);
   }
   return test.control.stages[1].quarantine.size();
 }
@@ -266,9 +268,10 @@ TEST_F(RecoveryTest, AFullQuarantineEndsTheRun) {
     control.replicas[1].in_flight.value = 7;
     const auto decision = die(recovery, kCrashed);
     EXPECT_EQ(decision.next, death == 1 ? Next::restart : Next::fail);
-    EXPECT_EQ(decision.text.find("; the quarantine is full: 64 samples") != std::string::npos,
+    EXPECT_EQ(event_text(decision.event).find("; the quarantine is full: 64 samples") !=
+                  std::string::npos,
               death == 2)
-        << decision.text;
+        << event_text(decision.event);
   }
 }
 
@@ -284,8 +287,9 @@ TEST_F(RecoveryTest, AHundredKillsOverOneSampleEndTheRun) {
   control.replicas[1].in_flight.value = 7;
   const auto decision = die(recovery, kKilled);
   EXPECT_EQ(decision.next, Next::fail);
-  EXPECT_NE(decision.text.find("100 times a worker was killed over this sample"), std::string::npos)
-      << decision.text;
+  EXPECT_NE(event_text(decision.event).find("100 times a worker was killed over this sample"),
+            std::string::npos)
+      << event_text(decision.event);
 }
 
 }  // namespace

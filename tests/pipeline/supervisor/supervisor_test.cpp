@@ -58,6 +58,8 @@ TEST_F(Supervising, ARunGoesFromReadyToDone) {
   worker_pool.all_done();
   const RunOutcome outcome = supervisor.run();
   EXPECT_TRUE(outcome.failure.empty() && outcome.ended_by_itself()) << outcome.failure;
+  EXPECT_EQ(lines.of(EventKind::running).size(), 1u);
+  EXPECT_EQ(lines.of(EventKind::epoch).size(), 1u);
   EXPECT_EQ(exit_code(outcome), 0);
   EXPECT_THAT(lines.lines, ElementsAre());
 }
@@ -107,6 +109,31 @@ TEST_F(Restarting, ADeadReplicaIsStartedAgainAndTheRunGoesOn) {
   EXPECT_EQ(outcome.summary.figures.stages[1].restarts, 1u);
   EXPECT_THAT(lines.lines, ElementsAre(HasSubstr("warning: stage \"sink\" replica 0 (pid 1001) was "
                                                  "killed by SIGKILL")));
+  ASSERT_EQ(lines.of(EventKind::died).size(), 1u);
+  const Event died = lines.of(EventKind::died)[0];
+  EXPECT_EQ(died.stage, "sink");
+  EXPECT_EQ(died.pid, 1001);
+  EXPECT_EQ(died.signal, SIGKILL);
+  EXPECT_EQ(died.next, EventNext::restart);
+  ASSERT_EQ(lines.of(EventKind::restarted).size(), 1u);
+  EXPECT_EQ(lines.of(EventKind::restarted)[0].pid, 1001);
+}
+
+TEST_F(Restarting, ASampleThatKeepsEndingItsWorkerIsAnEvent) {
+  plan.stages[1].poison_after = 1;
+  worker_pool.all_ready(100);
+  worker_pool.step({}, [&] { control.replicas[1].in_flight.value = 7; });
+  worker_pool.step({{1, Ended{{Ending::Kind::killed, SIGSEGV}}}});
+  worker_pool.step({{1, Ready{}}}, [&] { finish_work(); });
+  worker_pool.all_done();
+  restarting.run();
+  ASSERT_EQ(lines.of(EventKind::quarantined).size(), 1u);
+  const Event quarantined = lines.of(EventKind::quarantined)[0];
+  EXPECT_EQ(quarantined.stage, "sink");
+  ASSERT_TRUE(quarantined.sample);
+  EXPECT_EQ(quarantined.sample->number, 7u);
+  EXPECT_EQ(quarantined.deaths, 1);
+  EXPECT_EQ(quarantined.samples, lines.of(EventKind::died)[0].samples);
 }
 
 TEST_F(Supervising, AStallIsSaidAndEndedWhereItIsAskedFor) {
@@ -125,6 +152,8 @@ TEST_F(Supervising, AStallIsSaidAndEndedWhereItIsAskedFor) {
   EXPECT_THAT(worker_pool.signals, ElementsAre(std::pair{1, SIGABRT}, std::pair{1, SIGKILL}));
   EXPECT_THAT(lines.lines, ElementsAre(HasSubstr("has been at sample 7 for"),
                                        HasSubstr("; aborted"), HasSubstr("; killed")));
+  ASSERT_EQ(lines.of(EventKind::stalled).size(), 3u);
+  EXPECT_GE(lines.of(EventKind::stalled)[0].duration_ns, 10'000'000'000);
 }
 
 TEST_F(Supervising, TheLinesOfABacktraceAreShownButAreNoLastWords) {
@@ -172,11 +201,11 @@ TEST_F(Restarting, WhoIsKilledAfterItsWorkIsDoneIsDone) {
 
 TEST_F(Restarting, WhatCannotBeStartedAgainIsTriedAgain) {
   const auto wait = [&] { clock.advance(std::chrono::milliseconds(200)); };
-  worker_pool.restart_errors = {"stage \"sink\" replica 0: out of processes"};  // at once
+  worker_pool.restart_errors = {"out of processes"};  // at once
   worker_pool.all_ready(100);
   worker_pool.step({{1, Ended{{Ending::Kind::killed, SIGKILL}}}});
   worker_pool.step({}, wait);
-  worker_pool.step({{1, NotStarted{"stage \"sink\" replica 0: out of memory"}}}, wait);  // later
+  worker_pool.step({{1, NotStarted{"out of memory"}}}, wait);  // later
   worker_pool.step({}, wait);
   worker_pool.step({{1, Ready{}}}, [&] { finish_work(); });
   worker_pool.all_done();
@@ -190,6 +219,7 @@ TEST_F(Restarting, WhatCannotBeStartedAgainIsTriedAgain) {
                           "tried again in 100.0 ms (restart 2 of 5 within 30.0 s)",
                           "warning: cannot start again stage \"sink\" replica 0: out of memory; "
                           "tried again in 200.0 ms (restart 3 of 5 within 30.0 s)"));
+  EXPECT_EQ(lines.of(EventKind::not_started).size(), 2u);
 }
 
 TEST_F(Restarting, AFailureThatIsSaidEndsTheRunWithoutARestart) {
@@ -197,6 +227,7 @@ TEST_F(Restarting, AFailureThatIsSaidEndsTheRunWithoutARestart) {
   worker_pool.step({{1, Failed{"bad sample"}}, {1, Ended{{Ending::Kind::exited, 1}}}});
   EXPECT_EQ(exit_code(restarting.run()), 1);
   EXPECT_THAT(worker_pool.restarted, ElementsAre());
+  EXPECT_EQ(lines.of(EventKind::failed).size(), 1u);
 }
 
 TEST_F(Restarting, AStopWaitsForWhoIsStartedAgain) {
@@ -252,7 +283,7 @@ TEST_F(Supervising, AWorkerPoolThatCannotStartIsAFailure) {
 
 TEST_F(Restarting, AWorkerPoolThatCannotStartLaterIsAFailureToo) {
   worker_pool.step({{1, NotStarted{"too many processes"}}});
-  EXPECT_EQ(restarting.run().failure, "too many processes");
+  EXPECT_EQ(restarting.run().failure, "stage \"sink\" replica 0: too many processes");
 }
 
 TEST_F(Supervising, AFailureFromOutsideEndsTheRun) {

@@ -59,10 +59,9 @@ TEST_F(WatchdogTest, ASampleThatTakesTooLongIsSaidOnce) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].act, Act::say);
   EXPECT_EQ(found[0].number, 1);
-  EXPECT_EQ(
-      found[0].text,
-      "stage \"sink\" replica 0 has been at sample 7 for 10.0 s (`stall_timeout:`); its stage's "
-      "watermark is at 0 and does not move for it");
+  EXPECT_EQ(found[0].text,
+            "has been at sample 7 for 10.0 s (`stall_timeout:`); its stage's "
+            "watermark is at 0 and does not move for it");
 }
 
 TEST_F(WatchdogTest, AWatermarkThatAnotherOneHoldsIsNotThisOnesFault) {
@@ -114,7 +113,7 @@ TEST_F(WatchdogTest, AReplicaThatDoesNotGetReadyIsSaidOnceAndLeftAlone) {
   EXPECT_EQ(found[0].act, Act::say);
   EXPECT_EQ(found[0].number, 2);
   EXPECT_EQ(found[0].text,
-            "stage \"sink\" replica 1 has been opening for 10.0 s (`stall_timeout:`), and others "
+            "has been opening for 10.0 s (`stall_timeout:`), and others "
             "wait for it");
   watch->ready(2);
   EXPECT_EQ(until(315).size(), 1u) << "from now on its calls are looked at";
@@ -126,14 +125,14 @@ TEST_F(WatchdogTest, AProgramThatNeverAsksForATaskIsToldWhatToCall) {
   plan.stages[1].exec = {"/bin/sleep", "1000"};
   watch->starts(1, 100 * kSecondNs);
   EXPECT_THAT(until(112).at(0).text,
-              HasSubstr("stage \"sink\" replica 0 has not asked for a task for 10.0 s "
+              HasSubstr("has not asked for a task for 10.0 s "
                         "(`stall_timeout:`), and others wait for it: its program calls "
                         "brigade_worker_attach(), loads what it needs, and calls "
                         "brigade_worker_next()"));
   plan.stages[1].type = "python";
   watch->starts(1, 200 * kSecondNs);
   now_ = 200;
-  EXPECT_THAT(until(212).at(0).text, HasSubstr("replica 0 has been opening for 10.0 s"));
+  EXPECT_THAT(until(212).at(0).text, HasSubstr("has been opening for 10.0 s"));
 }
 
 TEST_F(WatchdogTest, AStoppedProcessIsLeftAloneAndItsTimeDoesNotCount) {
@@ -144,7 +143,7 @@ TEST_F(WatchdogTest, AStoppedProcessIsLeftAloneAndItsTimeDoesNotCount) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].act, Act::say);
   EXPECT_EQ(found[0].text,
-            "stage \"sink\" replica 0 is stopped (SIGSTOP); `kill -CONT` lets it go on; nothing is "
+            "is stopped (SIGSTOP); `kill -CONT` lets it go on; nothing is "
             "lost, the others wait for it");
   conditions[1] = ProcessCondition::runs;
   EXPECT_TRUE(until(209).empty());

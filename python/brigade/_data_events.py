@@ -1,0 +1,46 @@
+"""Events of the run below a DataLoader, in its words."""
+
+_LEFT_OUT = ("progress", "epoch", "running", "stopping")  # the program knows its own epochs
+
+
+def told_of(event, anew, is_stopped=False):
+    """What the run below says, in words of a loader; None: that concerns no program. `is_stopped`:
+    the pool has ended its forker, so that a worker that died just before has no successor."""
+    if event.kind in _LEFT_OUT or (is_stopped and event.kind == "not_started"):
+        return None
+    text = event.text
+    if event.replica is not None:
+        text = f"DataLoader: worker {event.replica}"
+        if event.pid:
+            text += f" (pid {event.pid})"
+        text = _SENTENCES.get(event.kind, _any_text)(event, text)
+        if event.next == "restart":
+            again = f"in {_seconds(event.delay)}" if event.delay else "at once"
+            text += f"; started again {again}{anew}"
+    return event._replace(text=text)
+
+
+def _seconds(seconds):
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
+
+
+def _died(event, name):
+    text = f"{name} {event.message}"
+    if event.sample is not None:
+        text += " with a batch in flight"
+    if event.output:
+        text += f"; its last output: {event.output}"
+    if event.samples:
+        text += f"; that batch has ended {event.deaths} workers"
+    return text + event.reason
+
+
+def _any_text(event, name):
+    return f"{name}: {event.message}"
+
+
+_SENTENCES = {
+    "died": _died,
+    "not_started": lambda event, name: f"{name} cannot start: {event.message}",
+    "restarted": lambda event, name: f"{name} has taken the place of one that ended",
+    "stalled": lambda event, name: f"{name} {event.message}"}
