@@ -43,6 +43,11 @@ class Reporter {
   virtual void report(std::string_view name, std::uint64_t value) = 0;
   /// One line for the user, shown with the stage's name.
   virtual void log(std::string_view line) = 0;
+  /// The same where no replica of the stage has logged a line about this subject in this run.
+  virtual void log_once(std::string_view subject, std::string_view line) {
+    static_cast<void>(subject);
+    log(line);
+  }
 };
 
 /// Shared memory that dense tensors of the inputs lie in, in this process: whole pages, to be read.

@@ -39,6 +39,9 @@ class LinkReporter final : public Reporter {
     all_->report(concat(link_, ".", name), value);
   }
   void log(std::string_view line) override { all_->log(line); }
+  void log_once(std::string_view subject, std::string_view line) override {
+    all_->log_once(concat(link_, ".", subject), line);
+  }
 
  private:
   std::string link_;

@@ -206,6 +206,8 @@ void Supervisor::on(int number, const Failed& failed) {
 }
 
 void Supervisor::on(int number, const Logged& said) {
+  const std::string& stage = replicas_.stage(number).name;
+  if (!said.once.empty() && !said_once_.emplace(stage, said.once).second) return;
   tell_line(number, EventKind::logged, said.line);
 }
 

@@ -16,7 +16,9 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <brigade/stage_types.h>
@@ -151,7 +153,8 @@ class Supervisor {
   std::int64_t deadline_ns_ = 0;
   std::int64_t next_progress_ns_ = 0;
   std::uint64_t epochs_told_ = 0;
-  std::deque<RunFigures> looks_;  // for rates over the last seconds
+  std::deque<RunFigures> looks_;                             // for rates over the last seconds
+  std::set<std::pair<std::string, std::string>> said_once_;  // stage, subject
 
   std::mutex outside_mutex_;
   std::string outside_failure_;

@@ -58,6 +58,7 @@ struct Printer {
   void operator()(const Logged& said) const {
     out["kind"] = "log";
     out["text"] = said.line;
+    if (!said.once.empty()) out["once"] = said.once;
   }
   void operator()(const Reported& reported) const {
     out["kind"] = "number";
@@ -96,7 +97,7 @@ ReportContent parse_what(const json& in) {
     return ready;
   }
   if (kind == "failed") return Failed{in.at("text").get<std::string>()};
-  if (kind == "log") return Logged{in.at("text").get<std::string>()};
+  if (kind == "log") return Logged{in.at("text").get<std::string>(), in.value("once", "")};
   if (kind == "number")
     return Reported{in.at("text").get<std::string>(), parse_value(in.at("value"))};
   if (kind == "done") return Done{};

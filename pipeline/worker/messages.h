@@ -67,6 +67,7 @@ struct Failed {
 /// A line of the stage for the user.
 struct Logged {
   std::string line;
+  std::string once = {};  ///< subject of a line that is shown once per stage and run
   friend bool operator==(const Logged&, const Logged&) = default;
 };
 

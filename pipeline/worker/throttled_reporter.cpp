@@ -22,9 +22,10 @@ bool PipeSink::try_send(const Report& report) {
   return true;
 }
 
-void ThrottledReporter::log(std::string_view line) {
+void ThrottledReporter::log_once(std::string_view subject, std::string_view line) {
   for (std::string_view piece : split(line, '\n')) {
-    if (!trim(piece).empty()) sink_.send({replica_, Logged{std::string(piece)}});
+    if (!trim(piece).empty())
+      sink_.send({replica_, Logged{std::string(piece), std::string(subject)}});
   }
 }
 

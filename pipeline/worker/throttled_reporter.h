@@ -48,7 +48,8 @@ class ThrottledReporter final : public RunReporter {
 
   void report(std::string_view name, double value) override { keep(name, value); }
   void report(std::string_view name, std::uint64_t value) override { keep(name, value); }
-  void log(std::string_view line) override;
+  void log(std::string_view line) override { log_once({}, line); }
+  void log_once(std::string_view subject, std::string_view line) override;
   void quarantined(const QuarantinedSample& sample) override {
     sink_.send({replica_, Quarantined{sample}});
   }

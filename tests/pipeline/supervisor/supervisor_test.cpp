@@ -383,6 +383,23 @@ TEST_F(Supervising, NumbersAndLinesOfStagesArriveInTheSummary) {
   EXPECT_EQ(results.at(0).name, "loss");
 }
 
+TEST_F(Supervising, ALineThatIsLoggedOnceIsShownOncePerStage) {
+  worker_pool.all_ready(100);
+  worker_pool.step({{1, Logged{"a has 2 channels", "channels"}},
+                    {2, Logged{"b has 2 channels", "channels"}},
+                    {0, Logged{"c has 2 channels", "channels"}},
+                    {1, Logged{"a has no profile", "profiles"}},
+                    {1, Logged{"hello"}},
+                    {1, Logged{"hello"}}},
+                   [&] { finish_work(); });
+  worker_pool.all_done();
+  supervisor.run();
+  EXPECT_THAT(
+      lines.lines,
+      ElementsAre("output: sink: a has 2 channels", "output: numbers: c has 2 channels",
+                  "output: sink: a has no profile", "output: sink: hello", "output: sink: hello"));
+}
+
 TEST_F(Supervising, ProgressIsShownAsOftenAsItIsWanted) {
   lines.every_ns = 1'000'000'000;
   Supervisor with_progress{setup(tallies)};

@@ -48,6 +48,7 @@ TEST(Messages, EveryReportReadsBackAsItWasPrinted) {
       Ready{10, {{SkipReason::blank, 3, "blank lines"}, {SkipReason::limit, 1, "\xc3\xa9"}}},
       Failed{"cannot open \"x\":\nno such file"},
       Logged{"accuracy 0.9 \xc3\xa9"},
+      Logged{"a.tif has 2 channels", "channels"},
       Reported{"loss", 0.1},
       Reported{"checksum", ~std::uint64_t{0}},
       Quarantined{{1, 2, 3, 4, "n01440764/x.JPEG"}},

@@ -78,6 +78,12 @@ TEST_F(Throttling, LinesArriveOneByOne) {
   EXPECT_EQ(sink.reports[1], (Report{3, Logged{"two"}}));
 }
 
+TEST_F(Throttling, TheSubjectOfALineGoesWithIt) {
+  reporter.log_once("channels", "one\ntwo");
+  ASSERT_EQ(sink.reports.size(), 2u);
+  EXPECT_EQ(sink.reports[1], (Report{3, Logged{"two", "channels"}}));
+}
+
 TEST(PipeSink, APacketIsAReport) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_DIRECT), 0);
