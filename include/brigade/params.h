@@ -130,6 +130,7 @@ enum class ParamType : std::uint8_t {
   input_files,
   text_map,
   number_or_range,
+  integer_or_all,
   operations,
   choice
 };

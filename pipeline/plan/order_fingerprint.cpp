@@ -32,6 +32,7 @@ bool is_place(ParamType type) {
     case ParamType::texts:
     case ParamType::text_map:
     case ParamType::number_or_range:
+    case ParamType::integer_or_all:
     case ParamType::operations:
     case ParamType::choice:
       return false;

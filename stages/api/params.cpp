@@ -115,6 +115,7 @@ std::string_view item_type_name(ParamType type) {
 
 Result<void> check_range(const ParamSpec& spec, const ParamValue& canonical,
                          const ParamValue& written) {
+  if (spec.type == ParamType::integer_or_all && canonical.text == "all") return {};
   BRIGADE_ASSIGN(const double number, range_value(spec.type, canonical));
   const bool low = spec.minimum && number < *spec.minimum;
   const bool high = spec.maximum && number > *spec.maximum;
@@ -356,6 +357,8 @@ std::string_view param_type_name(ParamType type) {
       return "a map of names to texts such as {a: b, c: [d, e]}";
     case ParamType::number_or_range:
       return "a number or two limits such as [0.6, 1.4]";
+    case ParamType::integer_or_all:
+      return "a whole number or `all`";
     case ParamType::operations:
       return "a list of names, some with parameters, such as [first, {second: {size: 4}}]";
     case ParamType::choice:

@@ -1,5 +1,7 @@
 #include "stages/image/decode_image_contract.h"
 
+#include <algorithm>
+
 #include <brigade/text.h>
 
 namespace brigade {
@@ -13,6 +15,15 @@ constexpr double kSideMax = 16384;
 constexpr double kPixelsMax = 1 << 28;
 constexpr double kRatioMin = 0.01;
 constexpr double kRatioMax = 100;
+
+/// Memory that decoding takes per pixel of a picture, at most: four components of a progressive
+/// JPEG file as coefficients (8), the colours (4), the same upright (3), a mask (1). Or, of all
+/// channels, these as stored (2 each), to 8 bits, the same upright, a mask.
+std::uint64_t picture_bytes_per_pixel_max(const ChannelCount& channels) {
+  constexpr std::uint64_t kRgb = 16;
+  const auto count = static_cast<std::uint64_t>(channels.count);
+  return channels.rgb() ? kRgb : std::max(kRgb, 4 * count + 1);
+}
 
 Result<void> check_range(std::string_view name, const std::vector<double>& range) {
   if (range.size() == 2 && range[0] <= range[1]) return {};
@@ -61,7 +72,9 @@ Result<Ports> decode_image_outputs(const Params& params, const Ports& in) {
   BRIGADE_TRY(check_params(params));
   if (auto source = image_source(in); !source) return source.error();
   const Dim side = params.ragged() ? up_to(params.side_max) : Dim(params.size);
-  Ports out{{"image", DType::u8, {side, side, 3}}};
+  const std::int64_t count = params.channels.count;
+  const Dim channels = params.channels.all ? up_to(count) : Dim(count);
+  Ports out{{"image", DType::u8, {side, side, channels}}};
   if (params.geometry) out.tensors.push_back({"geometry", DType::f32, {3, 3}});
   if (params.has_mask()) {
     BRIGADE_TRY(check_mask(params, in));
@@ -73,6 +86,24 @@ Result<Ports> decode_image_outputs(const Params& params, const Ports& in) {
 }
 
 }  // namespace
+
+Result<void> parse_param(const ParamValue& value, ChannelCount& out) {
+  if (value.kind == ParamValue::Kind::scalar && value.text == "all") {
+    out = {kPictureChannelsMax, true};
+    return {};
+  }
+  std::int64_t count = 0;
+  if (!parse_param(value, count) || count < 1 || count > kPictureChannelsMax)
+    return Error{concat("expected a number of channels from 1 to ", kPictureChannelsMax,
+                        ", or `all`, found ",
+                        value.kind == ParamValue::Kind::scalar ? quote(value.text) : "no scalar")};
+  out = {count, false};
+  return {};
+}
+
+ParamValue print_param(const ChannelCount& value) {
+  return value.all ? ParamValue::scalar("all") : print_param(value.count);
+}
 
 Result<ImageSource> image_source(const Ports& in) {
   if (in.find("encoded") != nullptr) return ImageSource::encoded;
@@ -89,7 +120,8 @@ Result<ImageSource> image_source(const Ports& in) {
 
 Contract<Params> decode_image_contract() {
   const std::vector<DType> bytes = {DType::u8};
-  return Contract<Params>("decode_image", "Decodes, crops and resizes an image to RGB.")
+  return Contract<Params>("decode_image",
+                          "Decodes, crops and resizes an image, to RGB or with all its channels.")
       .transform()
       .choice("crop", &Params::crop,
               {{"random_resized", Params::Crop::random_resized},
@@ -109,6 +141,9 @@ Contract<Params> decode_image_contract() {
       .choice("quality", &Params::quality,
               {{"antialias", Params::Quality::antialias}, {"bilinear", Params::Quality::bilinear}},
               "how to reduce: every pixel counts (as Pillow does), or only the nearest two by two")
+      .param("channels", &Params::channels, 1, kPictureChannelsMax,
+             "of the output: 3 is RGB; another number is all channels of files that have so many; "
+             "`all`: as many as each file has")
       .param("side_max", &Params::side_max, 1, kSideMax,
              "with size 0: pixels of the longest side; a larger picture is an error")
       .param("pixels_max", &Params::pixels_max, 1, kPixelsMax,
@@ -129,7 +164,7 @@ Contract<Params> decode_image_contract() {
       .private_bytes("pixels_max",
                      [](const Params& params) {
                        return static_cast<std::uint64_t>(params.pixels_max) *
-                              kPictureBytesPerPixelMax;
+                              picture_bytes_per_pixel_max(params.channels);
                      })
       .one_of({{"path", bytes, false, {up_to(kPathBytes)}, "path of the file"},
                {"encoded", bytes, false, {up_to(kEncodedBytesMax)}, "bytes of the file"},

@@ -12,6 +12,23 @@
 
 namespace brigade {
 
+/// At most so many channels does a picture have.
+inline constexpr int kPictureChannelsMax = 32;
+
+/// How many channels the picture gets: a number, or `all`.
+struct ChannelCount {
+  std::int64_t count = 3;  ///< 3: as RGB; another number: those of the file, which has so many
+  bool all = false;        ///< as many as the file has; `count` is the most
+
+  constexpr bool rgb() const { return count == 3 && !all; }
+};
+Result<void> parse_param(const ParamValue& value, ChannelCount& out);
+ParamValue print_param(const ChannelCount& value);
+template <>
+constexpr ParamType param_type_of<ChannelCount>() {
+  return ParamType::integer_or_all;
+}
+
 struct DecodeImageParams {
   enum class Crop : std::uint8_t { random_resized, center, none };
   enum class Quality : std::uint8_t { antialias, bilinear };
@@ -23,6 +40,7 @@ struct DecodeImageParams {
   std::vector<double> ratio = {0.75, 4.0 / 3};
   double flip = 0;
   Quality quality = Quality::antialias;
+  ChannelCount channels;
   std::int64_t side_max = 4096;
   std::int64_t pixels_max = std::int64_t{64} << 20;
   std::string mask;
@@ -34,10 +52,6 @@ struct DecodeImageParams {
   bool ragged() const { return crop == Crop::none && size == 0; }
   bool has_mask() const { return !mask.empty() || !mask_path.empty(); }
 };
-
-/// Memory that decoding takes per pixel of a picture, at most: four components of a progressive
-/// JPEG file as coefficients (8), the colours (4), the same upright (3), a mask (1).
-inline constexpr std::uint64_t kPictureBytesPerPixelMax = 16;
 
 /// Where the bytes of an image come from, in the order in which they are looked for.
 enum class ImageSource : std::uint8_t {

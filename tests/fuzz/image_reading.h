@@ -29,7 +29,8 @@ inline void check_error(const Error& error) {
 inline std::uint64_t sum_of(const Pixels& pixels) {
   std::uint64_t sum = 0;
   for (std::int64_t y = 0; y < pixels.height; ++y)
-    for (std::int64_t i = 0; i < pixels.width * 3; ++i) sum += pixels.data[y * pixels.stride + i];
+    for (std::int64_t i = 0; i < pixels.width * pixels.channels; ++i)
+      sum += pixels.data[y * pixels.stride + i];
   return sum;
 }
 
@@ -37,19 +38,19 @@ inline std::vector<std::uint8_t> copy_of(const Pixels& pixels) {
   std::vector<std::uint8_t> out;
   for (std::int64_t y = 0; y < pixels.height; ++y)
     out.insert(out.end(), pixels.data + y * pixels.stride,
-               pixels.data + y * pixels.stride + pixels.width * 3);
+               pixels.data + y * pixels.stride + pixels.width * pixels.channels);
   return out;
 }
 
 /// `plain`: what another way of reading gives of row `y`.
 inline void check_row(const Pixels& pixels, std::int64_t y, const std::uint8_t* plain) {
-  const auto bytes = static_cast<std::size_t>(pixels.width * 3);
+  const auto bytes = static_cast<std::size_t>(pixels.width * pixels.channels);
   BRIGADE_CHECK(std::memcmp(pixels.data + y * pixels.stride, plain, bytes) == 0, y);
 }
 
 inline void check_rows(const Pixels& pixels, const std::uint8_t* plain) {
   for (std::int64_t y = 0; y < pixels.height; ++y)
-    check_row(pixels, y, plain + y * pixels.width * 3);
+    check_row(pixels, y, plain + y * pixels.width * pixels.channels);
 }
 
 /// A box that depends on the file's last bytes; whole: all of the picture.
@@ -64,13 +65,14 @@ inline Box box_of(std::string_view file, const ImageHeader& header, bool whole) 
 }
 
 /// The stored pixels of all of the picture, if they can be read; those of a box must be the same.
-inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view file) {
+inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view file,
+                                        Channels channels) {
   std::optional<Pixels> all;
   Box box;
   std::vector<std::uint8_t> part;  // of the box
   for (const bool whole : {false, true}) {
     all.reset();
-    const auto header = reader.open(file);
+    const auto header = reader.open(file, channels);
     if (!header) {
       check_error(header.error());
       return {};
@@ -90,12 +92,19 @@ inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view fi
       part = copy_of(*pixels);
     } else {
       all = *pixels;
-      const std::uint8_t* const first = all->data + box.y * all->stride + box.x * 3;
+      const std::uint8_t* const first = all->data + box.y * all->stride + box.x * all->channels;
       if (!part.empty())
-        BRIGADE_CHECK(part == copy_of({first, all->stride, box.height, box.width}), box.y, box.x);
+        BRIGADE_CHECK(part == copy_of({first, all->stride, box.height, box.width, all->channels}),
+                      box.y, box.x);
     }
   }
   return all;
+}
+
+/// Of all channels, and then of RGB.
+inline std::optional<Pixels> read_image(ImageReader& reader, std::string_view file) {
+  read_image(reader, file, Channels::stored);
+  return read_image(reader, file, Channels::rgb);
 }
 
 }  // namespace brigade::fuzzing

@@ -40,6 +40,18 @@ def png_of(color, side=9):
             + chunk(b"IEND", b""))
 
 
+def tiff_of(channels, side=9):
+    """A square whose channels are called gray, as programs for satellite pictures write."""
+    pixels = bytes(number % 251 for number in range(side * side * channels))
+    tags = [(256, side), (257, side), (258, 8), (259, 1), (262, 1), (273, 8), (277, channels),
+            (278, side), (279, len(pixels)), (284, 1)]
+    directory = b"".join(struct.pack("<HHII", tag, 4 if tag in (273, 279) else 3, 1, value)
+                         for tag, value in tags)
+    pixels += b"\0" * (len(pixels) % 2)
+    return (struct.pack("<2sHI", b"II", 42, 8 + len(pixels)) + pixels
+            + struct.pack("<H", len(tags)) + directory + bytes(4))
+
+
 def first_pixel(png):
     """Of a PNG file with 8 bits of RGB; nothing precedes it, so no filter changes it."""
     at, data = 8, b""
@@ -127,6 +139,42 @@ class Images(ProgramTest):
             self.assertEqual(stages["decode"]["restarts"], 1, place)
         other, _ = self.checksum(self.graph(2, epochs=2), "--set", "seed=4")
         self.assertNotEqual(other[1], expected[1], "another seed is another run")
+
+    # --- channels ------------------------------------------------------------------------------
+
+    def without_tiff(self, finished):
+        if "the module that reads WebP and TIFF" in finished.err + finished.out:
+            self.skipTest("libwebp or libtiff is not built in")
+
+    def test_channels_that_are_left_out_are_said_once(self):
+        content = tiff_of(5, side=160)  # long enough for every replica to have some
+        for number in range(150):
+            self.image(0, f"{number:03}.tif", content)
+        finished = self.run_graph(self.graph(replicas=3, epochs=2), "--set",
+                                  "stages.decode.chunk=1")
+        self.without_tiff(finished)
+        self.assertEqual(finished.code, 0, finished.err)
+        said = (finished.err + finished.out).count("2 channels besides its colors and alpha")
+        self.assertEqual(said, 1, finished.err)
+
+    def test_files_of_another_number_of_channels_are_named_and_skipped(self):
+        for number in range(8):
+            self.image(0, f"{number}.tif", tiff_of(5))
+        other = {self.image(1, "four.tif", tiff_of(4)): 4,
+                 self.image(1, "rgb.png", png_of((1, 2, 3))): 3}
+        graph = self.graph(on_error="{skip: 2}").replace("size: 24,", "size: 24, channels: 5,")
+        path = self.folder / "summary.json"
+        finished = self.run_graph(graph, "--summary", path)
+        self.without_tiff(finished)
+        self.assertEqual(finished.code, 0, finished.err)
+        for file, channels in other.items():
+            self.assertIn(f"{file}: it has {channels} channels; `channels: 5` takes files of 5 "
+                          "only", finished.err + finished.out)
+        summary = json.loads(path.read_text())
+        self.assertEqual(summary["samples"], 8)
+        stages = {stage["name"]: stage for stage in summary["stages"]}
+        self.assertEqual(stages["decode"]["skipped"], 2)
+        self.assertNotIn("besides its colors", finished.err + finished.out)
 
     # --- memory ------------------------------------------------------------------------------
 

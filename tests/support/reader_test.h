@@ -19,20 +19,21 @@ class ReaderTest : public testing::Test {
  protected:
   explicit ReaderTest(std::unique_ptr<ImageReader> reader) : reader_(std::move(reader)) {}
 
-  Picture read(const std::string& file, const Box& box) {
-    const auto header = reader_->open(file);
+  Picture read(const std::string& file, const Box& box, Channels channels = Channels::rgb) {
+    const auto header = reader_->open(file, channels);
     EXPECT_TRUE(header) << header.error().message;
     const auto pixels = reader_->read(box);
     EXPECT_TRUE(pixels) << pixels.error().message;
+    EXPECT_EQ(header->channels, pixels->channels);
     return pixels ? picture_of(*pixels) : Picture{};
   }
-  Picture read_all(const std::string& file) {
-    const auto header = reader_->open(file);
+  Picture read_all(const std::string& file, Channels channels = Channels::rgb) {
+    const auto header = reader_->open(file, channels);
     EXPECT_TRUE(header) << header.error().message;
-    return header ? read(file, {0, 0, header->height, header->width}) : Picture{};
+    return header ? read(file, {0, 0, header->height, header->width}, channels) : Picture{};
   }
-  std::string error_of(const std::string& file) {
-    const auto header = reader_->open(file);
+  std::string error_of(const std::string& file, Channels channels = Channels::rgb) {
+    const auto header = reader_->open(file, channels);
     if (!header) return header.error().message;
     return message_of(reader_->read({0, 0, header->height, header->width}));
   }

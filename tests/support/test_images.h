@@ -31,7 +31,9 @@ struct Picture {
   std::uint8_t at(std::int64_t y, std::int64_t x, std::int64_t c) const {
     return bytes[static_cast<std::size_t>((y * width + x) * channels + c)];
   }
-  Pixels pixels() const { return {bytes.data(), width * 3, height, width}; }
+  Pixels pixels() const {
+    return {bytes.data(), width * channels, height, width, static_cast<int>(channels)};
+  }
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 
@@ -67,11 +69,20 @@ inline Picture part_of(const Picture& in, std::int64_t y, std::int64_t x, std::i
   return out;
 }
 
+/// One channel of it, in three.
+inline Picture channel_of(const Picture& in, std::int64_t channel) {
+  Picture out = blank(in.height, in.width);
+  for (std::int64_t y = 0; y < in.height; ++y)
+    for (std::int64_t x = 0; x < in.width; ++x)
+      std::memset(&out.at(y, x, 0), in.at(y, x, channel), 3);
+  return out;
+}
+
 inline Picture picture_of(const Pixels& pixels) {
-  Picture out = blank(pixels.height, pixels.width);
+  Picture out = blank(pixels.height, pixels.width, pixels.channels);
   for (std::int64_t y = 0; y < pixels.height; ++y)
     std::memcpy(&out.at(y, 0, 0), pixels.data + y * pixels.stride,
-                static_cast<std::size_t>(pixels.width * 3));
+                static_cast<std::size_t>(pixels.width * pixels.channels));
   return out;
 }
 

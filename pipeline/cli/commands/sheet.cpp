@@ -12,8 +12,9 @@ constexpr const char* kSheetExamples = R"(Examples:
   brigade sheet train.yaml --stage augment
   brigade sheet detection.yaml --stage augment --tensor image --boxes boxes --out boxes.png
 
-Pictures of [H, W], [H, W, C] or [C, H, W] with 1 or 3 channels; a tensor with one more dimension in
-front is several. Floating-point numbers are shown from the least (black) to the largest (white) of
+Pictures of [H, W], [H, W, C] or [C, H, W] with 1 or 3 channels, or [H, W, C] with up to 32, of
+which the first three are drawn (of two the first); a tensor with one more dimension in front is
+several. Floating-point numbers are shown from the least (black) to the largest (white) of
 a picture, class numbers ([H, W], as masks have them) each in a colour of its own. A line per sample
 says where it stands, and its scalars. Nothing below the stage runs.)";
 

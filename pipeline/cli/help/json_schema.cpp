@@ -73,6 +73,8 @@ ordered_json param_value(const ParamSpec& param) {
               {"additionalProperties", one_or_list({{"type", {"string", "number"}}})}};
     case ParamType::number_or_range:
       return one_or_list(number("number"));
+    case ParamType::integer_or_all:
+      return {{"anyOf", {number("integer"), {{"const", "all"}}}}};
     case ParamType::operations:
       return list({{"type", {"string", "object"}}});
     case ParamType::choice:

@@ -17,6 +17,7 @@ using Color = std::array<std::uint8_t, 3>;
 constexpr std::int64_t kGap = 4;  // pixels between cells, and around all of them
 constexpr std::int64_t kSideMax = 1 << 13;
 constexpr std::int64_t kFloatSideMin = 8;  // of floating-point numbers [H, W]
+constexpr std::int64_t kChannelsMax = 32;
 constexpr std::int64_t kPicturesMax = 16;  // of one tensor
 constexpr std::uint8_t kPaper = 255;
 // In a u8 tensor that is taken for classes.
@@ -35,16 +36,31 @@ struct Plane {
   std::int64_t pixels() const { return height * width; }
 };
 
+bool is_floating(DType dtype) {
+  return dtype == f16 || dtype == bf16 || dtype == f32 || dtype == f64;
+}
+
 /// Of a tensor's last `rank` dimensions, 2 or 3.
-std::optional<Plane> plane_of(const Shape& shape, int rank) {
+std::optional<Plane> plane_of(const Shape& shape, int rank, DType dtype) {
   const auto size = [&](int i) { return shape[shape.rank() - rank + i]; };
   const auto is_color = [](std::int64_t channels) { return channels == 1 || channels == 3; };
+  // Other numbers of channels, of which the first three are drawn. [n, height, width] of whole
+  // numbers may be masks, [n, points, 2] of others places.
+  const bool bytes = dtype == u8;
+  const auto is_few = [&](int i) {
+    return size(i) >= (bytes ? 2 : 4) && size(i) <= kChannelsMax && size(i) < size(1) &&
+           size(i) < size(2 - i);
+  };
   Plane plane;
   if (rank == 2)
     plane = {size(0), size(1), 1, 1, 1};
   else if (is_color(size(2)))
     plane = {size(0), size(1), size(2), size(2), 1};
   else if (is_color(size(0)))
+    plane = {size(1), size(2), size(0), 1, size(1) * size(2)};
+  else if (is_few(2))
+    plane = {size(0), size(1), size(2), size(2), 1};
+  else if (is_floating(dtype) && is_few(0))
     plane = {size(1), size(2), size(0), 1, size(1) * size(2)};
   const auto fits = [](std::int64_t side) { return side >= 2 && side <= kSideMax; };
   return fits(plane.height) && fits(plane.width) ? std::optional(plane) : std::nullopt;
@@ -89,10 +105,6 @@ std::vector<float> numbers_of(const TensorView& tensor, std::int64_t first, std:
       return numbers<double>(tensor, first, count);
   }
   return {};
-}
-
-bool is_floating(DType dtype) {
-  return dtype == f16 || dtype == bf16 || dtype == f32 || dtype == f64;
 }
 
 /// Hues of neighbouring numbers are a golden angle apart. 0 is black, as the background is; 255 and
@@ -145,7 +157,7 @@ SheetPicture picture_of(const std::vector<float>& numbers, const Plane& plane, D
     const auto at = [&](std::int64_t c) {
       return numbers[static_cast<std::size_t>(i * plane.pixel_step + c * plane.channel_step)];
     };
-    const bool gray = plane.channels == 1;
+    const bool gray = plane.channels < 3;
     const Color color = picture.of_classes
                             ? color_of_class(at(0))
                             : Color{level(at(0)), level(at(gray ? 0 : 1)), level(at(gray ? 0 : 2))};
@@ -208,7 +220,7 @@ void draw_box(SheetPicture& picture, const std::array<float, 4>& corners) {
 std::vector<SheetPicture> pictures_of(const TensorView& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.rank() < 2 || shape.rank() > 4) return {};
-  const auto plane = plane_of(shape, std::min(shape.rank(), 3));
+  const auto plane = plane_of(shape, std::min(shape.rank(), 3), tensor.dtype());
   if (!plane) return {};
   // Boxes [n, 4] and points [n, 2] are none.
   if (shape.rank() == 2 && is_floating(tensor.dtype()) &&

@@ -10,6 +10,7 @@
 #include <brigade/text.h>
 #include "stages/basic/half_float.h"
 #include "stages/image/augment/operations.h"
+#include "stages/image/decode_image_contract.h"
 #include "stages/image/image_stages.h"
 #include "stages/image/targets/targets.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr double kScaleMax = 1e6;
 /// Of the largest picture, per pixel: two on the canvas and one about to take the place of a
-/// smaller one; most is needed by a grey one that is resized as RGB.
+/// smaller one, of three channels. Of more channels a picture has fewer pixels.
 constexpr std::uint64_t kWorkBytesPerPixelMax = 24;
 
 enum class PixelLayout : std::uint8_t { hwc, chw };
@@ -38,10 +39,14 @@ Error in_operation(const AugmentListParams& params, std::size_t i, const Error& 
   return error.within(concat("operation ", i + 1, ", ", params.operations.entries[i].name));
 }
 
-Result<void> check_pixels(const AugmentListParams& params, PictureSize size) {
-  if (size.pixels() <= params.pixels_max) return {};
-  return Error{concat("a picture of ", size.height, " x ", size.width, " pixels; pixels_max is ",
-                      params.pixels_max)};
+Result<void> check_pixels(const AugmentListParams& params, PictureSize size,
+                          std::int64_t channels) {
+  const std::int64_t threes = std::max(channels, kRgbChannels);
+  if (size.pixels() * threes <= params.pixels_max * kRgbChannels) return {};
+  return Error{concat("a picture of ", size.height, " x ", size.width, " pixels",
+                      channels > kRgbChannels ? concat(" and ", channels, " channels") : "",
+                      "; pixels_max is ", params.pixels_max,
+                      channels > kRgbChannels ? ", for three channels" : "")};
 }
 
 /// What the list makes of pictures of a type.
@@ -58,7 +63,8 @@ class ResultSize {
   bool exact() const { return exact_; }
 
   Result<void> follow(std::int64_t channels) {
-    if (exact_) BRIGADE_TRY(check_pixels(params_, size_));
+    channels_ = channels;
+    if (exact_) BRIGADE_TRY(check_pixels(params_, size_, channels_));
     for (std::size_t i = 0; i < operations_.size(); ++i) {
       auto fits = operations_[i]->accepts(channels);
       if (fits) fits = pass(i);
@@ -85,7 +91,7 @@ class ResultSize {
       size_ = *fixed;
       exact_ = known_ = true;
     }
-    return exact_ ? check_pixels(params_, size_) : Result<void>();
+    return exact_ ? check_pixels(params_, size_, channels_) : Result<void>();
   }
 
   /// An operation after which pictures have sizes that depend on each.
@@ -104,6 +110,7 @@ class ResultSize {
   std::vector<std::unique_ptr<Operation>> operations_;
   PictureSize size_;
   bool exact_;
+  std::int64_t channels_ = kRgbChannels;
   std::int64_t pictures_ = 1;
   bool known_ = true;  // size_ is that of the largest picture at least
 };
@@ -140,9 +147,9 @@ Result<void> add_geometry(const Ports& in, std::int64_t pictures, Ports& out) {
 Result<Ports> augment_outputs(const AugmentListParams& params, const Ports& in) {
   const TensorType& image = *in.find("image");
   const Dim& channels = image.shape[2];
-  if (channels.kind != Dim::Kind::exact ||
-      (channels.size != kGreyChannels && channels.size != kRgbChannels))
-    return Error{concat("expected pictures of 1 or 3 channels, found ", image.text())};
+  if (channels.kind != Dim::Kind::exact || channels.size < 1)
+    return Error{concat("expected pictures that all have as many channels, found ", image.text(),
+                        "; decode_image gives them with a number such as `channels: 8`")};
   BRIGADE_TRY(check_channels("mean", params.mean, channels.size));
   BRIGADE_TRY(check_channels("std", params.std, channels.size));
   const bool scaled = params.mean != std::vector<double>{0} || params.std != std::vector<double>{1};
@@ -194,7 +201,7 @@ Contract<AugmentListParams> augment_contract() {
               "order of height, width and channels in the result")
       .param("mean", &Params::mean, -kScaleMax, kScaleMax, "one number, or one for each channel")
       .param("std", &Params::std, 1 / kScaleMax, kScaleMax, "one number, or one for each channel")
-      .input("image", {DType::u8}, {any_size, any_size, up_to(kRgbChannels)}, "HWC")
+      .input("image", {DType::u8}, {any_size, any_size, up_to(kPictureChannelsMax)}, "HWC")
       .rest_passes()
       .draws([](const Params& params) {
         const auto operations = make_operations(params.operations);
@@ -220,7 +227,8 @@ Contract<AugmentListParams> augment_contract() {
 template <class T>
 class NumberTable {
  public:
-  void prepare(const AugmentListParams& params, T (*convert)(float)) {
+  void prepare(const AugmentListParams& params, std::int64_t channels, T (*convert)(float)) {
+    numbers_.resize(static_cast<std::size_t>(channels));
     for (std::size_t c = 0; c < numbers_.size(); ++c) {
       const auto mean = static_cast<float>(params.mean[c % params.mean.size()]);
       const auto std = static_cast<float>(params.std[c % params.std.size()]);
@@ -259,7 +267,7 @@ class NumberTable {
     return i;
   }
 
-  std::array<std::array<T, 256>, kRgbChannels> numbers_{};
+  std::vector<std::array<T, 256>> numbers_;
 };
 
 class Augment : public Stage {
@@ -269,16 +277,17 @@ class Augment : public Stage {
     operations_ = make_operations(params_.operations);
     targets_ = make_targets(params_.targets);
     const TensorType& image = *context.inputs.find("image");
+    const std::int64_t channels = image.shape[2].size;
     ragged_in_ = image.ragged();
     geometry_ = gives_geometry(params_, context.inputs);
     ragged_out_ = context.outputs.find("image")->ragged();
     pictures_ = operations_.empty() ? 1 : operations_.back()->pictures();
-    levels_.prepare(params_, [](float value) {
+    levels_.prepare(params_, channels, [](float value) {
       return static_cast<std::uint8_t>(std::nearbyintf(value * 255));
     });
-    floats_.prepare(params_, [](float value) { return value; });
-    halves_.prepare(params_, to_half);
-    bfloats_.prepare(params_, to_bfloat16);
+    floats_.prepare(params_, channels, [](float value) { return value; });
+    halves_.prepare(params_, channels, to_half);
+    bfloats_.prepare(params_, channels, to_bfloat16);
     return {};
   }
 
@@ -288,7 +297,7 @@ class Augment : public Stage {
     const bool bytes = params_.dtype == DType::u8 && params_.layout == PixelLayout::hwc;
     const Shape shape = image.shape();
     if (shape.elements() == 0) return Error{concat("the picture is empty: ", shape_text(shape))};
-    BRIGADE_TRY(check_pixels(params_, {shape[0], shape[1]}));
+    BRIGADE_TRY(check_pixels(params_, {shape[0], shape[1]}, shape[2]));
     std::uint8_t* const to =
         bytes && !ragged_out_ ? static_cast<std::uint8_t*>(slot.data()) : nullptr;
     canvas_.begin(static_cast<const std::uint8_t*>(image.data()), {shape[0], shape[1]}, shape[2],
@@ -308,7 +317,7 @@ class Augment : public Stage {
       if (ragged_in_) {
         const auto size = operations_[i]->size_of(canvas_.size());
         if (!size) return in_operation(params_, i, size.error());
-        if (const auto fits = check_pixels(params_, *size); !fits)
+        if (const auto fits = check_pixels(params_, *size, canvas_.channels()); !fits)
           return in_operation(params_, i, fits.error());
       }
       operations_[i]->run(canvas_, random);

@@ -101,6 +101,7 @@ class ColorJitter : public Operation {
     add(params.saturation, 1, adjust_saturation);
     add(params.hue, 0, adjust_hue);
   }
+  Result<void> accepts(std::int64_t channels) const override { return of_gray_or_rgb(channels); }
   bool draws() const override { return true; }
   void run(Canvas& canvas, Philox& random) override {
     if (!happens(random, p_)) return;
@@ -139,6 +140,12 @@ struct GrayscaleParams {
 };
 void grayscale_by(Canvas& canvas, const GrayscaleParams&) { to_grey(canvas); }
 
+class RandomGrayscale : public ByChance<GrayscaleParams, grayscale_by> {
+ public:
+  using ByChance::ByChance;
+  Result<void> accepts(std::int64_t channels) const override { return of_gray_or_rgb(channels); }
+};
+
 struct SolarizeParams {
   double threshold = 0;
   double p = 0.5;
@@ -171,7 +178,7 @@ void add_colors(std::vector<OperationType>& types) {
           .param("hue", &ColorJitter::Params::hue, -0.5, 0.5,
                  "limits of the turn, 1 is the whole circle; one number h: from -h to h")
           .param("p", &ColorJitter::Params::p, 0, 1, "probability")));
-  types.push_back(operation<ByChance<GrayscaleParams, grayscale_by>>(
+  types.push_back(operation<RandomGrayscale>(
       Contract<GrayscaleParams>("random_grayscale", "Grey, in as many channels.")
           .param("p", &GrayscaleParams::p, 0, 1, "probability")));
   types.push_back(

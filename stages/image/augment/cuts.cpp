@@ -205,8 +205,11 @@ void flip_columns(Canvas& canvas) {
   for (std::int64_t y = 0; y < size.height; ++y, from += row, to += row) {
     if (channels == kRgbChannels) {
       color_kernels().back().reverse(from, size.width, to);
-    } else {
+    } else if (channels == kGreyChannels) {
       std::reverse_copy(from, from + row, to);
+    } else {
+      for (std::int64_t x = 0; x < size.width; ++x)
+        std::copy_n(from + x * channels, channels, to + row - (x + 1) * channels);
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <brigade/text.h>
 #include "stages/image/augment/operation_kinds.h"
 
 namespace brigade {
@@ -19,7 +20,7 @@ class RandomErasing : public Operation {
       for (const auto* range : {&scale, &ratio})
         if (range->size() != 2 || (*range)[0] > (*range)[1])
           return Error{"scale and ratio are a lower and an upper limit such as [0.02, 0.33]"};
-      if (value.size() == 1 || value.size() == 3) return {};
+      if (!value.empty()) return {};
       return Error{"value is one level, [0], or one for each channel"};
     }
   };
@@ -27,7 +28,8 @@ class RandomErasing : public Operation {
   Result<void> accepts(std::int64_t channels) const override {
     if (params_.value.size() == 1 || static_cast<std::int64_t>(params_.value.size()) == channels)
       return {};
-    return Error{"value has a level for each of 3 channels, and the pictures have 1"};
+    return Error{concat("value has a level for each of ", params_.value.size(),
+                        " channels, and the pictures have ", channels)};
   }
   bool draws() const override { return params_.p > 0; }
   void run(Canvas& canvas, Philox& random) override {

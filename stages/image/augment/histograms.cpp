@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "stages/image/augment/adjust.h"
 #include "stages/image/augment/operation_kinds.h"
@@ -46,12 +47,11 @@ void map_channels(Canvas& canvas, Levels (*levels_of)(const Histogram&)) {
   const std::int64_t channels = canvas.channels();
   const std::int64_t bytes = canvas.bytes();
   const std::uint8_t* const from = canvas.pixels();
-  std::array<Histogram, kRgbChannels> counts{};
+  std::vector<Histogram> counts(static_cast<std::size_t>(channels));
   for (std::int64_t i = 0; i < bytes; i += channels)
     for (std::int64_t c = 0; c < channels; ++c) ++counts[static_cast<std::size_t>(c)][from[i + c]];
-  std::array<Levels, kRgbChannels> levels;
-  for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c)
-    levels[c] = levels_of(counts[c]);
+  std::vector<Levels> levels(counts.size());
+  for (std::size_t c = 0; c < counts.size(); ++c) levels[c] = levels_of(counts[c]);
   std::uint8_t* const to = canvas.same_size();
   for (std::int64_t i = 0; i < bytes; i += channels)
     for (std::int64_t c = 0; c < channels; ++c)

@@ -60,6 +60,9 @@ OperationType operation(const Contract<typename Op::Params>& table) {
           }};
 }
 
+/// What has a meaning for gray and RGB alone.
+Result<void> of_gray_or_rgb(std::int64_t channels);
+
 /// An error where a picture would be larger than any may be.
 Result<PictureSize> of_bounded_sides(PictureSize size);
 

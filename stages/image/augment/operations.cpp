@@ -63,6 +63,12 @@ std::vector<std::unique_ptr<Operation>> make_operations(const Operations& operat
   return made;
 }
 
+Result<void> of_gray_or_rgb(std::int64_t channels) {
+  if (channels == kGreyChannels || channels == kRgbChannels) return {};
+  return Error{
+      concat("it changes colors of gray or RGB pictures; these have ", channels, " channels")};
+}
+
 Result<void> parse_param(const ParamValue& value, NumberOrRange& out) {
   double number = 0;
   if (value.kind == ParamValue::Kind::scalar) {

@@ -138,6 +138,7 @@ class RandAugment : public Operation {
     }
   };
   explicit RandAugment(const Params& params) : params_(params) {}
+  Result<void> accepts(std::int64_t channels) const override { return of_gray_or_rgb(channels); }
   bool draws() const override { return params_.num_ops > 0; }
   void run(Canvas& canvas, Philox& random) override {
     const auto bin = static_cast<double>(params_.magnitude);
@@ -159,6 +160,7 @@ class TrivialAugment : public Operation {
     std::int64_t num_magnitude_bins = 31;
   };
   explicit TrivialAugment(const Params& params) : params_(params) {}
+  Result<void> accepts(std::int64_t channels) const override { return of_gray_or_rgb(channels); }
   bool draws() const override { return true; }
   void run(Canvas& canvas, Philox& random) override {
     const auto choice = static_cast<Choice>(random.below(kChoices));

@@ -30,14 +30,11 @@ class WindowResizer {
                 PictureSize size, bool antialias);
   void nearest(Canvas& canvas, std::int64_t y, std::int64_t x, PictureSize window,
                PictureSize size);
-  Pixels as_rgb(const Pixels& grey);
 
   AxisWeights rows_;
   AxisWeights columns_;
   Resampler resampler_;
   CubicResizer cubic_;
-  std::vector<std::uint8_t> colors_;
-  std::vector<std::uint8_t> small_;
   std::vector<std::int64_t> offsets_;
 };
 

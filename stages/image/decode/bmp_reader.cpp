@@ -32,7 +32,7 @@ struct Mask {
 /// Rows from the bottom up, or not; each a multiple of four bytes; blue first.
 class BmpReader : public ImageReader {
  public:
-  Result<ImageHeader> open(std::string_view bytes) override {
+  Result<ImageHeader> open(std::string_view bytes, Channels) override {
     bytes_ = bytes;
     BRIGADE_TRY(read_sizes());
     if (height_ <= 0 || width_ <= 0) return damaged("it has no rows or no columns");

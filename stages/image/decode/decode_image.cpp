@@ -24,8 +24,6 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kChannels = 3;
-
 /// A text in a tensor, which may be padded with zeros.
 std::string_view text_of(const TensorView& tensor) {
   std::string_view text(static_cast<const char*>(tensor.data()), tensor.bytes());
@@ -41,10 +39,11 @@ class DecodeImage : public Stage {
   Result<std::string_view> bytes_of(const Inputs& in);
   ImageReader& reader_of(std::string_view bytes);
   Result<void> decode(const Inputs& in, Outputs& out);
+  Result<ImageHeader> open(std::string_view bytes, ImageReader& reader);
   void say_left_out(int channels);
   void give_back();
   Result<Pixels> read_upright(ImageReader& reader, const ImageHeader& header, const Cut& cut);
-  Result<std::uint8_t*> output(const Cut& cut, Outputs& out);
+  Result<std::uint8_t*> output(const Cut& cut, std::int64_t channels, Outputs& out);
   Result<void> move_targets(const Cut& cut, const Box& picture, const Inputs& in, Outputs& out);
   Result<std::string_view> mask_bytes(const Inputs& in);
   Result<void> decode_mask(const Cut& cut, const Box& picture, const Inputs& in, Outputs& out);
@@ -64,14 +63,14 @@ class DecodeImage : public Stage {
   AxisWeights columns_;
   PictureBytes upright_;
   Resampler resampler_;
-  Reporter* reporter_ = nullptr;  // until it has said that channels are left out
+  Reporter* reporter_ = nullptr;  // until this replica has said that channels are left out
 };
 
 Result<void> DecodeImage::open(const OpenContext& context) {
   params_ = context.params<DecodeImageParams>();
   targets_ = make_targets(params_.targets);
   BRIGADE_ASSIGN(source_, image_source(context.inputs));
-  reporter_ = context.again ? nullptr : context.reporter;
+  reporter_ = context.reporter;
   return {};
 }
 
@@ -129,22 +128,35 @@ ImageReader& DecodeImage::reader_of(std::string_view bytes) {
   return *other_;
 }
 
+Result<ImageHeader> DecodeImage::open(std::string_view bytes, ImageReader& reader) {
+  const bool rgb = params_.channels.rgb();
+  auto header = reader.open(bytes, rgb ? Channels::rgb : Channels::stored);
+  if (!header) return header;
+  if (header->height <= 0 || header->width <= 0)
+    return Error{concat("it would have ", header->width, " x ", header->height, " pixels")};
+  if (header->height > params_.pixels_max / header->width)
+    return Error{concat("it has ", header->width, " x ", header->height, " pixels; pixels_max is ",
+                        format_count(params_.pixels_max))};
+  if (!params_.channels.all && header->channels != params_.channels.count)
+    return Error{
+        concat("it has ", header->channels, header->channels == 1 ? " channel" : " channels",
+               "; `channels: ", params_.channels.count, "` takes files of ", params_.channels.count,
+               " only, `channels: all` takes any, and `channels: 3` "
+               "gives RGB")};
+  if (rgb && header->left_out > 0) say_left_out(header->left_out);
+  return header;
+}
+
 Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   BRIGADE_ASSIGN(const std::string_view bytes, bytes_of(in));
   ImageReader& reader = reader_of(bytes);
-  BRIGADE_ASSIGN(const ImageHeader header, reader.open(bytes));
-  if (header.height <= 0 || header.width <= 0)
-    return Error{concat("it would have ", header.width, " x ", header.height, " pixels")};
-  if (header.height > params_.pixels_max / header.width)
-    return Error{concat("it has ", header.width, " x ", header.height, " pixels; pixels_max is ",
-                        format_count(params_.pixels_max))};
-  if (header.left_out > 0) say_left_out(header.left_out);
+  BRIGADE_ASSIGN(const ImageHeader header, open(bytes, reader));
   const bool swapped = swaps_sides(header.orientation);
   Philox random = in.random();
   const Box whole{0, 0, swapped ? header.width : header.height,
                   swapped ? header.height : header.width};
   const Cut cut = choose_cut(params_, whole.height, whole.width, random);
-  BRIGADE_ASSIGN(std::uint8_t* const image, output(cut, out));
+  BRIGADE_ASSIGN(std::uint8_t* const image, output(cut, header.channels, out));
 
   const bool antialias = params_.quality == DecodeImageParams::Quality::antialias;
   rows_.prepare(cut.rows.resize(), antialias);
@@ -153,8 +165,9 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
   if (cut.flip) columns_.mirror();
   const AxisCut& columns = cut.columns;
   const std::int64_t left = cut.flip ? columns.out - columns.pad - columns.count : columns.pad;
-  const std::int64_t stride = columns.out * kChannels;
-  resampler_.run(pixels, rows_, columns_, image + cut.rows.pad * stride + left * kChannels, stride);
+  const std::int64_t stride = columns.out * header.channels;
+  resampler_.run(pixels, rows_, columns_, image + cut.rows.pad * stride + left * header.channels,
+                 stride);
   if (params_.geometry) write_matrix(matrix_of(cut), out["geometry"].as<float>());
   if (!targets_.empty()) BRIGADE_TRY(move_targets(cut, whole, in, out));
   if (!params_.has_mask()) return {};
@@ -163,9 +176,11 @@ Result<void> DecodeImage::decode(const Inputs& in, Outputs& out) {
 
 void DecodeImage::say_left_out(int channels) {
   if (reporter_ != nullptr)
-    reporter_->log(concat(name_, " has ", channels, channels == 1 ? " channel" : " channels",
-                          " besides its colors and alpha, which the output leaves out; this line "
-                          "is not repeated for other files"));
+    reporter_->log_once(
+        "channels",
+        concat(name_, " has ", channels, channels == 1 ? " channel" : " channels",
+               " besides its colors and alpha, which the output leaves out; `channels: all` reads "
+               "them. This line is not repeated for other files"));
   reporter_ = nullptr;
 }
 
@@ -236,7 +251,7 @@ Result<Pixels> DecodeImage::read_upright(ImageReader& reader, const ImageHeader&
 }
 
 /// Where the image goes: black where the cut leaves a border, otherwise as it was.
-Result<std::uint8_t*> DecodeImage::output(const Cut& cut, Outputs& out) {
+Result<std::uint8_t*> DecodeImage::output(const Cut& cut, std::int64_t channels, Outputs& out) {
   const std::int64_t height = cut.rows.out;
   const std::int64_t width = cut.columns.out;
   TensorSlot slot = out["image"];
@@ -244,8 +259,8 @@ Result<std::uint8_t*> DecodeImage::output(const Cut& cut, Outputs& out) {
     if (std::max(height, width) > params_.side_max)
       return Error{concat("it has ", width, " x ", height, " pixels, but side_max is ",
                           params_.side_max, "; a larger side_max, or resize, would do")};
-    BRIGADE_TRY(slot.resize({height, width, kChannels}));
   }
+  if (params_.ragged() || params_.channels.all) BRIGADE_TRY(slot.resize({height, width, channels}));
   std::uint8_t* const image = slot.as<std::uint8_t>().data();
   if (cut.rows.count < height || cut.columns.count < width) std::memset(image, 0, slot.bytes());
   return image;

@@ -2,7 +2,9 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "stages/image/decode/byte_order.h"
 
@@ -124,21 +126,28 @@ Box stored_box(const Box& upright, int orientation, std::int64_t height, std::in
 
 Pixels turn_upright(const Pixels& stored, int orientation, PictureBytes& out) {
   const PictureTurn turn = turn_of(orientation);
-  Pixels upright{nullptr, 0, stored.height, stored.width};
-  if (turn.swaps) upright = {nullptr, 0, stored.width, stored.height};
-  upright.stride = upright.width * 3;
+  const std::int64_t channels = stored.channels;
+  Pixels upright{nullptr, 0, stored.height, stored.width, stored.channels};
+  if (turn.swaps) std::swap(upright.height, upright.width);
+  upright.stride = upright.width * channels;
   std::uint8_t* const first =
       out.at_least(static_cast<std::size_t>(upright.stride * upright.height));
   upright.data = first;
-  const std::int64_t row_step = turn.swaps ? 3 : upright.stride;  // to the next stored row
-  const std::int64_t column_step = turn.swaps ? upright.stride : 3;
+  const std::int64_t row_step = turn.swaps ? channels : upright.stride;  // to the next stored row
+  const std::int64_t column_step = turn.swaps ? upright.stride : channels;
   for (std::int64_t y = 0; y < stored.height; ++y) {
     const std::int64_t row = turn.reverses_rows ? stored.height - 1 - y : y;
     const std::uint8_t* from = stored.data + y * stored.stride;
     std::uint8_t* to = first + row * row_step;
     if (turn.reverses_columns) to += (stored.width - 1) * column_step;
     const std::int64_t step = turn.reverses_columns ? -column_step : column_step;
-    for (std::int64_t x = 0; x < stored.width; ++x, from += 3, to += step) std::memcpy(to, from, 3);
+    if (channels == 3) {
+      for (std::int64_t x = 0; x < stored.width; ++x, from += 3, to += step)
+        std::memcpy(to, from, 3);
+      continue;
+    }
+    for (std::int64_t x = 0; x < stored.width; ++x, from += channels, to += step)
+      std::copy_n(from, channels, to);
   }
   return upright;
 }

@@ -20,12 +20,19 @@
 
 namespace brigade {
 
+/// Which channels of an image are read.
+enum class Channels : std::uint8_t {
+  rgb,    ///< three: gray is spread, alpha left out, CMYK converted
+  stored  ///< all that the file has, in their order; ink of CMYK is 255, colors of a palette three
+};
+
 /// As stored: what `orientation` (exif.h) says has not been done yet.
 struct ImageHeader {
   std::int64_t height = 0;
   std::int64_t width = 0;
   int orientation = 1;
-  int left_out = 0;  ///< channels that are neither colors nor alpha
+  int left_out = 0;  ///< by Channels::rgb: channels that are neither colors nor alpha
+  int channels = 3;  ///< of the pixels that read() gives
 };
 
 /// In pixels of the stored image.
@@ -51,9 +58,9 @@ constexpr std::int64_t jpeg_scans_max(std::int64_t pixels, bool arithmetic) {
 class ImageReader {
  public:
   virtual ~ImageReader() = default;
-  virtual Result<ImageHeader> open(std::string_view bytes) = 0;
-  /// The pixels of a box that lies in the image, as RGB: gray is spread, alpha left out, CMYK
-  /// converted, 16 bits rounded to 8.
+  virtual Result<ImageHeader> open(std::string_view bytes, Channels channels) = 0;
+  Result<ImageHeader> open(std::string_view bytes) { return open(bytes, Channels::rgb); }
+  /// The pixels of a box that lies in the image; 16 bits are rounded to 8.
   virtual Result<Pixels> read(const Box& box) = 0;
   /// The pixels are not needed any more: what they took is given back if it is much.
   virtual void give_back() = 0;

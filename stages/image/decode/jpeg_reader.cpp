@@ -16,7 +16,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kChannels = 3;
+constexpr int kChannels = 3;
 constexpr JDIMENSION kRowsAtOnce = 16;
 constexpr int kLosslessFrame = 0xc3;
 constexpr int kTooManyScans = -1;  // among libjpeg's own codes
@@ -104,7 +104,7 @@ class JpegReader : public ImageReader {
   }
   ~JpegReader() override { jpeg_destroy_decompress(&jpeg_); }
 
-  Result<ImageHeader> open(std::string_view bytes) override {
+  Result<ImageHeader> open(std::string_view bytes, Channels channels) override {
     errors_.damaged = false;
     // From the beginning each time, which takes a tenth of a microsecond: a file without tables
     // would otherwise be read with those of the file before it.
@@ -118,21 +118,25 @@ class JpegReader : public ImageReader {
     if (fewest_bytes() > bytes.size())
       return Error{concat("the JPEG data ends too early: ", bytes.size(), " bytes cannot hold ",
                           jpeg_.image_width, " x ", jpeg_.image_height, " pixels")};
-    return ImageHeader{jpeg_.image_height, jpeg_.image_width, jpeg_orientation(bytes)};
+    stored_ = channels == Channels::stored;
+    return ImageHeader{jpeg_.image_height, jpeg_.image_width, jpeg_orientation(bytes), 0,
+                       stored_ ? jpeg_.num_components : kChannels};
   }
 
   Result<Pixels> read(const Box& box) override {
     const bool four_colors = jpeg_.num_components == 4;
-    jpeg_.out_color_space = four_colors ? JCS_CMYK : JCS_RGB;
+    const bool gray = stored_ && jpeg_.num_components == 1;
+    const int channels = stored_ ? jpeg_.num_components : kChannels;
+    jpeg_.out_color_space = four_colors ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB;
     Window window;
     if (!guarded([&] { window = start(box); })) return broken();
-    window.stride = window.width * (four_colors ? 4 : kChannels);
+    window.stride = window.width * (four_colors ? 4 : channels);
     window.pixels = pixels_.at_least(static_cast<std::size_t>(window.stride * window.rows));
     if (!guarded([&] { read_rows(window); }) || errors_.damaged) return broken();
-    if (four_colors) to_rgb(window);
+    if (four_colors) stored_ ? to_inks(window) : to_rgb(window);
     const std::uint8_t* const first =
-        window.pixels + (box.y - window.y) * window.stride + (box.x - window.x) * kChannels;
-    return Pixels{first, window.stride, box.height, box.width};
+        window.pixels + (box.y - window.y) * window.stride + (box.x - window.x) * channels;
+    return Pixels{first, window.stride, box.height, box.width, channels};
   }
 
   void give_back() override {
@@ -251,6 +255,13 @@ class JpegReader : public ImageReader {
 
   /// In place. Adobe's programs write CMYK inverted; all readers take it so, with Adobe's marker or
   /// without.
+  static void to_inks(const Window& window) {
+    std::uint8_t* const end = window.pixels + window.rows * window.stride;
+    for (std::uint8_t* ink = window.pixels; ink != end; ++ink)
+      *ink = static_cast<std::uint8_t>(255 - *ink);
+  }
+
+  /// In place, of inks that are inverted.
   void to_rgb(const Window& window) {
     for (std::int64_t y = 0; y < window.rows; ++y) {
       const std::uint8_t* from = window.pixels + y * window.stride;
@@ -263,6 +274,7 @@ class JpegReader : public ImageReader {
     }
   }
 
+  bool stored_ = false;
   JpegErrors errors_{};
   JpegProgress progress_{};
   JpegPieces pieces_;

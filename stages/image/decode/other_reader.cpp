@@ -103,9 +103,9 @@ Result<void> open_module(MakeImageReader*& make) {
 
 class OtherReader : public ImageReader {
  public:
-  Result<ImageHeader> open(std::string_view bytes) override {
+  Result<ImageHeader> open(std::string_view bytes, Channels channels) override {
     BRIGADE_ASSIGN(reader_, reader_of(bytes));
-    return reader_->open(bytes);
+    return reader_->open(bytes, channels);
   }
   Result<Pixels> read(const Box& box) override { return reader_->read(box); }
   void give_back() override {

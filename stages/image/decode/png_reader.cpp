@@ -12,7 +12,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kColors = 3;
+constexpr int kColors = 3;
 constexpr std::size_t kErrorBytes = 128;
 constexpr png_alloc_size_t kChunkBytesMax = 8 << 20;
 /// What deflate makes of one byte at most (https://zlib.net/zlib_tech.html).
@@ -47,13 +47,13 @@ void give_bytes(png_structp png, png_bytep out, std::size_t size) {
   input.at += size;
 }
 
-/// With one channel: numbers as they are stored.
 class PngReader : public ImageReader {
  public:
-  explicit PngReader(std::int64_t channels) : channels_(channels) {}
+  /// `numbers`: one channel, of numbers as they are stored.
+  explicit PngReader(bool numbers) : numbers_(numbers) {}
   ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
 
-  Result<ImageHeader> open(std::string_view bytes) override {
+  Result<ImageHeader> open(std::string_view bytes, Channels channels) override {
     png_destroy_read_struct(&png_, &info_, nullptr);
     input_ = {bytes};
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &input_, fail, say_nothing);
@@ -61,7 +61,9 @@ class PngReader : public ImageReader {
     if (info_ == nullptr) return Error{"libpng does not start: too little memory?"};
     ImageHeader header;
     if (!guarded([&] { header = read_header(); })) return broken();
-    if (channels_ == 1) BRIGADE_TRY(check_numbers());
+    if (numbers_) BRIGADE_TRY(check_numbers());
+    stored_ = channels == Channels::stored;
+    header.channels = channels_ = count_channels();
     const std::uint64_t row_bytes = png_get_rowbytes(png_, info_);
     if (row_bytes * png_get_image_height(png_, info_) / kDeflateRatioMax > bytes.size())
       return Error{concat("the PNG data ends too early: ", bytes.size(), " bytes cannot hold ",
@@ -85,8 +87,9 @@ class PngReader : public ImageReader {
       interlaced ? read_turns(rows, height, stride) : read_box(rows, box, pixels);
     });
     if (!good) return broken();
-    if (!interlaced) return Pixels{pixels, box.width * channels_, box.height, box.width};
-    return Pixels{rows + box.y * stride + box.x * channels_, stride, box.height, box.width};
+    if (!interlaced) return Pixels{pixels, box.width * channels_, box.height, box.width, channels_};
+    return Pixels{rows + box.y * stride + box.x * channels_, stride, box.height, box.width,
+                  channels_};
   }
 
   void give_back() override {
@@ -126,25 +129,33 @@ class PngReader : public ImageReader {
     return {};
   }
 
+  int count_channels() const {
+    if (numbers_) return 1;
+    const int type = png_get_color_type(png_, info_);
+    if (!stored_ || type == PNG_COLOR_TYPE_PALETTE) return kColors;
+    return ((type & PNG_COLOR_MASK_COLOR) != 0 ? kColors : 1) +
+           ((type & PNG_COLOR_MASK_ALPHA) != 0 ? 1 : 0);
+  }
+
   /// Gray levels and the numbers of colours stay numbers, one byte each.
   void keep_numbers() {
     png_set_packing(png_);
     png_set_strip_alpha(png_);
   }
 
-  /// Whatever it is, to 8 bits of RGB. A color that stands for "transparent" stays a color. Alpha
+  /// Whatever it is, to 8 bits. A color that stands for "transparent" stays a color. Alpha
   /// is stripped whatever it comes from: with the colors of a palette libpng makes it of tRNS, too.
   void make_colors() {
     const int type = png_get_color_type(png_, info_);
     if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
     if (type == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
     png_set_scale_16(png_);
-    png_set_strip_alpha(png_);
-    if ((type & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(png_);
+    if (!stored_ || type == PNG_COLOR_TYPE_PALETTE) png_set_strip_alpha(png_);
+    if (!stored_ && (type & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(png_);
   }
 
   void set_transforms() {
-    channels_ == 1 ? keep_numbers() : make_colors();
+    numbers_ ? keep_numbers() : make_colors();
     turns_ = png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
     // libpng writes as many bytes as it says here, whatever the rows are made for.
@@ -167,7 +178,9 @@ class PngReader : public ImageReader {
       for (std::int64_t y = 0; y < height; ++y) png_read_row(png_, rows + y * stride, nullptr);
   }
 
-  const std::int64_t channels_;
+  const bool numbers_;
+  bool stored_ = false;
+  int channels_ = kColors;
   PngInput input_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
@@ -180,8 +193,8 @@ class PngReader : public ImageReader {
 
 bool is_png(std::string_view bytes) { return bytes.starts_with("\x89PNG\r\n\x1a\n"); }
 
-std::unique_ptr<ImageReader> make_png_reader() { return std::make_unique<PngReader>(kColors); }
+std::unique_ptr<ImageReader> make_png_reader() { return std::make_unique<PngReader>(false); }
 
-std::unique_ptr<ImageReader> make_mask_reader() { return std::make_unique<PngReader>(1); }
+std::unique_ptr<ImageReader> make_mask_reader() { return std::make_unique<PngReader>(true); }
 
 }  // namespace brigade

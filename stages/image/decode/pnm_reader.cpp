@@ -7,7 +7,7 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kChannels = 3;
+constexpr int kColors = 3;
 constexpr std::int64_t kNumberMax = 1 << 30;
 constexpr std::int64_t kLevelsMax = 65535;
 
@@ -17,7 +17,7 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 /// P3 as texts, of P4 to P6 as bytes. Bits of 1 are black.
 class PnmReader : public ImageReader {
  public:
-  Result<ImageHeader> open(std::string_view bytes) override {
+  Result<ImageHeader> open(std::string_view bytes, Channels channels) override {
     bytes_ = bytes;
     at_ = 2;
     const int kind = bytes[1] - '0';
@@ -39,23 +39,25 @@ class PnmReader : public ImageReader {
     if (left / static_cast<std::uint64_t>(row_bytes) < static_cast<std::uint64_t>(height_))
       return Error{concat("the PNM data ends too early: ", bytes.size(), " bytes cannot hold ",
                           width_, " x ", height_, " pixels")};
-    return ImageHeader{height_, width_, 1};
+    channels_ = channels == Channels::stored ? samples_ : kColors;
+    return ImageHeader{height_, width_, 1, 0, channels_};
   }
 
   Result<Pixels> read(const Box& box) override {
-    const std::int64_t stride = box.width * kChannels;
+    const std::int64_t stride = box.width * channels_;
     std::uint8_t* const out = pixels_.at_least(static_cast<std::size_t>(stride * box.height));
     for (std::int64_t y = 0; y < box.y + box.height; ++y)
       for (std::int64_t x = 0; x < width_; ++x) {
         const bool wanted = y >= box.y && x >= box.x && x < box.x + box.width;
         if (!wanted && !texts_) continue;
-        std::uint8_t* const to = out + (y - box.y) * stride + (x - box.x) * kChannels;
+        std::uint8_t* const to = out + (y - box.y) * stride + (x - box.x) * channels_;
         for (std::int64_t c = 0; c < samples_; ++c) {
           BRIGADE_ASSIGN(const std::uint8_t level, level_at(y, x * samples_ + c));
-          if (wanted) std::memset(to + c, level, samples_ == 1 ? 3 : 1);
+          if (wanted)
+            std::memset(to + c, level, samples_ == 1 ? static_cast<std::size_t>(channels_) : 1);
         }
       }
-    return Pixels{out, stride, box.height, box.width};
+    return Pixels{out, stride, box.height, box.width, channels_};
   }
 
   void give_back() override { pixels_.give_back(); }
@@ -118,7 +120,8 @@ class PnmReader : public ImageReader {
   std::string_view bytes_;
   std::size_t at_ = 0;
   bool texts_ = false, bits_ = false;
-  std::int64_t samples_ = 1, height_ = 0, width_ = 0, white_ = 1, stride_ = 0;
+  int samples_ = 1, channels_ = kColors;
+  std::int64_t height_ = 0, width_ = 0, white_ = 1, stride_ = 0;
   PictureBytes pixels_;
 };
 

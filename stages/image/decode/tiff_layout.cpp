@@ -7,11 +7,10 @@
 #include <string_view>
 
 #include <brigade/text.h>
+#include "stages/image/decode_image_contract.h"
 
 namespace brigade {
 namespace {
-
-constexpr int kSamplesMax = 8;
 
 constexpr std::uint16_t kCompressions[] = {
     COMPRESSION_NONE, COMPRESSION_CCITTRLE,      COMPRESSION_CCITTFAX3, COMPRESSION_CCITTFAX4,
@@ -50,22 +49,24 @@ std::string named(std::span<const Name> names, std::uint16_t value) {
 }  // namespace
 
 /// What is read is what tests compare with Pillow.
-Result<void> check_kind(const TiffLayout& in, bool configured) {
+Result<void> check_kind(const TiffLayout& in, bool configured, bool stored) {
   const bool gray = in.photometric == PHOTOMETRIC_MINISBLACK ||
                     (in.photometric == PHOTOMETRIC_MINISWHITE && in.samples - in.alphas < 3);
   const bool few = in.bits == 1 || in.bits == 2 || in.bits == 4;
+  const bool inks = in.photometric == PHOTOMETRIC_SEPARATED;
   const bool good = (gray && (few || in.bits == 8 || in.bits == 16)) ||
                     (in.rgb() && in.samples >= 3 && (in.bits == 8 || in.bits == 16)) ||
+                    (inks && stored && (in.bits == 8 || in.bits == 16)) ||
                     (in.photometric == PHOTOMETRIC_PALETTE && (few || in.bits == 8));
   if (!good || in.format != SAMPLEFORMAT_UINT)
-    return Error{concat("it is a TIFF file of a kind that is not read (photometric ",
-                        in.photometric, named(kOtherColors, in.photometric), ", ", in.samples,
-                        " x ", in.bits, " bits, format ", in.format,
-                        named(kOtherFormats, in.format),
-                        "); gray, RGB and palettes of 1 to 16 bits are")};
-  if (in.samples > kSamplesMax)
-    return Error{concat("it is a TIFF file with ", in.samples, " channels; at most ", kSamplesMax,
-                        " are read")};
+    return Error{concat(
+        "it is a TIFF file of a kind that is not read (photometric ", in.photometric,
+        named(kOtherColors, in.photometric), ", ", in.samples, " x ", in.bits, " bits, format ",
+        in.format, named(kOtherFormats, in.format), "); gray, RGB and palettes of 1 to 16 bits are",
+        inks ? concat("; `channels: ", in.samples, "` gives its inks") : "")};
+  if (in.samples > kPictureChannelsMax)
+    return Error{concat("it is a TIFF file with ", in.samples, " channels; at most ",
+                        kPictureChannelsMax, " are read")};
   const auto* const end = std::end(kCompressions);
   if (std::find(std::begin(kCompressions), end, in.compression) == end || !configured)
     return Error{concat("it is a TIFF file with compression ", in.compression,

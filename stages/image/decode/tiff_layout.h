@@ -31,8 +31,9 @@ struct TiffLayout {
   int left_out() const { return samples - alphas - colors(); }
 };
 
-/// An error that names what is not read; `configured`: libtiff has the compression.
-Result<void> check_kind(const TiffLayout& in, bool configured);
+/// An error that names what is not read; `configured`: libtiff has the compression; `stored`: the
+/// samples are given as they are, inks too.
+Result<void> check_kind(const TiffLayout& in, bool configured, bool stored = false);
 
 /// What a compression makes of one byte at most; nothing: codes of less than a bit per sample.
 std::optional<std::uint64_t> tiff_ratio_max(std::uint16_t compression);

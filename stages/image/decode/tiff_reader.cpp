@@ -15,11 +15,11 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kChannels = 3;
+constexpr int kColors = 3;
 constexpr std::size_t kErrorBytes = 160;
 /// A strip or tile may reach beyond the picture, but not by more than this.
 constexpr std::uint64_t kBlockSlackBytes = std::uint64_t{64} << 20;
-constexpr std::uint64_t kPixelBytesMax = 16;
+constexpr std::uint64_t kPixelBytesMax = 16;             // where three channels are wanted
 constexpr tmsize_t kListBytesMax = tmsize_t{256} << 20;  // of strips, say
 /// Strips or tiles that are alike may be stored once, and be read so often. Few bytes that a
 /// million of them share would take a terabyte of reading.
@@ -49,7 +49,7 @@ class TiffReader : public ImageReader {
  public:
   ~TiffReader() override { close(); }
 
-  Result<ImageHeader> open(std::string_view bytes) override {
+  Result<ImageHeader> open(std::string_view bytes, Channels channels) override {
     close();
     bytes_ = bytes;
     at_ = read_ = 0;
@@ -63,23 +63,27 @@ class TiffReader : public ImageReader {
                               size_of, nullptr, nullptr, options);
     TIFFOpenOptionsFree(options);
     if (tiff_ == nullptr) return broken();
+    stored_ = channels == Channels::stored;
     BRIGADE_TRY(read_layout());
-    return ImageHeader{layout_.height, layout_.width, layout_.orientation, layout_.left_out()};
+    channels_ = stored_ ? layout_.samples : kColors;
+    return ImageHeader{layout_.height, layout_.width, layout_.orientation, layout_.left_out(),
+                       channels_};
   }
 
   Result<Pixels> read(const Box& box) override {
-    pixels_.at_least(static_cast<std::size_t>(box.height * box.width * kChannels));
+    pixels_.at_least(static_cast<std::size_t>(box.height * box.width * channels_));
     const std::int64_t y_step = layout_.block_height, x_step = layout_.block_width;
-    const int colors = layout_.apart() ? layout_.colors() : 1;
-    const int planes = colors + (layout_.apart() && layout_.associated >= 0);
+    const int wanted = stored_ ? layout_.samples : layout_.colors();
+    const int colors = layout_.apart() ? wanted : 1;
+    const int planes = colors + (layout_.apart() && !stored_ && layout_.associated >= 0);
     for (std::int64_t y = box.y / y_step * y_step; y < box.y + box.height; y += y_step)
       for (std::int64_t x = box.x / x_step * x_step; x < box.x + box.width; x += x_step)
         for (int i = 0; i < planes; ++i) {
           const int plane = i < colors ? i : layout_.associated;
           BRIGADE_ASSIGN(const std::int64_t row_bytes, read_block(y, x, plane));
-          take(box, y, x, plane, row_bytes);
+          stored_ ? take_stored(box, y, x, plane, row_bytes) : take(box, y, x, plane, row_bytes);
         }
-    return Pixels{pixels_.at_least(0), box.width * kChannels, box.height, box.width};
+    return Pixels{pixels_.at_least(0), box.width * channels_, box.height, box.width, channels_};
   }
 
   void give_back() override {
@@ -115,7 +119,8 @@ class TiffReader : public ImageReader {
       in.photometric = PHOTOMETRIC_RGB;
     }
     read_alphas();
-    BRIGADE_TRY(check_kind(in, TIFFIsCODECConfigured(in.compression) != 0));
+    if (in.photometric == PHOTOMETRIC_PALETTE) stored_ = false;  // its colors are three
+    BRIGADE_TRY(check_kind(in, TIFFIsCODECConfigured(in.compression) != 0, stored_));
     in.tiled = TIFFIsTiled(tiff_) != 0;
     in.block_height = in.height;
     in.block_width = in.width;
@@ -168,10 +173,15 @@ class TiffReader : public ImageReader {
         layout_.tiled ? TIFFTileRowSize64(tiff_) : TIFFScanlineSize64(tiff_);
     const std::uint64_t samples = layout_.apart() ? 1 : layout_.samples;
     const std::uint64_t pixels = std::uint64_t{layout_.height} * layout_.width;
+    const std::uint64_t pixel_bytes = (samples * layout_.bits + 7) / 8;
     if (row_bytes * 8 < samples * layout_.bits * layout_.block_width ||
-        bytes < row_bytes * layout_.block_height ||
-        bytes > pixels * kPixelBytesMax + kBlockSlackBytes)
+        bytes < row_bytes * layout_.block_height)
       return Error{"the TIFF data cannot be read: its strips or tiles do not fit its pixels"};
+    if (bytes > pixels * (stored_ ? pixel_bytes : kPixelBytesMax) + kBlockSlackBytes)
+      return Error{stored_ || pixel_bytes <= kPixelBytesMax
+                       ? "the TIFF data cannot be read: its strips or tiles do not fit its pixels"
+                       : concat("its strips or tiles are too large to take RGB from ", samples,
+                                " channels; `channels: ", samples, "` gives all of them")};
     BRIGADE_TRY(check_length(row_bytes, y));
     std::uint8_t* const block = block_.at_least(bytes);
     std::memset(block, 0, bytes);  // what the file leaves out
@@ -226,7 +236,7 @@ class TiffReader : public ImageReader {
     if (layout_.rgb())
       to[plane] = value;
     else if (layout_.photometric == PHOTOMETRIC_PALETTE)
-      for (int c = 0; c < kChannels; ++c)
+      for (int c = 0; c < kColors; ++c)
         to[c] = static_cast<std::uint8_t>(map_[c][value] >> palette_shift_);
     else
       std::memset(to, layout_.photometric == PHOTOMETRIC_MINISWHITE ? 255 - value : value, 3);
@@ -234,7 +244,7 @@ class TiffReader : public ImageReader {
 
   /// The colors before they were multiplied by `alpha`; as Pillow does it, black where that is 0.
   static void divide(std::uint8_t* color, int alpha) {
-    for (int c = 0; c < kChannels; ++c)
+    for (int c = 0; c < kColors; ++c)
       color[c] = static_cast<std::uint8_t>(alpha == 0 ? 0 : std::min(color[c] * 255 / alpha, 255));
   }
 
@@ -251,11 +261,30 @@ class TiffReader : public ImageReader {
     for (std::int64_t y = std::max(box.y, top); y < y_end; ++y) {
       const std::uint8_t* const row = block_.at_least(0) + (y - top) * row_bytes;
       std::uint8_t* to =
-          pixels_.at_least(0) + ((y - box.y) * box.width + x_begin - box.x) * kChannels;
-      for (std::int64_t x = x_begin; x < x_end; ++x, to += kChannels) {
+          pixels_.at_least(0) + ((y - box.y) * box.width + x_begin - box.x) * kColors;
+      for (std::int64_t x = x_begin; x < x_end; ++x, to += kColors) {
         const std::int64_t at = (x - left) * samples;
         for (int c = 0; c < colors; ++c) set(sample(row, at + c), plane + c, to);
         if (alpha >= 0) divide(to, sample(row, at + alpha));
+      }
+    }
+  }
+
+  /// The same of all samples as they are; white is 255.
+  void take_stored(const Box& box, std::int64_t top, std::int64_t left, int plane,
+                   std::int64_t row_bytes) {
+    const std::int64_t y_end = std::min(box.y + box.height, top + layout_.block_height);
+    const std::int64_t x_begin = std::max(box.x, left);
+    const std::int64_t x_end = std::min(box.x + box.width, left + layout_.block_width);
+    const int samples = layout_.apart() ? 1 : layout_.samples;
+    const bool inverted = layout_.photometric == PHOTOMETRIC_MINISWHITE && plane == 0;
+    for (std::int64_t y = std::max(box.y, top); y < y_end; ++y) {
+      const std::uint8_t* const row = block_.at_least(0) + (y - top) * row_bytes;
+      std::uint8_t* to =
+          pixels_.at_least(0) + ((y - box.y) * box.width + x_begin - box.x) * channels_ + plane;
+      for (std::int64_t x = x_begin; x < x_end; ++x, to += channels_) {
+        for (int c = 0; c < samples; ++c) to[c] = sample(row, (x - left) * samples + c);
+        if (inverted) to[0] = static_cast<std::uint8_t>(255 - to[0]);
       }
     }
   }
@@ -305,6 +334,8 @@ class TiffReader : public ImageReader {
   TiffLayout layout_;
   const std::uint16_t* map_[3] = {};
   int palette_shift_ = 8;
+  bool stored_ = false;  // all samples as they are
+  int channels_ = kColors;
   PictureBytes block_;
   PictureBytes pixels_;
 };

@@ -8,8 +8,6 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kChannels = 3;
-
 std::string_view status_text(VP8StatusCode status) {
   switch (status) {
     case VP8_STATUS_OUT_OF_MEMORY:
@@ -23,7 +21,7 @@ std::string_view status_text(VP8StatusCode status) {
 
 class WebpReader : public ImageReader {
  public:
-  Result<ImageHeader> open(std::string_view bytes) override {
+  Result<ImageHeader> open(std::string_view bytes, Channels channels) override {
     bytes_ = bytes;
     WebPBitstreamFeatures features;
     const VP8StatusCode status = WebPGetFeatures(data(), bytes.size(), &features);
@@ -32,21 +30,23 @@ class WebpReader : public ImageReader {
       return Error{"it is an animated WebP file; files of one picture are read"};
     height_ = features.height;
     width_ = features.width;
-    return ImageHeader{height_, width_, webp_orientation(bytes)};
+    channels_ = channels == Channels::stored && features.has_alpha != 0 ? 4 : 3;
+    return ImageHeader{height_, width_, webp_orientation(bytes), 0, channels_};
   }
 
   Result<Pixels> read(const Box& box) override {
-    const std::int64_t stride = width_ * kChannels;
+    const std::int64_t stride = width_ * channels_;
     const auto size = static_cast<std::size_t>(stride * height_);
     std::uint8_t* const pixels = pixels_.at_least(size);
     WebPDecoderConfig config;
     if (WebPInitDecoderConfig(&config) == 0) return Error{"libwebp is of another version"};
-    config.output.colorspace = MODE_RGB;  // as stored: alpha is left out, not applied
+    config.output.colorspace = channels_ == 4 ? MODE_RGBA : MODE_RGB;  // alpha is not applied
     config.output.is_external_memory = 1;
     config.output.u.RGBA = {pixels, static_cast<int>(stride), size};
     const VP8StatusCode status = WebPDecode(data(), bytes_.size(), &config);
     if (status != VP8_STATUS_OK) return broken(status);
-    return Pixels{pixels + box.y * stride + box.x * kChannels, stride, box.height, box.width};
+    return Pixels{pixels + box.y * stride + box.x * channels_, stride, box.height, box.width,
+                  channels_};
   }
 
   void give_back() override { pixels_.give_back(); }
@@ -63,6 +63,7 @@ class WebpReader : public ImageReader {
   std::string_view bytes_;
   std::int64_t height_ = 0;
   std::int64_t width_ = 0;
+  int channels_ = 3;
   PictureBytes pixels_;
 };
 

@@ -72,12 +72,14 @@ void CubicResizer::add_columns(std::int64_t channels, std::uint8_t* out) const {
   // Four numbers at once, of which the last belong to the next pixel and are left out.
   const float* weights = columns_.weights.data();
   for (const std::int64_t first : columns_.firsts) {
-    const float* from = row_.data() + first * channels;
-    float sums[kLanes] = {};
-    for (std::int64_t tap = 0; tap < columns_.taps; ++tap, from += channels)
-      for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += weights[tap] * from[lane];
-    for (std::int64_t c = 0; c < channels; ++c)
-      *out++ = static_cast<std::uint8_t>(std::clamp(sums[c], 0.0F, 255.0F) + 0.5F);
+    for (std::int64_t four = 0; four < channels; four += kLanes) {
+      const float* from = row_.data() + first * channels + four;
+      float sums[kLanes] = {};
+      for (std::int64_t tap = 0; tap < columns_.taps; ++tap, from += channels)
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += weights[tap] * from[lane];
+      for (std::int64_t c = 0; c < std::min(channels - four, kLanes); ++c)
+        *out++ = static_cast<std::uint8_t>(std::clamp(sums[c], 0.0F, 255.0F) + 0.5F);
+    }
     weights += columns_.taps;
   }
 }

@@ -19,7 +19,7 @@
 
 namespace brigade {
 
-/// Pixels of 1 or 3 channels, without gaps within a row.
+/// Pixels without gaps within a row.
 struct CubicPixels {
   const std::uint8_t* data = nullptr;
   std::int64_t stride = 0;  ///< bytes from one row to the next

@@ -5,22 +5,55 @@
 #include <cstring>
 
 #include <brigade/check.h>
+#include "stages/image/decode_image_contract.h"
 
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kChannels = 3;
+constexpr std::int64_t kColors = 3;
 constexpr int kBits = AxisWeights::kBits;
 constexpr double kOne = 1 << kBits;
-void copy_pixels(const std::uint8_t* row, const AxisWeights& columns, std::uint8_t* out) {
+constexpr int kShift = kBits + ResampleKernels::kRowBits;
+
+void copy_pixels(const std::uint8_t* row, const AxisWeights& columns, std::int64_t channels,
+                 std::uint8_t* out) {
   const std::int64_t count = columns.count();
   const std::int64_t first = columns.first(0);
   if (count == 1 || columns.first(1) > first) {
-    std::memcpy(out, row + first * kChannels, static_cast<std::size_t>(count * kChannels));
+    std::memcpy(out, row + first * channels, static_cast<std::size_t>(count * channels));
+    return;
+  }
+  if (channels == kColors) {
+    for (std::int64_t x = 0; x < count; ++x)
+      std::memcpy(out + x * kColors, row + columns.first(x) * kColors, kColors);
     return;
   }
   for (std::int64_t x = 0; x < count; ++x)
-    std::memcpy(out + x * kChannels, row + columns.first(x) * kChannels, kChannels);
+    std::copy_n(row + columns.first(x) * channels, channels, out + x * channels);
+}
+
+/// What ResampleKernels::add_columns does for RGB, to the bit.
+template <int kChannels>  // 0: as many as `count` says
+void add_columns(const std::int16_t* row, const AxisWeights& columns, std::int64_t count,
+                 std::uint8_t* out) {
+  const std::int64_t channels = kChannels > 0 ? kChannels : count;
+  std::int32_t sums[kPictureChannelsMax];
+  for (std::int64_t x = 0; x < columns.count(); ++x) {
+    const std::int16_t* pixel = row + columns.first(x) * channels;
+    std::fill_n(sums, channels, 1 << (kShift - 1));
+    for (const std::int16_t weight : columns.weights(x))
+      for (std::int64_t c = 0; c < channels; ++c) sums[c] += weight * *pixel++;
+    for (std::int64_t c = 0; c < channels; ++c)
+      *out++ = static_cast<std::uint8_t>(sums[c] >> kShift);
+  }
+}
+
+void add_any_columns(const std::int16_t* row, const AxisWeights& columns, std::int64_t channels,
+                     std::uint8_t* out) {
+  if (channels == 1) return add_columns<1>(row, columns, channels, out);
+  if (channels == 4) return add_columns<4>(row, columns, channels, out);
+  if (channels == 8) return add_columns<8>(row, columns, channels, out);
+  add_columns<0>(row, columns, channels, out);
 }
 
 }  // namespace
@@ -86,22 +119,25 @@ void Resampler::run(const Pixels& in, const AxisWeights& rows, const AxisWeights
                     std::uint8_t* out, std::int64_t out_stride) {
   BRIGADE_CHECK(in.height == rows.end_needed() - rows.first_needed(), in.height);
   BRIGADE_CHECK(in.width == columns.end_needed() - columns.first_needed(), in.width);
-  const std::int64_t bytes = in.width * kChannels;
+  BRIGADE_CHECK(in.channels > 0 && in.channels <= kPictureChannelsMax, in.channels);
+  const std::int64_t bytes = in.width * in.channels;
+  const bool rgb = in.channels == kColors;
   const auto samples = static_cast<std::size_t>(bytes + ResampleKernels::kRowSlack);
   if (row_.size() < samples) row_.resize(samples);
   sources_.resize(static_cast<std::size_t>(rows.taps()));
   const bool copies = rows.copies() && columns.copies();
-  if (!copies) columns_.prepare(columns);
+  if (!copies && rgb) columns_.prepare(columns);
   for (std::int64_t y = 0; y < rows.count(); ++y, out += out_stride) {
     const std::uint8_t* const first = in.data + rows.first(y) * in.stride;
     if (copies) {
-      copy_pixels(first, columns, out);
+      copy_pixels(first, columns, in.channels, out);
       continue;
     }
     for (std::size_t tap = 0; tap < sources_.size(); ++tap)
       sources_[tap] = first + static_cast<std::int64_t>(tap) * in.stride;
     kernels_.add_rows(sources_.data(), rows.weights(y).data(), rows.taps(), bytes, row_.data());
-    kernels_.add_columns(row_.data(), columns_, out);
+    rgb ? kernels_.add_columns(row_.data(), columns_, out)
+        : add_any_columns(row_.data(), columns, in.channels, out);
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Resizes RGB pixels with a triangle filter, in two passes: for each output row, the input rows
-// under it are added up column by column, then the columns of that one row. Weights are computed
-// once per image and axis, so that the inner loops are sums of products.
+// Resizes pixels, mostly RGB, with a triangle filter, in two passes: for each output row, the input
+// rows under it are added up column by column, then the columns of that one row. Weights are
+// computed once per image and axis, so that the inner loops are sums of products.
 //
 //   antialias   the triangle is as wide as the reduction: what Pillow's BILINEAR and torchvision's
 //               antialias=True compute (Pillow, src/libImaging/Resample.c)
@@ -25,12 +25,13 @@
 
 namespace brigade {
 
-/// Rows of RGB, 3 bytes a pixel.
+/// Rows of pixels, a byte a channel.
 struct Pixels {
   const std::uint8_t* data = nullptr;
   std::int64_t stride = 0;  ///< bytes from one row to the next
   std::int64_t height = 0;
   std::int64_t width = 0;
+  int channels = 3;
 };
 
 /// What an axis of `in` pixels becomes: `resized` pixels, of which `count` from `first` on are
@@ -82,7 +83,7 @@ class BRIGADE_API Resampler {
       : kernels_(kernels) {}
 
   /// `in` holds the pixels [first_needed, end_needed) of both axes. Writes rows.count() rows of
-  /// columns.count() pixels, `out_stride` bytes apart.
+  /// columns.count() pixels of as many channels, `out_stride` bytes apart.
   void run(const Pixels& in, const AxisWeights& rows, const AxisWeights& columns, std::uint8_t* out,
            std::int64_t out_stride);
 

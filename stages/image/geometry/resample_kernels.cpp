@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kChannels = 3;
 constexpr std::int64_t kSlots = 4;  // of a pixel in a register: its channels and nothing
 constexpr int kBits = AxisWeights::kBits;
-constexpr int kRowBits = 7;  // of the row in between, below the point
+constexpr int kRowBits = ResampleKernels::kRowBits;
 constexpr int kShift = kBits + kRowBits;
 constexpr std::int64_t kBlock = 64;
 static_assert(AxisWeights::kBits - kRowBits == 7, "the products of add_rows are cut to 7 bits");

@@ -35,9 +35,10 @@ struct ResampleKernels {
   static constexpr std::int64_t kNarrowTaps = 16;
   /// Samples behind a row that add_columns may read; they do not matter.
   static constexpr std::int64_t kRowSlack = 16;
+  static constexpr int kRowBits = 7;  ///< of a row, below the point
 
   const char* name;
-  /// out[i] = sum of weights[tap] * rows[tap][i], with 7 bits below the point, for i < bytes.
+  /// out[i] = sum of weights[tap] * rows[tap][i], with kRowBits below the point, for i < bytes.
   void (*add_rows)(const std::uint8_t* const* rows, const std::int16_t* weights, std::int64_t taps,
                    std::int64_t bytes, std::int16_t* out);
   /// One row of columns.count RGB pixels, rounded to 8 bits.

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "stages/image/decode_image_contract.h"
 #include "stages/image/geometry/processor_kernels.h"
 #include "stages/image/geometry/warp_places.h"
 
@@ -52,7 +53,7 @@ void mix_four(const WarpSource& source, PicturePlace place, std::uint8_t* to) {
   const float weights[4] = {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right),
                             down * right};
   float share = 0;
-  float sums[kRgb] = {};
+  float sums[kPictureChannelsMax] = {};
   bool whole = true;
   for (int i = 0; i < 4; ++i) {
     const std::int64_t row = top + i / 2;
@@ -271,7 +272,8 @@ void run_avx2(const WarpSource& source, const float* rows, const float* columns,
               std::uint8_t* to) {
   const auto run = !fits_lanes(source)       ? kPlain
                    : source.channels == kRgb ? by_eights<kEightRgb, kPlain>
-                                             : by_eights<kEightGrey, kPlain>;
+                   : source.channels == 1    ? by_eights<kEightGrey, kPlain>
+                                             : kPlain;
   run(source, rows, columns, count, to);
 }
 

@@ -14,7 +14,7 @@
 
 namespace brigade {
 
-/// u8 [height, width, channels] with one or three channels, and what lies around it.
+/// u8 [height, width, channels] with at most 32 channels, and what lies around it.
 struct WarpSource {
   const std::uint8_t* pixels;
   PictureSize size;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <brigade/harness.h>
+#include <brigade/text.h>
 #include "tests/support/message_of.h"
 
 namespace brigade {
@@ -27,6 +28,27 @@ TEST(DecodeImageContractTest, GivesASquareOrTheWholePicture) {
             (Ports{{"image", u8, {32, 32, 3}}}));
   EXPECT_EQ(*outputs({{"crop", "none"}, {"size", "0"}, {"side_max", "500"}}),
             (Ports{{"image", u8, {up_to(500), up_to(500), 3}}}));
+}
+
+TEST(DecodeImageContractTest, ChannelsAreThreeOrANumberOrThoseOfEachFile) {
+  EXPECT_EQ(*outputs({{"channels", "8"}}), (Ports{{"image", u8, {224, 224, 8}}}));
+  EXPECT_EQ(*outputs({{"channels", "all"}}), (Ports{{"image", u8, {224, 224, up_to(32)}}}));
+  const StageContract contract = decode_image_contract().erased();
+  const auto bytes = [&](const std::string& channels) {
+    return contract.private_bytes(
+        make_params(contract, {{"channels", channels}, {"pixels_max", "1000"}}).value().get());
+  };
+  EXPECT_EQ(bytes("3"), 16'000u);
+  EXPECT_EQ(bytes("1"), 16'000u);
+  EXPECT_EQ(bytes("13"), 53'000u);
+  EXPECT_EQ(bytes("all"), 129'000u);
+  const auto wrong = [&](const std::string& channels) {
+    return message_of(make_params(contract, {{"channels", channels}}));
+  };
+  for (const char* const channels : {"0", "33", "none", "1.5"})
+    EXPECT_EQ(wrong(channels), concat("channels: expected a number of channels from 1 to 32, or "
+                                      "`all`, found \"",
+                                      channels, "\""));
 }
 
 TEST(DecodeImageContractTest, RefusesWhatContradictsItself) {

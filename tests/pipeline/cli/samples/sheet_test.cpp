@@ -40,6 +40,22 @@ TEST(SheetPictures, AreU8AsTheyAre) {
   EXPECT_FALSE(gray[0].of_classes);
 }
 
+TEST(SheetPictures, OfManyChannelsAreTheFirstThree) {
+  Bytes many(5 * 6 * 4);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::uint8_t>(i + 50);
+  const auto found = pictures<std::uint8_t>(many, {5, 6, 4});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(Bytes(found[0].pixels.begin(), found[0].pixels.begin() + 6),
+            (Bytes{50, 51, 52, 54, 55, 56}));
+  const auto two = pictures<std::uint8_t>(
+      {200, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, {3, 3, 2});
+  EXPECT_EQ(Bytes(two.at(0).pixels.begin(), two[0].pixels.begin() + 6),
+            (Bytes{200, 200, 200, 2, 2, 2}));
+  const std::vector<float> floats(4 * 5 * 6, 1);
+  EXPECT_EQ(pictures<float>(floats, {4, 5, 6}).size(), 1u);
+  EXPECT_EQ(pictures<std::uint8_t>(many, {4, 5, 6}).size(), 0u) << "masks of four objects";
+}
+
 TEST(SheetPictures, OfOneTensorMayBeSeveral) {
   const auto views = pictures<std::uint8_t>(Bytes(2 * 12, 50), {2, 2, 2, 3});
   EXPECT_EQ(views.size(), 2u);

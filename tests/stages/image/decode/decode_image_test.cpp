@@ -277,29 +277,6 @@ TEST_F(DecodeImageTest, OneReplicaReadsEveryFormatInTurn) {
   }
 }
 
-#ifdef BRIGADE_HAS_IMGCODECS
-TEST_F(DecodeImageTest, ChannelsThatAreLeftOutAreSaidOnce) {
-  std::string file("II*\0\x08\0\0\0\x0a\0", 10);  // 2 x 1 pixels of 5 channels
-  const std::uint16_t tags[][2] = {{256, 2}, {257, 1}, {258, 8}, {259, 1},  {262, 1},
-                                   {273, 0}, {277, 5}, {278, 1}, {279, 10}, {284, 1}};
-  const auto pixels_at = static_cast<std::uint16_t>(10 + 12 * std::size(tags) + 4);
-  for (const auto& [tag, value] : tags)
-    for (const std::uint16_t number : {tag, std::uint16_t{3}, std::uint16_t{1}, std::uint16_t{0},
-                                       tag == 273 ? pixels_at : value, std::uint16_t{0}})
-      file.append({static_cast<char>(number), static_cast<char>(number >> 8)});
-  file += std::string(4, '\0') + "abcdeABCDE";
-  const std::string path = folder_.write("many.tif", file);
-  const auto stage = open(kWhole);
-  for (int i = 0; i < 2; ++i) {
-    const Picture found = image_of(stage->process({bytes_tensor("path", path)}).value());
-    EXPECT_EQ(std::string(found.bytes.begin(), found.bytes.end()), "abcABC");
-  }
-  EXPECT_EQ(stage->reports.lines,
-            std::vector{path + " has 2 channels besides its colors and alpha, which the output "
-                               "leaves out; this line is not repeated for other files"});
-}
-#endif
-
 TEST_F(DecodeImageTest, RandomBitsDependOnTheSampleOnly) {
   const std::string file = write_jpeg(photograph(80, 80));
   const ParamTexts params = {{"size", "16"}, {"flip", "0.5"}};

@@ -153,6 +153,22 @@ TEST_F(JpegReaderTest, CmykIsInvertedWithAdobesMarkerAndWithout) {
   }
 }
 
+TEST_F(JpegReaderTest, AllChannelsAreGrayRgbOrInks) {
+  for (const std::int64_t channels : {1, 3}) {
+    const std::string file = write_jpeg(photograph(40, 50, channels));
+    const Picture rgb = read_all(file), all = read_all(file, Channels::stored);
+    EXPECT_EQ(all.channels, channels);
+    EXPECT_EQ(channels == 1 ? channel_of(all, 0) : all, rgb);
+    EXPECT_EQ(read(file, {9, 20, 11, 13}, Channels::stored), part_of(all, 9, 20, 11, 13));
+  }
+  const Picture light = photograph(40, 50, 4);  // inks as Adobe's programs write them
+  const Picture all =
+      read_all(write_jpeg(light, {.quality = 100, .adobe_cmyk = true}), Channels::stored);
+  Picture inks = light;
+  for (std::uint8_t& ink : inks.bytes) ink = static_cast<std::uint8_t>(255 - ink);
+  EXPECT_LT(mean_difference(all, inks), 2);
+}
+
 TEST_F(JpegReaderTest, LosslessJpegIsRefusedByName) {
   std::string file = write_jpeg(photograph(20, 30));
   file[file.find("\xff\xc0") + 1] = '\xc3';

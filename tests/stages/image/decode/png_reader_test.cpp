@@ -164,6 +164,25 @@ TEST_F(PngKindsTest, MasksAreTheNumbersThatWereWritten) {
   EXPECT_GE(masks, 30);
 }
 
+TEST_F(PngReaderTest, AllChannelsAreThoseThatWereWritten) {
+  const std::pair<int, std::int64_t> kinds[] = {{PNG_COLOR_TYPE_GRAY, 1},
+                                                {PNG_COLOR_TYPE_GRAY_ALPHA, 2},
+                                                {PNG_COLOR_TYPE_RGB, 3},
+                                                {PNG_COLOR_TYPE_RGB_ALPHA, 4}};
+  for (const auto& [type, channels] : kinds)
+    for (const bool interlaced : {false, true}) {
+      const Picture picture = photograph(19, 23, channels);
+      const std::string file = write_png(picture, {.color_type = type, .interlaced = interlaced});
+      EXPECT_EQ(read_all(file, Channels::stored), picture) << channels;
+      EXPECT_EQ(read(file, {3, 5, 7, 11}, Channels::stored), part_of(picture, 3, 5, 7, 11));
+      EXPECT_EQ(read_all(file).channels, 3) << "and three where RGB is wanted";
+    }
+  const std::string palette = write_png(
+      1, 2, {0, 1},
+      {.color_type = PNG_COLOR_TYPE_PALETTE, .palette = {{1, 2, 3}, {4, 5, 6}}, .alphas = {9}});
+  EXPECT_EQ(read_all(palette, Channels::stored).channels, 3);
+}
+
 TEST_F(PngReaderTest, SixteenBitsAreRoundedToEight) {
   const std::vector<std::uint8_t> rows = {0x12, 0x34, 0x00, 0x00, 0xff, 0xff,
                                           0x80, 0xff, 0x7f, 0x00, 0x01, 0xff};

@@ -28,7 +28,8 @@ constexpr std::int64_t kHeight = 37, kWidth = 45, kTile = 16, kStrip = 5;
 
 /// Both bytes of 16 bits are equal, so that all ways to get to 8 give the same.
 std::uint16_t sample(const TiffOptions& options, std::int64_t y, std::int64_t x, std::int64_t i) {
-  const auto value = mix64(static_cast<std::uint64_t>((y * kWidth + x) * 4 + i));
+  const std::int64_t step = options.samples > 4 ? 64 : 4;
+  const auto value = mix64(static_cast<std::uint64_t>((y * kWidth + x) * step + i));
   const auto level = static_cast<std::uint16_t>(value % (1U << std::min<int>(options.bits, 8)));
   return static_cast<std::uint16_t>(options.bits == 16 ? level * 257 : level);
 }
@@ -120,7 +121,7 @@ Picture expected_of(const TiffOptions& options) {
 }
 
 std::string name_of(const TiffOptions& options) {
-  const char* const colors[] = {"white0", "black0", "rgb", "palette"};
+  const char* const colors[] = {"white0", "black0", "rgb", "palette", "", "inks"};
   return concat(colors[options.photometric], "_", options.samples, "x", options.bits,
                 options.apart ? "_apart" : "", options.tiled ? "_tiled" : "", "_compression",
                 options.compression, options.alpha >= 0 ? concat("_alpha", options.alpha) : "",
@@ -216,6 +217,60 @@ TEST_F(TiffReaderTest, ThreeChannelsAndMoreThatAreCalledGrayAreRgb) {
   }
 }
 
+/// All samples as they were written.
+Picture stored_of(const TiffOptions& options) {
+  Picture out = blank(kHeight, kWidth, options.samples);
+  const int most = (1 << options.bits) - 1;
+  for (std::int64_t y = 0; y < kHeight; ++y)
+    for (std::int64_t x = 0; x < kWidth; ++x)
+      for (std::int64_t c = 0; c < options.samples; ++c)
+        out.at(y, x, c) = static_cast<std::uint8_t>(sample(options, y, x, c) * 255 / most);
+  return out;
+}
+
+TEST_F(TiffReaderTest, AllChannelsAreThoseThatWereWritten) {
+  std::vector<TiffOptions> kinds = many_channels();
+  for (const bool tiled : {false, true})
+    for (const bool apart : {false, true}) {
+      for (const int compression : {COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_ZSTD})
+        if (TIFFIsCODECConfigured(compression) != 0)
+          kinds.push_back({.photometric = PHOTOMETRIC_MINISBLACK,
+                           .bits = 16,
+                           .samples = 13,
+                           .apart = apart,
+                           .tiled = tiled,
+                           .compression = static_cast<std::uint16_t>(compression),
+                           .big_endian = tiled});
+      for (const std::uint16_t samples : {1, 2, 32})
+        for (const std::uint16_t bits : {1, 2, 4, 8, 16})
+          kinds.push_back({.photometric = PHOTOMETRIC_MINISBLACK,
+                           .bits = bits,
+                           .samples = samples,
+                           .apart = apart,
+                           .tiled = tiled});
+      for (const int alpha : {-1, 0, 1, 2})  // none is divided by
+        kinds.push_back({.samples = 4, .apart = apart, .tiled = tiled, .alpha = alpha});
+      kinds.push_back(
+          {.photometric = PHOTOMETRIC_SEPARATED, .samples = 4, .apart = apart, .tiled = tiled});
+    }
+  for (const TiffOptions& options : kinds) {
+    SCOPED_TRACE(name_of(options));
+    const std::string file = write(options);
+    const Picture all = stored_of(options);
+    EXPECT_TRUE(read_all(file, Channels::stored) == all);
+    for (const Box& box : {Box{0, 0, 1, 1}, Box{7, 9, 20, 30}, Box{36, 44, 1, 1}})
+      EXPECT_TRUE(read(file, box, Channels::stored) ==
+                  part_of(all, box.y, box.x, box.height, box.width));
+  }
+}
+
+TEST_F(TiffReaderTest, OfAllChannelsWhiteIs255AndAPaletteHasThree) {
+  const TiffOptions white{.photometric = PHOTOMETRIC_MINISWHITE, .samples = 1};
+  EXPECT_EQ(channel_of(read_all(write(white), Channels::stored), 0), expected_of(white));
+  const TiffOptions palette{.photometric = PHOTOMETRIC_PALETTE, .samples = 1};
+  EXPECT_EQ(read_all(write(palette), Channels::stored), expected_of(palette));
+}
+
 TEST_F(TiffReaderTest, AlphaIsNoChannelThatIsLeftOut) {
   for (const int alpha : {1, 2})
     for (const std::uint16_t photometric : {PHOTOMETRIC_RGB, PHOTOMETRIC_MINISBLACK}) {
@@ -244,9 +299,10 @@ TEST_F(TiffReaderTest, SaysWhatIsNotRead) {
   EXPECT_EQ(
       error_of(write({.photometric = PHOTOMETRIC_SEPARATED, .samples = 4})),
       "it is a TIFF file of a kind that is not read (photometric 5 (CMYK), 4 x 8 bits, format 1); "
-      "gray, RGB and palettes of 1 to 16 bits are");
-  EXPECT_EQ(error_of(write({.photometric = PHOTOMETRIC_MINISBLACK, .samples = 9})),
-            "it is a TIFF file with 9 channels; at most 8 are read");
+      "gray, RGB and palettes of 1 to 16 bits are; `channels: 4` gives its inks");
+  for (const Channels channels : {Channels::rgb, Channels::stored})
+    EXPECT_EQ(error_of(write({.photometric = PHOTOMETRIC_MINISBLACK, .samples = 33}), channels),
+              "it is a TIFF file with 33 channels; at most 32 are read");
   const std::string file = write({.compression = COMPRESSION_LZW});
   const auto with = [&file](std::uint16_t tag, std::uint16_t value) {
     const std::string entry{static_cast<char>(tag), static_cast<char>(tag >> 8), 3, 0, 1, 0, 0, 0};

@@ -34,6 +34,15 @@ TEST_F(WebpReaderTest, TheHeaderSaysSizeAndOrientation) {
     EXPECT_LE(webp_orientation(std::string_view(file).substr(0, size)), 6);
 }
 
+TEST_F(WebpReaderTest, AllChannelsAreColorsAndAlphaWhereItHasSome) {
+  EXPECT_EQ(read_all(golden("lossless.webp"), Channels::stored), read_all(golden("lossless.webp")));
+  const Picture all = read_all(golden("alpha_lossless.webp"), Channels::stored);
+  const Picture rgb = read_all(golden("alpha_lossless.webp"));
+  ASSERT_EQ(all.channels, 4);
+  for (std::int64_t c = 0; c < 3; ++c) EXPECT_EQ(channel_of(all, c), channel_of(rgb, c));
+  EXPECT_NE(channel_of(all, 3), channel_of(all, 0));
+}
+
 TEST_F(WebpReaderTest, SaysThatDataEndsEarlyOrAreDamaged) {
   for (const std::string name : {"lossy.webp", "lossless.webp"}) {
     const std::string file = golden(name);
@@ -53,8 +62,8 @@ TEST_F(WebpReaderTest, AnimationsAreRefused) {
 }
 
 TEST(ImgcodecsTest, GivesAReaderPerFormat) {
-  const std::unique_ptr<ImageReader> webp(brigade_imgcodecs_v2(ImageCodec::webp));
-  const std::unique_ptr<ImageReader> tiff(brigade_imgcodecs_v2(ImageCodec::tiff));
+  const std::unique_ptr<ImageReader> webp(brigade_imgcodecs_v3(ImageCodec::webp));
+  const std::unique_ptr<ImageReader> tiff(brigade_imgcodecs_v3(ImageCodec::tiff));
   EXPECT_TRUE(webp->open("x").error().message.find("WebP") != std::string::npos);
   EXPECT_TRUE(tiff->open("x").error().message.find("TIFF") != std::string::npos);
 }

@@ -19,8 +19,8 @@ Picture resized(const Picture& in, std::int64_t height, std::int64_t width, bool
                                rows.end_needed() - rows.first_needed(),
                                columns.end_needed() - columns.first_needed());
   if (mirrored) columns.mirror();
-  Picture out = blank(height, width);
-  Resampler().run(part.pixels(), rows, columns, out.bytes.data(), width * 3);
+  Picture out = blank(height, width, in.channels);
+  Resampler().run(part.pixels(), rows, columns, out.bytes.data(), width * in.channels);
   return out;
 }
 
@@ -51,10 +51,26 @@ TEST(ResampleTest, TheReferenceSeesAWrongFilter) {
   EXPECT_LT(found.within_one, 0.9);
 }
 
+TEST(ResampleTest, EachOfAnyNumberOfChannelsIsWhatItIsInRgb) {
+  for (const Sizes& s : kSizes)
+    for (const std::int64_t channels : {1, 2, 4, 5, 8, 13, 32}) {
+      const Picture in = photograph(s.in_height, s.in_width, channels);
+      for (const bool mirrored : {false, true}) {
+        const Picture found = resized(in, s.height, s.width, !mirrored, mirrored);
+        for (const std::int64_t c : {std::int64_t{0}, channels / 2, channels - 1})
+          ASSERT_EQ(channel_of(found, c),
+                    resized(channel_of(in, c), s.height, s.width, !mirrored, mirrored))
+              << c << " of " << channels << ", " << s.height << " x " << s.width;
+      }
+    }
+}
+
 TEST(ResampleTest, SameSizeIsTheSamePicture) {
   const Picture in = photograph(33, 47);
   EXPECT_EQ(resized(in, 33, 47), in);
   EXPECT_EQ(resized(in, 33, 47, false), in);
+  const Picture many = photograph(33, 47, 8);
+  EXPECT_EQ(resized(many, 33, 47), many);
 }
 
 TEST(ResampleTest, EvenColoursStay) {
