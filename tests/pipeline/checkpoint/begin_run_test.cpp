@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include <brigade/text.h>
+#include "base/shared_path.h"
+#include "pipeline/checkpoint/checkpoint_files.h"
 #include "stages/builtin.h"
 #include "tests/support/session.h"
 #include "tests/support/temporary_folder.h"
@@ -129,6 +131,41 @@ TEST_F(BeginRun, AnotherOrderIsRefusedWithTheDifference) {
             concat("cannot resume from ", file,
                    ".position: the samples or their order would be others: numbers.params.count "
                    "was \"1000\", is \"999\"; undo that, or run without --resume"));
+}
+
+TEST_F(BeginRun, OtherVersionsOfLibrariesAreAWarning) {
+  EXPECT_EQ(session.run(one_consumer(file)).failure, "");
+  const Plan plan = session.plan(one_consumer(file, 1000, 3));
+  EXPECT_EQ(resume(plan).value().warning, "") << "the control";
+  const std::string position = file + ".position";
+  PositionFile written = read_checkpoint(file, position).value();
+  written.entries[0].libraries = "libjpeg-turbo 2.1.5";
+  ASSERT_TRUE(write_checkpoint(file, *read_whole_file(file), position, written).ok());
+  ResumePoint fresh = from_the_beginning(plan, session.types);
+  fresh.libraries = "libjpeg-turbo 3.0.1";
+  const Resumed resumed = resume_from_files(plan, fresh).value();
+  EXPECT_EQ(resumed.warning,
+            "the run that is resumed had other versions of libraries (libjpeg-turbo 2.1.5 before, "
+            "libjpeg-turbo 3.0.1 now): decoded pixels may differ from those before by some levels");
+  EXPECT_EQ(resumed.from.libraries, "libjpeg-turbo 3.0.1") << "what its own checkpoints say";
+}
+
+TEST_F(BeginRun, ItsIdentityIsKeptAndPositionsOfTwoRunsAreRefused) {
+  const std::string two = concat(one_consumer(file), "  too: {consumer: count, from: numbers}\n");
+  EXPECT_EQ(session.run(two).failure, "");
+  const std::string one = concat(file, ".end.position"), other = concat(file, ".too.position");
+  PositionFile written = read_checkpoint(file + ".end", one).value();
+  const std::string identity = written.entries[0].identity;
+  EXPECT_EQ(identity.size(), 32u);
+  const Plan plan = session.plan(two);
+  EXPECT_EQ(resume(plan).value().from.identity, identity);
+  EXPECT_NE(from_the_beginning(plan, session.types).identity, identity);
+  written.entries[0].identity = std::string(32, 'b');
+  ASSERT_TRUE(write_checkpoint(file + ".end", *read_whole_file(file + ".end"), one, written).ok());
+  EXPECT_EQ(resume(plan).error().message,
+            concat(one, " and ", other,
+                   " are of different runs; bring back those of one run, or begin anew with "
+                   "--overwrite"));
 }
 
 /// numbers -> a consumer that saves every 20 samples and crashes at the sample with id 777.
