@@ -1,7 +1,10 @@
 #pragma once
 
-// Starts a thread, or says why there is none: a machine may have no room for one more.
+// Starts a thread, or says why there is none: a machine may have no room for one more. Signals that
+// are sent to the process are for the program's own threads: the new one takes none, but those of
+// its own faults, and SIGPROF of profilers.
 
+#include <csignal>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -12,8 +15,27 @@
 
 namespace brigade {
 
+/// Blocks them in the calling thread; threads that it starts meanwhile have that mask for good.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF})
+      sigdelset(&blocked, own);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before_);
+  }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 template <class Work>
 Result<std::thread> start_thread(Work&& work) {
+  const BlockedSignals blocked;
   try {
     return std::thread(std::forward<Work>(work));
   } catch (const std::system_error& exception) {

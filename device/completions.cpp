@@ -31,6 +31,7 @@ void SilenceWarning::look(const Device& device) {
 Result<std::unique_ptr<Completions>> Completions::create(std::shared_ptr<Device> device,
                                                          std::chrono::milliseconds silence) {
   std::unique_ptr<Completions> self(new Completions(std::move(device), silence));
+  BRIGADE_ASSIGN(self->spare_, own<OwnedEvent>(self->device_, self->device_->create_event()));
   BRIGADE_ASSIGN(self->thread_, start_thread([raw = self.get()] { raw->run(); }));
   return self;
 }
@@ -57,14 +58,21 @@ Result<OwnedEvent> Completions::take_event() {
 }
 
 Result<void> Completions::after(DeviceStream stream, std::shared_ptr<const void> kept) {
-  BRIGADE_ASSIGN(OwnedEvent event, take_event());
-  BRIGADE_TRY(device_->record(event.get(), stream));
+  Result<OwnedEvent> event = take_event();
+  if (!event) return wait_for(stream);
+  BRIGADE_TRY(device_->record(event->get(), stream));
   {
     const std::lock_guard lock(mutex_);
-    new_.push_back({std::move(event), std::move(kept)});
+    new_.push_back({std::move(*event), std::move(kept)});
   }
   told_.notify_one();
   return {};
+}
+
+Result<void> Completions::wait_for(DeviceStream stream) {
+  const std::lock_guard lock(spare_mutex_);
+  BRIGADE_TRY(device_->record(spare_.get(), stream));
+  return device_->wait(spare_.get());
 }
 
 Result<void> Completions::check() const {

@@ -45,7 +45,8 @@ class BRIGADE_API Completions {
   Completions& operator=(const Completions&) = delete;
   ~Completions();
 
-  /// Drops `kept`, on the thread, when `stream` has done all that it was told before.
+  /// Drops `kept`, on the thread, when `stream` has done all that it was told before. Where the
+  /// device makes no more events, the caller waits for that instead.
   Result<void> after(DeviceStream stream, std::shared_ptr<const void> kept);
   /// An error since: of the device, which is lost.
   Result<void> check() const;
@@ -59,6 +60,7 @@ class BRIGADE_API Completions {
   Completions(std::shared_ptr<Device> device, std::chrono::milliseconds silence)
       : device_(std::move(device)), silence_(silence) {}
   Result<OwnedEvent> take_event();
+  Result<void> wait_for(DeviceStream stream);
   void run();
 
   const std::shared_ptr<Device> device_;
@@ -67,6 +69,8 @@ class BRIGADE_API Completions {
   std::condition_variable told_;
   std::vector<Kept> new_;
   std::vector<OwnedEvent> free_events_;
+  std::mutex spare_mutex_;
+  OwnedEvent spare_;  // for where the device makes no more
   std::optional<Error> error_;
   bool ends_ = false;
   std::thread thread_;

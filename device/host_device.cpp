@@ -236,11 +236,17 @@ Result<DeviceStream> HostDevice::create_stream() {
 void HostDevice::destroy_stream(DeviceStream stream) { delete static_cast<Stream*>(stream); }
 
 Result<DeviceEvent> HostDevice::create_event() {
+  const std::lock_guard lock(mutex_);
+  if (events_ >= options_.events)
+    return Error{concat("device host makes at most ", options_.events, " events (`events=`)")};
+  ++events_;
   return static_cast<DeviceEvent>(new std::shared_ptr<Event>(std::make_shared<Event>()));
 }
 
 void HostDevice::destroy_event(DeviceEvent event) {
   delete static_cast<std::shared_ptr<Event>*>(event);
+  const std::lock_guard lock(mutex_);
+  --events_;
 }
 
 Result<void> HostDevice::copy_to_device(DeviceAddress to, const std::byte* from,

@@ -88,6 +88,7 @@ class BRIGADE_API HostDevice final : public Device {
   std::condition_variable changed_;
   std::string lost_;  // why; empty: it is there
   std::uint64_t copies_ = 0;
+  std::uint64_t events_ = 0;
   Blocks pinned_, allocated_;
   std::map<std::uint64_t, Mapping> shared_;                // by address; of `allocated_`, too
   std::multimap<std::uint64_t, std::uint64_t> in_flight_;  // what copies read and write

@@ -20,10 +20,11 @@ Result<HostDeviceOptions> HostDeviceOptions::parse(std::string_view text) {
     std::uint64_t* const of = name == "memory"      ? &options.memory_bytes
                               : name == "pinned"    ? &options.pinned_bytes
                               : name == "fail_copy" ? &options.fail_copy
+                              : name == "events"    ? &options.events
                                                     : nullptr;
     if (!number || (of == nullptr && name != "delay_us" && name != "checks"))
       return Error{concat(kHostDeviceVariable, ": expected delay_us=N, memory=SIZE, pinned=SIZE, ",
-                          "fail_copy=N, checks=0, read_only_refused or early, found ",
+                          "fail_copy=N, events=N, checks=0, read_only_refused or early, found ",
                           quote(word))};
     if (of != nullptr) *of = *number;
     if (name == "delay_us") options.delay = std::chrono::microseconds(*number);

@@ -1,8 +1,7 @@
 #pragma once
 
-// What a flat_map stage does with its task queues (flat_map_queues.h): one sample of
-// whichever input is there, the inputs in turn; its outputs one by one into the ring; the input is
-// consumed.
+// What a flat_map stage does with its task queues (flat_map_queues.h): one sample of an input that
+// has one, the inputs in turn; its outputs one by one into the ring; the input is consumed.
 //
 // Epoch e of the output is made of epoch e of every input: an input that has come to the end of its
 // epoch waits for the others. Then the end is recorded, the rest up to a multiple of L is padding,
@@ -18,10 +17,11 @@
 //   void write(int port, std::uint64_t i, std::uint64_t number, std::uint64_t epoch)
 //                                                            output i of it is slot `number`
 //   void pad(std::uint64_t number, std::uint64_t epoch)      slot `number` is padding
-//   void done(const FlatMapInput& input)                        the input is consumed
-//   Result<void> tell(std::uint64_t epoch)                   it is over; again, where it was cut
-//   off void interrupt()                                         its work waits for memory void
-//   begin_wait(Cause cause), end_wait(Cause cause)      around a sleep
+//   void done(const FlatMapInput& input)                     the input is consumed
+//   Result<void> tell(std::uint64_t epoch)                   the epoch is over; again, where a
+//                                                            death came in between
+//   void interrupt()                                         its work waits for memory
+//   void begin_wait(Cause cause), end_wait(Cause cause)      around a sleep
 //
 // One replica's; one thread.
 

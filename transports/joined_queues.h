@@ -33,7 +33,7 @@ class JoinedQueues {
   JoinedQueues(Control<P>& control, StageNumber stage, int replica);
 
   /// A replica that waits for others of its stage to finish a turn is blocked on that task queue's
-  /// watermark, Cause::gate.
+  /// watermark, Cause::barrier.
   Attempt<P> try_claim() {
     if (queues_.size() == 1) return queues_.front().try_claim();
     switch (interleave_) {

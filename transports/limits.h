@@ -15,7 +15,7 @@ inline constexpr std::size_t kHugePageBytes = 2 << 20;  ///< the smaller ones of
 inline constexpr int kReplicasMax = 256;  ///< replicas in one graph: the owner field has 8 bits
 inline constexpr int kOwnerBits = 8;
 inline constexpr int kStateBits = 2;
-inline constexpr int kNumberBits = 48;  ///< task numbers: 2^48 tasks, years at 10 million a second
+inline constexpr int kNumberBits = 48;  ///< task numbers: 2^48, 325 days at 10 million a second
 inline constexpr int kWaiterWords = kReplicasMax / 64;
 
 /// A spinning replica pauses longer from look to look, up to this many steps: each look takes the

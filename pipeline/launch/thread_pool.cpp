@@ -62,35 +62,31 @@ std::vector<WorkerEvent> ThreadPool::Queue::take() {
   return std::exchange(events_, {});
 }
 
-ThreadPool::ThreadPool(const Plan& plan, const ResumePoint& resume, SharedSegments& segments,
-                       const StageTypes& types)
-    : plan_(plan),
-      replicas_(plan),
-      resume_(resume),
-      segments_(segments),
-      types_(types),
-      workers_(replicas_.size()) {}
+ThreadPool::ThreadPool(std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)), workers_(shared_->replicas.size()) {}
 
-Result<std::unique_ptr<ThreadPool>> ThreadPool::create(const Plan& plan, const ResumePoint& resume,
-                                                       SharedSegments& segments,
-                                                       const StageTypes& types) {
+Result<std::unique_ptr<ThreadPool>> ThreadPool::create(std::shared_ptr<const void> owner,
+                                                       const Plan& plan, const ResumePoint& resume,
+                                                       SharedSegments& segments, StageTypes types) {
   for (const PlanStage& stage : plan.stages)
     if (stage.writes_on_device())
       return Error{concat("stage ", quote(stage.name), " has `memory: device`, which is between ",
                           "processes: nothing can run it in a thread of this one")};
-  std::unique_ptr<ThreadPool> worker_pool(new ThreadPool(plan, resume, segments, types));
+  std::unique_ptr<ThreadPool> worker_pool(new ThreadPool(std::shared_ptr<Shared>(
+      new Shared{std::move(owner), plan, resume, segments, std::move(types)})));
   BRIGADE_TRY(worker_pool->open_descriptors());
   return worker_pool;
 }
 
 Result<void> ThreadPool::open_descriptors() {
-  queue_.event.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  OwnedFd& told = shared_->queue.event;
+  told.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   timer_.reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
-  if (queue_.event.get() < 0 || timer_.get() < 0 || epoll_.get() < 0) {
+  if (told.get() < 0 || timer_.get() < 0 || epoll_.get() < 0) {
     return error_of_errno("cannot open a descriptor");
   }
-  if (!watch(epoll_.get(), queue_.event.get()) || !watch(epoll_.get(), timer_.get())) {
+  if (!watch(epoll_.get(), told.get()) || !watch(epoll_.get(), timer_.get())) {
     return error_of_errno("cannot watch a descriptor (epoll)");
   }
   return {};
@@ -99,20 +95,25 @@ Result<void> ThreadPool::open_descriptors() {
 ThreadPool::~ThreadPool() {
   end_all();
   for (Worker& worker : workers_) {
-    if (abandoned_ && !worker.ended) {
-      log_error("a stage does not return, and a thread cannot be ended: the program ends");
-      _exit(1);
+    if (!worker.thread.joinable()) continue;
+    if (worker.ended || !abandoned_) {
+      worker.thread.join();
+      continue;
     }
-    if (worker.thread.joinable()) worker.thread.join();
+    log_error(
+        "a stage does not return, and a thread cannot be ended: it keeps its memory until "
+        "it returns or the program ends");
+    worker.thread.detach();
   }
 }
 
 Result<void> ThreadPool::start() {
   for (const int number : workers_.numbers()) {
     Worker& worker = workers_[number];
-    worker.ended = replicas_.stage(number).is_application();  // it is the caller
+    worker.ended = shared_->replicas.stage(number).is_application();  // it is the caller
     if (worker.ended) continue;
-    BRIGADE_ASSIGN(worker.thread, start_thread([this, number] { run(number); }));
+    BRIGADE_ASSIGN(worker.thread,
+                   start_thread([shared = shared_, number] { shared->run(number); }));
     ++running_;
   }
   return {};
@@ -122,43 +123,43 @@ Result<void> ThreadPool::restart(int) {
   return Error{"threads are not started again; leave --in-process out"};
 }
 
-void ThreadPool::run(int number) {
-  const std::string name = replicas_.name(number).substr(0, 15);
+void ThreadPool::Shared::run(int number) {
+  const std::string name = replicas.name(number).substr(0, 15);
   pthread_setname_np(pthread_self(), name.c_str());
-  const bool worked = replica_main(number, queue_, [&] { return work(number); });
-  queue_.push({number, Ended{{Ending::Kind::exited, worked ? 0 : 1}}});
+  const bool worked = replica_main(number, queue, [&] { return work(number); });
+  queue.push({number, Ended{{Ending::Kind::exited, worked ? 0 : 1}}});
 }
 
-Result<void> ThreadPool::work(int number) {
-  const PlanStage& stage = replicas_.stage(number);
+Result<void> ThreadPool::Shared::work(int number) {
+  const PlanStage& stage = replicas.stage(number);
   StageType fused;
-  const StageType* const type = find_type_or_fused(types_, stage.type, fused);
+  const StageType* const type = find_type_or_fused(types, stage.type, fused);
   if (type == nullptr) {
     return Error{concat("this program has no stage type \"", stage.type, "\"")};
   }
-  ThrottledReporter reporter(number, queue_, clock_);
+  ThrottledReporter reporter(number, queue, clock);
   ReplicaSetup setup;
-  setup.plan = &plan_;
-  setup.resume = &resume_;
-  setup.stage = replicas_.stage_index(number);
-  setup.replica = replicas_.replica(number);
-  setup.control = &segments_.control();
-  setup.rings = segments_.slot_rings();
+  setup.plan = &plan;
+  setup.resume = &resume;
+  setup.stage = replicas.stage_index(number);
+  setup.replica = replicas.replica(number);
+  setup.control = &segments.control();
+  setup.rings = segments.slot_rings();
   setup.type = type;
   setup.make_stage = body_maker(*type, stage);
   setup.make_producer = producer_maker(*type);
-  setup.find_type = [this](const PlanStage& source) { return types_.find(source.type); };
+  setup.find_type = [this](const PlanStage& source) { return types.find(source.type); };
   setup.make_source = [](const StageType& source) { return producer_maker(source)(); };
   setup.reporter = &reporter;
   BRIGADE_ASSIGN(setup.shared,
-                 map_shared_tensors(plan_, stage, setup.replica, segments_.shared_grants(stage)));
+                 map_shared_tensors(plan, stage, setup.replica, segments.shared_grants(stage)));
   Replica replica(std::move(setup));
   BRIGADE_TRY(replica.open());
-  return run_replica(replica, number, queue_, reporter);
+  return run_replica(replica, number, queue, reporter);
 }
 
 std::vector<WorkerEvent> ThreadPool::take_events() {
-  std::vector<WorkerEvent> events = queue_.take();
+  std::vector<WorkerEvent> events = shared_->queue.take();
   for (const WorkerEvent& event : events) {
     if (!std::holds_alternative<Ended>(event.what)) continue;
     workers_[event.replica].ended = true;
@@ -176,7 +177,7 @@ std::vector<WorkerEvent> ThreadPool::take_events() {
 }
 
 void ThreadPool::end_all() {
-  abort_all(segments_.control());
+  abort_all(shared_->segments.control());
   itimerspec after{};
   after.it_value.tv_sec = kAbandonAfterNs / 1'000'000'000;
   timerfd_settime(timer_.get(), 0, &after, nullptr);

@@ -3,7 +3,8 @@
 // The replicas of a run as threads of this process, over the same channels on one mapping: for
 // debuggers and ThreadSanitizer, which is blind across two mappings of one file. A thread cannot be
 // killed, so ending everybody makes every claim say "ended"; a thread that is still inside a stage
-// after kAbandonAfterNs is given up.
+// after kAbandonAfterNs is given up. It keeps what it uses, the run's memory above all, until it
+// returns or the program ends.
 
 #include <deque>
 #include <memory>
@@ -26,12 +27,11 @@ inline constexpr std::int64_t kAbandonAfterNs = 3'000'000'000;
 
 class ThreadPool final : public WorkerPool {
  public:
-  /// All arguments outlive the worker pool.
-  static Result<std::unique_ptr<ThreadPool>> create(const Plan& plan, const ResumePoint& resume,
-                                                    SharedSegments& segments,
-                                                    const StageTypes& types);
-  /// Ends everybody and waits. Ends the program when threads were abandoned: they use memory that
-  /// would go away here.
+  /// `owner`: of the plan, the resume point and the segments.
+  static Result<std::unique_ptr<ThreadPool>> create(std::shared_ptr<const void> owner,
+                                                    const Plan& plan, const ResumePoint& resume,
+                                                    SharedSegments& segments, StageTypes types);
+  /// Ends everybody and waits, but not for threads that were given up: a line says so.
   ~ThreadPool() override;
 
   Result<void> start() override;
@@ -48,7 +48,7 @@ class ThreadPool final : public WorkerPool {
   int running() const override { return running_; }
   pid_t pid(int) const override { return 0; }
 
-  /// Some thread has been given up; the program must end without cleaning up.
+  /// Some thread has been given up; a program that ends must do so without cleaning up.
   bool abandoned() const { return abandoned_; }
 
  private:
@@ -71,21 +71,27 @@ class ThreadPool final : public WorkerPool {
     std::thread thread;
   };
 
-  ThreadPool(const Plan& plan, const ResumePoint& resume, SharedSegments& segments,
-             const StageTypes& types);
-  Result<void> open_descriptors();
-  void run(int number);
-  Result<void> work(int number);
+  /// What threads use: each has a part in it.
+  struct Shared {
+    const std::shared_ptr<const void> owner;
+    const Plan& plan;
+    const ResumePoint& resume;
+    SharedSegments& segments;
+    const StageTypes types;
+    const ReplicaTable replicas = ReplicaTable(plan);
+    const SystemClock clock = {};
+    Queue queue = {};
 
-  const Plan& plan_;
-  const ReplicaTable replicas_;
-  const ResumePoint& resume_;
-  SharedSegments& segments_;
-  const StageTypes& types_;
-  const SystemClock clock_;
+    void run(int number);
+    Result<void> work(int number);
+  };
+
+  explicit ThreadPool(std::shared_ptr<Shared> shared);
+  Result<void> open_descriptors();
+
+  const std::shared_ptr<Shared> shared_;
   OwnedFd epoll_;
   OwnedFd timer_;
-  Queue queue_;
   ByReplica<Worker> workers_;
   int running_ = 0;
   bool abandoned_ = false;

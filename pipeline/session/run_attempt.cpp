@@ -75,7 +75,7 @@ Result<void> RunAttempt::make_worker_pool(const StageTypes& types, const RunOpti
                                           const Interrupted& interrupted) {
   if (options.in_process) {
     BRIGADE_TRY(check_no_program(plan));
-    BRIGADE_ASSIGN(auto made, ThreadPool::create(plan, resume, segments(), types));
+    BRIGADE_ASSIGN(auto made, ThreadPool::create(memory, plan, resume, segments(), types));
     threads = made.get();
     worker_pool = std::move(made);
     return {};

@@ -110,11 +110,7 @@ void LineWriter::State::add(Entry entry, std::size_t share) {
 }
 
 void LineWriter::State::run() {
-  // A pipe that nobody reads any more is an error of write(), and handlers of the program are for
-  // its own threads.
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  // A pipe that nobody reads any more is an error of write(): start_thread() blocks SIGPIPE.
   pthread_setname_np(pthread_self(), "lines");
   while (!over && !abandoned) {
     Entry entry;

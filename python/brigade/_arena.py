@@ -3,6 +3,7 @@ to a task and then to the program, until the last tensor of the batch is gone th
 children. A worker that keeps a part of a batch gets a copy at the same addresses."""
 
 import collections
+import errno
 import fcntl
 import os
 import struct
@@ -30,7 +31,14 @@ _F_SEAL_SHRINK, _F_SEAL_GROW = 2, 4
 def memory_file(name, size):
     """A descriptor of it; its size stays."""
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.ftruncate(descriptor, size)
+    try:
+        os.ftruncate(descriptor, size)
+    except OSError as error:
+        os.close(descriptor)
+        if error.errno != errno.EFBIG:
+            raise
+        raise OSError(errno.EFBIG, "shared memory counts as a file, whose size is limited here: "
+                                   "raise the limit by `ulimit -f unlimited`") from None
     fcntl.fcntl(descriptor, _F_ADD_SEALS, _F_SEAL_SHRINK | _F_SEAL_GROW)
     return descriptor
 
@@ -82,7 +90,8 @@ def is_much_less(size, before):
 
 
 class Arena:
-    """Of the program; with the GIL each call is one step, so that it needs no lock."""
+    """Of the program. take() and cancel(): one at a time. The others, and the ends of leases, come
+    from any thread; each changes what is its block's, and adds it to `_returned`, in one step."""
 
     def __init__(self, warm):
         """`warm`: blocks that nobody needs now keep their memory, so many of them at least."""

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "base/io.h"
 #include "tests/support/fake_clock.h"
 
@@ -18,6 +20,21 @@ TEST(StartThread, Runs) {
   ASSERT_TRUE(thread.ok());
   thread->join();
   EXPECT_TRUE(ran);
+}
+
+TEST(StartThread, TakesNoSignalsOfTheProcess) {
+  sigset_t before, after, there;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  auto thread = start_thread([&] { pthread_sigmask(SIG_SETMASK, nullptr, &there); });
+  ASSERT_TRUE(thread.ok());
+  thread->join();
+  for (const int number : {SIGINT, SIGTERM, SIGCHLD, SIGALRM, SIGUSR1, SIGPIPE, SIGWINCH})
+    EXPECT_EQ(sigismember(&there, number), 1) << number;
+  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGPROF})
+    EXPECT_EQ(sigismember(&there, number), 0) << number;
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (int number = 1; number < SIGRTMIN; ++number)
+    EXPECT_EQ(sigismember(&after, number), sigismember(&before, number)) << number;
 }
 
 TEST(StartThreadDeathTest, SaysWhatIsLacking) {

@@ -92,6 +92,28 @@ TEST_F(CompletionsTest, TheirEndSaysThatADeviceDoesNotAnswer) {
   EXPECT_EQ(gone_, 1);
 }
 
+TEST_F(CompletionsTest, WithoutAnEventTheCallerWaitsForTheCopies) {
+  HostDeviceOptions few;
+  few.events = 2;  // one of them is kept for this
+  device_ = HostDevice::create(few);
+  const OwnedStream slow = stream();
+  auto completions = Completions::create(device_).value();
+  hold_back(slow);
+  ASSERT_TRUE(completions->after(slow.get(), kept()).ok());
+  std::atomic<int> gone_at_return{-1};
+  std::thread caller([&] {
+    EXPECT_TRUE(completions->after(slow.get(), kept()).ok());
+    gone_at_return = gone_.load();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for who would not wait
+  EXPECT_EQ(gone_at_return, -1);
+  EXPECT_EQ(gone_, 0);
+  go_ = true;
+  caller.join();
+  completions.reset();
+  EXPECT_EQ(gone_, 2);
+}
+
 TEST_F(CompletionsTest, OfALostDeviceGoAndSayWhy) {
   const OwnedStream slow = stream();
   hold_back(slow);

@@ -22,7 +22,7 @@ TEST(HostDeviceOptions, AreReadFromText) {
   for (const char* const bad : {"delay", "fail_copy=", "read_only_refused=1", "x=1", "early=1"})
     EXPECT_EQ(message_of(HostDeviceOptions::parse(bad)),
               concat("BRIGADE_HOST_DEVICE: expected delay_us=N, memory=SIZE, pinned=SIZE, "
-                     "fail_copy=N, checks=0, read_only_refused or early, found ",
+                     "fail_copy=N, events=N, checks=0, read_only_refused or early, found ",
                      quote(bad)));
 }
 

@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <string_view>
 
 #include <jerror.h>
 
 namespace brigade {
 namespace {
-
-/// How libjpeg-turbo's private jpeg_entropy_decoder begins (jpegint.h).
-struct EntropyDecoder {
-  void (*start_pass)(j_decompress_ptr jpeg);
-  boolean (*decode_mcu)(j_decompress_ptr jpeg, JBLOCKROW* blocks);
-};
 
 /// Where the coefficients of the zigzag lie in a block; further ones of damaged files at its end.
 constexpr std::uint8_t kNaturalOrder[DCTSIZE2 + 16] = {
@@ -316,18 +309,17 @@ JpegHuffman::JpegHuffman([[maybe_unused]] bool fast) {
 }
 
 bool JpegHuffman::starts_in(jpeg_decompress_struct& jpeg) {
-#ifdef LIBJPEG_TURBO_VERSION
-  const char* const copyright = jpeg.err->jpeg_message_table[JMSG_COPYRIGHT];
-  const bool turbo = std::string_view(copyright).find("libjpeg-turbo") != std::string_view::npos;
-  return turbo && !jpeg.progressive_mode && !jpeg.arith_code && jpeg.data_precision == 8 &&
+  return !jpeg.progressive_mode && !jpeg.arith_code && jpeg.data_precision == 8 &&
          !jpeg_has_multiple_scans(&jpeg) && jpeg.comps_in_scan == jpeg.num_components &&
-         jpeg.scale_num == jpeg.scale_denom;
-#else
-  return jpeg.err == nullptr;
-#endif
+         jpeg.scale_num == jpeg.scale_denom && jpeg_layout_fits();
 }
 
 void JpegHuffman::start(jpeg_decompress_struct& jpeg, std::int64_t first, std::int64_t last) {
+  start(jpeg, find_decode_mcu(jpeg), first, last);
+}
+
+void JpegHuffman::start(jpeg_decompress_struct& jpeg, DecodeMcu* instead_of, std::int64_t first,
+                        std::int64_t last) {
   for (int i = 0; i < jpeg.comps_in_scan; ++i) {
     const jpeg_component_info& component = *jpeg.cur_comp_info[i];
     dc_[static_cast<std::size_t>(component.dc_tbl_no)].make(
@@ -356,7 +348,7 @@ void JpegHuffman::start(jpeg_decompress_struct& jpeg, std::int64_t first, std::i
   restart_number_ = 0;
   damaged_ = false;
   jpeg.client_data = this;
-  reinterpret_cast<EntropyDecoder*>(jpeg.entropy)->decode_mcu = decode_mcu_;
+  *instead_of = decode_mcu_;
 }
 
 }  // namespace brigade

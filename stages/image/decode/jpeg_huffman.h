@@ -8,9 +8,9 @@
 // exist gets libjpeg's own warnings; bytes that no code needs before a restart marker are passed
 // over, as there.
 //
-// libjpeg-turbo has no door for this. It calls its decoder through a pointer in a private structure
-// whose beginning has been the same since its first version; starts_in() says whether this is such
-// a library and such a file: one scan, sequential, Huffman. All others are left to libjpeg.
+// libjpeg-turbo has no interface for this. It calls its decoder through a pointer in a private
+// structure (jpeg_layout.h); starts_in() says whether this is such a library and such a file: one
+// scan, sequential, Huffman. All others are left to libjpeg.
 //
 // One thread. Call order, per image: jpeg_start_decompress, jpeg_crop_scanline, then
 //
@@ -24,6 +24,8 @@
 
 #include <jpeglib.h>
 
+#include "stages/image/decode/jpeg_layout.h"
+
 namespace brigade {
 
 class JpegHuffman {
@@ -35,6 +37,11 @@ class JpegHuffman {
 
   /// Takes over. Values are decoded for the columns [first, last] of minimum coded units (MCU).
   void start(jpeg_decompress_struct& jpeg, std::int64_t first, std::int64_t last);
+  /// In place of that function.
+  void start(jpeg_decompress_struct& jpeg, DecodeMcu* instead_of, std::int64_t first,
+             std::int64_t last);
+  /// Since start().
+  bool has_decoded() const { return bits_.at != piece_.data(); }
 
  private:
   static constexpr int kLookBits = 10;
@@ -119,7 +126,7 @@ class JpegHuffman {
   std::int64_t restart_every_ = 0, restart_in_ = 0;               // MCUs; 0: no restarts
   int restart_number_ = 0;
   bool damaged_ = false;
-  boolean (*decode_mcu_)(j_decompress_ptr jpeg, JBLOCKROW* blocks) = decode_mcu;
+  DecodeMcu decode_mcu_ = decode_mcu;
 };
 
 }  // namespace brigade

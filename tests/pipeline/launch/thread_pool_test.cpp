@@ -76,5 +76,19 @@ TEST_F(Threads, OneThatDoesNotReturnIsGivenUp) {
       testing::ExitedWithCode(130), "");
 }
 
+TEST_F(Threads, AProgramGoesOnBesideOneThatDoesNotReturn) {
+  EXPECT_EXIT(
+      {
+        auto run = start_and_wait_for_a_call("consumer: faulty, params: {process: hang}");
+        run->stop(SIGINT);
+        run->stop(SIGINT);
+        run->wait();
+        run.reset();
+        const RunOutcome next = session.run(line_yaml("consumer: count"));
+        _exit(next.summary.figures.samples == 1000 ? 7 : 1);
+      },
+      testing::ExitedWithCode(7), "a stage does not return");
+}
+
 }  // namespace
 }  // namespace brigade

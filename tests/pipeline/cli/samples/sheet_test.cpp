@@ -47,8 +47,10 @@ TEST(SheetPictures, OfManyChannelsAreTheFirstThree) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(Bytes(found[0].pixels.begin(), found[0].pixels.begin() + 6),
             (Bytes{50, 51, 52, 54, 55, 56}));
-  const auto two = pictures<std::uint8_t>(
-      {200, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, {3, 3, 2});
+  Bytes of_two(4 * 4 * 2);
+  for (std::size_t i = 0; i < of_two.size(); ++i) of_two[i] = static_cast<std::uint8_t>(i);
+  of_two[0] = 200;
+  const auto two = pictures<std::uint8_t>(of_two, {4, 4, 2});
   EXPECT_EQ(Bytes(two.at(0).pixels.begin(), two[0].pixels.begin() + 6),
             (Bytes{200, 200, 200, 2, 2, 2}));
   const std::vector<float> floats(4 * 5 * 6, 1);
