@@ -20,7 +20,7 @@
 #include <brigade/pipeline.h>
 #include <brigade/text.h>
 #include "base/clock.h"
-#include "pipeline/session/attach.h"
+#include "pipeline/run/attach.h"
 
 namespace brigade {
 namespace {

@@ -19,13 +19,13 @@
 #include <brigade/app.h>
 #include <brigade/text.h>
 #include "base/clock.h"
+#include "pipeline/config/graph/file_metadata.h"
 #include "pipeline/config/validate/load_graph.h"
-#include "pipeline/host/file_metadata.h"
-#include "pipeline/host/machine_probe.h"
-#include "pipeline/planner/planner.h"
-#include "pipeline/session/attach.h"
-#include "pipeline/session/run_session.h"
-#include "pipeline/stats/counters.h"
+#include "pipeline/memory/machine_probe.h"
+#include "pipeline/plan/planner/planner.h"
+#include "pipeline/report/counters.h"
+#include "pipeline/run/attach.h"
+#include "pipeline/run/run_session.h"
 #include "stages/builtin.h"
 #include "tests/support/children.h"
 

@@ -27,9 +27,9 @@ _TEST_HEADERS = ("gmock/gmock.h", "gtest/gtest.h")  # the first includes the sec
 _SHOWN_MAX = 30  # lines of one file's errors
 
 _CONTROLS = (
-    ("a missing include", "tests/pipeline/planner/huge_pages_test.cpp",
+    ("a missing include", "tests/pipeline/plan/planner/huge_pages_test.cpp",
      "#include <brigade/text.h>\n", ""),
-    ("a warning", "tests/pipeline/planner/huge_pages_test.cpp",
+    ("a warning", "tests/pipeline/plan/planner/huge_pages_test.cpp",
      "namespace brigade {\n", "namespace brigade {\ninline void control(int unused) {}\n"),
 )
 

@@ -219,8 +219,8 @@ def wanted_tests(stem: str):
     if stem.startswith("include/brigade/"):
         name = stem.removeprefix("include/brigade/")
         return [f"tests/{room}/{name}_test.cpp"
-                for room in ("base", "stages/api", "stages/torch", "pipeline/program",
-                             "pipeline/session", "pipeline/cli/commands")]
+                for room in ("base", "stages/api", "stages/torch", "pipeline/application",
+                             "pipeline/api", "pipeline/cli/commands")]
     # Contract and body may have one.
     return [f"tests/{stem}_test.cpp", f"tests/{stem.removesuffix('_contract')}_test.cpp"]
 

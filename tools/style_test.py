@@ -76,14 +76,14 @@ class Rules(unittest.TestCase):
                               ("pipeline/plan/a.cpp", torch)):
             with self.subTest(path):
                 self.fires(style.layers, {**files, path: include}, f"{path}:1: layer")
-        for path, include in (("base/a.cpp", tensor), ("pipeline/stats/a.cpp", plan),
+        for path, include in (("base/a.cpp", tensor), ("pipeline/report/a.cpp", plan),
                               ("stages/image/sources/a.cpp", tensor), ("transports/a.cpp", base),
                               ("pipeline/plan/a.cpp", '#include "stages/api/b.h"\n')):
             with self.subTest(path):
                 self.fires(style.layers, {**files, path: include})
         home = {"pipeline/plan/text.cpp": "#include <brigade/text.h>\n", "base/text.cpp": None}
         for path, fires in (("pipeline/config/yaml/a.cpp", True), ("pipeline/plan/a.cpp", False),
-                            ("pipeline/session/a.cpp", False)):
+                            ("pipeline/api/a.cpp", False)):
             with self.subTest(f"a public header's room: {path}"):
                 self.fires(style.layers, {**home, path: "#include <brigade/text.h>\n"},
                            *[f"{path}:1: layer: <brigade/text.h> is implemented in"] * fires)
@@ -159,7 +159,7 @@ class Rules(unittest.TestCase):
         for library, (_, users) in style.LIBRARIES.items():
             self.assertTrue(users, library)
         self.fires(style.libraries, {"base/a.cpp": "#include <yaml-cpp/yaml.h>\n"}, "yaml-cpp")
-        self.fires(style.libraries, {"pipeline/replica/a.cpp": "#include <torch/torch.h>\n"},
+        self.fires(style.libraries, {"pipeline/worker/replica/a.cpp": "#include <torch/torch.h>\n"},
                    "LibTorch belongs into include/brigade/torch.h, stages/torch/")
         self.fires(style.libraries, {"base/a.cpp": "#include <gtest/gtest.h>\n"}, "GoogleTest")
         self.fires(style.libraries, {"stages/torch/a.cpp": "#include <torch/torch.h>\n",
@@ -260,14 +260,14 @@ class Rooms(unittest.TestCase):
         files = {"pipeline/plan/plan.h": "#pragma once\n#include <string>\n",
                  "pipeline/plan/plan.cpp": '#include "pipeline/plan/plan.h"\n'
                                            '#include "base/text.h"\n'
-                                           '#include "pipeline/stats/audit.h"\n',
-                 "pipeline/stats/audit.h": "#pragma once\n#include <brigade/text.h>\n"}
+                                           '#include "pipeline/report/audit.h"\n',
+                 "pipeline/report/audit.h": "#pragma once\n#include <brigade/text.h>\n"}
         with tree(files) as root:
             found = rooms.rooms(root)
-        self.assertEqual(list(found), ["base", "pipeline/plan", "pipeline/stats", "tests"])
+        self.assertEqual(list(found), ["base", "pipeline/plan", "pipeline/report", "tests"])
         plan = found["pipeline/plan"]
         self.assertEqual((len(plan.names), plan.lines, plan.down, plan.up), (1, 5, 1, 1))
-        self.assertEqual((found["pipeline/stats"].down, found["pipeline/stats"].up), (1, 0))
+        self.assertEqual((found["pipeline/report"].down, found["pipeline/report"].up), (1, 0))
 
 
 class Functions(unittest.TestCase):

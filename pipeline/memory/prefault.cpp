@@ -7,7 +7,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/plan/caches.h"
-#include "pipeline/planner/memory_budget.h"
+#include "pipeline/plan/planner/memory_budget.h"
 #include "transports/limits.h"
 
 namespace brigade {

@@ -7,7 +7,7 @@
 #include "pipeline/memory/init_words.h"
 #include "pipeline/plan/caches.h"
 #include "pipeline/plan/plan_json.h"
-#include "pipeline/planner/memory_budget.h"
+#include "pipeline/plan/planner/memory_budget.h"
 #include "pipeline/records/shared_shape.h"
 #include "stages/detail/cache_file.h"
 

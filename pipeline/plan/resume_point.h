@@ -1,7 +1,7 @@
 #pragma once
 
 // Where a run resumes from: what a run adds to its plan, which is the same for every run of a
-// graph. Plain data, made once (pipeline/checkpoint) before the run begins, comparable, and carried
+// graph. Plain data, made once (pipeline/state) before the run begins, comparable, and carried
 // to every worker beside the plan. One that is empty is the beginning: each list then says of every
 // stage and index space what a blank one says.
 //

@@ -7,7 +7,7 @@
 #include <brigade/random.h>
 #include <brigade/text.h>
 #include "base/units.h"
-#include "pipeline/stats/source_audit.h"
+#include "pipeline/report/source_audit.h"
 
 namespace brigade {
 namespace {

@@ -7,9 +7,7 @@
 #include <brigade/check.h>
 #include <brigade/text.h>
 #include "pipeline/plan/ring_layout.h"
-#include "pipeline/records/ragged_slots.h"
 #include "pipeline/records/record_field.h"
-#include "pipeline/records/shape_check.h"
 
 namespace brigade {
 namespace {

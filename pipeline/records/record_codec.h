@@ -17,8 +17,8 @@
 #include <brigade/stage.h>
 #include "pipeline/plan/plan.h"
 #include "pipeline/records/first_pass.h"
+#include "pipeline/records/record_field.h"
 #include "pipeline/records/ring_ports.h"
-#include "pipeline/records/shape_check.h"
 #include "transports/slot_ring.h"
 
 namespace brigade {

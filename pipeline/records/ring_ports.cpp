@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <brigade/check.h>
-#include "pipeline/planner/memory_budget.h"
+#include "pipeline/plan/planner/memory_budget.h"
 
 namespace brigade {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pipeline/stats/counters.h"
+#include "pipeline/report/counters.h"
 
 namespace brigade {
 namespace {

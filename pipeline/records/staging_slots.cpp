@@ -5,7 +5,7 @@
 
 #include "base/arithmetic.h"
 #include "pipeline/plan/ring_layout.h"
-#include "pipeline/records/ragged_slots.h"
+#include "pipeline/records/record_field.h"
 
 namespace brigade {
 namespace {

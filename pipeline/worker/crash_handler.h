@@ -2,7 +2,7 @@
 
 // Where a worker was when it crashed or was aborted: a backtrace on its standard error, line by
 // line, which the supervisor shows with the worker's name and readable names
-// (launch/backtraces.h).
+// (run/launch/backtraces.h).
 
 #include <string_view>
 

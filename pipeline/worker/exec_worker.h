@@ -17,15 +17,15 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "pipeline/replica/replica.h"
 #include "pipeline/worker/messages.h"
+#include "pipeline/worker/replica/replica.h"
 #include "pipeline/worker/source_types.h"
 #include "pipeline/worker/throttled_reporter.h"
 
 namespace brigade {
 
 /// "20=7,21=9": descriptors of the role that have other numbers in this process, where a forker has
-/// started it (launch/forked_runner.h).
+/// started it (run/launch/forked_runner.h).
 inline constexpr const char* kMovedVariable = "BRIGADE_MOVED_DESCRIPTORS";
 
 class ExecWorker {

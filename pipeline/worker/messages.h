@@ -18,8 +18,8 @@
 #include <brigade/skipped_inputs.h>
 #include "pipeline/memory/shared_segments.h"
 #include "pipeline/memory/shared_tensors.h"
-#include "pipeline/stats/results.h"
-#include "pipeline/tasks/run_reporter.h"
+#include "pipeline/report/results.h"
+#include "pipeline/worker/tasks/run_reporter.h"
 
 namespace brigade {
 

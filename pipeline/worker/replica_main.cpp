@@ -1,6 +1,6 @@
 #include "pipeline/worker/replica_main.h"
 
-#include "pipeline/tasks/guarded_call.h"
+#include "pipeline/worker/tasks/guarded_call.h"
 
 namespace brigade {
 

@@ -11,7 +11,7 @@
 
 #include <functional>
 
-#include "pipeline/replica/replica.h"
+#include "pipeline/worker/replica/replica.h"
 #include "pipeline/worker/throttled_reporter.h"
 
 namespace brigade {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <brigade/stage_types.h>
-#include "pipeline/host/module_loader.h"
-#include "pipeline/host/plugin_loader.h"
-#include "pipeline/replica/replica.h"
+#include "pipeline/worker/module_loader.h"
+#include "pipeline/worker/plugin_loader.h"
+#include "pipeline/worker/replica/replica.h"
 
 namespace brigade {
 

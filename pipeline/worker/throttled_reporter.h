@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "pipeline/tasks/run_reporter.h"
 #include "pipeline/worker/messages.h"
+#include "pipeline/worker/tasks/run_reporter.h"
 
 namespace brigade {
 

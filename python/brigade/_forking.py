@@ -1,6 +1,6 @@
 """In a forker: the process that forks the workers of a DataLoader, each when the run asks for it
-(pipeline/launch/forked_runner.h says how). It has one thread, and its parent is the program, whose
-child a worker becomes, too."""
+(pipeline/run/launch/forked_runner.h says how). It has one thread, and its parent is the program,
+whose child a worker becomes, too."""
 
 import array
 import gc

@@ -14,7 +14,7 @@ struct InputParams {};
 }  // namespace
 
 // They have no body: the program that starts the graph reads the batches or writes the samples
-// (pipeline/program).
+// (pipeline/application).
 void add_application(StageTypes& types) {
   StageType type;
   type.contract =

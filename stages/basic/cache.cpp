@@ -10,7 +10,7 @@ struct CacheParams {
 
 class Cache : public Stage {
  public:
-  // The runtime does all of it (pipeline/replica/work_cache).
+  // The runtime does all of it (pipeline/worker/replica/work_cache).
   Result<Next> process(const Inputs&, Outputs&) override { return Next::emit; }
 };
 

@@ -10,8 +10,8 @@
 #include <sstream>
 #include <thread>
 
-#include "pipeline/session/attach.h"
-#include "pipeline/stats/counters.h"
+#include "pipeline/report/counters.h"
+#include "pipeline/run/attach.h"
 #include "tests/conformance/line_run.h"
 #include "tests/support/session.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/application/input_queue.h"
 #include "pipeline/config/graph/valid_graph.h"
-#include "pipeline/program/input_queue.h"
 #include "tests/conformance/plain_tensor.h"
 
 namespace brigade::conformance {

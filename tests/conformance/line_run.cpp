@@ -11,13 +11,13 @@
 #include <set>
 #include <thread>
 
-#include "pipeline/checkpoint/begin_run.h"
+#include "pipeline/config/graph/file_metadata.h"
 #include "pipeline/config/language/weights_parser.h"
 #include "pipeline/config/validate/load_graph.h"
-#include "pipeline/host/file_metadata.h"
 #include "pipeline/plan/consumer_epochs.h"
-#include "pipeline/planner/planner.h"
-#include "pipeline/session/run_session.h"
+#include "pipeline/plan/planner/planner.h"
+#include "pipeline/run/run_session.h"
+#include "pipeline/state/begin_run.h"
 #include "stages/builtin.h"
 #include "tests/conformance/hang_timer.h"
 #include "tests/conformance/plain_stages.h"

@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "pipeline/checkpoint/position.h"
-#include "pipeline/supervisor/supervisor.h"
+#include "pipeline/run/supervisor/supervisor.h"
+#include "pipeline/state/position.h"
 #include "tests/conformance/disturber.h"
 #include "tests/conformance/exec_host.h"
 #include "tests/conformance/feeds.h"

@@ -9,10 +9,10 @@
 #include <set>
 #include <thread>
 
-#include "pipeline/checkpoint/begin_run.h"
-#include "pipeline/checkpoint/run_state.h"
 #include "pipeline/plan/task_queues.h"
-#include "pipeline/session/run_session.h"
+#include "pipeline/run/run_session.h"
+#include "pipeline/state/begin_run.h"
+#include "pipeline/state/run_state.h"
 #include "tests/conformance/hang_timer.h"
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/on_threads.h"

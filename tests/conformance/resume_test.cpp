@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "pipeline/checkpoint/checkpoint_files.h"
+#include "pipeline/state/checkpoint_files.h"
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/shapes.h"
 #include "tests/conformance/shapes_of_unknown_length.h"

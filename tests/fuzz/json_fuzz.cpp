@@ -9,7 +9,7 @@
 
 #include <brigade/check.h>
 #include "base/json.h"
-#include "pipeline/checkpoint/position.h"
+#include "pipeline/state/position.h"
 #include "pipeline/worker/messages.h"
 #include "stages/image/index/json_field.h"
 

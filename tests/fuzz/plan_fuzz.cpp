@@ -12,7 +12,7 @@
 #include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/plan/plan_check.h"
 #include "pipeline/plan/plan_json.h"
-#include "pipeline/planner/planner.h"
+#include "pipeline/plan/planner/planner.h"
 #include "tests/support/graph_builder.h"
 
 namespace brigade {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include <brigade/check.h>
-#include "pipeline/checkpoint/checkpoint_files.h"
-#include "pipeline/checkpoint/position.h"
-#include "pipeline/checkpoint/run_state.h"
+#include "pipeline/state/checkpoint_files.h"
+#include "pipeline/state/position.h"
+#include "pipeline/state/run_state.h"
 
 namespace brigade {
 namespace {

@@ -1,5 +1,5 @@
-// A line whose victim gives a stream: its loops are those of pipeline/replica, without the stage
-// that they ask and its waits.
+// A line whose victim gives a stream: its loops are those of pipeline/worker/replica, without the
+// stage that they ask and its waits.
 
 #include <brigade/text.h>
 #include "tests/stress/swept_line.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/owned_fd.h"
-#include "pipeline/launch/process_runner.h"
+#include "pipeline/run/launch/process_runner.h"
 #include "pipeline/worker/messages.h"
 #include "pipeline/worker/throttled_reporter.h"
 

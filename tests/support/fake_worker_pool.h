@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "base/owned_fd.h"
-#include "pipeline/launch/worker_pool.h"
+#include "pipeline/run/launch/worker_pool.h"
 
 namespace brigade {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/supervisor/run_output.h"
+#include "pipeline/report/run_output.h"
 
 namespace brigade {
 

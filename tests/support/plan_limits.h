@@ -2,7 +2,7 @@
 
 // A machine for tests of the plan: 2 cores, 8 GiB, 4096 descriptors.
 
-#include "pipeline/planner/machine_limits.h"
+#include "pipeline/plan/planner/machine_limits.h"
 
 namespace brigade {
 

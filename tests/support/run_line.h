@@ -22,11 +22,11 @@
 #include <vector>
 
 #include <brigade/text.h>
-#include "pipeline/planner/planner.h"
+#include "pipeline/plan/planner/planner.h"
 #include "pipeline/records/sampler.h"
 #include "pipeline/records/shared_shape.h"
-#include "pipeline/replica/replica.h"
-#include "pipeline/tasks/replica_context.h"
+#include "pipeline/worker/replica/replica.h"
+#include "pipeline/worker/tasks/replica_context.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/line.h"
 #include "tests/support/plan_limits.h"

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/checkpoint/begin_run.h"
+#include "pipeline/config/graph/file_metadata.h"
 #include "pipeline/config/validate/load_graph.h"
-#include "pipeline/host/file_metadata.h"
-#include "pipeline/planner/planner.h"
-#include "pipeline/session/run_session.h"
+#include "pipeline/plan/planner/planner.h"
+#include "pipeline/run/run_session.h"
+#include "pipeline/state/begin_run.h"
 #include "stages/builtin.h"
 #include "tests/support/faulty_stages.h"
 #include "tests/support/keeping_lines.h"

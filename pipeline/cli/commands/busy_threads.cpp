@@ -8,7 +8,7 @@
 
 #include <brigade/text.h>
 #include "base/printable.h"
-#include "pipeline/session/attach.h"
+#include "pipeline/run/attach.h"
 
 namespace brigade {
 namespace {

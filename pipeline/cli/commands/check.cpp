@@ -7,8 +7,8 @@
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/config/language/program_reads.h"
-#include "pipeline/host/module_loader.h"
 #include "pipeline/plan/subset.h"
+#include "pipeline/worker/module_loader.h"
 #include "stages/detail/fused_stage.h"
 #include "stages/image/guess/data_archive.h"
 

@@ -6,10 +6,10 @@
 #include <optional>
 
 #include <brigade/text.h>
+#include "pipeline/api/version.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/config/language/other_keys.h"
-#include "pipeline/host/module_loader.h"
-#include "pipeline/session/version.h"
+#include "pipeline/worker/module_loader.h"
 
 namespace brigade {
 namespace {

@@ -7,7 +7,7 @@
 #include <brigade/labels.h>
 #include <brigade/text.h>
 #include "base/units.h"
-#include "pipeline/replica/opening.h"
+#include "pipeline/worker/replica/opening.h"
 
 namespace brigade {
 namespace {

@@ -9,7 +9,7 @@
 #include <brigade/text.h>
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/print.h"
-#include "pipeline/host/module_loader.h"
+#include "pipeline/worker/module_loader.h"
 
 namespace brigade {
 namespace {

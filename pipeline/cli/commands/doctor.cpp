@@ -6,7 +6,7 @@
 #include "pipeline/cli/commands/busy_threads.h"
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/print.h"
-#include "pipeline/host/machine_probe.h"
+#include "pipeline/memory/machine_probe.h"
 
 namespace brigade {
 namespace {

@@ -21,8 +21,8 @@
 #include "pipeline/cli/templates/template_text.h"
 #include "pipeline/cli/templates/train_script.h"
 #include "pipeline/config/validate/remote_path.h"
-#include "pipeline/host/module_loader.h"
 #include "pipeline/plan/subset.h"
+#include "pipeline/worker/module_loader.h"
 #include "stages/api/class_folders.h"
 
 namespace brigade {

@@ -5,7 +5,7 @@
 #include "base/printable.h"
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/print.h"
-#include "pipeline/stats/leases.h"
+#include "pipeline/report/leases.h"
 
 namespace brigade {
 

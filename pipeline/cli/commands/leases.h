@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "pipeline/session/attach.h"
+#include "pipeline/run/attach.h"
 
 namespace brigade {
 

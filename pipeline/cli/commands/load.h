@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "pipeline/session/load_and_plan.h"
+#include "pipeline/api/load_and_plan.h"
 
 namespace brigade {
 

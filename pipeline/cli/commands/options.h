@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/session/load_and_plan.h"
+#include "pipeline/api/load_and_plan.h"
 
 namespace CLI {
 class App;

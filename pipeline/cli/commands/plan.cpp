@@ -1,15 +1,15 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/api/version.h"
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/config/graph/effective_yaml.h"
-#include "pipeline/host/plugin_loader.h"
 #include "pipeline/plan/libraries.h"
-#include "pipeline/session/version.h"
-#include "pipeline/stats/plan_report.h"
+#include "pipeline/report/plan_report.h"
+#include "pipeline/worker/plugin_loader.h"
 
 namespace brigade {
 

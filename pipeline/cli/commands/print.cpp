@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/printable.h"
-#include "pipeline/supervisor/line_writer.h"
+#include "pipeline/report/line_writer.h"
 
 namespace brigade {
 namespace {

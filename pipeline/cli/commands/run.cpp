@@ -5,12 +5,12 @@
 #include <optional>
 
 #include <brigade/text.h>
+#include "pipeline/api/start_run.h"
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/commands/summary_file.h"
-#include "pipeline/session/console.h"
-#include "pipeline/session/start_run.h"
+#include "pipeline/report/console.h"
 
 namespace brigade {
 namespace {

@@ -12,10 +12,10 @@
 #include "pipeline/cli/commands/load.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/samples/graph_cut.h"
-#include "pipeline/host/machine_probe.h"
-#include "pipeline/host/plugin_loader.h"
-#include "pipeline/planner/planner.h"
-#include "pipeline/session/run_session.h"
+#include "pipeline/memory/machine_probe.h"
+#include "pipeline/plan/planner/planner.h"
+#include "pipeline/run/run_session.h"
+#include "pipeline/worker/plugin_loader.h"
 
 namespace brigade {
 namespace {

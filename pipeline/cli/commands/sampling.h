@@ -7,8 +7,8 @@
 #include <string>
 
 #include <brigade/stage_types.h>
+#include "pipeline/api/load_and_plan.h"
 #include "pipeline/cli/commands/options.h"
-#include "pipeline/session/load_and_plan.h"
 
 namespace brigade {
 

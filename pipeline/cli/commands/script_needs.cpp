@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <brigade/text.h>
-#include "pipeline/host/file_metadata.h"
-#include "pipeline/launch/describe_process.h"
+#include "pipeline/config/graph/file_metadata.h"
+#include "pipeline/run/launch/describe_process.h"
 
 namespace brigade {
 namespace {

@@ -3,11 +3,10 @@
 #include "pipeline/cli/commands/commands.h"
 #include "pipeline/cli/commands/print.h"
 #include "pipeline/cli/help/json_schema.h"
-#include "pipeline/cli/help/key_help.h"
 #include "pipeline/cli/help/stage_help.h"
 #include "pipeline/config/language/key_table.h"
 #include "pipeline/config/validate/load_graph.h"
-#include "pipeline/host/plugin_loader.h"
+#include "pipeline/worker/plugin_loader.h"
 #include "stages/detail/exec_stage.h"
 
 namespace brigade {

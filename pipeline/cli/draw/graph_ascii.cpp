@@ -6,7 +6,7 @@
 #include "base/text_table.h"
 #include "pipeline/cli/draw/graph_layout.h"
 #include "pipeline/cli/draw/graph_printer.h"
-#include "pipeline/planner/task_sizes.h"
+#include "pipeline/plan/planner/task_sizes.h"
 
 namespace brigade {
 namespace {

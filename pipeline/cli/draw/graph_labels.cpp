@@ -1,6 +1,6 @@
 #include <brigade/text.h>
 #include "pipeline/cli/draw/graph_printer.h"
-#include "pipeline/planner/task_sizes.h"
+#include "pipeline/plan/planner/task_sizes.h"
 
 namespace brigade {
 namespace {

@@ -7,11 +7,11 @@
 #include "base/text_table.h"
 #include "base/units.h"
 #include "pipeline/plan/caches.h"
+#include "pipeline/plan/planner/huge_pages.h"
+#include "pipeline/plan/planner/memory_budget.h"
+#include "pipeline/plan/planner/thread_budget.h"
+#include "pipeline/plan/planner/turns.h"
 #include "pipeline/plan/ring_layout.h"
-#include "pipeline/planner/huge_pages.h"
-#include "pipeline/planner/memory_budget.h"
-#include "pipeline/planner/thread_budget.h"
-#include "pipeline/planner/turns.h"
 #include "stages/detail/cache_file.h"
 
 namespace brigade {

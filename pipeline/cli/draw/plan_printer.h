@@ -10,8 +10,8 @@
 #include "device/gpu_report.h"
 #include "pipeline/plan/consumer_epochs.h"
 #include "pipeline/plan/plan.h"
-#include "pipeline/planner/machine_limits.h"
-#include "pipeline/stats/source_audit.h"
+#include "pipeline/plan/planner/machine_limits.h"
+#include "pipeline/report/source_audit.h"
 
 namespace brigade {
 

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include <brigade/text.h>
-#include "pipeline/config/language/key_printer.h"
 #include "pipeline/config/language/key_text.h"
 #include "stages/detail/exec_stage.h"
 

@@ -13,7 +13,7 @@
 #include "base/owned_fd.h"
 #include "device/pinning_kernel.h"
 #include "pipeline/cli/help/machine_report.h"
-#include "pipeline/host/module_loader.h"
+#include "pipeline/worker/module_loader.h"
 
 #ifndef P_PIDFD
 #define P_PIDFD 3

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/gpu_report.h"
-#include "pipeline/planner/machine_limits.h"
+#include "pipeline/plan/planner/machine_limits.h"
 
 namespace brigade {
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// What `brigade stages` says about stage types, made from their contracts. Pure.
+// What `brigade stages` prints: stage types, made from their contracts, and with --keys the keys of
+// the YAML, made from the table of keys (which docs/KEYS.md has, too). Pure.
 
 #include <string>
 
@@ -14,5 +15,8 @@ std::string stage_list(const StageTypes& types);
 /// One stage type: ports, parameters with type, range, default and help, what it reports, and an
 /// example to paste.
 std::string stage_description(const StageType& type);
+
+/// A part for each place where keys stand: what a key takes, its default and what it is for.
+std::string key_help();
 
 }  // namespace brigade

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "pipeline/config/graph/exec_params.h"
 #include "pipeline/config/graph/key_users.h"
-#include "pipeline/config/language/key_printer.h"
+#include "pipeline/config/language/key_text.h"
 #include "pipeline/config/yaml/yaml_writer.h"
 #include "stages/detail/exec_stage.h"
 #include "stages/detail/fused_stage.h"

@@ -2,8 +2,8 @@
 
 // The one window through which the configuration layer looks at the user's data: is this path
 // there, and what are the first bytes of this file? Contracts never open files themselves. The
-// real implementation is pipeline/host/file_metadata; tests hand in a fake. Called from the thread
-// that loads the graph, at most once per path and question.
+// real implementation is pipeline/config/graph/file_metadata; tests hand in a fake. Called from the
+// thread that loads the graph, at most once per path and question.
 
 #include <optional>
 #include <string>

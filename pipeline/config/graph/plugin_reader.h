@@ -2,7 +2,7 @@
 
 // The window through which the configuration layer gets the stage types of plugins: the shared
 // libraries that `plugin:` names. Contracts are code, so a plugin is opened to read them. The real
-// implementation is pipeline/host/plugin_loader; tests hand in a fake.
+// implementation is pipeline/worker/plugin_loader; tests hand in a fake.
 
 #include <string>
 

@@ -3,7 +3,8 @@
 // The window through which the configuration layer asks a Python stage (`transform: python`) what
 // it reads and writes. That is said by a decorator in the user's file, so an interpreter of its own
 // imports that file: a process for each such stage whenever a graph is checked, and never one for
-// its replicas. The real implementation is pipeline/launch/describe_process; tests hand in a fake.
+// its replicas. The real implementation is pipeline/run/launch/describe_process; tests hand in a
+// fake.
 
 #include <chrono>
 #include <string>

@@ -13,7 +13,7 @@
 
 #include <brigade/stage_types.h>
 #include "pipeline/config/language/key_values.h"
-#include "pipeline/config/yaml/source_mark.h"
+#include "pipeline/config/yaml/source_text.h"
 #include "transports/shape.h"
 
 namespace brigade {

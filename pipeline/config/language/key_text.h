@@ -1,10 +1,12 @@
 #pragma once
 
-// How a key of the table is told: in messages, help, docs, and in the plan's JSON. Pure functions.
+// A key of the table as text: what it takes, where it stands, its value and its default, as a user
+// writes them. For messages, help, docs, `plan --yaml` and the plan's JSON. Pure functions.
 
 #include <string>
 
 #include "pipeline/config/language/key_table.h"
+#include "pipeline/config/yaml/yaml_tree.h"
 
 namespace brigade {
 
@@ -19,5 +21,12 @@ std::string scope_text(KeyScope scope);
 
 /// A duration says its unit: "backoff_ns".
 std::string plan_field_name(const KeySpec& key);
+
+/// Null where the value stands for "not given": no batch, no cpus.
+YamlNode print_key(const KeySpec& key, KeyField field);
+
+/// What holds where the key is not given: the initialiser of its member, or what the table says
+/// about it; "" where there is nothing to say.
+std::string key_default(const KeySpec& key);
 
 }  // namespace brigade

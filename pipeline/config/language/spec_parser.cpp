@@ -5,8 +5,8 @@
 #include <brigade/text.h>
 #include "pipeline/config/language/key_reader.h"
 #include "pipeline/config/language/policy_parser.h"
-#include "pipeline/config/language/shared_parser.h"
 #include "pipeline/config/language/spec_reader.h"
+#include "pipeline/config/language/tensors_parser.h"
 
 namespace brigade {
 

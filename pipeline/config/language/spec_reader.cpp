@@ -6,7 +6,6 @@
 
 #include <brigade/text.h>
 #include "base/units.h"
-#include "pipeline/config/language/key_printer.h"
 #include "pipeline/config/language/key_text.h"
 #include "pipeline/config/language/other_keys.h"
 

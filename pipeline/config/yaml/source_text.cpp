@@ -15,7 +15,6 @@
 #include "base/units.h"
 
 namespace brigade {
-
 namespace {
 
 constexpr std::size_t kBinaryLookBytes = 1024;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The texts a graph was made of: files in the order of the command line, then the `--set`s. A
-// mistake is shown with its line, so the texts live as long as the diagnostics do. Plain data;
-// filled once by load_graph, then only read.
+// The user's texts and places in them: files in the order of the command line, then the `--set`s. A
+// mark is a place, a span is a place and a length. A mistake is shown with its line, so the texts
+// live as long as the diagnostics do. Plain data; load_graph fills it once, then it is only read.
 
 #include <cstddef>
 #include <string>
@@ -10,9 +10,22 @@
 #include <vector>
 
 #include <brigade/result.h>
-#include "pipeline/config/yaml/source_mark.h"
 
 namespace brigade {
+
+/// Where something stands in the user's text; line and column count from 1, columns in bytes.
+struct SourceMark {
+  int file = -1;  ///< index into the list of files; -1: not from a file (--set, default)
+  int line = 0;
+  int column = 0;
+  friend bool operator==(const SourceMark&, const SourceMark&) = default;
+};
+
+/// A token: where it begins and how many bytes of its line it takes.
+struct Span {
+  SourceMark mark;
+  int length = 1;
+};
 
 /// Longest text that is read; a graph of hundreds of stages has a few dozen KiB.
 inline constexpr std::size_t kSourceBytesMax = 1 << 20;

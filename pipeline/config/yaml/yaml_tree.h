@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <brigade/params.h>
-#include "pipeline/config/yaml/source_mark.h"
+#include "pipeline/config/yaml/source_text.h"
 
 namespace brigade {
 

@@ -6,10 +6,10 @@
 #include <map>
 
 #include <brigade/text.h>
+#include "pipeline/config/graph/file_metadata.h"
 #include "pipeline/config/graph/file_metadata_reader.h"
 #include "pipeline/config/validate/load_graph.h"
-#include "pipeline/host/file_metadata.h"
-#include "pipeline/planner/planner.h"
+#include "pipeline/plan/planner/planner.h"
 #include "stages/builtin.h"
 #include "tests/support/plan_limits.h"
 

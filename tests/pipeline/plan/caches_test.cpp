@@ -4,8 +4,8 @@
 
 #include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/plan/plan_check.h"
+#include "pipeline/plan/planner/planner.h"
 #include "pipeline/plan/task_queues.h"
-#include "pipeline/planner/planner.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 

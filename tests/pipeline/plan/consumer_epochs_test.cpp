@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/planner/planner.h"
+#include "pipeline/plan/planner/planner.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "pipeline/planner/planner.h"
+#include "pipeline/plan/planner/planner.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"
 

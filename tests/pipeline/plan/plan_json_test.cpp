@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "pipeline/planner/planner.h"
+#include "pipeline/plan/planner/planner.h"
 #include "tests/support/golden.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"

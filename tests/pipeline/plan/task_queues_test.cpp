@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/planner/unknown_length.h"
+#include "pipeline/plan/planner/unknown_length.h"
 #include "tests/support/graph_builder.h"
 
 namespace brigade {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "pipeline/plan/ring_layout.h"
-#include "pipeline/stats/counters.h"
+#include "pipeline/report/counters.h"
 #include "tests/support/run_line.h"
 #include "transports/limits.h"
 #include "transports/memory_file.h"

@@ -1,7 +1,5 @@
 #include "pipeline/records/record_field.h"
-#include "pipeline/records/ragged_slots.h"
 #include "pipeline/records/ring_ports.h"
-#include "pipeline/records/shape_check.h"
 #include "pipeline/records/source_id.h"
 #include "pipeline/records/staging_slots.h"
 

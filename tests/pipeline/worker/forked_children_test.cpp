@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "pipeline/launch/process_runner.h"
+#include "pipeline/run/launch/process_runner.h"
 
 namespace brigade {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <brigade/text.h>
-#include "pipeline/session/load_and_plan.h"
+#include "pipeline/api/load_and_plan.h"
 #include "stages/builtin.h"
 #include "tests/support/temporary_folder.h"
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include <brigade/text.h>
-#include "pipeline/session/load_and_plan.h"
+#include "pipeline/api/load_and_plan.h"
 #include "stages/api/file_patterns.h"
 #include "stages/builtin.h"
 #include "tests/pipeline/cli/templates/hostile_names.h"

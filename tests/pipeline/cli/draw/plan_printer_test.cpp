@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/planner/planner.h"
+#include "pipeline/plan/planner/planner.h"
 #include "tests/support/golden.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/plan_limits.h"

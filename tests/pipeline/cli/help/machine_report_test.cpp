@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include <brigade/text.h>
-#include "pipeline/host/module_loader.h"
+#include "pipeline/worker/module_loader.h"
 
 namespace brigade {
 namespace {

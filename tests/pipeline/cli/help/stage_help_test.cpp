@@ -1,6 +1,5 @@
 #include "pipeline/cli/help/stage_help.h"
 #include "pipeline/cli/help/completion_scripts.h"
-#include "pipeline/cli/help/key_help.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <brigade/text.h>
-#include "pipeline/config/language/key_printer.h"
 #include "pipeline/config/language/key_text.h"
 #include "pipeline/config/language/subset_parser.h"
 #include "tests/support/config_files.h"

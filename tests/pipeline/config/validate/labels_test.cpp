@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include <brigade/text.h>
-#include "pipeline/session/load_and_plan.h"
+#include "pipeline/api/load_and_plan.h"
 #include "stages/builtin.h"
 #include "stages/image/index/image_index.h"
 #include "stages/image/index/saved_index.h"

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <brigade/text.h>
+#include "pipeline/api/load_and_plan.h"
 #include "pipeline/cli/draw/plan_printer.h"
 #include "pipeline/config/graph/effective_yaml.h"
-#include "pipeline/session/load_and_plan.h"
 #include "stages/builtin.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,0 +1,58 @@
+#pragma once
+
+// The person in front of the run, on standard error: lines, and where it is a terminal one progress
+// line at the bottom that is written over and over. Also writes everything to a log file when there
+// is one. Text that nobody takes never holds up or ends a run: each of the two is written by a
+// thread of its own (line_writer.h). Any thread.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <brigade/result.h>
+#include "base/clock.h"
+#include "pipeline/report/line_writer.h"
+#include "pipeline/report/log_file.h"
+#include "pipeline/report/run_output.h"
+
+namespace brigade {
+
+inline constexpr std::int64_t kLiveEveryNs = 250'000'000;     ///< on a terminal
+inline constexpr std::int64_t kPlainEveryNs = 5'000'000'000;  ///< anywhere else
+
+class Console final : public RunOutput {
+ public:
+  /// Writes to a copy of `fd`. `quiet`: warnings and errors only. Errors are about descriptors and
+  /// threads.
+  static Result<std::unique_ptr<Console>> create(int fd, bool quiet,
+                                                 std::optional<LogFile> log = std::nullopt);
+  /// Waits as flush() does.
+  ~Console() override;
+
+  void tell(const Event& event) override;
+  std::int64_t progress_every_ns() const override;
+
+  /// Until all is written, or the terminal and the log file have taken nothing for kFlushPatience.
+  /// Leaves the cursor below the progress line.
+  void flush();
+
+ private:
+  Console(int fd, bool quiet);
+  void progress(const std::string& text);
+  void say_what_the_log_lacks();
+
+  const int fd_;
+  const bool quiet_;
+  const bool terminal_;
+  std::string log_path_;
+  std::unique_ptr<LineWriter> out_;
+  std::unique_ptr<LineWriter> log_;  // null: there is none
+  std::atomic<std::int64_t> next_logged_ns_ =
+      0;  // progress is logged as rarely as without a terminal
+};
+
+/// The first `columns` characters of UTF-8 text, "..." at the end where that cuts something off.
+std::string cut_to_width(const std::string& text, std::size_t columns);
+
+}  // namespace brigade

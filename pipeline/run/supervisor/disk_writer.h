@@ -1,0 +1,81 @@
+#pragma once
+
+// A thread that writes what a run keeps on the disk beside its data, so that a slow disk holds up
+// nobody else: the positions of consumers that save nothing, every so often, since a machine may go
+// down at any time, and the list of what is in quarantine. It looks at the watermarks right before
+// it writes, so the newest position wins. What cannot be written is a warning. Only the end of a
+// run waits for the disk, however long that takes: both are whole then.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <brigade/result.h>
+#include "pipeline/memory/shared_tensors.h"
+#include "pipeline/plan/resume_point.h"
+#include "pipeline/report/run_output.h"
+#include "pipeline/run/supervisor/quarantine_file.h"
+#include "transports/layout.h"
+
+namespace brigade {
+
+/// Where the plan does not say how often.
+inline constexpr std::chrono::nanoseconds kPositionsEvery = std::chrono::seconds(10);
+/// How long the end of a run waits before it says for what.
+inline constexpr std::chrono::milliseconds kDiskPatience{2000};
+/// Samples that wait for the disk to be listed.
+inline constexpr std::size_t kToListMax = 4096;
+
+class DiskWriter {
+ public:
+  /// `list`: of samples in quarantine. `shared`: saved beside each position. Positions are written
+  /// if the plan has checkpoints. Everything outlives the writer.
+  static Result<std::unique_ptr<DiskWriter>> start(const Plan& plan, const ResumePoint& resume,
+                                                   const Control<SystemPolicy>& control,
+                                                   QuarantineFile list, RunOutput& lines,
+                                                   const SharedTensors* shared = nullptr);
+  /// Waits for what is being written, and for the list.
+  ~DiskWriter();
+
+  /// Lists a sample of a stage, once however often it is told. Any thread; waits for no disk.
+  void quarantined(const std::string& stage, const QuarantinedSample& sample);
+
+  /// The positions once more, and waits for them: after the last replica has ended and has been
+  /// repaired.
+  void finish();
+
+ private:
+  enum class Order { go_on, write_once_more, stop };
+
+  DiskWriter(const Plan& plan, const ResumePoint& resume, const Control<SystemPolicy>& control,
+             QuarantineFile list, RunOutput& lines, const SharedTensors* shared);
+  void run();
+  bool told() const { return order_ != Order::go_on || !to_list_.empty(); }
+  // The lock is given up while they write.
+  void write_positions(std::unique_lock<std::mutex>& lock);
+  void write_list(std::unique_lock<std::mutex>& lock);
+  void end(Order order);
+
+  const Plan& plan_;
+  const ResumePoint& resume_;
+  const Control<SystemPolicy>& control_;
+  RunOutput& lines_;
+  const SharedTensors* const shared_;
+  QuarantineFile list_;  // the thread's
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Order order_ = Order::go_on;
+  bool over_ = false;
+  std::string writing_;  // the file that was written last, or is being written
+  std::vector<std::pair<std::string, QuarantinedSample>> to_list_;
+  std::uint64_t unlisted_ = 0;  // for which there was no room
+  std::thread thread_;
+};
+
+}  // namespace brigade

@@ -1,0 +1,40 @@
+#pragma once
+
+// From where consumers stood to the numbers of a plan. All watermarks of an index space begin at
+// one number: the lowest of its consumers' positions, rounded down to a multiple of L, so that
+// every task size fits; a consumer that stood further on drops the samples it has already consumed
+// (ResumeQueue::at). Nothing is read again that is not needed for that, so the cost does not depend
+// on the position.
+//
+// Below a flat_map, numbers begin anew, too, with the lowest epoch of the readers;
+// who stood in a later one drops those before it (ResumeQueue::epoch). The stage that
+// numbers them is a reader itself, which begins with that epoch and may have to leave out what its
+// source gives for others.
+//
+//   below `expand`  positions are divided by k
+//   below a cache    the cache is filled anew, from the beginning of its source
+//   below `repack`   positions are beginnings of epochs (read_position() gives no others)
+//   below `merge`, or a stream: refused, since nobody can say what came before
+
+#include <string>
+#include <vector>
+
+#include <brigade/result.h>
+#include "pipeline/plan/resume_point.h"
+#include "pipeline/state/position.h"
+
+namespace brigade {
+
+/// Stages that keep state and cannot save it: in a resumed run they begin anew.
+std::vector<std::string> stages_that_forget(const Plan& plan);
+
+/// Whether a run of it can be resumed at all; the error says why not.
+Result<void> check_resumable(const Plan& plan);
+
+/// `fresh`: of this run, at the beginning. `positions`: a consumer without
+/// task queues begins at the beginning, whatever the others have consumed. Errors: a position that
+/// does not fit the plan.
+Result<ResumePoint> resume_numbers(const Plan& plan, ResumePoint fresh,
+                                   const ByStage<Position>& positions);
+
+}  // namespace brigade

@@ -1,0 +1,351 @@
+// A program in C feeds a graph and reads what comes out of it.
+
+#include <brigade/c.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "tests/pipeline/api/c/fed_program.h"
+
+namespace brigade {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+
+class CInputs : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(CInputs, GiveWhatTheOutputsRead) {
+  Fed fed(fed_graph(), GetParam());
+  std::thread feeder([&] {
+    fed.give(0, 1004);
+    fed.close();
+  });
+  EXPECT_EQ(fed.all(), numbers(0, 1004));
+  feeder.join();
+  EXPECT_EQ(brigade_run_wait(fed.run), BRIGADE_OK) << last_error();
+}
+
+TEST_P(CInputs, ShowTheTensorsOfOneSample) {
+  const Fed fed(fed_graph(), GetParam());
+  fed.give(0, 5);
+  brigade_slot* const slot = fed.acquire();
+  brigade_sample sample{};
+  sample.size = sizeof sample;
+  ASSERT_EQ(brigade_slot_sample(slot, &sample), BRIGADE_OK) << last_error();
+  EXPECT_EQ(sample.index, 5u);
+  EXPECT_EQ(brigade_slot_tensors(slot), 1u);
+  brigade_tensor data{};
+  data.size = sizeof data;
+  ASSERT_EQ(brigade_slot_tensor(slot, 0, &data), BRIGADE_OK) << last_error();
+  EXPECT_STREQ(data.name, "data");
+  EXPECT_EQ(data.rank, 1);
+  EXPECT_EQ(data.shape[0], 3);
+  EXPECT_EQ(data.strides[0], 1);
+  EXPECT_EQ(data.bytes, 24u);
+  EXPECT_EQ(data.dtype, BRIGADE_I64);
+  EXPECT_EQ(data.flags, unsigned{BRIGADE_WRITABLE});
+  brigade_slot_drop(slot);
+}
+
+TEST_P(CInputs, TakeSlotsBackInAnyOrderOnAnyThread) {
+  Fed fed(fed_graph("    chunk: 8\n"), GetParam());
+  std::thread feeder([&] {
+    for (std::int64_t round = 0; round < 40; ++round) {
+      std::vector<brigade_slot*> slots;
+      for (int i = 0; i < 8; ++i) slots.push_back(fed.acquire());
+      const auto submit = [&](std::size_t first) {
+        for (std::size_t i = first; i < first + 4; ++i) {
+          write(slots[7 - i], 8 * round + static_cast<std::int64_t>(7 - i));
+          EXPECT_EQ(brigade_slot_submit(slots[7 - i]), BRIGADE_OK) << last_error();
+        }
+      };
+      std::thread other(submit, 0);
+      submit(4);
+      other.join();
+    }
+    fed.close();
+  });
+  EXPECT_EQ(fed.all(), numbers(0, 320));
+  feeder.join();
+}
+
+TEST_P(CInputs, LeaveOutSlotsThatWereDropped) {
+  Fed fed(fed_graph(), GetParam());
+  std::vector<std::int64_t> given;
+  std::thread feeder([&] {
+    for (std::int64_t value = 0; value < 200; ++value) {
+      brigade_slot* const slot = fed.acquire();
+      write(slot, value);
+      if (value % 3 == 0) {
+        brigade_slot_drop(slot);
+        continue;
+      }
+      EXPECT_EQ(brigade_slot_submit(slot), BRIGADE_OK) << last_error();
+      for (const std::int64_t number : numbers(value, value + 1)) given.push_back(number);
+    }
+    fed.close();
+  });
+  const auto taken = fed.all();
+  feeder.join();
+  EXPECT_EQ(taken, given);
+}
+
+TEST_P(CInputs, HaveNoRoomUntilBatchesAreRead) {
+  Fed fed(fed_graph(), GetParam());
+  std::int64_t given = 0;
+  brigade_slot* slot = nullptr;
+  brigade_status status = BRIGADE_OK;
+  while ((status = brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot)) == BRIGADE_OK) {
+    write(slot, given++);
+    ASSERT_EQ(brigade_slot_submit(slot), BRIGADE_OK) << last_error();
+    slot = nullptr;
+  }
+  EXPECT_EQ(status, BRIGADE_ERROR_UNREAD);
+  EXPECT_THAT(last_error(), HasSubstr("has not read from \"train\"; read it in between"));
+  EXPECT_EQ(brigade_input_acquire(fed.tasks, 0, &slot), BRIGADE_TIMEOUT);
+  EXPECT_EQ(slot, nullptr);
+  EXPECT_EQ(brigade_input_ended(fed.tasks), 0);
+  std::thread reader([&] { EXPECT_EQ(fed.all(), numbers(0, given + 1)); });
+  fed.give(given, given + 1);
+  fed.close();
+  reader.join();
+}
+
+TEST_P(CInputs, EndEpochsWhereTheProgramSaysSo) {
+  const Fed fed(fed_graph("", "epochs: 3\n"), GetParam());
+  std::thread feeder([&] {
+    fed.give(0, 13);
+    EXPECT_EQ(brigade_input_end_epoch(fed.tasks), BRIGADE_OK) << last_error();
+    EXPECT_EQ(brigade_input_end_epoch(fed.tasks), BRIGADE_OK) << last_error();  // an empty one
+    fed.give(13, 15);
+    EXPECT_EQ(brigade_input_end_epoch(fed.tasks), BRIGADE_OK) << last_error();
+    brigade_slot* slot = nullptr;
+    EXPECT_EQ(brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot), BRIGADE_ERROR_ARGUMENT);
+    EXPECT_THAT(last_error(), HasSubstr("input \"tasks\" is closed"));
+    EXPECT_EQ(brigade_input_end_epoch(fed.tasks), BRIGADE_ERROR_ARGUMENT);
+  });
+  std::vector<std::uint64_t> samples(3);
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+    brigade_batch* batch = nullptr;
+    while (brigade_output_next_in_epoch(fed.train, epoch, &batch) == BRIGADE_OK) {
+      samples[epoch] += values(batch).size() / 3;
+      brigade_batch_release(batch);
+    }
+  }
+  EXPECT_EQ(samples, (std::vector<std::uint64_t>{13, 0, 2}));
+  feeder.join();
+  EXPECT_EQ(brigade_run_wait(fed.run), BRIGADE_OK) << last_error();
+}
+
+TEST_P(CInputs, AreToldWhichSlotsTheyHold) {
+  const Fed fed(fed_graph("    chunk: 2\n"), GetParam());
+  brigade_slot* const held[] = {fed.acquire(), fed.acquire()};
+  brigade_slot* slot = nullptr;
+  EXPECT_EQ(brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot), BRIGADE_ERROR_HELD);
+  EXPECT_THAT(last_error(), AllOf(HasSubstr("sample 0 (taken at "), HasSubstr("fed_program.h:"),
+                                  HasSubstr("or raise `chunk:`")));
+  EXPECT_EQ(brigade_input_acquire(fed.tasks, kMillisecond, &slot), BRIGADE_TIMEOUT);
+  for (brigade_slot* const one : held) brigade_slot_drop(one);
+  brigade_slot_drop(fed.acquire());  // and the run goes on
+}
+
+TEST_P(CInputs, HaveRaggedTensorsInTheShapesOfTheirSamples) {
+  const Fed fed(
+      "stages:\n"
+      "  tasks: {producer: application, tensors: {data: {dtype: i64, shape: [<=4, 2]}}}\n"
+      "  train: {consumer: application, from: {stage: tasks, batch: 2}}\n",
+      GetParam());
+  for (const std::int64_t rows : {3, 1}) {
+    brigade_slot* const slot = fed.acquire();
+    const std::int64_t sizes[] = {rows, 2};
+    const std::int64_t too_many[] = {5, 2};
+    EXPECT_EQ(brigade_slot_resize(slot, "data", too_many, 2), BRIGADE_ERROR_ARGUMENT);
+    EXPECT_THAT(last_error(), HasSubstr("[5, 2]"));
+    EXPECT_EQ(brigade_slot_resize(slot, "data", sizes, 9), BRIGADE_ERROR_ARGUMENT);
+    EXPECT_EQ(last_error(), "rank 9 is not in 0 .. 8");
+    const std::int64_t narrow[] = {rows, 1};
+    ASSERT_EQ(brigade_slot_resize(slot, "data", narrow, 2), BRIGADE_OK) << last_error();
+    EXPECT_EQ(brigade_slot_submit(slot), BRIGADE_ERROR_ARGUMENT);  // and it can be mended
+    EXPECT_THAT(last_error(), HasSubstr("input \"tasks\": "));
+    ASSERT_EQ(brigade_slot_resize(slot, "data", sizes, 2), BRIGADE_OK) << last_error();
+    brigade_tensor data{};
+    data.size = sizeof data;
+    ASSERT_EQ(brigade_slot_find(slot, "data", &data), BRIGADE_OK) << last_error();
+    EXPECT_EQ(data.shape[0], rows);
+    EXPECT_EQ(data.flags, unsigned{BRIGADE_WRITABLE | BRIGADE_RAGGED});
+    std::fill_n(static_cast<std::int64_t*>(data.data), 2 * rows, rows);
+    EXPECT_EQ(brigade_slot_submit(slot), BRIGADE_OK) << last_error();
+  }
+  brigade_batch* const batch = fed.take();
+  brigade_tensor row{};
+  row.size = sizeof row;
+  ASSERT_EQ(brigade_batch_row(batch, 0, "data", &row), BRIGADE_OK) << last_error();
+  EXPECT_EQ(row.shape[0], 3);
+  EXPECT_EQ(static_cast<const std::int64_t*>(row.data)[5], 3);
+  brigade_batch_release(batch);
+}
+
+TEST_P(CInputs, EndWithTheRun) {
+  Fed fed(fed_graph("    chunk: 4\n"), GetParam());
+  fed.give(0, 4);
+  brigade_slot* const submitted = fed.acquire();
+  brigade_slot* const kept = fed.acquire();
+  write(submitted, 4);
+  brigade_run_close(std::exchange(fed.run, nullptr));
+  write(kept, 5);  // its memory is there
+  EXPECT_EQ(brigade_slot_submit(submitted), BRIGADE_ERROR_RUN);
+  EXPECT_THAT(last_error(), HasSubstr("the run has ended, and takes no more samples"));
+  EXPECT_EQ(brigade_slot_submit(submitted), BRIGADE_ERROR_ARGUMENT);
+  brigade_slot_drop(submitted);
+  for (const std::uint64_t timeout : {std::uint64_t{0}, kMillisecond, BRIGADE_FOR_EVER}) {
+    brigade_slot* slot = nullptr;
+    EXPECT_EQ(brigade_input_acquire(fed.tasks, timeout, &slot), BRIGADE_END);
+  }
+  EXPECT_EQ(brigade_input_ended(fed.tasks), 1);
+  fed.close();
+  brigade_slot_drop(kept);
+}
+
+TEST_P(CInputs, GiveWhatIsHeldWhenTheyAreClosed) {
+  Fed fed(fed_graph("    chunk: 4\n"), GetParam());
+  fed.give(0, 3);
+  brigade_slot* const held = fed.acquire();
+  fed.close();
+  write(held, 3);
+  EXPECT_EQ(brigade_slot_submit(held), BRIGADE_OK) << last_error();
+  EXPECT_EQ(fed.all(), numbers(0, 4));
+  EXPECT_EQ(brigade_run_wait(fed.run), BRIGADE_OK) << last_error();
+}
+
+TEST_P(CInputs, OneThreadAtATimeIsInACall) {
+  const Fed fed(fed_graph("    chunk: 1\n"), GetParam());
+  brigade_slot* const held = fed.acquire();
+  std::atomic<int> busy = 0;
+  std::atomic<int> refused = 0;
+  const auto ask = [&] {
+    brigade_slot* slot = nullptr;
+    const brigade_status status = brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot);
+    busy += status == BRIGADE_ERROR_BUSY;
+    refused += status == BRIGADE_ERROR_HELD;
+    EXPECT_THAT(last_error(),
+                HasSubstr(status == BRIGADE_ERROR_BUSY ? "another thread" : "`chunk:`"));
+  };
+  std::thread first(ask), second(ask);
+  first.join();
+  second.join();
+  EXPECT_EQ(busy, 1);
+  EXPECT_EQ(refused, 1);
+  brigade_slot_drop(held);
+}
+
+TEST_P(CInputs, ComeBackWhereTheProgramIsInterrupted) {
+  std::atomic<int> yes = 0;
+  brigade_run_options options = run_options(GetParam());
+  options.interrupted = [](void* context) -> std::int32_t {
+    return *static_cast<std::atomic<int>*>(context);
+  };
+  options.interrupted_context = &yes;
+  const Fed fed(fed_graph("    chunk: 1\n"), options);
+  brigade_slot* const held = fed.acquire();
+  brigade_slot* slot = nullptr;
+  EXPECT_EQ(brigade_input_acquire(fed.tasks, 300 * kMillisecond, &slot), BRIGADE_TIMEOUT);
+  yes = 1;
+  EXPECT_EQ(brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot), BRIGADE_ERROR_INTERRUPTED);
+  EXPECT_THAT(last_error(), HasSubstr("the wait for room was interrupted"));
+  yes = 0;
+  brigade_slot_drop(held);
+  brigade_slot_drop(fed.acquire());  // it is as it was
+}
+
+TEST_P(CInputs, RefuseAForkedChild) {
+  Fed fed(fed_graph(), GetParam());
+  brigade_slot* const held = fed.acquire();
+  const pid_t child = fork();
+  if (child == 0) {
+    brigade_slot* slot = nullptr;
+    const bool refused =
+        brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot) == BRIGADE_ERROR_RUN &&
+        brigade_slot_submit(held) == BRIGADE_ERROR_RUN &&
+        brigade_input_end_epoch(fed.tasks) == BRIGADE_ERROR_RUN;
+    brigade_slot_drop(held);
+    fed.close();
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  write(held, 0);
+  EXPECT_EQ(brigade_slot_submit(held), BRIGADE_OK) << last_error();  // and the parent goes on
+  fed.close();
+  EXPECT_EQ(fed.all(), numbers(0, 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, CInputs, testing::Values(0, BRIGADE_IN_PROCESS),
+                         [](const auto& value) { return value.param ? "Threads" : "Processes"; });
+
+TEST(CBadUse, OfInputsAndSlotsHasItsLine) {
+  const Fed fed(fed_graph(), BRIGADE_IN_PROCESS);
+  brigade_input* input = nullptr;
+  brigade_slot* slot = nullptr;
+  brigade_sample sample{};
+  brigade_tensor tensor{};
+  tensor.size = sizeof tensor;
+  const auto refused = [](brigade_status status, const std::string& why) {
+    EXPECT_EQ(status, BRIGADE_ERROR_ARGUMENT) << why;
+    EXPECT_THAT(last_error(), HasSubstr(why));
+  };
+  refused(brigade_run_input(nullptr, "tasks", &input), "run is NULL");
+  refused(brigade_run_input(fed.run, nullptr, &input), "name is NULL");
+  refused(brigade_run_input(fed.run, "tasks", nullptr), "input is NULL");
+  refused(brigade_run_input(fed.run, "train", &input),
+          "there is no input \"train\": the graph has tasks");
+  refused(brigade_input_acquire(nullptr, 0, &slot), "input is NULL");
+  refused(brigade_input_acquire(fed.tasks, 0, nullptr), "slot is NULL");
+  refused(brigade_input_end_epoch(nullptr), "input is NULL");
+  refused(brigade_slot_submit(nullptr), "slot is NULL");
+  refused(brigade_slot_find(nullptr, "data", &tensor), "slot is NULL");
+  slot = fed.acquire();
+  refused(brigade_slot_find(slot, nullptr, &tensor), "name is NULL");
+  refused(brigade_slot_find(slot, "image", &tensor),
+          "the slot has no tensor \"image\": it has data");
+  refused(brigade_slot_find(slot, "data", nullptr), "tensor is NULL");
+  refused(brigade_slot_tensor(slot, 1, &tensor), "there is no tensor 1 of 1");
+  refused(brigade_slot_sample(slot, &sample), "the size of sample is 0");
+  refused(brigade_slot_resize(slot, "data", nullptr, 1), "sizes is NULL");
+  tensor.size = 0;
+  refused(brigade_slot_find(slot, "data", &tensor), "the size of tensor is 0");
+  tensor.size = sizeof tensor;
+  EXPECT_EQ(brigade_slot_submit(slot), BRIGADE_OK) << last_error();
+  refused(brigade_slot_submit(slot), "was submitted or dropped before: each is one sample");
+  refused(brigade_slot_find(slot, "data", &tensor), "was submitted or dropped before");
+  EXPECT_EQ(brigade_slot_tensors(slot), 0u);
+  brigade_slot_drop(slot);
+  brigade_slot_drop(nullptr);
+  brigade_input_close(nullptr);
+}
+
+TEST(CBadUse, AnInputIsClosedWithItsLastHandle) {
+  Fed fed(fed_graph(), BRIGADE_IN_PROCESS);
+  brigade_input* same = nullptr;
+  ASSERT_EQ(brigade_run_input(fed.run, "tasks", &same), BRIGADE_OK) << last_error();
+  fed.close();
+  fed.tasks = same;
+  fed.give(0, 8);
+  brigade_batch_release(fed.take());
+  fed.close();
+  EXPECT_EQ(brigade_run_input(fed.run, "tasks", &same), BRIGADE_ERROR_ARGUMENT);
+  EXPECT_THAT(last_error(),
+              HasSubstr("input \"tasks\" was closed when the last handle on it went"));
+}
+
+}  // namespace
+}  // namespace brigade

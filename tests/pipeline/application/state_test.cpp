@@ -1,0 +1,400 @@
+// A program keeps the state of its run, and another run goes on there: in processes and in threads.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include <brigade/pipeline.h>
+#include <brigade/text.h>
+#include "pipeline/state/run_state.h"
+#include "tests/support/faulty_stages.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Of a batch: its epoch and the ids of its samples.
+std::string text_of_batch(const Batch& batch) {
+  std::string text = concat(batch.source(), batch.epoch(), ':');
+  for (std::int64_t i = 0; i < batch.size(); ++i) text += concat(' ', batch.sample(i).id);
+  return text;
+}
+
+class States : public testing::TestWithParam<bool> {
+ protected:
+  Result<std::unique_ptr<brigade::Run>> try_start(const std::string& yaml,
+                                                  std::optional<std::string> state = {}) {
+    auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", yaml));
+    if (!pipeline) return pipeline.error();
+    if (state) pipeline->state(std::move(*state));
+    return pipeline->quiet().in_process(GetParam()).start(app_);
+  }
+  std::unique_ptr<brigade::Run> start(const std::string& yaml,
+                                      std::optional<std::string> state = {}) {
+    auto run = try_start(yaml, std::move(state));
+    EXPECT_TRUE(run.ok()) << run.error().message;
+    return run ? std::move(*run) : nullptr;
+  }
+  std::string refusal(const std::string& yaml, const std::string& state) {
+    const auto run = try_start(yaml, state);
+    EXPECT_FALSE(run.ok());
+    return run ? "" : run.error().message;
+  }
+  static std::string state_of(const brigade::Run& run) {
+    const auto state = run.state();
+    EXPECT_TRUE(state.ok()) << state.error().message;
+    return state ? *state : "";
+  }
+  /// At most `batches`; `held`: all of them.
+  static std::vector<std::string> read(Output& output, std::size_t batches,
+                                       std::vector<Batch>* held = nullptr) {
+    std::vector<std::string> seen;
+    while (seen.size() < batches) {
+      auto batch = output.next();
+      EXPECT_TRUE(batch.ok()) << batch.error().message;
+      if (!batch || !*batch) break;
+      seen.push_back(text_of_batch(**batch));
+      if (held != nullptr) held->push_back(std::move(**batch));
+    }
+    return seen;
+  }
+  std::vector<std::string> whole(const std::string& yaml, const std::string& name = "train") {
+    auto run = start(yaml);
+    Output output = run->output(name);
+    std::vector<std::string> seen = read(output, kAll);
+    EXPECT_TRUE(run->wait().ok());
+    return seen;
+  }
+
+  static constexpr std::size_t kAll = 1'000'000;
+  TemporaryFolder folder_;
+  char name_[8] = "program";
+  char* arguments_[1] = {name_};
+  App app_{1, arguments_, faulty_stage_types()};
+};
+
+/// 100 samples an epoch, batches of 16: 7 of them, the last of 4.
+std::string delayed(const std::string& top = "epochs: 2\n", const std::string& work = "") {
+  return concat(top,
+                "stages:\n"
+                "  numbers: {producer: synthetic, params: {count: 100}, shuffle: true}\n"
+                "  work: {transform: delay, from: numbers, replicas: 2, ",
+                work,
+                "}\n"
+                "  train: {consumer: application, from: {stage: work, batch: 16}, hold: 4}\n");
+}
+
+TEST_P(States, StandBehindTheLastBatchThatWasGiven) {
+  const std::vector<std::string> all = whole(delayed());
+  ASSERT_EQ(all.size(), 14u);
+  std::string state;
+  for (std::size_t given = 0; given <= all.size(); ++given) {
+    std::vector<Batch> held;  // beyond the end of its run
+    std::vector<std::string> seen;
+    {
+      auto run = start(delayed(), given == 0 ? std::nullopt : std::optional(state));
+      Output train = run->output("train");
+      if (given > 0) seen = read(train, 1, &held);
+      state = state_of(*run);
+    }
+    if (given == 0) continue;
+    ASSERT_EQ(seen, (std::vector<std::string>{all[given - 1]})) << given;
+  }
+  auto finished = start(delayed(), state);
+  EXPECT_FALSE(finished->output("train").next()->has_value());
+  EXPECT_TRUE(finished->wait().ok());
+  EXPECT_EQ(state_of(*finished), state);
+  auto longer = start(delayed("epochs: 3\n"), state);
+  Output train = longer->output("train");
+  EXPECT_THAT(read(train, kAll).front(), HasSubstr("2: "));
+}
+
+TEST_P(States, CountWhatIsHeldAsGiven) {
+  const std::vector<std::string> all = whole(delayed());
+  auto run = start(delayed());
+  Output train = run->output("train");
+  std::vector<Batch> held;
+  std::vector<std::string> seen = read(train, 4, &held);  // the watermark is where it was
+  const std::string state = state_of(*run);
+  held.clear();
+  EXPECT_EQ(state_of(*run), state);
+  EXPECT_LT(state.size(), 1500u);
+  auto next = start(delayed(), state);
+  train = next->output("train");
+  EXPECT_EQ(state_of(*next), state) << "nothing was given yet";
+  for (const std::string& one : read(train, kAll)) seen.push_back(one);
+  EXPECT_EQ(seen, all);
+}
+
+TEST_P(States, SayWhereEachOutputStands) {
+  const std::string yaml =
+      "epochs: 2\n"
+      "stages:\n"
+      "  numbers: {producer: synthetic, params: {count: 100}, shuffle: true}\n"
+      "  others: {producer: synthetic, params: {count: 40}}\n"
+      "  twice: {transform: delay, from: numbers}\n"
+      "  train: {consumer: application, from: {stage: twice, batch: 16}}\n"
+      "  again: {consumer: application, from: {stage: numbers, batch: 10}, buffers: 200}\n"
+      "  turns: {consumer: application, join: epochs,\n"
+      "          from: [{stage: others, batch: 16}, {stage: numbers, batch: 40}]}\n";
+  std::map<std::string, std::vector<std::string>> all, seen;
+  std::string plain = yaml;
+  plain.erase(plain.find(", buffers: 200"), 14);
+  const auto read_all = [&](brigade::Run& run, auto& into) {
+    std::vector<std::thread> loops;
+    for (const char* name : {"train", "again", "turns"})
+      loops.emplace_back([&, output = run.output(name), &to = into[name]]() mutable {
+        for (const std::string& one : read(output, kAll)) to.push_back(one);
+      });
+    for (std::thread& loop : loops) loop.join();
+    EXPECT_TRUE(run.wait().ok());
+  };
+  for (const char* name : {"train", "again", "turns"}) all[name], seen[name];
+  read_all(*start(plain), all);
+  std::string state;
+  {
+    auto run = start(plain);
+    Output train = run->output("train"), turns = run->output("turns");
+    seen["train"] = read(train, 2);
+    seen["turns"] = read(turns, 1);
+    state = state_of(*run);  // `again` was not asked for
+  }
+  read_all(*start(plain, state), seen);
+  EXPECT_EQ(seen, all);
+}
+
+TEST_P(States, CountOnWhatWasSkipped) {
+  // Ids 7 and 90 fail, in some order; each in both epochs, and counted once.
+  const std::string two = delayed("epochs: 2\n", "params: {fail_at: [7, 90]}, on_error: {skip: 2}");
+  const std::string one = delayed("epochs: 2\n", "params: {fail_at: [7, 90]}, on_error: {skip: 1}");
+  const std::vector<std::string> all = whole(two);
+  for (std::size_t given = 1; given < all.size(); ++given) {
+    auto run = start(two);
+    Output train = run->output("train");
+    std::vector<std::string> seen = read(train, given);
+    const std::string state = state_of(*run);
+    run.reset();
+    run = start(two, state);
+    train = run->output("train");
+    for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
+    EXPECT_EQ(seen, all) << given;
+    const auto ended = run->wait();
+    EXPECT_TRUE(ended.ok()) << given << ": " << ended.error().message;
+    if (given % 7 != 0) continue;
+    run = start(one, state);  // both have failed before
+    train = run->output("train");
+    read(train, kAll);
+    EXPECT_FALSE(run->wait().ok()) << given;
+  }
+}
+
+TEST_P(States, NameWhatIsInQuarantine) {
+  if (GetParam()) GTEST_SKIP() << "a crash of a thread ends the program";
+  const std::string yaml =
+      delayed("epochs: 2\n", "params: {crash_at: [50]}, on_error: {skip: 2}, poison_after: 2");
+  const auto restarts = [](brigade::Run& run) {
+    const auto summary = nlohmann::json::parse(*run.summary_json());
+    for (const auto& stage : summary["stages"])
+      if (stage["name"] == "work") return stage["restarts"].get<int>();
+    return -1;
+  };
+  const std::vector<std::string> all = whole(yaml);
+  auto run = start(yaml);
+  Output train = run->output("train");
+  std::vector<std::string> seen = read(train, 7);  // an epoch
+  const std::string state = state_of(*run);
+  EXPECT_THAT(state, HasSubstr(R"("quarantined":[{"stage":"work")"));
+  for (const bool known : {true, false}) {
+    run = start(yaml, known ? std::optional(state) : std::nullopt);
+    train = run->output("train");
+    const std::vector<std::string> rest = read(train, kAll);
+    if (known) seen.insert(seen.end(), rest.begin(), rest.end());
+    EXPECT_TRUE(run->wait().ok());
+    EXPECT_EQ(restarts(*run) == 0, known);
+  }
+  EXPECT_EQ(seen, all);
+}
+
+TEST_P(States, AreGivenByRunsThatWereStopped) {
+  const std::string yaml =
+      "epochs: 200\n"
+      "stages:\n"
+      "  left: {producer: synthetic, params: {count: 50}, shuffle: true}\n"
+      "  right: {producer: synthetic, params: {count: 20}}\n"
+      "  train: {consumer: application, join: epochs,\n"
+      "          from: [{stage: left, batch: 16}, {stage: right, batch: 16}]}\n";
+  const std::vector<std::string> all = whole(yaml);
+  auto run = start(yaml);
+  Output train = run->output("train");
+  std::vector<std::string> seen = read(train, 9);
+  run->stop();
+  for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
+  EXPECT_TRUE(run->wait().ok());
+  const std::string state = state_of(*run);
+  run = start(yaml, state);
+  train = run->output("train");
+  for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
+  EXPECT_EQ(seen, all);
+}
+
+TEST_P(States, BelowRepackBeginTheirEpochAgain) {
+  const std::string yaml =
+      "epochs: 2\n"
+      "stages:\n"
+      "  numbers: {producer: synthetic, params: {count: 100}, shuffle: true}\n"
+      "  full: {transform: repack, from: numbers}\n"
+      "  train: {consumer: application, from: {stage: full, batch: 16}}\n";
+  const std::vector<std::string> all = whole(yaml);
+  for (const std::size_t given : {3u, 10u}) {
+    auto run = start(yaml);
+    Output train = run->output("train");
+    read(train, given);
+    const std::string state = state_of(*run);
+    run.reset();
+    run = start(yaml, state);
+    train = run->output("train");
+    const std::vector<std::string> expected(all.begin() + (given < 7 ? 0 : 7), all.end());
+    EXPECT_EQ(read(train, kAll), expected);
+  }
+}
+
+TEST_P(States, AreOfOneRankEach) {
+  const std::string first = delayed("shard: {rank: 0, world: 2}\nepochs: 2\n");
+  const std::string second = delayed("shard: {rank: 1, world: 2}\nepochs: 2\n");
+  const std::vector<std::string> all = whole(second);
+  auto run = start(second);
+  Output train = run->output("train");
+  std::vector<std::string> seen = read(train, 3);
+  const std::string state = state_of(*run);
+  run.reset();
+  EXPECT_THAT(refusal(first, state), HasSubstr("graph.ranks was 1 of 2, is 0 of 2"));
+  run = start(second, state);
+  train = run->output("train");
+  for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
+  EXPECT_EQ(seen, all);
+}
+
+TEST_P(States, AreGivenByRunsThatHaveFailed) {
+  auto run = start(delayed("", "params: {fail_at: [50]}"));
+  Output train = run->output("train");
+  std::vector<std::string> seen = read(train, kAll);
+  EXPECT_FALSE(run->wait().ok());
+  const std::string state = state_of(*run);
+  run.reset();
+  // The reason is gone: what samples are does not change by it, but by other parameters.
+  EXPECT_THAT(refusal(delayed(""), state), HasSubstr("work.params.fail_at"));
+  run = start(delayed("", "params: {fail_at: [50]}"), state);
+  train = run->output("train");
+  read(train, kAll);
+  EXPECT_THAT(run->wait().error().message, HasSubstr("50"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, States, testing::Bool(), [](const auto& in_process) {
+  return in_process.param ? "Threads" : "Processes";
+});
+
+struct StateRefusals : States {};
+
+TEST_P(StateRefusals, AStateOfAnotherGraphIsNamed) {
+  const std::string state = state_of(*start(delayed()));
+  std::string other = delayed();
+  other.replace(other.find("batch: 16"), 9, "batch: 32");
+  EXPECT_EQ(refusal(other, state),
+            "cannot go on from the state given: the samples or their order would be others: "
+            "train.batch was 16, is 32; give the state that a run of this graph gave, or begin "
+            "without it");
+  EXPECT_THAT(refusal(delayed("seed: 8\n"), state), HasSubstr("numbers.seed was 0, is 8"));
+}
+
+TEST_P(StateRefusals, ASourceThatHasOtherSamplesIsNamed) {
+  const std::string list = folder_.write("list.csv", "a\n1\n2\n3\n4\n");
+  const std::string yaml =
+      concat("stages:\n  numbers: {producer: csv, params: {file: ", list,
+             ", columns: {value: a}}}\n"
+             "  train: {consumer: application, from: {stage: numbers, batch: 1}}\n");
+  auto run = start(yaml);
+  ASSERT_NE(run, nullptr);
+  Output train = run->output("train");
+  read(train, 2);
+  const std::string state = state_of(*run);
+  run.reset();
+  folder_.write("list.csv", "a\n1\n2\n3\n4\n5\n");
+  run = start(yaml, state);
+  train = run->output("train");
+  read(train, kAll);
+  EXPECT_THAT(
+      run->wait().error().message,
+      AllOf(HasSubstr("has 5 samples now and had 4 at the checkpoint"), HasSubstr("begin anew")));
+}
+
+TEST_P(StateRefusals, DamagedBytesAreOneLine) {
+  const std::string state = state_of(*start(delayed()));
+  EXPECT_THAT(refusal(delayed(), ""), HasSubstr("the state given: it is empty; give"));
+  EXPECT_THAT(refusal(delayed(), "{}"), HasSubstr("it does not begin as a state does"));
+  for (std::size_t at = 0; at < state.size(); at += 11) {
+    std::string damaged = state;
+    damaged[at] ^= 1;
+    EXPECT_FALSE(state_from_bytes(damaged).ok()) << at;
+    EXPECT_FALSE(state_from_bytes(state.substr(0, at)).ok()) << at;
+    if (at % 7 != 0) continue;
+    EXPECT_THAT(refusal(delayed(), damaged), Not(HasSubstr("\n"))) << at;
+  }
+  EXPECT_THAT(refusal(delayed(), state.substr(0, state.size() / 2)),
+              HasSubstr("it is damaged or cut short: it says \""));
+}
+
+TEST_P(StateRefusals, GraphsThatCannotBeResumedHaveNone) {
+  const std::string text = folder_.write("text", "a\nb\n");
+  const std::string stream =
+      concat("stages:\n  text: {producer: lines, params: {file: ", text,
+             "}}\n  train: {consumer: application, from: {stage: text, batch: 1}}\n");
+  EXPECT_EQ(start(stream)->state().error().message,
+            "a run of this graph has no state: the source \"text\" is a stream: what it gave "
+            "before cannot be found again");
+  const std::string merged =
+      "stages:\n"
+      "  few: {producer: synthetic, params: {count: 5}}\n"
+      "  many: {producer: synthetic, params: {count: 50}}\n"
+      "  all: {transform: merge, from: [few, many], join: merge}\n"
+      "  train: {consumer: application, from: {stage: all, batch: 1}}\n";
+  EXPECT_THAT(start(merged)->state().error().message,
+              HasSubstr("takes samples of several sources"));
+  const std::string fed =
+      "stages:\n"
+      "  tasks: {producer: application, tensors: {x: {dtype: u8, shape: [2]}}}\n"
+      "  train: {consumer: application, from: {stage: tasks, batch: 1}}\n";
+  EXPECT_THAT(start(fed)->state().error().message,
+              HasSubstr("the source \"tasks\" is a stream: what it gave before"));
+  const std::string counted =
+      "stages:\n  few: {producer: synthetic, params: {count: 5}}\n"
+      "  end: {consumer: count, from: few}\n";
+  EXPECT_THAT(start(counted)->state().error().message,
+              HasSubstr("the graph has no `consumer: application`"));
+}
+
+TEST_P(StateRefusals, AStateAndACheckpointDoNotBothSayWhereToBegin) {
+  const std::string state = state_of(*start(delayed()));
+  auto pipeline = Pipeline::from_file(folder_.write("graph.yaml", delayed()));
+  EXPECT_THAT(pipeline->quiet().state(state).resume().start(app_).error().message,
+              HasSubstr("a state and a checkpoint both say where the run begins"));
+  std::string counted = delayed();
+  counted.replace(counted.find("application"), 11, "count");
+  counted.erase(counted.find(", hold: 4"), 9);
+  EXPECT_THAT(
+      refusal(concat("checkpoint: {file: ", folder_.path().string(), "/a.ckpt}\n", counted), state),
+      HasSubstr("a state and a checkpoint both say where the run begins"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StateRefusals, testing::Values(true));
+
+}  // namespace
+}  // namespace brigade
