@@ -11,7 +11,7 @@ from ._errors import whole
 from ._frameworks import lightning_s, taken_ahead
 from ._log import logger
 from ._ranks import Ranks
-from ._reading import Ahead, Epoch, Reading, state_of
+from ._reading import Ahead, Epoch, Reading, Shown, state_of
 from ._run import Run
 from ._shown import batches_of_plan, counted, never_raises, table
 
@@ -170,8 +170,9 @@ class Loader:
             logger.warning("progress=True shows no bar: tqdm is not installed (pip install tqdm)")
             self._progress = False  # said once
             return iterator
-        return iter(tqdm(iterator, total=self._length(), initial=self._at.given,
-                         desc=f"epoch {self._at.epoch}"))
+        at = self._at
+        return Shown(iterator, tqdm(total=self._length(), initial=at.given,
+                                    desc=f"epoch {at.epoch}"), at.given)
 
     def _leave(self):
         """An epoch that was not read to its end; the next one begins where it begins."""

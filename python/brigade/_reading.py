@@ -144,6 +144,27 @@ class Epoch:
         return self._output._take(reading.now[1], reading.of_run, 0 if waits else -1)
 
 
+class Shown:
+    """An iterator over an epoch, with a bar. The bar advances with the call after a batch, as a
+    tqdm around the iterator would, but an exception does not end it."""
+
+    __slots__ = ("_epoch", "_bar", "_first")
+
+    def __init__(self, epoch, bar, first):
+        self._epoch, self._bar, self._first = epoch, bar, first
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self._bar.update(self._first + self._epoch._reading.given() - self._bar.n)
+        try:
+            return self._epoch.__next__()
+        except StopIteration:
+            self._bar.close()  # it closes itself where an epoch is left early
+            raise
+
+
 class Ahead:
     """Batches of an epoch that are copied before the loop asks for them. They are in `now` of the
     Reading, so that each step is one store."""

@@ -9,7 +9,7 @@ from itertools import starmap
 from . import _brigade, _graph
 from ._batch import Batch, kind_of_tensors
 from ._device import Ways
-from ._errors import Error, HeldError, whole
+from ._errors import Error, HeldError, RunError, whole
 from ._input import Input
 from ._log import EventLog
 from ._place import place_of_caller
@@ -35,26 +35,32 @@ class Run:
     [4, 4, 4]
     """
 
+    _run = _closing = _summary = None
+
     def __init__(self, graph, kind, in_process=False, log=None, forker=0, on_event=None):
         self._kind = kind
-        self._outputs = {}  # of the C module: an Output holds its run, which holds none
-        self._summary = self._run = self._closing = None
+        self._outputs = {}  # of the C module, by name: an Output holds its run, which holds none
         self._log = log or EventLog(on_event)
+        run = None
         try:
-            self._run = graph.start(_graph.app(), _brigade.BRIGADE_IN_PROCESS if in_process else 0,
-                                    self._log.events, forker)
+            run = graph.start(_graph.app(), _brigade.BRIGADE_IN_PROCESS if in_process else 0,
+                              self._log.events, forker)
             self._log.begin()
+            self._ways = Ways(run)
+            self._run = run  # from here on close() ends it
         except BaseException:
+            self._run = None
+            if run is not None:
+                run.close()
             self._log.close()
             raise
-        self._ways = Ways(self._run)
         _open_runs.add(self)
 
     def output(self, name):
         """The output of that name: every call gives a handle on the same one."""
         if name not in self._outputs:
-            self._outputs[name] = self._open().output(name)
-        return Output(self, self._outputs[name], self._kind)
+            self._outputs[name] = self._open().output(name), []
+        return Output(self, *self._outputs[name], self._kind)
 
     __getitem__ = output
 
@@ -82,8 +88,14 @@ class Run:
 
     def state(self, epoch=0):
         """Where the outputs stand, or at the beginning of a later epoch, whatever is left of those
-        before it: bytes for `brigade.open(..., state=)`."""
-        return self._open().state(epoch)
+        before it: bytes for `brigade.open(..., state=)`. A RunError if an exception interrupted
+        next() after it took a batch: call that next() again first."""
+        run = self._open()
+        for name, (_, taken) in self._outputs.items():
+            if epoch == 0 and taken and taken[0] is not None:
+                raise RunError(f"state(): an exception interrupted next() of {name}, and a state "
+                               "would leave out its batch: call next() again first")
+        return run.state(epoch)
 
     def stats(self):
         """How far it is: `samples`, and of each of the `stages` the seconds that its replicas were
@@ -101,7 +113,7 @@ class Run:
             return
         self._run = None
         _open_runs.discard(self)
-        for output in self._outputs.values():
+        for output, _ in self._outputs.values():
             output.close()
         self._ways.close()
         try:
@@ -128,7 +140,7 @@ class Run:
             self.close()
 
     def _all_ended(self):
-        return all(output.ended() for output in self._outputs.values())
+        return all(output.ended() for output, _ in self._outputs.values())
 
     def _raise_if_failed(self):
         """At the end of an output. A failure ends all of them; wait() says it."""
@@ -140,15 +152,33 @@ class Run:
 class Output:
     """A `consumer: application` of a run. Iterating reads all epochs that are left."""
 
-    def __init__(self, run, output, kind):
+    def __init__(self, run, output, taken, kind):
         self._run, self._output, self._kind = run, output, kind
+        self._taken = taken  # the batch of the C module that an interrupted call has not given
 
     def next(self, epoch=ANY_EPOCH):
-        """The next batch; None at the end, of the epochs up to `epoch` where that is given."""
-        return self._next(epoch, 2)
+        """The next batch; None at the end, of the epochs up to `epoch` where that is given. If an
+        exception interrupts a call, the next call gives the batch."""
+        batch = self._next(epoch, 2)
+        return None if batch is None else self._given(batch)
 
     def _next(self, epoch, depth):
-        return self._take([], epoch, 0, depth + 1)
+        """It stays in the list until it is _given()."""
+        taken = self._taken
+        if taken == [None]:
+            taken.clear()  # the end of an epoch, perhaps
+        if taken and ANY_EPOCH < epoch < taken[0].describe()[1]:
+            return None
+        return self._take(taken, epoch, 0, depth + 1)
+
+    def _given(self, batch):
+        """For the caller's caller: the statement that calls this returns it."""
+        try:
+            self._taken.clear()
+            return batch
+        except BaseException:
+            self._taken[:] = [batch._raw]
+            raise
 
     def _take(self, taken, epoch, seconds=0, depth=2):
         """The batch in the list `taken`. An empty one gets the next before a line of Python runs,
@@ -181,11 +211,12 @@ class Output:
         return self._output.full()
 
     def ended(self):
-        """Whether the run gives it no more."""
-        return self._output.ended()
+        """Whether it gives no more."""
+        return self._taken in ([], [None]) and self._output.ended()
 
     def close(self):
         """Gives up what was not read."""
+        self._taken.clear()
         self._output.close()
 
 
@@ -201,10 +232,11 @@ class Epoch:
         return self
 
     def __next__(self):
-        batch = self._output._next(self._epoch, 2)
+        output = self._output
+        batch = output._next(self._epoch, 2)
         if batch is None:
             raise StopIteration
-        return batch
+        return output._given(batch)
 
 
 def open(graph, *, set=None, epochs=None, state=None, limit=0,  # noqa: A001, A002
