@@ -113,13 +113,13 @@ TEST_F(Pooled, EventsOfTheDeadAreNotTakenForItsSuccessors) {
   end_everybody();
 }
 
-TEST_F(Pooled, WhatCannotBeStartedAgainIsNamed) {
+TEST_F(Pooled, WhatCannotBeStartedAgainSaysWhy) {
   start();
   runner.end(2, {Ending::Kind::killed, 9});
   taken();
   runner.fail_at = 3;
   ASSERT_TRUE(worker_pool->restart(2).ok());
-  EXPECT_THAT(taken(), ElementsAre("2 not started: stage \"sink\" replica 1: no more processes"));
+  EXPECT_THAT(taken(), ElementsAre("2 not started: no more processes"));
   EXPECT_EQ(worker_pool->running(), 2);
   ASSERT_TRUE(worker_pool->restart(2).ok());  // it has passed
   EXPECT_THAT(taken(), ElementsAre());
@@ -282,11 +282,11 @@ TEST_F(Pooled, AWorkerPoolThatGoesTakesItsWorkersWithIt) {
   for (const auto& process : runner.started) EXPECT_TRUE(process.killed && process.reaped);
 }
 
-TEST_F(Pooled, AStartThatFailsNamesTheReplica) {
+TEST_F(Pooled, AStartThatFailsSaysWhy) {
   runner.fail_at = 2;
   make();
   ASSERT_TRUE(worker_pool->start().ok());
-  EXPECT_THAT(taken(), ElementsAre("2 not started: stage \"sink\" replica 1: no more processes"));
+  EXPECT_THAT(taken(), ElementsAre("2 not started: no more processes"));
   EXPECT_EQ(worker_pool->running(), 2);
 }
 
