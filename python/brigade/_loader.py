@@ -1,4 +1,4 @@
-"""The loop that training programs have."""
+"""The loop of a training program."""
 
 import collections
 import gc
@@ -26,26 +26,25 @@ _TEXT = ("utf-8", "surrogateescape")  # any bytes, there and back
 
 
 class Loader:
-    """One output of a graph, an epoch at a time: what a loop over a DataLoader becomes.
+    """An iterable over the batches of one output of a graph, one epoch per iter().
 
     `graph`: a path, several of them (later ones lie over the first), YAML, or a dict. `output`: the
-    stage whose batches are read; it may be left away where the graph has one
-    `consumer: application`. `set`: as `--set`, {"vars.data": "/data"}. `epochs`: how many there are
-    at most (65,536); the graph's own `epochs:` does not count.
-    `hold`: how many batches the program may have at once. `limit`: so many samples of every
-    producer. `tensors`: "torch", "numpy" or "dlpack"; unless given, torch where it is imported,
-    else NumPy where it is installed. `in_process`: threads instead of processes, for debuggers.
-    `progress`: a bar of tqdm's for each epoch, where tqdm is installed.
+    stage to read; omit it if the graph has one `consumer: application`. `set`: as `--set`,
+    {"vars.data": "/data"}. `epochs`: the most epochs (65,536); the graph's own `epochs:` has no
+    effect. `hold`: how many batches the program may hold at once. `limit`: only so many samples of
+    every producer. `tensors`: "torch", "numpy" or "dlpack"; by default torch if it is imported,
+    else NumPy if it is installed. `in_process`: threads instead of processes, for debuggers.
+    `progress`: a tqdm bar for each epoch, if tqdm is installed.
     `rank`, `world_size`: the part of the samples that this process reads, rank 0 of 1 all of them;
-    ranks of one model that is divided (tensor, pipeline parallel) give the same numbers. Unless
-    given, `shard:` of the graph, torch.distributed or the launcher says it (docs/RANKS.md).
-    `device`: "cuda" or "cuda:N", where batches are copied, `prefetch` (2) of them before the loop
-    asks for them; they are tensors of torch and hold nothing of the graph. "host" are threads that
-    stand for a device, where there is none.
-    `on_event`: a function that is called with each `Event` of a run, by another thread; the run
-    does not wait for it.
+    ranks of one divided model (tensor, pipeline parallel) pass the same numbers. By default,
+    `shard:` of the graph, torch.distributed or the launcher sets them (docs/RANKS.md).
+    `device`: "cuda" or "cuda:N", to which batches are copied, `prefetch` (2) of them before the
+    loop asks for them; they are torch tensors and hold nothing of the graph. "host" is a GPU
+    emulator.
+    `on_event`: a function that another thread calls with each `Event` of a run; the run does not
+    wait for it.
 
-    Mistakes in the graph are a `GraphError` of this call; processes start with the first iter().
+    Errors in the graph raise a `GraphError` here; processes start with the first iter().
 
     >>> import brigade
     >>> with brigade.Loader(brigade.examples.NUMBERS, tensors="numpy") as loader:
@@ -54,8 +53,8 @@ class Loader:
     0 3 [4, 4, 4]
     1 3 [4, 4, 4]
 
-    An iter() begins the next epoch, also where the one before was left early: the rest of that one
-    is not made. A stream that was left early begins anew. One thread at a time iterates.
+    An iter() begins the next epoch, also if the previous one was left early: the rest of that one
+    is not computed. A stream that was left early begins anew. Only one thread at a time iterates.
     """
 
     def __init__(self, graph, output=None, *, set=None, epochs=None,  # noqa: A002
@@ -113,7 +112,7 @@ class Loader:
     # --- iteration --------------------------------------------------------------------------------
 
     def __iter__(self):
-        """Of the next epoch; of what is left of one after load_state_dict()."""
+        """Iterates over the next epoch, or over the rest of one after load_state_dict()."""
         self._check_open()
         self._end_left()
         self._leave()
@@ -135,9 +134,9 @@ class Loader:
         return self._with_bar(iterator) if self._progress else iterator
 
     def __len__(self):
-        """Batches of an epoch, known before the first one: folders, archives and tables are looked
-        through for it, once. TypeError where only reading tells: below streams and stages that drop
-        samples or make several of each."""
+        """Batches per epoch, known before the first one: folders, archives and tables are scanned
+        for it, once. TypeError if only reading shows it: downstream of streams and of stages that
+        drop samples or make several of each."""
         if self._at.run is None and self._ranks.changed():
             self._make_plan()
         if not self._counted and self._unknown():
@@ -216,9 +215,9 @@ class Loader:
     # --- positions --------------------------------------------------------------------------------
 
     def state_dict(self):
-        """Behind the last batch that was given, as torchdata has it: for load_state_dict() of a
-        loader of the same graph, which goes on with exactly what was not given yet. Numbers and
-        text, for pickle and for JSON."""
+        """The position after the last batch that the loop got, as in torchdata: for
+        load_state_dict() of a loader of the same graph, which continues with exactly the batches
+        not yet delivered. Numbers and text, for pickle and for JSON."""
         self._check_open()
         if self._at.run is None:
             self._start()
@@ -232,7 +231,7 @@ class Loader:
         return {**made, "skip": skip} if skip else made
 
     def load_state_dict(self, state):
-        """The next iter() goes on there. What does not fit the graph is an error of that call."""
+        """The next iter() resumes there. It raises an error if the state does not fit the graph."""
         self._check_open()
         if not (isinstance(state, dict) and state.get("version") == _STATE_VERSION and
                 isinstance(state.get("epoch"), int) and
@@ -246,21 +245,21 @@ class Loader:
     # --- the rest ---------------------------------------------------------------------------------
 
     def plan(self):
-        """What `brigade plan --json` prints."""
+        """The plan, as `brigade plan --json` prints it."""
         if not self._counted:
             self._count()
         return self._plan
 
     def stats(self):
-        """How far the run is that goes on, as Run.stats(); else what `brigade run --summary`
-        writes, of the last one that has ended. Empty before the first."""
+        """Progress of the current run, as Run.stats(); otherwise the summary of the last run, as
+        `brigade run --summary` writes it. Empty before the first."""
         run = self._at.run
         if run is not None:
             return run.stats()
         return self._stats or {}
 
     def close(self):
-        """Ends the run and its processes. Batches that are held stay as they are."""
+        """Ends the run and its processes. Batches that are held stay valid."""
         self._closed = True
         self._go_to(self._at._replace(run=None))
 

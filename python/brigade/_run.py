@@ -1,4 +1,4 @@
-"""A graph that runs, and what a program reads of it."""
+"""A running graph and its outputs."""
 
 import atexit
 import gc
@@ -27,7 +27,7 @@ def _close_all():
 
 
 class Run:
-    """Several outputs of one run: of `brigade.open()`.
+    """One run with several outputs, from `brigade.open()`.
 
     >>> import brigade
     >>> with brigade.open(brigade.examples.NUMBERS, epochs=1, tensors="numpy") as run:
@@ -57,7 +57,7 @@ class Run:
         _open_runs.add(self)
 
     def output(self, name):
-        """The output of that name: every call gives a handle on the same one."""
+        """The output of that name: every call returns a handle of the same one."""
         if name not in self._outputs:
             self._outputs[name] = self._open().output(name), []
         return Output(self, *self._outputs[name], self._kind)
@@ -65,12 +65,12 @@ class Run:
     __getitem__ = output
 
     def input(self, name):
-        """The input of that name, a `producer: application`: every call gives a handle on the same
-        one. It is closed by close(), and with the last handle."""
+        """The input of that name, a `producer: application`: every call returns a handle of the
+        same one. close() closes it, and so does the end of the last handle."""
         return Input(self._open().input(name), self._kind)
 
     def shared(self, name):
-        """The SharedTensor that `shared:` calls so, all of it; under `own_part` only to be read."""
+        """The SharedTensor of that name in `shared:`, all of it; with `own_part`, read-only."""
         return self._open().shared(name)
 
     def _open(self):
@@ -79,16 +79,16 @@ class Run:
         return self._run
 
     def wait(self):
-        """Until every stage has ended; raises RunError with why the run failed."""
+        """Waits until every stage has ended; raises RunError with the reason if the run failed."""
         self._open().wait()
 
     def stop(self):
-        """Lets the sources finish and drains the line; the second call ends the run at once."""
+        """Stops the sources and drains the pipeline; the second call ends the run at once."""
         self._open().stop()
 
     def state(self, epoch=0):
-        """Where the outputs stand, or at the beginning of a later epoch, whatever is left of those
-        before it: bytes for `brigade.open(..., state=)`. A RunError if an exception interrupted
+        """The positions of the outputs, or the beginning of a later epoch, without the rest of
+        earlier ones: bytes for `brigade.open(..., state=)`. A RunError if an exception interrupted
         next() after it took a batch: call that next() again first."""
         run = self._open()
         for name, (_, taken) in self._outputs.items():
@@ -98,15 +98,15 @@ class Run:
         return run.state(epoch)
 
     def stats(self):
-        """How far it is: `samples`, and of each of the `stages` the seconds that its replicas were
-        `busy` or waited (`wait_in` for samples, `wait_out` for room). Once the run has been closed,
-        what `brigade run --summary` writes."""
+        """Its progress: `samples`, and for each of the `stages` the seconds that its replicas were
+        `busy` or waited (`wait_in` for samples, `wait_out` for room). After the run was closed,
+        its summary, as `brigade run --summary` writes it."""
         run = self._run  # close() may come from another thread
         said = self._summary if run is None else run.stats()
         return json.loads(said) if said else {}
 
     def close(self):
-        """Ends the run at once. Batches that are held stay as they are."""
+        """Ends the run at once. Batches that are held stay valid."""
         # What an exception interrupts here, the next close() does.
         run = self._closing = self._closing or self._run
         if run is None:
@@ -150,14 +150,14 @@ class Run:
 
 
 class Output:
-    """A `consumer: application` of a run. Iterating reads all epochs that are left."""
+    """A `consumer: application` of a run. Iterating reads all remaining epochs."""
 
     def __init__(self, run, output, taken, kind):
         self._run, self._output, self._kind = run, output, kind
         self._taken = taken  # the batch of the C module that an interrupted call has not given
 
     def next(self, epoch=ANY_EPOCH):
-        """The next batch; None at the end, of the epochs up to `epoch` where that is given. If an
+        """The next batch; None at the end, or at the end of epoch `epoch` if that is set. If an
         exception interrupts a call, the next call gives the batch."""
         batch = self._next(epoch, 2)
         return None if batch is None else self._given(batch)
@@ -200,14 +200,14 @@ class Output:
         return None
 
     def epoch(self, epoch):
-        """Iterates over what is left of that epoch."""
+        """Iterates over the rest of that epoch."""
         return Epoch(self, epoch)
 
     def __iter__(self):
         return Epoch(self, ANY_EPOCH)
 
     def full(self):
-        """Whether as many batches are held as `hold:` allows: the next call waits for one."""
+        """Whether the program holds as many batches as `hold:` allows: the next call waits."""
         return self._output.full()
 
     def ended(self):
@@ -215,7 +215,7 @@ class Output:
         return self._taken in ([], [None]) and self._output.ended()
 
     def close(self):
-        """Gives up what was not read."""
+        """Closes the output; unread batches are dropped."""
         self._taken.clear()
         self._output.close()
 
@@ -241,8 +241,8 @@ class Epoch:
 
 def open(graph, *, set=None, epochs=None, state=None, limit=0,  # noqa: A001, A002
          tensors=None, in_process=False, rank=None, world_size=None, on_event=None):
-    """Starts a graph whose outputs are read side by side: a `Run`. Options are `Loader`'s; `epochs`
-    is the graph's own unless given, `state` is what Run.state() gave."""
+    """Starts a graph with several outputs: a `Run`. Options are `Loader`'s; `epochs` is the graph's
+    own by default, `state` is the result of Run.state()."""
     made = _graph.read(graph, set)
     if epochs is not None:
         made.set(f"epochs={whole('epochs', epochs, 1)}")
