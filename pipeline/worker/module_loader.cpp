@@ -45,7 +45,9 @@ Error not_found(const std::string& module, const std::string& type) {
       "stage type \"", type, "\" is in the module \"", module,
       "\", which was not found: there is no ", file_name(module), " in ",
       join(module_folders(), ", "), "; build it, or set ", kModulePathVariable, " to its folder",
-      module == "torch" ? "; or train in Python: `brigade init DATA --python`" : "")};
+      module == "torch"    ? "; or train in Python: `brigade init DATA --python`"
+      : module == "opencv" ? "; it is built where libopencv-imgproc-dev is installed"
+                           : "")};
 }
 
 Result<const Module*> open_module(const std::string& path) {

@@ -65,6 +65,10 @@ constexpr OtherName kStages[] = {
      "write `transform: python` with `params: {call: \"FILE.py:FUNCTION\"}`"},
     {"dataset iterabledataset externalsource",
      "write `producer: python` with `params: {call: \"FILE.py:CLASS\"}`"},
+    {"clahe medianblur bilateralfilter bilateral morphological morphologyex "
+     "canny cvtcolor lensdistortion opticaldistortion undistort elastic elastictransform "
+     "warpperspective",
+     "`transform: opencv` has it (`brigade docs OPENCV`)"},
     {"batch batcher", "write the key `batch:` at the stage whose output is batched"},
     {"shuffle shuffler", "write the key `shuffle: true` at the producer"},
     {"prefetch prefetcher", "omit it: stages run ahead of each other, by their `buffers:`"},

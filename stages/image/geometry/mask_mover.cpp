@@ -59,6 +59,7 @@ void MaskMover::run(const std::byte* from, PictureSize size, std::span<const Pic
         break;
       case PictureMove::Kind::affine:
       case PictureMove::Kind::perspective:
+      case PictureMove::Kind::field:
         warp(move);
         break;
     }
@@ -73,6 +74,8 @@ void MaskMover::warp(const PictureMove& move) {
   if (warped_.size() < bytes) warped_.resize(bytes);
   if (move.kind == PictureMove::Kind::affine) {
     warp_by(AffinePlaces(move.affine, move.from), move.from, warped_.data());
+  } else if (move.kind == PictureMove::Kind::field) {
+    warp_by(FieldPlaceTable(move), move.from, warped_.data());
   } else {
     warp_by(PerspectivePlaces(move.perspective), move.from, warped_.data());
   }

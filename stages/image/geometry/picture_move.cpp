@@ -32,6 +32,71 @@ std::optional<PicturePoint> forward_perspective(const PictureMove& move, Picture
   return found;
 }
 
+/// Of a field, as a function of places; beyond the edges it is as far off as at the edge.
+class FieldPlaces {
+ public:
+  explicit FieldPlaces(const PictureMove& move) : move_(move) {}
+
+  /// Where the result's place lies in the picture: between four pixels by their distances.
+  PicturePoint operator()(PicturePoint place) const {
+    const double right = static_cast<double>(move_.to.width - 1);
+    const double bottom = static_cast<double>(move_.to.height - 1);
+    const double x = std::clamp(place.x - 0.5, 0.0, right);
+    const double y = std::clamp(place.y - 0.5, 0.0, bottom);
+    const auto left = static_cast<std::int64_t>(x);
+    const auto top = static_cast<std::int64_t>(y);
+    const double across = x - static_cast<double>(left);
+    const double down = y - static_cast<double>(top);
+    const auto mixed = [&](std::span<const float> numbers) {
+      const auto at = [&](std::int64_t row, std::int64_t column) {
+        const std::int64_t index = std::min(row, move_.to.height - 1) * move_.to.width +
+                                   std::min(column, move_.to.width - 1);
+        return static_cast<double>(numbers[static_cast<std::size_t>(index)]);
+      };
+      return (at(top, left) * (1 - across) + at(top, left + 1) * across) * (1 - down) +
+             (at(top + 1, left) * (1 - across) + at(top + 1, left + 1) * across) * down;
+    };
+    return {mixed(move_.columns) + place.x - x, mixed(move_.rows) + place.y - y};
+  }
+
+  /// The pixel of the result whose place in the picture is nearest; nothing: none is within a
+  /// pixel.
+  std::optional<PicturePoint> nearest(PicturePoint wanted) const {
+    double least = 1;
+    std::optional<PicturePoint> found;
+    for (std::int64_t row = 0; row < move_.to.height; ++row)
+      for (std::int64_t column = 0; column < move_.to.width; ++column) {
+        const auto at = static_cast<std::size_t>(row * move_.to.width + column);
+        const double x = move_.columns[at] + 0.5 - wanted.x;
+        const double y = move_.rows[at] + 0.5 - wanted.y;
+        if (x * x + y * y >= least) continue;
+        least = x * x + y * y;
+        found = PicturePoint{static_cast<double>(column) + 0.5, static_cast<double>(row) + 0.5};
+      }
+    return found;
+  }
+
+ private:
+  const PictureMove& move_;
+};
+
+/// By steps of what is missing, which meet where neighbours stay neighbours; otherwise (a fold) by
+/// looking at every pixel.
+std::optional<PicturePoint> forward_field(const PictureMove& move, PicturePoint wanted) {
+  constexpr int kStepsMax = 100;
+  constexpr double kNear = 1e-3;  // pixels
+  const FieldPlaces places(move);
+  PicturePoint at = wanted;
+  for (int step = 0; step < kStepsMax; ++step) {
+    const PicturePoint there = places(at);
+    const PicturePoint missing{wanted.x - there.x, wanted.y - there.y};
+    if (std::abs(missing.x) < kNear && std::abs(missing.y) < kNear) return at;
+    at = {at.x + missing.x, at.y + missing.y};
+    if (!std::isfinite(at.x) || !std::isfinite(at.y)) break;
+  }
+  return places.nearest(wanted);
+}
+
 PlaceMatrix shift(double x, double y) { return {1, 0, x, 0, 1, y, 0, 0, 1}; }
 
 /// By the cofactors; every move has one.
@@ -89,6 +154,8 @@ PlaceMatrix PictureMove::matrix() const {
       const Perspective& m = perspective;
       return inverse({m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], 1});
     }
+    case Kind::field:
+      break;
   }
   return kSamePlaces;
 }
@@ -123,6 +190,8 @@ std::optional<PicturePoint> PictureMove::forward(PicturePoint place) const {
       return forward_affine(*this, place);
     case Kind::perspective:
       return forward_perspective(*this, place);
+    case Kind::field:
+      return forward_field(*this, place);
   }
   return std::nullopt;
 }

@@ -40,10 +40,10 @@ using PlaceMatrix = std::array<double, 9>;
 inline constexpr PlaceMatrix kSamePlaces = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 /// What `second` makes of what `first` makes.
-PlaceMatrix chained(const PlaceMatrix& first, const PlaceMatrix& second);
+BRIGADE_API PlaceMatrix chained(const PlaceMatrix& first, const PlaceMatrix& second);
 
 struct PictureMove {
-  enum class Kind : std::uint8_t { window, flip_columns, flip_rows, affine, perspective };
+  enum class Kind : std::uint8_t { window, flip_columns, flip_rows, affine, perspective, field };
 
   Kind kind = Kind::window;
   PictureSize from = {};  ///< size of the picture before
@@ -54,15 +54,19 @@ struct PictureMove {
   PictureSize window = {};
   AffineMatrix affine{};
   Perspective perspective{};
+  // Of a field: where each pixel of the result lies in the picture, from pixel centre to pixel
+  // centre. Who notes the move down keeps them until the sample is written.
+  std::span<const float> columns = {};
+  std::span<const float> rows = {};
 
   /// Where a place of the picture lies in the result; nothing: nowhere (behind the horizon).
   std::optional<PicturePoint> forward(PicturePoint place) const;
-  /// The same as a matrix, which knows no horizon.
+  /// The same as a matrix, which knows no horizon. A field has none.
   PlaceMatrix matrix() const;
 };
 
 /// Where places of the picture before the moves lie behind them.
-PlaceMatrix matrix_of(std::span<const PictureMove> moves);
+BRIGADE_API PlaceMatrix matrix_of(std::span<const PictureMove> moves);
 /// As a tensor's numbers; the last is 1 unless that is far from all others.
 BRIGADE_API void write_matrix(const PlaceMatrix& matrix, std::span<float> out);
 

@@ -50,6 +50,19 @@ class PerspectivePlaces {
   std::array<float, 8> m_{};
 };
 
+class FieldPlaceTable {
+ public:
+  explicit FieldPlaceTable(const PictureMove& move) : move_(move) {}
+  PicturePlace operator()(float y, float x) const {
+    const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(move_.to.width) +
+                    static_cast<std::size_t>(x);
+    return {move_.rows[at], move_.columns[at]};
+  }
+
+ private:
+  const PictureMove& move_;
+};
+
 /// Within a pixel of the picture; false far outside, where no integer could hold it, too.
 inline bool is_near(PicturePlace place, PictureSize size) {
   return place.row > -1 && place.column > -1 && place.row < static_cast<float>(size.height) &&

@@ -54,12 +54,16 @@ Box cut_at_edges(const Box& box, PictureSize size) {
   return {x(box.left), y(box.top), x(box.right), y(box.bottom)};
 }
 
-/// Around the four corners; without area where one of them is nowhere.
+/// Around the four corners, and of a field, which bends edges, around places on these, too; without
+/// area where one of them is nowhere.
 Box moved(const Box& box, const PictureMove& move) {
   Box out{HUGE_VAL, HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-  for (const double x : {box.left, box.right})
-    for (const double y : {box.top, box.bottom}) {
-      const auto place = move.forward({x, y});
+  const int parts = move.kind == PictureMove::Kind::field ? 8 : 1;
+  for (int i = 0; i <= parts; ++i)
+    for (int j = 0; j <= parts; ++j) {
+      if (i % parts != 0 && j % parts != 0) continue;
+      const auto place = move.forward({std::lerp(box.left, box.right, double(i) / parts),
+                                       std::lerp(box.top, box.bottom, double(j) / parts)});
       if (!place) return {};
       out = {std::min(out.left, place->x), std::min(out.top, place->y),
              std::max(out.right, place->x), std::max(out.bottom, place->y)};
