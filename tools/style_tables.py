@@ -140,6 +140,8 @@ NO_TEST = {
     "stages/cuda/normalize_pixel.h": "normalize_test.cpp and kernel_driver_test.cpp run it",
     "stages/cuda/normalize_value.h": "kernel_driver_test.cpp runs it where there is nvcc",
     "stages/torch/training_ranks.cpp": "tests/integration/training_ranks_test.py runs two ranks",
+    "stages/opencv/codec_header.cpp": "python/tests/opencv_codecs_test.py reads such files",
+    "stages/opencv/codec_reader.cpp": "python/tests/opencv_codecs_test.py reads such files",
     "stages/opencv/opencv.cpp": "python/tests/opencv_test.py compares its pictures with cv2's",
     "stages/opencv/opencv_contract.cpp": "python/tests/opencv_test.py checks graphs with it",
     "stages/opencv/opencv_steps.cpp": "python/tests/opencv_test.py compares each with cv2",

@@ -25,6 +25,7 @@ TAG = f"cp311-abi3-linux_{subprocess.check_output(['uname', '-m'], text=True).st
 # LibTorch alone is larger than most wheels, and OpenCV brings TBB, which brings more; the wheel has
 # its own README, LICENSE and NOTICE.
 LEFT_OUT = ("lib/brigade/brigade_torch.so", "lib/brigade/brigade_opencv.so",
+            "lib/brigade/brigade_opencv_imgcodecs.so",
             "share/brigade/docs/pictures",
             *(f"share/brigade/{name}" for name in ("README.md", "LICENSE", "NOTICE")))
 # Debian's libtiff asks for libjbig, which is under the GPL; it decodes pictures that the package

@@ -37,7 +37,8 @@ std::vector<PackageFacts> packages_of(const Plan& plan, const StageTypes& types,
     modules.insert(type->module);
     for (const StageType* const link : type->links) modules.insert(link->module);
   }
-  if (modules.contains("image")) modules.insert("imgcodecs");  // which it opens
+  if (modules.contains("image"))  // which opens them
+    for (const char* module : {"imgcodecs", "opencv_imgcodecs"}) modules.insert(module);
   std::vector<PackageFacts> found;
   for (const PackageFacts& package : packages)
     if (modules.contains(package.module)) found.push_back(package);

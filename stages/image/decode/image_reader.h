@@ -78,8 +78,9 @@ std::unique_ptr<ImageReader> make_mask_reader();
 std::unique_ptr<ImageReader> make_bmp_reader();
 /// PBM, PGM and PPM, as bytes or texts, of up to 65535 levels.
 std::unique_ptr<ImageReader> make_pnm_reader();
-/// These two, and WebP and TIFF by the module `imgcodecs` (imgcodecs.h), which is opened at the
-/// first such image. What else there is is refused by its first bytes.
+/// These two, and by modules (imgcodecs.h), which are opened at the first such image, WebP and
+/// TIFF, and JPEG 2000, OpenEXR, Radiance HDR and AVIF. What else there is is refused by its first
+/// bytes.
 std::unique_ptr<ImageReader> make_other_reader();
 
 bool is_jpeg(std::string_view bytes);

@@ -1,21 +1,26 @@
 #pragma once
 
-// The door of the module `imgcodecs`, so that the module `image` links neither libwebp nor libtiff,
-// nor what these bring along, until an image needs them. Both modules are of one build: the symbol
-// has a version.
+// The doors of the modules `imgcodecs` and `opencv_imgcodecs`, so that the module `image` links
+// neither libwebp nor libtiff nor OpenCV, nor what these bring along, until an image needs them.
+// The modules are of one build: the symbols have a version.
 
+#include <cstddef>
 #include <memory>
 
 #include "stages/image/decode/image_reader.h"
 
 namespace brigade {
 
-enum class ImageCodec : int { webp, tiff };
+enum class ImageCodec : int { webp, tiff, jpeg2000, openexr, radiance_hdr, avif };
+inline constexpr std::size_t kImageCodecs = 6;
+/// Of the module `opencv_imgcodecs` (stages/opencv).
+constexpr bool is_of_opencv(ImageCodec codec) { return codec >= ImageCodec::jpeg2000; }
 
 /// A new reader; never null.
 using MakeImageReader = ImageReader*(ImageCodec codec);
 
 inline constexpr const char* kImageCodecsSymbol = "brigade_imgcodecs_v3";
+inline constexpr const char* kOpenCvCodecsSymbol = "brigade_opencv_imgcodecs_v1";
 
 /// Lossy and lossless WebP of one picture, by libwebp: all of it is decoded.
 std::unique_ptr<ImageReader> make_webp_reader();
@@ -26,3 +31,5 @@ std::unique_ptr<ImageReader> make_tiff_reader();
 }  // namespace brigade
 
 extern "C" __attribute__((visibility("default"))) brigade::MakeImageReader brigade_imgcodecs_v3;
+extern "C" __attribute__((visibility("default")))
+brigade::MakeImageReader brigade_opencv_imgcodecs_v1;

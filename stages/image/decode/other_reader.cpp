@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include <brigade/text.h>
@@ -11,7 +12,18 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr const char* kModuleFile = "brigade_imgcodecs.so";
+struct CodecModule {
+  const char* file;
+  const char* symbol;
+  std::string_view what;
+};
+constexpr CodecModule kOwnCodecs{"brigade_imgcodecs.so", kImageCodecsSymbol,
+                                 "WebP and TIFF (built where libwebp and libtiff are installed)"};
+constexpr CodecModule kOpenCvCodecs{
+    "brigade_opencv_imgcodecs.so", kOpenCvCodecsSymbol,
+    "JPEG 2000, OpenEXR, Radiance HDR and AVIF by OpenCV (built where libopencv-imgcodecs-dev is "
+    "installed)"};
+
 constexpr std::size_t kShownBytes = 8;
 
 bool is_bmp(std::string_view bytes) { return bytes.starts_with("BM"); }
@@ -32,28 +44,32 @@ bool is_tiff(std::string_view bytes) {
          bytes.starts_with("II+\0"sv) || bytes.starts_with("MM\0+"sv);
 }
 
+bool is_avif(std::string_view bytes) {  // by its brands
+  constexpr std::size_t kBrandsBytesMax = 64;
+  return has_at(bytes, 4, "ftyp") && bytes.substr(0, kBrandsBytesMax).find("avif") != bytes.npos;
+}
+
+/// What OpenCV reads.
+std::optional<ImageCodec> opencv_codec(std::string_view bytes) {
+  if (bytes.starts_with("\0\0\0\x0cjP  "sv) || bytes.starts_with("\xff\x4f\xff\x51"))
+    return ImageCodec::jpeg2000;
+  if (bytes.starts_with("v/1\x01")) return ImageCodec::openexr;
+  if (bytes.starts_with("#?RADIANCE") || bytes.starts_with("#?RGBE"))
+    return ImageCodec::radiance_hdr;
+  if (is_avif(bytes)) return ImageCodec::avif;
+  return std::nullopt;
+}
+
 struct OtherKind {
   std::string_view begin;
   std::string_view name;
 };
 /// What people have, and what is not read.
 constexpr OtherKind kOtherKinds[] = {
-    {"GIF8", "GIF"},
-    {"\0\0\0\x0cjP  "sv, "JPEG 2000"},
-    {"\xff\x4f\xff\x51", "JPEG 2000"},
-    {"\xff\x0a", "JPEG XL"},
-    {"\0\0\0\x0cJXL "sv, "JPEG XL"},
-    {"PF", "PFM"},
-    {"Pf", "PFM"},
-    {"P7", "PAM"},
-    {"v/1\x01", "OpenEXR"},
-    {"#?R", "Radiance HDR"},
-    {"8BPS", "Photoshop"},
-    {"\0\0\1\0"sv, "icon"},
-    {"\x59\xa6\x6a\x95", "Sun raster"},
-    {"DDS ", "DDS"},
-    {"%PDF", "PDF"},
-    {"<svg", "SVG"},
+    {"GIF8", "GIF"},       {"\xff\x0a", "JPEG XL"}, {"\0\0\0\x0cJXL "sv, "JPEG XL"},
+    {"PF", "PFM"},         {"Pf", "PFM"},           {"P7", "PAM"},
+    {"8BPS", "Photoshop"}, {"\0\0\1\0"sv, "icon"},  {"\x59\xa6\x6a\x95", "Sun raster"},
+    {"DDS ", "DDS"},       {"%PDF", "PDF"},         {"<svg", "SVG"},
 };
 
 Error no_image(std::string_view bytes) {
@@ -61,7 +77,7 @@ Error no_image(std::string_view bytes) {
   for (const OtherKind& kind : kOtherKinds)
     if (what.empty() && bytes.starts_with(kind.begin))
       what = concat("it is a ", kind.name, " file");
-  if (has_at(bytes, 4, "ftyp")) what = "it is a HEIF, AVIF or video file";
+  if (has_at(bytes, 4, "ftyp")) what = "it is a HEIF or video file";
   if (what.empty()) {
     what = "it begins with";
     for (const char c : bytes.substr(0, kShownBytes))
@@ -80,25 +96,22 @@ std::string own_folder() {
 }
 
 /// Sets `make`; a module, once open, stays.
-Result<void> open_module(MakeImageReader*& make) {
+Result<void> open_module(const CodecModule& of, MakeImageReader*& make) {
   const std::string folder = own_folder();
   std::string why;
   for (const char* below : {"/", "/../lib/brigade/"}) {
-    const std::string path = concat(folder, below, kModuleFile);
+    const std::string path = concat(folder, below, of.file);
     void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) {
       if (const char* text = dlerror(); why.empty()) why = text;
       continue;
     }
-    void* const symbol = dlsym(module, kImageCodecsSymbol);
+    void* const symbol = dlsym(module, of.symbol);
     if (symbol == nullptr) return Error{concat(path, " is of another version of Brigade")};
     make = reinterpret_cast<MakeImageReader*>(symbol);
     return {};
   }
-  return Error{
-      concat("the module that reads WebP and TIFF (built where libwebp and libtiff are "
-             "installed) does not open: ",
-             why)};
+  return Error{concat("the module that reads ", of.what, " does not open: ", why)};
 }
 
 class OtherReader : public ImageReader {
@@ -124,6 +137,7 @@ class OtherReader : public ImageReader {
     }
     if (is_webp(bytes)) return of_module(ImageCodec::webp);
     if (is_tiff(bytes)) return of_module(ImageCodec::tiff);
+    if (const auto codec = opencv_codec(bytes)) return of_module(*codec);
     return no_image(bytes);
   }
 
@@ -131,7 +145,7 @@ class OtherReader : public ImageReader {
     std::unique_ptr<ImageReader>& reader = codecs_[static_cast<std::size_t>(codec)];
     if (reader == nullptr) {
       MakeImageReader* make = nullptr;
-      BRIGADE_TRY(open_module(make));
+      BRIGADE_TRY(open_module(is_of_opencv(codec) ? kOpenCvCodecs : kOwnCodecs, make));
       reader.reset(make(codec));
     }
     return reader.get();
@@ -139,7 +153,7 @@ class OtherReader : public ImageReader {
 
   std::unique_ptr<ImageReader> bmp_;
   std::unique_ptr<ImageReader> pnm_;
-  std::array<std::unique_ptr<ImageReader>, 2> codecs_;  // by ImageCodec
+  std::array<std::unique_ptr<ImageReader>, kImageCodecs> codecs_;  // by ImageCodec
   ImageReader* reader_ = nullptr;
 };
 
