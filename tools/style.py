@@ -18,8 +18,7 @@ from declarations import circles_of_c, dead_declarations, names_that_meet, own_i
 from sources import Problem, Source, included, load, within
 from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
                           LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST,
-                          PAGE_WORDS, PAGES_WITH_OLD_WORDS, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED,
-                          WORDS, WRITTEN_PART)
+                          PAGE_WORDS, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED, WORDS, WRITTEN_PART)
 
 # --- rules: each takes (sources, root) and yields problems --------------------------------------
 
@@ -293,8 +292,7 @@ def empty_lines(found):
 
 def page_words(sources, _root):
     for source in sources:
-        if (not re.fullmatch(r"docs/\w+\.md|README\.md|examples/(?:\w+/)?README\.md", source.path)
-                or source.path in PAGES_WITH_OLD_WORDS):
+        if not re.fullmatch(r"docs/\w+\.md|README\.md|examples/(?:\w+/)?README\.md", source.path):
             continue
         prose = re.sub(r"^ *```.*?^ *```$", empty_lines, source.text, flags=re.M | re.S)
         prose = re.sub(WRITTEN_PART, empty_lines, prose, flags=re.S)

@@ -305,7 +305,6 @@ PAGE_WORDS = (
     (r"\bit is there\b", "name what exists"),
     (r"\bwhat becomes\b", "name the result"),
 )
-PAGES_WITH_OLD_WORDS = set()
 # Parts of pages that a test writes from the program's own texts.
 WRITTEN_PART = r"<!-- (?:keys|operations|targets):.*?(?=\n## W|\n<!-- end|\Z)"
 TEXT_SUFFIXES = {".h", ".cpp", ".cu", ".py", ".md", ".cmake", ".txt", ".yaml", ".json", ".sh", ""}

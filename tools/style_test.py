@@ -239,8 +239,7 @@ class Rules(unittest.TestCase):
     def test_words_of_pages_are_the_fields(self):
         page = ("It is refused.\n```sh\nwhoever\n```\nA `picture`, pictures/a.svg\nSo it goes on.\n"
                 "<!-- keys: -->\nwhoever\n<!-- end -->\n")
-        self.fires(style.page_words, {"docs/A.md": page, "docs/decisions/a.md": page,
-                                      "docs/PYTHON_API.md": page},
+        self.fires(style.page_words, {"docs/A.md": page, "docs/decisions/a.md": page},
                    "docs/A.md:1: word: 'is refused': is rejected", "docs/A.md:6: word: 'goes on'",
                    "docs/A.md:6: word: 'So'")
 
