@@ -81,7 +81,7 @@ Result<std::shared_ptr<CudaDevice>> CudaDevice::open(std::shared_ptr<const CudaD
 }
 
 CudaDevice::~CudaDevice() {
-  if (context_ != nullptr && !mark_.in_child()) calls().release_context(device_);
+  if (context_ != nullptr && !in_child()) calls().release_context(device_);
 }
 
 std::string CudaDevice::name() const { return concat("cuda:", index_); }
@@ -144,7 +144,7 @@ Result<DeviceAddress> CudaDevice::allocate(std::uint64_t bytes) {
 }
 
 void CudaDevice::free(DeviceAddress at) {
-  if (!mark_.in_child()) call([&] { return calls().free(static_cast<std::uint64_t>(at)); });
+  call([&] { return calls().free(static_cast<std::uint64_t>(at)); });
 }
 
 CudaMemory CudaDevice::memory_kind() const { return {1, kDescriptor, {1, device_}, nullptr, {}}; }
@@ -212,7 +212,6 @@ Result<void> CudaDevice::give_access(std::uint64_t at, std::uint64_t bytes, Host
 }
 
 void CudaDevice::unmap_shared(DeviceAddress shared) {
-  if (mark_.in_child()) return;
   const auto at = static_cast<std::uint64_t>(shared);
   std::uint64_t bytes = 0;
   {
@@ -236,7 +235,7 @@ Result<std::byte*> CudaDevice::allocate_pinned(std::uint64_t bytes) {
 }
 
 void CudaDevice::free_pinned(std::byte* at) {
-  if (!mark_.in_child()) call([&] { return calls().free_host(at); });
+  call([&] { return calls().free_host(at); });
 }
 
 Result<std::byte*> CudaDevice::register_host(std::byte* at, std::uint64_t bytes,
@@ -250,7 +249,7 @@ Result<std::byte*> CudaDevice::register_host(std::byte* at, std::uint64_t bytes,
 }
 
 void CudaDevice::unregister_host(std::byte* at) {
-  if (!mark_.in_child()) call([&] { return calls().unregister_host(at); });
+  call([&] { return calls().unregister_host(at); });
 }
 
 Result<DeviceStream> CudaDevice::create_stream() {
@@ -261,7 +260,7 @@ Result<DeviceStream> CudaDevice::create_stream() {
 }
 
 void CudaDevice::destroy_stream(DeviceStream stream) {
-  if (!mark_.in_child()) call([&] { return calls().destroy_stream(stream); });
+  call([&] { return calls().destroy_stream(stream); });
 }
 
 Result<DeviceEvent> CudaDevice::create_event() {
@@ -272,7 +271,7 @@ Result<DeviceEvent> CudaDevice::create_event() {
 }
 
 void CudaDevice::destroy_event(DeviceEvent event) {
-  if (!mark_.in_child()) call([&] { return calls().destroy_event(event); });
+  call([&] { return calls().destroy_event(event); });
 }
 
 Result<void> CudaDevice::copy_to_device(DeviceAddress to, const std::byte* from,

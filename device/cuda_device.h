@@ -13,7 +13,6 @@
 #include <string>
 
 #include <brigade/export.h>
-#include "base/forked.h"
 #include "device/cuda_driver.h"
 #include "device/device.h"
 
@@ -67,7 +66,6 @@ class BRIGADE_API CudaDevice final : public Device {
   Result<std::uint64_t> shared_bytes(std::uint64_t bytes);
   Result<void> give_access(std::uint64_t at, std::uint64_t bytes, HostAccess access);
 
-  const ForkMark mark_;
   const std::shared_ptr<const CudaDriver> driver_;
   const int index_;
   int device_ = 0;                                 // a CUdevice

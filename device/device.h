@@ -30,6 +30,7 @@
 #include <utility>
 
 #include <brigade/result.h>
+#include "base/forked.h"
 #include "base/owned_fd.h"
 
 namespace brigade {
@@ -118,9 +119,16 @@ class Device {
   virtual Result<bool> passed(DeviceEvent event) = 0;
   /// The calling thread waits for it.
   virtual Result<void> wait(DeviceEvent event) = 0;
+
+  /// Whether this process was forked from the one that made the device.
+  bool in_child() const { return mark_.in_child(); }
+
+ private:
+  const ForkMark mark_;
 };
 
-/// Something of a device that goes with its owner. Movable.
+/// Something of a device that goes with its owner, except in a forked child, where it is left: a
+/// thread of the parent's may hold the device's mutex for ever. Movable.
 template <class Handle, void (Device::*kRelease)(Handle)>
 class OwnedOfDevice {
  public:
@@ -135,7 +143,7 @@ class OwnedOfDevice {
     return *this;
   }
   ~OwnedOfDevice() {
-    if (device_) (device_.get()->*kRelease)(handle_);
+    if (device_ && !device_->in_child()) (device_.get()->*kRelease)(handle_);
   }
 
   Handle get() const { return handle_; }

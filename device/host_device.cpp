@@ -94,8 +94,12 @@ struct HostDevice::Copy {
   std::vector<std::byte> seen;  // what `from` held when the copy was told
 };
 
+/// In a forked child it stays: threads that the child lacks wait for its condition, so that
+/// destroying that would wait for them.
 std::shared_ptr<HostDevice> HostDevice::create(const HostDeviceOptions& options) {
-  return std::shared_ptr<HostDevice>(new HostDevice(options));
+  return {new HostDevice(options), [](const HostDevice* device) {
+            if (!device->in_child()) delete device;
+          }};
 }
 
 HostDevice::~HostDevice() = default;
