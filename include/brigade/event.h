@@ -30,7 +30,7 @@ enum class EventKind : std::int32_t {
   progress = 1,      ///< how far the run is, about every 5 s
   logged = 2,        ///< a line that a stage has logged
   printed = 3,       ///< a line that a replica has printed to its standard output or error
-  running = 4,       ///< every replica has opened its stage
+  running = 4,       ///< the run starts; other replicas of transforms may still open
   epoch = 5,         ///< every consumer has finished it; up to 1 s late, several at once in one
   stopping = 6,      ///< the run was asked to stop
   ended = 7,         ///< the last event of a run

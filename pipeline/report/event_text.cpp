@@ -81,7 +81,7 @@ std::string event_text(const Event& event) {
     case EventKind::printed:
       return concat(event.stage, '.', event.replica, ": ", event.message);
     case EventKind::running:
-      return "every replica is ready";
+      return "the run starts";
     case EventKind::epoch:
       return concat("epoch ", event.epoch, " has ended");
     case EventKind::ended:

@@ -18,9 +18,10 @@ def attach():
                 numpy.asarray(task.output("flipped"))[...] = image[:, ::-1]
                 task.finish()                           # or task.drop(), task.error("why")
 
-    Load everything before the loop: the run starts when every replica has asked for
-    its first task. The process has its own process group, so that Ctrl-C reaches only the run, and
-    it may be killed and restarted at any time.
+    Load everything before the loop: a replica counts as ready when it asks for its first task. The
+    run starts when every replica of the producers, caches and consumers is ready, and one of each
+    transform. The process has its own process group, so that Ctrl-C reaches only the run, and it
+    may be killed and restarted at any time.
     """
     return Worker(_brigade.attach())
 

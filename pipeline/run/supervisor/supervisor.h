@@ -1,6 +1,6 @@
 #pragma once
 
-// The supervisor: starts the worker pool, lets the line begin once everybody is ready, watches,
+// The supervisor: starts the worker pool, lets the line begin (start_barrier.h says when), watches,
 // stops, audits. It decides; the worker pool acts and the lines show. One thread runs it from start
 // to end:
 //

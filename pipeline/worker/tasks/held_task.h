@@ -23,7 +23,7 @@ namespace brigade {
 struct HeldTask {
   SlotIo slots;
   std::atomic<bool> held{false};  ///< until its place may be used again
-  bool finished = true;           ///< of whoever finishes, as what follows
+  bool finished = true;           ///< of the thread that finishes, as what follows
   QueueNumber queue = 0;
   std::uint64_t task = 0;
   SlotCounts not_full;
@@ -70,8 +70,8 @@ class ReturnedTasks {
 };
 
 /// The tasks that a consumer keeps when process() has returned (contract: holds()), at most `hold:`
-/// of them, counted from the oldest one. Whoever drops the last lease of one, on any thread, rings
-/// the replica's doorbell; the loop, asleep or not, then finishes the task. So all words are
+/// of them, counted from the oldest one. The thread that drops the last lease of one rings the
+/// replica's doorbell; the loop, asleep or not, then finishes the task. So all words are
 /// written by the loop alone, and a replica that dies holds what its task words say.
 ///
 /// The loop's, but for leases. After close() leases that are still there return nothing.
