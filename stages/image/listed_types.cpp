@@ -65,6 +65,11 @@ Error unknown_listed(std::string_view what, std::string_view name,
   return Error{concat("there is no ", what, " ", quote(name), "; there are ", join(names, ", "))};
 }
 
+Error in_listed(std::string_view what, const std::vector<ListedEntry>& entries, std::size_t i,
+                const Error& error) {
+  return error.within(concat(what, " ", i + 1, ", ", entries[i].name));
+}
+
 Result<std::shared_ptr<void>> params_of(const ListedType& type, const ParamValue& given) {
   const std::shared_ptr<void> params = type.make_params();
   for (const auto& entry : given.entries) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <brigade/contract.h>
@@ -67,5 +68,21 @@ std::vector<std::string> listed_names(const std::vector<Type>& types) {
 
 /// A struct of the row's parameters, set to what was given.
 Result<std::shared_ptr<void>> params_of(const ListedType& type, const ParamValue& given);
+
+/// What the row's `make` makes of an entry. `what`: "operation". Errors name the entry.
+template <class Type>
+auto make_listed(const std::vector<Type>& types, const ListedEntry& entry, std::string_view what) {
+  using Made = decltype(types.front().make(nullptr));
+  const Type* const type = find_listed(types, entry.name);
+  if (type == nullptr) return Made(unknown_listed(what, entry.name, listed_names(types)));
+  const auto params = params_of(*type, entry.params);
+  if (!params) return Made(params.error().within(entry.name));
+  auto made = type->make(params->get());
+  return made ? std::move(made) : Made(made.error().within(entry.name));
+}
+
+/// `operation 2, clahe: ...`: of the entry of number `i`, from 0.
+BRIGADE_API Error in_listed(std::string_view what, const std::vector<ListedEntry>& entries,
+                            std::size_t i, const Error& error);
 
 }  // namespace brigade

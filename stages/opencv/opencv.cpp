@@ -24,11 +24,12 @@ class OpenCv : public Stage {
   Result<void> open(const OpenContext& context) override {
     cv::setNumThreads(context.threads);
     params_ = context.params<OpenCvParams>();
-    for (const auto& operation : opencv::make_operations(params_.operations))
-      steps_.push_back(opencv::make_step(operation));
+    const auto operations = opencv::make_operations(params_.operations);
+    for (const auto& operation : operations) steps_.push_back(opencv::make_step(operation));
     targets_ = make_targets(params_.targets);
     ragged_ = context.outputs.find("image")->ragged();
-    geometry_ = writes_geometry(params_.operations) && context.inputs.find("geometry") != nullptr;
+    geometry_ = std::any_of(operations.begin(), operations.end(), opencv::has_matrix) &&
+                context.inputs.find("geometry") != nullptr;
     return {};
   }
 
@@ -55,11 +56,8 @@ class OpenCv : public Stage {
   }
 
  private:
-  static bool writes_geometry(const opencv::Operations& operations) {
-    const auto made = opencv::make_operations(operations);
-    return std::any_of(made.begin(), made.end(), [](const opencv::OperationParams& operation) {
-      return std::holds_alternative<opencv::WarpPerspective>(operation);
-    });
+  Error in_operation(std::size_t i, const Error& error) const {
+    return in_listed("operation", params_.operations.entries, i, error);
   }
 
   Result<void> run(std::size_t i, Philox& random) {
@@ -67,12 +65,11 @@ class OpenCv : public Stage {
       steps_[i]->run(work_, random);
       return {};
     } catch (const cv::Exception& error) {
-      return Error{concat("operation ", i + 1, ", ", params_.operations.entries[i].name,
-                          ": OpenCV ", CV_VERSION, ": ", error.err, " (", error.func, ")")};
+      return in_operation(i,
+                          {concat("OpenCV ", CV_VERSION, ": ", error.err, " (", error.func, ")")});
     } catch (const std::bad_alloc&) {
-      return Error{concat("operation ", i + 1, ", ", params_.operations.entries[i].name,
-                          ": there is not enough memory for its pixels; a smaller pixels_max "
-                          "refuses such pictures at once")};
+      return in_operation(i, {"there is not enough memory for its pixels; a smaller pixels_max "
+                              "refuses such pictures at once"});
     }
   }
 

@@ -14,7 +14,7 @@ using Params = OpenCvParams;
 constexpr std::uint64_t kWorkBytesPerPixelMax = 64;
 
 Error in_operation(const Params& params, std::size_t i, const Error& error) {
-  return error.within(concat("operation ", i + 1, ", ", params.operations.entries[i].name));
+  return in_listed("operation", params.operations.entries, i, error);
 }
 
 /// That of a stage before would be wrong behind an operation that moves pixels.

@@ -172,17 +172,11 @@ std::vector<OperationType> all_operation_types() {
 }
 
 Result<OperationParams> make_operation(const ListedEntry& entry) {
-  const OperationType* const type = find_listed(operation_types(), entry.name);
-  if (type == nullptr && find_listed(brigade::operation_types(), entry.name) != nullptr)
+  if (find_listed(operation_types(), entry.name) == nullptr &&
+      find_listed(brigade::operation_types(), entry.name) != nullptr)
     return Error{
         concat("there is no operation ", quote(entry.name), " here; `transform: augment` has it")};
-  if (type == nullptr)
-    return unknown_listed("operation", entry.name, listed_names(operation_types()));
-  const auto params = params_of(*type, entry.params);
-  if (!params) return params.error().within(entry.name);
-  auto made = type->make(params->get());
-  if (!made) return made.error().within(entry.name);
-  return made;
+  return make_listed(operation_types(), entry, "operation");
 }
 
 }  // namespace

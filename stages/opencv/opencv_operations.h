@@ -127,7 +127,7 @@ bool draws(const OperationParams& operation);
 /// Whether pixels go to other places.
 bool moves(const OperationParams& operation);
 /// Whether they go by a matrix.
-bool has_matrix(const OperationParams& operation);
+BRIGADE_API bool has_matrix(const OperationParams& operation);
 
 }  // namespace brigade::opencv
 

@@ -36,7 +36,7 @@ struct AugmentListParams {
 };
 
 Error in_operation(const AugmentListParams& params, std::size_t i, const Error& error) {
-  return error.within(concat("operation ", i + 1, ", ", params.operations.entries[i].name));
+  return in_listed("operation", params.operations.entries, i, error);
 }
 
 Result<void> check_pixels(const AugmentListParams& params, PictureSize size,

@@ -23,18 +23,13 @@ std::vector<OperationType> all_operation_types() {
 }
 
 Result<std::unique_ptr<Operation>> make_operation(const ListedEntry& entry) {
-  const OperationType* const type = find_listed(operation_types(), entry.name);
-  if (const auto here = operation_elsewhere(entry.name); type == nullptr && here)
-    return Error{concat("there is no operation ", quote(entry.name), "; write ", *here)};
-  if (const auto known = stage_elsewhere(entry.name); type == nullptr && known)
-    return Error{concat("there is no operation ", quote(entry.name), "; ", *known)};
-  if (type == nullptr)
-    return unknown_listed("operation", entry.name, listed_names(operation_types()));
-  const auto params = params_of(*type, entry.params);
-  if (!params) return params.error().within(entry.name);
-  auto made = type->make(params->get());
-  if (!made) return made.error().within(entry.name);
-  return made;
+  if (find_listed(operation_types(), entry.name) == nullptr) {
+    if (const auto here = operation_elsewhere(entry.name))
+      return Error{concat("there is no operation ", quote(entry.name), "; write ", *here)};
+    if (const auto known = stage_elsewhere(entry.name))
+      return Error{concat("there is no operation ", quote(entry.name), "; ", *known)};
+  }
+  return make_listed(operation_types(), entry, "operation");
 }
 
 }  // namespace
