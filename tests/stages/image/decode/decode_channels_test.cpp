@@ -2,58 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <brigade/harness.h>
-#include <brigade/module.h>
 #include <brigade/text.h>
-#include "stages/image/decode_image_contract.h"
-#include "tests/support/temporary_folder.h"
-#include "tests/support/test_images.h"
-
-extern "C" const brigade::Module* brigade_module_v1();
+#include "tests/support/decode_test.h"
 
 namespace brigade {
 namespace {
 
 using namespace testing_support;
 
-HostTensor tensor_of_file(const std::string& name, const std::string& bytes) {
-  return host_tensor(name, {static_cast<std::int64_t>(bytes.size())},
-                     std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-}
-
-class DecodeChannelsTest : public testing::Test {
- protected:
-  DecodeChannelsTest() {
-    const Module* module = brigade_module_v1();
-    type_.contract = decode_image_contract().erased();
-    type_.make_stage = [module] { return std::unique_ptr<Stage>(module->bodies[0].make_stage()); };
-  }
-
-  std::unique_ptr<StageHarness> open(ParamTexts params,
-                                     Ports inputs = {{"path", u8, {up_to(4096)}}}) {
-    return StageHarness::open(type_, {std::move(params), std::move(inputs), {}}).value();
-  }
-  static Picture image_of(const HarnessCall& call) {
-    const HostTensor& image = call["image"];
-    return {image.shape[0], image.shape[1], image.shape[2], image.as<std::uint8_t>()};
-  }
-  Picture decode(const ParamTexts& params, const std::string& file, SampleInfo info = {}) {
-    const std::string path = folder_.write("image", file);
-    return image_of(open(params)->process({tensor_of_file("path", path)}, info).value());
-  }
-  std::string error_of(const std::string& file, const ParamTexts& params = {}) {
-    const std::string path = folder_.write("n01/bad.JPEG", file);
-    const auto call = open(params)->process({tensor_of_file("path", path)});
-    if (call) return "no error";
-    EXPECT_TRUE(call.error().message.starts_with(path + ": ")) << call.error().message;
-    return call.error().message.substr(path.size() + 2);
-  }
-
-  StageType type_;
-  TemporaryFolder folder_;
-};
-
-const ParamTexts kUncut = {{"crop", "none"}, {"size", "0"}};
+using DecodeChannelsTest = DecodeTest;
 
 TEST_F(DecodeChannelsTest, EveryChannelIsCutTurnedAndResizedAlike) {
   const std::pair<int, std::int64_t> kinds[] = {
@@ -96,7 +53,7 @@ TEST_F(DecodeChannelsTest, AnotherNumberOfChannelsIsAnErrorOfTheFile) {
   const auto stage = open({{"channels", "all"}, {"size", "8"}});
   for (const auto& [file, channels] : {std::pair{rgb, 3}, {gray, 1}, {rgb, 3}}) {
     const std::string path = folder_.write("image", file);
-    EXPECT_EQ(image_of(stage->process({tensor_of_file("path", path)}).value()).channels, channels);
+    EXPECT_EQ(image_of(stage->process({bytes_tensor("path", path)}).value()).channels, channels);
   }
 }
 
@@ -112,19 +69,19 @@ TEST_F(DecodeChannelsTest, ChannelsThatAreLeftOutAreSaidOnce) {
       file.append({static_cast<char>(number), static_cast<char>(number >> 8)});
   file += std::string(4, '\0') + "abcdeABCDE";
   const std::string path = folder_.write("many.tif", file);
-  const auto stage = open(kUncut);
+  const auto stage = open(kWhole);
   for (int i = 0; i < 2; ++i) {
-    const Picture found = image_of(stage->process({tensor_of_file("path", path)}).value());
+    const Picture found = image_of(stage->process({bytes_tensor("path", path)}).value());
     EXPECT_EQ(std::string(found.bytes.begin(), found.bytes.end()), "abcABC");
   }
   EXPECT_EQ(stage->reports.lines,
             std::vector{path + " has 2 channels besides its colors and alpha, which the output "
                                "leaves out; `channels: all` reads them. This line is not "
                                "repeated for other files"});
-  ParamTexts all = kUncut;
+  ParamTexts all = kWhole;
   all.emplace_back("channels", "5");
   const auto five = open(all);
-  const Picture found = image_of(five->process({tensor_of_file("path", path)}).value());
+  const Picture found = image_of(five->process({bytes_tensor("path", path)}).value());
   EXPECT_EQ(std::string(found.bytes.begin(), found.bytes.end()), "abcdeABCDE");
   EXPECT_EQ(five->reports.lines, std::vector<std::string>{});
 }
