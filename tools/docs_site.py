@@ -24,7 +24,7 @@ LINK = re.compile(r"(?<!!)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s:#]+)(#[^)\s]*)?\)"
 
 
 def slug(title):
-    """A heading's anchor, as GitHub and tests/integration/docs_test.py make it."""
+    """A heading's anchor, as GitHub makes it."""
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 

@@ -41,8 +41,9 @@ for text in json.load(sys.stdin):
     exec(compile(text, sys.argv[1], "exec"), names)
 """
 SECONDS_MAX = 120
-sys.path.append(str(ROOT / "examples"))
-from example_test import matches  # noqa: E402, the folder is not a package
+sys.path += [str(ROOT / "examples"), str(ROOT / "tools")]
+from docs_site import slug  # noqa: E402
+from example_test import matches  # noqa: E402, the folders are no packages
 
 
 class Mistake(Exception):
@@ -132,9 +133,8 @@ class Page:
         target = ROOT / self.name if not path else (ROOT / self.name).parent / path
         if not target.exists():
             self.fail(line, f"there is no {target}")
-        titles = re.findall(r"^#+ (.*)", target.read_text().lower(), re.M) if heading else []
-        if heading and heading not in [re.sub(r"[^\w -]", "", title).replace(" ", "-")
-                                       for title in titles]:
+        titles = re.findall(r"^#+ (.*)", target.read_text(), re.M) if heading else []
+        if heading and heading not in map(slug, titles):
             self.fail(line, f"{target.name} has no #{heading}")
 
     def check_words(self, line, command):
