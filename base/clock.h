@@ -3,9 +3,11 @@
 // Time that only moves forward (CLOCK_MONOTONIC: the same for every process of the machine), in
 // nanoseconds. Code whose behaviour depends on time takes a Clock, so that a test can drive it
 // with a FakeClock (tests/support/fake_clock.h); code that only measures calls monotonic_ns().
+// And the time of day, which files and people have.
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 
 namespace brigade {
 
@@ -13,6 +15,13 @@ inline std::int64_t monotonic_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+/// Since 1970, UTC (CLOCK_REALTIME, by which files have their times).
+inline std::int64_t utc_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 /// Callable from any thread.

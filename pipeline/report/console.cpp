@@ -33,11 +33,6 @@ bool about_a_stage(const Event& event) {
   return event.kind == EventKind::logged || event.kind == EventKind::printed;
 }
 
-LineWriter::Rank rank_of(const Event& event) {
-  if (event.level == EventLevel::error) return LineWriter::Rank::error;
-  return about_a_stage(event) ? LineWriter::Rank::output : LineWriter::Rank::note;
-}
-
 std::string lost_text(std::uint64_t lines, std::string_view who) {
   return concat(format_count(lines), lines == 1 ? " line was" : " lines were", " dropped: ", who,
                 " did not take ", lines == 1 ? "it" : "them");

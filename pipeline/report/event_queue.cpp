@@ -4,7 +4,6 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include <brigade/text.h>
@@ -15,29 +14,14 @@
 namespace brigade {
 namespace {
 
-std::size_t share_of(const Event& event) {
-  switch (event.kind) {
-    case EventKind::logged:
-    case EventKind::printed:
-    case EventKind::progress:
-      return kEventsWaitingBytesMax / 2;
-    case EventKind::ended:
-      return SIZE_MAX;
-    default:
-      break;
-  }
-  return event.level == EventLevel::error ? kEventsWaitingBytesMax : kEventsWaitingBytesMax / 4 * 3;
+std::size_t room_for(const Event& event) {
+  if (event.kind == EventKind::ended) return SIZE_MAX;
+  return share_of(rank_of(event), kEventsWaitingBytesMax);
 }
 
 std::size_t bytes_of(const Event& event) {
   return sizeof(Event) + event.stage.size() + event.message.size() + event.help.size() +
          event.output.size() + event.reason.size();
-}
-
-std::int64_t now_utc_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
 }
 
 }  // namespace
@@ -67,10 +51,10 @@ void Events::State::end() {
 
 void Events::State::tell(const Event& event) {
   Event mine = event;
-  if (mine.time_ns == 0) mine.time_ns = now_utc_ns();
+  if (mine.time_ns == 0) mine.time_ns = utc_ns();
   const std::size_t bytes = bytes_of(mine);
   const std::lock_guard lock(mutex_);
-  if (bytes > share_of(mine) || waiting_bytes_ > share_of(mine) - bytes) {
+  if (bytes > room_for(mine) || waiting_bytes_ > room_for(mine) - bytes) {
     ++lost_;
     return;
   }

@@ -1,9 +1,8 @@
 #pragma once
 
 // The queue behind Events: the run puts events in and waits for nothing but another thread's copy
-// of one; a program takes them out. Its size is limited in bytes, by what an event is as in
-// LineWriter: what workers print may take half of it, notes and warnings three quarters, and errors
-// and the end all. Any thread.
+// of one; a program takes them out. Its size is limited in bytes, as share_of() says; the end
+// always has room. Any thread.
 
 #include <sys/types.h>
 

@@ -29,18 +29,6 @@ struct QueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
   static constexpr int MAX_SEMA_SPINS = 0;  // the cores are the workers'
 };
 
-constexpr std::size_t share_of(LineWriter::Rank rank) {
-  switch (rank) {
-    case LineWriter::Rank::output:
-      return kLinesWaitingBytesMax / 2;
-    case LineWriter::Rank::note:
-      return kLinesWaitingBytesMax / 4 * 3;
-    case LineWriter::Rank::error:
-      break;
-  }
-  return kLinesWaitingBytesMax;
-}
-
 struct Entry {
   enum class What { line, progress, flush, end } what = What::line;
   std::string text;
@@ -223,7 +211,7 @@ LineWriter::~LineWriter() {
 }
 
 void LineWriter::line(Rank rank, std::string text) {
-  state_->add({Entry::What::line, std::move(text), 0}, share_of(rank));
+  state_->add({Entry::What::line, std::move(text), 0}, share_of(rank, kLinesWaitingBytesMax));
 }
 
 void LineWriter::progress(std::string text) {

@@ -18,12 +18,11 @@
 
 #include <brigade/result.h>
 #include "base/owned_fd.h"
+#include "pipeline/report/run_output.h"
 
 namespace brigade {
 
-/// Of one writer: text and bookkeeping. What workers print may take half of it, notes and warnings
-/// three quarters: a stage that talks a lot does not crowd out who died, nor that why the run
-/// failed.
+/// Of one writer: text and bookkeeping. share_of() divides it.
 inline constexpr std::size_t kLinesWaitingBytesMax = 4 << 20;
 
 /// How long flush() waits for a descriptor that takes nothing at all.
@@ -31,7 +30,7 @@ inline constexpr std::chrono::milliseconds kFlushPatience{1000};
 
 class LineWriter {
  public:
-  enum class Rank { output, note, error };
+  using Rank = OutputRank;
 
   struct Target {
     OwnedFd fd;

@@ -4,6 +4,7 @@
 
 #include <ctime>
 
+#include "base/clock.h"
 #include "base/printable.h"
 #include "base/shared_path.h"
 
@@ -46,10 +47,9 @@ Result<LogFile> LogFile::open(const std::string& path) {
 }
 
 std::string logged(LogLevel level, std::string_view message) {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return concat(utc_text(now.tv_sec, static_cast<int>(now.tv_nsec / 1'000'000)), ' ',
-                level_name(level), ' ', printable(message));
+  const std::int64_t now_ms = utc_ns() / 1'000'000;
+  return concat(utc_text(now_ms / 1000, static_cast<int>(now_ms % 1000)), ' ', level_name(level),
+                ' ', printable(message));
 }
 
 }  // namespace brigade

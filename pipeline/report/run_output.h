@@ -2,9 +2,10 @@
 
 // Where the events of a run go: the console with its log file, a program's queue, a test. Called
 // from several threads, the supervisor's above all, which has deaths to repair: no call may wait
-// for whoever takes the events.
+// for a reader of the events.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,6 +14,24 @@
 #include <brigade/event.h>
 
 namespace brigade {
+
+/// Which events a slow reader loses first.
+enum class OutputRank : std::uint8_t { output, note, error };
+
+inline OutputRank rank_of(const Event& event) {
+  if (event.level == EventLevel::error) return OutputRank::error;
+  const bool is_output = event.kind == EventKind::logged || event.kind == EventKind::printed ||
+                         event.kind == EventKind::progress;
+  return is_output ? OutputRank::output : OutputRank::note;
+}
+
+/// Of the room of a queue for those who wait: what workers print may take half of it, notes and
+/// warnings three quarters: a stage that prints much does not crowd out a death, nor that the
+/// reason for the end.
+constexpr std::size_t share_of(OutputRank rank, std::size_t room) {
+  if (rank == OutputRank::error) return room;
+  return rank == OutputRank::output ? room / 2 : room / 4 * 3;
+}
 
 class RunOutput {
  public:

@@ -297,7 +297,6 @@ class Pool:
             self._run.close()
             self._forker.close()
 
-
     def _end_workers(self):
         """After the task that each has."""
         for task in self._tasks.values():

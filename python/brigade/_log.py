@@ -31,8 +31,9 @@ class EventLog:
     def __init__(self, on_event=None, told=None, prints=False):
         self.events = _brigade.Events()
         self._on_event, self._told = on_event, told
-        self._copied, self.prints = os.pipe() if prints else (None, None)
+        copied, self.prints = os.pipe() if prints else (None, None)
         # A file that is closed twice closes no other that has its descriptor by then.
+        self._copied = open(copied, "rb", buffering=0) if prints else None
         self._prints = open(self.prints, "wb", buffering=0) if prints else None
         self._thread = None
         self._ended = threading.Event()
@@ -51,8 +52,7 @@ class EventLog:
         if self._thread is None:
             self._take()
             if self._copied is not None:
-                os.close(self._copied)
-            self._copied = None
+                self._copied.close()
         elif self._thread is not threading.current_thread():  # which may have collected the run
             self._thread.join(timeout=1)
 
@@ -63,20 +63,20 @@ class EventLog:
     def _read(self):
         poll = select.poll()
         poll.register(self.events, select.POLLIN)
-        copy = None if self._copied is None else _Copy(self._copied)
+        copy = None if self._copied is None else _Copy(self._copied.fileno())
         if copy:
-            poll.register(self._copied, select.POLLIN)
+            poll.register(copy.pipe, select.POLLIN)
         more = True
         while more:
             ready = [descriptor for descriptor, _ in poll.poll()]
-            if self._copied in ready:
+            if copy and copy.pipe in ready:
                 copy.some()
             more = self._take()
         self._ended.set()
         while copy and copy.some():
             pass
         if copy:
-            os.close(self._copied)
+            self._copied.close()
 
     def _take(self):
         """What is there now; False: nothing more comes."""

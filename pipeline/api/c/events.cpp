@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <brigade/event.h>
-#include "base/printable.h"
 #include "pipeline/api/c/c_call.h"
 #include "pipeline/api/c/handles.h"
 
@@ -34,7 +33,7 @@ brigade_status brigade_events_next(brigade_events* events, uint64_t timeout_ns,
     if (!next) return fail(next.error(), BRIGADE_ERROR_RUN);  // in a forked child
     if (!*next) return BRIGADE_END;
     const Event& one = events->last = std::move(**next);
-    events->text = printable(event_text(one));
+    events->text = event_text(one);  // of texts that are printable
     const bool placed = one.sample && one.sample->placed;
     return write_struct({.size = 0,
                          .kind = static_cast<std::int32_t>(one.kind),

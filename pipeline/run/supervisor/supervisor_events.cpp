@@ -68,7 +68,7 @@ void Supervisor::show_progress() {
     event.message = concat("opening ", barrier_.waiting_for());
     return setup_.lines.tell(event);
   }
-  looks_.push_back(read_figures(setup_.plan, setup_.resume, setup_.control, now));
+  looks_.push_back(figures_now());
   if (looks_.size() == 1) looks_.front().now_ns = std::max(running_ns_, now - every);
   if (looks_.size() > kLooksKept) looks_.pop_front();
   if (looks_.size() < 2) return;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "base/clock.h"
 #include "stages/image/index/folder_scan.h"
 #include "stages/image/index/in_parallel.h"
 #include "stages/image/index/made_from.h"
@@ -76,7 +77,7 @@ class Listing {
 }  // namespace
 
 Result<std::string> ImageIndex::scan(const std::string& root) {
-  const std::int64_t looked_ns = file_clock_ns();
+  const std::int64_t looked_ns = utc_ns();
   std::int64_t root_changed_ns = 0;
   SkipTally skipped;
   BRIGADE_ASSIGN(const std::vector<FolderEntry> found, list_folder(root, root_changed_ns, skipped));

@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,13 +76,6 @@ inline std::vector<SkippedInputs> skipped_of(std::string_view made_from) {
   take_part(made_from);
   take_number(made_from);
   return take_skipped(made_from).value_or(std::vector<SkippedInputs>());
-}
-
-/// Now, by the clock of files' times.
-inline std::int64_t file_clock_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 }  // namespace brigade

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <brigade/text.h>
+#include "base/clock.h"
 #include "stages/image/index/class_names.h"
 #include "stages/image/index/in_parallel.h"
 #include "stages/image/index/made_from.h"
@@ -47,7 +48,7 @@ class Listing {
  public:
   explicit Listing(const TarFields& fields) : extras_(fields.extra.size()) {
     add_part(made_from_, wish_of(fields));
-    add_part(made_from_, concat(file_clock_ns()));
+    add_part(made_from_, concat(utc_ns()));
   }
 
   /// Before the first add().
