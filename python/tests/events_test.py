@@ -7,6 +7,7 @@
 import os
 import signal
 import sys
+import tempfile
 import unittest
 
 import brigade
@@ -24,7 +25,9 @@ class Events(unittest.TestCase):
         return [event for event in events if event.kind == kind]
 
     def test_of_a_worker_that_crashes(self):
-        samples, events = self.read(graph(work={"params": {"crash_once_at": [3]}}))
+        with tempfile.TemporaryDirectory() as folder:
+            crashes = {"crash_once_at": [3], "crash_marker": f"{folder}/crashed"}
+            samples, events = self.read(graph(work={"params": crashes}))
         (died,), (restarted,) = self.of(events, "died"), self.of(events, "restarted")
         self.assertEqual((died.stage, died.next, died.exit_code), ("work", "restart", None))
         self.assertIn(died.signal, list(signal.Signals))

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/pipeline/api/c/c_program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace brigade {
 namespace {
@@ -54,12 +55,15 @@ TEST(CEvents, OfAWorkerThatCrashesAreItsDeathARestartAndTheEnd) {
   options.size = sizeof options;
   options.log_descriptor = BRIGADE_NO_LINES;
   options.events = events;
+  const TemporaryFolder folder;
   {
     const Opened opened(
         "stages:\n"
         "  numbers: {producer: synthetic, params: {count: 1000, shape: [3]}}\n"
-        "  slow: {transform: delay, from: numbers, params: {crash_once_at: [7]}}\n"
-        "  train: {consumer: application, from: {stage: slow, batch: 16}}\n",
+        "  slow: {transform: delay, from: numbers, params: {crash_once_at: [7], crash_marker: " +
+            (folder.path() / "crashed").string() +
+            "}}\n"
+            "  train: {consumer: application, from: {stage: slow, batch: 16}}\n",
         options);
     brigade_batch* batch = nullptr;
     while (brigade_output_next(opened.train, &batch) == BRIGADE_OK) brigade_batch_release(batch);
