@@ -20,7 +20,7 @@ target_include_directories(brigade_core_objects PUBLIC
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(brigade_core_objects PUBLIC
   yaml-cpp ZLIB::ZLIB nlohmann_json::nlohmann_json CLI11::CLI11
-  brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
+  Boost::headers brigade_xxhash Threads::Threads ${CMAKE_DL_LIBS})
 
 # Several files compiled as one take half the time, or less: ALL in the presets release and those of
 # the sanitizers. Each alone in the preset debug, where a change costs one file. Which files go

@@ -9,7 +9,8 @@ function(brigade_write_build_facts)
   brigade_header_version(xxhash ${XXHASH_INCLUDE_DIR}/xxhash.h XXH_VERSION_MAJOR
     XXH_VERSION_MINOR XXH_VERSION_RELEASE)
   set(BRIGADE_CORE_LIBRARIES "yaml-cpp ${yaml-cpp_VERSION}, zlib ${ZLIB_VERSION_STRING}, \
-xxHash ${xxhash}, nlohmann-json ${nlohmann_json_VERSION}, CLI11 ${CLI11_VERSION}")
+xxHash ${xxhash}, nlohmann-json ${nlohmann_json_VERSION}, CLI11 ${CLI11_VERSION}, \
+Boost ${Boost_VERSION_STRING}")
   get_property(packages GLOBAL PROPERTY BRIGADE_PACKAGE_FACTS)
   list(JOIN packages ", " BRIGADE_PACKAGE_FACTS)
 

@@ -3,12 +3,34 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <boost/interprocess/mapped_region.hpp>
+#include <cerrno>
+
 #include <brigade/text.h>
 #include "base/io.h"
 #include "base/owned_fd.h"
 #include "base/shared_path.h"
 
 namespace brigade {
+namespace {
+
+namespace ipc = boost::interprocess;
+
+/// The file that was looked at. Boost's file_mapping opens one by its name, without O_CLOEXEC, and
+/// waits for the writer of a pipe.
+struct OpenFile {
+  int fd;
+  ipc::mapping_handle_t get_mapping_handle() const { return {fd, false}; }
+};
+
+}  // namespace
+
+void MappedFile::Unmap::operator()(ipc::mapped_region* region) const { delete region; }
+
+std::string_view MappedFile::bytes() const {
+  if (region_ == nullptr) return {};
+  return {static_cast<const char*>(region_->get_address()), region_->get_size()};
+}
 
 Result<MappedFile> MappedFile::open(const std::string& path) { return open(path, Whose::anybodys); }
 
@@ -26,10 +48,14 @@ Result<MappedFile> MappedFile::open(const std::string& path, Whose whose) {
   if (!problem.empty()) return Error{concat(path, ": ", problem)};
   MappedFile out;
   if (status.st_size == 0) return out;
-  const FilePart whole{file.get(), 0, static_cast<std::uint64_t>(status.st_size)};
-  auto mapping = Mapping::of({&whole, 1}, MapMode::read_only);
-  if (!mapping) return mapping.error().within(path);
-  out.mapping_ = std::move(*mapping);
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  try {
+    out.region_.reset(new ipc::mapped_region(OpenFile{file.get()}, ipc::read_only, 0, bytes));
+  } catch (const ipc::interprocess_exception& failure) {
+    const int why = failure.get_native_error();
+    return Error{concat(path, ": cannot map ", bytes, " bytes (", errno_text(why), ")",
+                        why == ENOMEM ? "; is the address space limited (`ulimit -v`)?" : "")};
+  }
   return out;
 }
 

@@ -4,11 +4,15 @@
 // system's cache, shared by all processes that map the file.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include <brigade/result.h>
-#include "base/mapping.h"
+
+namespace boost::interprocess {
+class mapped_region;
+}
 
 namespace brigade {
 
@@ -19,15 +23,16 @@ class MappedFile {
   /// One that is believed, as Brigade's own: not another user's (foreign_owner()).
   static Result<MappedFile> open_own(const std::string& path);
 
-  std::string_view bytes() const {
-    return {reinterpret_cast<const char*>(mapping_.data()), mapping_.bytes()};
-  }
+  std::string_view bytes() const;
 
  private:
   enum class Whose : std::uint8_t { anybodys, ours };
   static Result<MappedFile> open(const std::string& path, Whose whose);
 
-  Mapping mapping_;
+  struct Unmap {
+    void operator()(boost::interprocess::mapped_region* region) const;
+  };
+  std::unique_ptr<boost::interprocess::mapped_region, Unmap> region_;  // null: no bytes
 };
 
 }  // namespace brigade

@@ -1,6 +1,9 @@
 #include "stages/basic/fingerprint.h"
 #include "stages/basic/mapped_file.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +11,8 @@
 #include <string>
 
 #include <brigade/harness.h>
+#include <brigade/text.h>
+#include "base/owned_fd.h"
 #include "stages/basic/basic_stages.h"
 #include "stages/detail/cache_file.h"
 #include "tests/support/idx_files.h"
@@ -181,6 +186,16 @@ TEST(MappedFileTest, SaysWhatIsNoFile) {
             none + ": cannot open: No such file or directory");
   EXPECT_EQ(MappedFile::open(folder.path()).error().message,
             folder.path().string() + ": expected a regular file");
+}
+
+TEST(MappedFileTest, SaysWhyItCannotBeMapped) {
+  const OwnedFd larger_than_memory_can_be(memfd_create("larger", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(larger_than_memory_can_be.get(), std::int64_t{1} << 62), 0);
+  const std::string path = concat("/proc/self/fd/", larger_than_memory_can_be.get());
+  EXPECT_EQ(MappedFile::open(path).error().message,
+            path +
+                ": cannot map 4611686018427387904 bytes (Cannot allocate memory); is the "
+                "address space limited (`ulimit -v`)?");
 }
 
 std::uint64_t of_file(std::string_view bytes) {
