@@ -26,7 +26,7 @@ inline void PrintTo(const WeakerCase& weaker, std::ostream* out) {
   *out << name_of(weaker.weaker.access) << "_" << static_cast<int>(weaker.weaker.order);
 }
 
-inline void print(const char* name, const model::Report& report) {
+inline void print(const char* name, const Report& report) {
   std::printf("%-28s %9llu states %10llu transitions  depth %3llu  %6.2f s\n", name,
               static_cast<unsigned long long>(report.states),
               static_cast<unsigned long long>(report.transitions),
@@ -34,7 +34,7 @@ inline void print(const char* name, const model::Report& report) {
 }
 
 inline void expect_good(const LineCase& line, std::uint64_t states_max) {
-  const model::Report report = explore(line, {}, states_max, model::Trace::kShortest);
+  const Report report = explore(line, {}, states_max, Trace::kShortest);
   print(line.name, report);
   std::string story = report.violation + "\n";
   for (const std::string& step : report.trace) story += "  " + step + "\n";

@@ -256,8 +256,7 @@ std::vector<WeakerCase> weaker_orders_of_a_program() {
   };
 }
 
-model::Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max,
-                      model::Trace trace) {
+Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max, Trace trace) {
   LineProgram program(line.stages, line.samples, line.order, line.script);
   Machine machine(program, line.bounds, weaker);
   return machine.explore(states_max, trace);

@@ -46,7 +46,6 @@ std::vector<WeakerCase> weaker_orders_of_the_supervisor();
 std::vector<LineCase> any_order_lines();
 std::vector<WeakerCase> weaker_orders_of_a_program();
 
-model::Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max,
-                      model::Trace trace);
+Report explore(const LineCase& line, const Weaker& weaker, std::uint64_t states_max, Trace trace);
 
 }  // namespace brigade::weak_memory

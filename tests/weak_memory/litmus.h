@@ -62,7 +62,7 @@ class Litmus : public Program {
 inline std::set<std::string> outcomes_of(std::vector<Litmus::Thread> threads) {
   Litmus litmus(std::move(threads));
   Machine machine(litmus, {});
-  const model::Report report = machine.explore(1'000'000);
+  const Report report = machine.explore(1'000'000);
   if (!report.violation.empty()) return {report.violation};
   return litmus.outcomes();
 }

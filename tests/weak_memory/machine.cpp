@@ -45,14 +45,14 @@ Machine::Machine(Program& program, const Bounds& bounds, const Weaker& weaker)
 
 Machine::~Machine() { active = nullptr; }
 
-model::Report Machine::explore(uint64_t states_max, model::Trace trace) {
-  model::Report report;
+Report Machine::explore(uint64_t states_max, Trace trace) {
+  Report report;
   // An access by a thread that is not known to use the word ends a search.
-  for (model::Trace as = model::Trace::kAsFound;;) {
+  for (Trace as = Trace::kAsFound;;) {
     found_user_ = false;
-    report = model::Explorer<Machine>(*this, states_max, as).explore();
+    report = Explorer<Machine>(*this, states_max, as).explore();
     if (!found_user_ && (report.violation.empty() || as == trace)) return report;
-    as = found_user_ ? model::Trace::kAsFound : trace;
+    as = found_user_ ? Trace::kAsFound : trace;
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Threads over the memory of memory.h, as a transition system for tests/model/explorer.h. The
+// Threads over the memory of memory.h, as a transition system for tests/weak_memory/explorer.h. The
 // threads run real code, whose shared words are RecordedPolicy's. A thread is not kept as a stack
 // but as the results of its accesses since it last began its loop: to go on it is run again from
 // there, is given those results, and is stopped by a longjmp at the access that comes next. So a
@@ -24,13 +24,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/model/explorer.h"
 #include "tests/weak_memory/access.h"
+#include "tests/weak_memory/explorer.h"
 #include "tests/weak_memory/memory.h"
 
 namespace brigade::weak_memory {
-
-using model::Move;
 
 inline constexpr int kResultsMax = 72;
 inline constexpr int kStagesMax = 3;
@@ -109,11 +107,11 @@ class Machine {
   bool moves(const State& state, std::vector<Move>& moves) const;
   const char* apply(State& state, Move move) const;
   const char* at_rest(const State& state) const;
-  uint64_t print(const State& state) const { return model::fingerprint(state); }
+  uint64_t print(const State& state) const { return fingerprint(state); }
   std::string describe(const State& before, Move move, const State& after) const;
 
   /// Every state within the bounds.
-  model::Report explore(uint64_t states_max, model::Trace trace = model::Trace::kShortest);
+  Report explore(uint64_t states_max, Trace trace = Trace::kShortest);
 
   // For RecordedPolicy: the machine that runs in this thread.
   static Machine* active;

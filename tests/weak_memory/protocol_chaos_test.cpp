@@ -32,8 +32,7 @@ class WeakerIsEnough : public testing::TestWithParam<WeakerCase> {
     for (LineCase& line : small_lines()) {
       if (line.order == WakeOrder::by_finisher) continue;  // they are among the others
       line.order = order;
-      const model::Report report =
-          explore(line, GetParam().weaker, kStatesMax, model::Trace::kAsFound);
+      const Report report = explore(line, GetParam().weaker, kStatesMax, Trace::kAsFound);
       EXPECT_EQ(report.violation, "") << line.name;
     }
   }

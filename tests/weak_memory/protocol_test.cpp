@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Supervised, EveryOldValue, testing::ValuesIn(supervised
 class Mistake : public testing::TestWithParam<LineCase> {};
 
 TEST_P(Mistake, IsNoticed) {
-  const model::Report report = explore(GetParam(), {}, kStatesMax, model::Trace::kAsFound);
+  const Report report = explore(GetParam(), {}, kStatesMax, Trace::kAsFound);
   std::printf("%-28s %s\n", GetParam().name, report.violation.c_str());
   EXPECT_NE(report.violation, "");
   EXPECT_EQ(report.violation.find("limit"), std::string::npos) << report.violation;
@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Supervised, Mistake, testing::ValuesIn(mistaken_lines()
 
 std::string first_violation(const Weaker& weaker, const std::vector<LineCase>& lines) {
   for (const LineCase& line : lines) {
-    const model::Report report = explore(line, weaker, kStatesMax, model::Trace::kAsFound);
+    const Report report = explore(line, weaker, kStatesMax, Trace::kAsFound);
     if (!report.violation.empty()) return report.violation;
   }
   return "";
@@ -73,9 +73,9 @@ TEST(WeakerOrder, OfAProgramThatTakesWhatIsDoneIsNoticedWhereTheOrderIsNeeded) {
 
 // --- the journal of a flat_map stage
 
-model::Report journal_report(const std::vector<int>& outputs, const RepairRules& rules,
-                             const Weaker& weaker,
-                             FlatMapProgram::Mistake mistake = FlatMapProgram::Mistake::none) {
+Report journal_report(const std::vector<int>& outputs, const RepairRules& rules,
+                      const Weaker& weaker,
+                      FlatMapProgram::Mistake mistake = FlatMapProgram::Mistake::none) {
   FlatMapProgram program(outputs, rules, mistake);
   Machine machine(program, {}, weaker);
   return machine.explore(kStatesMax);
@@ -83,7 +83,7 @@ model::Report journal_report(const std::vector<int>& outputs, const RepairRules&
 
 TEST(Journal, TellsASuccessorWhatIsThereWhereverAReplicaDies) {
   for (const std::vector<int>& outputs : {std::vector{2, 1}, {0, 2}, {1, 0, 1}}) {
-    const model::Report report = journal_report(outputs, {}, {});
+    const Report report = journal_report(outputs, {}, {});
     print("journal", report);
     EXPECT_EQ(report.violation, "");
     EXPECT_GE(report.states, 200u);
@@ -114,7 +114,7 @@ TEST(Journal, WhoseEntryMayComeAfterItsSequenceIsNoticed) {
 
 // --- ends of epochs, recorded by a stream, and the turns of who reads it
 
-model::Report ends_report(bool late, WakeOrder order, const Bounds& bounds, const Weaker& weaker) {
+Report ends_report(bool late, WakeOrder order, const Bounds& bounds, const Weaker& weaker) {
   EndsProgram program(late, order);
   Machine machine(program, bounds, weaker);
   return machine.explore(kStatesMax);
@@ -122,7 +122,7 @@ model::Report ends_report(bool late, WakeOrder order, const Bounds& bounds, cons
 
 TEST(Ends, AreKnownBeforeAnySampleBeyondThem) {
   for (const WakeOrder order : {WakeOrder::by_sleeper, WakeOrder::by_finisher}) {
-    const model::Report report = ends_report(false, order, {3, 2}, {});
+    const Report report = ends_report(false, order, {3, 2}, {});
     print(order == WakeOrder::by_sleeper ? "ends" : "ends_finishers_pay", report);
     EXPECT_EQ(report.violation, "");
     EXPECT_GE(report.endings, 1u);

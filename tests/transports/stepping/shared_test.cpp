@@ -22,6 +22,7 @@ struct SharedScenario : Events {
   std::uint64_t task = 1;
   std::uint64_t batch = 2;           ///< of the reader: L
   bool gone_are_waited_for = false;  ///< a mistake: nobody acknowledges for one that is gone
+  bool first_ends_alone = false;     ///< a mistake: the end is the first replica's to find
 };
 
 class SteppedShared : public SteppedRun {
@@ -75,6 +76,10 @@ class SteppedShared : public SteppedRun {
       if (!ready) {
         ends.end();
         ready = ends.acknowledge();
+        if (!ready && scenario_.first_ends_alone) {
+          lower_ends();
+          ready = true;
+        }
       }
       if (!ready) {
         ends.wait_for_others();
@@ -162,6 +167,12 @@ SharedScenario in_tasks_of_two(StageNumber victim = -1) {
   made.samples = {3, 2};
   made.task = 2;
   return made;
+}
+
+TEST(SharedStreamNegativeControls, AnEndThatIsTheFirstReplicasLosesSamplesOfTheOther) {
+  SharedScenario made = shared();
+  made.first_ends_alone = true;
+  EXPECT_NE(caught(made), "nothing");
 }
 
 TEST(SharedStream, EndsWithItsLastReplica) {

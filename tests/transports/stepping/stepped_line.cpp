@@ -155,6 +155,16 @@ std::vector<std::uint64_t> SteppedLine::poisoned() const {
   return {at};
 }
 
+void SteppedLine::lower_ends() {
+  if (scenario_.wrong_end == WrongEnd::none) return lower_end(control_, 0, multiple_);
+  if (scenario_.wrong_end == WrongEnd::not_rounded) return lower_end(control_, 0, 1);
+  if (scenario_.wrong_end == WrongEnd::of_watermark)
+    return lower_end_to(control_, 0, (level(0, 0) + multiple_ - 1) / multiple_ * multiple_);
+  auto& words = *control_.index_spaces[0];
+  words.end.value.store(claimed_end(control_, 0, multiple_), std::memory_order_seq_cst);
+  words.stop.value.store(static_cast<std::uint64_t>(Stop::end_is_set), std::memory_order_seq_cst);
+}
+
 // --- what must hold ------------------------------------------------------------------------------
 
 void SteppedLine::passed(Fiber& fiber, FaultPoint point) {
@@ -194,6 +204,9 @@ void SteppedLine::check_the_end() {
     const std::uint64_t own_end = end * support::queue_scale(shape_, s);
     if (level(s, 0) != own_end)
       fibers_->fail(concat("stage ", s.value(), " stopped at ", level(s, 0), " of ", own_end));
+    const auto& commits = stages_[s].commits;
+    for (std::uint64_t task = own_end / shape_of(s).queues[0].task; task < commits.size(); ++task)
+      if (commits[task] != 0) fibers_->fail(concat("task ", task, " is beyond the end"));
     for (const StageNumber input : shape_of(s).queues[0].inputs) check_audit(input, s, own_end);
   }
 }

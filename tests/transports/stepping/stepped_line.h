@@ -12,6 +12,9 @@
 
 namespace brigade::stepping {
 
+/// Mistakes in the end that a stop sets.
+enum class WrongEnd : std::uint8_t { none, not_rounded, of_watermark, without_doorbells };
+
 struct Scenario : Events {
   using Run = class SteppedLine;
   ByStage<support::StageSpec> stages;
@@ -21,6 +24,7 @@ struct Scenario : Events {
   bool waits_for_below = false;
   /// Whoever has the first task finishes it when the last stage has finished the second.
   bool first_waits_for_second = false;
+  WrongEnd wrong_end = WrongEnd::none;
 };
 
 class SteppedLine : public SteppedRun {
@@ -46,7 +50,7 @@ class SteppedLine : public SteppedRun {
   void passed(Fiber& fiber, FaultPoint point) override;
   void moved(StageNumber stage, std::uint64_t from, std::uint64_t to) override;
   std::vector<std::uint64_t> poisoned() const override;
-  void lower_ends() override { lower_end(control_, 0, multiple_); }
+  void lower_ends() override;
   void check_the_end() override;
   SlotCounts work(StageNumber stage, int replica, std::uint64_t task);
   Slot make_slot(StageNumber stage, std::uint64_t sample);

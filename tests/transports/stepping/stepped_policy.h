@@ -20,6 +20,7 @@ struct Mistakes {
   // Of the supervisor:
   bool restarts_before_repair = false;  ///< the successor lives before the repair
   bool repairs_the_living = false;      ///< somebody who only stands still
+  bool quarantines_late = false;        ///< after the tasks are open again
   bool of_supervisor() const { return restarts_before_repair || repairs_the_living; }
 };
 

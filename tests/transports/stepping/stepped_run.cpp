@@ -1,7 +1,9 @@
 #include "tests/transports/stepping/stepped_run.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <brigade/text.h>
 
@@ -89,7 +91,13 @@ void SteppedRun::repair_the_dead() {
     start(events_.victim_stage, 0);
     wait_for_claim();
   }
-  repair(control_, events_.victim_stage, 0, poisoned(), events_.rules);
+  const std::vector<std::uint64_t> poison = poisoned();
+  const bool late = events_.mistakes.quarantines_late;
+  repair(control_, events_.victim_stage, 0, late ? std::span<const std::uint64_t>() : poison,
+         events_.rules);
+  if (late) fibers_->step();
+  for (const std::uint64_t number : poison)
+    if (late) control_.stages[events_.victim_stage].quarantine.append(number);
   dead_ = false;
   if (!too_early) events_.restart ? start(events_.victim_stage, 0) : give_up();
 }

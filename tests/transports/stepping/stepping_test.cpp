@@ -41,6 +41,12 @@ const Line kZipOfFanOuts = {"zip_of_two_that_make_two",
                              {1, 1, 0, {1, 2}, true}},
                             2};
 
+// The ring of the source holds what the way of two stages to the zip needs.
+const Line kLongWay = {
+    "a_long_way_to_a_zip",
+    {{1, 1, 4, {}, true}, {1, 2, 4, {0}, true}, {1, 4, 4, {1}, true}, {1, 1, 0, {0, 2}, true}},
+    8};
+
 const Line kProgram = {
     "a_program_that_holds_two", {{2, 1, 4, {}}, {1, 1, 0, {0}, false, false, 1, 2}}, 5};
 const Line kProgramOfBatches = {
@@ -92,8 +98,8 @@ TEST_P(EveryLine, DrainsWhenStoppedAtAnyTimeAndWhoeverDies) {
 INSTANTIATE_TEST_SUITE_P(Lines, EveryLine,
                          testing::Values(kOneToOneInOrder, kOneToOneWords, kOneTwoOne, kTwoToTwo,
                                          kTwoToTwoOfTwo, kBatches, kBroadcast, kZip, kFixed,
-                                         kFanOut, kZipOfFanOuts, kProgram, kProgramOfBatches,
-                                         kAnyOrder, kAnyOrderOfBatches),
+                                         kFanOut, kZipOfFanOuts, kLongWay, kProgram,
+                                         kProgramOfBatches, kAnyOrder, kAnyOrderOfBatches),
                          [](const auto& line) { return line.param.name; });
 
 /// What the protocol goes by, in words: a failure says what differs.
@@ -184,6 +190,13 @@ TEST(Deaths, ByAPoisonousSampleQuarantineIt) {
   }
 }
 
+void stops_with(Scenario& scenario, WrongEnd end) {
+  scenario.stop = true;
+  scenario.wrong_end = end;
+}
+
+const Line kTwoToOne = {"two_to_one", {{2, 1, 2, {}}, {1, 1, 0, {0}, true}}, 4};
+
 // --- what must be noticed ------------------------------------------------------------------------
 
 struct Control {
@@ -240,6 +253,20 @@ const Control kControls[] = {
        s.mistakes.repairs_the_living = true;
      },
      "task "},
+    {"AQuarantineAfterTheTasksAreOpen", kTwoToTwo, 0,
+     [](Scenario& s) { s.poison = s.mistakes.quarantines_late = true; }, "sample "},
+    {"AnEndThatIsNoMultipleOfItsReadersTasks", kBatches, -1,
+     [](Scenario& s) { stops_with(s, WrongEnd::not_rounded); }, ""},
+    {"AnEndThatIsNoMultipleOfItsReadersRounds", kFixed, -1,
+     [](Scenario& s) { stops_with(s, WrongEnd::not_rounded); }, ""},
+    {"AnEndAtTheWatermarkForgetsWhatIsDoneAboveIt", kTwoToOne, 0,
+     [](Scenario& s) {
+       s.restart = false;
+       stops_with(s, WrongEnd::of_watermark);
+     },
+     "task "},
+    {"AnEndThatRingsNobody", kOneToOneInOrder, -1,
+     [](Scenario& s) { stops_with(s, WrongEnd::without_doorbells); }, "deadlock"},
     {"FinishersThatStorePlainlyMissEachOther", kTwoToTwo, -1,
      [](Scenario& s) { s.mistakes.finish_is_a_plain_store = true; }, "deadlock"},
     {"ADelayedWaiterBitLosesAWake", kOneToOneInOrder, -1,
@@ -270,6 +297,13 @@ const Control kControls[] = {
      [](Scenario& s) { s.mistakes.claims_are_not_atomic = true; }, "task "},
     {"AWatermarkMovedWithoutCompareAndSwapGoesDown", kTwoToTwo, -1,
      [](Scenario& s) { s.mistakes.watermarks_are_not_atomic = true; }, "the watermark"},
+    {"ARingShorterThanTheWayToAZipIsADeadlock",
+     {"",
+      {{1, 1, 2, {}, true}, {1, 2, 4, {0}, true}, {1, 4, 4, {1}, true}, {1, 1, 0, {0, 2}, true}},
+      8},
+     -1,
+     [](Scenario&) {},
+     "deadlock"},
     {"ARingSmallerThanItsTasksIsADeadlock",
      {"", {{1, 1, 1, {}, true}, {1, 2, 0, {0}, true}}, 4},
      -1,

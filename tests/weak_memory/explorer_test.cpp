@@ -1,8 +1,8 @@
-#include "tests/model/explorer.h"
+#include "tests/weak_memory/explorer.h"
 
 #include <gtest/gtest.h>
 
-namespace brigade::model {
+namespace brigade::weak_memory {
 namespace {
 
 // Two counters that count up to `limit`; what happens there is up to `Rule`.
@@ -75,4 +75,4 @@ TEST(Explorer, SaysWhenThereAreMoreStatesThanAllowed) {
 }
 
 }  // namespace
-}  // namespace brigade::model
+}  // namespace brigade::weak_memory

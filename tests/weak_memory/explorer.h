@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-namespace brigade::model {
+namespace brigade::weak_memory {
 
 // One thing that can happen: who acts, and which of its possibilities it takes.
 struct Move {
@@ -242,4 +242,4 @@ class Explorer {
   Report report_;
 };
 
-}  // namespace brigade::model
+}  // namespace brigade::weak_memory
