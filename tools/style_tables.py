@@ -72,7 +72,7 @@ LIBRARIES = {
     "yaml-cpp": (r"yaml-cpp/", ("pipeline/config/yaml/yaml_", "tests/conformance/")),
     "nlohmann-json": (r"nlohmann/", ("base/json", "stages/image/index/json_field", "pipeline/")),
     "CLI11": (r"CLI/", ("pipeline/cli/",)),
-    "Boost": (r"boost/", ("stages/basic/mapped_file",)),
+    "Boost": (r"boost/", ("stages/basic/mapped_file", "pipeline/plan/key_fields.h")),
     "ConcurrentQueue": (r"concurrentqueue/", ("stages/", "pipeline/")),
     "xxHash": (r"xxhash", ("stages/", "pipeline/")),
     "zlib": (r"zlib", ("stages/", "pipeline/")),

@@ -3,10 +3,25 @@
 // The fields of what keys of the YAML hold, for plan_fields.h: a key with a member follows from its
 // row in the key table; one whose value is a struct names that struct's fields here.
 
+#include <boost/preprocessor/seq/for_each.hpp>
+#include <boost/preprocessor/stringize.hpp>
+#include <boost/preprocessor/variadic/to_seq.hpp>
 #include <type_traits>
 
 #include "pipeline/config/language/key_table.h"
 #include "pipeline/config/language/key_text.h"
+
+/// BRIGADE_VISIT_FIELDS(value, a, b) is `visit("a", value.a); visit("b", value.b);`. A field has
+/// the member's name in JSON.
+#define BRIGADE_VISIT_FIELD(r, value, field) visit(BOOST_PP_STRINGIZE(field), value.field);
+#define BRIGADE_VISIT_FIELDS(value, ...) \
+  BOOST_PP_SEQ_FOR_EACH(BRIGADE_VISIT_FIELD, value, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))
+/// plan_fields() of a struct.
+#define BRIGADE_PLAN_FIELDS(Struct, ...)          \
+  template <class Visit>                          \
+  void plan_fields(Visit& visit, Struct& value) { \
+    BRIGADE_VISIT_FIELDS(value, __VA_ARGS__)      \
+  }
 
 namespace brigade {
 
@@ -16,47 +31,13 @@ struct PlanChoice {  ///< an enum that is written as its value's name in the key
   Enum& value;
 };
 
-template <class Visit>
-void plan_fields(Visit& visit, SampleLimit& limit) {
-  visit("samples", limit.samples);
-  visit("share", limit.share);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, SplitShare& share) {
-  visit("name", share.name);
-  visit("share", share.share);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, Split& split) {
-  visit("shares", split.shares);
-  visit("seed", split.seed);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, Weights& weights) {
-  visit("balanced", weights.balanced);
-  visit("file", weights.file);
-  visit("classes", weights.classes);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, Mix& mix) {
-  visit("shares", mix.shares);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, RepeatFactor& repeat) {
-  visit("below", repeat.below);
-}
-
-template <class Visit>
-void plan_fields(Visit& visit, OnError& on_error) {
-  visit("skip", on_error.skip);
-  visit("count_max", on_error.count_max);
-  visit("percent_max", on_error.percent_max);
-}
+BRIGADE_PLAN_FIELDS(SampleLimit, samples, share)
+BRIGADE_PLAN_FIELDS(SplitShare, name, share)
+BRIGADE_PLAN_FIELDS(Split, shares, seed)
+BRIGADE_PLAN_FIELDS(Weights, balanced, file, classes)
+BRIGADE_PLAN_FIELDS(Mix, shares)
+BRIGADE_PLAN_FIELDS(RepeatFactor, below)
+BRIGADE_PLAN_FIELDS(OnError, skip, count_max, percent_max)
 
 template <class Visit, HoldsKeys Keys>
 void plan_fields(Visit& visit, Keys& keys) {
