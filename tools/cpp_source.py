@@ -83,11 +83,11 @@ def _kind(head: str) -> str:
     return "function"
 
 
-def functions(text: str):
-    """Every function with a body that is not inside another: methods and tests too."""
-    code = without_preprocessor(without_comments_and_strings(text))
-    stack, start, position = [], 0, 0
-    found = None  # (depth, name, line) of the function being read
+def bodies(code: str):
+    """(what stands before its brace, positions of the opening and the closing brace) of every
+    function with a body that is not inside another."""
+    stack, start = [], 0
+    found = None  # (depth, head, position) of the function being read
     for match in re.finditer(r"[{};]", code):
         character, position = match.group(), match.start()
         if character == "{":
@@ -95,16 +95,22 @@ def functions(text: str):
             kind = "inside" if found else _kind(head)
             stack.append(kind)
             if kind == "function":
-                line = code.count("\n", 0, position) + 1
-                found = (len(stack), _name(head), line)
+                found = (len(stack), head, position)
             if kind != "member":
                 start = position + 1
         elif character == "}" and stack:
             if found and len(stack) == found[0]:
-                end = code.count("\n", 0, position) + 1
-                yield Function(found[1], found[2], end - found[2] + 1)
+                yield found[1], found[2], position
                 found = None
             if stack.pop() != "member":
                 start = position + 1
         elif character == ";" and not found:
             start = position + 1
+
+
+def functions(text: str):
+    """Every function with a body that is not inside another: methods and tests too."""
+    code = without_preprocessor(without_comments_and_strings(text))
+    for head, start, end in bodies(code):
+        line = code.count("\n", 0, start) + 1
+        yield Function(_name(head), line, code.count("\n", 0, end) + 2 - line)
