@@ -71,14 +71,28 @@ def refused(path: str, target: str) -> bool:
 
 
 def homes(sources):
-    """The room of each public header: that of the file of its name that implements it."""
+    """The room of each public header: the lowest that implements it, by a file of its name or the
+    members of its classes; of a header alone, the highest among the public headers it includes."""
+    public = {source.path: source for source in sources if source.under("include")}
+    classes = {name: path for path, source in public.items()
+               for name in re.findall(r"\bclass BRIGADE_API (\w+) ", source.text)}
+    member = re.compile(rf"^\S.*?\b({'|'.join(classes) or '-'})::~?\w+\(", re.MULTILINE)
     found = {}
     for source in sources:
         if source.suffix in (".cpp", ".cu") and not source.under("tests", "bench", "examples"):
             first = next(iter(included(source)), "")
-            if first == f"include/brigade/{pathlib.PurePath(source.path).stem}.h":
-                found[first] = room_of(source.path)
-    return found
+            own = f"include/brigade/{pathlib.PurePath(source.path).stem}.h"
+            for path in {own} & {first} | {classes[name] for name in member.findall(source.text)}:
+                found[path] = min(found.get(path, ROOMS[-1]), room_of(source.path), key=ROOMS.index)
+
+    def home(path):
+        if path not in found:
+            found[path] = ROOMS[0]  # until it is known, which a cycle of includes needs
+            found[path] = max(map(home, included(public[path]) if path in public else ()),
+                              default=ROOMS[0], key=ROOMS.index)
+        return found[path]
+
+    return {path: home(path) for path in public if home(path) != ROOMS[0]}
 
 
 def layers(sources, root):

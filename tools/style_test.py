@@ -87,6 +87,15 @@ class Rules(unittest.TestCase):
             with self.subTest(f"a public header's room: {path}"):
                 self.fires(style.layers, {**home, path: "#include <brigade/text.h>\n"},
                            *[f"{path}:1: layer: <brigade/text.h> is implemented in"] * fires)
+        above = {"include/brigade/loop.h": "#pragma once\nclass BRIGADE_API Loop {};\n",
+                 "include/brigade/alone.h": "#pragma once\n#include <brigade/loop.h>\n",
+                 "pipeline/api/run.cpp": "int Loop::run() { return 0; }\n"}
+        for path, name, fires in (("pipeline/plan/a.cpp", "loop", True),
+                                  ("pipeline/plan/a.cpp", "alone", True),
+                                  ("pipeline/api/a.cpp", "alone", False)):
+            with self.subTest(f"the room of members, and of a header alone: {name} in {path}"):
+                self.fires(style.layers, {**above, path: f"#include <brigade/{name}.h>\n"},
+                           *[f"<brigade/{name}.h> is implemented in pipeline/api"] * fires)
         self.fires(style.layers, {"elsewhere/a.cpp": '#include <brigade/text.h>\n'}, "is no room")
 
     def test_includes_are_rooted(self):

@@ -26,7 +26,7 @@
 
 #include <brigade/stage.h>
 #include <brigade/text.h>
-#include <brigade/torch.h>
+#include <brigade/torch/view.h>
 #include "device/open_device.h"
 
 namespace brigade {
