@@ -99,7 +99,6 @@ TESTED = ("include", "base", "device", "transports", "stages", "pipeline")
 NO_TEST = {
     "pipeline/config/language/key_reader.cpp": "key_table_test and spec_parser_test read every row",
     "pipeline/config/language/key_text.cpp": "effective_yaml_test prints every row",
-    "pipeline/plan/key_fields.h": "plan_json_test writes and reads all of it",
     "pipeline/plan/plan_fields.h": "plan_json_test writes and reads all of it",
     "pipeline/plan/key_fields.h": "plan_json_test writes and reads all of it",
     "pipeline/plan/ring_layout.cpp": "planner/buffer_budget_test lays rings out",
@@ -110,6 +109,7 @@ NO_TEST = {
     "pipeline/api/c/shared_end.h": "part of run.cpp and input.cpp",
     "pipeline/api/c/worker.cpp": "tests/conformance/exec_host.cpp calls it, and exec_test.py",
     "pipeline/worker/exec_worker.cpp": "behind pipeline/api/c/worker.cpp",
+    "pipeline/worker/replica/work_sample.cpp": "tests/conformance compares every sample of it",
     "pipeline/worker/replica/opening.cpp": "tests/conformance opens sources of all kinds by it",
     "stages/detail/mix_type.cpp": "tests/pipeline/config/validate/mix_test.cpp loads it",
     "stages/detail/exec_stage.cpp": "tests/pipeline/config/validate/exec_test.cpp names its types",

@@ -63,12 +63,6 @@ TEST_F(Epochs, ArePassedOneByOneAndEmptyOnesTogether) {
   EXPECT_EQ(below().passed(12), 2u);
 }
 
-TEST_F(Epochs, EverybodyIsRung) {
-  const auto before = control_.doorbells[2].rings.load();
-  end_epoch(control_, 0, 0, 0);
-  EXPECT_GT(control_.doorbells[2].rings.load(), before);
-}
-
 class EpochsOfOneLength : public Epochs {
  protected:
   EpochsOfOneLength() : Epochs(0) {}
@@ -84,71 +78,6 @@ TEST_F(EpochsOfOneLength, FollowFromIt) {
   EXPECT_EQ(above().passed(7), 1u);
   EXPECT_EQ(below().passed(24), 2u);
   EXPECT_EQ(above().end(kNever - 1), kNever);
-}
-
-class FourTasksOfTwo : public testing::Test {
- protected:
-  FourTasksOfTwo() { table_.initialise(); }
-  void finish(std::uint64_t task) { table_.word(task).store(table_.done(task, 0)); }
-  Advanced move() { return advance(watermark_, table_, 2); }
-  std::uint64_t level() { return watermark_.level.value.load(); }
-
-  Line<SystemPolicy> lines_[4];
-  TaskTable<SystemPolicy> table_{lines_, 4};
-  Watermark<SystemPolicy> watermark_;
-};
-
-TEST_F(FourTasksOfTwo, StandsStillBeforeTheFirstTaskIsDone) {
-  EXPECT_EQ(move().from, move().to);
-  finish(1);
-  EXPECT_EQ(move().from, move().to);
-  EXPECT_EQ(level(), 0u);
-}
-
-TEST_F(FourTasksOfTwo, MovesOverEveryTaskThatIsDone) {
-  finish(0);
-  finish(1);
-  finish(3);
-  const Advanced moved = move();
-  EXPECT_EQ(moved.from, 0u);
-  EXPECT_EQ(moved.to, 4u);
-  EXPECT_EQ(level(), 4u);
-  finish(2);
-  EXPECT_EQ(move().to, 8u);
-}
-
-TEST_F(FourTasksOfTwo, StopsAtTheWordsOfThePreviousRound) {
-  for (std::uint64_t task = 0; task < 4; ++task) finish(task);
-  EXPECT_EQ(move().to, 8u);  // word 0 says DONE, but of task 0, not of 4
-  EXPECT_EQ(level(), 8u);
-}
-
-TEST_F(FourTasksOfTwo, AClaimedTaskHoldsItBack) {
-  finish(0);
-  table_.word(1).store(table_.claimed(1, 0));
-  finish(2);
-  EXPECT_EQ(move().to, 2u);
-}
-
-TEST_F(FourTasksOfTwo, StartsAnywhere) {
-  watermark_.level.value = 1000;  // task 500, word 0
-  finish(500);
-  finish(501);
-  EXPECT_EQ(move().from, 1000u);
-  EXPECT_EQ(level(), 1004u);
-}
-
-TEST_F(FourTasksOfTwo, TwoFinishersAtOnceNeverLeaveItStanding) {
-  for (std::uint64_t round = 0; round < 2000; ++round) {
-    const auto half = [&](std::uint64_t which) {
-      finish(2 * round + which);
-      move();
-    };
-    std::thread other(half, 0);
-    half(1);
-    other.join();
-    ASSERT_EQ(level(), 4 * (round + 1));
-  }
 }
 
 class NeighbourOfAWatermark : public testing::Test {

@@ -1,4 +1,5 @@
 #include "transports/flat_map_queues.h"
+#include "transports/journal.h"
 
 #include <gtest/gtest.h>
 
@@ -61,41 +62,6 @@ class Queues : public testing::Test {
   Control<SystemPolicy> control_ = create_control<SystemPolicy>(memory_.data(), shape_);
 };
 
-TEST_F(Queues, TakeWhicheverInputIsThereInTurn) {
-  FlatMapQueues<SystemPolicy> queues(control_, 2);
-  EXPECT_EQ(queues.try_input().look, Look::blocked);
-  produce(1, 2);
-  pass(queues, 1);
-  EXPECT_EQ(queues.port(), 1);
-  produce(0, 1);
-  pass(queues, 1);
-  EXPECT_EQ(queues.port(), 0);
-  pass(queues, 1);
-  EXPECT_EQ(queues.port(), 1);
-  EXPECT_EQ(level(0), 3u);
-  EXPECT_EQ(level(1), 1u);
-  EXPECT_EQ(level(2), 2u);
-}
-
-TEST_F(Queues, AnInputMayHaveNoOutputOrSeveral) {
-  FlatMapQueues<SystemPolicy> queues(control_, 2);
-  produce(0, 2);
-  pass(queues, 0);
-  EXPECT_EQ(level(0), 0u);
-  pass(queues, 3);
-  EXPECT_EQ(level(0), 3u);
-}
-
-TEST_F(Queues, AnOutputWaitsForRoom) {
-  FlatMapQueues<SystemPolicy> queues(control_, 2);
-  produce(0, 1);
-  pass(queues, 4);
-  EXPECT_EQ(queues.try_output().cause, Cause::memory);
-  Channel<SystemPolicy> sink(control_, 3, 0, 0);
-  sink.finish(sink.try_claim().task);
-  EXPECT_EQ(queues.try_output().look, Look::claimed);
-}
-
 TEST_F(Queues, EndWhenAllInputsHaveReachedTheirEndOrTheOneThatWasSet) {
   FlatMapQueues<SystemPolicy> queues(control_, 2);
   for (int port : {0, 1}) queues.input(port).set_own_end(1);
@@ -108,28 +74,6 @@ TEST_F(Queues, EndWhenAllInputsHaveReachedTheirEndOrTheOneThatWasSet) {
   queues.input(1).set_own_end(kNever);
   pass(queues, 0);
   EXPECT_EQ(queues.port(), 1);
-}
-
-TEST_F(Queues, ASuccessorFinishesTheInputInWorkAndDropsWhatIsThere) {
-  produce(0, 2);
-  produce(1, 2);
-  {
-    FlatMapQueues<SystemPolicy> queues(control_, 2);
-    pass(queues, 1);
-    const auto input = queues.try_input();
-    ASSERT_EQ(input.look, Look::claimed);
-    EXPECT_EQ(queues.port(), 0);
-    queues.begin();
-    queues.publish(queues.try_output().task, {});  // one of three, then it dies
-  }
-  repair(control_, 2, 0);
-  FlatMapQueues<SystemPolicy> queues(control_, 2);
-  EXPECT_EQ(queues.try_input().look, Look::claimed);
-  EXPECT_EQ(queues.port(), 0);  // not the other one, whose turn it would be
-  EXPECT_EQ(queues.output().level() - queues.begin(), 1u);
-  pass(queues, 3);
-  EXPECT_EQ(level(0), 4u);
-  EXPECT_EQ(level(1), 1u);
 }
 
 TEST_F(Queues, TheRepairRaisesAWatermarkThatLagsBehindTheJournalAndKeepsItsCounts) {

@@ -74,23 +74,6 @@ class FlatMapped : public testing::Test {
   Notes notes_;
 };
 
-TEST_F(FlatMapped, EpochsArePaddedToldAndEndTheIndexSpace) {
-  ASSERT_TRUE(run().ok());
-  EXPECT_EQ(notes_.text,
-            "none 0.0>0e0 0.0>1e0 0.1>2e0 pad>3e0 told 0 "
-            "none 0.0>4e1 0.0>5e1 0.1>6e1 pad>7e1 told 1 ");
-  EXPECT_EQ(end(), 8u);
-}
-
-TEST_F(FlatMapped, ASuccessorGoesOnWithTheInputThatFailed) {
-  notes_.fails_at = 4;
-  EXPECT_FALSE(run().ok());
-  repair(control_, 1, 0);
-  notes_ = {};
-  ASSERT_TRUE(run().ok());
-  EXPECT_EQ(notes_.text, "0.0>4e1 0.0>5e1 0.1>6e1 pad>7e1 told 1 ");
-}
-
 TEST_F(FlatMapped, AnEndThatAPredecessorRecordedIsSaidAgain) {
   ASSERT_TRUE(run().ok());
   control_.index_spaces[1]->end.value = kNever;  // it died before it could say so
@@ -102,14 +85,6 @@ TEST_F(FlatMapped, AnAbortEndsIt) {
   abort_all(control_);
   ASSERT_TRUE(run().ok());
   EXPECT_EQ(notes_.text, "");
-  EXPECT_EQ(control_.epoch_ends[1].size(), 0u);
-}
-
-TEST_F(FlatMapped, AStopEndsItInTheMiddleOfAnEpoch) {
-  control_.index_spaces[0]->end.value = 2;  // as a stop lowers it
-  ASSERT_TRUE(run().ok());
-  EXPECT_EQ(notes_.text, "none 0.0>0e0 pad>1e0 pad>2e0 pad>3e0 ");
-  EXPECT_EQ(end(), 4u);
   EXPECT_EQ(control_.epoch_ends[1].size(), 0u);
 }
 

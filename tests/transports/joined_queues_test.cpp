@@ -25,15 +25,13 @@ GraphBuilder two_sources(Join join, int sinks = 1, std::uint64_t epochs = 3) {
   return graph;
 }
 
-/// Claims by hand, without threads: the sources' watermarks are moved by the test.
+/// Claims by hand, without threads.
 class Interleaved : public testing::Test {
  protected:
-  explicit Interleaved(int sinks = 2, Join how = Join::epochs)
-      : graph_(two_sources(how, sinks)), run_(graph_) {
+  Interleaved() : graph_(two_sources(Join::epochs, 2)), run_(graph_) {
     start(0, 100);
     start(1, 10);
     control().phase->value.store(static_cast<std::uint64_t>(Phase::running));
-    for (int r = 0; r < sinks; ++r) joined_.push_back(join(r));
   }
 
   void start(StageNumber source, std::uint64_t samples) {
@@ -42,164 +40,26 @@ class Interleaved : public testing::Test {
     set_end(control(), index_space, samples, periods_[source], 3);
   }
   Control<SystemPolicy>& control() { return run_.control(); }
-  JoinedQueues<SystemPolicy> join(int replica) {
-    return JoinedQueues<SystemPolicy>(control(), run_.index("sink"), replica);
+  JoinedQueues<SystemPolicy> join() {
+    return JoinedQueues<SystemPolicy>(control(), run_.index("sink"), 0);
   }
-  void publish(const std::string& source, std::uint64_t up_to) {
-    run_.queue(source).watermark->level.value.store(up_to);
-  }
-  void publish_all() {
-    publish("first", 3 * periods_[0]);
-    publish("second", 3 * periods_[1]);
-  }
-  static std::string text(const Attempt<SystemPolicy>& found,
-                          const JoinedQueues<SystemPolicy>& queues) {
-    if (found.look == Look::claimed) return concat(queues.queue().value(), ":", found.task);
-    return found.look == Look::ended ? "ended" : "blocked";
-  }
-  std::string claim(int replica) {
-    JoinedQueues<SystemPolicy>& queues = joined_[replica];
-    last_ = queues.try_claim();
-    return text(last_, queues);
-  }
-  void finish(int replica, std::uint64_t task) { joined_[replica].finish(task, {}); }
 
   GraphBuilder graph_;
   RunLine run_;
   ByStage<std::uint64_t> periods_ = {0, 0};
-  ByReplica<JoinedQueues<SystemPolicy>> joined_;
-  Attempt<SystemPolicy> last_;
 };
 
-TEST_F(Interleaved, AnEpochOfTheFirstThenOneOfTheSecond) {
-  publish_all();
-  const std::uint64_t first_tasks = periods_[0] / 16;
-  const std::uint64_t second_tasks = periods_[1] / 4;
-  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
-    for (std::uint64_t i = 0; i < first_tasks; ++i) {
-      const std::uint64_t task = epoch * first_tasks + i;
-      ASSERT_EQ(claim(0), concat("0:", task));
-      finish(0, task);
-    }
-    for (std::uint64_t i = 0; i < second_tasks; ++i) {
-      const std::uint64_t task = epoch * second_tasks + i;
-      ASSERT_EQ(claim(0), concat("1:", task));
-      finish(0, task);
-    }
-  }
-  EXPECT_EQ(claim(0), "ended");
-  EXPECT_EQ(claim(1), "ended");
-}
-
-TEST_F(Interleaved, TheNextTurnWaitsForTheOtherReplicas) {
-  publish_all();
-  const std::uint64_t tasks = periods_[0] / 16;
-  ASSERT_EQ(claim(1), "0:0");
-  for (std::uint64_t task = 1; task < tasks; ++task) {
-    ASSERT_EQ(claim(0), concat("0:", task));
-    finish(0, task);
-  }
-  ASSERT_EQ(claim(0), "blocked");
-  EXPECT_EQ(last_.cause, Cause::barrier);
-  EXPECT_EQ(last_.blocked_on, run_.queue("sink", 0).watermark);
-  finish(1, 0);
-  EXPECT_EQ(claim(0), "1:0");
-  EXPECT_EQ(claim(1), "1:1");
-}
-
-TEST_F(Interleaved, WaitingForAnInputIsNoBarrier) {
-  publish("second", periods_[1]);
-  EXPECT_EQ(claim(0), "blocked");
-  EXPECT_EQ(last_.cause, Cause::input);
-  EXPECT_EQ(last_.blocked_on, run_.queue("first").watermark);
-}
-
-TEST_F(Interleaved, ASuccessorFindsItsPlaceFromTheWatermarks) {
-  publish_all();
-  const std::uint64_t first_tasks = periods_[0] / 16;
-  for (std::uint64_t task = 0; task < first_tasks; ++task) {
-    claim(0);
-    finish(0, task);
-  }
-  claim(0);
-  finish(0, 0);  // of the second source
-  JoinedQueues<SystemPolicy> successor = join(1);
-  const auto found = successor.try_claim();
-  EXPECT_EQ(text(found, successor), "1:1");
-}
-
-TEST_F(Interleaved, ALoweredEndEndsTheTurn) {
-  publish("first", 32);
-  publish("second", 4);
-  control().index_spaces[0]->end.value.store(32);
-  control().index_spaces[1]->end.value.store(4);
-  ASSERT_EQ(claim(0), "0:0");
-  finish(0, 0);
-  ASSERT_EQ(claim(0), "0:1");
-  finish(0, 1);
-  ASSERT_EQ(claim(0), "1:0");  // the line drains
-  finish(0, 0);
-  EXPECT_EQ(claim(0), "ended");
-}
-
 TEST_F(Interleaved, AnAbortEndsThem) {
+  JoinedQueues<SystemPolicy> joined = join();
   abort_all(control());
-  EXPECT_EQ(claim(0), "ended");
+  EXPECT_EQ(joined.try_claim().look, Look::ended);
 }
 
 TEST_F(Interleaved, PeriodsAreThoseOfTheIndexSpaces) {
-  EXPECT_EQ(joined_[0].count(), 2);
-  EXPECT_EQ(joined_[0].at(0).epochs().end(0), periods_[0]);
-  EXPECT_EQ(joined_[0].at(1).epochs().end(1), 2 * periods_[1]);
-}
-
-class OneReplica : public Interleaved {
- protected:
-  OneReplica() : Interleaved(1) {}
-};
-
-TEST_F(OneReplica, TurnsNeedNoTaskWords) {
-  publish_all();
-  std::string seen;
-  for (int i = 0; i < 8; ++i) {
-    seen += claim(0) + " ";
-    finish(0, last_.task);
-  }
-  EXPECT_EQ(seen, "0:0 0:1 0:2 0:3 0:4 0:5 0:6 1:0 ");
-}
-
-class Merged : public Interleaved {
- protected:
-  Merged() : Interleaved(1, Join::merge) {}
-};
-
-TEST_F(Merged, TakesWhicheverIsThere) {
-  publish("second", 8);
-  EXPECT_EQ(claim(0), "1:0");
-  finish(0, 0);
-  publish("first", 48);
-  std::string seen;
-  for (int i = 0; i < 4; ++i) {
-    seen += claim(0) + " ";
-    finish(0, last_.task);
-  }
-  EXPECT_EQ(seen, "0:0 1:1 0:1 0:2 ");  // in turn while both have tasks
-  EXPECT_EQ(claim(0), "blocked");
-  EXPECT_EQ(last_.cause, Cause::input);
-}
-
-TEST_F(Merged, WatchesTheWatermarksOfAllItsQueues) {
-  const auto watched = joined_[0].watched();
-  for (const auto* watermark : {run_.queue("first").watermark, run_.queue("second").watermark,
-                                run_.queue("sink", 0).watermark, run_.queue("sink", 1).watermark})
-    EXPECT_EQ(std::count(watched.begin(), watched.end(), watermark), 1);
-}
-
-TEST_F(Merged, EndsWithTheLastOfItsQueues) {
-  control().index_spaces[0]->end.value.store(0);
-  EXPECT_EQ(claim(0), "blocked");
-  control().index_spaces[1]->end.value.store(0);
-  EXPECT_EQ(claim(0), "ended");
+  JoinedQueues<SystemPolicy> joined = join();
+  EXPECT_EQ(joined.count(), 2);
+  EXPECT_EQ(joined.at(0).epochs().end(0), periods_[0]);
+  EXPECT_EQ(joined.at(1).epochs().end(1), 2 * periods_[1]);
 }
 
 /// Runs both sources into the log: three epochs of every sample of each, in its order.

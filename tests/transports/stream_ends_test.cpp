@@ -24,43 +24,11 @@ class EndsOfAStream : public testing::Test {
   }
   std::uint64_t end_of_epoch(std::uint64_t epoch) { return control_.epoch_ends[0].at(epoch); }
   std::uint64_t end() { return control_.index_spaces[0]->end.value; }
-  void stop(Stop stop) { control_.index_spaces[0]->stop.value = static_cast<std::uint64_t>(stop); }
 
   SharedShape shape_;
   support::LineMemory memory_;
   Control<SystemPolicy> control_;
 };
-
-TEST_F(EndsOfAStream, WhatIsLeftUpToTheNextMultipleIsPadding) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
-  ASSERT_TRUE(ends.enter(2));
-  EXPECT_FALSE(ends.is_padding(2));
-  ends.end(2);
-  EXPECT_EQ(end_of_epoch(0), 4u);
-  EXPECT_TRUE(ends.is_padding(3));
-  EXPECT_FALSE(ends.is_padding(4));
-  EXPECT_EQ(end(), kNever);
-  ASSERT_TRUE(ends.enter(4));
-  EXPECT_EQ(ends.epoch(), 1u);
-}
-
-TEST_F(EndsOfAStream, AnEpochThatEndsAtAMultipleNeedsNone) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
-  ASSERT_TRUE(ends.enter(4));
-  ends.end(4);
-  EXPECT_EQ(end_of_epoch(0), 4u);
-  EXPECT_FALSE(ends.is_padding(4));
-}
-
-TEST_F(EndsOfAStream, TheLastEpochIsTheEnd) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
-  ASSERT_TRUE(ends.enter(0));
-  ends.end(0);  // an empty epoch
-  ASSERT_TRUE(ends.enter(0));
-  ends.end(3);
-  EXPECT_EQ(end_of_epoch(1), 4u);
-  EXPECT_EQ(end(), 4u);
-}
 
 TEST_F(EndsOfAStream, ASuccessorSaysALastEndAgain) {
   control_.epoch_ends[0].record(0, 4);
@@ -92,45 +60,11 @@ TEST_F(EndsOfAStream, ASuccessorTakesNothingForPaddingThatMayBeASample) {
   EXPECT_TRUE(other.is_padding(7));
 }
 
-TEST_F(EndsOfAStream, ClosingIsNoEnd) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
-  ASSERT_TRUE(ends.enter(1));
-  ends.close(1);
-  EXPECT_TRUE(ends.is_padding(3));
-  EXPECT_FALSE(ends.is_padding(4));
-  EXPECT_EQ(end_of_epoch(0), kNever);
-}
-
-TEST_F(EndsOfAStream, AfterAStopThereIsOnlyPadding) {
-  StreamEnds<SystemPolicy> ends(control_, 0, kMultiple, false);
-  stop(Stop::end_is_set);
-  ASSERT_TRUE(ends.enter(5));
-  EXPECT_TRUE(ends.is_padding(5));
-  EXPECT_EQ(ends.stop(), Stop::end_is_set);
-}
-
 class EndOfASharedStream : public EndsOfAStream {
  protected:
   EndOfASharedStream() : EndsOfAStream(2, 1) {}
   SharedStreamEnds<SystemPolicy> replica(int number) { return {control_, 0, number, kMultiple}; }
 };
-
-TEST_F(EndOfASharedStream, IsFoundByTheLastReplicaToAcknowledge) {
-  Channel<SystemPolicy> channel(control_, 0, 0, 1);
-  for (int task = 0; task < 5; ++task) channel.finish(channel.try_claim().task);
-  auto first = replica(0);
-  auto second = replica(1);
-  first.end();
-  EXPECT_TRUE(first.is_over());
-  EXPECT_FALSE(first.acknowledge());
-  EXPECT_EQ(end(), kNever);
-  second.end();
-  EXPECT_TRUE(second.acknowledge());
-  EXPECT_EQ(end(), 8u);
-  EXPECT_EQ(end_of_epoch(0), 8u);
-  EXPECT_EQ(first.stop(), Stop::end_is_set);
-  first.wait_for_others();  // does not sleep
-}
 
 TEST_F(EndOfASharedStream, ASuccessorHasNothingToGiveOnceItsPredecessorHasAcknowledged) {
   auto first = replica(0);
@@ -139,20 +73,6 @@ TEST_F(EndOfASharedStream, ASuccessorHasNothingToGiveOnceItsPredecessorHasAcknow
   first.acknowledge();
   EXPECT_TRUE(replica(0).is_over());
   EXPECT_FALSE(replica(1).is_over());
-}
-
-TEST_F(EndOfASharedStream, AStopFindsItInItsPlace) {
-  auto first = replica(0);
-  auto second = replica(1);
-  ask_stop(control_);
-  first.end();
-  second.end();
-  first.acknowledge();
-  EXPECT_TRUE(second.acknowledge());
-  EXPECT_EQ(first.stop(), Stop::asked);  // the supervisor's turn
-  lower_end(control_, 0, kMultiple);
-  EXPECT_EQ(first.stop(), Stop::end_is_set);
-  EXPECT_EQ(end(), 0u);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include "transports/task_table.h"
-#include "transports/journal.h"
 #include "transports/slot_ring.h"
 #include "transports/tally.h"
 
@@ -34,25 +33,6 @@ TEST(TaskWord, KeepsItsThreeFieldsApart) {
   }
 }
 
-TEST_F(FourWords, EveryTaskOfTheFirstRoundIsOpen) {
-  for (std::uint64_t task = 0; task < 4; ++task) {
-    EXPECT_EQ(see(task).state, TaskState::open) << task;
-    EXPECT_FALSE(see(task).newer);
-  }
-}
-
-TEST_F(FourWords, AnyLaterTaskIsOpenToo) {  // a resumed line starts in the middle
-  EXPECT_EQ(see(1'000'003).state, TaskState::open);
-}
-
-TEST_F(FourWords, SaysWhoHasClaimedATask) {
-  put(2, table_.claimed(2, 9));
-  EXPECT_EQ(see(2).state, TaskState::claimed);
-  EXPECT_EQ(see(2).owner, 9);
-  put(2, table_.done(2, 9));
-  EXPECT_EQ(see(2).state, TaskState::done);
-}
-
 TEST_F(FourWords, AnOlderNumberReadsAsOpenAndANewerAsLongDone) {
   put(2, table_.done(2, 9));
   EXPECT_EQ(see(6).state, TaskState::open);
@@ -66,13 +46,6 @@ TEST_F(FourWords, AStaleCompareAndSwapCannotSucceed) {
   put(2, table_.done(2, 1));                    // somebody else was faster ...
   put(2, table_.open(6));                       // ... and a round later the word is open again
   EXPECT_FALSE(table_.word(2).compare_exchange_strong(stale, table_.claimed(2, 3)));
-}
-
-TEST_F(FourWords, AReopenedTaskCanBeClaimedByAnybody) {
-  put(2, table_.open(2));
-  EXPECT_EQ(see(2).state, TaskState::open);
-  std::uint64_t seen = table_.word(2).load();
-  EXPECT_TRUE(table_.word(2).compare_exchange_strong(seen, table_.claimed(2, 3)));
 }
 
 class TwoArrays : public testing::Test {
@@ -110,43 +83,6 @@ TEST(SlotHeader, ZeroedMemoryIsNoFullSlot) {
   EXPECT_NE(SlotHeader{}.state, SlotState::full);
 }
 
-class JournalOfTwoPorts : public testing::Test {
- protected:
-  Line<SystemPolicy> sequence_;
-  Journal<SystemPolicy>::Word even_[4] = {};
-  Journal<SystemPolicy>::Word odd_[4] = {};
-  Journal<SystemPolicy> journal_{&sequence_, even_, odd_, 2};
-};
-
-TEST_F(JournalOfTwoPorts, BeginsWithNothingInWorkAndNothingConsumed) {
-  EXPECT_EQ(Journal<SystemPolicy>::entry_words(2), 4);
-  EXPECT_EQ(journal_.in_work(), -1);
-  EXPECT_EQ(journal_.consumed(0), 0u);
-  EXPECT_EQ(Journal<SystemPolicy>().ports(), 0);
-}
-
-TEST_F(JournalOfTwoPorts, SaysWhatIsInWorkAndKeepsWhatIsConsumed) {
-  journal_.begin(1, 40);
-  EXPECT_EQ(journal_.in_work(), 1);
-  EXPECT_EQ(journal_.outputs_from(), 40u);
-  journal_.consume(1, 7);
-  EXPECT_EQ(journal_.in_work(), -1);
-  journal_.begin(0, 42);
-  journal_.consume(0, 3);
-  EXPECT_EQ(journal_.consumed(0), 3u);
-  EXPECT_EQ(journal_.consumed(1), 7u);
-}
-
-TEST_F(JournalOfTwoPorts, AnEntryThatIsNotCommittedDoesNotCount) {
-  journal_.begin(0, 5);
-  const std::uint64_t sequence = sequence_.value;
-  journal_.consume(0, 1);
-  sequence_.value = sequence;  // as if it had died before its last store
-  EXPECT_EQ(journal_.in_work(), 0);
-  EXPECT_EQ(journal_.outputs_from(), 5u);
-  EXPECT_EQ(journal_.consumed(0), 0u);
-}
-
 TEST(SlotCounts, AddUpByKind) {
   SlotCounts sum{1, 2, 3};
   sum += SlotCounts{10, 20, 30};
@@ -156,36 +92,6 @@ TEST(SlotCounts, AddUpByKind) {
   EXPECT_EQ(sum.total(), 66u);
   EXPECT_FALSE(sum.none());
   EXPECT_TRUE(SlotCounts{}.none());
-}
-
-TEST(Tally, TheNewestEntryIsTheLastWritten) {
-  Tally<SystemPolicy> tally;
-  EXPECT_TRUE(tally.entries[tally.newest()].counts().none());
-  for (std::uint64_t sequence = 1; sequence < 6; ++sequence) {
-    tally.write(sequence, 100 - sequence, {sequence, 2 * sequence, 0});  // tasks may go down
-    const auto& newest = tally.entries[tally.newest()];
-    EXPECT_EQ(newest.counts().empty_slots, 2 * sequence);
-    EXPECT_EQ(newest.task.load(), 100 - sequence);
-  }
-}
-
-TEST(Tally, AWriteLeavesTheEntryBeforeItWhole) {
-  Tally<SystemPolicy> tally;
-  tally.write(1, 7, {0, 4, 0});
-  tally.write(2, 9, {0, 5, 0});
-  const auto& before = tally.entries[1 - tally.newest()];
-  EXPECT_EQ(before.task.load(), 7u);
-  EXPECT_EQ(before.counts().empty_slots, 4u);
-}
-
-TEST(Tally, AHalfWrittenEntryIsNotTheNewest) {
-  Tally<SystemPolicy> tally;
-  tally.write(1, 7, {0, 4, 0});
-  tally.write(2, 9, {0, 5, 0});
-  auto& victim = tally.entries[1];  // where the third goes: its sequence number is stored last
-  victim.task.store(11);
-  victim.empty_slots.store(1000);
-  EXPECT_EQ(tally.entries[tally.newest()].counts().empty_slots, 5u);
 }
 
 /// As a repair leaves them: the entry that counts, twice.

@@ -76,22 +76,6 @@ class ClaimOrWait : public testing::Test {
   int announced_ = 0;  // sleeps, before the first of a wait
 };
 
-TEST_F(ClaimOrWait, TakesWhatIsThereWithoutABarrierOrASleep) {
-  EXPECT_EQ(wait({claimed_}).task, 9u);
-  EXPECT_EQ(wait({ended_}).look, Look::ended);
-  EXPECT_EQ(announced_, 0);
-  EXPECT_EQ(barriers_, 0);
-  EXPECT_EQ(sleeps_, 0);
-}
-
-TEST_F(ClaimOrWait, LooksAgainAfterSettingItsBitAndSleepsOnlyThen) {
-  EXPECT_EQ(wait({blocked(watermark_), claimed_}).look, Look::claimed);
-  EXPECT_EQ(sleeps_, 0);
-  EXPECT_EQ(wait({blocked(watermark_), blocked(watermark_), claimed_}).look, Look::claimed);
-  EXPECT_EQ(sleeps_, 1);
-  EXPECT_FALSE(has_bit(watermark_));
-}
-
 TEST_F(ClaimOrWait, PassesTheBarrierBetweenItsBitAndItsLastLook) {
   P::on_barrier = [&] {
     EXPECT_TRUE(has_bit(watermark_));
@@ -124,43 +108,6 @@ TEST_F(ClaimOrWait, DoesNotSleepWhereLessWouldDoThanItHasSaid) {  // an end was 
         claimed_});  // to be woken too early does no harm
   EXPECT_EQ(sleeps_, 2);
   EXPECT_EQ(doorbell_.until, 48u);
-}
-
-TEST_F(ClaimOrWait, SleepsOnTheDoorbellAsItWasBeforeTheLastLook) {
-  doorbell_.rings = 5;
-  std::uint32_t expected = 0;
-  P::on_sleep_expecting = [&](std::uint32_t value) { expected = value; };
-  std::size_t attempts = 0;
-  claim_or_wait<P>(control_, 70, 0, [&] {
-    if (++attempts == 2) doorbell_.rings = 6;  // rung during the last look
-    return attempts == 3 ? claimed_ : blocked(watermark_);
-  });
-  P::on_sleep_expecting = [](std::uint32_t) {};
-  EXPECT_EQ(expected, 5u);  // so that the futex would return at once
-}
-
-TEST_F(ClaimOrWait, MovesItsBitWhenAnotherWatermarkBlocksIt) {
-  P::on_sleep = [&] {
-    EXPECT_FALSE(has_bit(watermark_));
-    EXPECT_TRUE(has_bit(other_));
-    ++sleeps_;
-  };
-  wait({blocked(watermark_), blocked(other_), blocked(other_), claimed_});
-  EXPECT_EQ(sleeps_, 1);
-  EXPECT_FALSE(has_bit(other_));
-}
-
-TEST_F(ClaimOrWait, SleepsOnEveryWatermarkOfSeveralQueues) {
-  P::on_sleep = [&] {
-    EXPECT_TRUE(has_bit(watermark_));
-    EXPECT_TRUE(has_bit(other_));
-    ++sleeps_;
-  };
-  wait({blocked(watermark_, 48), blocked(other_, 48), claimed_}, 0, {&watermark_, &other_});
-  EXPECT_EQ(sleeps_, 1);
-  EXPECT_EQ(doorbell_.until, kAnyMovement);
-  EXPECT_FALSE(has_bit(watermark_));
-  EXPECT_FALSE(has_bit(other_));
 }
 
 TEST_F(ClaimOrWait, SpinsAsOftenAsItMay) {
@@ -203,19 +150,6 @@ TEST_P(Ringing, RingsExactlyWhoWaits) {
     const bool waits = replica == 0 || replica == 63 || replica == 64 || replica == 255;
     EXPECT_EQ(rings(replica), waits ? 1u : 0u) << replica;
   }
-}
-
-TEST_P(Ringing, RingsASleeperWhenTheWatermarkIsWhereItCanGoOn) {
-  doorbells_[1].until = 64;
-  doorbells_[2].until = 96;
-  for (int replica : {1, 2}) set_waiter(waiters_, replica);
-  waker().moved(waiters_, 63);
-  EXPECT_EQ(rings(1), 0u);
-  waker().moved(waiters_, 64);
-  EXPECT_EQ(rings(1), 1u);
-  EXPECT_EQ(rings(2), 0u);
-  waker().moved(waiters_, 96);
-  EXPECT_EQ(rings(2), 1u);
 }
 
 // A task that is DONE beyond the watermark concerns only who takes tasks in any order.

@@ -16,22 +16,18 @@ namespace {
 using support::LambdaStage;
 using support::Log;
 using support::RunLine;
-using namespace std::chrono_literals;
 
 constexpr std::uint64_t kSamples = 100;
 
-/// numbers (and others, of 40) -> filter -> free -> sink (batches of 8).
+/// numbers -> filter -> free -> sink (batches of 8).
 class FlatMapStage : public testing::Test {
  protected:
-  void build(std::uint64_t epochs = 2, bool two_sources = false, std::uint64_t most = 1) {
+  void build(std::uint64_t epochs = 2, std::uint64_t most = 1) {
     graph_.graph().epochs = epochs;
     graph_.producer("numbers", {support::kValue}).shuffle = true;
-    if (two_sources) graph_.producer("others", {support::kValue});
     graph_.transform("filter", {"numbers"}, {support::kValue}).replicas = 2;
     graph_.type_of("filter").contract.may_drop = true;
-    ValidStage& free =
-        two_sources ? graph_.transform("free", {"filter", "others"}, {support::kValue}, Join::merge)
-                    : graph_.transform("free", {"filter"}, {support::kValue});
+    ValidStage& free = graph_.transform("free", {"filter"}, {support::kValue});
     free.outputs_per_input = most;
     free.on_error = on_error_;
     graph_.type_of("free").contract.numbering = Numbering::flat_map;
@@ -40,13 +36,6 @@ class FlatMapStage : public testing::Test {
     sink.sources[0].batch = 8;
     run_ = std::make_unique<RunLine>(graph_, nullptr, past_);
     run_->producers["numbers"] = [](int) { return support::make_numbers(kSamples); };
-    run_->producers["others"] = [](int) {
-      return std::make_unique<support::LambdaProducer>(
-          40, [](std::uint64_t index, Outputs& out) -> Result<Next> {
-            out["value"].as<std::int64_t>()[0] = 1000 + static_cast<std::int64_t>(index);
-            return Next::emit;
-          });
-    };
     run_->stages["filter"] = [](int) {
       return std::make_unique<LambdaStage>([](const Inputs& in, Outputs& out) -> Result<Next> {
         if (support::is_dropped(in.info().id)) return Next::drop;
@@ -136,7 +125,7 @@ TEST_F(FlatMapStage, EpochsBeforeTheOneItBeginsWithAreDropped) {
 }
 
 TEST_F(FlatMapStage, MoreOrFewerOutputsThanTheContractAllowsShowInTheAudits) {
-  build(1, false, 2);
+  build(1, 2);
   flat_map_by([](const Inputs&, Outputs& out) -> Result<Next> {
     for (std::int64_t i : {0, 1}) out.sample(i)["value"].as<std::int64_t>()[0] = i;
     out.emit_samples(2);
@@ -181,105 +170,6 @@ TEST_F(FlatMapStage, SamplesThatFailVanishAndAreCounted) {
   std::erase_if(expected, [](std::int64_t value) { return value % 10 == 3; });
   EXPECT_EQ(seen(1), expected);
   EXPECT_EQ(run_->audit("filter", "free", 1).dropped, 20u);
-}
-
-TEST_F(FlatMapStage, AMergeGivesEverySampleOfAnEpochBeforeTheNext) {
-  build(3, true);
-  run();
-  std::vector<std::int64_t> others;
-  for (std::int64_t i = 0; i < 40; ++i) others.push_back(1000 + i);
-  std::uint32_t last = 0;
-  for (const support::Event& event : log_.events[0]) {
-    if (!event.is_end) {
-      EXPECT_GE(event.epoch, last);
-    }
-    last = event.epoch;
-  }
-  for (const std::uint32_t epoch : {0u, 1u, 2u}) {
-    std::vector<std::int64_t> of_numbers;
-    std::vector<std::int64_t> of_others;
-    for (const std::int64_t value : seen(epoch))
-      (value < 1000 ? of_numbers : of_others).push_back(value);
-    EXPECT_EQ(of_numbers, filtered(epoch));
-    EXPECT_EQ(of_others, others);
-  }
-  EXPECT_EQ(batches(), Sizes(45, 8));
-}
-
-TEST_F(FlatMapStage, SamplesOfDifferentSourcesHaveDifferentIds) {
-  build(1, true);
-  run();
-  std::set<std::uint64_t> ids;
-  for (const support::Event& event : log_.events[0])
-    for (const SampleInfo& slot : event.samples) ids.insert(slot.id);
-  EXPECT_EQ(ids.size(), 120u);
-}
-
-/// The free stage dies again and again, at other samples each time.
-TEST_F(FlatMapStage, ASuccessorNeitherLosesNorRepeatsAnOutput) {
-  build(2, true, 3);
-  std::uint64_t calls = 0;
-  run_->restarts_max = 40;
-  flat_map_by([&](const Inputs& in, Outputs& out) -> Result<Next> {
-    if (++calls % 9 == 0) return Error{"died"};
-    const std::int64_t value = in["value"].as<std::int64_t>()[0];
-    for (std::int64_t i = 0; i < 1 + value % 3; ++i)
-      out.sample(i)["value"].as<std::int64_t>()[0] = value * 10 + i;
-    out.emit_samples(1 + value % 3);
-    return Next::emit;
-  });
-  run();
-  EXPECT_GT(run_->restarts(), 20);
-  for (const std::uint32_t epoch : {0u, 1u}) {
-    std::vector<std::int64_t> expected;
-    std::vector<std::int64_t> inputs = filtered(epoch);
-    for (std::int64_t i = 0; i < 40; ++i) inputs.push_back(1000 + i);
-    for (const std::int64_t value : inputs)
-      for (std::int64_t i = 0; i < 1 + value % 3; ++i) expected.push_back(value * 10 + i);
-    std::vector<std::int64_t> got = seen(epoch);
-    std::sort(got.begin(), got.end());
-    std::sort(expected.begin(), expected.end());
-    EXPECT_EQ(got, expected);
-  }
-}
-
-TEST_F(FlatMapStage, AStopDrainsThroughIt) {
-  build(1000, true);
-  std::atomic<int> calls = 0;
-  std::atomic<bool> stopped = false;
-  flat_map_by([&](const Inputs& in, Outputs& out) -> Result<Next> {
-    for (++calls; calls >= 1000 && !stopped;) std::this_thread::sleep_for(1ms);
-    out["value"].as<std::int64_t>()[0] = in["value"].as<std::int64_t>()[0];
-    return Next::emit;
-  });
-  run_->while_running = [&] {
-    while (calls < 1000) std::this_thread::sleep_for(1ms);
-    ask_stop(run_->control());
-    stopped = true;
-    while (!all_acknowledged<SystemPolicy>(run_->control(), [](int) { return false; }))
-      std::this_thread::sleep_for(1ms);
-    for (const IndexSpaceNumber d : run_->plan().index_spaces.numbers())
-      lower_end(run_->control(), d, run_->plan().index_spaces[d].multiple);
-  };
-  run();
-  const EdgeAudit after = run_->audit("free", "sink");
-  EXPECT_EQ(after.delivered, run_->audit("filter", "free", 1).delivered +
-                                 run_->audit("others", "free", 2).delivered);
-  EXPECT_EQ(after.leaked, 0);
-  EXPECT_LT(after.delivered, 120'000u);
-}
-
-TEST_F(FlatMapStage, AnErrorEndsTheOthersToo) {
-  build(1000);
-  std::atomic<int> calls = 0;
-  run_->stages["sink"] = [&](int) {
-    return std::make_unique<LambdaStage>([&](const Inputs&, Outputs&) -> Result<Next> {
-      if (++calls == 3) return Error{"full"};
-      return Next::emit;
-    });
-  };
-  const Result<void> ran = run_->run();  // or it hangs
-  ASSERT_FALSE(ran.ok());
 }
 
 }  // namespace

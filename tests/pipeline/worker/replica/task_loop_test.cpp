@@ -134,30 +134,6 @@ TEST(TaskLoop, ADeadReplicasTaskIsDoneByOthersOnce) {
   EXPECT_EQ(run.audit("numbers", "mix").leaked, 0);
 }
 
-TEST(TaskLoop, AConsumerThatDiesIsToldMissingEpochEnds) {
-  NumberLine line;
-  line.epochs = 3;
-  line.batch = 64;
-  GraphBuilder graph = support::number_graph(line);
-  RunLine run(graph);
-  Log log;
-  support::fill_number_line(run, line, log);
-  int ends = 0;
-  run.stages["sink"] = [&](int replica) {
-    auto logger = support::make_logger(log, replica);
-    logger->on_epoch_end = [&, told = logger->on_epoch_end](const EpochEnd& end) -> Result<void> {
-      if (ends++ == 1) return Error{"died"};  // the end of epoch 1, the first time
-      return told(end);
-    };
-    return logger;
-  };
-  run.restarts_max = 1;
-  const Result<void> ran = run.run();
-  ASSERT_TRUE(ran.ok()) << ran.error().message;
-  EXPECT_EQ(ends, 4);
-  expect_epoch_ends(log.events[0], 3, true);
-}
-
 TEST(TaskLoop, AnErrorNamesStageReplicaAndSample) {
   NumberLine line;
   line.shuffle = false;

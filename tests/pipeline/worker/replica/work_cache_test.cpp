@@ -113,65 +113,6 @@ TEST_F(Cached, NorWhenItIsFullBeforeTheRunHasBegun) {
   EXPECT_EQ(queues.queue(), 0);
 }
 
-TEST_F(Cached, AReplicaThatWaitsForASampleHoldsNothing) {
-  begin();
-  JoinedQueues<SystemPolicy> queues = this->queues();
-  for (int task = 0; task < 4;
-       ++task) {  // the last twenty are missing, and shuffled among the first
-    produce();
-    ASSERT_EQ(step(queues).look, Look::claimed);
-    ASSERT_EQ(queues.queue(), 1);
-  }
-  const auto waits = step(queues);
-  ASSERT_EQ(waits.look, Look::blocked);
-  EXPECT_EQ(waits.cause, Cause::input);
-  EXPECT_EQ(claimed_tasks(run_->control(), run_->index("kept"), 0), 0u);
-  EXPECT_EQ(claimed_tasks(run_->control(), run_->index("kept"), 1), 0u);
-  produce();
-  ASSERT_EQ(step(queues).look, Look::claimed);  // keeps the last
-  ASSERT_EQ(step(queues).look, Look::claimed);
-  EXPECT_EQ(queues.queue(), 0);
-}
-
-TEST_F(Cached, GivesEverySampleInEveryEpoch) {
-  begin();
-  JoinedQueues<SystemPolicy> queues = this->queues();
-  for (int task = 0; task < 5; ++task)
-    produce(task == 0 ? std::vector<std::uint64_t>{7} : std::vector<std::uint64_t>{});
-  Channel<SystemPolicy> sink(run_->control(), run_->index("sink"), 0, 0);
-  std::vector<int> seen(kSamples);
-  const SlotRing& ring = run_->ring("kept");
-  const Permutation order(kSamples, 0, 1);
-  for (int steps = 0; steps < 100; ++steps) {
-    const auto claim = sink.try_claim();
-    if (claim.look == Look::ended) break;
-    if (claim.look == Look::blocked) {
-      ASSERT_EQ(step(queues).look, Look::claimed);
-      continue;
-    }
-    for (std::uint64_t n = claim.task * kCachedTask; n < (claim.task + 1) * kCachedTask; ++n) {
-      const SlotHeader& header = *ring.headers(n);
-      EXPECT_EQ(header.number, n);
-      EXPECT_EQ(header.index, n % kSamples);
-      EXPECT_EQ(header.epoch, n / kSamples);
-      EXPECT_TRUE(header.epoch == 0 || header.id == order(header.index));
-      ++seen[header.id];
-      EXPECT_EQ(header.state, header.id == 7 ? SlotState::empty : SlotState::full);
-      if (header.id == 7) continue;
-      EXPECT_EQ(*reinterpret_cast<const std::int64_t*>(ring.slot(0, n)),
-                static_cast<std::int64_t>(header.id) * 10);
-      EXPECT_EQ(*reinterpret_cast<const std::int64_t*>(ring.slot(2, n)),
-                static_cast<std::int64_t>(header.id % 3));
-      EXPECT_TRUE(header.id % 3 == 0 || *ring.slot(1, n) == static_cast<std::byte>(header.id));
-    }
-    sink.finish(claim.task);
-  }
-  for (const int times : seen) EXPECT_EQ(times, 2);
-  EXPECT_EQ(step(queues).look, Look::ended);
-  EXPECT_EQ(run_->audit("kept", "sink").leaked, 0);
-  EXPECT_EQ(run_->audit("numbers", "kept", 1).leaked, 0);
-}
-
 TEST_F(Cached, ASlotThatIsThereIsNotWrittenAgain) {
   begin();
   produce();
@@ -193,23 +134,6 @@ TEST_F(Cached, ASlotIsThereOnlyWhenAllOfItIs) {
   ASSERT_TRUE(work_->work(1, 0).ok());
   EXPECT_EQ(*torn, 30);
   EXPECT_EQ(cached_slots_->state(3), SlotState::full);
-}
-
-TEST_F(Cached, AfterAStopTheSlotsThatNeverCameAreEmptySlots) {
-  begin();
-  JoinedQueues<SystemPolicy> queues = this->queues();
-  produce();
-  ASSERT_EQ(step(queues).look, Look::claimed);
-  run_->control().index_spaces[0]->end.value = kCachedTask;  // as a stop lowers it
-  ASSERT_EQ(step(queues).look, Look::claimed);
-  EXPECT_EQ(queues.queue(), 0);
-  std::uint64_t full = 0;
-  for (std::uint64_t n = 0; n < kCachedTask; ++n) {
-    const SlotHeader& header = *run_->ring("kept").headers(n);
-    EXPECT_EQ(header.state, header.id < kCachedTask ? SlotState::full : SlotState::empty);
-    full += header.state == SlotState::full;
-  }
-  EXPECT_LT(full, kCachedTask);
 }
 
 TEST_F(Cached, AStopIsAcknowledgedWhileItGoesOnKeeping) {

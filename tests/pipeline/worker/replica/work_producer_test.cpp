@@ -32,34 +32,6 @@ class ProducerTask : public testing::Test {
   std::unique_ptr<Producer> producer_;
 };
 
-TEST_F(ProducerTask, WritesSlotsAndHeaders) {
-  const auto work = this->work(*producer_);
-  const auto done = work->work(0, 128);  // epoch 1
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(done->full, 64u);
-  EXPECT_TRUE(done->not_full.none());
-  const Permutation order(100, 7, 1);
-  for (std::uint64_t i = 0; i < 64; ++i) {
-    EXPECT_EQ(header(128 + i).number, 128 + i);
-    EXPECT_EQ(header(128 + i).index, i);
-    EXPECT_EQ(header(128 + i).id, order(i));
-    EXPECT_EQ(header(128 + i).epoch, 1u);
-    EXPECT_EQ(header(128 + i).state, SlotState::full);
-    EXPECT_EQ(value(128 + i), static_cast<std::int64_t>(order(i)));
-  }
-}
-
-TEST_F(ProducerTask, PadsPastTheEndOfTheEpoch) {
-  const auto done = work(*producer_)->work(0, 64);
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(done->full, 36u);
-  EXPECT_EQ(done->not_full.pads, 28u);
-  EXPECT_EQ(header(99).state, SlotState::full);
-  EXPECT_EQ(header(100).state, SlotState::pad);
-  EXPECT_EQ(header(127).state, SlotState::pad);
-  EXPECT_EQ(header(127).number, 127u);
-}
-
 TEST_F(ProducerTask, TheInFlightSampleIsKnownWhileItIsRead) {
   std::vector<std::uint64_t> at;
   auto& word = run_.context("numbers").replica_words().in_flight.value;
@@ -71,17 +43,6 @@ TEST_F(ProducerTask, TheInFlightSampleIsKnownWhileItIsRead) {
   ASSERT_EQ(at.size(), 36u);
   for (std::uint64_t i = 0; i < 36; ++i) EXPECT_EQ(at[i], 64 + i);
   EXPECT_EQ(word, kNever);
-}
-
-TEST_F(ProducerTask, DroppedSamplesAreEmptySlots) {
-  support::LambdaProducer producer(100, [&](std::uint64_t id, Outputs&) -> Result<Next> {
-    return id % 2 == 0 ? Next::drop : Next::emit;
-  });
-  const auto done = work(producer, false)->work(0, 0);
-  ASSERT_TRUE(done.ok());
-  EXPECT_EQ(done->full, 32u);
-  EXPECT_EQ(done->not_full.empty_slots, 32u);
-  EXPECT_EQ(header(4).state, SlotState::empty);
 }
 
 TEST_F(ProducerTask, ItsLastHeaderSaysWhetherAllAreFull) {

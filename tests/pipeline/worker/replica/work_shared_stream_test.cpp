@@ -114,18 +114,6 @@ INSTANTIATE_TEST_SUITE_P(Sizes, SharedStreamOfSizes,
                                          std::vector<std::int64_t>{500, 7, 0},
                                          std::vector<std::int64_t>{333, 334, 335}));
 
-TEST_F(SharedStream, AReplicaThatHasNothingHoldsNobodyUp) {
-  build(60'000'000'000);
-  const std::vector<std::int64_t> sizes{0, 500, 500};
-  by_ = [&](int replica, Outputs& out) -> Result<Next> {
-    // Far more than the ring holds must have come through before it says anything.
-    if (replica == 0 && count_ < 900) return Next::wait;
-    return count_up(sizes, replica, out);
-  };
-  run();
-  expect_seen(sizes);
-}
-
 TEST_F(SharedStream, ABatchThatNobodyFillsIsClosed) {
   build(1'000'000);
   const std::vector<std::int64_t> sizes{3, 0, 0};
@@ -137,19 +125,6 @@ TEST_F(SharedStream, ABatchThatNobodyFillsIsClosed) {
   // replica 0 waits for the three to arrive, the others are at their end.
   run();
   expect_seen(sizes);
-}
-
-TEST_F(SharedStream, DroppedSamplesAreEmptySlots) {
-  build();
-  std::atomic<int> calls = 0;
-  by_ = [&](int, Outputs& out) -> Result<Next> {
-    const int call = calls++;
-    if (call >= 60) return Next::end;
-    out["value"].as<std::int64_t>()[0] = call;
-    return call % 3 == 0 ? Next::drop : Next::emit;
-  };
-  run();
-  EXPECT_EQ(seen_.size(), 40u);
 }
 
 TEST_F(SharedStream, AStopEndsIt) {
@@ -196,19 +171,6 @@ TEST_F(SharedStream, ASuccessorNeitherLosesNorRepeatsASample) {
   // A task that a dead replica had claimed may be taken late, by one that is further on.
   std::sort(seen_.begin(), seen_.end());
   expect_seen(sizes);
-}
-
-TEST_F(SharedStream, WhoDiedAfterItsEndIsFollowedByOneWhoKnows) {
-  build();
-  const std::vector<std::int64_t> sizes{10, 10, 10};
-  run_->control().replicas[2].ack.value = 1;  // it had said so
-  in_flight_[2] = 10;
-  by_ = [&](int replica, Outputs& out) -> Result<Next> {
-    EXPECT_NE(replica, 2);
-    return count_up(sizes, replica, out);
-  };
-  run();
-  EXPECT_EQ(seen_.size(), 20u);
 }
 
 }  // namespace
