@@ -1,15 +1,13 @@
-// A program feeds a graph: how an input ends, and how a run does that is fed. Workers that are
-// killed, and what an input cannot be.
+// A program feeds a graph: how an input ends, and how a run does that is fed, and what an
+// input cannot be.
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <thread>
 
 #include <brigade/text.h>
-#include "pipeline/run/attach.h"
 #include "tests/pipeline/application/feeding.h"
 
 namespace brigade {
@@ -125,33 +123,6 @@ INSTANTIATE_TEST_SUITE_P(All, FeedingEnds, testing::Bool(), [](const auto& in_pr
 struct FeedingProcesses : Feeding {};
 
 constexpr int kKillsMax = 40;  // where a worker takes long to start, they would be all there is
-
-// Workers die all the time, and the program notices nothing.
-TEST_P(FeedingProcesses, WorkersAreKilledMeanwhile) {
-  auto run = start("seed: 1\n" + fed_graph());
-  std::atomic<bool> over = false;
-  std::atomic<int> killed = 0;
-  std::thread killer([&] {
-    for (int i = 0; !over && killed < kKillsMax; ++i) {
-      std::this_thread::sleep_for(milliseconds(15));
-      const auto workers = find_workers(getpid());
-      const auto found = workers.find(concat("work.", i % 2));
-      if (found != workers.end() && kill(found->second, SIGKILL) == 0) ++killed;
-    }
-  });
-  std::thread feeder([tasks = run->input("tasks")]() mutable {
-    for (std::int64_t value = 0; value < 2000 && give(tasks, value); ++value)
-      if (value % 16 == 0) std::this_thread::sleep_for(milliseconds(2));
-    EXPECT_TRUE(tasks.close().ok());
-  });
-  EXPECT_EQ(all_values(run->output("results")), up_to(2000));
-  over = true;
-  feeder.join();
-  killer.join();
-  EXPECT_GT(killed, 0);
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
-}
 
 TEST_P(FeedingProcesses, WhatAnInputCannotBe) {
   EXPECT_THAT(program_.start_failure(fed_graph("    replicas: 2\n")),

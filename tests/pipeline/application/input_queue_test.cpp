@@ -23,32 +23,6 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 
-TEST_P(Feeding, SamplesComeInTheOrderInWhichTheyWereAcquired) {
-  auto run = start(fed_graph());
-  Output results = run->output("results");
-  std::thread feeder([tasks = run->input("tasks")]() mutable {
-    give_all(tasks, 0, 1004);
-    EXPECT_TRUE(tasks.close().ok());
-  });
-  std::int64_t next = 0;
-  std::int64_t last = 0;
-  for (const Batch& batch : results) {
-    for (std::int64_t i = 0; i < batch.size(); ++i) {
-      EXPECT_EQ(batch.sample(i).index, static_cast<std::uint64_t>(next));
-      EXPECT_EQ(batch.sample(i).id, static_cast<std::uint64_t>(next));
-      EXPECT_EQ(values(batch)[static_cast<std::size_t>(i)], next++);
-    }
-    last = batch.size();
-  }
-  feeder.join();
-  EXPECT_EQ(next, 1004);
-  EXPECT_EQ(last, 4);
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
-  const auto summary = nlohmann::json::parse(*run->summary_json());
-  EXPECT_EQ(summary["end"], "done");
-}
-
 TEST_P(Feeding, OneThreadGivesABatchAndTakesIt) {
   auto run = start(fed_graph());
   Input tasks = run->input("tasks");

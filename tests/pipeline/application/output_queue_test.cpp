@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -73,28 +72,6 @@ class Programs : public testing::TestWithParam<bool> {
   char* arguments_[1] = {name_};
   App app_{1, arguments_, faulty_stage_types()};
 };
-
-TEST_P(Programs, ReadEverySampleOfEveryEpochOnce) {
-  auto run = start(graph("epochs: 3\n"));
-  std::map<std::uint32_t, std::vector<std::uint64_t>> seen;
-  std::uint32_t epoch = 0;
-  for (const Batch& batch : run->output("train")) {
-    EXPECT_GE(batch.epoch(), epoch);
-    epoch = batch.epoch();
-    for (const std::uint64_t id : ids(batch)) seen[epoch].push_back(id);
-  }
-  const auto waited = run->wait();
-  EXPECT_TRUE(waited.ok()) << waited.error().message;
-  ASSERT_EQ(seen.size(), 3u);
-  EXPECT_NE(seen[0], seen[1]);  // shuffled anew
-  for (auto& [_, found] : seen) {
-    std::sort(found.begin(), found.end());
-    EXPECT_EQ(found, all_ids());
-  }
-  const auto summary = nlohmann::json::parse(*run->summary_json());
-  EXPECT_EQ(summary["end"], "done");
-  EXPECT_EQ(summary["samples"], 3000);
-}
 
 TEST_P(Programs, ReadAnEpochAtATime) {
   auto run = start(graph("epochs: 2\n"));
@@ -210,14 +187,6 @@ TEST_P(Programs, AreToldWhichBatchesTheyHold) {
   held.erase(held.begin());
   EXPECT_FALSE(train.full());
   EXPECT_TRUE(train.next().ok());  // the run is as it was
-}
-
-TEST_P(Programs, AnErrorOfALoopEndsTheRun) {
-  auto run = start(graph("epochs: 1000\n", "    hold: 2\n"));
-  std::vector<Batch> held;
-  for (const Batch& batch : run->output("train")) held.push_back(batch);
-  EXPECT_EQ(held.size(), 2u);
-  EXPECT_THAT(run->wait().error().message, HasSubstr("`hold: 2` is reached"));
 }
 
 TEST_P(Programs, AnOutputThatIsNotThereSaysWhichAre) {

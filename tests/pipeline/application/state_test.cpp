@@ -93,31 +93,6 @@ std::string delayed(const std::string& top = "epochs: 2\n", const std::string& w
                 "  train: {consumer: application, from: {stage: work, batch: 16}, hold: 4}\n");
 }
 
-TEST_P(States, StandBehindTheLastBatchThatWasGiven) {
-  const std::vector<std::string> all = whole(delayed());
-  ASSERT_EQ(all.size(), 14u);
-  std::string state;
-  for (std::size_t given = 0; given <= all.size(); ++given) {
-    std::vector<Batch> held;  // beyond the end of its run
-    std::vector<std::string> seen;
-    {
-      auto run = start(delayed(), given == 0 ? std::nullopt : std::optional(state));
-      Output train = run->output("train");
-      if (given > 0) seen = read(train, 1, &held);
-      state = state_of(*run);
-    }
-    if (given == 0) continue;
-    ASSERT_EQ(seen, (std::vector<std::string>{all[given - 1]})) << given;
-  }
-  auto finished = start(delayed(), state);
-  EXPECT_FALSE(finished->output("train").next()->has_value());
-  EXPECT_TRUE(finished->wait().ok());
-  EXPECT_EQ(state_of(*finished), state);
-  auto longer = start(delayed("epochs: 3\n"), state);
-  Output train = longer->output("train");
-  EXPECT_THAT(read(train, kAll).front(), HasSubstr("2: "));
-}
-
 TEST_P(States, CountWhatIsHeldAsGiven) {
   const std::vector<std::string> all = whole(delayed());
   auto run = start(delayed());
@@ -132,43 +107,6 @@ TEST_P(States, CountWhatIsHeldAsGiven) {
   train = next->output("train");
   EXPECT_EQ(state_of(*next), state) << "nothing was given yet";
   for (const std::string& one : read(train, kAll)) seen.push_back(one);
-  EXPECT_EQ(seen, all);
-}
-
-TEST_P(States, SayWhereEachOutputStands) {
-  const std::string yaml =
-      "epochs: 2\n"
-      "stages:\n"
-      "  numbers: {producer: synthetic, params: {count: 100}, shuffle: true}\n"
-      "  others: {producer: synthetic, params: {count: 40}}\n"
-      "  twice: {transform: delay, from: numbers}\n"
-      "  train: {consumer: application, from: {stage: twice, batch: 16}}\n"
-      "  again: {consumer: application, from: {stage: numbers, batch: 10}, buffers: 200}\n"
-      "  turns: {consumer: application, join: epochs,\n"
-      "          from: [{stage: others, batch: 16}, {stage: numbers, batch: 40}]}\n";
-  std::map<std::string, std::vector<std::string>> all, seen;
-  std::string plain = yaml;
-  plain.erase(plain.find(", buffers: 200"), 14);
-  const auto read_all = [&](brigade::Run& run, auto& into) {
-    std::vector<std::thread> loops;
-    for (const char* name : {"train", "again", "turns"})
-      loops.emplace_back([&, output = run.output(name), &to = into[name]]() mutable {
-        for (const std::string& one : read(output, kAll)) to.push_back(one);
-      });
-    for (std::thread& loop : loops) loop.join();
-    EXPECT_TRUE(run.wait().ok());
-  };
-  for (const char* name : {"train", "again", "turns"}) all[name], seen[name];
-  read_all(*start(plain), all);
-  std::string state;
-  {
-    auto run = start(plain);
-    Output train = run->output("train"), turns = run->output("turns");
-    seen["train"] = read(train, 2);
-    seen["turns"] = read(turns, 1);
-    state = state_of(*run);  // `again` was not asked for
-  }
-  read_all(*start(plain, state), seen);
   EXPECT_EQ(seen, all);
 }
 
@@ -222,49 +160,6 @@ TEST_P(States, NameWhatIsInQuarantine) {
     EXPECT_EQ(restarts(*run) == 0, known);
   }
   EXPECT_EQ(seen, all);
-}
-
-TEST_P(States, AreGivenByRunsThatWereStopped) {
-  const std::string yaml =
-      "epochs: 200\n"
-      "stages:\n"
-      "  left: {producer: synthetic, params: {count: 50}, shuffle: true}\n"
-      "  right: {producer: synthetic, params: {count: 20}}\n"
-      "  train: {consumer: application, join: epochs,\n"
-      "          from: [{stage: left, batch: 16}, {stage: right, batch: 16}]}\n";
-  const std::vector<std::string> all = whole(yaml);
-  auto run = start(yaml);
-  Output train = run->output("train");
-  std::vector<std::string> seen = read(train, 9);
-  run->stop();
-  for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
-  EXPECT_TRUE(run->wait().ok());
-  const std::string state = state_of(*run);
-  run = start(yaml, state);
-  train = run->output("train");
-  for (const std::string& batch : read(train, kAll)) seen.push_back(batch);
-  EXPECT_EQ(seen, all);
-}
-
-TEST_P(States, BelowRepackBeginTheirEpochAgain) {
-  const std::string yaml =
-      "epochs: 2\n"
-      "stages:\n"
-      "  numbers: {producer: synthetic, params: {count: 100}, shuffle: true}\n"
-      "  full: {transform: repack, from: numbers}\n"
-      "  train: {consumer: application, from: {stage: full, batch: 16}}\n";
-  const std::vector<std::string> all = whole(yaml);
-  for (const std::size_t given : {3u, 10u}) {
-    auto run = start(yaml);
-    Output train = run->output("train");
-    read(train, given);
-    const std::string state = state_of(*run);
-    run.reset();
-    run = start(yaml, state);
-    train = run->output("train");
-    const std::vector<std::string> expected(all.begin() + (given < 7 ? 0 : 7), all.end());
-    EXPECT_EQ(read(train, kAll), expected);
-  }
 }
 
 TEST_P(States, AreOfOneRankEach) {

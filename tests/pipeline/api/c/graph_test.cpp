@@ -18,7 +18,6 @@ namespace brigade {
 namespace {
 
 using testing::Each;
-using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -151,61 +150,6 @@ TEST_F(CGraphs, TheProgramMaySayItsRankAndALimit) {
   EXPECT_EQ(plan["consumers"][0]["samples"], 7) << "of 20, in three parts";
   ASSERT_EQ(brigade_graph_set_rank(graph, 3, 3, 1), BRIGADE_OK);
   EXPECT_EQ(brigade_graph_plan(graph, this_program, &json), BRIGADE_ERROR_GRAPH);
-}
-
-/// Samples of each batch of one epoch.
-std::vector<std::uint64_t> sizes(brigade_graph* graph, const char* output) {
-  const brigade_run_options options = run_options(0);
-  brigade_run* run = nullptr;
-  EXPECT_EQ(brigade_run_start(graph, this_program, &options, &run), BRIGADE_OK) << last_error();
-  brigade_output* read = nullptr;
-  EXPECT_EQ(brigade_run_output(run, output, &read), BRIGADE_OK) << last_error();
-  std::vector<std::uint64_t> all;
-  brigade_batch* batch = nullptr;
-  while (brigade_output_next_in_epoch(read, 0, &batch) == BRIGADE_OK) {
-    brigade_batch_info info{};
-    info.size = sizeof info;
-    EXPECT_EQ(brigade_batch_describe(batch, &info), BRIGADE_OK);
-    all.push_back(info.samples);
-    brigade_batch_release(batch);
-  }
-  EXPECT_EQ(brigade_run_wait(run), BRIGADE_OK) << last_error();
-  brigade_output_close(read);
-  brigade_run_close(run);
-  return all;
-}
-
-TEST_F(CGraphs, AProgramReadsAnyStage) {
-  const TemporaryFolder folder;
-  const std::string yaml =
-      "checkpoint: {file: " + (folder.path() / "never").string() +
-      "}\n"
-      "stages:\n"
-      "  numbers: {producer: synthetic, params: {count: 20}}\n"
-      "  work: {transform: passthrough, from: numbers, batch: 8}\n"
-      "  others: {producer: synthetic, params: {count: 3}, batch: 2}\n"
-      "  sink: {consumer: delay_sink, from: work, replicas: 2, params: {wrong: 1}}\n"
-      "  both: {consumer: count, from: [work, others], join: epochs, on_error: {skip: 1}}\n"
-      "  small: {consumer: count, from: {stage: numbers, batch: 5}}\n";
-  ASSERT_EQ(brigade_graph_from_text(yaml.c_str(), "mine.yaml", &graph), BRIGADE_OK);
-  const auto reads = [&](const char* stage) {
-    EXPECT_EQ(brigade_graph_read(graph, &stage, 1), BRIGADE_OK) << last_error();
-    return sizes(graph, stage);
-  };
-  EXPECT_EQ(brigade_graph_check(graph, this_program), BRIGADE_ERROR_GRAPH) << "delay_sink";
-  EXPECT_THAT(reads("work"), ElementsAre(8, 8, 4));
-  EXPECT_THAT(reads("numbers"), ElementsAre(5, 5, 5, 5)) << "as a reader of it has it";
-  EXPECT_THAT(reads("sink"), ElementsAre(8, 8, 4)) << "of no type that there is";
-  EXPECT_THAT(reads("both"), ElementsAre(8, 8, 4, 2, 1));
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "never"));
-  const char* wrong = "sinks";
-  EXPECT_EQ(brigade_graph_read(graph, &wrong, 1), BRIGADE_OK);
-  EXPECT_EQ(brigade_graph_check(graph, this_program), BRIGADE_ERROR_GRAPH);
-  const auto found = diagnostics(graph);
-  ASSERT_FALSE(found.empty());
-  EXPECT_THAT(found[0].message, HasSubstr("there is no stage \"sinks\" to read"));
-  EXPECT_THAT(found[0].help, HasSubstr("the graph has numbers, work, others, sink, both, small"));
-  EXPECT_EQ(brigade_graph_read(graph, &wrong, 0), BRIGADE_ERROR_ARGUMENT);
 }
 
 TEST_F(CGraphs, AFileThatIsNotThereIsAnError) {

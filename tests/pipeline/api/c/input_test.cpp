@@ -1,10 +1,9 @@
-// A program in C feeds a graph and reads what comes out of it.
+// What only a program in C sees of inputs: statuses, tensors, sizes. What inputs do is asked of
+// programs in C++ (tests/pipeline/application) and in Python.
 
 #include <brigade/c.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,17 +21,6 @@ using testing::HasSubstr;
 constexpr std::uint64_t kMillisecond = 1'000'000;
 
 class CInputs : public testing::TestWithParam<std::uint64_t> {};
-
-TEST_P(CInputs, GiveWhatTheOutputsRead) {
-  Fed fed(fed_graph(), GetParam());
-  std::thread feeder([&] {
-    fed.give(0, 1004);
-    fed.close();
-  });
-  EXPECT_EQ(fed.all(), numbers(0, 1004));
-  feeder.join();
-  EXPECT_EQ(brigade_run_wait(fed.run), BRIGADE_OK) << last_error();
-}
 
 TEST_P(CInputs, ShowTheTensorsOfOneSample) {
   const Fed fed(fed_graph(), GetParam());
@@ -56,49 +44,6 @@ TEST_P(CInputs, ShowTheTensorsOfOneSample) {
   brigade_slot_drop(slot);
 }
 
-TEST_P(CInputs, TakeSlotsBackInAnyOrderOnAnyThread) {
-  Fed fed(fed_graph("    chunk: 8\n"), GetParam());
-  std::thread feeder([&] {
-    for (std::int64_t round = 0; round < 40; ++round) {
-      std::vector<brigade_slot*> slots;
-      for (int i = 0; i < 8; ++i) slots.push_back(fed.acquire());
-      const auto submit = [&](std::size_t first) {
-        for (std::size_t i = first; i < first + 4; ++i) {
-          write(slots[7 - i], 8 * round + static_cast<std::int64_t>(7 - i));
-          EXPECT_EQ(brigade_slot_submit(slots[7 - i]), BRIGADE_OK) << last_error();
-        }
-      };
-      std::thread other(submit, 0);
-      submit(4);
-      other.join();
-    }
-    fed.close();
-  });
-  EXPECT_EQ(fed.all(), numbers(0, 320));
-  feeder.join();
-}
-
-TEST_P(CInputs, LeaveOutSlotsThatWereDropped) {
-  Fed fed(fed_graph(), GetParam());
-  std::vector<std::int64_t> given;
-  std::thread feeder([&] {
-    for (std::int64_t value = 0; value < 200; ++value) {
-      brigade_slot* const slot = fed.acquire();
-      write(slot, value);
-      if (value % 3 == 0) {
-        brigade_slot_drop(slot);
-        continue;
-      }
-      EXPECT_EQ(brigade_slot_submit(slot), BRIGADE_OK) << last_error();
-      for (const std::int64_t number : numbers(value, value + 1)) given.push_back(number);
-    }
-    fed.close();
-  });
-  const auto taken = fed.all();
-  feeder.join();
-  EXPECT_EQ(taken, given);
-}
-
 TEST_P(CInputs, HaveNoRoomUntilBatchesAreRead) {
   Fed fed(fed_graph(), GetParam());
   std::int64_t given = 0;
@@ -118,32 +63,6 @@ TEST_P(CInputs, HaveNoRoomUntilBatchesAreRead) {
   fed.give(given, given + 1);
   fed.close();
   reader.join();
-}
-
-TEST_P(CInputs, EndEpochsWhereTheProgramSaysSo) {
-  const Fed fed(fed_graph("", "epochs: 3\n"), GetParam());
-  std::thread feeder([&] {
-    fed.give(0, 13);
-    EXPECT_EQ(brigade_input_end_epoch(fed.tasks), BRIGADE_OK) << last_error();
-    EXPECT_EQ(brigade_input_end_epoch(fed.tasks), BRIGADE_OK) << last_error();  // an empty one
-    fed.give(13, 15);
-    EXPECT_EQ(brigade_input_end_epoch(fed.tasks), BRIGADE_OK) << last_error();
-    brigade_slot* slot = nullptr;
-    EXPECT_EQ(brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot), BRIGADE_ERROR_ARGUMENT);
-    EXPECT_THAT(last_error(), HasSubstr("input \"tasks\" is closed"));
-    EXPECT_EQ(brigade_input_end_epoch(fed.tasks), BRIGADE_ERROR_ARGUMENT);
-  });
-  std::vector<std::uint64_t> samples(3);
-  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
-    brigade_batch* batch = nullptr;
-    while (brigade_output_next_in_epoch(fed.train, epoch, &batch) == BRIGADE_OK) {
-      samples[epoch] += values(batch).size() / 3;
-      brigade_batch_release(batch);
-    }
-  }
-  EXPECT_EQ(samples, (std::vector<std::uint64_t>{13, 0, 2}));
-  feeder.join();
-  EXPECT_EQ(brigade_run_wait(fed.run), BRIGADE_OK) << last_error();
 }
 
 TEST_P(CInputs, AreToldWhichSlotsTheyHold) {
@@ -215,17 +134,6 @@ TEST_P(CInputs, EndWithTheRun) {
   brigade_slot_drop(kept);
 }
 
-TEST_P(CInputs, GiveWhatIsHeldWhenTheyAreClosed) {
-  Fed fed(fed_graph("    chunk: 4\n"), GetParam());
-  fed.give(0, 3);
-  brigade_slot* const held = fed.acquire();
-  fed.close();
-  write(held, 3);
-  EXPECT_EQ(brigade_slot_submit(held), BRIGADE_OK) << last_error();
-  EXPECT_EQ(fed.all(), numbers(0, 4));
-  EXPECT_EQ(brigade_run_wait(fed.run), BRIGADE_OK) << last_error();
-}
-
 TEST_P(CInputs, OneThreadAtATimeIsInACall) {
   const Fed fed(fed_graph("    chunk: 1\n"), GetParam());
   brigade_slot* const held = fed.acquire();
@@ -245,48 +153,6 @@ TEST_P(CInputs, OneThreadAtATimeIsInACall) {
   EXPECT_EQ(busy, 1);
   EXPECT_EQ(refused, 1);
   brigade_slot_drop(held);
-}
-
-TEST_P(CInputs, ComeBackWhereTheProgramIsInterrupted) {
-  std::atomic<int> yes = 0;
-  brigade_run_options options = run_options(GetParam());
-  options.interrupted = [](void* context) -> std::int32_t {
-    return *static_cast<std::atomic<int>*>(context);
-  };
-  options.interrupted_context = &yes;
-  const Fed fed(fed_graph("    chunk: 1\n"), options);
-  brigade_slot* const held = fed.acquire();
-  brigade_slot* slot = nullptr;
-  EXPECT_EQ(brigade_input_acquire(fed.tasks, 300 * kMillisecond, &slot), BRIGADE_TIMEOUT);
-  yes = 1;
-  EXPECT_EQ(brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot), BRIGADE_ERROR_INTERRUPTED);
-  EXPECT_THAT(last_error(), HasSubstr("the wait for room was interrupted"));
-  yes = 0;
-  brigade_slot_drop(held);
-  brigade_slot_drop(fed.acquire());  // it is as it was
-}
-
-TEST_P(CInputs, RefuseAForkedChild) {
-  Fed fed(fed_graph(), GetParam());
-  brigade_slot* const held = fed.acquire();
-  const pid_t child = fork();
-  if (child == 0) {
-    brigade_slot* slot = nullptr;
-    const bool refused =
-        brigade_input_acquire(fed.tasks, BRIGADE_FOR_EVER, &slot) == BRIGADE_ERROR_RUN &&
-        brigade_slot_submit(held) == BRIGADE_ERROR_RUN &&
-        brigade_input_end_epoch(fed.tasks) == BRIGADE_ERROR_RUN;
-    brigade_slot_drop(held);
-    fed.close();
-    _exit(refused ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  write(held, 0);
-  EXPECT_EQ(brigade_slot_submit(held), BRIGADE_OK) << last_error();  // and the parent goes on
-  fed.close();
-  EXPECT_EQ(fed.all(), numbers(0, 1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, CInputs, testing::Values(0, BRIGADE_IN_PROCESS),
@@ -331,20 +197,6 @@ TEST(CBadUse, OfInputsAndSlotsHasItsLine) {
   brigade_slot_drop(slot);
   brigade_slot_drop(nullptr);
   brigade_input_close(nullptr);
-}
-
-TEST(CBadUse, AnInputIsClosedWithItsLastHandle) {
-  Fed fed(fed_graph(), BRIGADE_IN_PROCESS);
-  brigade_input* same = nullptr;
-  ASSERT_EQ(brigade_run_input(fed.run, "tasks", &same), BRIGADE_OK) << last_error();
-  fed.close();
-  fed.tasks = same;
-  fed.give(0, 8);
-  brigade_batch_release(fed.take());
-  fed.close();
-  EXPECT_EQ(brigade_run_input(fed.run, "tasks", &same), BRIGADE_ERROR_ARGUMENT);
-  EXPECT_THAT(last_error(),
-              HasSubstr("input \"tasks\" was closed when the last handle on it went"));
 }
 
 }  // namespace

@@ -133,20 +133,6 @@ TEST_P(CInterruptions, LeaveAnOutputAsItWas) {
   EXPECT_GT(interrupted, 0);
 }
 
-TEST_P(CInterruptions, EndTheWaitForABatchThatIsHeld) {
-  const Opened opened(graph_yaml("epochs: 1000\n", "    hold: 2\n"), asked_.options(GetParam()));
-  brigade_batch* const held[] = {opened.take(), opened.take()};
-  brigade_batch* batch = nullptr;
-  EXPECT_EQ(brigade_output_next(opened.train, &batch), BRIGADE_ERROR_HELD);  // the control
-  EXPECT_GE(asked_.calls, 5);
-  asked_.yes_from = 0;
-  EXPECT_EQ(brigade_output_next(opened.train, &batch), BRIGADE_ERROR_INTERRUPTED);
-  brigade_batch_release(held[0]);
-  asked_.yes_from = INT32_MAX;
-  brigade_batch_release(opened.take());
-  brigade_batch_release(held[1]);
-}
-
 TEST_P(CInterruptions, EndTheWaitForTheEnd) {
   const Opened opened(graph_yaml("epochs: 1000000\n"), asked_.options(GetParam()));
   brigade_batch_release(opened.take());
@@ -162,25 +148,6 @@ TEST_P(CInterruptions, EndTheWaitForTheEnd) {
   EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK);
   EXPECT_EQ(brigade_run_wait(opened.run), BRIGADE_OK) << last_error();
   EXPECT_EQ(brigade_run_summary(opened.run, &json), BRIGADE_OK);
-}
-
-TEST_P(CInterruptions, LetSeveralThreadsWaitForTheEnd) {
-  const Opened opened(graph_yaml("epochs: 1000000\n"), asked_.options(GetParam()));
-  std::thread threads[4];
-  for (std::thread& thread : threads)
-    thread = std::thread([&] { EXPECT_EQ(brigade_run_wait(opened.run), BRIGADE_OK); });
-  brigade_batch_release(opened.take());
-  EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK);
-  EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK);
-  for (std::thread& thread : threads) thread.join();
-}
-
-TEST_P(CInterruptions, AreNotAskedForWhereNothingIsWaitedFor) {
-  const auto before = steady_clock::now();
-  const Opened opened(graph_yaml("epochs: 20\n"), asked_.options(GetParam()));
-  for (int i = 0; i < 20 * 63; ++i) brigade_batch_release(opened.take());
-  const auto took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - before);
-  EXPECT_LE(asked_.calls, took.count() / 100);
 }
 
 /// A worker program that makes no device's memory, and hangs.

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <string>
 #include <thread>
 #include <utility>
@@ -119,23 +118,6 @@ TEST_P(CPrograms, ReadTheLinesOfARunThemselves) {
   EXPECT_THAT(text, HasSubstr("brigade: "));  // and the end of the file: nobody else has it
 }
 
-TEST_P(CPrograms, RunTwoGraphsAtOnce) {
-  const Opened first(graph_yaml("seed: 1\n"), GetParam());
-  const Opened second(graph_yaml("seed: 2\n"), GetParam());
-  std::uint64_t samples = 0;
-  bool differ = false;
-  for (int i = 0; i < 63; ++i) {
-    brigade_batch* one = first.take();
-    brigade_batch* other = second.take();
-    differ |= values(one) != values(other);
-    samples += values(one).size() / 3 + values(other).size() / 3;
-    brigade_batch_release(one);
-    brigade_batch_release(other);
-  }
-  EXPECT_TRUE(differ);
-  EXPECT_EQ(samples, 2000u);
-}
-
 TEST_P(CPrograms, StopARunAndReadItsSummary) {
   const Opened opened(graph_yaml("epochs: 1000000\n"), GetParam());
   brigade_batch_release(opened.take());
@@ -154,66 +136,8 @@ TEST_P(CPrograms, StopARunAndReadItsSummary) {
   EXPECT_EQ(nlohmann::json::parse(json)["end"], "stopped");
 }
 
-TEST_P(CPrograms, OneThreadAtATimeIsInNext) {
-  const Opened opened(
-      "epochs: 100\nstages:\n"
-      "  numbers: {producer: synthetic, params: {count: 1000, shape: [3]}}\n"
-      "  slow: {transform: delay, from: numbers, params: {ms: 50}, batch: 4}\n"
-      "  train: {consumer: application, from: slow}\n",
-      GetParam());
-  std::atomic<bool> over = false;
-  std::thread reader([&] {
-    while (!over) {
-      brigade_batch* batch = nullptr;
-      if (brigade_output_next(opened.train, &batch) == BRIGADE_OK) brigade_batch_release(batch);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  });
-  brigade_status status = BRIGADE_OK;
-  while (status != BRIGADE_ERROR_BUSY) {
-    brigade_batch* batch = nullptr;
-    status = brigade_output_next(opened.train, &batch);
-    if (status == BRIGADE_OK) brigade_batch_release(batch);
-    if (status != BRIGADE_ERROR_BUSY)  // the other one's turn
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  EXPECT_THAT(last_error(), HasSubstr("another thread"));
-  EXPECT_EQ(brigade_output_ended(opened.train), 0);
-  over = true;
-  EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK);
-  EXPECT_EQ(brigade_run_stop(opened.run), BRIGADE_OK);
-  reader.join();
-}
-
 INSTANTIATE_TEST_SUITE_P(Of, CPrograms, testing::Values(0, BRIGADE_IN_PROCESS),
                          [](const auto& value) { return value.param ? "Threads" : "Processes"; });
-
-TEST(CBadUse, AnOutputIsClosedWithItsLastHandle) {
-  const Opened opened(graph_yaml("epochs: 1000\n"), BRIGADE_IN_PROCESS);
-  brigade_output* same = nullptr;
-  ASSERT_EQ(brigade_run_output(opened.run, "train", &same), BRIGADE_OK);
-  brigade_output_close(opened.train);
-  brigade_batch* batch = nullptr;
-  EXPECT_EQ(brigade_output_next(same, &batch), BRIGADE_OK);
-  brigade_batch_release(batch);
-  brigade_output_close(same);
-  const_cast<Opened&>(opened).train = nullptr;
-  EXPECT_EQ(brigade_run_output(opened.run, "train", &same), BRIGADE_ERROR_ARGUMENT);
-  EXPECT_THAT(last_error(), HasSubstr("keep one for further loops"));
-}
-
-TEST(CBadUse, AnotherOutputsUnreadBatchesAreNamed) {
-  const Opened opened(graph_yaml("epochs: 1000\n", "  test: {consumer: application, from: work}\n"),
-                      BRIGADE_IN_PROCESS);
-  brigade_status status = BRIGADE_OK;
-  while (status == BRIGADE_OK) {
-    brigade_batch* batch = nullptr;
-    status = brigade_output_next(opened.train, &batch);
-    if (status == BRIGADE_OK) brigade_batch_release(batch);
-  }
-  EXPECT_EQ(status, BRIGADE_ERROR_UNREAD);
-  EXPECT_THAT(last_error(), HasSubstr("has not read from \"test\""));
-}
 
 TEST(CBadUse, AFailureIsTheErrorOfWait) {
   const Opened opened(

@@ -37,24 +37,6 @@ class CUploads : public testing::Test {
   brigade_upload* upload_ = nullptr;
 };
 
-TEST_F(CUploads, CopyWhatIsReleasedAtOnce) {
-  const Opened opened(graph_yaml());
-  open(opened);
-  EXPECT_THAT(brigade_uploads_report(uploads_), HasSubstr("pinned "));
-  brigade_batch* const batch = opened.take();
-  const std::vector<std::int64_t> expected = values(batch);
-  brigade_tensor data{};
-  data.size = sizeof data;
-  ASSERT_EQ(brigade_batch_find(batch, "data", &data), BRIGADE_OK);
-  std::vector<std::int64_t> copied(expected.size());
-  ASSERT_EQ(copy(batch, data, copied.data(), &upload_), BRIGADE_OK) << last_error();
-  brigade_batch_release(batch);
-  EXPECT_EQ(brigade_upload_await(upload_, nullptr), BRIGADE_OK);
-  EXPECT_EQ(copied, expected);
-  EXPECT_EQ(brigade_upload_wait(upload_), BRIGADE_OK);
-  brigade_upload_close(upload_);
-}
-
 TEST_F(CUploads, OfARunAndADeviceAreOpenedOnce) {
   const Opened opened(graph_yaml());
   open(opened);
