@@ -281,8 +281,8 @@ BRIGADE_C_API brigade_status brigade_run_output(brigade_run* run, const char* na
                                                 brigade_output** output);
 // The next batch, which is to be released. BRIGADE_END: nothing is left, of the epochs up to
 // `epoch`, or of a run that was stopped or that failed (brigade_run_wait() says which). After
-// BRIGADE_ERROR_HELD and BRIGADE_ERROR_UNREAD (both take a second) the run is as it was. `file` and
-// `line` say where the batch is taken, for messages; `file` may be NULL.
+// BRIGADE_ERROR_HELD (after `hold_timeout:`) and BRIGADE_ERROR_UNREAD (after a second) the run is
+// as it was. `file` and `line` say where the batch is taken, for messages; `file` may be NULL.
 BRIGADE_C_API brigade_status brigade_output_next_at(brigade_output* output, uint64_t epoch,
                                                     const char* file, int32_t line,
                                                     brigade_batch** batch);

@@ -39,7 +39,8 @@ enum class EventKind : std::int32_t {
   not_started = 10,  ///< a replica, mostly a successor, could not be started
   quarantined = 11,  ///< samples that keep ending their worker; before that worker's `died`
   failed = 12,       ///< a replica reports that it cannot go on, which ends the run
-  stalled = 13       ///< a call, an opening or the graph takes long, or a process is stopped
+  stalled = 13       ///< a call, an opening or the graph takes long, a process is stopped, or
+                     ///< the program releases no batch for an output that waits for one
 };
 
 enum class EventLevel : std::int32_t { debug = 0, info = 1, warning = 2, error = 3 };

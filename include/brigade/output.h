@@ -12,8 +12,8 @@
 // ended meanwhile. Batches come in the graph's order, padding and dropped samples left out.
 //
 // `hold:` says how many batches a program may have at once, counted from the oldest one that it
-// still holds. For one more than that next() waits a second, and then fails with a line that says
-// where each was taken.
+// still holds. For one more than that next() waits, at most `hold_timeout:` (a second), and then
+// fails with a line that says where each was taken. The run warns once of such a wait.
 
 #include <cstdint>
 #include <iterator>

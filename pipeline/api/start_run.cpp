@@ -23,6 +23,9 @@ Result<void> check_program(const Plan& plan, const RunOptions& options) {
                           stage.hold == StagePlanningKeys{}.hold
                               ? ""
                               : concat(" --set stages.", stage.name, ".hold=null"),
+                          stage.hold_timeout_ns == StageKeys{}.hold_timeout_ns
+                              ? ""
+                              : concat(" --set stages.", stage.name, ".hold_timeout=null"),
                           "`")};
   }
   return {};

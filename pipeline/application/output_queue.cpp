@@ -1,6 +1,7 @@
 #include "pipeline/application/output_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -17,10 +18,11 @@
 namespace brigade {
 namespace {
 
-constexpr std::int64_t kReturnsWaitedForNs = 1'000'000'000;
+constexpr std::int64_t kHeldToldAfterNs = 100'000'000;  // threads that release soon are no news
+constexpr std::int64_t kAbortSeenWithinNs = 100'000'000;
 constexpr std::size_t kHoldersNamed = 4;
-constexpr std::string_view kLetGo =
-    "; let go of batches before asking for the next, or raise `hold:`";
+constexpr std::string_view kRelease =
+    "; release batches before asking for the next, or raise `hold:`";
 constexpr int kPoison = 0xff;  // of floating point no number, of others -1 or the largest
 
 #ifdef NDEBUG
@@ -77,6 +79,7 @@ Result<std::optional<Batch>> OutputQueue::take(std::uint64_t last_epoch, const O
   while (!over_) {
     Place& place = places_[next_number_ % places_.size()];
     BRIGADE_TRY(wait_for(place, sleep));
+    if (place.held.load(std::memory_order_acquire)) break;  // the run has failed
     const Attempt<SystemPolicy> found = claim(last_epoch, sleep);
     if (sleep.interrupted()) return interrupted();
     if (stuck_) return *std::exchange(stuck_, std::nullopt);
@@ -146,7 +149,7 @@ Error OutputQueue::why_nothing_moves() const {
     held = concat(
         "what it waits for needs the memory of what the program holds, with the padding or "
         "dropped samples behind it: ",
-        held, kLetGo);
+        held, kRelease);
   const bool by_held = !held.empty() && standstill_.unread().empty();
   return {concat("output ", quote(stage().name), " gets nothing, and nothing moves: ",
                  standstill_.text("read the outputs in turn, or drop that one", held)),
@@ -173,26 +176,49 @@ bool OutputQueue::fill(Place& place, std::uint64_t task) {
   return true;
 }
 
+/// The place is free then, or the run is aborting.
 Result<void> OutputQueue::wait_for(const Place& place, InterruptibleSleep& sleep) {
   if (!place.held.load(std::memory_order_acquire)) return {};
   // Either who returns it sees this, or the look below sees that it has been returned.
   waiting_.store(true, std::memory_order_seq_cst);
-  const std::int64_t until = monotonic_ns() + kReturnsWaitedForNs;
+  const std::int64_t since = monotonic_ns(), until = since + stage().hold_timeout_ns;
+  std::int64_t now = since;
   bool held = true;
-  while (held && !sleep.interrupted()) {
+  for (bool is_last = false;; is_last = now >= until) {
     const std::uint32_t seen = freed_.load(std::memory_order_seq_cst);
     held = place.held.load(std::memory_order_seq_cst);
-    if (!held || monotonic_ns() >= until) break;
-    sleep.until(freed_, seen, until);
+    if (!held || is_last || sleep.interrupted() || is_aborting(*context_.control)) break;
+    sleep.until(freed_, seen, std::min(until, now + kAbortSeenWithinNs));
+    now = monotonic_ns();
+    if (now >= since + kHeldToldAfterNs && until > since + kHeldToldAfterNs) tell_wait();
   }
   waiting_.store(false, std::memory_order_relaxed);
   counters_.end_wait(Cause::barrier);
   if (sleep.interrupted()) return interrupted();
-  if (!held) return {};
+  if (!held || is_aborting(*context_.control)) return {};
   return Error{
       concat("output ", quote(stage().name), ": `hold: ", places_.size(),
-             "` is reached, counted from the oldest batch that is held: ", holders(), kLetGo),
+             "` is reached, counted from the oldest batch that is held, and that one was not "
+             "released within `hold_timeout: ",
+             print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)), "`: ", holders(),
+             kRelease),
       Refusal::held};
+}
+
+/// Once for each output: a program that does it again knows.
+void OutputQueue::tell_wait() {
+  if (std::exchange(wait_told_, true)) return;
+  const auto held = std::count_if(places_.begin(), places_.end(),
+                                  [](const Place& place) { return place.held.load(); });
+  ends_->tell(
+      {.kind = EventKind::stalled,
+       .level = EventLevel::warning,
+       .stage = stage().name,
+       .message = concat("output ", quote(stage().name), " waits for the program to release ",
+                         "a batch, at most `hold_timeout: ",
+                         print_duration(std::chrono::nanoseconds(stage().hold_timeout_ns)),
+                         "`: the program holds ", held, " of `hold: ", places_.size(),
+                         "`, counted from the oldest: ", holders(), kRelease)});
 }
 
 /// Where each batch that is held was taken.

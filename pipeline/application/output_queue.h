@@ -92,6 +92,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   Error interrupted() const;
   Result<std::optional<Batch>> take(std::uint64_t last_epoch, const Output::Here& at, bool waits);
   Result<void> wait_for(const Place& place, InterruptibleSleep& sleep);
+  void tell_wait();
   std::string holders() const;
   bool fill(Place& place, std::uint64_t task);
   void give_back(Place& place);
@@ -125,6 +126,7 @@ class OutputQueue : public std::enable_shared_from_this<OutputQueue> {
   Standstill standstill_;
   std::optional<Error> stuck_;  // why the last claim has given up
   std::uint64_t in_work_ = 0;   // FULL slots of the batch given last
+  bool wait_told_ = false;      // that it waits for a batch to be released
 
   ReturnedTasks returned_;
 

@@ -65,6 +65,12 @@ void ProgramEnds::fail(std::string message) {
   if (listener_.failed) listener_.failed(std::move(message));
 }
 
+void ProgramEnds::tell(const Event& event) {
+  if (mark_.in_child()) return;
+  const std::lock_guard lock(mutex_);
+  if (listener_.told) listener_.told(event);
+}
+
 void ProgramEnds::closed(Closing how) {
   const std::lock_guard lock(mutex_);
   unread_ |= how != Closing::at_its_end;

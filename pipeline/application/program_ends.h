@@ -1,9 +1,9 @@
 #pragma once
 
 // What the program's threads say to the supervisor of the stages that are the program's own: an
-// output has given all that there is, it was closed, the program's loop cannot go on, or an input
-// needs a look at a later time. Any thread, also after the run has ended: then nobody listens. And
-// what they ask the program while they wait.
+// output has given all that there is, it was closed, it waits for a batch that the program holds,
+// the program's loop cannot go on, or an input needs a look at a later time. Any thread, also after
+// the run has ended: then nobody listens. And what they ask the program while they wait.
 
 #include <cstdint>
 #include <functional>
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <brigade/event.h>
 #include <brigade/result.h>
 #include "base/forked.h"
 #include "base/owned_fd.h"
@@ -42,11 +43,13 @@ class ProgramEnds {
     std::function<void(std::string)> failed;  ///< ends the run, for this reason
     /// Nobody reads any more of what is still being made: ends the run.
     std::function<void(bool at_once)> unread;
+    std::function<void(const Event&)> told;  ///< what users of the run are to see
   };
   /// Until it is given another one, and not in a forked child. `readers`: outputs, and whoever else
   /// reads.
   void listen(Listener listener, int readers);
   void fail(std::string message);
+  void tell(const Event& event);
 
   enum class Closing {
     at_its_end,   ///< all has been read

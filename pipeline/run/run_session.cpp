@@ -105,6 +105,7 @@ void RunSession::State::listen(RunAttempt& made) {
     stops->ask(SIGTERM);
     if (at_once) stops->ask(SIGTERM);
   };
+  listener.told = [this](const Event& event) { lines.tell(event); };
   made.program->listen(std::move(listener), static_cast<int>(made.outputs.size() + others));
 }
 

@@ -1,6 +1,8 @@
 """Exceptions."""
 
 import dataclasses
+import math
+import numbers
 import operator
 
 
@@ -21,6 +23,15 @@ def whole(name, value, least, most=None):
     return number
 
 
+def duration_of(name, seconds):
+    """Of a parameter, as graphs write it."""
+    if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real):
+        raise TypeError(f"{name}={seconds!r}: expected a number of seconds")
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"{name}={seconds}: expected a number of seconds, 0 or more")
+    return f"{round(seconds * 1_000_000_000)}ns"
+
+
 class Error(RuntimeError):
     """The base of all exceptions of Brigade."""
 
@@ -34,7 +45,8 @@ class RunError(Error):
 
 
 class HeldError(Error):
-    """More batches are held than `hold=` allows; says where each was taken. The run continues."""
+    """The program holds `hold=` batches, and released none within `hold_timeout=`; says where each
+    was taken. The run continues."""
 
 
 class UnreadError(Error):

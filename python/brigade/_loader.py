@@ -7,7 +7,7 @@ import json
 from . import _graph
 from ._batch import kind_of_tensors
 from ._device import PREFETCH, device_of_loader
-from ._errors import whole
+from ._errors import duration_of, whole
 from ._frameworks import lightning_s, taken_ahead
 from ._log import logger
 from ._ranks import Ranks
@@ -31,9 +31,11 @@ class Loader:
     `graph`: a path, several of them (later ones lie over the first), YAML, or a dict. `output`: the
     stage to read; omit it if the graph has one `consumer: application`. `set`: as `--set`,
     {"vars.data": "/data"}. `epochs`: the most epochs (65,536); the graph's own `epochs:` has no
-    effect. `hold`: how many batches the program may hold at once. `limit`: only so many samples of
-    every producer. `tensors`: "torch", "numpy" or "dlpack"; by default torch if it is imported,
-    else NumPy if it is installed. `in_process`: threads instead of processes, for debuggers.
+    effect. `hold`: how many batches the program may hold at once. `hold_timeout`: for how many
+    seconds the loop waits for one of them to be released, before a `HeldError` (1). `limit`: only
+    so many samples of every producer. `tensors`: "torch", "numpy" or "dlpack"; by default torch if
+    it is imported, else NumPy if it is installed. `in_process`: threads instead of processes, for
+    debuggers.
     `progress`: a tqdm bar for each epoch, if tqdm is installed.
     `rank`, `world_size`: the part of the samples that this process reads, rank 0 of 1 all of them;
     ranks of one divided model (tensor, pipeline parallel) pass the same numbers. By default,
@@ -59,7 +61,8 @@ class Loader:
 
     def __init__(self, graph, output=None, *, set=None, epochs=None,  # noqa: A002
                  hold=None, limit=0, tensors=None, in_process=False, progress=False,
-                 device=None, prefetch=None, rank=None, world_size=None, on_event=None):
+                 device=None, prefetch=None, rank=None, world_size=None, on_event=None,
+                 hold_timeout=None):
         if epochs is not None:
             epochs = whole("epochs", epochs, 1)
         if output is not None and not isinstance(output, str):
@@ -83,6 +86,9 @@ class Loader:
         self._graph.set(f"epochs={epochs or _EPOCHS_MAX}")
         if hold is not None:
             self._graph.set(f"stages.{self._output_name}.hold={hold}")
+        if hold_timeout is not None:
+            duration = duration_of("hold_timeout", hold_timeout)
+            self._graph.set(f"stages.{self._output_name}.hold_timeout={duration}")
         self._make_plan()
         # What is read is all that the graph is cut to, so it has one consumer.
         self._hold = next(one["hold"] for one in self._plan["stages"] if one["kind"] == "consumer")

@@ -92,7 +92,7 @@ class Held(unittest.TestCase):
         with open_loader(graph(), hold=2) as loader:
             with self.assertRaises(brigade.HeldError) as caught:
                 list(loader)
-        self.assertRegex(str(caught.exception), "let go of batches .* or raise `hold:`")
+        self.assertRegex(str(caught.exception), "release batches .* or raise `hold:`")
 
 
 if __name__ == "__main__":

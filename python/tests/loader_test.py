@@ -1,7 +1,6 @@
 """Loops over a brigade.Loader, as users write them."""
 
 import contextlib
-import gc
 import io
 import json
 import os
@@ -182,60 +181,6 @@ class Positions(unittest.TestCase):
                 loader.load_state_dict({"epoch": 1})
 
 
-class Holding(unittest.TestCase):
-    def test_too_many_says_where_they_were_taken(self):
-        with open_loader(graph(), "work", hold=3) as loader:
-            batches = []
-            with self.assertRaises(brigade.HeldError) as caught:
-                for batch in loader:
-                    batches.append(batch)
-            self.assertEqual(len(batches), 3)
-            self.assertIn(f"{os.path.basename(__file__)}:", str(caught.exception))
-            batches.clear()
-            del batch
-            self.assertEqual(sum(one.size for one in loader), SAMPLES)
-
-    def test_those_of_earlier_epochs_hold_up_nothing(self):
-        epochs = whole(4)
-        with open_loader(graph()) as loader:
-            for first in loader:
-                pass
-            for second in loader:
-                third = second.tensor("data")
-            self.assertEqual([seen(batch) for batch in loader], epochs[2])
-            self.assertEqual([seen(batch) for batch in loader], epochs[3])
-            self.assertEqual(seen(first), epochs[0][-1])
-            self.assertEqual(bytes(third), epochs[1][-1][3])
-
-    def test_cycles_are_collected(self):
-        with open_loader(graph(), hold=2) as loader:
-            gc.disable()
-            try:
-                for batch in loader:
-                    cycle = [batch.tensor("data")]
-                    cycle.append(cycle)
-                    del cycle, batch
-            finally:
-                gc.enable()
-
-    def test_batches_outlive_the_loader(self):
-        with open_loader(graph()) as loader:
-            batch = next(iter(loader))
-            before = seen(batch)
-        view = memoryview(batch.tensor("data"))
-        del loader, batch
-        gc.collect()
-        self.assertEqual(bytes(view), before[3])
-
-    def test_copies_hold_nothing(self):
-        with brigade.Loader(graph(), tensors="numpy") as loader:
-            copies = [batch.clone() for batch in loader]
-            again = pickle.loads(pickle.dumps(copies[3]))
-            self.assertEqual(again.ids, copies[3].ids)
-            self.assertTrue((again["data"] == copies[3].data).all())
-            self.assertEqual(len(copies), len(EPOCH))
-
-
 class BadUse(unittest.TestCase):
     def refused(self, kind, pattern, *arguments, **options):
         with self.assertRaisesRegex(kind, pattern) as caught:
@@ -252,6 +197,9 @@ class BadUse(unittest.TestCase):
         two = graph(test={"consumer": "application", "from": "work"})
         self.refused(ValueError, 'output="NAME": the graph has train, test', two)
         self.refused(brigade.GraphError, "hold", graph(), hold=0)
+        self.refused(ValueError, "hold_timeout=-1: expected a number of seconds", graph(),
+                     hold_timeout=-1)
+        self.refused(TypeError, "hold_timeout='1s': expected a number", graph(), hold_timeout="1s")
         self.refused(ValueError, "expected one of torch, numpy, dlpack", graph(), tensors="jax")
         self.refused(TypeError, "a path, several of them, YAML, or a dict, found None", None)
         self.refused(TypeError, "output=5: expected the name of a stage", graph(), 5)

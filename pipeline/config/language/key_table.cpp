@@ -274,6 +274,11 @@ constexpr KeySpec kKeyTable[] = {
         .of_member<&StagePlanningKeys::hold>()
         .range(1, kHoldMax)
         .counts("batches"),
+    row(stage, "hold_timeout", duration,
+        "how long a program that holds `hold:` batches waits for one to be released, before an "
+        "error")
+        .of_member<&StageKeys::hold_timeout_ns>()
+        .range(0, kDurationMax),
     row(stage, "shared", names, "those of the graph's shared tensors that its replicas map")
         .otherwise("none"),
 

@@ -139,6 +139,7 @@ struct StageKeys {
   int poison_after = 2;
   StallSpec stall;
   std::string random;  ///< name of the random stream; empty until validated: the stage's
+  std::int64_t hold_timeout_ns = 1'000'000'000;  ///< of an application: next() with `hold` held
   friend bool operator==(const StageKeys&, const StageKeys&) = default;
 };
 

@@ -12,7 +12,10 @@ namespace {
 
 constexpr std::string_view kApplication = "application";
 /// Of the keys of a consumer, those that an application has, too.
-constexpr std::string_view kKept[] = {"consumer", "from", "join", "drop_last", "hold"};
+constexpr std::string_view kKept[] = {"consumer",  "from", "join",
+                                      "drop_last", "hold", "hold_timeout"};
+/// Of those, the ones about the program: a stage that is not a consumer lends them to its output.
+bool is_of_program(std::string_view key) { return key == "hold" || key == "hold_timeout"; }
 
 bool is_application(const StageSpec& stage) {
   return stage.kind == StageKind::consumer && stage.types.size() == 1 &&
@@ -38,6 +41,7 @@ StageSpec as_application(const StageSpec& stage) {
   output.join = stage.join;
   output.drop_last = stage.drop_last;
   output.hold = stage.hold;
+  output.hold_timeout_ns = stage.hold_timeout_ns;
   std::copy_if(stage.keys.begin(), stage.keys.end(), std::back_inserter(output.keys),
                [](const GivenKey& given) {
                  return std::find(std::begin(kKept), std::end(kKept), given.key->name) !=
@@ -56,12 +60,13 @@ Given<std::uint64_t> batch_of_readers(const GraphSpec& graph, const StageSpec& s
   return {};
 }
 
-/// Takes the stage's `hold:`, which is about its reader.
+/// Takes the stage's `hold:` and `hold_timeout:`, which are about its reader.
 StageSpec beneath(const GraphSpec& graph, StageSpec& stage) {
   StageSpec output;
   output.hold = stage.hold;
+  output.hold_timeout_ns = stage.hold_timeout_ns;
   std::erase_if(stage.keys, [&](const GivenKey& given) {
-    const bool taken = given.key->name == "hold";
+    const bool taken = is_of_program(given.key->name);
     if (taken) output.keys.push_back(given);
     return taken;
   });

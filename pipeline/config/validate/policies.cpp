@@ -81,6 +81,11 @@ void check_application(Validation& v, const Draft& draft) {
     v.error(
         draft, *hold, "`hold:` is for `consumer: application`, and consumers that keep batches",
         {concat("remove it; on a command line: `--set stages.", draft.stage.name, ".hold=null`")});
+  const Span* const timeout = draft.spec->given("hold_timeout");
+  if (!application && timeout != nullptr)
+    v.error(draft, *timeout, "`hold_timeout:` is for `consumer: application`",
+            {concat("remove it; on a command line: `--set stages.", draft.stage.name,
+                    ".hold_timeout=null`")});
   const Span* const pin = draft.spec->given("pin");
   if (!application && !draft.stage.type->contract.pins() && pin != nullptr)
     v.error(draft, *pin, "`pin:` is for stages that copy batches to a GPU",

@@ -169,26 +169,6 @@ TEST_P(Programs, KeepBatchesOfARunThatWasEndedInTheMiddle) {
   EXPECT_EQ(ids(*kept), before);
 }
 
-TEST_P(Programs, AreToldWhichBatchesTheyHold) {
-  auto run = start(graph("epochs: 1000\n", "    hold: 3\n"));
-  Output train = run->output("train");
-  std::vector<Batch> held;
-  for (int i = 0; i < 3; ++i) held.push_back(std::move(**train.next()));
-  EXPECT_TRUE(train.full());
-  const auto refused = train.next();
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().refusal, Refusal::held);
-  EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr("output \"train\": `hold: 3` is reached"),
-                    HasSubstr("batch 0 (taken at "), HasSubstr("output_queue_test.cpp:"),
-                    HasSubstr("batch 2 (taken at "), HasSubstr("let go of batches before")));
-  held.erase(held.begin() + 1);  // the window counts from the oldest
-  EXPECT_FALSE(train.next().ok());
-  held.erase(held.begin());
-  EXPECT_FALSE(train.full());
-  EXPECT_TRUE(train.next().ok());  // the run is as it was
-}
-
 TEST_P(Programs, AnOutputThatIsNotThereSaysWhichAre) {
   auto run = start(graph("epochs: 1000\n"));
   EXPECT_FALSE(run->output("test").check().ok());

@@ -16,15 +16,16 @@ class ProgramReads : public ReadsYaml {
  protected:
   /// Of the graph that is left: "stage: type(what it reads)".
   std::vector<std::string> read_of(const std::vector<std::string>& stages) {
-    const GraphSpec graph = parse_graph(read("checkpoint: {file: m.pt}\n"
-                                             "stages:\n"
-                                             "  a: {producer: p}\n"
-                                             "  b: {producer: p, hold: 9}\n"
-                                             "  t: {transform: [x, y], from: [a, b], join: zip}\n"
-                                             "  end: {consumer: c, from: {stage: t, batch: 3}, "
-                                             "replicas: 2, drop_last: true, params: {q: 1}}\n"
-                                             "  app: {consumer: application, from: b, hold: 7}\n"),
-                                        diagnostics_);
+    const GraphSpec graph =
+        parse_graph(read("checkpoint: {file: m.pt}\n"
+                         "stages:\n"
+                         "  a: {producer: p}\n"
+                         "  b: {producer: p, hold: 9, hold_timeout: 3s}\n"
+                         "  t: {transform: [x, y], from: [a, b], join: zip}\n"
+                         "  end: {consumer: c, from: {stage: t, batch: 3}, "
+                         "replicas: 2, drop_last: true, params: {q: 1}}\n"
+                         "  app: {consumer: application, from: b, hold: 7, hold_timeout: 0s}\n"),
+                    diagnostics_);
     left_ = read_by_program(graph, stages, diagnostics_);
     std::vector<std::string> all;
     for (const StageSpec& stage : left_.stages) {
@@ -51,6 +52,7 @@ TEST_F(ProgramReads, ConsumersBecomeOutputs) {
 TEST_F(ProgramReads, OutputsRemainWhatTheyAre) {
   EXPECT_THAT(read_of({"app"}), ElementsAre("b: p()", "app: application(b)"));
   EXPECT_EQ(left_.stages.back().hold, 7u);
+  EXPECT_EQ(left_.stages.back().hold_timeout_ns, 0);
 }
 
 TEST_F(ProgramReads, OtherStagesGetAnOutput) {
@@ -60,8 +62,10 @@ TEST_F(ProgramReads, OtherStagesGetAnOutput) {
   EXPECT_EQ(left_.stages.back().sources.at(0).batch->value, 3u) << "as its reader had it";
   const StageSpec& b_output = left_.stages.at(3);
   EXPECT_EQ(b_output.hold, 9u);
+  EXPECT_EQ(b_output.hold_timeout_ns, 3'000'000'000);
   EXPECT_NE(b_output.find("hold"), nullptr);
   EXPECT_EQ(left_.stages.at(1).find("hold"), nullptr) << "which is a producer";
+  EXPECT_EQ(left_.stages.at(1).find("hold_timeout"), nullptr);
   EXPECT_TRUE(b_output.sources.at(0).batch_of_one) << "for want of another size";
 }
 
