@@ -259,6 +259,15 @@ BRIGADE_C_API brigade_status brigade_run_state(brigade_run* run, const void** st
 // no batch yet.
 BRIGADE_C_API brigade_status brigade_run_state_at_epoch(brigade_run* run, uint64_t epoch,
                                                         const void** state, size_t* bytes);
+// Where the outputs stand, as a few numbers, for a program that reads ahead of the loop that it
+// feeds: brigade_run_state_at_mark() makes the state of that moment when it is asked for. A mark is
+// some 8 bytes and is of this run alone. Valid until the next call of this with the run, by one
+// thread at a time.
+BRIGADE_C_API brigade_status brigade_run_mark(brigade_run* run, const void** mark, size_t* bytes);
+// As brigade_run_state(), and in the same memory. BRIGADE_ERROR_RUN, too: not a mark of this run.
+BRIGADE_C_API brigade_status brigade_run_state_at_mark(brigade_run* run, const void* mark,
+                                                       size_t mark_bytes, const void** state,
+                                                       size_t* bytes);
 // How far the run is at this moment, in the form of brigade_run_summary(): "end" is "running",
 // "seconds" are those since the first sample, and there are no sources, edges and results. Valid
 // until the next call of this with the run, by one thread at a time.

@@ -74,6 +74,12 @@ class BRIGADE_API Run {
   /// what is left of the epochs before it is never given. Error, too: an output that has not given
   /// a batch, so that how long its epochs are may not be known yet.
   Result<std::string> state_at_epoch(std::uint64_t epoch) const;
+  /// Where each output stands, as a few numbers, for a program that reads ahead of the loop that it
+  /// feeds: state_at_mark() makes the state of that moment when it is asked for. A mark is of this
+  /// run alone. Any thread. Error: a forked child.
+  Result<std::string> mark() const;
+  /// Errors are those of state(), and what is not a mark of this run.
+  Result<std::string> state_at_mark(std::string_view mark) const;
 
   /// How far the run is at this moment, in the form of summary_json(): `end` is "running",
   /// `seconds` are those since the first sample, and there are no sources, edges and results. Any

@@ -264,6 +264,16 @@ Result<std::string> Run::state_at_epoch(std::uint64_t epoch) const {
   return state_->run->session->state(epoch);
 }
 
+Result<std::string> Run::mark() const {
+  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
+  return state_->run->session->mark();
+}
+
+Result<std::string> Run::state_at_mark(std::string_view mark) const {
+  if (state_->mark.in_child()) return Error{std::string(kForkedText)};
+  return state_->run->session->state_at_mark(mark);
+}
+
 Result<std::string> Run::stats_json() const {
   if (state_->mark.in_child()) return Error{std::string(kForkedText)};
   return state_->run->session->stats_json();

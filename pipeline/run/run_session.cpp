@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <mutex>
 #include <thread>
 
@@ -18,6 +19,14 @@
 
 namespace brigade {
 namespace {
+
+/// Where the outputs of the program stand.
+ByStage<ByQueue<std::uint64_t>> levels_of(const RunAttempt& attempt) {
+  ByStage<ByQueue<std::uint64_t>> levels(attempt.plan.stages.size());
+  for (const auto& output : attempt.outputs)
+    levels[attempt.plan.stages.number_of(output->stage())] = output->handed_out();
+  return levels;
+}
 
 /// The last of several attempts, with what the earlier ones add to its summary.
 RunOutcome add_earlier(RunOutcome last, const std::vector<RunOutcome>& earlier) {
@@ -227,11 +236,33 @@ std::shared_ptr<const RunMemory> RunSession::memory() const { return state_->att
 
 Result<std::string> RunSession::state(std::uint64_t first_epoch) const {
   const RunAttempt& attempt = *state_->attempt;
-  ByStage<ByQueue<std::uint64_t>> levels(attempt.plan.stages.size());
-  for (const auto& output : attempt.outputs)
-    levels[attempt.plan.stages.number_of(output->stage())] = output->handed_out();
-  return state_of_run(attempt.plan, attempt.resume, attempt.segments().control(), levels,
-                      first_epoch);
+  return state_of_run(attempt.plan, attempt.resume, attempt.segments().control(),
+                      levels_of(attempt), first_epoch);
+}
+
+std::string RunSession::mark() const {
+  std::string mark;
+  for (const auto& output : state_->attempt->outputs)
+    for (const std::uint64_t level : output->handed_out())
+      mark.append(reinterpret_cast<const char*>(&level), sizeof(level));
+  return mark;
+}
+
+Result<std::string> RunSession::state_at_mark(std::string_view mark) const {
+  const RunAttempt& attempt = *state_->attempt;
+  auto levels = levels_of(attempt);
+  bool fits = true;
+  for (const auto& output : attempt.outputs) {
+    for (std::uint64_t& level : levels[attempt.plan.stages.number_of(output->stage())]) {
+      std::uint64_t marked = kNever;
+      if (mark.size() >= sizeof(marked)) std::memcpy(&marked, mark.data(), sizeof(marked));
+      fits = fits && marked <= level;
+      level = marked;
+      mark.remove_prefix(std::min(mark.size(), sizeof(marked)));
+    }
+  }
+  if (!fits || !mark.empty()) return Error{"expected what mark() of this run gave"};
+  return state_of_run(attempt.plan, attempt.resume, attempt.segments().control(), levels);
 }
 
 std::string RunSession::stats_json() const {

@@ -49,6 +49,9 @@ class RunSession {
 
   /// Of a program's run: where it stands, as Run::state_at_epoch(). Any thread.
   Result<std::string> state(std::uint64_t first_epoch = 0) const;
+  /// As Run::mark() and Run::state_at_mark(). Any thread.
+  std::string mark() const;
+  Result<std::string> state_at_mark(std::string_view mark) const;
 
   /// How far it is, as Run::stats_json(). Any thread.
   std::string stats_json() const;

@@ -11,7 +11,7 @@ from ._errors import duration_of, whole
 from ._frameworks import lightning_s, taken_ahead
 from ._log import logger
 from ._ranks import Ranks
-from ._reading import Ahead, Epoch, Reading, Shown, state_of
+from ._reading import Ahead, Epoch, Mark, Reading, Shown, state_of
 from ._run import Run
 from ._shown import batches_of_plan, counted, never_raises, table
 
@@ -232,6 +232,8 @@ class Loader:
         if at.reading is not None:
             read, skip, state = at.reading.stands(taken_ahead(self))
             given += read
+        if isinstance(state, Mark):
+            state = state.state()
         made = {"version": _STATE_VERSION, "epoch": at.epoch, "given": given,
                 "state": (state or at.run.state()).decode(*_TEXT)}
         return {**made, "skip": skip} if skip else made

@@ -14,6 +14,18 @@ def state_of(run, epoch=0):
         return None
 
 
+class Mark:
+    """Where a run stands, noted for a state that is made only if a program asks for it."""
+
+    __slots__ = ("_run", "_mark")
+
+    def __init__(self, run):
+        self._run, self._mark = run, run.mark()
+
+    def state(self):
+        return self._run.state_at_mark(self._mark)
+
+
 class Reading:
     """How far an epoch has been read. Loader and iterator share it, and the iterator holds its
     loader: so none of them waits for the garbage collector.
@@ -36,7 +48,7 @@ class Reading:
     # `now` is (read, taken, before, ready, state): how many batches were read, `skip` of them not
     # given; the one of the C module that was taken and is not given yet, None at the end; for
     # Lightning (read, state) before the last one; (batch, state behind it) of those that are on a
-    # device, and the state behind the last one of them that was given.
+    # device, and the state behind the last one of them that was given. These states are Marks.
 
     def again(self):
         """For another iterator, where none was given."""
@@ -53,7 +65,8 @@ class Reading:
         return bool(taken) and taken[0] is None
 
     def stands(self, is_ahead=False):
-        """(batches given, skip, state); a state of None: where the run stands."""
+        """(batches given, skip, state); a state of None: where the run stands. A Mark stands for
+        its state."""
         read, taken, before, ready, state = self.now
         if is_ahead and before is not None:
             return before
@@ -184,9 +197,9 @@ class Ahead:
         read, taken, _, ready, _ = now
         if not ready:
             return None, now, now
-        batch, state = ready[0]
+        batch, mark = ready[0]
         batch._raw.tensors  # noqa: B018: the stream that the loop uses waits from here on
-        return batch, now, (read + 1, taken, reading.stood, ready[1:], state)
+        return batch, now, (read + 1, taken, reading.stood, ready[1:], mark)
 
     def _bring(self, iterator, waits):
         while len(self._held) >= self._hold:
@@ -198,13 +211,13 @@ class Ahead:
             return False
         if batch is None:
             return False
-        state = state_of(iterator._output._run)
+        reading = iterator._reading
+        mark = None if reading.begin is None else Mark(iterator._output._run)
         sent = batch._sent(self._device)
         if sent is None:  # another thread has closed the loader since the batch was taken
             raise ValueError("the loader is closed")
         moved, upload = sent
         self._held.append(upload)
-        reading = iterator._reading
         read, _, before, ready, last = reading.now
-        reading.now = read, [], before, (*ready, (moved, state)), last
+        reading.now = read, [], before, (*ready, (moved, mark)), last
         return True

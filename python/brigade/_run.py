@@ -91,11 +91,26 @@ class Run:
         earlier ones: bytes for `brigade.open(..., state=)`. A RunError if an exception interrupted
         next() after it took a batch: call that next() again first."""
         run = self._open()
+        if epoch == 0:
+            self._check_given()
+        return run.state(epoch)
+
+    def mark(self):
+        """The positions of the outputs in a few bytes, for programs that read ahead of their loop:
+        state_at_mark() makes a state of them later, while the run is open."""
+        run = self._open()
+        self._check_given()
+        return run.mark()
+
+    def state_at_mark(self, mark):
+        """What state() returned when mark() gave `mark`."""
+        return self._open().state_at_mark(mark)
+
+    def _check_given(self):
         for name, (_, taken) in self._outputs.items():
-            if epoch == 0 and taken and taken[0] is not None:
+            if taken and taken[0] is not None:
                 raise RunError(f"state(): an exception interrupted next() of {name}, and a state "
                                "would leave out its batch: call next() again first")
-        return run.state(epoch)
 
     def stats(self):
         """Its progress: `samples`, and for each of the `stages` the seconds that its replicas were

@@ -86,6 +86,35 @@ static PyObject* run_state(PyObject* object, PyObject* argument) {
   return result;
 }
 
+static PyObject* run_mark(PyObject* object, PyObject* none) {
+  (void)none;
+  brigade_run* run = enter_run(object);
+  if (run == NULL) return NULL;
+  const void* mark = NULL;
+  size_t bytes = 0;
+  brigade_status status = brigade_run_mark(run, &mark, &bytes);  // with the GIL, as in run_state()
+  PyObject* result =
+      status ? raise_status(status, NULL) : PyBytes_FromStringAndSize(mark, (Py_ssize_t)bytes);
+  leave_run(object);
+  return result;
+}
+
+static PyObject* run_state_at_mark(PyObject* object, PyObject* argument) {
+  char* mark = NULL;
+  Py_ssize_t mark_bytes = 0;
+  if (PyBytes_AsStringAndSize(argument, &mark, &mark_bytes) != 0) return NULL;
+  brigade_run* run = enter_run(object);
+  if (run == NULL) return NULL;
+  const void* state = NULL;
+  size_t bytes = 0;
+  // With the GIL, as in run_state().
+  brigade_status status = brigade_run_state_at_mark(run, mark, (size_t)mark_bytes, &state, &bytes);
+  PyObject* result =
+      status ? raise_status(status, NULL) : PyBytes_FromStringAndSize(state, (Py_ssize_t)bytes);
+  leave_run(object);
+  return result;
+}
+
 static PyObject* run_stats(PyObject* object, PyObject* none) {
   (void)none;
   brigade_run* run = enter_run(object);
@@ -246,6 +275,8 @@ static PyMethodDef run_methods[] = {
     {"wait", run_wait, METH_NOARGS, "Until every stage has ended."},
     {"state", run_state, METH_O,
      "state(epoch): where the outputs stand, or at the beginning of a later epoch; bytes."},
+    {"mark", run_mark, METH_NOARGS, "Where the outputs stand, in a few bytes."},
+    {"state_at_mark", run_state_at_mark, METH_O, "state_at_mark(mark): the state of that moment."},
     {"stats", run_stats, METH_NOARGS, "JSON, of this moment."},
     {"summary", run_summary, METH_NOARGS, "JSON; waits."},
     {"close", run_close, METH_NOARGS, "Ends the run at once."},

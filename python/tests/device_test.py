@@ -111,6 +111,34 @@ class Loaders(unittest.TestCase):
                     given += [seen(batch) for batch in loader]
             self.assertEqual(given, sum(whole, []), many)
 
+    def test_a_state_is_made_only_when_it_is_asked_for(self):
+        made = []
+
+        def counting(name):
+            method = getattr(brigade.Run, name)
+            return mock.patch.object(brigade.Run, name,
+                                     lambda *given: made.append(name) or method(*given))
+        with device_is(LATE), counting("state"), counting("state_at_mark"), \
+                brigade.Loader(graph(), device="host") as loader:
+            loader.state_dict()
+            made.clear()
+            self.assertEqual(sum(1 for _ in loader), len(EPOCH))
+            self.assertEqual(made, ["state"])  # where the epoch begins
+            next(iter(loader))
+            made.clear()
+            loader.state_dict()
+            self.assertEqual(made, ["state_at_mark"])
+
+    def test_closed_while_batches_are_on_their_way(self):
+        with device_is(LATE):
+            loader = brigade.Loader(graph(), device="host", prefetch=2)
+            iterator = iter(loader)
+            next(iterator)
+            loader.close()
+            for call in (lambda: list(iterator), loader.state_dict, lambda: iter(loader)):
+                with self.assertRaisesRegex(ValueError, "closed"):
+                    call()
+
     def test_an_epoch_left_early_ends_there(self):
         whole = plain(2)
         with device_is(LATE), brigade.Loader(graph(), device="host") as loader:

@@ -39,6 +39,7 @@ struct brigade_run {
   std::map<std::string, std::weak_ptr<brigade::BatchUploads>> uploads = {};  // by device
   std::optional<std::string> summary = {};
   std::string state = {};
+  std::string mark = {};
   std::string stats = {};
 };
 

@@ -23,6 +23,19 @@ brigade_status brigade_run_wait(brigade_run* run) {
   });
 }
 
+namespace {
+
+/// Kept in `to` until the next such call.
+brigade_status give(Result<std::string> taken, std::string& to, const void** data, size_t* bytes) {
+  if (!taken) return fail(BRIGADE_ERROR_RUN, taken.error().message);
+  to = std::move(*taken);
+  *data = to.data();
+  *bytes = to.size();
+  return BRIGADE_OK;
+}
+
+}  // namespace
+
 brigade_status brigade_run_state(brigade_run* run, const void** state, size_t* bytes) {
   return brigade_run_state_at_epoch(run, 0, state, bytes);
 }
@@ -33,12 +46,28 @@ brigade_status brigade_run_state_at_epoch(brigade_run* run, uint64_t epoch, cons
     BRIGADE_C_NEEDS(run);
     BRIGADE_C_NEEDS(state);
     BRIGADE_C_NEEDS(bytes);
-    auto taken = run->run->state_at_epoch(epoch);
-    if (!taken) return fail(BRIGADE_ERROR_RUN, taken.error().message);
-    run->state = std::move(*taken);
-    *state = run->state.data();
-    *bytes = run->state.size();
-    return BRIGADE_OK;
+    return give(run->run->state_at_epoch(epoch), run->state, state, bytes);
+  });
+}
+
+brigade_status brigade_run_mark(brigade_run* run, const void** mark, size_t* bytes) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(run);
+    BRIGADE_C_NEEDS(mark);
+    BRIGADE_C_NEEDS(bytes);
+    return give(run->run->mark(), run->mark, mark, bytes);
+  });
+}
+
+brigade_status brigade_run_state_at_mark(brigade_run* run, const void* mark, size_t mark_bytes,
+                                         const void** state, size_t* bytes) {
+  return guarded([&]() -> brigade_status {
+    BRIGADE_C_NEEDS(run);
+    BRIGADE_C_NEEDS(mark);
+    BRIGADE_C_NEEDS(state);
+    BRIGADE_C_NEEDS(bytes);
+    return give(run->run->state_at_mark({static_cast<const char*>(mark), mark_bytes}), run->state,
+                state, bytes);
   });
 }
 

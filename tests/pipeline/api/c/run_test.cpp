@@ -94,6 +94,37 @@ TEST_P(CPrograms, KeepTheirStateForAnotherRun) {
   }
 }
 
+TEST_P(CPrograms, MarkTheirPlaceForAStateThatIsMadeLater) {
+  const Opened opened(
+      "epochs: 3\nstages:\n"
+      "  few: {producer: synthetic, params: {count: 40}}\n"
+      "  many: {producer: synthetic, params: {count: 100}}\n"
+      "  train: {consumer: application, join: epochs,\n"
+      "          from: [{stage: few, batch: 16}, {stage: many, batch: 40}]}\n",
+      GetParam());
+  const void *data = nullptr, *later = nullptr;
+  std::size_t bytes = 0, later_bytes = 0;
+  for (int i = 0; i < 8; ++i) brigade_batch_release(opened.take());
+  ASSERT_EQ(brigade_run_mark(opened.run, &data, &bytes), BRIGADE_OK) << last_error();
+  const std::string mark(static_cast<const char*>(data), bytes);
+  ASSERT_EQ(brigade_run_state(opened.run, &data, &bytes), BRIGADE_OK) << last_error();
+  const std::string state(static_cast<const char*>(data), bytes);
+  brigade_batch_release(opened.take());
+  ASSERT_EQ(brigade_run_state_at_mark(opened.run, mark.data(), mark.size(), &later, &later_bytes),
+            BRIGADE_OK)
+      << last_error();
+  EXPECT_EQ(std::string(static_cast<const char*>(later), later_bytes), state);
+  ASSERT_EQ(brigade_run_state(opened.run, &later, &later_bytes), BRIGADE_OK) << last_error();
+  EXPECT_NE(std::string(static_cast<const char*>(later), later_bytes), state);  // the control
+  const std::string ahead(mark.size(), '\x7f');
+  for (const std::string& other : {mark + mark, mark.substr(1), std::string(), ahead}) {
+    EXPECT_EQ(
+        brigade_run_state_at_mark(opened.run, other.data(), other.size(), &later, &later_bytes),
+        BRIGADE_ERROR_RUN);
+    EXPECT_THAT(last_error(), HasSubstr("expected what mark() of this run gave"));
+  }
+}
+
 TEST_P(CPrograms, ReadTheLinesOfARunThemselves) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
