@@ -290,6 +290,7 @@ class DataLoader:
     pin_memory_device: str
     in_order: bool
     multiprocessing_context: Any
+    on_event: Callable[[Event], object] | None
     def __init__(self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
                  sampler: Iterable[Any] | None = None,
                  batch_sampler: Iterable[Sequence[Any]] | None = None, num_workers: int = 0,
@@ -298,7 +299,8 @@ class DataLoader:
                  worker_init_fn: Callable[[int], None] | None = None,
                  multiprocessing_context: Any = None, generator: Any = None, *,
                  prefetch_factor: int | None = None, persistent_workers: bool = False,
-                 pin_memory_device: str = "", in_order: bool = True) -> None: ...
+                 pin_memory_device: str = "", in_order: bool = True,
+                 on_event: Callable[[Event], object] | None = None) -> None: ...
     def __iter__(self) -> Iterator[Any]: ...
     def __len__(self) -> int: ...
     def state_dict(self) -> dict[str, Any]: ...

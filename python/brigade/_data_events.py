@@ -3,12 +3,17 @@
 _LEFT_OUT = ("progress", "epoch", "running", "stopping")  # the program knows its own epochs
 
 
-def told_of(event, anew, is_stopped=False):
+def told_of(event, anew, is_stopped=False, is_left=False):
     """What the run below says, in words of a loader; None: that concerns no program. `is_stopped`:
-    the pool has ended its forker, so that a worker that died just before has no successor."""
+    the pool has ended its forker, so that a worker that died just before has no successor;
+    `is_left`: since the program has ended the workers."""
     if event.kind in _LEFT_OUT or (is_stopped and event.kind == "not_started"):
         return None
     text = event.text
+    if event.kind == "ended":
+        text = "DataLoader: the workers have ended"
+    elif event.kind == "quarantined":
+        text = f"DataLoader: a batch has ended {event.deaths} workers"
     if event.replica is not None:
         text = f"DataLoader: worker {event.replica}"
         if event.pid:
@@ -17,7 +22,12 @@ def told_of(event, anew, is_stopped=False):
         if event.next == "restart":
             again = f"in {_seconds(event.delay)}" if event.delay else "at once"
             text += f"; started again {again}{anew}"
-    return event._replace(text=text)
+    told = event._replace(text=text, stage="DataLoader" if event.stage else "", sample=None,
+                          sample_epoch=None, sample_index=None, sample_id=None)
+    if event.kind != "ended":
+        return told
+    message = "" if is_left else event.message
+    return told._replace(message=message, exit_code=int(bool(message)), signal=0, samples=0)
 
 
 def _seconds(seconds):

@@ -17,12 +17,14 @@ from ._data_layout import Changes
 from ._data_pool import start_method
 from ._data_torch import Workers, become_torch_s
 from ._errors import whole
+from ._events import checked
 from ._forker import needs_server_soon, server
 from ._frameworks import tell_untested
 
 _WORKERS_MAX = 256  # replicas of a stage
 _PREFETCH_MAX = 1024  # batches ahead, of each: `buffers:` can be twice as many
-_SET_ONCE = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+_SET_ONCE = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers",
+             "on_event")
 
 
 def _is_iterable(dataset):
@@ -75,6 +77,9 @@ class DataLoader(_Base):
     safe, they are forks of a server, and the dataset is pickled. They end with their iterator, or,
     with `persistent_workers`, with the loader.
 
+    `on_event`: a function that another thread calls with each `Event` of the workers; batches do
+    not wait for it.
+
     torch is required for `shuffle=True` and if there is no `collate_fn`. docs/DATA_LOADER.md lists
     the differences from torch's.
     """
@@ -83,7 +88,7 @@ class DataLoader(_Base):
                  num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, timeout=0,
                  worker_init_fn=None, multiprocessing_context=None, generator=None, *,
                  prefetch_factor=None, persistent_workers=False, pin_memory_device="",
-                 in_order=True):
+                 in_order=True, on_event=None):
         self._check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
         self._iterable = _is_iterable(dataset)
         self._check_samplers(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last)
@@ -101,6 +106,8 @@ class DataLoader(_Base):
                 collate.default_collate
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
         self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
+        self.on_event = checked(getattr(num_workers, "on_event", None) if on_event is None else
+                                on_event)
         self.num_workers, self.timeout, self.in_order = num_workers, timeout, in_order
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.collate_fn, self.worker_init_fn = collate_fn, worker_init_fn
@@ -186,7 +193,8 @@ class DataLoader(_Base):
         if self.__initialized and name in _SET_ONCE:
             raise ValueError(f"{name} of a {type(self).__name__} is set when it is made: make "
                              "another one")
-        super().__setattr__(name, Workers(value) if name == "num_workers" else value)
+        super().__setattr__(
+            name, Workers(value, self.on_event) if name == "num_workers" else value)
 
     @property
     def _auto_collation(self):
@@ -261,9 +269,10 @@ class DataLoader(_Base):
         return {**self.__dict__, **dict.fromkeys(left)}
 
     def __setstate__(self, state):
-        self.__dict__.update(state, num_workers=Workers(state["num_workers"]), _live=set(),
+        self.__dict__.update(state, _live=set(),
                              _lock=threading.RLock(), _changes=Changes(),
-                             _pools=weakref.WeakSet())
+                             _pools=weakref.WeakSet(),
+                             num_workers=Workers(state["num_workers"], state["on_event"]))
 
     # --- positions --------------------------------------------------------------------------------
 

@@ -124,7 +124,7 @@ class Pool:
     """Workers, and their tasks. Several iterators may have tasks in it: each gets its own batches,
     as they are finished."""
 
-    def __init__(self, workers, prefetch, fixed, changes, parts=None, anew=""):
+    def __init__(self, workers, prefetch, fixed, changes, parts=None, anew="", on_event=None):
         """`fixed`: submit() says which worker has a task, and else the next free one has it.
         `parts`: what workers need beside their tasks, which they inherit by a fork of the
         program; None: each task says where its Payload is, and workers are the server's.
@@ -139,16 +139,16 @@ class Pool:
         self._arena = Arena(warm=workers * prefetch + 4)
         forker = self._forker
         poison = self._poison = []  # numbers of tasks that have ended too many workers
+        left = self._left = []  # not empty: the program has ended the workers
 
         def told(event):
             if event.kind == "quarantined":
                 poison.append(event.sample)
-                return None  # the worker's death says so, and the loop's exception
             if event.kind == "failed" and poison:
                 return None
-            return told_of(event, anew, forker.is_stopped())
+            return told_of(event, anew, forker.is_stopped(), bool(left))
 
-        log = EventLog(told=told, prints=True)
+        log = EventLog(on_event, told, prints=True)
         made = _graph.read(_graph_of(workers, room, fixed, self._arena.descriptor, log.prints))
         self._run = Run(made, "dlpack", log=log, forker=self._forker.descriptor)
         self._input = self._run._run.input("tasks")
@@ -288,6 +288,8 @@ class Pool:
         self.close()
 
     def close(self):
+        if not self._failed:
+            self._left.append(True)
         self._failed = True
         if self.process == os.getpid():
             self._forker.stop()  # the run waits for workers that are being started
@@ -338,7 +340,7 @@ def _open_pool(loader, parts):
         _name_long_list(parts)
     replays = loader._iterable and not has_state(loader.dataset)
     pool = Pool(loader.num_workers, loader.prefetch_factor, _is_fixed(loader), loader._changes,
-                parts, "" if loader.worker_init_fn is None or replays else _ANEW)
+                parts, "" if loader.worker_init_fn is None or replays else _ANEW, loader.on_event)
     loader._pools.add(pool)
     return pool
 

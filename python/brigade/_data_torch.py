@@ -14,10 +14,13 @@ _WORKERS_AT = 5  # place of num_workers among torch's parameters
 
 class Workers(int):
     """num_workers of a brigade.DataLoader: the number, which says whose loader it is. Frameworks
-    rebuild a loader from its parameters, and this one is in all of their lists. It is pickled and
-    copied as the number."""
+    rebuild a loader from its parameters, and this one is in all of their lists; on_event, which is
+    not, comes with it. It is pickled and copied as the number."""
 
-    __slots__ = ()
+    def __new__(cls, number, on_event=None):
+        made = super().__new__(cls, number)
+        made.on_event = on_event
+        return made
 
     def __reduce__(self):
         return int, (int(self),)

@@ -46,6 +46,13 @@ class Event(typing.NamedTuple):
     epoch: int
 
 
+def checked(on_event):
+    """As a parameter."""
+    if on_event is not None and not callable(on_event):
+        raise TypeError(f"on_event={on_event!r}: expected a function that takes an Event")
+    return on_event
+
+
 def event_of(raw):
     """`raw`: of Events.next()."""
     kind, level, time, lost, stage, text, message, output, reason, replica, pid, signal, code, \

@@ -8,6 +8,7 @@ from . import _graph
 from ._batch import kind_of_tensors
 from ._device import PREFETCH, device_of_loader
 from ._errors import duration_of, whole
+from ._events import checked
 from ._frameworks import lightning_s, taken_ahead
 from ._log import logger
 from ._ranks import Ranks
@@ -79,7 +80,7 @@ class Loader:
         self._graph.limit(whole("limit", limit, 0))
         self._epochs = epochs
         self._options = {"kind": kind_of_tensors(tensors), "in_process": in_process,
-                         "on_event": on_event}
+                         "on_event": checked(on_event)}
         self._progress = progress
         self._output_name = output if output is not None else self._only_output()
         self._graph.read(self._output_name)

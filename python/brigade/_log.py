@@ -9,7 +9,7 @@ import sys
 import threading
 
 from . import _brigade
-from ._events import event_of
+from ._events import checked, event_of
 
 logger = logging.getLogger("brigade")
 _READ_BYTES = 1 << 16
@@ -30,7 +30,7 @@ class EventLog:
 
     def __init__(self, on_event=None, told=None, prints=False):
         self.events = _brigade.Events()
-        self._on_event, self._told = on_event, told
+        self._on_event, self._told = checked(on_event), told
         copied, self.prints = os.pipe() if prints else (None, None)
         # A file that is closed twice closes no other that has its descriptor by then.
         self._copied = open(copied, "rb", buffering=0) if prints else None
@@ -90,12 +90,11 @@ class EventLog:
                            f"{event.lost:,}")
         if event.kind == "printed":
             _show("stderr", (event.message if self._told else event.text) + "\n")
-        else:
-            event = event if self._told is None else self._told(event)
-            if event is None:
-                return
-            if event.kind != "ended":
-                logger.log(event.level, "%s", event.text)
+        event = event if self._told is None else self._told(event)
+        if event is None:
+            return
+        if event.kind not in ("printed", "ended"):
+            logger.log(event.level, "%s", event.text)
         if self._on_event is not None:
             try:
                 self._on_event(event)

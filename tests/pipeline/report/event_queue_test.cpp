@@ -8,6 +8,7 @@
 
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace brigade {
 namespace {
@@ -48,6 +49,25 @@ TEST_F(Queue, AReaderWaitsForAnEvent) {
   EXPECT_EQ(next()->message, "one");
   teller.join();
   EXPECT_FALSE(is_ready());
+}
+
+TEST_F(Queue, TakesEventsOfSeveralThreadsEachInItsOrder) {
+  constexpr int kThreads = 4, kEvents = 500;  // which all fit
+  queue->begin();
+  std::vector<std::thread> tellers;
+  for (int teller = 0; teller < kThreads; ++teller)
+    tellers.emplace_back([this, teller] {
+      for (int i = 0; i < kEvents; ++i) queue->tell({.replica = teller, .restarts = i});
+    });
+  std::vector<int> came(kThreads);
+  for (int i = 0; i < kThreads * kEvents; ++i) {
+    const auto event = next();
+    EXPECT_EQ(event->lost, 0u);
+    EXPECT_EQ(event->restarts, came.at(static_cast<std::size_t>(event->replica))++);
+  }
+  for (std::thread& teller : tellers) teller.join();
+  queue->end();
+  EXPECT_FALSE(next());
 }
 
 TEST_F(Queue, CountsWhatNobodyTakesAndKeepsRoomForWhatMatters) {
