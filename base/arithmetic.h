@@ -1,7 +1,7 @@
 #pragma once
 
-// Whole-number arithmetic on sizes that a user chose: instead of wrapping it sticks at kSaturated,
-// which is above every limit, so that one comparison at the end refuses what is too large.
+// Whole-number arithmetic on sizes that a user chose. Instead of wrapping, it sticks at kSaturated,
+// which is above every limit, so that one comparison at the end rejects what is too large.
 
 #include <cstdint>
 #include <numeric>

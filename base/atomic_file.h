@@ -1,13 +1,13 @@
 #pragma once
 
-// Files that are there whole or not at all. Whoever opens a path, also after a crash or a power
+// Files that are replaced atomically. A process that opens the path, also after a crash or a power
 // cut, finds the old bytes or the new ones, never a part. The new ones are written to a file that
-// has no name (O_TMPFILE), which nobody else can open and no death leaves behind, and get the name
-// in one step. Where the file system has no such files, the new one has a random name meanwhile.
-// In either case it is made by this call, is ours, and has mode 0644 less the umask: what somebody
-// has planted at the path (a link, a pipe, a file of their own) is replaced, never written into.
-// After an error (disk full, no permission) the old file is intact. Errors are one line with the
-// path. Several writers of a path do each other no harm; to have only one, see base/path_lock.h.
+// has no name (O_TMPFILE), which no other process can open and no crash leaves behind, and get the
+// name in one step. On a file system without such files, the new one has a random name until then.
+// In either case this call creates it, it is ours, and has mode 0644 less the umask: what another
+// user has planted at the path (a link, a pipe, a file) is replaced, never written into. After an
+// error (disk full, no permission) the old file is intact. Errors are one line with the path.
+// Several writers of a path are safe; to allow only one, see base/path_lock.h.
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Which sources this build is of, who compiled it, and the libraries that the core and each package
-// were built with. All of it is known when Brigade is built, so that no package is opened to ask
-// it.
+// The sources and the compiler of this build, and the libraries
+// that the core and each package were built with. All of it is
+// known when Brigade is built, so that no package is opened for it.
 
 #include <span>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Time that only moves forward (CLOCK_MONOTONIC: the same for every process of the machine), in
-// nanoseconds. Code whose behaviour depends on time takes a Clock, so that a test can drive it
-// with a FakeClock (tests/support/fake_clock.h); code that only measures calls monotonic_ns().
-// And the time of day, which files and people have.
+// Time that only moves forward (CLOCK_MONOTONIC: the same for every process of the
+// machine), in nanoseconds. Code whose behavior depends on time takes a Clock, so
+// that a test can drive it with a FakeClock (tests/support/fake_clock.h); code that
+// only measures calls monotonic_ns(). Also the time of day, for files and people.
 
 #include <chrono>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Descriptors from one process to another, while both run: packets of a local socket, each a text
-// and descriptors, of which a packet that is received has at most two. What is inherited needs none
-// of this. Any thread, one at a time for each end.
+// Passes descriptors between running processes: packets of a local socket, each
+// with a text and descriptors, at most two in a received packet. Inherited
+// descriptors need none of this. Any thread, one at a time for each end.
 
 #include <optional>
 #include <span>

@@ -1,8 +1,8 @@
 #pragma once
 
-// For what a program has that it may fork with, as interpreters do. The child has a copy of every
-// object and none of the threads: it must not wait for one of them, nor finish what is the
-// parent's. Only fork() is seen; who calls clone() itself has none of this.
+// Tells objects of a program that may fork, as interpreters do, whether they are in
+// a child. The child has a copy of every object but no threads: it must not wait for
+// one, nor finish the parent's work. Only fork() is detected, not a direct clone().
 
 #include <atomic>
 #include <cstddef>

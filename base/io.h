@@ -1,7 +1,7 @@
 #pragma once
 
-// System calls, and what to say of one that failed: a call that a signal interrupts is made again,
-// short reads and writes go on, and errno becomes a sentence, here and nowhere else. Any thread.
+// System calls and their error messages: interrupted calls are repeated, short reads and
+// writes are continued, and errno becomes a sentence, here and nowhere else. Any thread.
 
 #include <sys/types.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads JSON that others have written: labels in archives, positions, plans, reports. The library
-// reads any depth, but prints, copies and compares values recursively, so that a text of brackets
-// would take the stack of whoever shows it; here the depth has a limit. Pure; any thread.
+// Reads JSON from untrusted sources: labels in archives, positions, plans, reports. The library
+// reads any depth, but prints, copies and compares values recursively, so that a text of
+// brackets would overflow the stack of its reader; here the depth has a limit. Pure; any thread.
 
 #include <nlohmann/json.hpp>
 #include <string_view>

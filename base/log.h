@@ -1,7 +1,7 @@
 #pragma once
 
-// Lines for the person who runs a graph. A line is built from parts and handed to one sink; until
-// the process layer replaces it (once, at start), lines go to standard error as
+// Log lines for the user of a graph. A line is built from parts and passed to one sink;
+// until the process layer replaces it (once, at start), lines go to standard error as
 //   brigade: the message
 //   brigade: warning: the message
 // each with one write(2), so that lines of several threads and processes do not mix.

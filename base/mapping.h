@@ -1,8 +1,8 @@
 #pragma once
 
-// Memory that is mapped from files, shared with whoever maps the same bytes, and unmapped with its
-// owner. Only by the process that mapped it: a forked child may have something else at its place.
-// Movable; one thread at a time.
+// Memory that is mapped from files, shared with all processes that map the
+// same bytes, and unmapped with its owner, only by the process that mapped it:
+// a forked child may have other memory there. Movable; one thread at a time.
 
 #include <sys/types.h>
 

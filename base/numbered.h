@@ -1,9 +1,9 @@
 #pragma once
 
-// Numbers that name one kind of thing, and lists that are indexed by them. A number of one kind is
-// none of another: a list by stage takes no task queue's number, and no int but a constant of the
-// source text (0; -1: none). Any other int becomes a number where somebody writes so:
-// StageNumber(i).
+// Numbers that name one kind of thing, and lists that are indexed by
+// them. A number of one kind is none of another: a list by stage takes no
+// task queue's number, and no int but a constant of the source text (0;
+// -1: none). Any other int needs an explicit conversion: StageNumber(i).
 
 #include <compare>
 #include <concepts>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The right to write a path, for one holder at a time among all processes of the machine: a lock
-// (flock) on the empty file PATH.lock beside it, which goes with its holder. What a holder that was
-// killed has left of it stands in nobody's way: the next one takes it over. Only its owner and the
-// superuser may open it, so nobody else can hold it.
+// The right to write a path, for one holder at a time among all processes of the
+// machine: a lock (flock) on the empty file PATH.lock beside it, which ends with its
+// holder. The file that a killed holder leaves does not block the next one, which takes
+// it over. Only its owner and the superuser may open it, so no other user can hold it.
 
 #include <optional>
 #include <string>

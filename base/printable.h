@@ -1,14 +1,14 @@
 #pragma once
 
-// Foreign text: names of files and of what is in archives, texts of a YAML, what stages and
-// libraries print. It may hold anything; printable() makes one line of UTF-8 of it that shows what
-// is in it and does nothing else to a terminal or a log. Control characters, DEL, C1 controls,
-// separators of lines, what turns the direction of writing, and bytes that are no UTF-8 become
-// \n, \r, \x1b, \u009b, \u202e, \xff. Tabs stay. Done twice it changes nothing.
+// Makes untrusted text safe to print: names of files and archive members, texts of a YAML,
+// output of stages and libraries. printable() makes one line of UTF-8 that shows the contents
+// and does nothing else to a terminal or a log. Control characters, DEL, C1 controls, line
+// separators, characters that change the direction of writing, and bytes that are not UTF-8
+// become \n, \r, \x1b, \u009b, \u202e, \xff. Tabs stay. Done twice it changes nothing.
 //
-// Whatever writes to a terminal or a log does this at the last moment (log.h, Console, LogFile,
-// print() of the commands), so that no message needs to think of it and none can forget it. quote()
-// of text.h, which also shows where a name ends, keeps messages readable.
+// All code that writes to a terminal or a log does this at the last moment (log.h, Console,
+// LogFile, print() of the commands), so that no message needs to think of it and none can
+// forget it. quote() of text.h, which also shows where a name ends, keeps messages readable.
 
 #include <string>
 #include <string_view>

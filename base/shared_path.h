@@ -1,10 +1,10 @@
 #pragma once
 
-// Opens files whose names others may know: what is appended to, locks, what a user names for
-// output. In a folder where everybody may make files (/tmp: sticky, writable by group or others),
-// what is there already must be ours or the folder's owner's, and what is written must have one
-// name: as the kernel has it with fs.protected_regular, _fifos, _symlinks and _hardlinks, whatever
-// they are set to. In other folders permissions decide. Never waits for the other end of a pipe.
+// Opens files whose names other users may know: logs, locks, output files of a user. In a
+// folder where any user may create files (/tmp: sticky, writable by group or others), an
+// existing file must be ours or the folder owner's, and a written file must have one name: as
+// the kernel does with fs.protected_regular, _fifos, _symlinks and _hardlinks, however they
+// are set. In other folders permissions decide. Never waits for the other end of a pipe.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Starts a thread, or says why there is none: a machine may have no room for one more. Signals that
-// are sent to the process are for the program's own threads: the new one takes none, but those of
-// its own faults, and SIGPROF of profilers.
+// Starts a thread, or returns the reason why the machine cannot. Signals
+// to the process are for the program's own threads: the new thread
+// receives none except those of its own faults and SIGPROF of profilers.
 
 #include <csignal>
 #include <new>

@@ -1,10 +1,10 @@
 #pragma once
 
-// Batches on a device, each in one of a few buffers that they take by turns, so that one is copied
-// while the device computes with those before it. A buffer is written anew when the device has done
-// all that it was told before the batch behind it came.
+// Batches on a device, each in one of a few rotating buffers, so that one batch is
+// copied while the device computes with the earlier ones. A buffer is reused when
+// the device has finished all work that was submitted before the next batch arrived.
 //
-// One thread: bring, then what the device is to compute with the batch, then bring again.
+// One thread: bring, then submit the computation with the batch, then bring again.
 
 #include <memory>
 #include <span>

@@ -1,11 +1,11 @@
 #pragma once
 
-// Lets go of what a device still reads when it has read it: a thread looks whether events have
-// passed (a callback of the driver would hold up its stream), and drops what was kept for each.
-// Where the device is lost, it drops all: nobody reads any more, and check() says why.
+// Releases memory when a device has finished reading it: a thread checks whether events have passed
+// (a callback of the driver would hold up its stream), and releases what each event kept. If the
+// device is lost, it releases everything, because nothing reads any more, and check() returns why.
 //
-// Any thread; after() one at a time for each stream. Its end waits for all that was told: what may
-// still be read cannot go. Of a device that does not answer a line says so.
+// Any thread; after() one at a time for each stream. Its destructor waits for all events: memory
+// that may still be read cannot be released. A line reports a device that does not answer.
 
 #include <chrono>
 #include <condition_variable>

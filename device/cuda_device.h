@@ -1,11 +1,11 @@
 #pragma once
 
-// A GPU, through NVIDIA's driver, in the primary context of its device: that which LibTorch and all
-// users of the CUDA runtime have, so that memory, streams and events are theirs as well. A call
-// leaves a thread's current device as it was.
+// A GPU, through NVIDIA's driver, in the primary context of its device, which
+// LibTorch and all users of the CUDA runtime share, so that they can use its
+// memory, streams and events. A call does not change a thread's current device.
 //
-// A fault of the device (an Xid in the kernel's log) loses it for this process: every call says so
-// from then on, and the process has to end.
+// A fault of the device (an Xid in the kernel's log) loses it for this
+// process: every later call returns that error, and the process has to end.
 
 #include <map>
 #include <memory>

@@ -1,8 +1,8 @@
 #pragma once
 
-// NVIDIA's driver, libcuda.so.1, opened while the program runs: it comes with the GPU, so nothing
-// of Brigade is linked with it, and all of Brigade compiles without NVIDIA's headers. Declared here
-// is what is called; names, values and order of arguments are those of its `cuda.h`.
+// NVIDIA's driver, libcuda.so.1, opened at run time: it comes with the GPU, so Brigade
+// does not link it, and compiles without NVIDIA's headers. This file declares the
+// functions in use; names, values and order of arguments are those of NVIDIA's `cuda.h`.
 //
 // Any thread.
 

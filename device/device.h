@@ -1,26 +1,26 @@
 #pragma once
 
-// A device that computes, as the rest of Brigade sees it: memory of its own, streams that each do
-// what they are told in its order, and events that say how far a stream has come. Two kinds: a GPU,
-// through NVIDIA's driver (cuda_device.h), and threads of this process (host_device.h), which copy
-// late, in any order between streams, fail when they are told to, and notice memory that was
-// written while it was still being copied.
+// A device as the rest of Brigade sees it: separate memory, streams that each
+// execute their commands in order, and events that mark the progress of a stream.
+// Two kinds: a GPU, through NVIDIA's driver (cuda_device.h), and threads of this
+// process (host_device.h), which copy late, in any order between streams, fail on
+// request, and detect memory that was written while it was still being copied.
 //
 // Legal call order: memory and streams first, then for each copy
 //
 //   (copy | compute)* record (passed* | wait)
 //
-// What these read and write stays as it is until an event that was recorded behind them has passed.
-// An error of a copy may come back from a later call: from passed() or wait() at the latest. Where
-// the device is lost, every later call says so.
+// Memory that these read and write must not change until an event that was recorded
+// after them has passed. A later call may return the error of a copy, passed() or
+// wait() at the latest. If the device is lost, every later call returns that error.
 //
-// Memory that several processes map is made by one of them and is a descriptor from then on, which
-// keeps it alive whoever ends; a process that only holds the descriptor needs no device:
+// One process makes memory that several processes map; its descriptor keeps it alive
+// even if that process ends. A process that only holds the descriptor needs no device:
 //
 //   make_shared map_shared (copy | compute)* record (passed* | wait) unmap_shared
 //
-// Any thread, several at once; one at a time for each stream. What is Owned keeps its device, and
-// lives no longer than the process that made it (a forked child has no device).
+// Any thread, several at once; one at a time for each stream. An Owned object keeps its
+// device, and is valid only in the process that made it (a forked child has no device).
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What NVIDIA's driver says of itself and its GPUs, for people: `brigade doctor`, `brigade plan`.
-// Makes no context: a GPU that others use stays as it is.
+// A report of NVIDIA's driver and its GPUs, for `brigade doctor` and
+// `brigade plan`. Makes no context: a GPU in use is not affected.
 
 #include <cstdint>
 #include <string>

@@ -1,13 +1,13 @@
 #pragma once
 
-// A device in threads of this process: to develop and test what copies to a device where there is
-// none, and harder than a GPU would. Each stream is a thread, so streams overtake one another; a
-// copy waits `delay` before it reads, by turns longer, and notices when what it is to read was
-// written meanwhile: since it was told, and until it has read. That, like a copy told to fail,
-// loses the device, as a fault of a GPU does.
+// A GPU emulator in threads of this process, to develop and test copies to a device
+// without one, under harder conditions than a GPU. Each stream is a thread, so streams
+// overtake one another; a copy waits `delay`, sometimes longer, before it reads, and
+// detects whether its source was written between the call and the end of the read.
+// That, like a copy that is set to fail, loses the device, as a fault of a GPU does.
 //
-// Device memory is memory, an address a pointer: whoever computes on this device reads it there.
-// What is shared is a memfd; each process that maps it has a device of its own.
+// Device memory is host memory, an address is a pointer: code that computes on this device
+// reads it there. Shared memory is a memfd; each process that maps it has a separate device.
 
 #include <condition_variable>
 #include <cstdint>

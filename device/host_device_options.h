@@ -1,7 +1,7 @@
 #pragma once
 
-// How the device of host_device.h misbehaves: what tests, and the variable BRIGADE_HOST_DEVICE, ask
-// of it. docs/GPU.md has the words.
+// The faults of the GPU emulator (host_device.h), set by tests or
+// the variable BRIGADE_HOST_DEVICE. docs/GPU.md lists the words.
 
 #include <chrono>
 #include <cstdint>

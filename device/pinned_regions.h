@@ -1,12 +1,12 @@
 #pragma once
 
-// Memory of this process that was there before, pinned so that a device reads it by itself: the
-// rings that a stage reads. Pinning takes the driver's locks, of all processes, for as long as it
-// lasts: so once, before training. It is done in pieces of at most 1 GiB, since some kernels
-// (6.11 to 6.13) refuse more than 2 GiB at once, and drivers from 512 GiB on. Read only, where the
-// driver can; else as memory to be written, which it must then be: a program's ring of which it is
-// the only reader is, a stage's is not (docs/decisions/device_memory.md). Its pages are populated
-// first, so that memory which has run out is an error.
+// Existing memory of this process that is pinned so that a device reads it directly: the rings that
+// a stage reads. Pinning holds the driver's locks, in all processes, until it is done; therefore it
+// runs once, before training. It works in pieces of at most 1 GiB, because some kernels (6.11 to
+// 6.13) reject more than 2 GiB at a time, and drivers reject 512 GiB and more. Read only, if the
+// driver supports that; otherwise as writable memory, which it must then be: a program's ring of
+// which it is the only reader is, a stage's is not (docs/decisions/device_memory.md). Its pages are
+// populated first, so that memory which has run out is an error.
 //
 // Legal call order: pin copy*. Copies by one thread for each stream.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// What Linux is known to refuse to pin for a device, and why a pin that was refused may have been.
-// From 6.11 to 6.13 a bug of the kernel refuses more than 2 GiB at once, as memory that ran out.
-// Any thread.
+// Known limits of Linux on pinning memory for a device, and the likely
+// reason for a failed pin. From 6.11 to 6.13 a bug of the kernel
+// rejects more than 2 GiB at a time, as if out of memory. Any thread.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// A block of memory that processes share by its descriptor alone, and that lives as long as one of
-// them has it open or mapped: what the device of the host makes, where a GPU has memory of its own.
-// Of a fixed size, never executable. Any thread.
+// A block of memory that processes share by its descriptor, and that
+// exists while one of them has it open or mapped: the device memory
+// of the GPU emulator. Of a fixed size, never executable. Any thread.
 
 #include <cstdint>
 

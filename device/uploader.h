@@ -1,9 +1,9 @@
 #pragma once
 
-// Brings batches to a device, from the slots that they lie in: on a stream of its own, so that the
-// device computes meanwhile. Slots that are pinned it reads by itself; what is not (arrays of
-// ragged tensors, samples gathered around empty slots) goes through two small pinned buffers; where
-// nothing may be pinned, all is copied as ordinary memory.
+// Copies batches from their slots to a device, on a separate stream, so that the device
+// can compute in the meantime. The device reads pinned slots directly; other memory
+// (arrays of ragged tensors, samples gathered around empty slots) is copied through two
+// small pinned buffers; if nothing can be pinned, all copies are from ordinary memory.
 //
 // One thread: ((begin | begin_behind) copy* (finish wait? | finish_later))*.
 

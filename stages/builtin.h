@@ -1,6 +1,6 @@
 #pragma once
 
-// The stage types that the program `brigade` knows, in one list that can be read: builtin.cpp.
+// The stage types of the program `brigade`, in one list: builtin.cpp.
 
 #include <brigade/export.h>
 #include <brigade/stage_types.h>

@@ -292,7 +292,8 @@ WORDS = (
     (r"\b(?:not|un)[ -]?implement[e]d\b", "say what is expected and what to do instead"),
     (r"[<]<<<<<<|[>]>>>>>>", "resolve the merge"),
 )
-# What pages for users do not say, beside code: docs/ (not docs/decisions), README.md, examples/.
+# What pages do not say, beside code.
+PAGES = r"docs/(?:decisions/)?\w+\.md|(?:README|CHANGELOG)\.md|examples/(?:\w+/)?README\.md"
 PAGE_WORDS = (
     (r"\b(?:who|some|any|every|no)(?:ever|body)\b", "name the subject"),
     (r"\b(?:go|goes|going|gone|went) on\b", "continue, resume or run"),
@@ -308,6 +309,9 @@ PAGE_WORDS = (
     (r"\bit is there\b", "name what exists"),
     (r"\bwhat becomes\b", "name the result"),
 )
+# Where texts of C++ are messages, help or reference for users: string literals, and the first
+# comment of headers. The same words are banned there.
+MESSAGES = ("include", "base", "device", "transports", "stages", "pipeline", "python")
 # Parts of pages that a test writes from the program's own texts.
 WRITTEN_PART = r"<!-- (?:keys|operations|targets):.*?(?=\n## W|\n<!-- end|\Z)"
 TEXT_SUFFIXES = {".h", ".cpp", ".cu", ".py", ".md", ".cmake", ".txt", ".yaml", ".json", ".sh", ""}

@@ -248,9 +248,20 @@ class Rules(unittest.TestCase):
     def test_words_of_pages_are_the_fields(self):
         page = ("It is refused.\n```sh\nwhoever\n```\nA `picture`, pictures/a.svg\nSo it goes on.\n"
                 "<!-- keys: -->\nwhoever\n<!-- end -->\n")
-        self.fires(style.page_words, {"docs/A.md": page, "docs/decisions/a.md": page},
+        self.fires(style.page_words, {"docs/A.md": page, "docs/decisions/a.md": page,
+                                      "base/README.md": page},
                    "docs/A.md:1: word: 'is refused': is rejected", "docs/A.md:6: word: 'goes on'",
-                   "docs/A.md:6: word: 'So'")
+                   "docs/A.md:6: word: 'So'", "docs/decisions/a.md:1: word",
+                   "docs/decisions/a.md:6: word", "docs/decisions/a.md:6: word")
+
+    def test_words_of_messages_and_headers_are_the_fields(self):
+        code = ('f("a run is refused", "whoever", "`who whoever`, no more", R"(it is there)");\n'
+                "// whoever\n")
+        self.fires(style.message_words, {"pipeline/run/a.cpp": code, "tests/a.cpp": code},
+                   "pipeline/run/a.cpp:1: word: 'is refused': is rejected")
+        header = "#pragma once\n\n// Lines, and\n// whoever takes them.\nint a;  // whoever\n"
+        self.fires(style.message_words, {"base/a.h": header, "base/a.cpp": header},
+                   "base/a.h:4: word: 'whoever': name the subject")
 
     def test_endings(self):
         self.fires(style.endings, {"base/a.cpp": "int a;"}, "no newline")

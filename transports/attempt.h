@@ -1,6 +1,6 @@
 #pragma once
 
-// What a replica found when it looked for its next task. Plain data.
+// The result of a replica's search for its next task. Plain data.
 
 #include <cstdint>
 

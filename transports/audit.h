@@ -1,9 +1,9 @@
 #pragma once
 
-// The audit of an edge: produced = delivered + dropped + quarantined, and nothing leaked; of an
-// application unread stands in the place of quarantined. Exact
-// once every replica has ended or has been repaired; while the line runs, a snapshot that may be
-// off by the tasks in work.
+// The audit of an edge: produced = delivered + dropped + quarantined,
+// and nothing leaked; for an application, unread replaces quarantined.
+// Exact once every replica has ended or has been repaired; while the
+// pipeline runs, a snapshot that may be off by the tasks in progress.
 
 #include <cstdint>
 

@@ -1,20 +1,20 @@
 #pragma once
 
-// A replica's way to its work: claim a task, work on it, finish it. One Channel is one replica's
-// hold on one task queue of its stage; nothing else in Brigade moves data. Call order, from one
-// thread:
+// How a replica gets its work: claim a task, process it, finish it.
+// One Channel connects one replica to one task queue of its stage;
+// nothing else in Brigade moves data. Call order, from one thread:
 //
 //   (try_claim finish)* , with claim_or_wait() (transports/wait.h) in place of try_claim to sleep
 //
-// A replica that waits holds nothing: neither an input nor memory. Claim and owner are recorded by
-// one compare-and-swap, the commit is one store, so at every instant a word says who to ask. With
-// one replica that works in order no task words are used: the watermark itself is the claim and the
-// commit, and 1 -> 1 is a Lamport ring.
+// A replica that waits holds nothing: neither an input nor memory. Claim and owner are
+// recorded by one compare-and-swap, the commit is one store, so at every instant a
+// word names the owner. With one replica that works in order no task words are used:
+// the watermark itself is the claim and the commit, and 1 -> 1 is a Lamport ring.
 //
-// An application (StageShape::application) holds several claims and may finish() them in any order,
-// one at a time, on another thread than the one that claims. Its ends and turns come when it has
-// claimed all before them: it still holds the last batch when it asks for the next. It may take
-// tasks as they finish above, in whatever order: take_any_order().
+// An application (StageShape::application) holds several claims and may finish() them in any
+// order, one at a time, on another thread than the claiming one. It sees ends and turns once
+// it has claimed everything before them: it still holds the last batch when it asks for the
+// next. It may take tasks in the order in which upstream finishes them: take_any_order().
 
 #include <algorithm>
 #include <cstdint>

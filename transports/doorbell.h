@@ -8,23 +8,23 @@
 //   a finisher  moves the watermark, looks at the bitmap, and of those who sleep until there
 //               clears the bit and rings
 //
-// So nobody is rung twice for one sleep, however long it takes until it has a core. Whoever clears
-// a bit rings after it, and the doorbell was read before the bit was set: a sleeper whose bit has
-// gone has been rung since, or will be (where the finisher dies in between, by its repair).
+// Therefore no sleeper is rung twice for one sleep, however long it waits for a core. A process
+// that clears a bit rings after it, and the doorbell was read before the bit was set: a sleeper
+// whose bit is cleared has been rung since, or will be (by the repair, if the finisher dies).
 //
 // One of the two must see the other: a store and a load of another word behind it, on both sides,
-// which no processor keeps in order by itself. One of them has to pay for that order, and it is
-// decided once for a graph, before any worker starts (a graph of both kinds would lose wake-ups):
+// which no processor keeps in order by itself. One side has to pay for that order, which is
+// chosen once for a graph, before any worker starts (a graph of both kinds would lose wake-ups):
 //
 //   by_sleeper   A sleeper, which has time, makes every process of the graph that runs at this
 //                moment pass a full barrier (membarrier(2)) between its bit and its look. A
 //                finisher that was before it has its watermark seen; one that was after it sees the
-//                bit. So a finish costs a plain store and a plain load.
+//                bit. A finish costs a plain store and a plain load.
 //   by_finisher  A finisher moves the watermark by a seq_cst read-modify-write and looks by a
 //                seq_cst load, which pairs with the sleeper's seq_cst bit and look.
 //
 // The first costs a sleep 0.5 to 20 us, by how fast the machine interrupts its cores, and every
-// running process an interrupt; the second costs a finish tens of nanoseconds. So it is by_sleeper
+// running process an interrupt; the second costs a finish tens of nanoseconds. It is by_sleeper
 // where one replica finishes tasks of a few samples in order, if the kernel has membarrier, and
 // by_finisher for all other graphs (docs/decisions/wake_ups.md).
 

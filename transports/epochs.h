@@ -1,8 +1,8 @@
 #pragma once
 
-// Where epochs end, of any index space. Most have epochs of one length, which is known once their
-// sources have opened. An index space whose source finds out as it goes (a stream, a flat_map
-// stage) records each end; one that is derived from it follows.
+// Where epochs end, of any index space. Most have epochs of one length, which
+// is known once their sources have opened. An index space of unknown length (a
+// stream, a flat_map stage) records each end; a derived index space follows it.
 
 #include <cstdint>
 

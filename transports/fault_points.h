@@ -6,7 +6,7 @@
 // and at every Nth passage after it. Actions:
 //
 //   kill   SIGKILL
-//   stop   SIGSTOP: it goes on when somebody sends SIGCONT
+//   stop   SIGSTOP: the process continues after SIGCONT
 //   delay  sleeps for kFaultDelayMaxUs at most, each time for another while
 //   nap    the same, for kFaultNapMaxUs at most
 

@@ -1,15 +1,15 @@
 #pragma once
 
-// The task queues of a flat_map stage: one watermark for its output and one per input,
-// and the journal that ties them. One replica; every task is one sample, in order. Nothing is lost
-// and nothing is repeated, wherever it is killed, as long as an input gives the same outputs when
-// it is run again. Call order, from one thread:
+// The task queues of a flat_map stage: one watermark for its output and one per
+// input, and the journal that ties them. One replica; every task is one sample, in
+// order. Nothing is lost and nothing is repeated, wherever it is killed, if an input
+// has the same outputs when it is processed again. Call order, from one thread:
 //
 //   (try_input (begin (try_output publish)*)? consume)*
 //
-// with claim_or_wait() (transports/wait.h) around the two attempts to sleep. Between two inputs it
-// may also publish slots on its own account (padding), which its successor must be able to tell
-// from the shared words: the journal knows nothing of them.
+// with claim_or_wait() (transports/wait.h) around the two attempts to sleep.
+// Between two inputs it may also publish padding, which its successor must
+// be able to derive from the shared words: the journal does not record it.
 
 #include <algorithm>
 #include <cstdint>

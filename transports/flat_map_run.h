@@ -1,15 +1,15 @@
 #pragma once
 
-// What a flat_map stage does with its task queues (flat_map_queues.h): one sample of an input that
-// has one, the inputs in turn; its outputs one by one into the ring; the input is consumed.
+// The loop of a flat_map stage over its task queues (flat_map_queues.h): take one sample of an
+// input, alternating between inputs, write its outputs one by one into the ring, consume the input.
 //
-// Epoch e of the output is made of epoch e of every input: an input that has come to the end of its
-// epoch waits for the others. Then the end is recorded, the rest up to a multiple of L is padding,
-// and the stage is told. Where an input was closed early (a stream's `max_wait`), so is the output.
+// Epoch e of the output is made of epoch e of every input: an input at the end of its epoch
+// waits for the others. Then the end is recorded, the rest up to a multiple of L is padding, and
+// the stage is notified. If an input was closed early (a stream's `max_wait`), so is the output.
 // After a stop the inputs drain, whatever their epochs, and the output ends. In a resumed run,
-// inputs may give epochs that the output has given, all of them perhaps: they are dropped.
+// inputs may repeat epochs that were already output, possibly all of them: they are dropped.
 //
-// Where a successor stands follows from the watermarks, the journal and the recorded ends.
+// The position of a successor follows from the watermarks, the journal and the recorded ends.
 //
 // `Body` is the stage itself:
 //

@@ -3,17 +3,17 @@
 // Which task queue of a stage has the next task. A stage has one task queue (one source, or several
 // zipped: a task covers the same numbers in all of them), except under `join: epochs`, where it has
 // one per source: epoch 0 of the first source, epoch 0 of the second, ..., epoch 1 of the first,
-// and so on; and under `join: merge`, where it takes whichever is there, the task queues in turn.
+// and so on; and under `join: merge`, where it takes available tasks of alternating task queues.
 //
-// Under `epochs` where a stage stands follows from its watermarks alone: the current turn is the
-// first (epoch, task queue) whose watermark has not passed the end of that epoch. So replicas agree
-// without a word of their own, and a restart needs nothing. A turn begins when every task of the
-// turn before it is done; where the length of an epoch is not known in advance, as soon as its end
-// is known, too.
+// Under `epochs` the position of a stage follows from its watermarks alone: the
+// current turn is the first (epoch, task queue) whose watermark has not passed the
+// end of that epoch. Replicas therefore agree without additional shared words, and a
+// restart needs nothing. A turn begins when every task of the turn before it is done
+// and, if the length of an epoch is not known in advance, when its end is known, too.
 //
-// A cache has two task queues: 0 gives what it keeps, 1 keeps what it reads. Of task queue 0 only
-// those tasks may be claimed whose samples have all been cached, so that a replica that waits for
-// one holds nothing; meanwhile it keeps others.
+// A cache has two task queues: 0 outputs cached samples, 1 caches the samples that it
+// reads. In task queue 0, only tasks whose samples have all been cached may be claimed,
+// so that a replica that waits for one holds nothing; meanwhile it caches other samples.
 //
 // One replica's; one thread. Call order: (try_claim finish)*, as of a Channel.
 

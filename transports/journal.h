@@ -1,15 +1,15 @@
 #pragma once
 
-// What a flat_map stage needs to find its place after a death: which input
-// was in work, where its outputs began, and how far each input has been consumed. Two entries are
-// written alternately, and one store of a sequence number commits an entry, so that a process
-// killed anywhere leaves the one before it whole. Written by the stage's only replica, read by its
-// successor and by the supervisor once that replica has ended.
+// The record by which a flat_map stage finds its position after a death: which input was
+// in progress, where its outputs began, and how far each input has been consumed. Two
+// entries are written alternately, and one store of a sequence number commits an entry, so
+// that a process killed anywhere leaves the previous entry intact. Written by the stage's
+// only replica, read by its successor and by the supervisor once that replica has ended.
 //
 //   (begin (outputs) consume)*       in between, each output moves the watermark of the output task
 //   queue
 //
-// A successor runs the input in work again and skips the outputs that are there already.
+// A successor processes the input in progress again and skips its existing outputs.
 
 #include <cstdint>
 

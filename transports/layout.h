@@ -1,9 +1,9 @@
 #pragma once
 
-// The control segment: every word that processes share, at offsets that are a pure function of the
-// graph's shape. The supervisor lays it out once, before any worker exists; a worker computes the
-// same offsets from the plan it was given and refuses to attach when the hashes differ.
-// docs/MEMORY_LAYOUT.md shows it in bytes.
+// The control segment: every word that processes share, at offsets that are a
+// pure function of the graph's shape. The supervisor lays it out once, before
+// any worker exists; a worker computes the same offsets from its plan and does
+// not attach if the hashes differ. docs/MEMORY_LAYOUT.md shows it in bytes.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,10 +1,10 @@
 #pragma once
 
-// Memory that processes share without a name: a memfd, its size sealed before anybody else sees it,
-// never executable, inherited by descriptor. When the last descriptor and mapping are gone the
-// kernel frees it, however the processes ended. Not bounded by /dev/shm. Where somebody has
-// reserved huge pages (`sysctl vm.nr_hugepages`) it may lie in these: whoever maps such a file
-// first gets all of them or an error, and nothing of it is ever given back while it is there.
+// Memory that processes share without a name: a memfd, its size sealed before any other
+// process sees it, never executable, inherited by descriptor. When the last descriptor and
+// mapping are gone, the kernel frees it, however the processes ended. Not bounded by
+// /dev/shm. It may use reserved huge pages (`sysctl vm.nr_hugepages`): the first mapping of
+// such a file gets all of them or an error, and they are not returned while the file exists.
 
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A watermark that a task queue depends on, as one replica has seen it: of an input, that its slots
-// are there; of a reader, that it has done with the slots of a round before. Process-private.
+// A watermark that a task queue depends on, as last seen by one replica: an input's, for filled
+// slots, or a reader's, for slots of an earlier round that it has finished with. Process-private.
 
 #include <algorithm>
 #include <cstdint>

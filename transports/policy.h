@@ -1,9 +1,9 @@
 #pragma once
 
-// What the protocol needs from the machine, as a template parameter: atomic words, a futex, a
-// barrier in all processes, fault points. SystemPolicy is the real thing; tests put a scheduler in
-// its place and drive the very same code step by step. No fences of a single thread are used
-// anywhere: GCC's ThreadSanitizer cannot see them.
+// The protocol's interface to the machine, as a template parameter: atomic words,
+// a futex, a barrier in all processes, fault points. SystemPolicy is the real one;
+// tests replace it by a scheduler and drive the same code step by step. No fences
+// of a single thread are used anywhere: GCC's ThreadSanitizer cannot see them.
 
 #include <atomic>
 #include <cstdint>

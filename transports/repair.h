@@ -1,13 +1,13 @@
 #pragma once
 
-// What the supervisor does after a replica's pidfd fired (all its threads are gone), before it
-// starts a new one under the same number. The order is part of the protocol:
+// The repair by the supervisor after a replica's pidfd fired (all its threads are gone),
+// before a new replica starts under the same number. The order is part of the protocol:
 //
 //   settle the tally, reopen claimed tasks, advance the watermark, clear waiter bits, count the
 //   repair, ring
 //
-// Nobody needs a list of lost work: whoever looks next finds the lowest OPEN task. Never blocks;
-// may run while all other replicas go on. One thread of the supervisor only.
+// No list of lost work is needed: the next replica that looks finds the lowest OPEN task.
+// Never blocks; may run while all other replicas continue. One thread of the supervisor only.
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 #pragma once
 
 // The memory of one stage's output: M slot headers, then one array of M fixed-stride slots per
-// tensor. Slot s of the stream lies at s mod M in each of them, so a run of slots that does not
-// wrap is contiguous in every array. Bytes only: what the arrays mean is the caller's business.
+// tensor. Slot s of the stream lies at s mod M in each of them, so a run of slots that does
+// not wrap is contiguous in every array. Bytes only: the caller knows what the arrays mean.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,15 +1,15 @@
 #pragma once
 
-// Ends. An index space's end is a number, never a message: the supervisor sets it once the size is
-// known, and a stop lowers it at most once:
+// The end of a run. An index space's end is a number, never a message: the
+// supervisor sets it once the size is known, and a stop lowers it at most once:
 //
 //   ask_stop -> every source replica finishes its task, acknowledges and claims no more
 //   all_acknowledged -> lower_end: the end moves to just past the highest claimed task, rounded up
 //   to L
 //
-// after which the sources produce up to that end and the line drains. Supervisor only, but for
-// the end of a stream's data, which nobody else can know. An index space that is derived from
-// another follows it: whatever is set here for one is set for those derived from it.
+// after which the sources produce up to that end and the pipeline drains. Supervisor only,
+// except for the end of a stream's data, which only its source knows. A derived index
+// space follows its origin: what is set here for one is set for those derived from it.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the epochs of a stream end. Nobody but its source knows, and only when it gets there:
+// Where the epochs of a stream end. Only its source knows, and only when it gets there:
 //
 //   one replica       end() records that an epoch ends at the next multiple of L, before the slots
 //                     beyond it; what is left of the epoch up to there is padding

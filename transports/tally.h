@@ -1,10 +1,10 @@
 #pragma once
 
 // How many slots of a replica's tasks were not FULL so far, in two entries written alternately, so
-// that a replica killed in the middle of one leaves the other whole. An entry is written before its
+// that a replica killed while writing one leaves the other intact. An entry is written before its
 // task is DONE and counts once that task is DONE; the newest entry is the one with the higher
 // sequence number; of two with the same, as a repair leaves them, the one that is not written next.
-// Task numbers would not do: after a repair a replica may claim a lower task than its last one.
+// Task numbers would not work: after a repair a replica may claim a lower task than its last one.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The task table of a task queue: word t mod W says who works on task t, W being the tasks that fit
-// into the ring. A word is {number:48, state:2, owner:8}; one with an older number than t reads as
-// OPEN for t. Nothing is ever reset, and since numbers only grow a stale compare-and-swap cannot
-// succeed (no ABA).
+// The task table of a task queue: word t mod W names the owner of task t, W being
+// the tasks that fit into the ring. A word is {number:48, state:2, owner:8}; one
+// with an older number than t reads as OPEN for t. Nothing is ever reset, and
+// since numbers only grow a stale compare-and-swap cannot succeed (no ABA).
 //
 //   OPEN t --CAS by any replica--> CLAIMED t by X --exchange by X--> DONE t --(window passes)-->
 //   ... CLAIMED t by X --store by the supervisor, after X has ended--> OPEN t

@@ -1,9 +1,9 @@
 #pragma once
 
-// Sleeping until there is work. Spin a little where cores are free, then the sleeper's steps: say
-// until where I sleep, read my doorbell, set my bit on the watermark I wait for, make that known to
-// every finisher, look again, sleep on the doorbell. A sleeper is also rung after every repair,
-// stop and end. An idle graph uses no CPU.
+// Sleeping until there is work. Spin a little if cores are free, then the sleeper's
+// steps: store the position to wait for, read the own doorbell, set the own bit on that
+// watermark, make that visible to every finisher, look again, sleep on the doorbell. A
+// sleeper is also rung after every repair, stop and end. An idle graph uses no CPU.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-// A program that runs graphs. Brigade starts every stage as a process of its own by executing the
-// program again; such a worker never returns from the constructor of App. So make the App first in
-// main(), before the program opens windows, files or devices:
+// A program that runs graphs. Brigade starts every stage as a process of its own by executing
+// the program again; such a worker never returns from the constructor of App. Therefore make
+// the App first in main(), before the program opens windows, files or devices:
 //
 //   int main(int argc, char** argv) {
 //     brigade::StageTypes types;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Brigade for programs in C, and through it for any language that can call C: what pipeline.h and
-// output.h are for C++. C11; stable: what is here keeps its meaning and its layout, more may be
-// added. docs/C.md has a whole program.
+// Brigade for programs in C, and through it for any language that can call C:
+// the counterpart of pipeline.h and output.h. C11; stable: existing functions
+// and layouts do not change, more may be added. docs/C.md has a whole program.
 //
 //   brigade_app_open -> brigade_graph_from_files (brigade_graph_set)* -> brigade_run_start
 //     -> brigade_run_output -> (brigade_output_next, brigade_batch_release)* -> brigade_run_wait
@@ -12,17 +12,17 @@
 //   brigade_run_input -> (brigade_input_acquire, brigade_slot_find, brigade_slot_submit)*
 //     -> brigade_input_close
 //
-// Functions return BRIGADE_OK, or why not; brigade_last_error() says it in words. Nothing aborts or
-// throws: NULL where something is needed, or an unknown name, is BRIGADE_ERROR_ARGUMENT. What a
-// call gives through a pointer is left as it was unless the call returns BRIGADE_OK.
+// Functions return BRIGADE_OK or an error; brigade_last_error() describes it in words. Nothing
+// aborts or throws: NULL where a value is needed, or an unknown name, is BRIGADE_ERROR_ARGUMENT.
+// A call writes through an output pointer only if it returns BRIGADE_OK.
 //
-// Handles are any thread's, but one thread at a time is in a call with an app, a graph, an output,
-// an input or a slot (of outputs and inputs this is checked). A run and a batch may be in calls of
-// many threads. Nobody else is in a call with a handle that is closed. Closing NULL does nothing.
+// Any thread may use a handle, but one at a time may call with an app, a graph, an output, an
+// input or a slot (for outputs and inputs this is checked). Many threads may call with one run or
+// batch. No other thread may be in a call with a handle that is closed. Closing NULL does nothing.
 //
-// The first member of a struct is its size, set by the caller: `brigade_tensor t = {.size = sizeof
-// t}`. So a struct can get more members: those that a caller does not know are left away, those
-// that the library does not know must be 0.
+// The first member of a struct is its size, set by the caller: `brigade_tensor t =
+// {.size = sizeof t}`. Structs can therefore get more members: members that the
+// caller does not know are omitted, members that the library does not know must be 0.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 #pragma once
 
-// BRIGADE_CHECK(condition, values...): always on. For what cannot happen in a correct program;
-// prints the condition, its place and the values, then aborts. What a user, a file or the machine
-// can cause is a Result (brigade/result.h), never a check.
+// BRIGADE_CHECK(condition, values...): an assertion that is always on, for conditions that hold
+// in a correct program. Prints the condition, its place and the values, then aborts. Faults
+// that a user, a file or the machine can cause are a Result (brigade/result.h), never a check.
 
 #include <sstream>
 #include <string>

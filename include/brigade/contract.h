@@ -1,7 +1,7 @@
 #pragma once
 
-// The contract of a stage type: its name, what it takes and gives, its parameters; without a heavy
-// library, so that `brigade check` loads none. Heavy stages have it apart, in NAME_contract.cpp.
+// The contract of a stage type: its name, inputs, outputs and parameters, without a heavy library,
+// so that `brigade check` loads none. Heavy stages have it in a separate file, NAME_contract.cpp.
 //
 //   Contract<FlipParams> flip_contract() {
 //     return Contract<FlipParams>("flip", "Mirrors an image left to right.")

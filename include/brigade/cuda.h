@@ -1,8 +1,8 @@
 #pragma once
 
-// Batches of u8 pictures as the floats that a model takes: cut out at random, mirrored, normalised
-// and put into the order of the model, in one pass over the batch; on an NVIDIA GPU where the
-// batch's bytes lie there already, and on the CPU to the same bits.
+// Converts batches of u8 images to the floats that a model takes: random crop,
+// flip, normalization and layout in one pass over the batch, on an NVIDIA GPU
+// if the batch's bytes are already there, and on the CPU to the same bits.
 //
 //   brigade::cuda::Normalization to{.height = 32, .width = 32, .channels = 3, .pad = 4};
 //   to.dtype = brigade::f16;
@@ -11,11 +11,11 @@
 //   std::vector<brigade::cuda::Cut> cuts;
 //   for (std::int64_t i = 0; i < batch.size(); ++i)
 //     cuts.push_back(brigade::cuda::random_cut(to, 0.5, batch.random(i)));
-//   auto done = brigade::cuda::normalize_on_gpu(to, cuts, pictures, floats, stream);
+//   auto done = brigade::cuda::normalize_on_gpu(to, cuts, images, floats, stream);
 //
-// What is drawn is drawn on the CPU, in the order of the stage augment_image: with the same stream
-// of random numbers it is the same cut. A GPU gets the cuts as arguments of the kernel, so there is
-// nothing to copy and nothing to keep alive but `pictures` and `floats`. Any thread.
+// The CPU draws all random numbers, in the order of the stage augment_image: the same
+// stream of random numbers gives the same crop. A GPU gets the crops as arguments of
+// the kernel, so that only `images` and `floats` must stay alive. Any thread.
 
 #include <array>
 #include <cstdint>

@@ -1,15 +1,15 @@
 #pragma once
 
-// Batches for libraries that read DLPack (NumPy, CuPy, JAX, PyTorch, TVM): a tensor of a batch as a
-// managed tensor that co-owns the batch. Its deleter lets go of the batch, on whatever thread.
+// Batches for libraries that read DLPack (NumPy, CuPy, JAX, PyTorch, TVM): a tensor of a batch
+// as a managed tensor that co-owns the batch. Its deleter releases the batch, on any thread.
 //
 //   auto* image = brigade::to_dlpack(batch, batch["image"]);
 //   ...
 //   image->deleter(image);
 //
-// The structures are laid out as version 1.0 of the DLPack specification says
-// (https://dmlc.github.io/dlpack/latest/c_api.html). Who has <dlpack/dlpack.h> asks for its own:
-// to_dlpack<DLManagedTensor>(batch, batch["image"]).
+// The structures have the layout of version 1.0 of the DLPack specification
+// (https://dmlc.github.io/dlpack/latest/c_api.html). A program with <dlpack/dlpack.h>
+// uses its type: to_dlpack<DLManagedTensor>(batch, batch["image"]).
 
 #include <array>
 #include <cstddef>

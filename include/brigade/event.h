@@ -1,16 +1,16 @@
 #pragma once
 
-// What happens in a run, as values: deaths, restarts, quarantines, warnings, epochs, the end. The
-// console, the log file and programs get the same events; event_text() makes the line that people
-// read. No program needs to read such a line.
+// Events of a run, as values: deaths, restarts, quarantines, warnings, epochs, the
+// end. The console, the log file and programs get the same events; event_text()
+// makes the line that people read. No program needs to read such a line.
 //
 //   brigade::Events events = brigade::Events::open().value();
 //   auto run = pipeline.events(events).start(app);
 //   while (auto event = events.next().value()) ...
 //
-// Events wait in a queue of at most kEventsWaitingBytesMax. The run never waits for the program:
-// what does not fit is dropped, and `lost` of the next event counts it. There is no event for a
-// sample or a batch.
+// Events wait in a queue of at most kEventsWaitingBytesMax. The run never
+// waits for the program: events that do not fit are dropped, and `lost`
+// of the next event counts them. Samples and batches have no events.
 
 #include <chrono>
 #include <cstddef>

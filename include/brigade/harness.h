@@ -1,9 +1,9 @@
 #pragma once
 
-// Runs one stage without graph, processes or shared memory: parameters as texts, tensors in,
-// tensors out. It does what the runtime promises (parameters checked, ports from the contract,
-// legal call order) and checks what the stage promises: outputs start as 0xA5 and end in guard
-// bytes, so that elements it forgot and elements it wrote too many both show.
+// Runs one stage without graph, processes or shared memory: parameters as texts, tensors
+// in, tensors out. It does what the runtime promises (parameters checked, ports from the
+// contract, legal call order) and checks what the stage promises: outputs start as 0xA5 and
+// end in guard bytes, so that missing elements and writes beyond the end are both detected.
 //
 //   auto stage = StageHarness::open(*types.find("augment_image"), {.params = {{"crop", "28"}},
 //                                   .inputs = {{"image", u8, {28, 28, 1}}}}).value();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Samples that a program gives to a graph. A stage `producer: application` is an input of the
+// Feeds samples from a program to a graph. A stage `producer: application` is an input of the
 // graph: the program that starts the run is its one replica, and writes its `tensors:` in place.
 //
 //   brigade::Input tasks = run->input("tasks");
@@ -10,13 +10,13 @@
 //   }
 //   tasks.close();                                  // no more samples
 //
-// A slot is one sample in the graph's own memory. Samples have the numbers in which they were
-// acquired, and go on in that order: a batch waits for its slowest slot. One that is let go without
-// submit() is a dropped sample. When nothing was submitted for `max_wait` (of the source that reads
-// it), the rest of a batch that was begun is padding, so that its readers get what is there.
+// A slot is one sample in the graph's own memory. Samples are numbered as they were acquired, and
+// pass downstream in that order: a batch waits for its slowest slot. A slot that is released
+// without submit() is a dropped sample. If nothing was submitted for `max_wait` (of the source that
+// reads it), the rest of a begun batch is padding, so that its readers get the samples so far.
 //
-// Legal order: (acquire | try_acquire | acquire_for | end_epoch)* close; the last handle that goes
-// closes the input as well.
+// Legal order: (acquire | try_acquire | acquire_for | end_epoch)*
+// close; releasing the last handle also closes the input.
 
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The classes of a source's samples, told without reading the samples: what `weights:` by class and
-// `repeat_factor:` go by.
+// The classes of a source's samples, known without reading
+// the samples: for `weights:` by class and `repeat_factor:`.
 
 #include <cstdint>
 #include <string>

@@ -1,12 +1,12 @@
 #pragma once
 
-// A module is a shared object with the bodies of heavy stage types, opened by the process that runs
-// one of them. It exports one C symbol, made by BRIGADE_MODULE:
+// A module is a shared object with the implementations of heavy stage types, opened by
+// the process that runs one of them. It exports one C symbol, made by BRIGADE_MODULE:
 //
 //   BRIGADE_MODULE(brigade::stage_body<TorchClassifier>("torch_classifier"))
 //
-// The layout hash covers the sizes of what crosses the boundary: a module built against another
-// version of these headers is refused with both values instead of crashing later.
+// The layout hash covers the sizes of what crosses the boundary: a module built against
+// another version of these headers is rejected with both values instead of crashing later.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,15 +1,15 @@
 #pragma once
 
-// Batches of a graph in a program's own loop. A stage `consumer: application` is an output of the
-// graph: the program that starts the run is its one replica.
+// Reads batches of a graph in a program's own loop. A stage `consumer: application`
+// is an output of the graph: the program that starts the run is its one replica.
 //
 //   auto run = brigade::Pipeline::from_file("train.yaml").value().start(app).value();
 //   for (brigade::Batch batch : run->output("train")) step(batch["image"], batch["label"]);
 //   return run->wait() ? 0 : 1;  // the loop ends on failure too: wait() says which
 //
-// A batch is the graph's own memory, handed out without a copy. It goes back to the graph when the
-// last handle on it is gone, on whatever thread; nobody writes it before, also when the run has
-// ended meanwhile. Batches come in the graph's order, padding and dropped samples left out.
+// A batch is the graph's own memory, without a copy. It returns to the graph when the
+// last handle on it is gone, on any thread; no stage writes to it until then, even if the
+// run has ended. Batches are in the graph's order, without padding and dropped samples.
 //
 // `hold:` says how many batches a program may have at once, counted from the oldest one that it
 // still holds. For one more than that next() waits, at most `hold_timeout:` (a second), and then

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a file system says of a path without a look inside: by it one sees whether a file, or the
-// list of what is in a folder, may have changed. Any thread.
+// The status of a path without reading its contents: it shows whether a
+// file, or the list of files in a folder, may have changed. Any thread.
 
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A graph in a program of one's own: read, started, waited for. Nothing here throws.
+// A graph in your own program: read it, start it, wait for it. Nothing here throws.
 //
 //   brigade::App app(argc, argv, types);   // first in main(): see app.h
 //   auto run = brigade::Pipeline::from_file("imagenet.yaml").value().start(app).value();

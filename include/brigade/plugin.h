@@ -1,18 +1,18 @@
 #pragma once
 
 // A plugin is a shared library that brings stage types to any graph: a stage of the YAML names it
-// beside its type (`transform: jitter`, `plugin: jitter.so`). A light one is a single file:
+// beside its type (`transform: jitter`, `plugin: jitter.so`). A light plugin is a single file:
 //
 //   BRIGADE_PLUGIN(types) { types.add<Jitter>(jitter_contract()); }
 //
-// Every command that reads the graph opens it for the contracts, `brigade check` among them. So one
-// whose body needs a heavy library has two halves: the plugin, which must not link that library,
+// Every command that reads the graph opens it for the contracts, including `brigade check`.
+// A plugin that needs a heavy library has two halves: the plugin, which must not link it,
 //
 //   BRIGADE_PLUGIN(types) { types.add_from_module(jitter_contract(), "jitter"); }
 //
-// and beside it the module brigade_jitter.so (module.h) with the body, opened only by the processes
-// that run it. The module is made from the plugin's sources and its own, so that both hold the
-// contract and a plugin beside a module of another build is noticed:
+// and beside it the module brigade_jitter.so (module.h) with the implementation, opened only
+// by the processes that run it. The module is made from the plugin's sources and its own, so
+// that both hold the contract and a plugin beside a module of another build is noticed:
 //
 //   BRIGADE_MODULE(brigade::stage_body<Jitter>("jitter"))
 //

@@ -1,17 +1,17 @@
 #pragma once
 
-// Random numbers that depend on what they are for, not on who draws them or when: Philox4x32-10
-// (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC'11), a block
-// cipher without state.
+// Random numbers that depend on their purpose, not on the process or the
+// time of the draw: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel
+// random numbers: as easy as 1, 2, 3", SC'11), a block cipher without state.
 //
 //   key     = mix(seed, stream)            stream = stream_id("augment")
 //   counter = {block, epoch, sample id}    four words of output per block
 //
-// So the augmentation of a sample is the same for any number of replicas, any order and after any
-// restart. A Philox is a value of 48 bytes, made per sample and cheap to make (two multiplications;
-// blocks are computed when drawn from); one thread at a time. The sequence of draws is part of what
-// users may rely on: changing any function here changes their results.
-// A stream repeats after 2^34 words.
+// Therefore the augmentation of a sample is the same for any number of replicas, any
+// order and after any restart. A Philox is a value of 48 bytes, made per sample and
+// cheap to make (two multiplications; blocks are computed when drawn from); one
+// thread at a time. The sequence of draws is part of what users may rely on: changing
+// any function here changes their results. A stream repeats after 2^34 words.
 
 #include <array>
 #include <cmath>

@@ -1,8 +1,8 @@
 #pragma once
 
-// What process() gets: Inputs, the tensors to read, and Outputs, the slots to write. A record is
-// one sample for a per-sample stage and one batch for a per-batch stage. Both are thin windows on a
-// Frame, which the runtime fills before each call; they die when process() returns.
+// The arguments of process(): Inputs to read and Outputs, the slots to write. A record is one
+// sample for a per-sample stage and one batch for a per-batch stage. Both are thin windows on
+// a Frame, which the runtime fills before each call; they are valid until process() returns.
 
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Result<T>: a value, or an Error that says in one line what was expected, what was found, where,
-// and what to do. For everything that a user, a file or the machine can get wrong. "Queue empty"
-// and "end of data" are ordinary values, not errors; what cannot happen is a BRIGADE_CHECK.
+// Result<T>: a value, or an Error of one line: what was expected, what was found, where, and
+// what to do. For faults that a user, a file or the machine can cause. "Queue empty" and "end
+// of data" are ordinary values, not errors; conditions that always hold are a BRIGADE_CHECK.
 //
 //   Result<Config> read(path);
 //   BRIGADE_ASSIGN(Config config, read(path));   // or return its error from this function

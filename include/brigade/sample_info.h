@@ -1,6 +1,6 @@
 #pragma once
 
-// Which sample of the stream something is: in a message, in a batch, in the memory of the graph.
+// The identity of a sample of the stream: in a message, in a batch, in the memory of the graph.
 
 #include <cstdint>
 

@@ -3,14 +3,14 @@
 // A tensor in shared memory that replicas, and the program that started the run, map and update:
 // `shared:` in the YAML. Parameters, result arrays, counters.
 //
-// It is memory and nothing else: no lock, no audit, no protocol. Everybody sees what others store,
-// in an order that only the processor keeps. Two stores to one element, or a load beside a store,
-// race; of aligned elements of up to 8 bytes whole values are seen on x86-64 and Arm, which is what
-// lock-free SGD (Hogwild) lives on, and what the language calls undefined: where a value may not
-// be lost, as of a counter, use atomic(). A replica that is started again finds all as it was.
+// It is plain memory: no lock, no audit, no protocol. Each process sees the stores of the
+// others, in the order that the processor keeps. Two stores to one element, or a load and a
+// store, race; aligned elements of up to 8 bytes are read whole on x86-64 and Arm, which
+// lock-free SGD (Hogwild) relies on, but which the language calls undefined: if no value may
+// be lost, as in a counter, use atomic(). A restarted replica finds the tensor unchanged.
 //
-// A handle: copies show the same memory, and keep it mapped. Any thread. A child of fork() has none
-// of it.
+// A handle: copies show the same memory, and keep it
+// mapped. Any thread. Not available in a child of fork().
 
 #include <atomic>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a source has found where it looked and does not give: a file of another kind, a member that
-// belongs to no sample, what `limit:` leaves out. Said at the start of a run and in its summary, so
-// that no sample is lost without a word. Plain data.
+// Inputs that a source found but does not output: a file of another kind, a
+// member without a sample, samples beyond `limit:`. A run reports them at its
+// start and in its summary, so that no sample is lost silently. Plain data.
 
 #include <cstdint>
 #include <string>

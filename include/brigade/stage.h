@@ -1,14 +1,14 @@
 #pragma once
 
-// The two interfaces that people implement. Legal call order, all from one thread at a time:
+// The two interfaces for stages. Legal call order, all from one thread at a time:
 //
 //   Stage:     open (process* epoch_end)* close      a stream: process* ends with Next::end
 //              save, where the contract has it, between any of these
 //   Producer:  open size read* close
 //
-// process() and read() write straight into shared memory; views and slots die when they return. An
-// Error or an exception is the failure of that sample (or batch), handled by `on_error:`. A replica
-// may be killed and started again at any time, and after that sees open() anew.
+// process() and read() write straight into shared memory; views and slots are valid until they
+// return. An Error or an exception is the failure of that sample (or batch), handled by
+// `on_error:`. A replica may be killed and restarted at any time; open() is then called again.
 
 #include <cstdint>
 #include <memory>

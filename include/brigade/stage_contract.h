@@ -1,7 +1,7 @@
 #pragma once
 
-// What the configuration and the runtime know of a stage type: its contract with the parameter
-// type erased. Made by Contract<P> (brigade/contract.h).
+// A stage type for the configuration and the runtime: its contract with
+// the parameter type erased. Made by Contract<P> (brigade/contract.h).
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The list of stage types a program knows: a contract each, and how to make the body. It is filled
-// by plain calls (no static registration): the core's own list is in stages/builtin.cpp; an
+// The list of stage types a program knows: the contract and a factory of each. It is filled by
+// plain calls (no static registration): the core's own list is in stages/builtin.cpp; an
 // embedding program adds its types before it makes its App, so that its workers know them too.
 
 #include <functional>

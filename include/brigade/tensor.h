@@ -1,9 +1,9 @@
 #pragma once
 
 // Tensors as a stage sees them: dense, row-major memory that belongs to the runtime.
-// A TensorView is read-only, a TensorSlot is where a stage writes its output in place. Both point
-// into shared memory, cost nothing to copy and die when the stage's process() returns.
-// One thread at a time; nothing here allocates.
+// A TensorView is read-only, a TensorSlot is where a stage writes its output in
+// place. Both point into shared memory, cost nothing to copy and are valid until the
+// stage's process() returns. One thread at a time; nothing here allocates.
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Small tools for text: building messages (concat, quote, join), taking text apart (split, trim),
-// and guessing what somebody meant (did_you_mean). Plain functions, callable from any thread.
-// Text is bytes; nothing here depends on a locale.
+// Small tools for text: building messages (concat, quote, join), taking text apart
+// (split, trim), and suggesting the intended name (did_you_mean). Plain functions,
+// callable from any thread. Text is bytes; nothing here depends on a locale.
 
 #include <charconv>
 #include <concepts>

@@ -1,13 +1,13 @@
 #pragma once
 
-// Batches as tensors of LibTorch, 1.13 and later. Header-only: who includes it links LibTorch, and
-// libbrigade does not.
+// Batches as tensors of LibTorch, 1.13 and later. Header-only:
+// the including program links LibTorch, libbrigade does not.
 //
 //   for (const brigade::Batch& batch : run->output("train"))
 //     step(brigade::to_torch(batch, "image"), brigade::to_torch(batch, "label"));
 //
-// Such a tensor is the graph's memory and co-owns its batch: the batch goes back when neither a
-// handle nor a tensor is left, views and what autograd has saved included, on whatever thread.
+// Such a tensor is the graph's memory and co-owns its batch: the batch returns when no handle
+// and no tensor is left, including views and tensors saved by autograd, on any thread.
 
 #include <ATen/ATen.h>
 

@@ -1,22 +1,22 @@
 #pragma once
 
-// A stage in any language: what a program calls that a graph runs by `exec:`, as each replica of
-// the stage. C11; stable as c.h is, whose rules hold here too (errors, sizes of structs). The
-// program owns its main() and its loop:
+// A stage in any language: the functions for a program that a graph runs by
+// `exec:` as each replica of the stage. C11; stable like c.h, whose rules hold
+// here too (errors, sizes of structs). The program owns its main() and its loop:
 //
 //   attach (describe | report | log)* (next (tensors)* (finish | drop | error))* next close
 //
-// The process that `exec:` has started attaches, once, and asks for its tasks: of a stage that
-// takes batches each is a batch, of others a sample. It is killed with the run, and may be killed
-// and started again at any time, as every worker: what it does may depend on its parameters and
-// its samples, and on nothing that an earlier process knew. docs/EXEC.md has an example.
+// The process that `exec:` started attaches once, and asks for its tasks: a task is a batch if
+// the stage takes batches, otherwise a sample. It is killed with the run, and may be killed
+// and restarted at any time, like every worker: its output may depend on its parameters and
+// its samples, but not on the state of an earlier process. docs/EXEC.md has an example.
 //
-// A program that opens the library itself, and is not linked with it, finds its absolute path in
-// the environment: BRIGADE_LIBRARY is the file that runs the graph. (Not set where a program that
-// has Brigade linked into it does.)
+// A program that opens the library at run time finds its absolute path
+// in the environment: BRIGADE_LIBRARY is the file that runs the graph.
+// (Not set if a program with Brigade linked into it runs the graph.)
 //
-// One thread at a time, but for report, log and fail, which are any thread's. A status below 0 of
-// next and finish ends the run; the supervisor has the reason.
+// One thread at a time, except report, log and fail, which any thread may call. A
+// status below 0 of next and finish ends the run; the supervisor has the reason.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 #pragma once
 
-// How many samples sources have whose parameters do not tell: they are opened in this process as a
-// replica opens them, asked, and closed. So an index that `index:` names is made and kept. One
-// thread; takes as long as a replica takes to open.
+// Counts the samples of sources whose parameters do not determine the number: opens them
+// in this process like a replica, asks them, and closes them. An index that `index:`
+// names is therefore made and kept. One thread; takes as long as opening a replica.
 
 #include <brigade/stage_types.h>
 #include "pipeline/config/graph/valid_graph.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is wrong with a graph, or looks so, as a program gets it. Pure functions.
+// The errors and warnings of a graph, as a program gets them. Pure functions.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// From the user's YAML files to a plan for this machine, with everything there is to say about
-// them: what commands and embedding programs begin with.
+// From the user's YAML files to a plan for this machine, with all
+// diagnostics: the first step of commands and embedding programs.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The memory of a run for parts of the library that users of Run do not see: copies to a device.
+// Access to the memory of a run for internal parts of the library: copies to a device.
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The one way from a planned graph to a run: what `brigade run` and Pipeline::start() share.
+// The only way from a planned graph to a run, shared by `brigade run` and Pipeline::start().
 //
 //   plan_files -> start_run -> wait
 

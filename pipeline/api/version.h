@@ -1,6 +1,6 @@
 #pragma once
 
-// What `brigade --version` says of this build (base/build_facts.h), and where its packages lie.
+// The output of `brigade --version`: this build (base/build_facts.h), and its packages' paths.
 
 #include <functional>
 #include <optional>

@@ -1,13 +1,13 @@
 #pragma once
 
-// Brings batches that a program holds to a device: into memory there that is the program's own (of
-// a tensor of torch's, say), on a stream that does nothing else. A batch stays held until the
-// device has read it, whoever lets go of it before. Where the run's rings may be pinned, they are
-// when this is opened, once for a run and a device.
+// Copies batches that a program holds to a device: into the program's memory
+// there (such as a torch tensor), on a dedicated stream. A batch stays held until
+// the device has read it, even if the program releases it earlier. If the run's
+// rings can be pinned, opening this pins them, once for a run and a device.
 //
 //   open -> (copy, then await on the stream that uses what was copied, or wait)*
 //
-// Any thread. In a forked child all of that fails, and nothing waits or ends.
+// Any thread. In a forked child all calls fail, and nothing waits or ends.
 
 #include <memory>
 #include <mutex>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Under BRIGADE_POISON a slot of an input is private memory with guards around each tensor, and is
-// copied into the graph's when it is submitted: what a program writes beside a tensor is found
-// there, where it would be in another sample. AddressSanitizer finds it where it is written, so
-// there are no guards then. One slot at a time; one thread.
+// Under BRIGADE_POISON a slot of an input is private memory with guards around each
+// tensor, and is copied into the graph's when it is submitted: a write beside a tensor
+// is detected there, instead of damaging another sample. AddressSanitizer detects it
+// during the write, so there are no guards then. One slot at a time; one thread.
 //
 //   begin (beside end?)*
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the handles on a batch share: where its tensors lie, and whether the program may write them.
-// It goes with the last handle, on whatever thread. Two kinds: the graph's own memory, which goes
-// back then (output_queue.h), and a copy (Batch::clone()).
+// The state shared by the handles on a batch: the memory of its tensors, and whether the
+// program may write to it. It is released with the last handle, on any thread. Two kinds:
+// the graph's own memory, which returns then (output_queue.h), and a copy (Batch::clone()).
 
 #include <algorithm>
 #include <cstddef>

@@ -1,18 +1,18 @@
 #pragma once
 
-// An input of the graph as the program has it: the one replica of a stream, with the program's
-// threads in place of a worker's loop. It works in order, one task after the other; the slots of
-// the task that it is at are handed out one by one and come back in any order, and who brings the
-// last one finishes the task.
+// The program's end of an input of the graph: the one replica of a stream, with
+// the program's threads in place of a worker's loop. It processes one task after
+// the other; the slots of the current task are acquired one by one and submitted
+// in any order, and the thread that submits the last one finishes the task.
 //
-// Three may act: whoever acquires, whoever submits or drops a slot, and the supervisor's thread,
-// which pads a batch that was begun when nothing comes for `max_wait`, acknowledges a stop and pads
-// up to the end. Each does so under one mutex, for moments; so for the protocol it is one replica
-// that does one thing after the other. Nobody sleeps with the mutex: a thread that waits for room
-// sleeps on the replica's doorbell, of which it is the only sleeper.
+// Three kinds of threads use it: one that acquires, one that submits or drops a slot, and
+// the supervisor's thread, which pads a begun batch after `max_wait` without samples,
+// acknowledges a stop and pads up to the end. Each holds one mutex briefly; for the protocol
+// this is one replica that does one step after the other. No thread sleeps with the mutex: a
+// thread that waits for a free slot sleeps on the replica's doorbell, as its only sleeper.
 //
-// In a forked child calls fail and what is let go of does nothing: it has neither the memory nor a
-// mutex that somebody will unlock.
+// In a forked child calls fail and releases do nothing: it has
+// neither the memory nor a mutex that another thread will unlock.
 
 #include <atomic>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-// How a thread of the program sleeps in a call that waits: whenever a signal has ended its sleep,
-// and about every 100 ms, it asks the program whether the call is to come back (an interpreter runs
-// the handlers of its signals there). One for each call, of its thread.
+// The sleep of a program's thread in a blocking call: whenever a signal ends the sleep, and
+// about every 100 ms, it asks the program whether the call should return (an interpreter
+// runs its signal handlers there). One object for each call, used by its thread.
 
 #include <atomic>
 #include <cstdint>

@@ -1,21 +1,21 @@
 #pragma once
 
-// An output of the graph as the program has it: hands out the tasks of its one replica as batches,
-// several at once, and finishes each on the thread that lets go of it.
+// The program's end of an output of the graph: passes the tasks of its one replica to the
+// program as batches, several at a time, and finishes each on the thread that releases it.
 //
-// next() is one thread's at a time. The `hold` places are used in turn, so that a batch waits for
-// the place of the one `hold` before it: the window counts from the oldest batch that is held. A
-// batch that goes is put into a queue, and whoever gets the turn to finish takes all that is there;
-// afterwards it looks again, so that none is left. Nobody waits for that turn but the end.
+// One thread at a time may call next(). The `hold` places are used in rotation, so that a batch
+// waits for the place of the batch `hold` before it: the window counts from the oldest held batch.
+// A released batch is put into a queue, and the thread that may finish takes all queued batches;
+// afterwards it checks again, so that none is left. Only the end of the run waits for that thread.
 //
-// The supervisor rings a program in next() about once a second, so that it sees when nothing moves
-// since the program does not read another output: the call fails, and the run is as it was.
+// The supervisor rings a program in next() about once a second, so that it detects a standstill
+// because the program does not read another output: the call fails, and the run is unchanged.
 //
-// In a forked child calls fail, returns do nothing, and nothing is destroyed: its threads are not
-// there, and the graph is the parent's.
+// In a forked child calls fail, releases do nothing, and nothing is
+// destroyed: it has no threads, and the graph belongs to the parent.
 //
-// At the end of the data what is still held counts as finished: nothing is written any more, so the
-// memory stays as it is for as long as somebody holds a batch, also beyond the end of the run.
+// At the end of the data, held batches count as finished: no stage writes any more, so the
+// memory does not change while the program holds a batch, even after the end of the run.
 
 #include <atomic>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
-// What the program's threads say to the supervisor of the stages that are the program's own: an
-// output has given all that there is, it was closed, it waits for a batch that the program holds,
-// the program's loop cannot go on, or an input needs a look at a later time. Any thread, also after
-// the run has ended: then nobody listens. And what they ask the program while they wait.
+// Messages of the program's threads to the supervisor about the program's own stages: an output
+// has passed all its batches, it was closed, it waits for a batch that the program holds, the
+// program's loop cannot continue, or an input must be checked at a later time. Any thread, also
+// after the run has ended, without effect. Also the calls to the program while they wait.
 
 #include <cstdint>
 #include <functional>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The program's own windows on the rings that its outputs read. Where an output is the only reader
-// of a ring, the program may write what it holds there; where somebody else reads the ring, too, it
-// is mapped to be read only. A forked child keeps the windows, to be read only, so that it still
-// has what the program held; the rest of the run's memory it has not.
+// The program's mappings of the rings that its outputs read. If an output is the only
+// reader of a ring, the program may write to its held batches; if the ring has other
+// readers, it is mapped read-only. A forked child keeps the mappings, read-only, so that
+// it can still read the held batches; it does not have the rest of the run's memory.
 
 #include <memory>
 #include <optional>

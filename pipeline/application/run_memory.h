@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run has in memory, as the parts of a program share it.
+// The memory of a run, shared by the parts of a program.
 
 #include <memory>
 #include <string_view>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Whether a call of the program waits for something that only the program can do: everybody waits
-// for somebody, nothing moves, and what it waits for stands behind batches that the program has not
-// read. Looked at by whoever waits, which the supervisor rings about once a second. One thread.
+// Detects a call of the program that waits for the program itself: all replicas wait, nothing
+// makes progress, and the next batch is behind batches that the program has not read. The
+// waiting thread checks it, when the supervisor rings it about once a second. One thread.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// What control groups grant this process, version 1 and 2, also inside containers: the tightest
-// quota and memory limit on the way from its own group up to the root of each mounted hierarchy;
-// and what they count.
+// The limits of control groups for this process, version 1 and 2, also
+// inside containers: the tightest quota and memory limit between its
+// own group and the root of each mounted hierarchy, and their usage.
 
 #include <cstdint>
 #include <functional>

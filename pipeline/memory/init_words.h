@@ -1,8 +1,8 @@
 #pragma once
 
-// The words of a control segment as a resumed run begins with them. Watermarks begin where the
-// shape says (shared_shape.h); the rest is here: ends of epochs that were told, epochs of unknown
-// length that are over, samples in quarantine, what the sources were.
+// The initial words of a control segment in a resumed run. The shape sets the
+// watermarks (shared_shape.h); the rest is here: reported ends of epochs, finished
+// epochs of unknown length, samples in quarantine, fingerprints of the sources.
 
 #include "pipeline/plan/resume_point.h"
 #include "transports/layout.h"

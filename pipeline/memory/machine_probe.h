@@ -1,7 +1,7 @@
 #pragma once
 
-// Asks the machine what it grants this process: cores, memory, descriptors, kernel features. The
-// answers go to the planner as plain data.
+// Reads the limits of the machine for this process: cores, memory,
+// descriptors, kernel features. The planner gets them as plain data.
 
 #include "pipeline/plan/planner/machine_limits.h"
 

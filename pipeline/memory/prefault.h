@@ -1,11 +1,11 @@
 #pragma once
 
-// Gives the rings their memory while the workers start, from slot 0 upwards, so that the first
-// samples wait for nothing they do not touch, and running out of memory is a message and not a
-// SIGBUS. Arrays of ragged tensors stay sparse: their bound is far above what they hold. Where the
-// system gives no thread, the run goes on without: pages come when a worker touches them, and where
-// there are none the worker's death is what is said.
-// Threads of the supervisor; the rings may be written to meanwhile.
+// Gives the rings their memory while the workers start, from slot 0 upwards, so that
+// the first samples do not wait for the others, and running out of memory is a message,
+// not a SIGBUS. Arrays of ragged tensors stay sparse: their bound is far above their
+// contents. If no thread can be started, the run continues without: pages are allocated
+// when a worker touches them, and if memory runs out, the run reports the worker's
+// death. Threads of the supervisor; workers may write to the rings in the meantime.
 
 #include <atomic>
 #include <functional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// A bound on the private memory of a worker, for stages that state one (Contract::private_bytes):
-// what a sample makes a library take beyond it fails in malloc, as an error of that sample, before
-// the kernel kills the process that it finds the largest.
+// A bound on the private memory of a worker, for stages that state one
+// (Contract::private_bytes): an allocation beyond it fails in malloc, as
+// an error of that sample, before the kernel kills the largest process.
 
 #include <cstdint>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// The files of shared tensors (`init:`, `save:`), in NumPy's format. A tensor is saved by the
-// supervisor and by consumers right before their own checkpoints, one of them at a time: what lies
-// in the file is never older than a position that was written after it. What was saved ends with a
-// checksum and the identity of its run (stages/api/npy_trailer.h).
+// The files of shared tensors (`init:`, `save:`), in NumPy's format. A tensor is saved
+// by the supervisor and by consumers right before their own checkpoints, one of them at
+// a time: the file is never older than a position that was written after it. A saved
+// file ends with a checksum and the identity of its run (stages/api/npy_trailer.h).
 
 #include <pthread.h>
 

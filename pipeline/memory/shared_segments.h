@@ -1,10 +1,10 @@
 #pragma once
 
-// The shared memory of a run: one control segment, one segment per ring, and the plan with the
-// point it resumes from, which are sealed: nobody can change them any more. Created by the
-// supervisor before any worker exists; workers map them by inherited descriptor, rings they only
-// read through a descriptor that cannot write. Nothing has a name, so nothing is left behind
-// however the processes end.
+// The shared memory of a run: one control segment, one segment per ring, and the
+// plan with its resume point, which are sealed: no process can change them any
+// more. Created by the supervisor before any worker exists; workers map them by
+// inherited descriptor, rings they only read through a descriptor that cannot
+// write. Nothing has a name, so nothing is left behind however the processes end.
 
 #include <memory>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The memory of shared tensors (`shared:`): a segment each, which outlives the workers and the
-// attempts of a run. Created, filled from files and saved by the supervisor's process; replicas map
-// them by inherited descriptor. What lies where: pipeline/plan/shared_tensors.h.
+// The memory of shared tensors (`shared:`): a segment each, which outlives the workers and
+// the attempts of a run. Created, filled from files and saved by the supervisor's process;
+// replicas map them by inherited descriptor. Layout: pipeline/plan/shared_tensors.h.
 
 #include <memory>
 #include <span>

@@ -1,9 +1,9 @@
 #pragma once
 
-// What the samples of a cache are made by, as text: a line "KEY = VALUE" for each fact of the
-// stages above it that decides what they are. It lies in the cache's file, so that a later run sees
-// whether the file has what it would make itself, and says what differs where it has not. Pure,
-// but for what `stamp` looks at.
+// A text that determines the samples of a cache: a line "KEY = VALUE" for each
+// relevant fact of the upstream stages. It is stored in the cache's file, so that
+// a later run can check whether the file has the samples that it would make, and
+// report the differences. Pure, except for the files that `stamp` checks.
 
 #include <functional>
 #include <string>

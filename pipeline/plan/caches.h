@@ -1,9 +1,9 @@
 #pragma once
 
-// What caches keep. A cache is a stage with two task queues: one reads its source for one epoch and
-// keeps each sample, the other is the source of an index space of its own, for all epochs. How many
-// samples it keeps must be known before the run, since their memory is part of the plan. Pure
-// functions.
+// The planning of caches. A cache is a stage with two task queues: one reads
+// its source for one epoch and keeps each sample, the other is the source of
+// a separate index space, for all epochs. The number of samples must be known
+// before the run, because their memory is part of the plan. Pure functions.
 
 #include <string>
 #include <vector>

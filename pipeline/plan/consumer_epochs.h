@@ -1,7 +1,7 @@
 #pragma once
 
-// How many samples and batches of an epoch come to each consumer, as far as that is known before a
-// run: what a progress bar, a schedule of learning rates or Python's len() asks. Pure functions.
+// The number of samples and batches that each consumer gets in an epoch, if it is known before
+// a run: for progress bars, learning-rate schedules and Python's len(). Pure functions.
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The fields of what keys of the YAML hold, for plan_fields.h: a key with a member follows from its
-// row in the key table; one whose value is a struct names that struct's fields here.
+// The fields of the values of YAML keys, for plan_fields.h: a key with a member follows from
+// its row in the key table; one whose value is a struct names that struct's fields here.
 
 #include <boost/preprocessor/seq/for_each.hpp>
 #include <boost/preprocessor/stringize.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The libraries behind a plan's stages: decoded pixels may depend on the version of one. Known when
-// Brigade is built (base/build_facts.h), so that no package is opened to ask it. Pure functions.
+// The libraries behind a plan's stages: decoded pixels may depend on the version of one. Known
+// when Brigade is built (base/build_facts.h), so that no package is opened for it. Pure functions.
 
 #include <span>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 
-// What defines the order and the content of a graph's samples, as text: a line "KEY = VALUE" for
-// each fact. It stands beside a position (position.h), so that a run resumed from there can
-// name what differs. Replicas, threads, `chunk:` and rings are not in it, nor are the folders that
-// data lie in: the sources' sizes and fingerprints are compared instead. Pure.
+// A text that determines the order and the content of a graph's samples: a line "KEY =
+// VALUE" for each fact. It is stored with a position (position.h), so that a resumed run
+// can name the differences. Replicas, threads, `chunk:` and rings are not in it, nor are
+// the folders of the data: the sources' sizes and fingerprints are compared instead. Pure.
 
 #include <functional>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The plan: everything that will run, in numbers. Made by plan_graph() from a ValidGraph and the
-// machine's limits, and const from there on; plain data, comparable, printable, and carried to
-// every worker as JSON. Nothing after it decides anything: segments, processes and loops are
-// functions of the plan and, where a run goes on, of its ResumePoint.
+// The plan: everything that will run, in numbers. Made by plan_graph() from a ValidGraph
+// and the machine's limits, and const from there on; plain data, comparable, printable,
+// and carried to every worker as JSON. No later step decides anything: segments, processes
+// and loops are functions of the plan and, in a resumed run, of its ResumePoint.
 //
 // Units: slots and samples are counts of samples; *_bytes are bytes; *_ns nanoseconds.
 

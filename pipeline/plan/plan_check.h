@@ -1,8 +1,8 @@
 #pragma once
 
-// What must hold in every plan, whoever made it: all indices in range, every task size divides the
-// ring it writes or reads and the multiple of its index space, windows fit, arrays do not overlap.
-// A worker refuses a plan that fails, instead of crashing on it later. Pure functions.
+// The invariants of every plan: all indices in range, every task size divides the ring it
+// writes or reads and the multiple of its index space, windows fit, arrays do not overlap. A
+// worker rejects a plan that violates one, instead of crashing on it later. Pure functions.
 
 #include <brigade/result.h>
 #include "pipeline/plan/resume_point.h"

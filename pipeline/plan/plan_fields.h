@@ -1,7 +1,7 @@
 #pragma once
 
-// The fields of the plan's types and of the resume point's, each named once: plan_json writes and
-// reads them by this list, so that none is printed and not read; it is called as visit("name", x).
+// The fields of the plan's and the resume point's types, each named once: plan_json writes and
+// reads them by this list, so that every printed field is read; it is called as visit("name", x).
 
 #include "pipeline/plan/key_fields.h"
 #include "pipeline/plan/resume_point.h"

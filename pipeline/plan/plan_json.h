@@ -1,8 +1,8 @@
 #pragma once
 
-// The plan as JSON text: most of what `brigade plan --json` prints, and what every worker is given
-// beside the point it resumes from. Reading what was printed gives an equal plan, also where a path
-// is not UTF-8. Pure functions.
+// The plan as JSON text: most of the output of `brigade plan --json`,
+// and the input of every worker, with its resume point. Reading the text
+// gives an equal plan, even if a path is not UTF-8. Pure functions.
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What keeps a valid graph from being planned on this machine. The planner collects all of them;
-// the caller shows each at its place in the user's file. Plain data.
+// A reason why a valid graph cannot be planned on this machine. The planner collects
+// all of them; the caller shows each at its place in the user's file. Plain data.
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Who has which number: the replicas of all stages, numbered through the graph in the order of the
-// stages. Words in shared memory, events of workers and what the supervisor keeps of them go by
-// that number.
+// The numbers of the replicas of all stages, in the order of
+// the stages of the graph. Words in shared memory, events of
+// workers and the supervisor's records use that number.
 
 #include <string>
 #include <vector>

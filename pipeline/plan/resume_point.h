@@ -1,9 +1,9 @@
 #pragma once
 
-// Where a run resumes from: what a run adds to its plan, which is the same for every run of a
-// graph. Plain data, made once (pipeline/state) before the run begins, comparable, and carried
-// to every worker beside the plan. One that is empty is the beginning: each list then says of every
-// stage and index space what a blank one says.
+// The position that a run resumes from, in addition to its plan, which is the same
+// for every run of a graph. Plain data, made once (pipeline/state) before the run
+// begins, comparable, and carried to every worker beside the plan. An empty one is
+// the beginning: a missing entry of a list means the same as a blank one.
 //
 // All in the numbers of the plan it stands beside: positions in files are (epoch, index).
 

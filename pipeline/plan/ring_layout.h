@@ -1,11 +1,11 @@
 #pragma once
 
-// Where the arrays of a ring lie in its segment: slot headers of 32 bytes first, then each tensor's
-// array, each starting on a page. Dense slots follow each other without a gap, so that consecutive
-// slots are one contiguous batch [B, ...]. Slots of a ragged tensor are as far apart as its bound,
-// rounded up to a cache line, and a second array NAME.shape (i64 [rank]) says what they hold.
-// Tensors of `memory: device` lie alike in a block of the device's memory, without headers.
-// Pure functions; sizes stick at kSaturated.
+// The places of the arrays of a ring in its segment: slot headers of 32 bytes first, then
+// each tensor's array, each starting on a page. Dense slots follow each other without a gap,
+// so that consecutive slots are one contiguous batch [B, ...]. Slots of a ragged tensor are
+// as far apart as its bound, rounded up to a cache line, and a second array NAME.shape (i64
+// [rank]) has their shapes. Tensors of `memory: device` have the same layout in a block of
+// the device's memory, without headers. Pure functions; sizes stick at kSaturated.
 
 #include <vector>
 

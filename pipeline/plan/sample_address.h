@@ -1,9 +1,9 @@
 #pragma once
 
-// Which sample. While a run goes on it is known by its number among those of a task queue
-// (SampleAddress), which is one word in shared memory. Numbers depend on task sizes, so what
-// outlives a run says where it lies in its epoch (SamplePosition, SampleInQueue). What a stage is
-// given of a sample has both, and its id (SampleInfo, <brigade/record.h>).
+// The identity of a sample. During a run it is its number among those of a task
+// queue (SampleAddress), which is one word in shared memory. Numbers depend on task
+// sizes, so data that outlive a run use the position in the epoch (SamplePosition,
+// SampleInQueue). A stage gets both, and its id (SampleInfo, <brigade/record.h>).
 
 #include <bit>
 #include <cstdint>

@@ -1,14 +1,14 @@
 #pragma once
 
-// Shared tensors (`shared:`) in numbers: what each takes, and where its parts lie in its segment.
-// Pure functions.
+// Shared tensors (`shared:`) in numbers: the memory of each,
+// and the places of its parts in its segment. Pure functions.
 //
-//   page 0: whether it is initialised, the mutex of who saves | then the elements, in whole pages
+//   page 0: whether it is initialized, the mutex for saving | then the elements, in whole pages
 //
-// Under `access: own_part` part r is the r-th of equal pieces of the first dimension. Parts follow
-// one another without room, so that whoever sees all of them sees one tensor. Where writing beside
-// a part is looked for (BRIGADE_POISON), each has pages of its own and stands at their end, with
-// bytes in front and behind that nobody may write.
+// Under `access: own_part` part r is the r-th of equal pieces of the first
+// dimension. Parts follow one another without gaps, so that all of them together
+// are one tensor. If writes beside a part are checked (BRIGADE_POISON), each
+// part is at the end of separate pages, with guard bytes before and after it.
 
 #include <cstdint>
 

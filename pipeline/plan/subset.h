@@ -1,14 +1,14 @@
 #pragma once
 
-// Which samples of its source a stage reads, and where each of them lies in it: what `skip:`,
-// `split:` with `part:`, and `limit:` leave, in this order. A function of these keys, of seeds and
-// of how many samples the source has found: nothing is stored per sample, any of them can be asked
-// for, and every process and rank finds the same. Samples keep the order of the source.
+// The samples of its source that a stage reads, and their indices in it: those that `skip:`,
+// `split:` with `part:`, and `limit:` leave, in this order. A function of these keys, of seeds
+// and of the number of samples in the source: nothing is stored per sample, any sample can be
+// computed, and every process and rank finds the same. Samples keep the order of the source.
 //
-// Where something is chosen (the smaller part, the samples of a limit) it is one of each run of
-// neighbours in the source: a source that is sorted by class gives every class its share. Parts of
-// one split are disjoint and complete, because a part is what is chosen of what the parts before it
-// have left. What it gives is part of what users rely on.
+// A selection (the smaller part, the samples of a limit) takes one sample of each run of
+// neighbors in the source: a source that is sorted by class keeps the share of every
+// class. Parts of one split are disjoint and complete, because each part is selected from
+// the samples that earlier parts left. Users rely on the result: it must not change.
 //
 // A value; any thread.
 

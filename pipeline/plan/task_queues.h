@@ -4,10 +4,10 @@
 // samples.
 //
 // A task queue is a task table with a watermark. A stage has one; a consumer under `join: epochs`
-// or `merge` has one per source, so that a task never mixes inputs. An index space is what counts
-// samples: the producers joined by zips, and every task queue below them. Below stages that make k
-// samples of each there is an index space derived from it, whose numbers are k for each of its own;
-// all branches with the same k share it, so that they can be zipped. Pure functions.
+// or `merge` has one per source, so that a task never mixes inputs. An index space numbers
+// samples: the producers joined by zips, and every task queue below them. Below stages that make
+// k samples of each there is an index space derived from it, whose numbers are k for each of its
+// own; all branches with the same k share it, so that they can be zipped. Pure functions.
 
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/plan_problem.h"

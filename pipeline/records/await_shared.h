@@ -1,7 +1,7 @@
 #pragma once
 
-// The shared tensors of a replica. What one replica of many fills (`init: replica_0`) the others
-// wait for.
+// The shared tensors of a replica. If one replica of many
+// fills a tensor (`init: replica_0`), the others wait for it.
 
 #include <functional>
 #include <string>

@@ -1,16 +1,16 @@
 #pragma once
 
-// What a cache keeps: a slot per sample, behind the ring in the segment of its stage, as memory
-// that all replicas of the stage share. A slot is cached once: its state is stored last, and says
-// that the rest is there. So a replica that dies while it writes one leaves a slot that is not
-// there yet, and whoever does the task again writes it anew.
+// The samples of a cache: a slot per sample, after the ring in the segment of its stage, in
+// memory that all replicas of the stage share. A slot is cached once: its state is stored
+// last, and marks the slot as complete. A replica that dies while it writes one therefore
+// leaves an incomplete slot, and the replica that repeats the task writes it again.
 //
-// The slot of a sample is its index in the source, so that the samples of the cache are those of
-// the source, under the same ids. Of a source that is read in part (Subset) it is the position in
-// that part, which is the id from there on. Several ranks each keep their own: there it is the
-// place in which this rank has read it, and its id follows from that (cached_id).
+// The slot of a sample is its index in the source, so that the samples of the cache are those
+// of the source, under the same ids. If a source is read in part (Subset), it is the position
+// in that part, which is the id from there on. Several ranks have separate caches: there it
+// is the place in this rank's reading order, and the id follows from it (cached_id).
 //
-// Any replica of the stage; keep() of one slot by one at a time, which holds the task it is in.
+// Any replica of the stage; keep() of a slot only by the replica that holds its task.
 
 #include <atomic>
 #include <cstring>

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a replica has of rings whose tensors lie on a device (`memory: device`): its device, a
-// stream, and the memory of those rings, mapped from descriptors that the supervisor keeps. Headers
-// and all other tensors are in the rings themselves.
+// A replica's access to rings whose tensors are on a device (`memory: device`): its
+// device, a stream, and the memory of those rings, mapped from descriptors that the
+// supervisor keeps. Headers and all other tensors are in the rings themselves.
 //
 // Legal call order: map place? (wait)*. One thread.
 

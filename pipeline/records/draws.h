@@ -1,16 +1,16 @@
 #pragma once
 
-// How often each sample of a source comes in an epoch, where that is not once: systematic sampling
-// (Madow and Madow, "On the theory of systematic sampling", 1944; with unequal chances: Madow
-// 1949). Weights are stretches of a line, one behind the other, in the order of the source; an
-// epoch of n samples looks at n places of it, equally far from each other. So it has exactly n
-// samples, and each of them comes n * weight / sum of all weights times, rounded down or up; which
-// of the two is decided by where the first place lies, its shift. That goes on from epoch to epoch
-// by the golden ratio of the distance between two places, from a start drawn by the seed: each
-// epoch is exact in expectation, and over epochs the counts keep within a few of theirs.
+// The number of times that each sample of a source occurs in an epoch, if it is not one:
+// systematic sampling (Madow and Madow, "On the theory of systematic sampling", 1944; with
+// unequal chances: Madow 1949). Weights are consecutive intervals of a line, in the order of the
+// source; an epoch of n samples takes n places of it at equal distances. It therefore has exactly
+// n samples, and each of them occurs n * weight / sum of all weights times, rounded down or up;
+// the position of the first place, the shift, decides which. The shift advances from epoch to
+// epoch by the golden ratio of the distance between two places, from a start drawn by the seed:
+// each epoch is exact in expectation, and over epochs the counts stay close to their expectation.
 //
-// Any draw can be asked for, in O(log N); 8 bytes are kept per sample. What it gives is part of
-// what users rely on: the arithmetic is on integers, but for one rounding of each weight.
+// Any draw can be computed, in O(log N); 8 bytes are kept per sample. Users rely on
+// the result: the arithmetic is on integers, except for one rounding of each weight.
 //
 // A value; any thread.
 

@@ -1,11 +1,11 @@
 #pragma once
 
 // A writer's first pass over its ring costs a page fault for every page, as much as the writing
-// itself. Here the writer's page tables are filled ahead of it, a chunk at a time, with one call
-// each (MADV_POPULATE_WRITE): half the time, and no wait before the first sample. Only of arrays
-// whose every page will be written, which the supervisor gives their memory anyway (Prefault): a
-// sparse array would get memory that it never needs. Readers have nothing to gain, since the kernel
-// maps 16 pages with each of their faults. docs/decisions/first_pass.md has the figures.
+// itself. Here the writer's page tables are filled ahead of it, a chunk at a time, with one
+// call each (MADV_POPULATE_WRITE): half the time, and no wait before the first sample. Only for
+// arrays whose every page will be written, which the supervisor fills anyway (Prefault): a
+// sparse array would get memory that it never needs. Readers have nothing to gain, since the
+// kernel maps 16 pages with each of their faults. docs/decisions/first_pass.md has the figures.
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Several open producers as one, whose samples are those of the first, then those of the second,
-// and so on: of each what its own `skip:`, `split:` and `limit:` leave. What `mix:` draws from; the
-// shares become weights of these samples (source_weights.h).
+// Several open producers as one, whose samples are those of the first, then those of
+// the second, and so on: of each, those that its `skip:`, `split:` and `limit:` leave.
+// `mix:` draws from it; the shares become weights of these samples (source_weights.h).
 //
 // One thread.
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// The bridge between bytes and tensors. A RecordReader shows the slots of input rings as Inputs, a
-// RecordWriter those of the stage's own ring as Outputs. Names, dtypes, shapes and strides are
-// settled when they are made; after that a record is a few pointers moved, and nothing allocates. A
-// batch is the slots themselves; only where empty ones lie between FULL ones are these copied.
-// One thread: (begin (select | select_full)* )*; the views of a record die with the next call.
-// Under `join: zip` a tensor is called "port.tensor". A per-batch reader also sees NAME.shape
-// (i64 [B, rank]) of each ragged tensor, and a per-batch writer fills it.
+// The bridge between bytes and tensors. A RecordReader shows the slots of input rings as Inputs,
+// a RecordWriter those of the stage's own ring as Outputs. Names, dtypes, shapes and strides are
+// settled when they are made; after that a record is a few pointers moved, and nothing
+// allocates. A batch is the slots themselves; only where empty ones lie between FULL ones are
+// these copied. One thread: (begin (select | select_full)* )*; the views of a record are valid
+// until the next call. Under `join: zip` a tensor is called "port.tensor". A per-batch reader
+// also sees NAME.shape (i64 [B, rank]) of each ragged tensor, and a per-batch writer fills it.
 
 #include <cstddef>
 #include <cstdint>

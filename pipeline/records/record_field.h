@@ -2,10 +2,10 @@
 
 // A tensor of a record before its data is known, and the sizes of ragged ones.
 //
-// The sizes that a stage gives a ragged tensor are those of its contract: at most the bound where
-// there is one, equal where there is a size. Readers rely on both. How much of a slot is used
-// follows from them. Where the ring is sparse, a slot keeps the pages that the plan has counted for
-// it; what a larger sample has taken beyond them goes back to the system with the next smaller one.
+// The sizes of a ragged tensor must match its contract: at most the bound if it has
+// one, otherwise equal to the size. Readers rely on both. They determine the used part
+// of a slot. In a sparse ring, a slot keeps the pages that the plan counts for it;
+// additional pages of a larger sample return to the system with the next smaller one.
 
 #include <algorithm>
 #include <cstddef>

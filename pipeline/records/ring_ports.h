@@ -1,7 +1,7 @@
 #pragma once
 
-// Which tensors a stage of the plan reads and writes, and where they are in their rings. Pure
-// functions.
+// The tensors that a stage of the plan reads and writes,
+// and their places in the rings. Pure functions.
 
 #include <cstddef>
 #include <string>

@@ -1,20 +1,20 @@
 #pragma once
 
-// Which sample of the source has number n: the runtime's half of an indexed producer. The one place
-// where all that decides it comes together, each step a function of the one before:
+// Maps a number n to a sample of the source: the runtime's half of an indexed
+// producer. All steps of the mapping are here, each a function of the one before:
 //
 //   number -> epoch, index in it -> index among those of all ranks (ShardPart)
 //          -> position among the samples that are read (Permutation, with `shuffle`)
 //          -> index in the source (Subset: `limit`, `split`, `skip`)
 //
-// Where samples come by weight, the positions are those of an epoch's draws, and a sample's id says
-// its index and which time it comes (Draws, draws.h).
+// If samples are drawn by weight, the positions are those of an epoch's draws, and a
+// sample's id contains its index and the number of the repetition (Draws, draws.h).
 //
-// An epoch has S samples in this process and takes P >= S numbers; numbers past S are padding. With
-// `shuffle` each epoch reads the samples in an order of its own, the same on every machine, for any
-// number of replicas, and for every source with that seed: the key has no stage in it, so sources
-// that are zipped shuffle alike. Nothing is stored per sample and any number can be asked for, so
-// that seeking costs nothing.
+// An epoch has S samples in this process and takes P >= S numbers; numbers past S are
+// padding. With `shuffle` each epoch reads the samples in a different order, the same
+// on every machine, for any number of replicas, and for every source with that seed:
+// the key does not contain the stage, so zipped sources shuffle alike. Nothing is
+// stored per sample and any number can be computed, so that seeking costs nothing.
 
 #include <array>
 #include <cstdint>

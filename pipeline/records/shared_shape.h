@@ -1,8 +1,8 @@
 #pragma once
 
-// From the plan to the bytes: the shape from which the control segment is laid out, and the places
-// of a ring's arrays. Supervisor and workers call these with the same plan and the same point to
-// resume from, so their offsets agree. Pure functions.
+// From the plan to the bytes: the shape from which the control segment is laid
+// out, and the places of a ring's arrays. Supervisor and workers call these with
+// the same plan and the same resume point, so their offsets agree. Pure functions.
 
 #include <vector>
 

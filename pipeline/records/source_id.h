@@ -1,7 +1,7 @@
 #pragma once
 
-// Which sample of its source a number stands for: what messages, `on_error:` and positions call a
-// sample. Any thread.
+// Maps a number to its sample of the source, as messages,
+// `on_error:` and positions name it. Any thread.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// What `mix:`, `weights:` and `repeat_factor:` mean for a source that is open: a weight for each
-// sample that is read of it, and how many come in an epoch. Looks at the labels of the source, or
-// reads the file of weights; waits.
+// Applies `mix:`, `weights:` and `repeat_factor:` to an open source: a
+// weight for each of its samples, and the number of draws in an epoch.
+// Reads the labels of the source or the file of weights; blocks.
 
 #include <cstdint>
 #include <memory>

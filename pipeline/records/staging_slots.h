@@ -1,9 +1,9 @@
 #pragma once
 
-// Slots that a stage writes before it is known where they go: in private memory, laid out as its
-// ring is. A stream with several replicas has its next sample there before it claims a task; a
-// flat_map stage writes its outputs there, and each is copied to the ring when there is room. So
-// nobody holds shared memory while waiting.
+// Slots that a stage writes before their place in the ring is known: in private memory,
+// with the layout of its ring. A stream with several replicas has its next sample there
+// before it claims a task; a flat_map stage writes its outputs there, and each is copied
+// to the ring when a slot is free. No replica therefore holds shared memory while waiting.
 //
 // One replica's; one thread. Reserves everything when it is made.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The audit of a whole graph, edge by edge, and whether it balances. Taken once every
-// replica has ended.
+// The audit of a whole graph, edge by edge, and whether
+// it balances. Computed once every replica has ended.
 
 #include <optional>
 #include <string>

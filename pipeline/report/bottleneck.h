@@ -1,7 +1,7 @@
 #pragma once
 
-// Which stage keeps the line from being faster: the one that is busy the largest part of its time,
-// because everybody else waits for it, above for room and below for data. Pure.
+// Finds the bottleneck: the stage that is busy the largest part of its time, because
+// all others wait for it, upstream for free buffers and downstream for data. Pure.
 
 #include <optional>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The person in front of the run, on standard error: lines, and where it is a terminal one progress
-// line at the bottom that is written over and over. Also writes everything to a log file when there
-// is one. Text that nobody takes never holds up or ends a run: each of the two is written by a
-// thread of its own (line_writer.h). Any thread.
+// Output for the user of a run, on standard error: lines and, on a terminal, one
+// progress line at the bottom that is updated in place. Also writes everything to
+// a log file if there is one. A blocked terminal or file never delays or ends a
+// run: a separate thread writes to each of the two (line_writer.h). Any thread.
 
 #include <atomic>
 #include <memory>

@@ -1,12 +1,12 @@
 #pragma once
 
-// What one replica has done so far, as numbers that anybody may read at any time: `brigade top`,
-// the progress line, the summary. They live in the replica's own piece of the control segment
-// (Control::extra), so they outlast the replica, and its successor counts on from there.
+// The progress of one replica, as numbers that any process may read at any time: for the progress
+// line and the summary. They are in the replica's part of the control segment (Control::extra),
+// so they outlive the replica, and its successor continues to count from there.
 //
-// One writer, the replica's own thread, once per task and after its commit: a replica killed in
-// between loses the count of one task, never of a sample (the audit counts those from the
-// watermarks). Readers see each word whole, but not all words of one moment.
+// One writer, the replica's own thread, once per task and after its commit: a replica
+// killed in between loses the count of one task, never a sample (the audit counts those
+// from the watermarks). Readers see each word whole, but words of different moments.
 
 #include <atomic>
 #include <cstdint>

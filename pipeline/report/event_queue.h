@@ -1,8 +1,8 @@
 #pragma once
 
-// The queue behind Events: the run puts events in and waits for nothing but another thread's copy
-// of one; a program takes them out. Its size is limited in bytes, as share_of() says; the end
-// always has room. Any thread.
+// The queue behind Events: the run adds events and never waits longer than
+// for another thread's copy of one; a program takes them out. share_of()
+// limits its size in bytes; the event of the end always fits. Any thread.
 
 #include <sys/types.h>
 

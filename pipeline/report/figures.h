@@ -1,8 +1,8 @@
 #pragma once
 
-// How far a run is, as plain data, read from the shared words at one moment: what the progress
-// line, the summary and the search for the bottleneck are made from. While the line runs, the
-// figures of different stages are microseconds apart.
+// The progress of a run as plain data, read from the shared words at one moment:
+// the input of the progress line, the summary and the search for the bottleneck.
+// While the pipeline runs, the figures of different stages are microseconds apart.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Who holds what in a running graph, and why a watermark stands still: read from the shared words
-// at one moment, from this process or another. What `brigade leases` prints, and what a run says
-// when it gets no further. Plain data; any thread.
+// The leases of a running graph, and why a watermark does not advance: read from
+// the shared words at one moment, from this process or another. `brigade leases`
+// prints it, as does a run that makes no progress. Plain data; any thread.
 
 #include <cstdint>
 #include <optional>

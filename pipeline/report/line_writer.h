@@ -1,12 +1,12 @@
 #pragma once
 
-// A thread that writes lines to a descriptor which may not take them: a terminal that Ctrl-S has
-// stopped, a `less` that nobody scrolls, a file on a server that does not answer. Whoever has a
-// line never waits for that: lines wait in a queue of at most kLinesWaitingBytesMax, what does not
-// fit is dropped, and a line in its place says how many were. Of progress lines only the newest
-// waits.
+// A thread that writes lines to a descriptor that may block: a terminal
+// stopped by Ctrl-S, a paused `less`, a file on a server that does not
+// answer. Callers never wait for it: lines wait in a queue of at most
+// kLinesWaitingBytesMax, lines that do not fit are dropped, and one
+// line reports their number. Only the newest progress line is kept.
 //
-// Any thread, in any order; the lines of all of them come in the order of the calls.
+// Any thread; all lines are written in the order of the calls.
 
 #include <atomic>
 #include <chrono>

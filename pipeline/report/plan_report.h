@@ -1,7 +1,7 @@
 #pragma once
 
-// What `brigade plan --json` prints: the plan, and what is known of an epoch before the run.
-// Reading it as a plan (plan_json.h) gives the plan. Pure function.
+// The output of `brigade plan --json`: the plan, and the known facts of an epoch
+// before the run. Reading it as a plan (plan_json.h) gives the plan. Pure function.
 
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
 #pragma once
 
-// The line that tells how a run goes, made from two looks at it:
+// The progress line of a run, made from two snapshots:
 //
 //   epoch 2/3  18,432/60,000  61,234 samples/s  data ready 99 %  loss 0.4133  ETA 12.3 s
 //
-// Pure: who shows it, where and how often is the process layer's business.
+// Pure: the process layer decides where and how often it is shown.
 
 #include <cstdint>
 #include <string>

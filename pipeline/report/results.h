@@ -1,8 +1,8 @@
 #pragma once
 
-// The numbers that stages report, and how those of several replicas become one: by the rule that
-// the contract gives for the name (Combine). What cannot be combined is nothing, shown as null.
-// Pure functions on plain data.
+// The numbers that stages report, combined over replicas by the
+// rule in the contract (Combine). A number that cannot be
+// combined is empty, shown as null. Pure functions on plain data.
 
 #include <cstdint>
 #include <map>

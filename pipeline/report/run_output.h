@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the events of a run go: the console with its log file, a program's queue, a test. Called
-// from several threads, the supervisor's above all, which has deaths to repair: no call may wait
-// for a reader of the events.
+// The receiver of a run's events: the console with its log file, a program's
+// queue, a test. Called from several threads, mainly the supervisor's, which
+// must repair deaths: no call may wait for a reader of the events.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,9 +1,9 @@
 #pragma once
 
-// What a source found, what of it each epoch of this process gets, and why not the rest: the audit
-// of what never became a slot. found = gives + all that is skipped, unless samples come by weight.
-// A cache with a `limit:` is such a source, too: it finds what is above it. Plain data, pure
-// functions.
+// The samples that a source found, those that each epoch of this process gets, and
+// why the rest is skipped: the audit of samples that never became a slot. found =
+// gives + all skipped, unless samples are drawn by weight. A cache with a `limit:`
+// is such a source, too: it finds its upstream samples. Plain data, pure functions.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run amounted to, for people (the last lines of `brigade run`) and for programs
+// The summary of a run, for people (the last lines of `brigade run`) and for programs
 // (`--summary FILE`, whose fields scripts rely on). Pure: data in, text out.
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Graphs that run on this machine, found and looked into from another process: by the control
-// segment and the plan that their supervisors hold open. Nothing in them is changed. Needs the
-// right to look at those processes: one's own, or root's. They may be hostile: memory that is not
-// what it should be is refused before it is mapped (open_foreign_memory()).
+// Finds and inspects graphs that run on this machine from another process, through
+// the control segment and the plan that their supervisors hold open. Changes nothing.
+// Needs the right to inspect those processes: the same user's, or root. They may be
+// hostile: unexpected memory is rejected before it is mapped (open_foreign_memory()).
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is left to do with shared tensors when a run has ended. One thread.
+// The last steps for shared tensors after a run has ended. One thread.
 
 #include "pipeline/memory/shared_tensors.h"
 #include "pipeline/report/run_output.h"

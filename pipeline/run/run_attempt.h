@@ -1,8 +1,8 @@
 #pragma once
 
-// What one run takes from the machine; a run resumed from a checkpoint has several, one after
-// another. Destroyed from the last member to the first: the spawner's thread after the workers it
-// started, the memory after everybody who uses it.
+// The resources of one attempt of a run; a run that resumes from a checkpoint has
+// several attempts, one after another. Destroyed from the last member to the first:
+// the spawner's thread after the workers it started, the memory after all its users.
 
 #include <memory>
 #include <vector>

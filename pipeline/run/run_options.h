@@ -1,6 +1,6 @@
 #pragma once
 
-// What whoever starts a run may ask of it, beside its plan.
+// The options of a run, in addition to its plan.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// One run from plan to outcome: shared memory, the worker pool (processes or threads), the threads
-// that fill the rings, and the thread of the supervisor. Everything a run takes from the machine is
-// taken here and given back by the destructor.
+// One run from plan to outcome: shared memory, the worker pool (processes or
+// threads), the threads that fill the rings, and the thread of the supervisor.
+// It acquires all resources of a run, and its destructor releases them.
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where a run begins: at the beginning, at the positions that its consumers' checkpoints or a
-// program's state have, or, when a consumer that saves has died, at those and where the others are.
+// Where a run begins: at the beginning, at the positions of its consumers' checkpoints or of
+// a program's state, or, after a saving consumer's death, at those and the others' positions.
 
 #include <cstdint>
 #include <optional>

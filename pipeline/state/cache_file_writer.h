@@ -1,8 +1,8 @@
 #pragma once
 
 // The file that a cache is about to fill. All of it is allocated before the run, without a name
-// (base/atomic_file.h), and gets its name in one step when everything has been cached; a run that
-// ends before, however, leaves nothing of it. Who fills it holds NAME.lock. One thread at a time.
+// (base/atomic_file.h), and gets its name in one step when all samples have been cached; a run
+// that ends before that leaves no file. The writer holds NAME.lock. One thread at a time.
 
 #include <memory>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
 // The files of a run's caches: made before its processes, filled by the replicas of each cache
-// through a mapping, and published by a thread of the supervisor as soon as every sample is there.
+// through a mapping, and published by a thread of the supervisor as soon as all samples are cached.
 
 #include <atomic>
 #include <memory>

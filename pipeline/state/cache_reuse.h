@@ -1,7 +1,7 @@
 #pragma once
 
-// Caches whose files are there, whole, and made by what the graph says today: the run reads them
-// and does not start the stages above. Decided before the run.
+// Caches whose files exist, are complete and match the current graph: the run
+// reads them and does not start the upstream stages. Decided before the run.
 
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
 #pragma once
 
-// The two files of a checkpoint: what a stage has saved, byte for byte (so that its own tools read
-// it), and beside it where its run stood (pipeline/state/position.h). Both are replaced as a
-// whole. Whoever looks at them, also after a crash or a power cut between the two, finds saved
-// bytes and a position that belong together: the new position is written first, beside the old one,
-// and each names the bytes it belongs to by their digest.
+// The two files of a checkpoint: the state of a stage, byte for byte (so that its own
+// tools can read it), and beside it the position of its run (pipeline/state/position.h).
+// Both are replaced atomically. A reader, also after a crash or a power cut between the
+// two, finds a state and a position that belong together: the new position is written
+// first, beside the old one, and each names the bytes it belongs to by their digest.
 
 #include <string>
 #include <string_view>

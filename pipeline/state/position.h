@@ -1,11 +1,11 @@
 #pragma once
 
-// Where the consumers of a run stand: what a checkpoint says besides what a stage has saved, and
-// what a program's state says (run_state.h). As (epoch, index), not as numbers: how many numbers an
-// epoch takes depends on task sizes, which may differ in the resumed run. Plain data, and its JSON.
+// The positions of the consumers of a run, for a checkpoint and for a program's state
+// (run_state.h). As (epoch, index), not as numbers: how many numbers an epoch takes
+// depends on task sizes, which may differ in the resumed run. Plain data, and its JSON.
 //
-// A file of positions has one entry, or two for the moment in which what is saved is replaced: an
-// entry holds if its digest is that of the saved bytes that are there.
+// A file of positions has one entry, or two while the saved bytes are
+// being replaced: an entry is valid if its digest matches the saved bytes.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where a consumer stands, from the words in shared memory. Exact while the consumer does nothing:
+// The position of a consumer, from the words in shared memory. Exact while the consumer is idle:
 // called by its only replica between two tasks, or by the supervisor once its replicas have ended.
-// Of an application exact at any time, by what it has handed out.
+// For an application it is exact at any time, by the batches that it has passed to the program.
 
 #include "pipeline/plan/resume_point.h"
 #include "pipeline/state/position.h"

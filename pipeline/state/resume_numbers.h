@@ -1,20 +1,20 @@
 #pragma once
 
-// From where consumers stood to the numbers of a plan. All watermarks of an index space begin at
-// one number: the lowest of its consumers' positions, rounded down to a multiple of L, so that
-// every task size fits; a consumer that stood further on drops the samples it has already consumed
-// (ResumeQueue::at). Nothing is read again that is not needed for that, so the cost does not depend
-// on the position.
+// Converts the positions of consumers to the numbers of a plan. All watermarks of an
+// index space begin at one number: the lowest of its consumers' positions, rounded
+// down to a multiple of L, so that every task size fits; a consumer that was further
+// drops the samples it has already consumed (ResumeQueue::at). Only samples needed
+// for that are read again, so the cost does not depend on the position.
 //
-// Below a flat_map, numbers begin anew, too, with the lowest epoch of the readers;
-// who stood in a later one drops those before it (ResumeQueue::epoch). The stage that
-// numbers them is a reader itself, which begins with that epoch and may have to leave out what its
-// source gives for others.
+// Downstream of a flat_map, numbers restart, too, with the lowest epoch of the
+// readers; a reader in a later epoch drops the earlier ones (ResumeQueue::epoch).
+// The stage that numbers them is itself a reader, which begins with that epoch
+// and may have to skip samples that its source outputs for others.
 //
 //   below `expand`  positions are divided by k
 //   below a cache    the cache is filled anew, from the beginning of its source
 //   below `repack`   positions are beginnings of epochs (read_position() gives no others)
-//   below `merge`, or a stream: refused, since nobody can say what came before
+//   below `merge`, or a stream: rejected, because earlier samples are unknown
 
 #include <string>
 #include <vector>

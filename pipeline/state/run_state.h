@@ -1,13 +1,13 @@
 #pragma once
 
-// Where a program's run stands, as bytes that the program keeps with what it has learned
-// (Run::state()). What a position in a file says of one consumer (position.h) is in them of all; an
-// application stands behind the last batch that it was given, whatever it still holds.
-// resume_from_state() (begin_run.h) makes the point of resuming of them, as of the files of a
-// checkpoint.
+// The position of a program's run, as bytes that the program keeps with
+// its model (Run::state()). They have the position (position.h) of all
+// consumers; an application's position is after the last batch that it
+// received, whatever it still holds. resume_from_state() (begin_run.h)
+// makes the resume point from them, as from the files of a checkpoint.
 //
-// A line with the length and the digest of what follows, and a line of JSON: a byte that was
-// changed on the way is no other position.
+// A line with the length and the digest of what follows,
+// and a line of JSON: a changed byte is detected.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Where a worker was when it crashed or was aborted: a backtrace on its standard error, line by
-// line, which the supervisor shows with the worker's name and readable names
-// (run/launch/backtraces.h).
+// Prints a backtrace when a worker crashes or is aborted, on its
+// standard error, line by line, which the supervisor shows with
+// the worker's name and readable names (run/launch/backtraces.h).
 
 #include <string_view>
 

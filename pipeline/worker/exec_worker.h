@@ -1,8 +1,8 @@
 #pragma once
 
-// A replica whose body is a program of any language (`exec:`): that program's process attaches
-// itself, asks for its records one by one and settles each. What run_worker() is for a replica
-// whose body is called. Behind brigade/worker.h.
+// A replica whose body is a program of any language (`exec:`): that program's process
+// attaches itself, asks for its records one by one and settles each. The counterpart
+// of run_worker() for a replica that makes the calls; implements brigade/worker.h.
 //
 //   attach (next settle)* next close
 //

@@ -1,10 +1,10 @@
 #pragma once
 
-// What the supervisor and its workers say to each other, as JSON on one line each. A worker's role
-// travels down once, in an environment variable; reports come up through a packet pipe of each
-// worker: a report is one write of at most PIPE_BUF bytes, which the kernel delivers whole, so
-// reports of several threads and forked children never mix. Who reports is known by the pipe, and
-// not by what is in the packet. Pure functions; any thread.
+// The messages between the supervisor and its workers, as JSON on one line each. A
+// worker gets its role once, in an environment variable; it sends reports through its
+// packet pipe: a report is one write of at most PIPE_BUF bytes, which the kernel
+// delivers whole, so reports of several threads and forked children never mix. The pipe
+// identifies the sender, not the contents of the packet. Pure functions; any thread.
 
 #include <climits>
 #include <cstdint>

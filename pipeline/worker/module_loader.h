@@ -1,10 +1,10 @@
 #pragma once
 
-// Finds the body of a stage type: in this program, or in a module (brigade_NAME.so), opened by the
-// process that runs the stage and by nobody else. Modules are looked for in the folders of
-// BRIGADE_MODULE_PATH (separated by colons) where that is set, else beside the core library and the
-// program; the module of a plugin's stage type is a path. A module stays open for good: what it
-// made lives on. Any thread.
+// Finds the implementation of a stage type: in this program, or in a module
+// (brigade_NAME.so), which only the process that runs the stage opens. Modules are
+// searched in the folders of BRIGADE_MODULE_PATH (separated by colons) if that is set,
+// otherwise beside the core library and the program; the module of a plugin's stage type
+// is a path. A module is never closed, because its objects stay in use. Any thread.
 
 #include <functional>
 #include <memory>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Opens plugins (brigade/plugin.h): shared libraries that bring stage types. The commands open
-// those that a graph names, for their contracts; a worker opens the library that has its stage's
-// contract and body, which is the plugin itself or the module beside it. What has been opened stays
-// open for good: contracts and bodies are code in it. Any thread.
+// Opens plugins (brigade/plugin.h): shared libraries that bring stage types. The commands
+// open those that a graph names, for their contracts; a worker opens the library that has
+// its stage's contract and body, which is the plugin itself or the module beside it.
+// Libraries are never closed: contracts and implementations are code in them. Any thread.
 
 #include <string>
 

@@ -1,13 +1,13 @@
 #pragma once
 
-// What a replica does from its first line to its last, in a process of its own (worker.h) and as a
-// thread (thread_pool.h):
+// The whole life of a replica, in a separate process
+// (worker.h) and as a thread (thread_pool.h):
 //
 //   open -> report Ready -> run -> close -> report numbers and Done
 //
-// or, at any point, report Failed. Nothing that a stage or its libraries throw, in a constructor
-// above all, gets past this: a process would end without a word, threads would take the program
-// with them.
+// or, at any point, report Failed. No exception of a stage or its
+// libraries, especially in a constructor, passes this function: a process
+// would end without a message, and a thread would end the program.
 
 #include <functional>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The stage types that a worker looks up where a sample has failed, to name it as its source does:
-// those of the program, and of the plugins of the sources. Listed and opened then. One thread.
+// The stage types that a worker looks up when a sample has failed, to name it as its source does:
+// those of the program, and of the plugins of the sources. Listed and opened only then. One thread.
 
 #include <functional>
 #include <optional>

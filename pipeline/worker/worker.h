@@ -1,8 +1,8 @@
 #pragma once
 
-// A worker: one replica of one stage in a process of its own. It learns its role from the
-// environment and inherited descriptors, maps only what it reads and writes, opens its module, and
-// then does nothing but run its replica. Its life:
+// A worker: one replica of one stage in a separate process. It gets its role
+// from the environment and inherited descriptors, maps only the memory that it
+// reads and writes, opens its module, and then only runs its replica. Its life:
 //
 //   attach -> open -> report Ready -> run -> close -> report numbers and Done -> _exit(0)
 //

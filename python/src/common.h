@@ -1,11 +1,11 @@
 #pragma once
 
-// The C module behind the package `brigade`: c.h and worker.h as Python objects, and nothing beside
-// them. The package's own modules make of it what users see. One stable ABI for all CPythons
-// from 3.11 on.
+// The C module behind the package `brigade`: c.h and worker.h as Python
+// objects, and nothing else. The package's own modules build the users'
+// interface on it. One stable ABI for all CPythons from 3.11 on.
 //
 // Every call of c.h that can wait releases the GIL. A handle that is closed while other threads are
-// in calls with it is closed by the last of them (`Uses`). What others hold of a batch (a capsule's
+// in calls with it is closed by the last of them (`Uses`). An exported part of a batch (a capsule's
 // tensor, whose deleter may run on any thread) holds the batch itself and no Python object.
 
 #define PY_SSIZE_T_CLEAN

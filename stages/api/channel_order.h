@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the channels of a picture are: behind each pixel (HWC), or as a plane for each (CHW). A
-// type of a tensor does not say it, so a stage has a parameter, and its sizes tell where that is
-// not given. Pure functions.
+// The channel order of an image: last (HWC), or as a plane for each channel
+// (CHW). The type of a tensor does not contain it, so a stage has a parameter;
+// without it, the order is inferred from the sizes. Pure functions.
 
 #include <cstdint>
 

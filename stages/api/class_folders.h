@@ -1,7 +1,7 @@
 #pragma once
 
-// A folder of images per class, root/CLASS/**: what is wrong with one, and what a look at names
-// alone tells of it before a run. Any thread.
+// A folder of images per class, root/CLASS/**: its mistakes, and
+// the facts that its names alone show before a run. Any thread.
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether a file can hold what its header says: asked when the plan is made, so that no run makes
-// room for data that are not there.
+// Checks whether a file is long enough for its header, when the
+// plan is made, so that no run allocates memory for missing data.
 
 #include <cstdint>
 #include <string>

@@ -1,13 +1,13 @@
 #pragma once
 
-// Names of many files in few words, as data sets in shards have them:
+// Patterns for many file names, as in sharded datasets:
 //
 //   train-{000..146}.tar    147 files; as many digits as the first number has
 //   part-{a,b}.bin          two files
 //   train-*.tar             what is there: `*`, `?` and `[...]` as in a shell, sorted bytewise
 //
-// Braces are text (anybody can expand them without looking at a disk), the others are questions to
-// a file system. Plain functions, any thread.
+// Braces are text (expanding them needs no disk), the others
+// are searched in a file system. Plain functions, any thread.
 
 #include <optional>
 #include <string>

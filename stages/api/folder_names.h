@@ -1,7 +1,7 @@
 #pragma once
 
-// What lies in a folder, as far as somebody looks: asked before a run, when a folder with a million
-// files is not to be read. Plain data.
+// The names in a folder, up to a limit: used before a run, when
+// a folder with a million files must not be read. Plain data.
 
 #include <cstddef>
 #include <functional>

@@ -6,7 +6,7 @@
 //   93 'NUMPY' | major, minor | header length, 2 bytes (version 1) or 4, little-endian | header
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (60000, 28, 28), }  padded by spaces to '\n'
 //
-// Pure functions; each error is one line that begins with the file's path and says what to do.
+// Pure functions; each error is one line with the file's path and what to do.
 
 #include <cstddef>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What Brigade writes behind the elements of its own .npy files (`shared: save:`). NumPy reads as
-// many bytes as the header says, so that the file stays one of NumPy's.
+// The trailer that Brigade adds to its own .npy files (`shared: save:`). NumPy reads
+// only as many bytes as the header declares, so that it can still read the file.
 //
 //   "brigade\n" | version, 4 bytes | zeros, 4 bytes | identity, 32 hex digits | XXH3, 8 bytes
 //

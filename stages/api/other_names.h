@@ -1,8 +1,8 @@
 #pragma once
 
-// Stages and operations by the names that other libraries give them: torchvision's
-// RandomResizedCrop, albumentations' HorizontalFlip, a format that has no stage type. For messages
-// about unknown names. Capitals, `_` and what stands before a dot do not count. Pure functions.
+// Stages and operations under their names in other libraries: torchvision's
+// RandomResizedCrop, albumentations' HorizontalFlip, a format that has no stage type. For
+// messages about unknown names. Case, `_` and text before a dot are ignored. Pure functions.
 
 #include <optional>
 #include <string>

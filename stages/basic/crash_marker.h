@@ -1,8 +1,8 @@
 #pragma once
 
-// Remembers which samples have had their crash, across the death of the process that crashed: a
-// small file with one sample id per line. All replicas of a stage share it; a sample is in one
-// replica's hands at a time, so nobody asks about an id while another writes that id.
+// Records which samples have already crashed, so that the record outlives the crashed process:
+// a small file with one sample id per line. All replicas of a stage share it; only one replica
+// at a time processes a sample, so no replica reads an id while another writes it.
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Comma-separated values as RFC 4180 has them: records on lines, fields between separators, a field
-// in double quotes may hold separators, line ends and, doubled, quotes. Besides: lines may end in
-// CR LF or LF, empty lines are passed over, the separator is any character, a quote inside an
-// unquoted field is an ordinary character. Pure functions over a text in memory.
+// Comma-separated values as in RFC 4180: records on lines, fields between separators, a field
+// in double quotes may hold separators, line ends and, doubled, quotes. Besides: lines may
+// end in CR LF or LF, empty lines are passed over, the separator is any character, a quote
+// inside an unquoted field is an ordinary character. Pure functions over a text in memory.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 #pragma once
 
-// What a source's files hold as one number, for Producer::fingerprint(): the same wherever they lie
-// and whenever they were copied there, another where they hold something else. XXH3, chained. Files
-// up to kFingerprintWholeBytes are looked at whole: 10 ms for 50 MB in the system's cache, where
-// the run wants them anyway. Of larger ones, blocks that lie evenly over the file: a data set that
-// was made anew is noticed, a change of a few bytes may not be. One thread.
+// A hash of the contents of a source's files, for Producer::fingerprint(): independent
+// of their paths and times, different for other contents. XXH3, chained. Files up to
+// kFingerprintWholeBytes are read whole: 10 ms for 50 MB in the system's cache, where
+// the run needs them anyway. Larger files are sampled in evenly spaced blocks: a
+// rebuilt dataset is detected, a change of a few bytes may not be. One thread.
 
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 
-// A whole file as read-only memory: nothing is read before it is looked at, and the pages are the
-// system's cache, shared by all processes that map the file.
+// A whole file as read-only memory: pages are read on first access, and
+// are the system's cache, shared by all processes that map the file.
 
 #include <cstdint>
 #include <memory>

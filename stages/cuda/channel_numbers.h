@@ -1,7 +1,7 @@
 #pragma once
 
-// Numbers of a parameter that are one for each channel of a picture, or one that stands for all, as
-// mean and std are. Pure functions.
+// Parameters with one number per channel of an image, or one
+// for all channels, such as mean and std. Pure functions.
 
 #include <cstdint>
 #include <string_view>

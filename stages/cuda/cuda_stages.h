@@ -1,6 +1,6 @@
 #pragma once
 
-// The stages of the package `cuda`: what <brigade/cuda.h> computes, between other stages.
+// The stages of the package `cuda`: the operations of <brigade/cuda.h> as stages.
 
 #include <brigade/stage_types.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The calls of NVIDIA's driver that kernels need, looked up in libcuda.so.1 when the first one is
-// launched: nothing is linked, and no header of CUDA's is needed. Tests put calls of their own in
-// their place. Any thread.
+// The calls of NVIDIA's driver that kernels need, looked up in libcuda.so.1
+// when the first one is launched: nothing is linked, and no CUDA header is
+// needed. Tests replace them by their own functions. Any thread.
 
 #include <cstddef>
 #include <mutex>

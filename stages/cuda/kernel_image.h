@@ -1,7 +1,7 @@
 #pragma once
 
-// The fat binary of stages/cuda's kernels: machine code for each generation of GPUs, and PTX for
-// those to come, which the driver compiles. Part of the library.
+// The fat binary of stages/cuda's kernels: machine code for each generation of
+// GPUs, and PTX for future ones, which the driver compiles. Part of the library.
 
 #include <cstddef>
 #include <span>

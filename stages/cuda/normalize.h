@@ -1,6 +1,6 @@
 #pragma once
 
-// What <brigade/cuda.h> does beneath its checks.
+// The implementation of <brigade/cuda.h> below its checks.
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 #pragma once
 
-// One pixel of normalize(): compiled by the host's compiler for the CPU, and by nvcc for both sides
-// of the GPU's kernels, so that they cannot differ in anything but the rounding to 16 bits, which
-// is to the nearest even everywhere. Plain data and arithmetic: no library.
+// One pixel of normalize(): compiled by the host's compiler for the CPU, and by nvcc for
+// both sides of the GPU's kernels, so that they can differ only in the rounding to 16
+// bits, which is to the nearest even everywhere. Plain data and arithmetic: no library.
 
 #include <cstdint>
 

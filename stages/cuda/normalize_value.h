@@ -1,7 +1,7 @@
 #pragma once
 
-// What a kernel writes for a level, rounded by CUDA's own conversions. For nvcc alone: the CPU's
-// twin rounds by stages/basic/half_float.h.
+// The value that a kernel writes for a level, rounded by CUDA's own conversions.
+// Only for nvcc: the CPU version rounds by stages/basic/half_float.h.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

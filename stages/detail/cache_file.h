@@ -1,8 +1,8 @@
 #pragma once
 
 // The file of a `cache` with `file:`, which the producer `cached` reads again. It begins with a
-// header of text, padded with zeros to whole pages; then come the slots, laid out as a ring is
-// (docs/MEMORY_LAYOUT.md): 32 bytes per slot, of which the first word says whether it is there and
+// header of text, padded with zeros to whole pages; then come the slots, with the layout of a
+// ring (docs/MEMORY_LAYOUT.md): 32 bytes per slot, where the first word marks it as cached and
 // the second is the slot's checksum, then one array per tensor. Plain data, pure functions.
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The type of a stage that a program of any language is (`exec:`). It is in no list: what it reads,
-// what it writes and what its parameters are, the YAML says. Its body is a process that attaches
-// itself (include/brigade/worker.h) and asks for its records, so that nobody calls process() or
-// read() of what stands for it in its replica.
+// The type of a stage that runs as a program in any language (`exec:`). It is in no
+// list: the YAML declares its inputs, outputs and parameters. Its implementation is a
+// process that attaches itself (include/brigade/worker.h) and asks for its records,
+// so that process() and read() of its placeholder in the replica are never called.
 //
 // Pure functions, any thread.
 

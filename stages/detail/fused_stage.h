@@ -1,10 +1,10 @@
 #pragma once
 
-// `transform: [a, {b: {...}}]`: several transforms as one stage type, run one after the other in
-// one process, without a hop between them. Its contract is made from theirs: it takes what the
-// first takes, and what later ones need and nobody before them makes; it gives what is there after
-// the last. Parameters and reports of a link are called LINK.NAME, a link being its type's name
-// ("flip#2" where it is the second of that name).
+// `transform: [a, {b: {...}}]`: several transforms as one stage type, run one after the
+// other in one process, without a hop between them. Its contract is made from theirs: its
+// inputs are those of the first, and those that later ones need and no earlier one makes;
+// its outputs are the tensors after the last. Parameters and reports of a link are called
+// LINK.NAME, where LINK is the type's name ("flip#2" for the second of that name).
 //
 // Pure functions, any thread.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a producer says that may drop samples by its type, and knows whether it will.
+// For a producer whose type may drop samples, to declare that this one does not.
 
 namespace brigade {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The type of a stage that draws from several producers (`mix: {a: 0.7, b: 0.3}`). It is in no
-// list: its parts are stages of the graph with types of their own, which it opens in its own
-// process, and the runtime makes one source of them (pipeline/records/mixed_producer.h).
+// The type of a stage that draws from several producers (`mix: {a: 0.7, b: 0.3}`). It is in
+// no list: its parts are stages of the graph with their own types, which it opens in its own
+// process, and the runtime combines them into one source (pipeline/records/mixed_producer.h).
 //
 // A pure function, any thread.
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The ways to a device's memory and back: tensors that one process uploads and another, which
-// computes on the same device, reads there (`memory: device`). Elsewhere both only copy, so that a
-// graph runs alike where there is no device.
+// Copies to a device's memory and back: one process uploads tensors, and
+// another process on the same device reads them there (`memory: device`).
+// Otherwise both only copy, so that a graph runs the same without a device.
 
 #include <brigade/stage_types.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The contract of decode_image: in the core, without an image library. The body is the module
-// `image`; WebP and TIFF are read by the module `imgcodecs`, which it opens.
+// The contract of decode_image: in the core, without an image library. The implementation
+// is the module `image`; it opens the module `imgcodecs` for WebP and TIFF.
 
 #include <cstdint>
 #include <string>

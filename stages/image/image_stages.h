@@ -1,7 +1,7 @@
 #pragma once
 
-// Stage types for images that need no image library and so live in the core. One function per type,
-// one file per function; the list is at the end.
+// Stage types for images that need no image library and therefore are in the
+// core. One function per type, one file per function; the list is at the end.
 
 #include <brigade/stage_types.h>
 

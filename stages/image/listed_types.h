@@ -1,8 +1,8 @@
 #pragma once
 
 // Lists in which each entry is a name, or one name with its parameters:
-// `[random_invert, {random_posterize: {bits: 4}}]`. What names there are, and which parameters each
-// takes, is a table of rows. Pure functions.
+// `[random_invert, {random_posterize: {bits: 4}}]`. A table of rows has
+// the names and the parameters of each. Pure functions.
 
 #include <functional>
 #include <memory>

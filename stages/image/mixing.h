@@ -1,9 +1,9 @@
 #pragma once
 
-// The arithmetic of mixup (Zhang, Cisse, Dauphin, Lopez-Paz: "mixup: Beyond Empirical Risk
-// Minimization", ICLR 2018) and CutMix (Yun et al.: "CutMix: Regularization Strategy to Train
-// Strong Classifiers with Localizable Features", ICCV 2019), as torchvision's transforms.v2 have
-// them. Pure functions.
+// The arithmetic of mixup (Zhang, Cisse, Dauphin, Lopez-Paz: "mixup: Beyond
+// Empirical Risk Minimization", ICLR 2018) and CutMix (Yun et al.: "CutMix:
+// Regularization Strategy to Train Strong Classifiers with Localizable
+// Features", ICCV 2019), as in torchvision's transforms.v2. Pure functions.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The parameter `targets` of decode_image and `augment`, which name what belongs to a picture and
-// moves with it: `[mask, {boxes: {format: xywh, with: [label]}}]`. What each kind does is in
-// stages/image/targets.
+// The parameter `targets` of decode_image and `augment`, which name the
+// tensors that are transformed with an image: `[mask, {boxes: {format:
+// xywh, with: [label]}}]`. The kinds are in stages/image/targets.
 
 #include <vector>
 

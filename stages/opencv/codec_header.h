@@ -1,7 +1,7 @@
 #pragma once
 
-// What the first bytes of a file say about a picture that OpenCV decodes: its size, before OpenCV
-// takes memory for it. Pure functions, without OpenCV.
+// Reads the size of an image that OpenCV decodes from the first bytes of the
+// file, before OpenCV allocates memory for it. Pure functions, without OpenCV.
 
 #include <cstdint>
 #include <string_view>

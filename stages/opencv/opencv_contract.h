@@ -1,6 +1,6 @@
 #pragma once
 
-// The contract of the stage `opencv`: in the core, without OpenCV. The body is the module `opencv`.
+// The contract of the stage `opencv`: in the core, without OpenCV. The code is the module `opencv`.
 
 #include <brigade/contract.h>
 #include "stages/image/targets_param.h"

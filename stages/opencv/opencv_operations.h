@@ -1,9 +1,9 @@
 #pragma once
 
-// The operations of the stage `opencv`: the parameters of each, as structs, and the table that
-// describes them. In the core, without OpenCV; what they do is in the module `opencv`
-// (opencv_steps.h). What an operation draws from the sample's random numbers is part of its
-// promise: docs/OPENCV.md has the order. Pure functions.
+// The operations of the stage `opencv`: the parameters of each, as structs, and
+// the table that describes them. In the core, without OpenCV; their implementation
+// is in the module `opencv` (opencv_steps.h). Users rely on the random numbers
+// that an operation draws: docs/OPENCV.md has the order. Pure functions.
 
 #include <cstdint>
 #include <functional>

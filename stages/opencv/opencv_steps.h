@@ -1,8 +1,8 @@
 #pragma once
 
-// One step of the stage `opencv`: an operation with the memory that it keeps from picture to
-// picture. It calls OpenCV's function of its name; the two steps that move pixels by a field make
-// the field themselves. OpenCV's exceptions leave run(). One thread.
+// One step of the stage `opencv`: an operation with the memory that it keeps between
+// images. It calls the OpenCV function of its name; the two steps that move pixels by
+// a field compute the field themselves. run() throws OpenCV's exceptions. One thread.
 
 #include <memory>
 #include <vector>

@@ -1,14 +1,14 @@
 #pragma once
 
-// The tensors of batches where a model computes: on a CPU they are shared memory itself, which the
-// call may read; on a device they are copied from there, as they are, while the device computes
-// with the batches before (device/batch_buffers.h), and the batch goes back upstream when its copy
-// is done. Pictures that lie on the device already (`memory: device`) are read there, and go back
-// when the device has computed with them. `device: host`, the device of tests, computes on the CPU
-// and gets its batches as a GPU does.
+// Provides the tensors of batches on the device of a model: on a CPU they are the shared
+// memory itself, which the call may read; on a device they are copied unchanged while
+// the device computes with earlier batches (device/batch_buffers.h), and the batch
+// returns upstream when its copy is done. Images that are already on the device
+// (`memory: device`) are read there, and return when the device has finished with them.
+// `device: host`, the GPU emulator, computes on the CPU and gets its batches like a GPU.
 //
-// One thread: (bring leave)*. What is brought is read before the next one is. What LibTorch
-// computes with it is called by guarded().
+// One thread: (bring leave)*. Each batch is read before the
+// next one is requested. guarded() wraps the calls of LibTorch.
 
 #include <memory>
 

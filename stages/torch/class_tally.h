@@ -1,7 +1,7 @@
 #pragma once
 
-// How well each class is known: of the test pictures of one epoch, by their labels. Sums stay on
-// the device until they are asked for.
+// The accuracy of each class on the test images of one epoch, by
+// their labels. Sums stay on the device until they are requested.
 
 #include <ATen/core/Tensor.h>
 #include <torch/serialize/archive.h>

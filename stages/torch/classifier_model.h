@@ -1,6 +1,6 @@
 #pragma once
 
-// What torch_classifier asks of a model: batches of images to scores.
+// The interface of a model for torch_classifier: from batches of images to scores.
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/batchnorm.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The labels of a batch, looked at before LibTorch sees them: numbers of classes, i64 [B], or the
-// shares of all classes in each picture, f32 [B, classes], as mix_batch gives them.
+// Checks the labels of a batch before LibTorch uses them: class numbers, i64 [B],
+// or the shares of all classes in each image, f32 [B, classes], as from mix_batch.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The CSV file with the loss of every training step. What a run that was stopped has written after
-// its checkpoint is cut off when it goes on. One thread at a time.
+// The CSV file with the loss of every training step. A resumed run removes
+// the lines that were written after its checkpoint. One thread at a time.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The optimizers that torch_classifier trains with, and what becomes of their learning rate.
+// The optimizers that torch_classifier trains with, and their learning-rate schedules.
 
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>

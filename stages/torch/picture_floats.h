@@ -1,8 +1,8 @@
 #pragma once
 
-// Batches of pictures as the floats that a model takes, [B, C, H, W] on its device. u8 pictures are
-// cut, mirrored and normalised by <brigade/cuda.h>: on a GPU they get there as bytes. Others come
-// normalised, and stay as they are.
+// Converts batches of images to the floats that a model takes, [B, C, H, W] on its
+// device. <brigade/cuda.h> crops, flips and normalizes u8 images: a GPU receives
+// them as bytes. Float images are expected to be normalized, and are not changed.
 
 #include <cstdint>
 #include <vector>

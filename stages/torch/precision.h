@@ -1,8 +1,8 @@
 #pragma once
 
-// Mixed precision: while an Autocast lives, the model's heavy operations run in 16 bits and its
-// weights stay f32. f16 has few exponents, so its loss is scaled up before gradients are made of
-// it, and they are scaled back.
+// Mixed precision: while an Autocast lives, the model's heavy operations run in
+// 16 bits and its weights stay f32. f16 has a small exponent range, so its loss
+// is scaled up before the backward pass, and the gradients are scaled back.
 
 #include <ATen/ATen.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // The processes that train one model together, a rank each, by LibTorch's c10d: gloo between CPUs,
-// NCCL between GPUs. All ranks make the same calls in the same order, from one thread each. What
-// does not come within the time limit, because a rank is missing or has died, is an error.
+// NCCL between GPUs. All ranks make the same calls in the same order, from one thread each. Data
+// that do not arrive within the time limit, because a rank is missing or has died, are an error.
 
 #include <chrono>
 #include <cstdint>

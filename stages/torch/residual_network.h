@@ -1,8 +1,8 @@
 #pragma once
 
 // Residual networks (He et al., "Deep residual learning for image recognition", 2015) as
-// torchvision's resnet18 and resnet50 have them: the stride of a bottleneck in its 3x3 convolution,
-// the same names of parameters, and, drawn in the same order, the same ones at first.
+// torchvision's resnet18 and resnet50: the stride of a bottleneck in its 3x3 convolution,
+// the same names of parameters, and the same initial values, drawn in the same order.
 
 #include <torch/nn/init.h>
 #include <torch/nn/modules/batchnorm.h>

@@ -2,8 +2,8 @@
 
 // A module of TorchScript, as Python's torch.jit.save wrote it, as a model of torch_classifier. Its
 // parameters and buffers are those of a tree of modules with the same names, so that optimizers,
-// weights and checkpoints see it as any other model. It runs operation by operation: what LibTorch
-// would compile after some steps gives other bits in a run that goes on from a checkpoint.
+// weights and checkpoints see it as any other model. It runs operation by operation: code that
+// LibTorch would compile after some steps gives other bits in a run that resumes from a checkpoint.
 
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,8 @@
 #pragma once
 
-// What differs between the LibTorch versions this package builds with (Debian's 1.13 to 2.11), and
-// the few bridges between its types and ours. Everything else in the package uses only calls that
-// are the same in all of them. Its exceptions end here: guarded() makes an Error of them.
+// The differences between the LibTorch versions that this package builds with (Debian's 1.13
+// to 2.11), and the bridges between its types and ours. All other code in the package uses
+// only calls that are the same in all of them. guarded() turns its exceptions into an Error.
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The contract of torch_classifier: in the core, without LibTorch. The body is the module `torch`.
+// The contract of torch_classifier: in the core, without LibTorch. The code is the module `torch`.
 
 #include <string>
 #include <vector>

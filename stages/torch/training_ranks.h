@@ -1,8 +1,8 @@
 #pragma once
 
-// What torch_classifier does with the other ranks, where there are any and they train one model:
-// begin alike, average each step, add up what an epoch has given. All ranks have the same model
-// after each step, to the bit.
+// The cooperation of torch_classifier with other ranks that train the same
+// model: start from the same weights, average each step, add up the results
+// of an epoch. All ranks have the same model after each step, to the bit.
 
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Weights of a model from a file, for training that goes on from a trained model: what Python's
-// `torch.save(dict(model.state_dict()), FILE)` or `torch.jit.save` wrote, or a checkpoint of
-// torch_classifier. LibTorch reads it.
+// Weights of a model from a file, for training that starts from a trained
+// model: a file of Python's `torch.save(dict(model.state_dict()), FILE)` or
+// `torch.jit.save`, or a checkpoint of torch_classifier. LibTorch reads it.
 
 #include <torch/nn/module.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// What every function of the C ABI (include/brigade/c.h) goes through: no exception passes, errors
-// become a number and this thread's message, and structs of callers that know fewer or more members
-// are read and written as far as both sides know them. Any thread.
+// The wrapper of every function of the C ABI (include/brigade/c.h): no exception
+// passes, errors become a number and this thread's message, and structs are read
+// and written as far as both caller and library know their members. Any thread.
 
 #include <brigade/c.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What stands behind the handles of the C ABI. A handle is its caller's; what several of them share
-// is owned together.
+// The objects behind the handles of the C ABI. The caller owns
+// a handle; several handles can share ownership of an object.
 
 #include <brigade/c.h>
 

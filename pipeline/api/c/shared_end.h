@@ -1,7 +1,7 @@
 #pragma once
 
-// What outputs and inputs have in common behind their handles: all handles of one name share one
-// end of the run, which is closed with the last of them, and one call at a time is in it.
+// The common part of outputs and inputs behind their handles: all handles of one name share
+// one end of the run, which is closed with the last of them, and allows one call at a time.
 
 #include <atomic>
 #include <map>

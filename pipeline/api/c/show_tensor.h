@@ -1,6 +1,6 @@
 #pragma once
 
-// A tensor as the C ABI shows it, brigade_tensor of c.h, and gives it another shape. Any thread.
+// Converts a tensor to brigade_tensor of c.h, and gives it another shape. Any thread.
 
 #include <brigade/c.h>
 

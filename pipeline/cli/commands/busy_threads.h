@@ -1,8 +1,8 @@
 #pragma once
 
-// Graphs that run now with more threads at work than there are cores: a library that starts a team
-// of its own in each of many workers (the classic slowdown of programs of several processes).
-// `brigade doctor` says so. Looks at /proc, several times with pauses.
+// Finds running graphs with more busy threads than cores: a library that starts its
+// own thread team in each of many workers (the classic slowdown of multi-process
+// programs). `brigade doctor` reports it. Reads /proc several times with pauses.
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the user typed becomes a command that can be called.
+// Parses the command line into a command that can be called.
 
 #include <string>
 #include <vector>

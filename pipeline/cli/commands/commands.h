@@ -1,7 +1,7 @@
 #pragma once
 
-// The commands of `brigade`, one file each: a row with a name, a line of help, examples, what it
-// takes, and what it does. all_commands() lists them.
+// The commands of `brigade`, one file each: a row with a name, a line of
+// help, examples, its arguments, and its function. all_commands() lists them.
 
 #include <cstdint>
 #include <functional>

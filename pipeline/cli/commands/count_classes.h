@@ -1,7 +1,7 @@
 #pragma once
 
-// How many classes the labels of a source have: it is opened here, and asked for the label of each
-// sample, or for their names.
+// Counts the classes of a source's labels: opens the source, and asks
+// it for the label of each sample, or for the names of its classes.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-// `brigade leases`, of graphs that have been found. One may have ended since: that is no error.
+// `brigade leases` for the graphs that were found. A graph that has ended since is not an error.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What most commands begin with: files become a proved graph or a plan for this machine, and every
-// mistake and warning on the way is shown on standard error.
+// The first step of most commands: turns files into a validated graph or a plan
+// for this machine, and prints all mistakes and warnings on standard error.
 
 #include <optional>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a command takes, told to the command line's library, which only options.cpp and
-// command_line.cpp know. What is declared is written into the places given, which outlive the
-// parse.
+// Declares the arguments of a command for the command-line library,
+// which only options.cpp and command_line.cpp know. The parser
+// writes values into the given variables, which must outlive it.
 
 #include <cstdint>
 #include <functional>

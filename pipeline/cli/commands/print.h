@@ -1,7 +1,7 @@
 #pragma once
 
-// What commands write: results to standard output, messages to standard error. A reader that has
-// gone (`brigade plan | head`) is no error; a disk that is full is one, and said once.
+// Output of commands: results to standard output, messages to standard error. A closed
+// reader (`brigade plan | head`) is not an error; a full disk is one, and is reported once.
 
 #include <string>
 #include <string_view>

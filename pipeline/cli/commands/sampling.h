@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs the part of a graph that ends in one stage, to look at samples of it: `brigade sample` and
-// `brigade sheet`.
+// Runs the part of a graph that ends in one stage, to
+// inspect its samples: `brigade sample` and `brigade sheet`.
 
 #include <cstdint>
 #include <string>

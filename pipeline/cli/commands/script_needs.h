@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether a training program in Python would run here: `brigade init` asks the interpreter.
+// Asks the Python interpreter whether a training program would run here, for `brigade init`.
 
 #include <string>
 

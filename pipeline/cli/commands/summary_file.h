@@ -1,8 +1,8 @@
 #pragma once
 
-// Where `run --summary` writes: a file, whole at the end or not at all (base/atomic_file.h); what
-// is there and is no file (/dev/null, a pipe, a link of the user's), as it is; "-": standard
-// output. Opened before the run: hours of work are a bad moment to learn that a folder is missing.
+// The output of `run --summary`: a file that is replaced atomically at the end
+// (base/atomic_file.h); directly for a path that is not a file (/dev/null, a pipe, a link);
+// "-": standard output. Opened before the run, so that a missing folder is reported early.
 
 #include <optional>
 #include <string>

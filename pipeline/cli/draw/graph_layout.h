@@ -1,10 +1,10 @@
 #pragma once
 
-// Places the stages of a graph in layers, sources on top, for whoever draws it in characters. The
-// layers follow Sugiyama, Tagawa and Toda (1981): longest-path
-// layers pulled down to their readers, edges that skip layers cut by invisible nodes, layers sorted
-// by the mean place of their neighbours, and each layer's places the nearest to its neighbours that
-// do not overlap (isotonic regression by pooling adjacent violators). Pure functions.
+// Places the stages of a graph in layers, sources on top, for drawings in characters. The
+// layers follow Sugiyama, Tagawa and Toda (1981): longest-path layers pulled down to
+// their readers, edges that skip layers cut by invisible nodes, layers sorted by the mean
+// place of their neighbors, and each layer's places the nearest to its neighbors that do
+// not overlap (isotonic regression by pooling adjacent violators). Pure functions.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Pictures of a graph: `brigade graph` in a terminal and for Graphviz. Every stage shows its name,
-// type, replicas and what it emits; the drawings have golden tests. Pure functions.
+// Draws a graph: `brigade graph` in a terminal and for Graphviz. Every stage shows its
+// name, type, replicas and outputs; the drawings have golden tests. Pure functions.
 
 #include <string>
 #include <vector>

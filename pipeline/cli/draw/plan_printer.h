@@ -1,8 +1,8 @@
 #pragma once
 
-// The plan as text for people: what `brigade plan` shows. Processes and their tasks, every ring as
-// a sum with a line per term, memory against the machine, then what deserves a warning. The text
-// has golden tests. Pure function.
+// The plan as text for people: the output of `brigade plan`. Processes and
+// their tasks, every ring as a sum with a line per term, memory against
+// the machine, then warnings. The text has golden tests. Pure function.
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The language as a JSON schema (draft 7), for editors: keys, values, stage types and their
-// parameters, each with its help, made from the table of keys and the contracts. Says less than
-// `brigade check`: what a value means in its place is not for a schema. Pure.
+// The language as a JSON schema (draft 7), for editors: keys, values, stage types and
+// their parameters, each with its help, made from the table of keys and the contracts. It
+// checks less than `brigade check`: a schema cannot check values in their context. Pure.
 
 #include <string>
 

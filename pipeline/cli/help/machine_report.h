@@ -1,7 +1,7 @@
 #pragma once
 
-// What about this machine will help or hurt a run, each with what it means: `brigade doctor`. The
-// questions are asked by the probes; the judgement is pure, so that a test can be any machine.
+// The properties of this machine that affect a run, each with its effect: `brigade doctor`.
+// Probes collect the facts; the assessment is pure, so that a test can describe any machine.
 
 #include <cstdint>
 #include <string>

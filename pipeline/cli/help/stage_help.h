@@ -1,7 +1,7 @@
 #pragma once
 
-// What `brigade stages` prints: stage types, made from their contracts, and with --keys the keys of
-// the YAML, made from the table of keys (which docs/KEYS.md has, too). Pure.
+// The output of `brigade stages`: stage types, made from their contracts, and with
+// --keys the keys of the YAML, made from the table of keys (as docs/KEYS.md is). Pure.
 
 #include <string>
 

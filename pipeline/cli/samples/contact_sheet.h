@@ -1,6 +1,6 @@
 #pragma once
 
-// Draws pictures side by side into one, for people to look at. Pure.
+// Draws several images side by side into one, for people to view. Pure.
 
 #include <cstdint>
 #include <optional>

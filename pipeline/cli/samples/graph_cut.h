@@ -1,6 +1,6 @@
 #pragma once
 
-// A graph cut off below one stage: what `brigade sample` runs. Pure.
+// A graph that ends at one stage, which `brigade sample` runs. Pure.
 
 #include <string>
 

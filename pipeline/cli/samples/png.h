@@ -1,8 +1,8 @@
 #pragma once
 
-// Writes small pictures: PNG, 8 bits a channel, no filter. For looking at what a stage emits, not
-// for speed; libpng would be one more library in every worker. Format: PNG specification, second
-// edition (ISO/IEC 15948:2004). Pure.
+// Writes small images: PNG, 8 bits per channel, no filter. For viewing the
+// output of a stage, not for speed; libpng would be one more library in every
+// worker. Format: PNG specification, second edition (ISO/IEC 15948:2004). Pure.
 
 #include <cstdint>
 #include <span>

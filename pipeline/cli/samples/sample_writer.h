@@ -1,8 +1,8 @@
 #pragma once
 
-// Writes samples to a folder, for people to look at: pictures as PNG, other tensors as NumPy files,
-// scalars and ids in samples.tsv. As a consumer it takes any tensors; `brigade sample` puts it
-// below the stage that is asked about.
+// Writes samples to a folder, for people to view: images as PNG, other tensors
+// as NumPy files, scalars and ids in samples.tsv. As a consumer it takes any
+// tensors; `brigade sample` adds it downstream of the requested stage.
 
 #include <cstdint>
 #include <string>

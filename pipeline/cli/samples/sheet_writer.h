@@ -1,7 +1,7 @@
 #pragma once
 
-// Draws samples into one picture, a contact sheet, for people to look at. As a consumer it takes
-// any tensors; `brigade sheet` puts it below the stage that is asked about.
+// Draws samples as one image, a contact sheet, for people to view. As a consumer
+// it takes any tensors; `brigade sheet` adds it downstream of the requested stage.
 
 #include <cstdint>
 #include <string>

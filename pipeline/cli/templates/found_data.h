@@ -1,7 +1,7 @@
 #pragma once
 
-// What `brigade init` says of the data that it has found, and whether it can write a graph for
-// them. Pure.
+// The report of `brigade init` on the data that it found,
+// and whether it can write a graph for them. Pure.
 
 #include <string>
 #include <string_view>

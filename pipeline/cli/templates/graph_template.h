@@ -1,6 +1,6 @@
 #pragma once
 
-// A first graph for somebody's data: `brigade init`. Pure data in, YAML with comments out.
+// A first graph for the user's data: `brigade init`. Pure data in, YAML with comments out.
 
 #include <string>
 

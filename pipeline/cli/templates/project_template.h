@@ -1,6 +1,6 @@
 #pragma once
 
-// A first stage type, or a first program, of somebody's own: the files of a folder that builds
+// A template for a new stage type or program: the files of a folder that builds
 // against an installed Brigade and tests itself. Pure: a name in, texts out.
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Texts of files that `brigade init` and its like write, with what is put into them. Pure.
+// Texts of files that `brigade init` writes, with placeholders for their values. Pure.
 
 #include <initializer_list>
 #include <string>

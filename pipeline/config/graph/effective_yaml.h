@@ -1,7 +1,7 @@
 #pragma once
 
-// A proved graph as YAML again, with every default filled in: `brigade plan --yaml`. Loading the
-// text gives the same graph. Pure.
+// Writes a validated graph as YAML, with all defaults filled in:
+// `brigade plan --yaml`. Loading the text gives the same graph. Pure.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Parameters of a program (`exec:`): what the YAML says, as JSON and back. Pure functions.
+// Parameters of a program (`exec:`): from the YAML to JSON and back. Pure functions.
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The window through which the configuration layer looks at the user's files: what lies at a path,
-// and the first bytes of a file, unpacked when it is gzip.
+// The configuration layer's access to the user's files: the kind of
+// a path, and the first bytes of a file, unpacked if it is gzip.
 
 #include "pipeline/config/graph/file_metadata_reader.h"
 

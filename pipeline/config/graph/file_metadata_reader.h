@@ -1,9 +1,9 @@
 #pragma once
 
-// The one window through which the configuration layer looks at the user's data: is this path
-// there, and what are the first bytes of this file? Contracts never open files themselves. The
-// real implementation is pipeline/config/graph/file_metadata; tests hand in a fake. Called from the
-// thread that loads the graph, at most once per path and question.
+// The configuration layer's only access to the user's data: does this path exist,
+// and what are the first bytes of this file? Contracts never open files themselves.
+// The real implementation is pipeline/config/graph/file_metadata; tests pass a fake.
+// Called from the thread that loads the graph, at most once per path and question.
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Parts of a graph that has been proved: what stands above a stage, and the graph without some of
-// its stages. Pure.
+// Parts of a validated graph: the stages upstream of a
+// stage, and the graph without some of its stages. Pure.
 
 #include <string_view>
 #include <vector>

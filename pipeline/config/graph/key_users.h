@@ -1,6 +1,6 @@
 #pragma once
 
-// Which of the keys of key_table.h a stage may have. Pure.
+// The keys of key_table.h that a stage may have. Pure.
 
 #include <cstdint>
 #include <string_view>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The window through which the configuration layer gets the stage types of plugins: the shared
-// libraries that `plugin:` names. Contracts are code, so a plugin is opened to read them. The real
-// implementation is pipeline/worker/plugin_loader; tests hand in a fake.
+// The configuration layer's access to the stage types of plugins: the shared
+// libraries that `plugin:` names. Contracts are code, so a plugin is opened to read
+// them. The real implementation is pipeline/worker/plugin_loader; tests pass a fake.
 
 #include <string>
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The window through which the configuration layer asks a Python stage (`transform: python`) what
-// it reads and writes. That is said by a decorator in the user's file, so an interpreter of its own
-// imports that file: a process for each such stage whenever a graph is checked, and never one for
-// its replicas. The real implementation is pipeline/run/launch/describe_process; tests hand in a
-// fake.
+// Asks a Python stage (`transform: python`) for its inputs and outputs, for
+// the configuration layer. A decorator in the user's file declares them, so
+// a separate interpreter imports that file: one process for each such stage
+// whenever a graph is checked, never one for its replicas. The real
+// implementation is pipeline/run/launch/describe_process; tests pass a fake.
 
 #include <chrono>
 #include <string>

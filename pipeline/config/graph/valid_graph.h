@@ -1,8 +1,8 @@
 #pragma once
 
-// A graph that has been proved: every name resolved, every parameter parsed and in range, every
-// port's dtype and shape known, no cycle. Made only by validate(); input of the planner. Plain
-// data, except for the pointers to contracts; those of the program must outlive it.
+// A validated graph: every name resolved, every parameter parsed and in range, every
+// port's dtype and shape known, no cycle. Made only by validate(); input of the planner.
+// Plain data, except for the pointers to contracts; those of the program must outlive it.
 
 #include <cstdint>
 #include <memory>

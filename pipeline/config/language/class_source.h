@@ -1,6 +1,6 @@
 #pragma once
 
-// Which source of a graph numbers the classes that labels name: one numbering serves all of them.
+// The source of a graph that numbers the classes of named labels: one numbering for all sources.
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the user wrote, key by key: no name resolved. Plain keys that were not given have their
-// defaults (key_values.h); StageSpec::keys says which were, and where. Made only by parse_graph()
+// The user's graph, key by key, with no name resolved. Missing plain keys have their defaults
+// (key_values.h); StageSpec::keys lists the given keys and their places. Made only by parse_graph()
 // (spec_parser.h) from the tree, checked and completed by validate_graph(). Plain data.
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 #pragma once
 
-// THE table of the language: every key, where it stands, what it takes, which member of
-// key_values.h holds it, its unit and help. The parser, the messages, `--help`, the docs, the JSON
-// schema, `plan --yaml` and the plan's JSON are made from it: a plain key is a member there, a row
-// here, and the code that it has an effect on. A key without a member (from, params, ...) has code
-// of its own in the parser and in effective_yaml.
+// THE table of the language: every key, its scope, its values, the member of
+// key_values.h that holds it, its unit and help. The parser, the messages, `--help`, the
+// docs, the JSON schema, `plan --yaml` and the plan's JSON are made from it: a plain key
+// is a member there, a row here, and the code that it has an effect on. A key without a
+// member (from, params, ...) has separate code in the parser and in effective_yaml.
 
 #include <cstdint>
 #include <optional>

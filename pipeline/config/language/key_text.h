@@ -1,6 +1,6 @@
 #pragma once
 
-// A key of the table as text: what it takes, where it stands, its value and its default, as a user
+// A key of the table as text: its values, its scope, its value and its default, as a user
 // writes them. For messages, help, docs, `plan --yaml` and the plan's JSON. Pure functions.
 
 #include <string>

@@ -1,12 +1,12 @@
 #pragma once
 
-// What the keys of the YAML say, settled: a member for each plain key, whose initialiser is the
+// The values of the keys of the YAML: a member for each plain key, whose initializer is the
 // key's default. key_table.cpp has a row for each member, with its name, its range and its help;
 // the parser, `plan --yaml`, the plan's JSON, the help and the schema go through those rows.
 //
 // The same structs are a part of StageSpec and GraphSpec (as written), of ValidStage and ValidGraph
-// (what depends on other keys is filled in) and of PlanStage and Plan. The planner answers the
-// *PlanningKeys with numbers of its own, so a plan has none of them. Plain data.
+// (values that depend on other keys are filled in) and of PlanStage and Plan. The planner turns the
+// *PlanningKeys into numbers of the plan, so a plan has none of them. Plain data.
 
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Launchers (torchrun, mpirun, srun) start a program several times and say in the environment which
-// of its processes each one is: its rank among all, and its local rank among those of its machine.
-// Where several launchers have left their variables (mpirun inside a Slurm job, torchrun inside
-// srun), the inner one counts, which is the earlier one in kLaunchers.
+// Launchers (torchrun, mpirun, srun) start a program several times and set the rank of
+// each process in its environment: its rank among all, and its local rank on its
+// machine. If several launchers have set their variables (mpirun inside a Slurm job,
+// torchrun inside srun), the inner one counts, which is the earlier one in kLaunchers.
 //
 // Pure functions of the environment.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Keys by the names that other libraries give them: what torch's DataLoader calls `num_workers` is
+// Keys under their names in other libraries: `num_workers` of torch's DataLoader is
 // `replicas:` here. For messages about unknown keys, parameters and options. Pure functions.
 
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The keys whose values have forms of their own. A value that does not fit is reported, and leaves
-// what it should be read into as it was. Part of the spec parser.
+// Parses the keys whose values have special forms. A value that does not
+// fit is reported, and does not change its target. Part of the spec parser.
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
-// A graph of which a program reads some stages, whatever else it was written for
-// (Pipeline::read()).
+// A graph of which a program reads only
+// some stages (Pipeline::read()).
 
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Which part of the sources this process reads: as the file says it, as the program does that reads
-// the graph (torch.distributed has told it), or as its launcher does (launchers.h: those that are
-// known, and which one counts where several have left variables), in this order. Without any of
-// them: all of it.
+// The part of the sources that this process reads: set by the file, by the
+// program that reads the graph (from torch.distributed), or by its launcher
+// (launchers.h: the known launchers, and which one counts if several have
+// set variables), in this order. Without any of them: all of it.
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Tree -> GraphSpec: every key by the key table. Each mistake becomes a diagnostic and is stepped
-// over, so that all of them are found in one run. Knows the language, but no stage type: whether
-// names exist and fit is validate_graph's question. Pure.
+// Tree -> GraphSpec: every key by the key table. Each mistake becomes a diagnostic
+// and is skipped, so that one run finds all of them. Knows the language, but no
+// stage type: validate_graph() checks whether names exist and match. Pure.
 
 #include "pipeline/config/language/graph_spec.h"
 #include "pipeline/config/yaml/diagnostics.h"

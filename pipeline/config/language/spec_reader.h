@@ -1,8 +1,8 @@
 #pragma once
 
-// Reads single values of the tree as the key table says: a whole number in its range, a duration, a
-// list of names. A value that does not fit becomes a diagnostic and nothing. Used by the parsers
-// only.
+// Reads single values of the tree as the key table says: a whole
+// number in its range, a duration, a list of names. A value that does
+// not fit becomes a diagnostic and no value. Used by the parsers only.
 
 #include <chrono>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
 
-// `limit:` and `split:`: how much of a source is read, as text. Pure; any thread.
+// Parses `limit:` and `split:`: the part of a source that is read. Pure; any thread.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// `weights:`, `repeat_factor:` and `mix:`: how often samples come in an epoch, as text. Pure; any
-// thread.
+// Parses `weights:`, `repeat_factor:` and `mix:`: how
+// often samples occur in an epoch. Pure; any thread.
 
 #include <optional>
 #include <string>

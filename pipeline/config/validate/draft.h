@@ -1,7 +1,7 @@
 #pragma once
 
-// The work in hand of validate_graph(): one draft per stage, filled step by step. Included by the
-// validate_*.cpp only.
+// The intermediate state of validate_graph(): one draft per stage,
+// filled step by step. Included by the validate_*.cpp only.
 
 #include <chrono>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 
-// From files to a graph that has been proved: the one entrance of this layer, for `run`, `check`,
-// `plan` and embedding programs.
+// From files to a validated graph: the one entry point of this
+// layer, for `run`, `check`, `plan` and embedding programs.
 //
 //   LoadedGraph loaded = load_graph({.files = {"train.yaml"}, .sets = {"epochs=5"}, .types = types,
 //                                    .metadata = metadata, .environment = ..., .working_directory =
@@ -9,8 +9,8 @@
 //   std::cerr << loaded.messages();          // warnings, or all mistakes
 //   if (!loaded.graph) return 2;
 //
-// Reads the YAML files, and of the data what contracts ask for, through `metadata`. Throws nothing.
-// Milliseconds; takes the caller's thread.
+// Reads the YAML files and, through `metadata`, the parts of the data that
+// contracts request. Throws nothing. Takes milliseconds on the caller's thread.
 
 #include <cstdint>
 #include <optional>

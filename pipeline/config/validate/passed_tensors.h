@@ -1,7 +1,7 @@
 #pragma once
 
-// Tensors that a transform does not name travel on with the sample; `keep:` or `drop:` chooses
-// among them. A part of validate_ports.
+// Tensors that a transform does not name pass through with the sample;
+// `keep:` or `drop:` chooses among them. A part of validate_ports.
 
 #include "pipeline/config/validate/draft.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What to do about a text that names data somewhere else: paths of data are of this machine.
+// The error for a path that names remote data: paths of data must be on this machine.
 
 #include <optional>
 #include <string>

@@ -1,12 +1,12 @@
 #pragma once
 
-// GraphSpec -> ValidGraph: every name resolved, every parameter in range, every port's type known,
-// or a diagnostic for each mistake. Pure, except that files are looked at through
-// FileMetadataReader.
+// GraphSpec -> ValidGraph: every name resolved, every parameter in
+// range, every port's type known, or a diagnostic for each mistake.
+// Pure, except that it reads files through FileMetadataReader.
 //
-// The steps, each in a file of its own, in this order: plugins, types, sources, order, params,
-// ports, labels, batches, shared tensors, policies. A step skips what an earlier one could not
-// resolve, so that one mistake does not drag a train of others behind it.
+// The steps, each in a separate file, in this order: plugins, types, sources, order,
+// params, ports, labels, batches, shared tensors, policies. A step skips what an
+// earlier one could not resolve, so that one mistake is not reported several times.
 
 #include <optional>
 #include <string>

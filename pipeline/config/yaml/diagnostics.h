@@ -7,7 +7,7 @@
 //                  ^~~~~~~~~~~~
 //     did you mean "augment_image"?  `brigade stages` lists all 14.
 //
-// Checks add and go on; nothing is thrown and nothing stops at the first mistake. One thread.
+// Checks add and continue; nothing is thrown and nothing stops at the first mistake. One thread.
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Several texts become one tree: `brigade run base.yaml machine.yaml` lays later files over earlier
-// ones key by key, and `--set a.b.c=value` writes one value. Pure.
+// Merges several texts into one tree: in `brigade run base.yaml machine.yaml` later files
+// override earlier ones key by key, and `--set a.b.c=value` writes one value. Pure.
 
 #include "pipeline/config/yaml/diagnostics.h"
 #include "pipeline/config/yaml/yaml_tree.h"

@@ -1,8 +1,8 @@
 #pragma once
 
-// The user's texts and places in them: files in the order of the command line, then the `--set`s. A
-// mark is a place, a span is a place and a length. A mistake is shown with its line, so the texts
-// live as long as the diagnostics do. Plain data; load_graph fills it once, then it is only read.
+// The user's texts and places in them: files in the order of the command line, then the `--set`s.
+// A mark is a place, a span is a place and a length. A mistake is shown with its line, so the
+// texts must outlive the diagnostics. Plain data; load_graph fills it once, then it is only read.
 
 #include <cstddef>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// `${name}` in values: a variable of `vars:`, else of the environment; `${NAME:-default}` where
-// there is none (or an empty one); `$$` is a dollar. Done on the tree, after parsing, so that what
-// a variable holds cannot change the structure and marks stay right. Variables may use variables.
+// Expands `${name}` in values: a variable of `vars:`, else of the environment; `${NAME:-default}`
+// if it is missing (or empty); `$$` is a dollar. Done on the tree, after parsing, so that the value
+// of a variable cannot change the structure and marks stay correct. Variables may use variables.
 //
 // A value that begins with a variable has that variable's origin: a relative path in `vars:` is
 // relative to the file that defines it, one from the environment to the working directory.

@@ -1,8 +1,8 @@
 #pragma once
 
-// What to say where a text is not YAML. The library's own words ("illegal map value") name neither
-// the cause nor the cure, so the text around the place is looked at for what people do wrong: tabs,
-// `${name}` without quotes inside { }, a missing space after a colon, indentation.
+// Error messages for text that is not YAML. The library's own messages ("illegal map value") name
+// neither the cause nor the fix, so the text around the place is searched for common mistakes:
+// tabs, `${name}` without quotes inside { }, a missing space after a colon, indentation.
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a YAML text says, with the place of every key and value: a tree of our own, so that nothing
-// after yaml_reader knows the library. Plain data, at most kYamlDepthMax deep.
+// The contents of a YAML text, with the place of every key and value: a separate tree type, so
+// that no code after yaml_reader depends on the library. Plain data, at most kYamlDepthMax deep.
 
 #include <string>
 #include <string_view>

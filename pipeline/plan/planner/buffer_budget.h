@@ -1,7 +1,7 @@
 #pragma once
 
-// How many slots the ring of a stage has: a sum with a line per term, so that nobody wonders what
-// the memory is for. The lines, in this order:
+// The number of slots of a stage's ring: a sum with a line per term,
+// so that the use of the memory is visible. The lines, in this order:
 //
 //   being written      R x g of the writer: what its replicas have claimed
 //   being read         R x g of each reader
@@ -13,7 +13,7 @@
 //                      become readable in order, so one slow sample would stop all other replicas
 //                      at once
 //   to work longer between wake-ups   until the ring holds 1,024 samples and 32 tasks of its
-//                      largest neighbour, or 1 MiB
+//                      largest neighbor, or 1 MiB
 //   up to a multiple   slots are contiguous in every batch only when every task size that writes or
 //                      reads the ring divides it
 //

@@ -1,8 +1,8 @@
 #pragma once
 
-// Rings in huge pages (`hugepages: true`). Such pages are taken out of the system's memory when
-// somebody reserves them, and nothing else gets them: they are no part of the memory that a plan is
-// checked against, and where too few are free the run is refused. Pure functions.
+// Rings in huge pages (`hugepages: true`). Reserved pages are taken out of the system's
+// memory for this use only: they are not part of the memory that a plan is checked
+// against, and if too few are free, the run is rejected with an error. Pure functions.
 
 #include <string>
 

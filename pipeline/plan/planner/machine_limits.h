@@ -1,9 +1,9 @@
 #pragma once
 
-// What the machine grants this process, as plain data, and pure functions that turn it into
-// budgets. pipeline/memory/machine_probe fills it from /proc, cgroups and getrlimit; tests and
-// `brigade plan` on another machine's numbers fill it by hand. A limit that is not there is
-// kNoLimit (or 0 for counts), never a special case in the code that asks.
+// The limits of the machine for this process, as plain data, and pure functions that
+// turn it into budgets. pipeline/memory/machine_probe fills it from /proc, cgroups and
+// getrlimit; tests and `brigade plan` on another machine's numbers fill it by hand. A
+// missing limit is kNoLimit (or 0 for counts), never a special case in the calling code.
 //
 // Everything here is a value; any thread.
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// What a plan takes from the machine, and whether the machine has it: memory of all rings and the
-// control segment, the size of a single memory file, address space of the supervisor (which maps
-// everything), and file descriptors. Checked before anything is created, because memory files are
-// handed out on credit: without this a run ends by SIGBUS or the out-of-memory killer. Pure
-// functions.
+// The resources that a plan needs, checked against the machine: memory of all
+// rings and the control segment, the size of a single memory file, address space
+// of the supervisor (which maps everything), and file descriptors. Checked before
+// anything is created, because the kernel overcommits memory files: without this
+// check a run ends by SIGBUS or the out-of-memory killer. Pure functions.
 
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/plan_problem.h"

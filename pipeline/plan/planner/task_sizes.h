@@ -7,7 +7,7 @@
 //   of them and keeps a task under 64 KiB (slot headers included, the larger of what it reads and
 //   writes). Readers' batches are those of the stages below it, through per-sample stages. Where
 //   there are none, 64 takes their place, or the nearest number to it that fits the other sizes of
-//   the index space: sizes that nobody asked for never make L or a ring larger.
+//   the index space: sizes that no key sets never make L or a ring larger.
 // - A flat_map stage works on one sample at a time and publishes each output
 //   by itself.
 // - L, the multiple of an index space: the least common multiple of all its task sizes. Above 2^20

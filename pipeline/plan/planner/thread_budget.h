@@ -1,7 +1,7 @@
 #pragma once
 
-// How many processes a stage gets, whether their threads fit the cores of this run, and where they
-// run.
+// The number of processes of a stage, whether their
+// threads fit the cores of this run, and their cores.
 //
 // - A transform is taken to want a core per thread. A producer or a consumer with one thread is
 //   taken to wait most of the time (for the disk, for the device) and is not counted; with several

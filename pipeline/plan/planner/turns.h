@@ -1,8 +1,8 @@
 #pragma once
 
-// Which stages never run at the same time: under `join: epochs` a stage takes an epoch of each of
-// its sources in turn, so that what lies above one of them alone works while the others wait (but
-// for the few samples that their rings hold). They may have the same cores. Pure functions.
+// Stages that never run at the same time: under `join: epochs` a stage alternates between its
+// sources, one epoch each, so that the stages upstream of one source work while the others wait
+// (except for the few samples that their rings hold). They may share cores. Pure functions.
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Index spaces whose length nobody knows in advance: those of streams, and those of flat_map
-// stages. What cannot be asked of them is a problem of the graph; and a stream closes open batches
-// after a while, which the readers below it say. Pure functions.
+// Index spaces whose length is not known in advance: those of streams and flat_map
+// stages. Keys that they cannot support are problems of the graph; and a stream
+// closes open batches after the `max_wait:` of its readers. Pure functions.
 
 #include "pipeline/plan/plan.h"
 #include "pipeline/plan/plan_problem.h"

@@ -1,9 +1,9 @@
 #pragma once
 
-// Zipped sources give their samples side by side, by position. Which sample of its source lies at a
-// position is decided by `split:`, `part:`, and by limits that take samples from all over
-// it: sources that are zipped must be read alike, or samples would be paired that do not belong
-// together. Pure functions.
+// Zipped sources pair their samples by position. `split:`,
+// `part:` and limits that select samples from the whole source
+// determine the sample at a position: zipped sources must be read
+// alike, or unrelated samples would be paired. Pure functions.
 
 #include <cstdint>
 #include <optional>

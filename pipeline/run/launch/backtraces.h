@@ -1,7 +1,7 @@
 #pragma once
 
-// Makes backtraces of workers readable, and shows each once. The process that crashes cannot: it
-// may not allocate any more. The one that shows its lines can. One thread.
+// Makes backtraces of workers readable, and shows each once. The crashing process cannot,
+// because it must not allocate; the process that shows its lines can. One thread.
 
 #include <map>
 #include <set>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Asks Python stages what they read and write: see StageDescriber. Every call is a process, which
-// has ended or is killed, with what it has started, when the call returns. Any thread.
+// Asks Python stages for their inputs and outputs: see StageDescriber. Every call runs a
+// process, which has ended or is killed, with its children, when the call returns. Any thread.
 
 #include <map>
 #include <memory>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The devices' memory of a run's rings (`memory: device`). It is made by a process for each such
-// ring, as its writer's is started (its `device:`, its `env:`), before any worker is: it sends the
-// descriptor and ends. Who holds the descriptor keeps the memory, and needs no device for it.
+// The devices' memory of a run's rings (`memory: device`). A separate process makes each such
+// ring, with the writer's `device:` and `env:`, before any worker starts: it sends the descriptor
+// and ends. The holder of the descriptor keeps the memory, and needs no device for it.
 
 #include <functional>
 #include <string>

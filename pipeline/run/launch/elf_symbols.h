@@ -1,8 +1,8 @@
 #pragma once
 
-// The functions of a program or a shared library (ELF, 64 bits), by its symbol table, in which
-// names that are not exported stand, too. The file may be anything: what lies outside of it is not
-// looked at. Any thread may read.
+// The functions of a program or a shared library (ELF, 64 bits), by its
+// symbol table, which also has names that are not exported. The file
+// may be malformed: nothing outside of it is read. Any thread may read.
 
 #include <cstdint>
 #include <optional>

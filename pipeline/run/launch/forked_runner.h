@@ -1,11 +1,11 @@
 #pragma once
 
-// Starts the workers of `exec:` stages by asking a process that forks them, the forker, instead of
-// executing a program. The forker has the program's imports (and its dataset), so that a worker
-// needs none of its own. It clones with CLONE_PARENT: a worker is this process's child, and is
-// watched, ended and collected as those of a Spawner are, which also starts all that is no `exec:`.
+// Starts the workers of `exec:` stages by asking a process that forks them, the forker, instead
+// of executing a program. The forker has the program's imports (and its dataset), so that a
+// worker does not repeat them. It clones with CLONE_PARENT: a worker is this process's child,
+// and is watched, ended and collected like those of a Spawner, which starts all other stages.
 //
-// They speak through a socket of packets (base/fd_packet.h):
+// They communicate through a socket of packets (base/fd_packet.h):
 //
 //   to the forker     "ID" with descriptors: a memory file with the request, the worker's output,
 //                     then those of `keep`
@@ -17,11 +17,11 @@
 // `keep` (with commas between), then the environment. Descriptors arrive under other numbers: the
 // forker tells the worker by kMovedVariable (worker/exec_worker.h).
 //
-// A forker that is killed is replaced by the program, with the same socket. What was under way is
-// asked for again after "hello", so that it may be started twice. A worker begins only once a byte
-// comes through its socket, and ends where that is closed: one that is not the answer to what is
-// under way, or whose forker was killed before it could answer, never begins. Where the program
-// shuts the socket down, starts fail. No call waits.
+// A forker that is killed is replaced by the program, with the same socket. A pending
+// start is requested again after "hello", so that a worker may be started twice. A worker
+// begins only after a byte arrives through its socket, and ends if the socket is closed:
+// one that does not answer the pending start, or whose forker was killed before it could
+// answer, never begins. If the program shuts the socket down, starts fail. No call waits.
 
 #include <cstdint>
 #include <memory>

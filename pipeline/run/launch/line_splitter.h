@@ -1,8 +1,8 @@
 #pragma once
 
-// Cuts what a process writes into lines, whatever pieces it arrives in. Lines without an end, or
-// longer than kOutputLineBytesMax, are cut. A carriage return starts the line anew, as on a
-// terminal (progress bars of libraries). One thread.
+// Splits the output of a process into lines, in whatever pieces it arrives. Lines
+// without an end, or longer than kOutputLineBytesMax, are cut. A carriage return
+// restarts the line, as on a terminal (progress bars of libraries). One thread.
 
 #include <string>
 #include <string_view>

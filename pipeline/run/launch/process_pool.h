@@ -1,10 +1,10 @@
 #pragma once
 
-// The replicas of a run as processes: a worker each, started from this program. Of each come its
-// reports through a packet pipe, its standard output and error through another pipe, its end
-// through a pidfd; one epoll descriptor watches all of them. The number of descriptors is constant
-// while the run goes on. Processes are started one after another, in the order in which they were
-// asked for, and no call waits for that. One thread.
+// The replicas of a run as processes: a worker each, started from this program. Each
+// sends its reports through a packet pipe, its standard output and error through
+// another pipe, its end through a pidfd; one epoll descriptor watches all of them. The
+// number of descriptors is constant during the run. Processes are started one after
+// another, in the order of the requests, and no call waits for that. One thread.
 
 #include <deque>
 #include <memory>

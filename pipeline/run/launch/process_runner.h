@@ -1,7 +1,7 @@
 #pragma once
 
-// Starting, watching and ending worker processes, as an interface, so that everything above it is
-// tested without processes. The implementation that starts real ones is Spawner (spawner.h).
+// Starting, watching and ending worker processes, as an interface, so that all code that uses it
+// is tested without processes. The implementation that starts real ones is Spawner (spawner.h).
 
 #include <sys/types.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The replicas of a graph some of whose stages are the program's own: those run already, so they
-// are ready from the start, and end when the program has had all that they give. The others are
-// another worker pool's.
+// The replicas of a graph with stages of the program itself (applications):
+// those already run, are ready from the start, and end when the program has
+// received all their samples. Another worker pool runs the other stages.
 
 #include <functional>
 #include <memory>

@@ -1,19 +1,19 @@
 #pragma once
 
-// Starts workers: this program again, or the program of `exec:`, in a process of its own that dies
-// with the supervisor. The kernel sends the death signal when the starting *thread* ends, so one
-// thread starts all workers and outlives them; a Spawner must be destroyed only after every process
-// has been reaped or left. That thread also waits for vfork and exec, so that whoever asks for a
-// process need not. Where one was left, or is still being started, it goes on without the Spawner
-// until that one has ended, too.
+// Starts workers: this program again, or the program of `exec:`, in a separate process
+// that ends with the supervisor. The kernel sends the death signal when the starting
+// *thread* ends, so one thread starts all workers and outlives them; a Spawner must be
+// destroyed only after every process has been reaped or left. That thread also waits for
+// vfork and exec, so that the caller need not. If a process was left, or is still being
+// started, the thread continues without the Spawner until that process has ended, too.
 //
 // A child that borrows the supervisor's memory (as by vfork, on a stack of its own), then system
-// calls only, then exec: whatever the child needs has been prepared before. The kernel gives the
-// pidfd with the process, so that it can be no other's. posix_spawn cannot set the death signal,
-// and a worker whose supervisor is killed before that would survive.
+// calls only, then exec: everything the child needs is prepared before. The kernel returns the
+// pidfd with the process, so that it cannot belong to another process. posix_spawn cannot set
+// the death signal, and a worker whose supervisor is killed before that would survive.
 //
-// Every process leads a group of its own, which is killed before the process is collected: what it
-// has forked or executed does not outlive it, unless it has left the group.
+// Every process leads a separate group, which is killed before the process is
+// collected: its children do not outlive it, unless they have left the group.
 
 #include <memory>
 

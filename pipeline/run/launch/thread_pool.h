@@ -1,10 +1,10 @@
 #pragma once
 
-// The replicas of a run as threads of this process, over the same channels on one mapping: for
-// debuggers and ThreadSanitizer, which is blind across two mappings of one file. A thread cannot be
-// killed, so ending everybody makes every claim say "ended"; a thread that is still inside a stage
-// after kAbandonAfterNs is given up. It keeps what it uses, the run's memory above all, until it
-// returns or the program ends.
+// The replicas of a run as threads of this process, over the same channels on one
+// mapping: for debuggers and ThreadSanitizer, which is blind across two mappings of one
+// file. A thread cannot be killed, so ending the run makes every claim return "ended";
+// a thread that is still inside a stage after kAbandonAfterNs is abandoned. It keeps
+// its resources, mainly the run's memory, until it returns or the program ends.
 
 #include <deque>
 #include <memory>

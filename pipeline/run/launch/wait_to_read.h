@@ -1,7 +1,7 @@
 #pragma once
 
-// A wait for one descriptor that lasts no longer than it may, however many signals come meanwhile.
-// Any thread.
+// A wait for one descriptor with a time limit
+// that signals do not extend. Any thread.
 
 #include <poll.h>
 

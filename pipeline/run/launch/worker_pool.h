@@ -1,8 +1,8 @@
 #pragma once
 
-// The replicas of a run, however they run: as processes (ProcessPool) or as threads (ThreadPool).
-// The supervisor starts them, listens to what happens to them, and may end them all; a test puts a
-// scripted worker pool in their place. All calls from one thread.
+// The replicas of a run, however they run: as processes (ProcessPool) or as threads
+// (ThreadPool). The supervisor starts them, receives their events, and may end them
+// all; a test replaces them by a scripted worker pool. All calls from one thread.
 
 #include <cstddef>
 #include <string>

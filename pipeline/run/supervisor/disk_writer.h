@@ -1,10 +1,10 @@
 #pragma once
 
-// A thread that writes what a run keeps on the disk beside its data, so that a slow disk holds up
-// nobody else: the positions of consumers that save nothing, every so often, since a machine may go
-// down at any time, and the list of what is in quarantine. It looks at the watermarks right before
-// it writes, so the newest position wins. What cannot be written is a warning. Only the end of a
-// run waits for the disk, however long that takes: both are whole then.
+// A thread that writes a run's own files, so that a slow disk delays no other thread: the
+// positions of consumers that save no state, at intervals, because a machine may go down
+// at any time, and the list of samples in quarantine. It reads the watermarks right
+// before it writes, so the newest position wins. A failed write is a warning. Only the
+// end of a run waits for the disk, however long that takes: both files are complete then.
 
 #include <chrono>
 #include <condition_variable>

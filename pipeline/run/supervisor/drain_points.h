@@ -1,9 +1,9 @@
 #pragma once
 
-// Where the sources of a graph stop when it is asked to. Each goes on to the end of what it has
-// claimed; but under `join: epochs` a consumer takes turns, and what a later turn has claimed it
-// may take only once the earlier ones are over. So the sources of earlier turns go on to the end of
-// their epoch: else samples would be consumed out of turn, or never.
+// Where the sources of a graph stop after a stop request. Each continues to the end of its
+// claims; but under `join: epochs` a consumer alternates between sources, and can take the claims
+// of a later turn only after the earlier turns are over. The sources of earlier turns therefore
+// continue to the end of their epoch: otherwise samples would be consumed out of order, or never.
 
 #include <cstdint>
 #include <vector>

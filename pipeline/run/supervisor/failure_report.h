@@ -1,7 +1,7 @@
 #pragma once
 
-// The event that says why a replica is no more: who, how it ended, what it was working on, and what
-// it said last. Pure.
+// The event of a replica's death: which replica, how it
+// ended, its sample in flight, and its last output. Pure.
 
 #include <deque>
 #include <optional>

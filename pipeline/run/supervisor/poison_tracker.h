@@ -1,10 +1,10 @@
 #pragma once
 
-// Which sample is to blame for deaths. A worker that ends by its own doing (a crash, an abort, an
-// exit in the middle of its work, more memory than there is) with an in-flight sample puts that
-// sample under suspicion; after `poison_after` such deaths it is quarantined. Another SIGKILL comes
-// from outside and is no sample's fault; but a sample that a hundred workers were killed over,
-// without the stage getting any further, will not be finished. Pure.
+// Finds the samples that cause deaths. A worker that dies by itself (a crash, an abort,
+// an exit in the middle of its work, too much memory) makes its in-flight sample a
+// suspect; after `poison_after` such deaths the sample is quarantined. Any other SIGKILL
+// comes from outside and is not caused by a sample; but a sample is also quarantined
+// after a hundred workers were killed during it without progress of the stage. Pure.
 
 #include <cstdint>
 #include <map>

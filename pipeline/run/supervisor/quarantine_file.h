@@ -1,8 +1,8 @@
 #pragma once
 
-// The file that lists what a run quarantined because it kept ending its workers: one JSON object
-// per line, with the stage, the sample's number, epoch, index and id, and its name in its source.
-// Made when the first one is written, and only ever added to. One thread, DiskWriter's.
+// Lists the samples that a run quarantined because they repeatedly ended its workers: one JSON
+// object per line, with the stage, the sample's number, epoch, index and id, and its name in its
+// source. Made when the first one is written, and only ever added to. One thread, DiskWriter's.
 
 #include <set>
 #include <string>

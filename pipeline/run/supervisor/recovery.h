@@ -1,9 +1,9 @@
 #pragma once
 
-// What follows a replica's death, in the order of the protocol: what it left behind in shared
-// memory is put right first, a sample that keeps ending its workers goes into quarantine before its
-// task can be claimed again, and only then it is decided whether a new replica is started under its
-// number, the others carry on without it, or the run ends. One thread, the supervisor's.
+// The recovery after a replica's death, in the order of the protocol: its state in shared memory
+// is repaired first, a sample that repeatedly ends its workers is quarantined before its task
+// can be claimed again, and only then the supervisor decides whether to start a new replica
+// under its number, to continue without it, or to end the run. One thread, the supervisor's.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Whether and when a replica that has died is started again: `restart:`. Pure; the clock is the
-// caller's.
+// Whether and when a dead replica is restarted:
+// `restart:`. Pure; the clock is the caller's.
 
 #include <cstdint>
 #include <deque>

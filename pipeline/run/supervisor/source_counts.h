@@ -1,7 +1,7 @@
 #pragma once
 
-// What the replicas of sources have said of what they found: an audit for each source, for the
-// lines at the start of a run and for its summary. The supervisor's thread.
+// The reports of source replicas on the samples that they found: an audit for each source,
+// for the lines at the start of a run and for its summary. The supervisor's thread.
 
 #include <cstdint>
 #include <optional>

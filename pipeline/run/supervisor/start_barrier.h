@@ -1,10 +1,10 @@
 #pragma once
 
-// The moment at which a run begins: all replicas of producers, caches and consumers have opened,
-// and one of each transform, whose others join when they have. All replicas of a source have found
-// the same number of samples, and so have sources that are zipped, which are read alike. From that
-// number S and the index space's multiple L follow the length P of an epoch and the end of the
-// stream. Plain data.
+// The condition for the start of a run: all replicas of producers, caches and
+// consumers have opened, and one of each transform, whose others join later. All
+// replicas of a source must find the same number of samples, as must zipped
+// sources, which are read alike. From that number S and the index space's multiple
+// L follow the length P of an epoch and the end of the stream. Plain data.
 
 #include <optional>
 #include <string>

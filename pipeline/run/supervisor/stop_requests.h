@@ -1,8 +1,8 @@
 #pragma once
 
-// Requests to stop a run: signals (SIGINT, SIGTERM, SIGHUP) and calls from other threads, in the
-// order in which they came, through one descriptor that an event loop can wait on. Signals that
-// were ignored when the program started (nohup, background jobs) stay ignored.
+// Requests to stop a run: signals (SIGINT, SIGTERM, SIGHUP) and calls from other threads,
+// in order of arrival, through one descriptor that an event loop can wait on. Signals
+// that were ignored when the program started (nohup, background jobs) stay ignored.
 
 #include <atomic>
 #include <memory>

@@ -1,17 +1,17 @@
 #pragma once
 
-// The supervisor: starts the worker pool, lets the line begin (start_barrier.h says when), watches,
-// stops, audits. It decides; the worker pool acts and the lines show. One thread runs it from start
-// to end:
+// The supervisor: starts the worker pool, starts the pipeline (see
+// start_barrier.h), watches, stops, audits. It decides, the worker pool
+// acts, and lines report it. One thread runs it from start to end:
 //
-//   opening -> running -> (asked to stop -> stopping -> draining) -> everybody has ended
+//   opening -> running -> (asked to stop -> stopping -> draining) -> all have ended
 //
-// A replica that dies is repaired and, as its `restart:` says, started again under its number,
-// while the others go on; or they carry on without it. One that fails or disagrees, or whose
-// restarts are spent, ends the run at once: everybody else is ended, and one line says who and why.
-// A sample that keeps ending its worker is put into quarantine before its task is given out again.
-// A first stop request lets the sources finish and the line drain, for at most the plan's
-// `drain`; a second one ends it at once.
+// A dead replica is repaired and, depending on its `restart:`, restarted under its number
+// while the others continue, or they continue without it. A replica that fails or disagrees,
+// or has no restarts left, ends the run immediately: all others are stopped, and one line
+// names the replica and the reason. A sample that repeatedly ends its worker is quarantined
+// before its task can be claimed again. After a first stop request the sources finish and the
+// pipeline drains, for at most the plan's `drain`; a second one ends the run immediately.
 
 #include <deque>
 #include <mutex>

@@ -1,13 +1,13 @@
 #pragma once
 
-// Hanging is not dying: a call that does not return is said, and only where `stall_timeout:` asks
-// for it its process is ended, first with a backtrace. What counts is one in-flight sample (or
-// batch) for all that time: waiting for input or memory is no stall. A process that somebody has
-// stopped, or looks at with a debugger, is left alone. A replica that does not get ready is said,
-// and waited for: what it loads may take as long as it likes.
+// A hanging replica is not a dead one: a call that does not return is reported, and only if
+// `stall_timeout:` asks for it, its process is ended, first with a backtrace. A stall is one
+// in-flight sample (or batch) for all that time: waiting for input or memory is not a stall.
+// A process that is stopped (SIGSTOP) or traced by a debugger is left alone. A replica that
+// does not get ready is reported, without a time limit, because loading may take long.
 //
-// Beside that, a graph in which everybody waits for somebody else is named: it should not be
-// possible, and if it is, these lines say where. One thread.
+// It also reports a graph in which all replicas wait for each other: that should
+// be impossible, and if it happens, these lines name the place. One thread.
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// How far a cache can give what it has to: the number before which every sample has been cached.
-// One replica's own memory of it; each looks at a sample once an epoch at most, and only while the
-// cache is being filled.
+// How far a cache can output its samples: the number before which every
+// sample has been cached. Private to one replica; it checks a sample at
+// most once per epoch, and only while the cache is being filled.
 
 #include <algorithm>
 

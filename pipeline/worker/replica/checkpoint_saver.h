@@ -1,8 +1,8 @@
 #pragma once
 
-// Saves the state of a consumer together with its position: every so many samples, every so often,
-// or at the end of each epoch, and at the end of the run. A consumer that saves has one replica, so
-// between two tasks its watermarks say exactly what it has consumed.
+// Saves the state of a consumer together with its position: after a number of samples, at an
+// interval of time, or at the end of each epoch, and at the end of the run. A consumer that
+// saves has one replica, so between two tasks its watermarks say exactly what it has consumed.
 //
 // One replica's; one thread.
 

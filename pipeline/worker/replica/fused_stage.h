@@ -1,10 +1,10 @@
 #pragma once
 
-// The body of a fused stage (stages/detail/fused_stage.h): each record goes through the links one
-// after the other. What a link writes and a later one uses up lies in private memory; what is there
-// at the end is written into the stage's own slot at once, by whichever link makes it; nothing is
-// copied. All memory comes with open(). A link draws random numbers from the stream STREAM/LINK,
-// and what it reports is called LINK.NAME.
+// The body of a fused stage (stages/detail/fused_stage.h): each record goes through the
+// links one after the other. A tensor that a link writes and a later link consumes is in
+// private memory; a tensor that remains at the end is written directly into the stage's
+// slot by the link that makes it; nothing is copied. open() allocates all memory. A link
+// draws random numbers from the stream STREAM/LINK, and its reports are called LINK.NAME.
 
 #include <memory>
 #include <string>

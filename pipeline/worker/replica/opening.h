@@ -1,7 +1,7 @@
 #pragma once
 
-// How stages and sources are opened in a replica's process: its own, the parts of a mixture that it
-// draws from, and those of other stages, to name their samples. One thread.
+// Opens stages and sources in a replica's process: its own, the parts of a mixture that
+// it draws from, and the sources of other stages, to name their samples. One thread.
 
 #include <cstdint>
 #include <memory>

@@ -1,9 +1,9 @@
 #pragma once
 
-// The loop of a flat_map stage, in place of TaskLoop: FlatMapRun
-// (transports/flat_map_run.h) with the user's class for a body. The outputs of an input are made in
-// private slots, and copied from there one by one into the ring. The header of the last slot tells
-// a successor how many outputs its epoch has. Empty slots and padding of inputs vanish.
+// The loop of a flat_map stage, in place of TaskLoop: FlatMapRun (transports/flat_map_run.h)
+// with the user's class for a body. The outputs of an input are made in private slots, and
+// copied from there one by one into the ring. A successor reads the number of outputs of its
+// epoch from the header of the last slot. Empty slots and padding of inputs are skipped.
 //
 // One replica's; one thread. Nothing here allocates unless a sample fails.
 

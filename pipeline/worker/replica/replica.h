@@ -1,15 +1,15 @@
 #pragma once
 
-// One replica of one stage: opens the user's class, claims tasks, calls it slot by slot or batch by
-// batch on shared memory, finishes tasks, until its task queues have ended. The same class runs in
-// a worker process and as a thread of `--in-process`; it knows neither. Call order, from one
-// thread:
+// One replica of one stage: opens the user's class, claims tasks, calls it
+// slot by slot or batch by batch on shared memory, finishes tasks, until its
+// task queues have ended. The same class runs in a worker process and as a
+// thread of `--in-process`, independent of both. Call order, from one thread:
 //
 //   open source_size? (run | (next_call settle)* next_call) close
 //
-// The second way is for whoever makes the calls of the user's class: process() and read() of what
-// the setup makes are never called. The first call of a consumer waits for Phase::running. Errors
-// name the sample by number and, where the producer can describe it, by source.
+// In the second form, the caller makes the calls of the user's class: process() and read() of the
+// objects from the setup are never called. The first call of a consumer waits for Phase::running.
+// Errors name the sample by number and, where the producer can describe it, by source.
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The loop of every replica: claim a task or wait for one, tell the stage of epochs that have
-// ended, do the work, finish. It ends when its task queues have ended. The loop reads the clock
-// once per task, and once more after a wait.
+// The loop of every replica: claim a task or wait for one, notify the stage
+// of ended epochs, do the work, finish. It ends when its task queues have
+// ended. The loop reads the clock once per task, and once more after a wait.
 //
 // One replica's; one thread.
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// The work on one claimed task: the user's class called sample by sample or batch by batch, its
-// slots written in place. Five kinds: a producer reads samples of its source, a stream gives them
-// as they come (one replica or several), a cache keeps and gives them, a per-sample stage and a
-// per-batch stage turn input slots into output slots (a consumer has none). Empty slots, padding
-// and samples in quarantine are passed on without a call.
+// The work on one claimed task: the user's class called sample by sample or batch by batch,
+// its slots written in place. Five kinds: a producer reads samples of its source, a stream
+// outputs them as they arrive (one replica or several), a cache keeps and outputs them, a
+// per-sample stage and a per-batch stage turn input slots into output slots (a consumer has
+// none). Empty slots, padding and samples in quarantine are passed on without a call.
 //
 // One replica's; one thread. Nothing here allocates unless a sample fails.
 

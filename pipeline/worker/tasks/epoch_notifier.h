@@ -1,11 +1,11 @@
 #pragma once
 
-// When a stage learns that an epoch is over: once its stage's watermark has passed the epoch,
-// before the replica's next task, and at the end for the last one. Under `join: epochs` each
-// source's epoch has an end of its own; under `join: merge` too, and they are told in the same
-// order, so that one may be told late. How many ends a replica has been told stands in its `ended`
-// word, stored after the call; a successor starts from it, so that a call that was cut short is
-// made again: at least once.
+// Notifies a stage of the end of an epoch: once the stage's watermark has passed
+// the epoch, before the replica's next task, and at the end for the last one.
+// Under `join: epochs` and `join: merge` each source's epoch has a separate end;
+// all ends are notified in the same order, so that one may be late. The replica's
+// `ended` word has the number of notified ends, stored after the call; a successor
+// starts from it, so that an interrupted call is repeated: at least once.
 //
 // One replica's; one thread.
 

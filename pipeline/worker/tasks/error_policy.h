@@ -1,12 +1,12 @@
 #pragma once
 
-// `on_error:`: what becomes of samples whose stage failed. With `stop` the run ends with an error
-// that names stage, replica, sample and cause. With `skip` they become empty slots, are noted down
-// in the stage's list (so that a redelivery does not count them twice), and the user reads one line
-// each; the run ends when more samples than allowed have failed. What counts is different samples
-// of the source: one broken file costs one of `skip: 10`, however many epochs it fails in. `skip:
-// 1%` is a share of the samples of one epoch, counted per epoch; of a stream, of its samples so
-// far, at least 1,000. A resumed run counts on (ResumeStage::skipped).
+// Applies `on_error:` to failed samples. With `stop` the run ends with an error that names
+// stage, replica, sample and cause. With `skip` they become empty slots, are recorded in the
+// stage's list (so that a redelivery does not count them twice), and each is reported in one
+// line; the run ends when more samples than allowed have failed. Different samples of the
+// source are counted: one broken file costs one of `skip: 10`, however many epochs it fails in.
+// `skip: 1%` is a share of the samples of one epoch, counted per epoch; for a stream, of its
+// samples so far, at least 1,000. A resumed run continues the count (ResumeStage::skipped).
 //
 // One replica's; one thread. Allocates: this is not the data path.
 

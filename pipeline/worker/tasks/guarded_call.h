@@ -1,6 +1,6 @@
 #pragma once
 
-// Calls of the user's class end here whatever they throw.
+// Calls the user's class and turns every exception into an Error.
 
 #include <exception>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Tasks that stay claimed after their slots have been shown, until the last reader releases them,
-// on any thread: a batch that a program holds (HeldTask; pipeline/application), or that a stage
-// keeps (KeptTasks). Each is shown by readers of its own, whose views stay as they are meanwhile.
+// Tasks that stay claimed after their slots have been shown, until the last reader releases
+// them, on any thread: a batch that a program holds (HeldTask; pipeline/application), or that a
+// stage keeps (KeptTasks). Each has separate readers, whose views do not change in the meantime.
 
 #include <concurrentqueue/concurrentqueue.h>
 #include <atomic>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a replica's loop notes down about its time: the clock is read once per task, and once more
-// after a wait. One replica's; one thread.
+// The times that a replica's loop records: the clock is read once
+// per task, and once more after a wait. One replica's; one thread.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// How a stream that has nothing yet waits before it is asked again: a little, then longer and
-// longer, woken at once by its doorbell. One thread.
+// The wait of a stream without a sample before it is asked again: short,
+// then longer and longer, ended immediately by its doorbell. One thread.
 
 #include <algorithm>
 #include <cstdint>

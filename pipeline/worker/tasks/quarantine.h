@@ -1,13 +1,13 @@
 #pragma once
 
-// Samples that have ended their worker too often by its own fault. The supervisor notes their
-// numbers down in the stage's list before a task with one is given out again; a replica leaves them
-// out without a call. To the user that is a failure of the sample, which `on_error:` decides:
-// `stop` ends the run with a line that names it, `skip` makes it an empty slot and counts it.
+// Samples that crashed their worker too often. The supervisor adds their numbers to the
+// stage's list before a task with one can be claimed again; a replica skips them without
+// a call. To the user that is a failure of the sample, which `on_error:` decides: `stop`
+// ends the run with a line that names it, `skip` makes it an empty slot and counts it.
 //
-// A sample of an indexed source is the same one in every epoch: once in quarantine, it is skipped
-// for the rest of the run. A batch that ended its worker is quarantined once, since nobody can know
-// which of its samples did it.
+// A sample of an indexed source is the same one in every epoch: once in
+// quarantine, it is skipped for the rest of the run. A batch that ended its worker
+// is quarantined as a whole, because the cause could be any of its samples.
 //
 // One replica's; one thread. Costs one load per task while the list is empty.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What every part of a replica needs to know: which replica it is, and its words in the control
-// segment. Plain pointers; everything outlives the replica.
+// The context of all parts of a replica: its identity, and its words in
+// the control segment. Plain pointers; everything outlives the replica.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// A resumed run begins at a number that suits all stages; what a consumer has consumed before it is
-// dropped.
+// A resumed run begins at a number that fits all stages;
+// samples that a consumer has already consumed are dropped.
 
 #include <cstdint>
 

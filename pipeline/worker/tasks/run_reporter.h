@@ -1,6 +1,6 @@
 #pragma once
 
-// What the runtime itself tells the supervisor beside what stages report. Any thread.
+// Reports of the runtime to the supervisor, in addition to the reports of stages. Any thread.
 
 #include <cstdint>
 #include <string>

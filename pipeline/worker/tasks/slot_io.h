@@ -1,7 +1,7 @@
 #pragma once
 
-// What per-sample and per-batch stages have in common: a reader per task queue, and a writer unless
-// the stage is a consumer.
+// The common part of per-sample and per-batch stages: a reader
+// per task queue, and a writer unless the stage is a consumer.
 
 #include <optional>
 #include <vector>

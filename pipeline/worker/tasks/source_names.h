@@ -1,9 +1,9 @@
 #pragma once
 
-// The name that a source gives a sample ("n01440764/x.JPEG"), for the messages of stages below it,
-// and the draws of one whose samples come by weight.
-// The source runs in other processes; so the first time a name is wanted, a producer of its own is
-// made and opened here. That may take a while, and happens only where a sample has failed.
+// The name that a source gives a sample ("n01440764/x.JPEG"), for the messages of
+// downstream stages, and the draws of a source with weights. The source runs in
+// other processes; therefore the first request for a name makes and opens another
+// producer here. That may take a while, and happens only where a sample has failed.
 //
 // One replica's; one thread.
 

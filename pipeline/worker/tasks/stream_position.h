@@ -1,8 +1,8 @@
 #pragma once
 
-// Where the source of an index space of unknown length stands, from what is in shared memory: the
-// epoch, and how many samples of it are published. So a source that was started again goes on
-// counting.
+// The position of the source of an index space of unknown length,
+// from shared memory: the epoch, and the number of its published
+// samples. A restarted source continues to count from there.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Changes of a picture's colours by a factor, as the functions of torchvision's tensors of the same
-// names compute them (torchvision/transforms/functional_tensor.py): in float, cut to a level. A
-// picture of one channel is grey: its saturation and hue stay. Pure but for the canvas.
+// Changes an image's colors by a factor, like the functions of the same names for torchvision's
+// tensors (torchvision/transforms/functional_tensor.py): in float, clipped to a level. An image
+// of one channel is gray: its saturation and hue do not change. Pure except for the canvas.
 
 #include <array>
 #include <cstdint>

@@ -1,12 +1,12 @@
 #pragma once
 
-// The two inner loops of a blur, once as plain C++ and once more for each instruction set that
-// makes them faster. They are one computation, in the same order on floats, so that a picture does
-// not depend on the machine that made it; which of them run is found out at run time. Pure
-// functions, any thread.
+// The two inner loops of a blur, once as plain C++ and once more for each
+// instruction set that makes them faster. They are one computation, in the
+// same order on floats, so that an image does not depend on the machine that
+// made it; the variant is chosen at run time. Pure functions, any thread.
 //
-// Weights are those of the middle, of its two neighbours, of theirs, and so on: a blur is the same
-// on both sides, so that two samples are added up before they are multiplied.
+// Weights are those of the middle, of its two neighbors, of theirs, and so on: a
+// blur is symmetric, so that two samples are added before they are multiplied.
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The two parameters of every operation that looks outside of the picture.
+// The two parameters of every operation that reads outside the image.
 
 #include "stages/image/augment/operation.h"
 #include "stages/image/augment/warp.h"

@@ -1,16 +1,16 @@
 #pragma once
 
-// The picture that the operations of `augment` hand on to each other: u8 [height, width, channels],
-// rows without gaps. An operation asks where the picture is and where its result goes:
+// The image that the operations of `augment` pass to each other: u8 [height, width, channels],
+// rows without gaps. An operation asks for the place of the image and of its result:
 //
 //   const std::uint8_t* const from = canvas.pixels();
 //   std::uint8_t* const to = canvas.same_size();     // or other(size); from now on pixels() is
 //   `to`
 //
-// The first picture is the stage's input and is only read. Results alternate between the stage's
-// output and memory that is kept from sample to sample, so that no operation copies for the next.
-// An operation that moves pixels notes down how, for what belongs to the picture.
-// One thread.
+// The first image is the stage's input and is only read. Results
+// alternate between the stage's output and memory that is kept between
+// samples, so that no operation copies for the next. An operation that
+// moves pixels records how, for the targets of the image. One thread.
 
 #include <cstddef>
 #include <cstdint>

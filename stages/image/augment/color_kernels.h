@@ -1,9 +1,9 @@
 #pragma once
 
-// The inner loops of adjust.h's changes of colours, once for any processor and once more for each
-// instruction set that makes them faster. They are one source: a level is computed by the same
-// operations on floats in the same order, so that a picture does not depend on the machine that
-// made it. Which of them run is found out at run time. Pure functions, any thread.
+// The inner loops of adjust.h's color changes, once for any processor and once more for
+// each instruction set that makes them faster. They are one source: a level is computed by
+// the same operations on floats in the same order, so that an image does not depend on the
+// machine that made it. The variant is chosen at run time. Pure functions, any thread.
 //
 // `from` and `to` are RGB, three bytes for each pixel, and may be the same.
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// One operation of the stage `augment`, and the row that describes it: its name (torchvision's, in
-// snake_case), its parameters, and how it is made of them. operations.cpp lists all rows; a row's
-// function stands in the file of its kind. What an operation draws from the sample's random numbers
-// is part of its promise: docs/AUGMENTATION.md has the order.
+// One operation of the stage `augment`, and the row that describes it: its name
+// (torchvision's, in snake_case), its parameters, and how it is made of them.
+// operations.cpp lists all rows; a row's function is in the file of its kind. Users rely
+// on the random numbers that an operation draws: docs/AUGMENTATION.md has the order.
 
 #include <algorithm>
 #include <cstdint>

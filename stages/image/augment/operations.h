@@ -1,7 +1,7 @@
 #pragma once
 
-// The list that the stage `augment` works through: `[random_horizontal_flip, {random_posterize:
-// ...}]`.
+// The list of operations of the stage `augment`:
+// `[random_horizontal_flip, {random_posterize: ...}]`.
 
 #include <memory>
 #include <string>

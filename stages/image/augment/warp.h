@@ -1,6 +1,6 @@
 #pragma once
 
-// Warps of a whole picture, which stays of its size. Pure functions but for the canvas.
+// Warps of a whole image, which keeps its size. Pure functions except for the canvas.
 
 #include <array>
 #include <cstdint>

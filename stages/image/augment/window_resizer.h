@@ -1,7 +1,7 @@
 #pragma once
 
 // Resizes a window of the canvas: by a triangle (geometry/resample.h), a cubic filter
-// (geometry/cubic.h) or the nearest pixel. One thread; memory is kept from picture to picture.
+// (geometry/cubic.h) or the nearest pixel. One thread; memory is kept between images.
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The orientation that cameras write into their pictures: how the stored rows and columns have to
-// be turned to be upright. 1 is upright; 2 to 4 mirror and turn by half; 5 to 8 swap rows and
-// columns, too. (CIPA DC-008 "Exif", tag 274.) Pure functions over any bytes.
+// The orientation that cameras write into their images: how the stored rows and columns must
+// be rotated to be upright. 1 is upright; 2 to 4 mirror and rotate by half a turn; 5 to 8
+// swap rows and columns, too. (CIPA DC-008 "Exif", tag 274.) Pure functions over any bytes.
 
 #include <cstdint>
 #include <string_view>

@@ -1,14 +1,14 @@
 #pragma once
 
-// Reads one image after another from bytes in memory, the part that is wanted only. One
-// implementation per library. One thread; memory is kept from image to image. Call order:
+// Reads one image after another from bytes in memory, only the requested part. One
+// implementation per library. One thread; memory is kept between images. Call order:
 //
 //   (open read? give_back?)*        `bytes` must stay until read() is over; pixels until
 //                                   give_back() or the next open()
 //
-// open() takes memory for a header only, so that its caller can refuse the image; and it refuses
-// one with more pixels than so many bytes can hold. Errors say what is wrong with the data, in one
-// line, without naming the file: the caller knows it.
+// open() allocates memory for a header only, so that its caller can reject the image;
+// and it rejects one with more pixels than its bytes can hold. Errors describe the
+// fault of the data in one line, without the name of the file, which the caller adds.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-// The doors of the modules `imgcodecs` and `opencv_imgcodecs`, so that the module `image` links
-// neither libwebp nor libtiff nor OpenCV, nor what these bring along, until an image needs them.
-// The modules are of one build: the symbols have a version.
+// The entry points of the modules `imgcodecs` and `opencv_imgcodecs`, so that the module
+// `image` loads neither libwebp nor libtiff nor OpenCV, nor their dependencies, until an
+// image needs them. The modules must be of one build: the symbols have a version.
 
 #include <cstddef>
 #include <memory>

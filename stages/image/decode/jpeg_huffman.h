@@ -1,12 +1,12 @@
 #pragma once
 
-// Decodes the Huffman codes of a baseline JPEG file in place of libjpeg-turbo, in which they take
-// two thirds of the time: with one table look-up per coefficient, which gives the length of code
-// and value at once, so that the next look-up need not wait for the value; with eight bytes per
-// refill; and without values where the picture is cut off. Everything else stays libjpeg-turbo's.
-// The coefficients are the same to the bit; a file that ends early or has a code that does not
-// exist gets libjpeg's own warnings; bytes that no code needs before a restart marker are passed
-// over, as there.
+// Decodes the Huffman codes of a baseline JPEG file in place of libjpeg-turbo, in which
+// they take two thirds of the time: with one table look-up per coefficient, which gives
+// the length of code and value at once, so that the next look-up need not wait for the
+// value; with eight bytes per refill; and without values where the image is cropped.
+// Everything else is done by libjpeg-turbo. The coefficients are the same to the bit; a
+// file that ends early or has a code that does not exist gets libjpeg's own warnings;
+// bytes that no code needs before a restart marker are passed over, as there.
 //
 // libjpeg-turbo has no interface for this. It calls its decoder through a pointer in a private
 // structure (jpeg_layout.h); starts_in() says whether this is such a library and such a file: one

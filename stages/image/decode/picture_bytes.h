@@ -1,8 +1,8 @@
 #pragma once
 
-// Memory for one picture after another: it grows, is kept from picture to picture, and holds
-// anything at first. What a large picture took is given back, so that one of them does not make a
-// process large for good. One thread.
+// Memory for one image after another: it grows, is kept between images,
+// and is uninitialized at first. The memory of a large image is returned,
+// so that one large image does not keep the process large. One thread.
 
 #include <cstddef>
 #include <cstdint>

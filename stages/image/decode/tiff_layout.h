@@ -1,6 +1,6 @@
 #pragma once
 
-// How the samples of a TIFF file lie, and which kinds of files are read.
+// The sample layout of a TIFF file, and the supported kinds of files.
 
 #include <tiff.h>
 

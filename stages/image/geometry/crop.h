@@ -1,15 +1,15 @@
 #pragma once
 
-// Which part of an image is cut out, and what size it becomes. Pure arithmetic: nothing here knows
-// pixels. Per axis,
+// The crop of an image, and its size after a resize.
+// Pure arithmetic, without pixels. Per axis,
 //
 //   image pixels [begin, begin + size)  ->  `resized` pixels  ->  [first, first + count) of them
 //                                       ->  `out` pixels, `pad` zeros before those
 //
-// The random part is torchvision's RandomResizedCrop (torchvision/transforms/transforms.py): up to
-// ten tries to draw an area and an aspect ratio that fit, then the largest centred cut that has an
-// allowed ratio. What it draws from the sample's random numbers is part of its promise, in this
-// order:
+// The random part is torchvision's RandomResizedCrop
+// (torchvision/transforms/transforms.py): up to ten tries to draw an area and an
+// aspect ratio that fit, then the largest centered crop that has an allowed
+// ratio. Users rely on its draws from the sample's random numbers, in this order:
 //
 //   for each try: uniform(scale), uniform(log ratio), then, if the cut fits into the image,
 //                 below(H - h + 1) and below(W - w + 1), its first row and column

@@ -1,15 +1,15 @@
 #pragma once
 
-// Resizes u8 pixels by the cubic filter (Keys: "Cubic convolution interpolation for digital image
-// processing", 1981), as torch's interpolate(mode="bicubic") does for pictures in float, rounded at
-// the end:
+// Resizes u8 pixels by the cubic filter (Keys: "Cubic convolution
+// interpolation for digital image processing", 1981), as torch's
+// interpolate(mode="bicubic") does for float images, rounded at the end:
 //
 //   antialias   the filter is as wide as the reduction, a = -0.5, and what is missing of it at the
 //               edges is left out
 //   otherwise   four pixels by four, a = -0.75, pixels at the edges being repeated
 //
-// Two passes in float: rows first, then the columns of each. One thread; memory is kept from
-// picture to picture.
+// Two passes in float: rows first, then the columns
+// of each. One thread; memory is kept between images.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Moves a mask as its picture was moved, each pixel the one nearest to its place: no value is made
-// that was not there, but for `fill` outside of the picture. What goes along the axes (crops,
-// flips, resizes) is put together into one look-up per axis, which gives the same pixels as one
-// step after another. One thread; memory is kept from sample to sample.
+// Moves a mask like its image, each pixel from the nearest place: no new values
+// appear, except `fill` outside the image. Steps along the axes (crops, flips,
+// resizes) are combined into one look-up per axis, which gives the same pixels
+// as one step after another. One thread; memory is kept between samples.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-// What an operation of `augment` did to the geometry of a picture, as a value: what belongs to the
-// picture (its mask, boxes, points) follows it afterwards. Places are in pixels from the left and
-// the top edge: the middle of the first pixel is (0.5, 0.5). Pure functions.
+// The change of an image's geometry by an operation of `augment`, as a value: the image's
+// targets (its mask, boxes, keypoints) follow it afterwards. Places are in pixels from
+// the left and the top edge: the middle of the first pixel is (0.5, 0.5). Pure functions.
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which of the kernels that are there once for each instruction set this processor runs. Any
-// thread.
+// Selects the variant of a kernel for the
+// instruction set of this processor. Any thread.
 
 #include <cstddef>
 #include <span>

@@ -8,12 +8,12 @@
 //               antialias=True compute (Pillow, src/libImaging/Resample.c)
 //   bilinear    the triangle is two pixels wide whatever the reduction
 //
-// Pixel centres lie at x + 0.5; at the edges of the input what is missing of the triangle is left
-// out. Weights have 14 bits and each set adds up to exactly 2^14, the row in between has 15 bits:
-// an even colour stays what it is, and no pixel is further than 1 from the exact result, rounded.
-// The inner loops are in resample_kernels.h.
+// Pixel centers are at x + 0.5; at the edges of the input, the missing part of the
+// triangle is omitted. Weights have 14 bits and each set adds up to exactly 2^14, the
+// intermediate row has 15 bits: a uniform color does not change, and no pixel is further
+// than 1 from the exact result, rounded. The inner loops are in resample_kernels.h.
 //
-// One thread; a Resampler keeps its memory from image to image.
+// One thread; a Resampler keeps its memory between images.
 
 #include <cstddef>
 #include <cstdint>

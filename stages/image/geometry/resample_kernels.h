@@ -1,8 +1,8 @@
 #pragma once
 
-// The two inner loops of a Resampler, once as plain C++ and once more for each instruction set that
-// makes them faster. All compute the same integers, so that a picture does not depend on the
-// machine that made it; which of them run is found out at run time. Pure functions, any thread.
+// The two inner loops of a Resampler, once as plain C++ and once more for each instruction
+// set that makes them faster. All compute the same integers, so that an image does not depend
+// on the machine that made it; the variant is chosen at run time. Pure functions, any thread.
 
 #include <cstdint>
 #include <span>

@@ -1,11 +1,11 @@
 #pragma once
 
-// The inner loops of a warp: pixels of the result, each looked up in the picture at its place. Once
-// as plain C++, and once more for each instruction set that makes them faster. They are one
-// computation, in the same order on floats, so that a picture does not depend on the machine that
-// made it; which of them run is found out at run time. Places and the treatment of the border are
-// those of torchvision's tensors. Places may lie anywhere, and may be no number.
-// Pure functions, any thread.
+// The inner loops of a warp: pixels of the result, each looked up in the image at
+// its place. Once as plain C++, and once more for each instruction set that makes
+// them faster. They are one computation, in the same order on floats, so that an
+// image does not depend on the machine that made it; the variant is chosen at run
+// time. Places and the treatment of the border are those of torchvision's
+// tensors. Places may be anywhere, and may be NaN. Pure functions, any thread.
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where each pixel of a warp's result lies in the picture, from pixel centre to pixel centre, in
-// float as torchvision computes it: the picture and its mask look up the same places.
+// The place in the image of each pixel of a warp's result, from pixel center to pixel center,
+// in float as torchvision computes it: the image and its mask look up the same places.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the first members of tar archives in the WebDataset layout tell: which are images and
-// labels, and whether a run can read them.
+// Guesses from the first members of tar archives in the WebDataset
+// layout which are images and labels, and whether a run can read them.
 
 #include <string>
 

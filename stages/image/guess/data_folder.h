@@ -1,9 +1,9 @@
 #pragma once
 
-// What lies in a folder of data, or in a file of it, as `brigade init` recognises it: IDX files, a
-// folder of images per class (in folders for training and evaluation, or not), tar archives in the
-// WebDataset layout, a table of images or of numbers. It looks at names, and at the beginning of
-// one archive or table; never at all of a large folder. Any thread.
+// The kind of data in a folder or file, as `brigade init` recognizes it: IDX files, a
+// folder of images per class (in folders for training and evaluation, or not), tar
+// archives in the WebDataset layout, a table of images or of numbers. It reads names,
+// and the beginning of one archive or table; never all of a large folder. Any thread.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Names of folders, and which hold images: listed for a guess, so never more than a bounded number
-// of folders and names. A folder that cannot be read counts as empty: what lies beside it may be
-// the data. One thread.
+// Names of folders, and which contain images: listed for a guess,
+// up to a limit of folders and names. A folder that cannot be read
+// counts as empty, because the data may be beside it. One thread.
 
 #include <cstddef>
 #include <map>

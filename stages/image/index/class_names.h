@@ -1,7 +1,7 @@
 #pragma once
 
-// Classes that labels name, and their numbers: by the names' order, or by the lines of a file. Any
-// thread may read.
+// The classes of named labels, and their numbers: by the order
+// of the names, or by the lines of a file. Any thread may read.
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Looks through the folder of one class: its images and those in the folders below, in the order of
-// their paths. The kernel says with each name whether it is a folder, so no file is looked at but
-// links. Any thread; several scans may run at a time.
+// Scans the folder of one class: its images and those in its subfolders, in
+// the order of their paths. The kernel returns the kind with each name, so
+// only links need a further call. Any thread; several scans may run at a time.
 
 #include <cstdint>
 #include <string>

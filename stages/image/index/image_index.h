@@ -1,12 +1,12 @@
 #pragma once
 
-// The images below a folder with one folder per class, in an order that depends on nothing but
-// their names: bytewise by class, then by path. A class's number is its place among the sorted
-// class folders, so that the same data set has the same labels everywhere.
+// The images below a folder with one folder per class, in an order that depends only
+// on their names: bytewise by class, then by path. A class's number is its place among
+// the sorted class folders, so that the same data set has the same labels everywhere.
 //
-// In memory and in a file it is the same run of bytes (index_file.h): all file names back to back,
-// where each begins, and a table of runs, which are neighbours of one folder. 1.28 million images
-// take 24 bytes and their name's length each. Nobody changes it; any thread may read it.
+// In memory and in a file it is the same run of bytes (index_file.h): all file names back to
+// back, where each begins, and a table of runs, which are neighbors of one folder. 1.28 million
+// images take 24 bytes and their name's length each. Immutable; any thread may read it.
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 #pragma once
 
-// For open() only, where what takes long is waiting for a disk: calls work(0) ... work(count - 1)
-// on a few threads, each once, and returns when all are done. The calls must not throw and must not
-// share anything but what they only read.
+// For open() only, which mostly waits for a disk: calls work(0) ...
+// work(count - 1) on a few threads, each once, and returns when all
+// are done. The calls must not throw and must not share mutable data.
 
 #include <algorithm>
 #include <atomic>

@@ -1,19 +1,19 @@
 #pragma once
 
-// The listing of a large data set as one run of bytes: written once, then mapped read-only by every
-// process that needs it, so that a million files cost neither time at the start nor memory per
-// process. Flat arrays, no pointers; what they mean is their maker's business (image_index.h,
-// tar_index.h), what is common is here:
+// The listing of a large dataset as one run of bytes: written once, then mapped
+// read-only by every process that needs it, so that a million files cost neither
+// time at the start nor memory per process. Flat arrays, no pointers; their
+// contents are described in image_index.h and tar_index.h, the common part is here:
 //
 //   header, 64 bytes | one {offset, bytes} per section | made_from | the sections
 //
-// Everything is little-endian and begins at multiples of 8. `made_from` is what the listing was
-// made of (folders with their times, shards with their sizes), by which its maker sees whether it
-// still holds. The fingerprint is a hash of the sections alone: the same for equal listings.
+// Everything is little-endian and begins at multiples of 8. `made_from` describes the source
+// of the listing (folders with their times, shards with their sizes), to check whether it is
+// still valid. The fingerprint is a hash of the sections alone: the same for equal listings.
 //
-// Bytes from a file are believed only as far as parse() has looked: sections lie inside the file,
-// and the checksum is right. Numbers inside sections may still be anything; whoever reads them
-// checks each before use.
+// Bytes from a file are trusted only as far as parse() has checked them:
+// sections are inside the file, and the checksum is correct. Numbers inside
+// sections may still have any value; the reader checks each before use.
 
 #include <cstdint>
 #include <span>

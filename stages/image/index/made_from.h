@@ -1,7 +1,7 @@
 #pragma once
 
-// What an index was made from, as text that is looked at again before the index is used: parts, one
-// after the other, each ended by a zero byte. Plain functions.
+// The source of an index, as text that is checked again before the index is
+// used: parts, one after the other, each ended by a zero byte. Plain functions.
 
 #include <charconv>
 #include <cstdint>

@@ -1,15 +1,15 @@
 #pragma once
 
-// Opens the index of a source, and makes it where there is none or it holds no longer. One call at
-// open(), by every process that needs it.
+// Opens the index of a source, and builds it if it is missing or
+// outdated. One call at open(), by every process that needs it.
 //
-// With a file: all processes, of this run and others, map the same pages. Who makes it holds
-// FILE.lock (base/path_lock.h); the others wait and then find it. Whoever sees the name sees all of
-// it, also after a crash. Without a file: made in private memory each time.
+// With a file: all processes, of this run and others, map the same pages. The process that builds
+// it holds FILE.lock (base/path_lock.h); the others wait and then find it. A file with this name
+// is always complete, also after a crash. Without a file: built in private memory each time.
 //
-// A replica that is started again takes the file as it is and does not ask whether the data have
-// changed meanwhile, so that its numbers mean what they meant before; the runtime compares
-// fingerprints, should the file have been replaced by another run.
+// A restarted replica uses the file as it is and does not check whether the
+// data have changed, so that its numbers keep their meaning; the runtime
+// compares fingerprints, in case another run has replaced the file.
 
 #include <cstdint>
 #include <functional>

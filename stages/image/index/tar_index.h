@@ -1,15 +1,15 @@
 #pragma once
 
-// The samples of tar archives in the WebDataset layout: members that lie side by side and whose
-// names are equal up to the first dot of their last part are one sample, and what follows that dot
-// is the member's extension (in any case):
+// The samples of tar archives in the WebDataset layout: adjacent members
+// whose names are equal up to the first dot of their last part are one
+// sample, and the rest is the member's extension (case is ignored):
 //
 //   n01440764/10026.jpg  n01440764/10026.cls  n01440764/10026.json  n01440764/10027.jpg ...
 //
-// An index over them says for each sample in which archive its image lies and where, and its label,
-// so that samples can be read in any order straight from the archives. It is kept as index_file.h
-// has it. Samples are numbered as they lie, archive after archive. Nobody changes it; any thread
-// may read it.
+// An index over them has the archive, the place of the image and the label
+// of each sample, so that samples can be read in any order directly from
+// the archives. Its format is that of index_file.h. Samples are numbered in
+// their order, archive after archive. Immutable; any thread may read it.
 
 #include <cstdint>
 #include <optional>

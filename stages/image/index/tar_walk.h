@@ -1,15 +1,15 @@
 #pragma once
 
-// The members of an uncompressed tar archive, one by one, with the place of their bytes in it: of
-// POSIX ustar and pax, GNU tar (long names, large numbers) and the old format. It reads headers and
-// what pax and GNU put before them, never a member's own bytes. Formats after the POSIX.1-2017 page
-// of pax and GNU tar's manual, "Basic Tar Format".
+// The members of an uncompressed tar archive, one by one, with the place of their bytes
+// in it: of POSIX ustar and pax, GNU tar (long names, large numbers) and the old format.
+// It reads headers and the extension records of pax and GNU, never a member's own bytes.
+// Formats after the POSIX.1-2017 page of pax and GNU tar's manual, "Basic Tar Format".
 //
 //   TarWalk walk(read, file_bytes);
 //   TarMember member;
 //   for (;;) { BRIGADE_ASSIGN(const bool more, walk.next(member)); if (!more) break; ... }
 //
-// Errors do not name the archive. The bytes may be anything. One thread.
+// Errors do not name the archive. The bytes are untrusted. One thread.
 
 #include <cstdint>
 #include <functional>

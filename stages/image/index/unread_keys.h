@@ -1,7 +1,7 @@
 #pragma once
 
-// What tar archives have and the parameters do not ask for: keys that are no samples, counted and
-// told with what would read them, and members of samples, whose extensions are told. One thread.
+// Contents of tar archives that no parameter requests: keys that are not samples, counted with
+// the parameters that would read them, and extensions of unread members of samples. One thread.
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 
-// Asks the kernel to read files while whoever needs them is still busy with what comes before: a
-// source does so for what it names, and runs ahead of its readers by its ring. Only hints: what
-// fails here is reported by whoever reads. Nothing is copied anywhere but into the kernel's cache.
-// One thread per object.
+// Asks the kernel to read files while downstream stages process earlier
+// ones: a source does so for the files that it lists, and runs ahead of
+// its readers by its ring. Only hints: the reader reports failures.
+// Data are copied only into the kernel's cache. One thread per object.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parameters of tar_shards, and what of an archive they ask for. Plain functions.
+// The parameters of tar_shards, and the members of an archive that they request. Plain functions.
 
 #include <cstdint>
 #include <string>

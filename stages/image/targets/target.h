@@ -1,8 +1,8 @@
 #pragma once
 
-// What belongs to a picture and follows it through the operations of `augment` or the cut of
-// decode_image: its mask, boxes or keypoints. A target draws nothing: the picture has decided, and
-// its moves are handed on.
+// A target: data of an image that follow it through the operations of
+// `augment` or the crop of decode_image: its mask, boxes or keypoints.
+// A target draws no random numbers: it follows the moves of the image.
 
 #include <cstddef>
 #include <cstdint>
