@@ -28,13 +28,6 @@ def without_comments_and_strings(text: str) -> str:
     return _TOKEN.sub(lambda match: _blank_keeping_quotes(match.group()), text)
 
 
-def literals(text: str):
-    """(line, inside) of every string literal that is no raw string."""
-    for match in _TOKEN.finditer(text):
-        if match.group().startswith('"'):
-            yield text.count("\n", 0, match.start()) + 1, match.group()[1:-1]
-
-
 def first_comment(text: str):
     """(line, text) of every line of the first comment outside code."""
     begun = False

@@ -17,8 +17,8 @@ import cpp_source
 from declarations import circles_of_c, dead_declarations, names_that_meet, own_includes
 from sources import Problem, Source, included, load, within
 from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
-                          LINES_MAX_OF, MESSAGES, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST,
-                          PAGES, PAGE_WORDS, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED, WORDS,
+                          LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST, PAGES,
+                          PAGE_WORDS, REFERENCE, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED, WORDS,
                           WRITTEN_PART)
 
 # --- rules: each takes (sources, root) and yields problems --------------------------------------
@@ -318,15 +318,11 @@ def page_words(sources, _root):
                     yield Problem(source.path, number, "word", f"{match.group()!r}: {instead}")
 
 
-def message_words(sources, _root):
+def header_words(sources, _root):
     for source in sources:
-        if not source.is_cpp or not source.under(*MESSAGES):
+        if source.suffix != ".h" or not source.under(*REFERENCE):
             continue
-        texts = [(number, re.sub(r"`[^`]*`", "`", text))
-                 for number, text in cpp_source.literals(source.text) if " " in text]
-        if source.suffix == ".h":
-            texts += cpp_source.first_comment(source.text)
-        for number, text in texts:
+        for number, text in cpp_source.first_comment(source.text):
             for pattern, instead in PAGE_WORDS:
                 if match := re.search(pattern, text):
                     yield Problem(source.path, number, "word", f"{match.group()!r}: {instead}")
@@ -362,7 +358,7 @@ def formatted(sources, root):
 
 RULES = (sizes, names_of_folders, layers, cycles, circles_of_c, own_includes, names_that_meet,
          dead_declarations, libraries, unused_libraries, documented_paths, listed_pages,
-         contracts, missing_tests, banned, words, page_words, message_words, endings, formatted)
+         contracts, missing_tests, banned, words, page_words, header_words, endings, formatted)
 
 
 def check(root: pathlib.Path, rules=RULES):

@@ -309,9 +309,8 @@ PAGE_WORDS = (
     (r"\bit is there\b", "name what exists"),
     (r"\bwhat becomes\b", "name the result"),
 )
-# Where texts of C++ are messages, help or reference for users: string literals, and the first
-# comment of headers. The same words are banned there.
-MESSAGES = ("include", "base", "device", "transports", "stages", "pipeline", "python")
+# Where the first comment of a header avoids these words, too.
+REFERENCE = ("include", "base", "device", "transports", "stages", "pipeline", "python")
 # Parts of pages that a test writes from the program's own texts.
 WRITTEN_PART = r"<!-- (?:keys|operations|targets):.*?(?=\n## W|\n<!-- end|\Z)"
 TEXT_SUFFIXES = {".h", ".cpp", ".cu", ".py", ".md", ".cmake", ".txt", ".yaml", ".json", ".sh", ""}

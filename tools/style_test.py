@@ -254,13 +254,9 @@ class Rules(unittest.TestCase):
                    "docs/A.md:6: word: 'So'", "docs/decisions/a.md:1: word",
                    "docs/decisions/a.md:6: word", "docs/decisions/a.md:6: word")
 
-    def test_words_of_messages_and_headers_are_the_fields(self):
-        code = ('f("a run is refused", "whoever", "`who whoever`, no more", R"(it is there)");\n'
-                "// whoever\n")
-        self.fires(style.message_words, {"pipeline/run/a.cpp": code, "tests/a.cpp": code},
-                   "pipeline/run/a.cpp:1: word: 'is refused': is rejected")
+    def test_words_of_headers_are_the_fields(self):
         header = "#pragma once\n\n// Lines, and\n// whoever takes them.\nint a;  // whoever\n"
-        self.fires(style.message_words, {"base/a.h": header, "base/a.cpp": header},
+        self.fires(style.header_words, {"base/a.h": header, "base/a.cpp": header},
                    "base/a.h:4: word: 'whoever': name the subject")
 
     def test_endings(self):
