@@ -33,42 +33,6 @@ std::string problem(GraphBuilder& graph) {
   return result.problems.empty() ? "" : result.problems[0].message;
 }
 
-TEST(Caches, HaveAQueueThatGivesAndOneThatReads) {
-  GraphBuilder graph = cached(100);
-  const PlanResult planned = plan(graph);
-  ASSERT_TRUE(planned.ok()) << planned.problems[0].message;
-  const PlanStage& kept = planned.plan.stages[1];
-  ASSERT_EQ(kept.queues.size(), 2u);
-  EXPECT_TRUE(kept.queues[0].inputs.empty());
-  EXPECT_EQ(kept.queues[1].inputs[0].stage, 0);
-  EXPECT_EQ(planned.plan.stages[0].readers,
-            (std::vector<std::pair<StageNumber, QueueNumber>>{{1, 1}}));
-  EXPECT_EQ(kept.queues[0].window, kept.ring.slots / kept.queues[0].task);
-  EXPECT_EQ(kept.queues[1].window, planned.plan.stages[0].ring.slots / kept.queues[1].task);
-}
-
-TEST(Caches, EndTheIndexSpaceAboveThemAfterOneEpoch) {
-  GraphBuilder graph = cached(100);
-  const Plan planned = plan(graph).plan;
-  ASSERT_EQ(planned.index_spaces.size(), 2u);
-  EXPECT_EQ(planned.index_spaces[0].sources, std::vector<StageNumber>{0});
-  EXPECT_EQ(planned.index_spaces[1].sources, std::vector<StageNumber>{1});
-  EXPECT_EQ(planned.stages[1].queues[1].index_space, 0);
-  EXPECT_EQ(planned.stages[1].ring_index_space, 1);
-  EXPECT_EQ(index_space_epochs(planned, 0), 1u);
-  EXPECT_EQ(index_space_epochs(planned, 1), 3u);
-}
-
-TEST(Caches, KeepASlotPerSampleBehindTheirRing) {
-  GraphBuilder graph = cached(100);
-  const PlanStage kept = plan(graph).plan.stages[1];
-  EXPECT_EQ(kept.cache.slots, 100u);
-  EXPECT_EQ(kept.cache.tensors.size(), 1u);
-  EXPECT_FALSE(kept.cache.sparse);
-  EXPECT_EQ(kept.segment_bytes(), kept.ring.bytes + kept.cache.bytes);
-  EXPECT_EQ(kept.cache.bytes, 8192u);  // 100 headers of 32 bytes, 100 slots of 8
-}
-
 TEST(Caches, TheirMemoryIsInThePlan) {
   GraphBuilder graph = cached(1'000'000, {{"x", u8, {10'000}}});
   const PlanResult planned = plan(graph);
@@ -89,31 +53,12 @@ TEST(Caches, OfRaggedTensorsAreExpectedToTakeWhatSamplesTake) {
   EXPECT_LT(kept.cache.expected_bytes, 100'000u);
 }
 
-TEST(Caches, KeepWhatLimitsLeave) {
-  GraphBuilder graph = cached(100);
-  graph.stage("a").limit = 50;
-  EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 50u);
-  graph.stage("kept").limit = 20;
-  EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 20u);
-}
-
 TEST(Caches, KeepThePartOfThisRank) {
   GraphBuilder graph = cached(10);
   graph.graph().shard = {1, 4, Uneven::pad};
   EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 3u);
   graph.graph().shard.uneven = Uneven::drop;
   EXPECT_EQ(plan(graph).plan.stages[1].cache.slots, 2u);
-}
-
-TEST(Caches, KeepSeveralOfEach) {
-  GraphBuilder graph;
-  graph.producer("a", kEightBytes).samples = 10;
-  graph.transform("twice", {"a"}, kEightBytes).outputs_per_input = 2;
-  graph.type_of("twice").contract.numbering = Numbering::expand;
-  graph.transform("kept", {"twice"}, kEightBytes);
-  graph.type_of("kept").contract.cache = true;
-  graph.consumer("end", {"kept"});
-  EXPECT_EQ(plan(graph).plan.stages[2].cache.slots, 20u);
 }
 
 TEST(Caches, NeedToKnowHowManyThereAre) {

@@ -107,24 +107,6 @@ TEST_F(ReadPosition, IsExactAnywhereWhereEpochsHaveOneLength) {
   EXPECT_TRUE(position_is_exact(run_.plan(), run_.resume(), run_.control(), run_.index("sink")));
 }
 
-TEST(PositionBelowFlatMap, IsTheBeginningOfItsEpoch) {
-  GraphBuilder graph = support::number_graph({});
-  graph.transform("again", {"mix"}, {support::kValue});
-  graph.type_of("again").contract.numbering = Numbering::flat_map;
-  graph.consumer("last", {"again"});
-  support::RunLine run(graph);
-  const StageNumber last = run.index("last");
-  const IndexSpaceNumber index_space = run.stage("last").queues[0].index_space;
-  run.queue("last").watermark->level.value.store(64);
-  EXPECT_EQ(read_position(run.plan(), run.resume(), run.control(), last).queues,
-            (std::vector<SamplePosition>{{0, 0}}));
-  EXPECT_FALSE(position_is_exact(run.plan(), run.resume(), run.control(), last));
-  run.control().epoch_ends[index_space].record(0, 64);
-  EXPECT_EQ(read_position(run.plan(), run.resume(), run.control(), last).queues,
-            (std::vector<SamplePosition>{{1, 0}}));
-  EXPECT_TRUE(position_is_exact(run.plan(), run.resume(), run.control(), last));
-}
-
 TEST(PositionBelowFlatMap, OfAResumedRunIsNotBeforeTheEpochItBeganWith) {
   support::NumberLine line;
   line.epochs = 4;

@@ -61,19 +61,6 @@ class ResumeNumbers : public testing::Test {
   ResumePoint point;
 };
 
-TEST_F(ResumeNumbers, AllWatermarksBeginAtTheConsumersPosition) {
-  line();
-  plan = planned();
-  ASSERT_TRUE(resume({{}, {}, at(2, 640)}));
-  const std::uint64_t period = 1024;  // 1000 samples in batches of 64
-  EXPECT_EQ(point.index_spaces[0].start, 2 * period + 640);
-  EXPECT_EQ(point.index_spaces[0].first_epoch, 2u);
-  EXPECT_EQ(point.index_spaces[0].samples, 1000u);
-  EXPECT_EQ(before("source").fingerprint, 42u);
-  EXPECT_EQ(before("work").epoch_ends_told, 2u);
-  EXPECT_EQ(before("end").queues[0].at, 2 * period + 640);
-}
-
 TEST_F(ResumeNumbers, APositionBetweenTasksIsRoundedDownAndTheRestDropped) {
   line();
   plan = planned();
@@ -82,53 +69,11 @@ TEST_F(ResumeNumbers, APositionBetweenTasksIsRoundedDownAndTheRestDropped) {
   EXPECT_EQ(before("end").queues[0].at, 100u);
 }
 
-TEST_F(ResumeNumbers, TheLowestOfSeveralConsumersCounts) {
-  line();
-  consumer("other", "source", 32);
-  plan = planned();
-  ByStage<Position> positions(4);
-  positions[2] = at(1, 320);
-  positions[3] = at(0, 960);
-  const bool end_is_third = plan.stages[2].name == "end";
-  if (!end_is_third) std::swap(positions[2], positions[3]);
-  ASSERT_TRUE(resume(positions));
-  EXPECT_EQ(point.index_spaces[0].start, 960u);
-  EXPECT_EQ(before("end").queues[0].at, 1024u + 320);
-  EXPECT_EQ(before("other").queues[0].at, 960u);
-}
-
-TEST_F(ResumeNumbers, WhoHasNoPositionBeginsAtTheBeginning) {
-  line();
-  consumer("other", "source", 32);
-  plan = planned();
-  ByStage<Position> positions(4);
-  positions[index("end")] = at(1, 320);
-  ASSERT_TRUE(resume(positions));
-  EXPECT_EQ(point.index_spaces[0].start, 0u);
-  EXPECT_EQ(before("other").queues[0].at, 0u);
-  EXPECT_EQ(before("other").epoch_ends_told, 0u);
-  EXPECT_EQ(before("end").queues[0].at, 1024u + 320);
-}
-
 TEST_F(ResumeNumbers, ItsEndIsTheEndHoweverManyEpochsThereWere) {
   line();
   plan = planned();
   ASSERT_TRUE(resume({{}, {}, at(7, 0)}));
   EXPECT_EQ(point.index_spaces[0].start, 5 * 1024u);
-}
-
-TEST_F(ResumeNumbers, BelowSeveralOfEachPositionsAreDivided) {
-  graph.producer("source", kSlot);
-  graph.transform("twice", {"source"}, kSlot).outputs_per_input = 2;
-  graph.type_of("twice").contract.numbering = Numbering::expand;
-  consumer("end", "twice", 64);
-  plan = planned();
-  ASSERT_TRUE(resume({{}, {}, at(1, 640)}));
-  const std::uint64_t at = before("end").queues[0].at;
-  const std::uint64_t below = index_space_of("end").start;
-  EXPECT_EQ(below, 2 * index_space_of("source").start);
-  EXPECT_LE(below, at);
-  EXPECT_LT(at - below, 2 * plan.index_spaces[0].multiple);
 }
 
 TEST_F(ResumeNumbers, WhatIsInQuarantineStaysThere) {
@@ -213,50 +158,6 @@ class ResumeBelowFlatMap : public ResumeNumbers {
 };
 
 constexpr std::uint64_t kPeriod = 1024;  // 1000 samples in batches of 64
-
-TEST_F(ResumeBelowFlatMap, NumbersBeginAnewWithTheLowestEpochOfTheReaders) {
-  resume(4, 3, 2, 4);
-  EXPECT_EQ(index_space_of("left").first_epoch, 3u);  // of end_left and inner
-  EXPECT_EQ(index_space_of("right").first_epoch, 2u);
-  EXPECT_EQ(index_space_of("inner").first_epoch, 4u);
-  for (const char* one : {"left", "right", "inner"}) EXPECT_EQ(index_space_of(one).start, 0u);
-  EXPECT_EQ(index_space_of("source").start, 2 * kPeriod);
-  EXPECT_EQ(before("left").epoch_ends_told, 3u);
-}
-
-TEST_F(ResumeBelowFlatMap, WhoIsFurtherOnDropsWholeEpochs) {
-  resume(4, 3, 2, 4);
-  EXPECT_EQ(before("end_left").queues[0].epoch, 3u);
-  EXPECT_EQ(before("end_inner").queues[0].epoch, 4u);
-  EXPECT_EQ(before("inner").queues[1].epoch, 4u);
-  EXPECT_EQ(before("end_left").queues[0].at, 0u);
-  EXPECT_EQ(before("end_source").queues[0].at, 4 * kPeriod + 320);
-}
-
-TEST_F(ResumeBelowFlatMap, AStageThatNumbersDropsWhatItsSourceGivesForOthers) {
-  resume(0, 3, 2, 4);
-  EXPECT_EQ(index_space_of("source").start, 320u);
-  EXPECT_EQ(before("left").queues[1].at, 3 * kPeriod);
-  EXPECT_EQ(before("right").queues[1].at, 2 * kPeriod);
-}
-
-TEST_F(ResumeBelowFlatMap, WhoHasFinishedDropsEverything) {
-  resume(5, 5, 1, 5);
-  EXPECT_EQ(index_space_of("left").first_epoch, 5u);
-  EXPECT_EQ(before("left").queues[1].at, 5 * kPeriod);
-  EXPECT_EQ(before("end_left").queues[0].epoch, 5u);
-  EXPECT_EQ(before("right").queues[1].at, kPeriod);
-}
-
-TEST_F(ResumeBelowFlatMap, WhoHasNoPositionBeginsAtTheBeginning) {
-  position("end_left") = at(3, 0);
-  ASSERT_TRUE(ResumeNumbers::resume(positions));
-  for (const char* one : {"source", "left", "right", "inner"}) {
-    EXPECT_EQ(index_space_of(one).start, 0u);
-    EXPECT_EQ(index_space_of(one).first_epoch, 0u);
-  }
-  EXPECT_EQ(before("end_left").queues[0].epoch, 3u);
-}
 
 TEST_F(ResumeBelowFlatMap, WhatFailedInEarlierEpochsCountsOn) {
   position("end_source") = at(4, 320);

@@ -92,19 +92,6 @@ TEST(Planner, EmptySlotsTravelDownFromWhereverTheyCanArise) {
   EXPECT_FALSE(plan.stages[4].empty_slots_possible);
 }
 
-TEST(Planner, BatchesThatATransformDropsLeaveEmptySlots) {
-  GraphBuilder graph;
-  graph.producer("a", kPicture);
-  ValidStage& batches = graph.transform("batches", {"a"}, kPicture);
-  batches.batched = batches.drop_last = true;
-  batches.sources[0].batch = 16;
-  graph.consumer("end", {"batches"});
-  graph.consumer("beside", {"a"}).drop_last = true;
-  const Plan plan = planned(graph);
-  EXPECT_TRUE(plan.stages[2].empty_slots_possible);
-  EXPECT_FALSE(plan.stages[3].empty_slots_possible);
-}
-
 TEST(Planner, SkipListsHoldTheShareOfAPercentage) {
   GraphBuilder graph;
   graph.producer("a", kPicture);
@@ -123,17 +110,6 @@ TEST(Planner, SkipListsHaveALimitThatIsSaid) {
   EXPECT_EQ(plan.warnings,
             std::vector<std::string>{"stage \"b\": on_error: skip: 1099511627776 is more than a "
                                      "run can note down; it ends after 1048576"});
-}
-
-TEST(Planner, AConsumersWindowIsThatOfItsSmallestInput) {
-  GraphBuilder graph;
-  graph.producer("a", kPicture).buffers = 100;
-  graph.producer("b", kPicture).buffers = 4;
-  graph.consumer("c", {"a", "b"}, Join::zip);
-  const Plan plan = planned(graph);
-  EXPECT_EQ(plan.stages[0].ring.slots, 6400u);
-  EXPECT_EQ(plan.stages[1].ring.slots, 256u);
-  EXPECT_EQ(plan.stages[2].queues[0].window, 4u);
 }
 
 TEST(Planner, SaysWhenBuffersAreTooFew) {
@@ -184,20 +160,6 @@ TEST(Planner, RaggedRingsAreSparseAndPlannedAsExpected) {
     EXPECT_GE(ring.bytes, ring.slots << 20);
   }
   EXPECT_LT(plan.memory_bytes, plan.stages[0].ring.bytes);
-}
-
-TEST(Planner, FixedTasksPadAnEpochToWholeRounds) {
-  GraphBuilder graph;
-  graph.producer("a", kPicture).batch = 64;
-  ValidStage& sink = graph.consumer("b", {"a"});
-  sink.batched = true;
-  sink.replicas = 3;
-  sink.fixed = true;
-  const PlanResult planned = plan_graph(graph.build(), small_machine());
-  ASSERT_TRUE(planned.problems.empty());
-  EXPECT_EQ(planned.plan.index_spaces[0].multiple % 192, 0u);
-  EXPECT_TRUE(planned.plan.stages[1].queues[0].fixed);
-  EXPECT_FALSE(planned.plan.stages[0].queues[0].fixed);
 }
 
 /// feed is a stream, images are indexed; end reads both.

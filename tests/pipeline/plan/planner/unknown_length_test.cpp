@@ -34,50 +34,6 @@ std::vector<std::string> repack_messages(GraphBuilder& graph) {
   return messages;
 }
 
-TEST(FlatMap, HasAQueueForItsOutputAndAIndexSpaceOfItsOwn) {
-  GraphBuilder graph = repack_graph();
-  const PlanResult planned = plan_graph(graph.build(), small_machine());
-  ASSERT_TRUE(planned.problems.empty());
-  const Plan& plan = planned.plan;
-  const PlanStage& full = plan.stages[2];
-  EXPECT_EQ(full.flat_map_outputs, 2u);
-  ASSERT_EQ(full.queues.size(), 2u);
-  EXPECT_TRUE(full.queues[0].inputs.empty());
-  EXPECT_EQ(full.queues[1].inputs.at(0).stage, 1);
-  EXPECT_EQ(full.queues[1].index_space, plan.stages[0].queues[0].index_space);
-  EXPECT_NE(full.queues[0].index_space, full.queues[1].index_space);
-  EXPECT_EQ(plan.stages[3].queues[0].index_space, full.queues[0].index_space);
-  // The batches of 100 are those of the new numbering, and nobody's above it.
-  EXPECT_EQ(plan.index_spaces[full.queues[0].index_space].multiple, 100u);
-  EXPECT_EQ(plan.index_spaces[full.queues[1].index_space].multiple % 64, 0u);
-  EXPECT_EQ(plan.stages[1].readers, (std::vector<std::pair<StageNumber, QueueNumber>>{{2, 1}}));
-  EXPECT_TRUE(check_plan(plan).ok());
-}
-
-TEST(FlatMap, OfSeveralSourcesHasAQueueForEach) {
-  GraphBuilder graph;
-  graph.producer("a", kRepackSlot);
-  graph.producer("b", kRepackSlot);
-  graph.transform("both", {"a", "b"}, kRepackSlot, Join::merge);
-  graph.type_of("both").contract.numbering = Numbering::flat_map;
-  graph.consumer("end", {"both"});
-  const PlanResult planned = plan_graph(graph.build(), small_machine());
-  ASSERT_TRUE(planned.problems.empty());
-  EXPECT_EQ(planned.plan.stages[2].queues.size(), 3u);
-  EXPECT_EQ(planned.plan.index_spaces.size(), 3u);
-  EXPECT_TRUE(check_plan(planned.plan).ok());
-  EXPECT_TRUE(comes_from(planned.plan, planned.plan.stages[3].queues[0].index_space, 0));
-  EXPECT_FALSE(comes_from(planned.plan, 0, planned.plan.stages[3].queues[0].index_space));
-}
-
-TEST(FlatMap, NoEmptySlotsAreLeftBelowIt) {
-  GraphBuilder graph = repack_graph();
-  graph.type_of("filter").contract.may_drop = true;
-  const Plan plan = plan_graph(graph.build(), small_machine()).plan;
-  EXPECT_TRUE(plan.stages[1].empty_slots_possible);
-  EXPECT_FALSE(plan.stages[3].empty_slots_possible);
-}
-
 TEST(FlatMap, HasOneReplicaAndTakesOneSampleAtATime) {
   GraphBuilder graph = repack_graph();
   graph.stage("full").replicas = 0;
