@@ -25,7 +25,7 @@
 #include "stages/image/decode/file_bytes.h"
 #include "stages/image/decode/image_reader.h"
 #include "stages/image/geometry/resample.h"
-#include "tests/support/test_images.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade {
 namespace {

@@ -43,15 +43,16 @@ def picture(mode):
 def write_sources():
     rgb, gray = picture("RGB"), picture("L")
     for name, subsampling in (("420", 2), ("422", 1), ("444", 0)):
-        rgb.save(FOLDER / f"{name}.jpg", quality=88, subsampling=subsampling)
-    rgb.save(FOLDER / "progressive.jpg", quality=85, progressive=True)
-    rgb.save(FOLDER / "restarts.jpg", quality=85, restart_marker_blocks=5)
-    gray.save(FOLDER / "gray.jpg", quality=88)
-    picture("CMYK").save(FOLDER / "cmyk.jpg", quality=90)
+        rgb.save(FOLDER / f"jpeg/{name}.jpg", quality=88, subsampling=subsampling)
+    rgb.save(FOLDER / "jpeg/progressive.jpg", quality=85, progressive=True)
+    rgb.save(FOLDER / "jpeg/restarts.jpg", quality=85, restart_marker_blocks=5)
+    gray.save(FOLDER / "jpeg/gray.jpg", quality=88)
+    picture("CMYK").save(FOLDER / "jpeg/cmyk.jpg", quality=90)
     for orientation in range(2, 9):
         exif = Image.Exif()
         exif[274] = orientation
-        rgb.crop((0, 0, 40, 24)).save(FOLDER / f"turned_{orientation}.jpg", quality=70, exif=exif)
+        turned = rgb.crop((0, 0, 40, 24))
+        turned.save(FOLDER / f"jpeg/turned_{orientation}.jpg", quality=70, exif=exif)
     small = rgb.crop((0, 0, 40, 30))
     small.save(FOLDER / "rgb.png")
     small.quantize(16).save(FOLDER / "palette.png", bits=4)
@@ -71,13 +72,13 @@ def write_others(rgb, gray, rgba):
     rgb.save(FOLDER / "lossless.webp", lossless=True)
     rgba.save(FOLDER / "alpha_lossy.webp", quality=80)
     rgba.save(FOLDER / "alpha_lossless.webp", lossless=True, exact=True)
-    rgb.save(FOLDER / "turned.tif", tiffinfo={274: 8})
+    rgb.save(FOLDER / "tiff/turned.tif", tiffinfo={274: 8})
     for name, compression in (("lzw", "tiff_lzw"), ("deflate", "tiff_adobe_deflate"),
                               ("packbits", "packbits"), ("jpeg", "jpeg")):
-        rgb.save(FOLDER / f"{name}.tif", compression=compression)
+        rgb.save(FOLDER / f"tiff/{name}.tif", compression=compression)
     for name, image in (("gray", gray), ("palette", few), ("alpha", rgba), ("gray_16", twice)):
-        image.save(FOLDER / f"{name}.tif")
-    bits.save(FOLDER / "fax.tif", compression="group4")
+        image.save(FOLDER / f"tiff/{name}.tif")
+    bits.save(FOLDER / "tiff/fax.tif", compression="group4")
     for name, image in (("bits", bits), ("gray", gray), ("palette", few), ("rgb", rgb),
                         ("alpha", rgba)):
         image.save(FOLDER / f"{name}.bmp")
@@ -126,34 +127,36 @@ def rgb_of(image):
 
 def cases():
     for name in ("420", "422", "444", "progressive", "restarts", "gray", "cmyk"):
-        yield f"{name}.jpg", (9, 5, 83, 62), 40
-    yield "420.jpg", (0, 0, WIDTH, HEIGHT), 16
-    yield "420.jpg", (51, 33, 21, 17), 40
-    yield "420.jpg", (3, 40, 100, 9), 32
+        yield f"jpeg/{name}.jpg", (9, 5, 83, 62), 40
+    yield "jpeg/420.jpg", (0, 0, WIDTH, HEIGHT), 16
+    yield "jpeg/420.jpg", (51, 33, 21, 17), 40
+    yield "jpeg/420.jpg", (3, 40, 100, 9), 32
     for orientation in range(2, 9):
-        yield f"turned_{orientation}.jpg", (2, 3, 19, 17), 12
+        yield f"jpeg/turned_{orientation}.jpg", (2, 3, 19, 17), 12
     for name in ("rgb", "palette", "one_bit", "alpha"):
         yield f"{name}.png", (4, 3, 31, 26), 20
 
 
 def digests(folders):
-    for path in sorted(path for folder in folders for path in folder.glob("*.*")):
-        if path.suffix not in (".txt", ".jpg") and not path.name.startswith("expected_"):
+    found = ((folder, path) for folder in folders for path in folder.rglob("*.*"))
+    for folder, path in sorted(found):
+        if path.suffix not in (".txt", ".jpg") and path.parent.name != "expected":
             image = upright_rgb(path)
             sum = zlib.crc32(image.tobytes())
-            yield f"{path.name} {image.height} {image.width} {sum}\n"
+            yield f"{path.relative_to(folder)} {image.height} {image.width} {sum}\n"
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    for folder in ("expected", "jpeg", "tiff"):
+        (FOLDER / folder).mkdir(parents=True, exist_ok=True)
     write_sources()
     lines = []
     for number, (name, (x, y, width, height), side) in enumerate(cases()):
         part = upright_rgb(name).crop((x, y, x + width, y + height))
-        part.resize((side, side), Image.BILINEAR).save(FOLDER / f"expected_{number:02}.png")
-        lines.append(f"{name} {x} {y} {width} {height} {side} expected_{number:02}.png\n")
+        part.resize((side, side), Image.BILINEAR).save(FOLDER / f"expected/{number:02}.png")
+        lines.append(f"{name} {x} {y} {width} {height} {side} expected/{number:02}.png\n")
     (FOLDER / "cases.txt").write_text("".join(lines))
     lines = digests([FOLDER, pathlib.Path(sys.argv[1])])
     (FOLDER / "pillow.txt").write_text("".join(sorted(lines)))

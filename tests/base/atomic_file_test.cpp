@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "tests/support/file_text.h"
-#include "tests/support/idx_files.h"
+#include "tests/support/images/idx_files.h"
 #include "tests/support/other_user.h"
 
 namespace brigade {

@@ -15,8 +15,8 @@
 #include <set>
 
 #include "tests/conformance/line_run.h"
-#include "tests/conformance/shapes.h"
-#include "tests/conformance/shapes_of_unknown_length.h"
+#include "tests/conformance/yaml/shapes.h"
+#include "tests/conformance/yaml/shapes_of_unknown_length.h"
 #include "transports/fault_points.h"
 
 namespace brigade::conformance {

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "tests/conformance/line_run.h"
-#include "tests/conformance/shapes.h"
+#include "tests/conformance/yaml/shapes.h"
 
 namespace brigade::conformance {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "tests/conformance/exec_host.h"
 #include "tests/conformance/line_run.h"
-#include "tests/conformance/shapes.h"
+#include "tests/conformance/yaml/shapes.h"
 
 namespace brigade::conformance {
 namespace {

@@ -7,7 +7,7 @@
 #include <brigade/text.h>
 #include "base/clock.h"
 #include "tests/conformance/on_threads.h"
-#include "tests/conformance/plain_stages.h"
+#include "tests/conformance/plain/plain_stages.h"
 #include "tests/conformance/sample_functions.h"
 #include "tests/conformance/test_stages.h"
 

@@ -11,7 +11,7 @@
 
 #include "pipeline/application/input_queue.h"
 #include "pipeline/config/graph/valid_graph.h"
-#include "tests/conformance/plain_tensor.h"
+#include "tests/conformance/plain/plain_tensor.h"
 
 namespace brigade::conformance {
 

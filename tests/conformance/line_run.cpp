@@ -20,7 +20,7 @@
 #include "pipeline/state/begin_run.h"
 #include "stages/builtin.h"
 #include "tests/conformance/hang_timer.h"
-#include "tests/conformance/plain_stages.h"
+#include "tests/conformance/plain/plain_stages.h"
 #include "tests/conformance/test_stages.h"
 #include "tests/support/plan_limits.h"
 

@@ -15,7 +15,7 @@
 #include "tests/conformance/disturber.h"
 #include "tests/conformance/exec_host.h"
 #include "tests/conformance/feeds.h"
-#include "tests/conformance/plain_loop.h"
+#include "tests/conformance/plain/plain_loop.h"
 #include "tests/support/keeping_lines.h"
 #include "tests/support/temporary_folder.h"
 

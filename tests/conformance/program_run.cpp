@@ -16,7 +16,7 @@
 #include "tests/conformance/hang_timer.h"
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/on_threads.h"
-#include "tests/conformance/plain_tensor.h"
+#include "tests/conformance/plain/plain_tensor.h"
 #include "tests/conformance/test_stages.h"
 
 namespace brigade::conformance {

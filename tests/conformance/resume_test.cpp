@@ -10,8 +10,8 @@
 
 #include "pipeline/state/checkpoint_files.h"
 #include "tests/conformance/line_run.h"
-#include "tests/conformance/shapes.h"
-#include "tests/conformance/shapes_of_unknown_length.h"
+#include "tests/conformance/yaml/shapes.h"
+#include "tests/conformance/yaml/shapes_of_unknown_length.h"
 
 namespace brigade::conformance {
 namespace {

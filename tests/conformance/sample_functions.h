@@ -7,7 +7,7 @@
 #include <optional>
 
 #include <brigade/random.h>
-#include "tests/conformance/plain_tensor.h"
+#include "tests/conformance/plain/plain_tensor.h"
 
 namespace brigade::conformance {
 

@@ -1,15 +1,15 @@
 // Every shape of line, for 1, 2 and 4 replicas and batches of 1, 7 and 64, as processes and as
 // threads: every consumer sees what the plain loop says, and the audit agree with it.
 
-#include "tests/conformance/shapes.h"
+#include "tests/conformance/yaml/shapes.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "tests/conformance/line_run.h"
-#include "tests/conformance/random_yaml.h"
-#include "tests/conformance/shapes_of_unknown_length.h"
+#include "tests/conformance/yaml/random_yaml.h"
+#include "tests/conformance/yaml/shapes_of_unknown_length.h"
 
 namespace brigade::conformance {
 namespace {

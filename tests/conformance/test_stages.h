@@ -14,7 +14,7 @@
 // The runtime's own types go with them. sample_functions.h has what they do.
 
 #include <brigade/stage_types.h>
-#include "tests/conformance/plain_tensor.h"
+#include "tests/conformance/plain/plain_tensor.h"
 
 namespace brigade::conformance {
 

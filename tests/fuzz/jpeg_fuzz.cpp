@@ -2,7 +2,7 @@
 // against it, the same ones to the bit.
 
 #include "tests/fuzz/image_reading.h"
-#include "tests/support/plain_jpeg.h"
+#include "tests/support/images/plain_jpeg.h"
 
 namespace brigade {
 namespace {

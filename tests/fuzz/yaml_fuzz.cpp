@@ -9,7 +9,7 @@
 #include <brigade/check.h>
 #include <brigade/text.h>
 #include "pipeline/config/graph/effective_yaml.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

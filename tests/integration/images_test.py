@@ -75,7 +75,8 @@ class Images(ProgramTest):
 
     def photographs(self, copies):
         """Files of many kinds, some turned, some CMYK; `copies` of each."""
-        files = sorted(GOLDEN.glob("*.jpg")) + [GOLDEN / "rgb.png", GOLDEN / "palette.png"]
+        files = sorted((GOLDEN / "jpeg").glob("*.jpg"))
+        files += [GOLDEN / "rgb.png", GOLDEN / "palette.png"]
         for number, file in enumerate(files):
             for copy in range(copies):
                 self.image(number % 3, f"{copy:03}_{file.name}", file.read_bytes())
@@ -209,7 +210,7 @@ class Images(ProgramTest):
     # --- broken files ------------------------------------------------------------------------
 
     def thousand_files(self):
-        content = (GOLDEN / "turned_2.jpg").read_bytes()
+        content = (GOLDEN / "jpeg" / "turned_2.jpg").read_bytes()
         first = self.image(0, "0000.jpg", content)
         for number in range(1, 1000):
             path = self.folder / "images" / f"class_{number % 2}" / f"{number:04}.jpg"
@@ -224,7 +225,7 @@ class Images(ProgramTest):
 
     def broken(self):
         """path -> what is said about it."""
-        whole = (GOLDEN / "turned_2.jpg").read_bytes()
+        whole = (GOLDEN / "jpeg" / "turned_2.jpg").read_bytes()
         middle = whole.index(b"\xff\xda") + 40
         damaged = whole[:middle] + b"\xff\xd9" * 8 + whole[middle + 16:]
         return {

@@ -15,7 +15,7 @@
 #include "base/owned_fd.h"
 #include "stages/basic/basic_stages.h"
 #include "stages/detail/cache_file.h"
-#include "tests/support/idx_files.h"
+#include "tests/support/images/idx_files.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temporary_folder.h"
 

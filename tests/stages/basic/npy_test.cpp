@@ -12,7 +12,7 @@
 #include <brigade/harness.h>
 #include <brigade/labels.h>
 #include "stages/basic/basic_stages.h"
-#include "tests/support/idx_files.h"
+#include "tests/support/images/idx_files.h"
 #include "tests/support/message_of.h"
 
 namespace brigade {

@@ -15,7 +15,7 @@
 #include "stages/api/other_names.h"
 #include "stages/opencv/opencv_contract.h"
 #include "tests/support/file_text.h"
-#include "tests/support/operation_rows.h"
+#include "tests/support/images/operation_rows.h"
 
 namespace brigade {
 namespace {

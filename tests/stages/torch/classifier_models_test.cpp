@@ -6,7 +6,7 @@
 
 #include <brigade/harness.h>
 #include <brigade/module.h>
-#include "tests/support/idx_files.h"
+#include "tests/support/images/idx_files.h"
 
 extern "C" const brigade::Module* brigade_module_v1();
 

@@ -11,7 +11,7 @@
 #include <brigade/module.h>
 #include "tests/stages/torch/made_batches.h"
 #include "tests/support/file_text.h"
-#include "tests/support/idx_files.h"
+#include "tests/support/images/idx_files.h"
 
 namespace brigade {
 namespace {

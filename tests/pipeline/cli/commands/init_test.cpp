@@ -14,7 +14,7 @@
 #include "stages/builtin.h"
 #include "tests/pipeline/cli/templates/hostile_names.h"
 #include "tests/support/captured.h"
-#include "tests/support/tar_files.h"
+#include "tests/support/images/tar_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/cli/draw/graph_printer.h"
-#include "tests/support/example_graphs.h"
+#include "tests/support/config/example_graphs.h"
 #include "tests/support/golden.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"

@@ -8,8 +8,8 @@
 #include "pipeline/config/language/key_table.h"
 #include "stages/builtin.h"
 #include "stages/detail/exec_stage.h"
-#include "tests/support/config_files.h"
-#include "tests/support/json_schema.h"
+#include "tests/support/config/config_files.h"
+#include "tests/support/config/json_schema.h"
 
 namespace brigade {
 namespace {

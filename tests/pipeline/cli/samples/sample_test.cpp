@@ -10,7 +10,7 @@
 
 #include "base/shared_path.h"
 #include "tests/support/captured.h"
-#include "tests/support/example_graphs.h"
+#include "tests/support/config/example_graphs.h"
 #include "tests/support/session.h"
 #include "tests/support/temporary_folder.h"
 

@@ -7,8 +7,8 @@
 #include "pipeline/cli/templates/found_data.h"
 #include "pipeline/config/yaml/variables.h"
 #include "tests/pipeline/cli/templates/hostile_names.h"
+#include "tests/support/config/reads_yaml.h"
 #include "tests/support/golden.h"
-#include "tests/support/reads_yaml.h"
 
 namespace brigade {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/config/load_text.h"
 #include "tests/support/golden.h"
-#include "tests/support/load_text.h"
 
 namespace brigade {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/config/yaml/yaml_writer.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/plan/plan.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

@@ -7,7 +7,7 @@
 #include <brigade/text.h>
 #include "pipeline/config/language/key_text.h"
 #include "pipeline/config/language/subset_parser.h"
-#include "tests/support/config_files.h"
+#include "tests/support/config/config_files.h"
 
 namespace brigade {
 namespace {

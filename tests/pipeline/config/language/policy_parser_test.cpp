@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/reads_yaml.h"
+#include "tests/support/config/reads_yaml.h"
 
 namespace brigade {
 namespace {

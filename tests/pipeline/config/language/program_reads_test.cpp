@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/config/language/spec_parser.h"
-#include "tests/support/reads_yaml.h"
+#include "tests/support/config/reads_yaml.h"
 
 namespace brigade {
 namespace {

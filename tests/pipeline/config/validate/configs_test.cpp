@@ -10,7 +10,7 @@
 #include "pipeline/config/language/key_table.h"
 #include "pipeline/config/language/key_text.h"
 #include "stages/builtin.h"
-#include "tests/support/config_files.h"
+#include "tests/support/config/config_files.h"
 
 namespace brigade {
 namespace {

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/fake_types.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/fake_types.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

@@ -1,11 +1,11 @@
-// Every message of the language, word for word: tests/support/golden_cases.h says how they stand in
-// tests/golden/config.
+// Every message of the language, word for word: tests/support/config/golden_cases.h says how they
+// stand in tests/golden/config.
 
 #include <gtest/gtest.h>
 
+#include "tests/support/config/golden_cases.h"
+#include "tests/support/config/load_text.h"
 #include "tests/support/golden.h"
-#include "tests/support/golden_cases.h"
-#include "tests/support/load_text.h"
 
 namespace brigade {
 namespace {

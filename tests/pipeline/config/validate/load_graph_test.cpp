@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

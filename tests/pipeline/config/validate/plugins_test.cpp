@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/config/graph/effective_yaml.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

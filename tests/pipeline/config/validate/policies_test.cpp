@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <brigade/text.h>
-#include "tests/support/fake_types.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/fake_types.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

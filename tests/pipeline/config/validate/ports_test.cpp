@@ -5,8 +5,8 @@
 
 #include <stdexcept>
 
-#include "tests/support/fake_types.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/fake_types.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "pipeline/config/graph/effective_yaml.h"
 #include "pipeline/config/graph/stage_describer.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <brigade/text.h>
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/config/validate/draft.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/support/golden_cases.h"
-#include "tests/support/load_text.h"
+#include "tests/support/config/golden_cases.h"
+#include "tests/support/config/load_text.h"
 
 namespace brigade {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/config/yaml/yaml_writer.h"
-#include "tests/support/reads_yaml.h"
+#include "tests/support/config/reads_yaml.h"
 
 namespace brigade {
 namespace {

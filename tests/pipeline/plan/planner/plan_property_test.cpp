@@ -10,7 +10,7 @@
 #include "pipeline/plan/plan_json.h"
 #include "pipeline/plan/planner/planner.h"
 #include "stages/builtin.h"
-#include "tests/support/config_files.h"
+#include "tests/support/config/config_files.h"
 #include "tests/support/plan_limits.h"
 #include "tests/support/random_graph.h"
 

@@ -7,9 +7,9 @@
 #include <brigade/harness.h>
 #include "stages/basic/half_float.h"
 #include "stages/image/image_stages.h"
+#include "tests/support/images/place_matrix.h"
 #include "tests/support/message_of.h"
 #include "tests/support/only_type.h"
-#include "tests/support/place_matrix.h"
 
 namespace brigade {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "stages/image/augment/operations.h"
 #include "stages/image/targets/targets.h"
-#include "tests/support/operation_rows.h"
+#include "tests/support/images/operation_rows.h"
 
 namespace brigade {
 namespace {

@@ -1,7 +1,7 @@
 #include "stages/image/decode/exif.h"
-#include "tests/support/bmp_file.h"
-#include "tests/support/pillow_digests.h"
-#include "tests/support/reader_test.h"
+#include "tests/support/images/bmp_file.h"
+#include "tests/support/images/pillow_digests.h"
+#include "tests/support/images/reader_test.h"
 
 namespace brigade {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <brigade/text.h>
-#include "tests/support/decode_test.h"
+#include "tests/support/images/decode_test.h"
 
 namespace brigade {
 namespace {

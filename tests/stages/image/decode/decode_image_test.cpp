@@ -4,11 +4,11 @@
 
 #include <brigade/text.h>
 #include "stages/image/geometry/crop.h"
-#include "tests/support/bmp_file.h"
-#include "tests/support/decode_test.h"
-#include "tests/support/exact_resize.h"
-#include "tests/support/place_matrix.h"
-#include "tests/support/plain_jpeg.h"
+#include "tests/support/images/bmp_file.h"
+#include "tests/support/images/decode_test.h"
+#include "tests/support/images/exact_resize.h"
+#include "tests/support/images/place_matrix.h"
+#include "tests/support/images/plain_jpeg.h"
 
 namespace brigade {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/test_images.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade {
 namespace {

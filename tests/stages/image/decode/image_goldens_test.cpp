@@ -8,7 +8,7 @@
 
 #include "stages/image/decode/exif.h"
 #include "stages/image/decode/image_reader.h"
-#include "tests/support/test_images.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade {
 namespace {

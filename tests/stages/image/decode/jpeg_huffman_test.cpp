@@ -5,7 +5,7 @@
 #include <jerror.h>
 
 #include <brigade/text.h>
-#include "tests/support/plain_jpeg.h"
+#include "tests/support/images/plain_jpeg.h"
 
 namespace brigade {
 namespace {

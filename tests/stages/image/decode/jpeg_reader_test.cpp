@@ -1,6 +1,6 @@
 
-#include "tests/support/plain_jpeg.h"
-#include "tests/support/reader_test.h"
+#include "tests/support/images/plain_jpeg.h"
+#include "tests/support/images/reader_test.h"
 
 namespace brigade {
 namespace {

@@ -1,8 +1,8 @@
 // Every kind of PNG file: each colour type with each depth, with and without tRNS, interlaced or
 // not, written by libpng. Their pixels are known, and Pillow has read them, too.
 
-#include "tests/support/pillow_digests.h"
-#include "tests/support/reader_test.h"
+#include "tests/support/images/pillow_digests.h"
+#include "tests/support/images/reader_test.h"
 
 namespace brigade {
 namespace {

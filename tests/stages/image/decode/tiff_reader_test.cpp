@@ -3,8 +3,9 @@
 #include <tuple>
 
 #include "stages/image/decode/imgcodecs.h"
-#include "tests/support/pillow_digests.h"
-#include "tests/support/reader_test.h"
+#include "tests/support/file_text.h"
+#include "tests/support/images/pillow_digests.h"
+#include "tests/support/images/reader_test.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {
@@ -371,8 +372,7 @@ TEST_F(TiffReaderTest, WhatAFileCannotHoldTakesNoMemory) {
 }
 
 TEST_F(TiffReaderTest, JpegCodesAreBaseline) {
-  std::ifstream in(concat(BRIGADE_SOURCE_DIR, "/tests/golden/images/jpeg.tif"), std::ios::binary);
-  std::string file{std::istreambuf_iterator<char>(in), {}};
+  std::string file = file_text(BRIGADE_SOURCE_DIR "/tests/golden/images/tiff/jpeg.tif");
   const std::size_t frame = file.find("\xff\xc0");
   ASSERT_NE(frame, file.npos);
   EXPECT_EQ(error_of(file), "no error");

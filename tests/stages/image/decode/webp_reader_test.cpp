@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "stages/image/decode/exif.h"
-#include "tests/support/reader_test.h"
+#include "tests/support/images/reader_test.h"
 
 namespace brigade {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stages/image/geometry/resample.h"
-#include "tests/support/test_images.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade {
 namespace {

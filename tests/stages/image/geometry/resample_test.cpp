@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/exact_resize.h"
-#include "tests/support/test_images.h"
+#include "tests/support/images/exact_resize.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade {
 namespace {

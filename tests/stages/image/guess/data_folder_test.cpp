@@ -8,9 +8,9 @@
 
 #include <brigade/text.h>
 #include "stages/image/guess/data_table.h"
+#include "tests/support/images/tar_files.h"
 #include "tests/support/message_of.h"
 #include "tests/support/other_user.h"
-#include "tests/support/tar_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

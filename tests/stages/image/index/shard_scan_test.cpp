@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/images/tar_files.h"
 #include "tests/support/message_of.h"
-#include "tests/support/tar_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "tests/support/tar_files.h"
+#include "tests/support/images/tar_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

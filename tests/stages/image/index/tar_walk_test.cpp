@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/tar_files.h"
+#include "tests/support/images/tar_files.h"
 
 namespace brigade {
 namespace {

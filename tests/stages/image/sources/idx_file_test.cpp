@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/idx_files.h"
+#include "tests/support/images/idx_files.h"
 #include "tests/support/message_of.h"
 
 namespace brigade {

@@ -2,7 +2,7 @@
 
 #include <brigade/harness.h>
 #include "stages/image/image_stages.h"
-#include "tests/support/idx_files.h"
+#include "tests/support/images/idx_files.h"
 #include "tests/support/message_of.h"
 
 namespace brigade {

@@ -4,7 +4,7 @@
 
 #include <brigade/harness.h>
 #include "stages/builtin.h"
-#include "tests/support/tar_files.h"
+#include "tests/support/images/tar_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

@@ -7,8 +7,8 @@
 #include <brigade/harness.h>
 #include <brigade/skipped_inputs.h>
 #include "stages/image/image_stages.h"
+#include "tests/support/images/tar_files.h"
 #include "tests/support/message_of.h"
-#include "tests/support/tar_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace brigade {

@@ -5,7 +5,10 @@ goes into quarantine. In a small control group of its own, where groups can be m
 import json
 import os
 import pathlib
+import sys
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import brigade_program
 from brigade_program import ProgramTest, main, wait_until

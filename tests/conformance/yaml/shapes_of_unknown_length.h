@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/conformance/shapes.h"
+#include "tests/conformance/yaml/shapes.h"
 
 namespace brigade::conformance {
 

@@ -2,10 +2,14 @@
 """Machines that are not as they should be: small /dev/shm, nowhere to write, files that vanish."""
 
 import os
+import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import brigade_program
 from brigade_program import ProgramTest, line, main, workers_of

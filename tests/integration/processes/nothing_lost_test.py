@@ -6,8 +6,12 @@ import gzip
 import io
 import json
 import os
+import pathlib
 import subprocess
+import sys
 import tarfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import brigade_program
 from brigade_program import ProgramTest, main

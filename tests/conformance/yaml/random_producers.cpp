@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <brigade/text.h>
-#include "tests/conformance/random_yaml.h"
+#include "tests/conformance/yaml/random_yaml.h"
 
 namespace brigade::conformance {
 

@@ -7,7 +7,7 @@
 
 #include <brigade/text.h>
 #include "pipeline/config/graph/plugin_reader.h"
-#include "tests/support/fake_types.h"
+#include "tests/support/config/fake_types.h"
 
 namespace brigade {
 

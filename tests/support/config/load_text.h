@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "pipeline/config/validate/load_graph.h"
-#include "tests/support/fake_metadata.h"
-#include "tests/support/fake_plugins.h"
+#include "tests/support/config/fake_metadata.h"
+#include "tests/support/config/fake_plugins.h"
 
 namespace brigade {
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include <brigade/text.h>
-#include "tests/support/test_images.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade::testing_support {
 

@@ -1,6 +1,6 @@
 // The plain loop against what a person works out with pencil and paper.
 
-#include "tests/conformance/plain_loop.h"
+#include "tests/conformance/plain/plain_loop.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

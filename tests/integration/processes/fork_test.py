@@ -3,7 +3,11 @@
 
 import contextlib
 import os
+import pathlib
 import signal
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import brigade_program
 from brigade_program import ProgramTest, alive, main, wait_until, workers_of

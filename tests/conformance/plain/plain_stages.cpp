@@ -1,4 +1,4 @@
-#include "tests/conformance/plain_stages.h"
+#include "tests/conformance/plain/plain_stages.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "tests/conformance/random_yaml.h"
+#include "tests/conformance/yaml/random_yaml.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tests/support/test_images.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade::testing_support {
 

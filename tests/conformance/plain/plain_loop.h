@@ -15,7 +15,7 @@
 
 #include "pipeline/plan/plan.h"
 #include "tests/conformance/feeds.h"
-#include "tests/conformance/plain_tensor.h"
+#include "tests/conformance/plain/plain_tensor.h"
 #include "tests/conformance/record.h"
 
 namespace brigade::conformance {

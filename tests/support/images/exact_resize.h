@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <brigade/check.h>
-#include "tests/support/test_images.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade::testing_support {
 

@@ -12,8 +12,8 @@
 #include <brigade/harness.h>
 #include <brigade/module.h>
 #include "stages/image/decode_image_contract.h"
+#include "tests/support/images/test_images.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/test_images.h"
 
 extern "C" const brigade::Module* brigade_module_v1();
 

@@ -13,9 +13,9 @@
 
 #include "pipeline/config/validate/load_graph.h"
 #include "stages/api/file_patterns.h"
-#include "tests/support/fake_metadata.h"
+#include "tests/support/config/fake_metadata.h"
 #include "tests/support/file_text.h"
-#include "tests/support/idx_files.h"
+#include "tests/support/images/idx_files.h"
 
 namespace brigade {
 

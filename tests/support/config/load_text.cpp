@@ -1,6 +1,6 @@
-#include "tests/support/load_text.h"
+#include "tests/support/config/load_text.h"
 
-#include "tests/support/fake_types.h"
+#include "tests/support/config/fake_types.h"
 
 namespace brigade {
 

@@ -4,9 +4,13 @@
 import contextlib
 import json
 import os
+import pathlib
 import random
 import signal
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from brigade_program import (ProgramTest, alive, leftovers, line, main, wait_until, workers_of)
 

@@ -8,7 +8,7 @@
 
 #include <brigade/record.h>
 #include "pipeline/config/graph/valid_graph.h"
-#include "tests/conformance/plain_tensor.h"
+#include "tests/conformance/plain/plain_tensor.h"
 
 namespace brigade::conformance {
 

@@ -4,10 +4,14 @@ exit code 1; a supervisor that is killed takes its workers with it."""
 
 import contextlib
 import os
+import pathlib
 import random
 import re
 import signal
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from brigade_program import (ENDLESS, ENDLESS_WORKERS, ProgramTest, alive, children, leftovers,
                              line, main, sanitizer, wait_until, workers_of)

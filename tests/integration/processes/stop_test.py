@@ -3,9 +3,13 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from brigade_program import (ENDLESS, ENDLESS_WORKERS, ProgramTest, line, main, wait_until,
                              workers_of)

@@ -1,9 +1,9 @@
-#include "tests/conformance/plain_loop.h"
+#include "tests/conformance/plain/plain_loop.h"
 
 #include <algorithm>
 
 #include "pipeline/records/sampler.h"
-#include "tests/conformance/plain_stages.h"
+#include "tests/conformance/plain/plain_stages.h"
 #include "tests/conformance/sample_functions.h"
 
 namespace brigade::conformance {

@@ -2,7 +2,7 @@
 
 // Every shape of line, as YAML: R stands for the number of replicas, B for the size of a batch.
 
-#include "tests/conformance/shape_yaml.h"
+#include "tests/conformance/yaml/shape_yaml.h"
 
 namespace brigade::conformance {
 

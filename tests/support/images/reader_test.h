@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "stages/image/decode/image_reader.h"
+#include "tests/support/images/test_images.h"
 #include "tests/support/message_of.h"
-#include "tests/support/test_images.h"
 
 namespace brigade::testing_support {
 

@@ -12,7 +12,7 @@
 
 #include <jpeglib.h>
 
-#include "tests/support/test_images.h"
+#include "tests/support/images/test_images.h"
 
 namespace brigade::testing_support {
 

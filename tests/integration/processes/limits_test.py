@@ -2,9 +2,13 @@
 """Too little of anything: a clear message, or it simply works."""
 
 import os
+import pathlib
 import re
 import resource
 import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import brigade_program
 from brigade_program import ProgramTest, line, main, needs_address_space
