@@ -18,8 +18,8 @@ from declarations import circles_of_c, dead_declarations, names_that_meet, own_i
 from sources import Problem, Source, included, load, within
 from style_tables import (BANNED, COLUMNS_MAX, FOUND_AS, FUNCTION_LINES_MAX, LIBRARIES, LINES_MAX,
                           LINES_MAX_OF, NAMES_MAX, NAMES_MAX_OF, NO_LIBRARY, NO_TEST, PAGES,
-                          PAGE_WORDS, REFERENCE, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED, WORDS,
-                          WRITTEN_PART)
+                          PAGE_WORDS, REFERENCE, REFUSED, ROOMS, SKIPPED_FOLDERS, TESTED,
+                          TESTS_NAMES_MAX, WORDS, WRITTEN_PART)
 
 # --- rules: each takes (sources, root) and yields problems --------------------------------------
 
@@ -43,7 +43,7 @@ def sizes(sources, _root):
                                   f"at most {FUNCTION_LINES_MAX}: split it")
 
 
-def names_of_folders(sources, _root):
+def names_of_folders(sources, root):
     folders = {}
     for source in sources:
         if source.is_cpp and source.under(*TESTED):
@@ -54,6 +54,11 @@ def names_of_folders(sources, _root):
         if len(names) > limit:
             yield Problem(folder, 1, "size", f"{len(names)} names, at most {limit}: which of them "
                           "are a room of their own?")
+    for folder in [root / "tests", *(root / "tests").rglob("*/")]:
+        names = [path for path in folder.iterdir() if path.name not in SKIPPED_FOLDERS]
+        if len(names) > TESTS_NAMES_MAX:
+            yield Problem(str(folder.relative_to(root)), 1, "size",
+                          f"{len(names)} names, at most {TESTS_NAMES_MAX}: move some to a folder")
 
 
 def room_of(path: str):

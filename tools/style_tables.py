@@ -6,6 +6,7 @@ COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
 
 NAMES_MAX = 25  # of a folder of the product: a.h, a.cpp and a.cu are one name
+TESTS_NAMES_MAX = 32  # of a folder under tests/: whatever lies in it, folders too
 NAMES_MAX_OF = {"include/brigade": 31}  # what users include, by its subject
 
 # The rooms, in the order of the data. A file includes its own room and those above it in this
@@ -122,6 +123,7 @@ NO_TEST = {
     "include/brigade/stage_types.h": "every test of a stage fills one",
     "pipeline/config/language/tensors_parser.cpp": "tests/golden/config/values.txt has its texts",
     "pipeline/config/validate/memory.cpp": "tests/golden/config/device_memory.txt",
+    "pipeline/config/validate/subsets.cpp": "tests/golden/sources/subsets.txt has its texts",
     "pipeline/config/validate/shared.cpp": "tests/golden/config/shared.txt has its texts",
     "pipeline/records/await_shared.cpp": "tests/pipeline/memory/shared_tensors_test.cpp waits",
     "pipeline/memory/shared_files.cpp": "tests/pipeline/memory/shared_tensors_test.cpp saves",

@@ -64,6 +64,12 @@ class Rules(unittest.TestCase):
         files.popitem()
         self.fires(style.names_of_folders, {**files, "base/a1.cpp": "\n"})
 
+    def test_a_folder_of_tests_has_few_names(self):
+        files = {f"tests/golden/a{number}.png": "\n" for number in range(33)}
+        self.fires(style.names_of_folders, files, "tests/golden:1: size: 33 names")
+        files.popitem()
+        self.fires(style.names_of_folders, files)
+
     def test_arrows_point_down(self):
         files = {"include/brigade/tensor.h": "#pragma once\n", "base/b.h": "#pragma once\n",
                  "pipeline/plan/b.h": "#pragma once\n", "stages/torch/b.h": "#pragma once\n",

@@ -1,8 +1,10 @@
 #pragma once
 
-// The graphs with mistakes of tests/golden/config, many in a file: after a line `=== NAME` the
-// graph, after `=== over` a file laid over it, after `=== says` what the user reads. The first
-// lines of a graph may be directives: `#! --set KEY=VALUE`, `#! env NAME=VALUE`.
+// The graphs with mistakes of tests/golden/config and tests/golden/sources, many in a file: after a
+// line `=== NAME` the graph, after `=== over` a file laid over it, after `=== says` what the user
+// reads. The first lines of a graph may be directives: `#! --set KEY=VALUE`, `#! env NAME=VALUE`;
+// in sources:
+// `#! file NAME TEXT`, where \n is a line's end, and a NAME that ends in / is an empty folder.
 
 #include <algorithm>
 #include <filesystem>
@@ -20,18 +22,19 @@ struct GoldenCase {
   std::vector<std::string> texts;
 };
 
-/// The names of the files, without their ending.
-inline std::vector<std::string> golden_files() {
+/// The names of the files in a folder of tests/golden, without their ending.
+inline std::vector<std::string> golden_files(const std::string& folder = "config") {
   std::vector<std::string> names;
   for (const auto& entry :
-       std::filesystem::directory_iterator(BRIGADE_SOURCE_DIR "/tests/golden/config"))
+       std::filesystem::directory_iterator(BRIGADE_SOURCE_DIR "/tests/golden/" + folder))
     names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
 
-inline std::vector<GoldenCase> golden_cases(const std::string& file) {
-  std::ifstream in(concat(BRIGADE_SOURCE_DIR, "/tests/golden/config/", file, ".txt"));
+inline std::vector<GoldenCase> golden_cases(const std::string& file,
+                                            const std::string& folder = "config") {
+  std::ifstream in(concat(BRIGADE_SOURCE_DIR, "/tests/golden/", folder, "/", file, ".txt"));
   std::vector<GoldenCase> cases;
   bool says = false;
   for (std::string line; std::getline(in, line);) {

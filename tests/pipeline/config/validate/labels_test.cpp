@@ -16,7 +16,6 @@ namespace brigade {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 /// A graph that trains on folders of classes, and what `check` says of it with one thing changed.
 struct TrainingGraph : testing::Test {
@@ -56,67 +55,7 @@ struct TrainingGraph : testing::Test {
                          train, "}\n"));
     return plan_files({{file}, {}, {}}, types).messages;
   }
-  void expect(const std::string& place, const std::string& message) {
-    EXPECT_THAT(messages(),
-                HasSubstr(concat(folder.path().string(), "/g.yaml:", place, ": error: ", message)));
-  }
 };
-
-TEST_F(TrainingGraph, IsFine) { EXPECT_EQ(messages(), ""); }
-
-TEST_F(TrainingGraph, WithFewerClassesThanFoldersIsRefused) {
-  train = "params: {classes: 2}";
-  expect("7:23",
-         "stage \"learn\": parameter \"classes\" is 2, but the labels of \"decode\" are of 3 "
-         "classes\n");
-  EXPECT_THAT(messages(), HasSubstr("\n  write `classes: 3`\n"));
-  for (int i = 0; i < 10; ++i) folder.write(concat("train/more", i, "/1.jpg"), "");
-  train = "threads: 1";
-  expect("6:21",
-         "stage \"learn\": parameter \"classes\" is 10, but the labels of \"decode\" are of 13 "
-         "classes\n");
-}
-
-TEST_F(TrainingGraph, WithOtherClassesInTheEvaluationIsRefused) {
-  train = "params: {classes: 4}";
-  folder.write("val/fox/1.jpg", "");
-  EXPECT_EQ(messages(), "") << "those that both have are the same numbers";
-  std::filesystem::remove_all(folder.path() / "val/dog");
-  expect("6:67",
-         "stage \"learn\": the labels of \"test\" are of other classes than those of \"decode\": "
-         "it lacks dog, and it alone has fox\n");
-  EXPECT_THAT(messages(), HasSubstr("give both the same folders"));
-  source_keys = ", limit: 1";
-  EXPECT_THAT(messages(), HasSubstr("it lacks dog")) << "labels stay those of all folders";
-}
-
-TEST_F(TrainingGraph, NamesTheLastClassesThatTheEvaluationLacks) {
-  for (const char* name : {"fox", "owl"}) folder.write(concat("train/", name, "/1.jpg"), "");
-  train = "params: {classes: 5}";
-  EXPECT_THAT(
-      messages(),
-      HasSubstr("g.yaml:6:67: warning: stage \"learn\": the labels of \"test\" have no fox, "
-                "owl, which those of \"decode\" have: learned, but not evaluated\n"));
-  folder.write("val/fox/1.jpg", "");
-  EXPECT_THAT(messages(), HasSubstr("have no owl, which"));
-  folder.write("val/owl/1.jpg", "");
-  EXPECT_EQ(messages(), "");
-  std::filesystem::remove_all(folder.path() / "val/cat");
-  EXPECT_THAT(messages(), Not(HasSubstr("warning"))) << "other classes are refused";
-}
-
-TEST_F(TrainingGraph, WhereAPartOfASplitIsEmptyIsRefused) {
-  source_keys = ", split: {train: 0.9, seed: 1}, part: val";
-  EXPECT_THAT(messages(), HasSubstr("stage \"images\": its source has 3 samples, of which `skip:` "
-                                    "and `split:` leave none\n"));
-  EXPECT_THAT(messages(), HasSubstr("or add samples"));
-  source_keys = ", skip: 3";
-  EXPECT_THAT(messages(), HasSubstr("of which `skip:` and `split:` leave none"));
-  source_keys = ", skip: 2";
-  EXPECT_EQ(messages(), "");
-  source_keys = ", split: {train: 0.5, seed: 1}, part: val";
-  EXPECT_EQ(messages(), "");
-}
 
 /// What the stage `learn` is told, each behind a space.
 std::string names_of_classes(const PlannedGraph& planned) {
@@ -159,34 +98,6 @@ TEST_F(TrainingGraph, KnowsTheNamesThatAFileOfClassesHas) {
                                       "stages.mixed="};
   EXPECT_THAT(plan_files({{file}, sets, {}}, types).messages,
               HasSubstr("is 2, but the labels of \"decode\" are of 3 classes"));
-}
-
-TEST_F(TrainingGraph, WithSeveralLearnersOfOneModelIsRefused) {
-  train = "params: {classes: 3}, replicas: 2";
-  expect("7:37",
-         "stage \"learn\": \"torch_classifier\" learns one model in one process, found 2 "
-         "replicas\n");
-  EXPECT_THAT(messages(), HasSubstr("\n  leave `replicas:` out; `threads:` gives"));
-  train = "params: {classes: 3}, replicas: auto";
-  EXPECT_EQ(messages(), "");
-}
-
-TEST_F(TrainingGraph, WithPicturesOfTwoSizesIsRefused) {
-  test_size = 48;
-  expect("6:67",
-         "stage \"learn\": \"torch_classifier\" needs \"image\" of one shape from all sources: "
-         "\"decode\" gives image u8[32, 32, 3], \"test\" gives image u8[48, 48, 3]\n");
-}
-
-TEST_F(TrainingGraph, WithClassesThatMayNotComeIsFine) {
-  train = "params: {classes: 2}";
-  for (const char* keys :
-       {"limit: 2, take: first", "limit: 50%", "skip: 1", "split: {train: 0.9}, part: train"}) {
-    source_keys = concat(", ", keys);
-    EXPECT_EQ(messages(), "") << keys;
-  }
-  source_keys = ", shuffle: true";
-  EXPECT_THAT(messages(), HasSubstr("parameter \"classes\" is 2"));
 }
 
 TEST_F(TrainingGraph, WithAConsumerOfAnotherTypeIsThatTypesMatter) {
@@ -236,22 +147,6 @@ TEST_F(TrainingGraph, WithAnIndexThatHoldsLooksAtNoFolder) {
   std::filesystem::permissions(folder.path() / "train/dog", std::filesystem::perms::all);
 }
 
-TEST_F(TrainingGraph, WithoutFoldersOfClassesIsRefused) {
-  const std::string root = folder.path() / "train";
-  std::filesystem::create_directory(folder.path() / "train/none");
-  expect("2:51", concat("stage \"images\": parameter \"root\": ", root,
-                        "/none: has no images (.jpg .jpeg .png .ppm .pgm .bmp .tif .tiff .webp); "
-                        "every folder there is a class: take it away, or fill it\n"));
-  train_root = "val/cat";
-  expect("2:51", concat("stage \"images\": parameter \"root\": ", folder.path().string(),
-                        "/val/cat: has images, but no folders; expected a folder of images per "
-                        "class, "));
-  std::filesystem::create_directory(folder.path() / "empty");
-  train_root = "empty/";
-  expect("2:51", concat("stage \"images\": parameter \"root\": ", folder.path().string(),
-                        "/empty: the folder is empty; expected a folder of images per class, "));
-}
-
 struct TrainingTables : testing::Test {
   TemporaryFolder folder;
   std::string keys = "labels: names";
@@ -298,33 +193,12 @@ TEST_F(TrainingTables, AreNumberedByTheOneThatIsTrainedOn) {
   EXPECT_EQ(names_of(alone), (std::vector<std::string>{"cat", "dog", "fox"}));
 }
 
-TEST_F(TrainingTables, ANameThatTheTrainedOneLacksIsAnError) {
-  const PlannedGraph other = planned("a,cat\nb,dog\n", "d,dog\ne,emu\nf,emu\n");
-  EXPECT_FALSE(other.plan);
-  EXPECT_THAT(other.messages,
-              HasSubstr("val.csv:3:3: \"emu\" is none of the 2 classes of \"images\""));
-  EXPECT_THAT(other.messages, HasSubstr("write `classes: FILE` at both"));
-}
-
 TEST_F(TrainingTables, AFileOfClassesSaysTheNumbers) {
   folder.write("classes.txt", "fox\ndog\ncat\n");
   keys = "classes: classes.txt";
   const PlannedGraph said = planned("a,cat\nb,dog\n", "d,fox\n");
   ASSERT_TRUE(said.plan) << said.messages;
   EXPECT_TRUE(names_of(said).empty());
-}
-
-TEST_F(TrainingTables, ArchivesAreWarnedOf) {
-  for (const char* name : {"train.tar", "val.tar"}) folder.write(name, std::string(1024, '\0'));
-  const std::string file =
-      folder.write("t.yaml",
-                   "stages:\n"
-                   "  train: {producer: tar_shards, params: {shards: train.tar, labels: names}}\n"
-                   "  val: {producer: tar_shards, params: {shards: val.tar, labels: names}}\n"
-                   "  end: {consumer: count, from: [train, val], join: zip}\n");
-  EXPECT_THAT(plan_files({{file}, {}, {}}, builtin_stage_types()).messages,
-              HasSubstr("stage \"val\": its classes are numbered by its own labels, and those of "
-                        "\"train\" by theirs"));
 }
 
 }  // namespace

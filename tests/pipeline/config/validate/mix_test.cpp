@@ -1,3 +1,5 @@
+// What the check says of mixtures: tests/golden/sources/mix.txt.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +13,6 @@
 namespace brigade {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 
 /// A mixture with these keys of `photos` (100 samples) and `drawings` (20), below them more stages.
@@ -28,9 +29,6 @@ struct MixedGraph : testing::Test {
                                       "}\n  images: {", keys, "}\n", more,
                                       "  sink: {consumer: count, from: images}\n"));
     return plan_files({{file}, {}, limit}, types);
-  }
-  std::string messages(const std::string& keys, const std::string& more = "") {
-    return planned(concat("shuffle: true, ", keys), more).messages;
   }
   std::uint64_t size(const std::string& keys, std::optional<SampleLimit> limit = {}) {
     const auto result = planned(concat("shuffle: true, ", keys), "", limit);
@@ -79,89 +77,6 @@ TEST_F(MixedGraph, IsWrittenAsItWasRead) {
   ASSERT_EQ(again.messages, "");
   EXPECT_EQ(effective_yaml(*again.loaded.graph), yaml);
   EXPECT_EQ(again.plan->stages, first.plan->stages);
-}
-
-TEST_F(MixedGraph, WithSharesThatCannotBeIsRefused) {
-  EXPECT_THAT(messages("mix: {photos: -1, drawings: 1}"),
-              HasSubstr("share of \"photos\": a weight is not negative, found -1"));
-  EXPECT_THAT(messages("mix: {photos: nan, drawings: 1}"), HasSubstr("found nan"));
-  EXPECT_THAT(messages("mix: {photos: 0, drawings: 0}"), HasSubstr("all are 0"));
-  EXPECT_THAT(messages("mix: {photos: much}"), HasSubstr("expected a number such as 2.5"));
-  EXPECT_THAT(messages("mix: [photos, drawings]"), HasSubstr("expected a mapping STAGE: NUMBER"));
-  EXPECT_THAT(messages("mix: {}"), HasSubstr("expected a mapping STAGE: NUMBER"));
-  EXPECT_EQ(messages("mix: {photos: 0, drawings: 1}", "  other: {consumer: count, from: photos}\n"),
-            "");
-}
-
-TEST_F(MixedGraph, OfWhatNothingCanBeDrawnFromIsRefused) {
-  EXPECT_THAT(messages("mix: {photo: 1, drawings: 1}"),
-              AllOf(HasSubstr("there is no stage \"photo\" to draw from"),
-                    HasSubstr("did you mean \"photos\"?")));
-  EXPECT_THAT(messages("mix: {images: 1, drawings: 1}"), HasSubstr("draws from itself"));
-  EXPECT_THAT(messages("mix: {photos: 1, more: 1}",
-                       "  more: {transform: passthrough, from: drawings}\n"
-                       "  end: {consumer: count, from: more}\n"),
-              HasSubstr("\"more\" is a transform: `mix:` draws from producers"));
-  EXPECT_THAT(
-      messages("mix: {photos: 1, more: 1}", "  more: {mix: {drawings: 1}, shuffle: true}\n"),
-      HasSubstr("\"more\" is a mixture itself"));
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1, more: 1}",
-                       "  more: {producer: lines, params: {file: g.yaml}}\n"),
-              HasSubstr("\"more\" is a stream"));
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1, more: 1}",
-                       "  more: {exec: /bin/true, count: 3, tensors: {data: {dtype: u8, shape: "
-                       "[4]}}}\n"),
-              HasSubstr("\"more\" is a program of its own"));
-}
-
-TEST_F(MixedGraph, OfOtherTensorsIsRefused) {
-  drawings = "producer: synthetic, params: {count: 20, shape: [5]}";
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1}"),
-              AllOf(HasSubstr("`mix:` needs the same tensors from each: \"drawings\" gives data "),
-                    HasSubstr(", \"photos\" gives data ")));
-  drawings = "producer: synthetic, params: {count: 20, shape: [4], name: other}";
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1}"), HasSubstr("needs the same tensors"));
-}
-
-TEST_F(MixedGraph, OfOtherClassesIsRefused) {
-  for (const char* name : {"a/cat/1.jpg", "a/dog/1.jpg", "b/cat/1.jpg", "b/emu/1.jpg"})
-    folder.write(name, "");
-  photos = "producer: image_folder, params: {root: a}";
-  drawings = "producer: image_folder, params: {root: b}";
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1}"),
-              AllOf(HasSubstr("the labels of \"photos\" are of other classes than those of "
-                              "\"drawings\""),
-                    HasSubstr("emu"), HasSubstr("dog")));
-  drawings = "producer: image_folder, params: {root: a}, limit: 1";
-  EXPECT_EQ(messages("mix: {photos: 1, drawings: 1}"), "");
-}
-
-TEST_F(MixedGraph, HasItsKeysAndItsPartsHaveTheirs) {
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1}, skip: 3"),
-              HasSubstr("`skip` belongs to the producers that `mix:` names"));
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1}, producer: synthetic"),
-              HasSubstr("says both `mix:` and `producer:`"));
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1}, from: photos"),
-              HasSubstr("`from` is for transforms and consumers"));
-  photos += ", shuffle: true";
-  const std::string mix = "mix: {photos: 1, drawings: 1}";
-  EXPECT_THAT(messages(mix), HasSubstr("`shuffle` has no effect: \"images\" draws from it"));
-  EXPECT_EQ(messages(mix, "  other: {consumer: count, from: photos}\n"), "") << "there it has one";
-}
-
-TEST_F(MixedGraph, WithoutShuffleMixesNothing) {
-  EXPECT_THAT(planned("mix: {photos: 1, drawings: 1}").messages,
-              HasSubstr("warning: stage \"images\": without `shuffle: true` nothing is mixed"));
-}
-
-TEST_F(MixedGraph, BelowACacheOrZippedIsRefused) {
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1}",
-                       "  kept: {transform: cache, from: images}\n"
-                       "  end: {consumer: count, from: kept}\n"),
-              HasSubstr("a cache keeps one epoch for all"));
-  EXPECT_THAT(messages("mix: {photos: 1, drawings: 1}",
-                       "  end: {consumer: count, from: [images, photos], join: zip}\n"),
-              HasSubstr("zipped sources cannot draw their samples by `mix:`"));
 }
 
 }  // namespace

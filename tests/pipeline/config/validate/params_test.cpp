@@ -7,7 +7,6 @@
 namespace brigade {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(ValidateParams, ParsesIntoTheContractsStruct) {
@@ -128,38 +127,6 @@ TEST(ValidateParams, MetadataOfWhatARunMayHaveLeftAreThereOnceItHas) {
   EXPECT_EQ(told_of("files: /data/a1, made: /data/made"), "files.0=first made=listing 5");
   EXPECT_EQ(told_of("files: /data/a1, made: /data/none"), "files.0=first 5");
   EXPECT_EQ(told_of("files: /data/a1, made: /data/broken"), "files.0=first 5");
-}
-
-TEST(ValidateParams, AWildcardThatNothingMatchesIsRefused) {
-  EXPECT_THAT(
-      messages_of("stages:\n  a: {producer: tar_shards, params: {shards: "
-                  "[/data/a-0.tar, \"/data/nope*.tar\"]}}\n  b: {consumer: show, from: a}\n"),
-      HasSubstr("g.yaml:2:62: error: stage \"a\": parameter \"shards\": there is no file "
-                "/data/nope*.tar\n"));
-}
-
-TEST(ValidateParams, WhatIsNoPathIsRefusedWithTheWayOn) {
-  const auto of = [](const std::string& shards) {
-    return messages_of("stages:\n  a: {producer: tar_shards, params: {shards: " + shards +
-                       "}}\n  b: {consumer: show, from: a}\n");
-  };
-  const std::string at = "g.yaml:2:46: error: stage \"a\": parameter \"shards\": expected a path, ";
-  EXPECT_THAT(of("\"pipe:curl -s x/{0..9}.tar\""),
-              AllOf(HasSubstr(at + "found a command: \"pipe:curl -s x/{0..9}.tar\"\n"),
-                    HasSubstr("let the command write files, such as `COMMAND > train-000.tar`")));
-  EXPECT_THAT(of("\"https://a.org/{0..9}.tar\""),
-              AllOf(HasSubstr(at + "found an address: \"https://a.org/{0..9}.tar\"\n"),
-                    HasSubstr("copy the files first (`curl -fO`) or mount")));
-  EXPECT_THAT(of("\"s3://bucket/*.tar\""), HasSubstr("(`aws s3 cp`)"));
-  EXPECT_THAT(of("\"gs://bucket/0.tar\""), HasSubstr("(`gcloud storage cp`)"));
-  EXPECT_THAT(of("\"hdfs://0.tar\""), HasSubstr("copy the files first or mount"));
-  EXPECT_THAT(of("\"file:///data/0.tar\""), HasSubstr("write the path alone, without file://"));
-  EXPECT_THAT(of("[/data/a-0.tar, \"https://a.org/0.tar\"]"),
-              HasSubstr("g.yaml:2:62: error: stage \"a\": parameter \"shards\": expected a path"));
-  EXPECT_THAT(messages_of("stages:\n  a: {producer: idx_images, params: {images: \"s3://b/i\"}}\n"
-                          "  b: {consumer: show, from: a}\n"),
-              HasSubstr("parameter \"images\": expected a path, found an address: \"s3://b/i\""));
-  EXPECT_THAT(of("\"x/a://b.tar\""), HasSubstr("there is no file or folder"));
 }
 
 TEST(ValidateParams, ALinkToADescriptorOfTheCommandIsRefused) {

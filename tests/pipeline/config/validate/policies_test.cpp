@@ -215,14 +215,6 @@ TEST(Caches, AreNotAssigned) {
   EXPECT_EQ(cached("crop: 20", ", assign: shared"), "");
 }
 
-TEST(Caches, AreNoLinksOfAFused) {
-  EXPECT_THAT(
-      messages_of(with_stages("  a: {transform: [passthrough, cache], from: images}\n"
-                              "  show: {consumer: show, from: a}\n")),
-      HasSubstr("\"cache\" is a source for what is below it, and so cannot be one of several "
-                "types of a stage"));
-}
-
 TEST(Caches, LearnHowManySamplesThereAreFromContracts) {
   const auto samples = [](const char* count) {
     const auto loaded =

@@ -100,47 +100,6 @@ TEST(ValidateSources, TwoTensorsOfOneStageMayBeZippedUnderNames) {
             "");
 }
 
-std::string graph(int producers, const std::string& rest) {
-  std::string text = "stages:\n";
-  for (int i = 0; i < producers; ++i)
-    text += std::string("  ") + static_cast<char>('a' + i) + ": {producer: synthetic}\n";
-  return text + rest;
-}
-
-TEST(ValidateOrder, EpochsOfSeparateProducersAreFine) {
-  EXPECT_EQ(messages_of(graph(2,
-                              "  x: {transform: passthrough, from: a}\n"
-                              "  c: {consumer: count, from: [x, b], join: epochs}\n"
-                              "  d: {consumer: count, from: x}\n")),
-            "");
-}
-
-TEST(ValidateOrder, TwoConsumersMayTakeEpochsInTheSameOrder) {
-  EXPECT_EQ(messages_of(graph(2,
-                              "  c: {consumer: count, from: [a, b], join: epochs}\n"
-                              "  d: {consumer: count, from: [a, b], join: epochs}\n")),
-            "");
-}
-
-// Each of these would stand still for good: a ring that one source fills waits for the other.
-TEST(ValidateOrder, EpochsThatWouldWaitForEachOtherAreRefused) {
-  EXPECT_THAT(messages_of(graph(1,
-                                "  x: {transform: passthrough, from: a}\n"
-                                "  c: {consumer: count, from: [x, a], join: epochs}\n")),
-              HasSubstr("fed together"));
-  EXPECT_THAT(messages_of(graph(1, "  c: {consumer: count, from: {p: a, q: a}, join: epochs}\n")),
-              HasSubstr("fed together"));
-  EXPECT_THAT(messages_of(graph(2,
-                                "  z: {consumer: count, from: [a, b], join: zip}\n"
-                                "  c: {consumer: count, from: [a, b], join: epochs}\n")),
-              HasSubstr("fed together"));
-  EXPECT_THAT(messages_of(graph(3,
-                                "  x: {consumer: count, from: [a, b], join: epochs}\n"
-                                "  y: {consumer: count, from: [b, c], join: epochs}\n"
-                                "  z: {consumer: count, from: [c, a], join: epochs}\n")),
-              HasSubstr("another consumer reads them in another order"));
-}
-
 TEST(ValidateOrder, ALongLineIsSorted) {
   std::string text = "stages:\n  show: {consumer: show, from: s200}\n";
   for (int i = 200; i > 0; --i)
