@@ -25,16 +25,6 @@ class AuditOfAnEdge : public testing::Test {
   Channel<SystemPolicy> reader_{control_, 1, 0, 0};
 };
 
-TEST_F(AuditOfAnEdge, ProducedIsDeliveredWhenNothingHappened) {
-  for (int task = 0; task < 3; ++task) write();
-  for (int task = 0; task < 3; ++task) read();
-  const EdgeAudit edge = audit();
-  EXPECT_EQ(edge.produced, 12u);
-  EXPECT_EQ(edge.delivered, 12u);
-  EXPECT_EQ(edge.dropped, 0u);
-  EXPECT_EQ(edge.leaked, 0);
-}
-
 TEST_F(AuditOfAnEdge, PadsAndEmptySlotsOfTheWriterWereNeverProduced) {
   write({0, 1, 0});
   write({3, 0, 0});
@@ -78,16 +68,6 @@ TEST_F(AuditOfAnEdge, ATaskThatIsStillClaimedIsLeaked) {
   ASSERT_EQ(reader_.try_claim().look, Look::claimed);
   EXPECT_EQ(audit().leaked, 4 + 1);
   EXPECT_EQ(claimed_tasks(control_, 1, 0), 1u);
-}
-
-TEST_F(AuditOfAnEdge, ATallyCountsOnceItsTaskIsDone) {
-  write();
-  const std::uint64_t task = reader_.try_claim().task;
-  control_.stages[1].queues[0].tallies[0].write(1, task, {0, 4, 0});
-  EXPECT_TRUE(queue_counts(control_, 1, 0).none());
-  auto& table = control_.stages[1].queues[0].table;
-  table.word(task).store(table.done(task, 1));
-  EXPECT_EQ(queue_counts(control_, 1, 0).empty_slots, 4u);
 }
 
 TEST(AuditOfAFanOut, CountsSlotsBelowAndSamplesAbove) {

@@ -53,10 +53,10 @@ class ClaimOrWait : public testing::Test {
   }
 
   /// Each attempt finds the next of `script`.
-  Found wait(std::vector<Found> script, int spins = 0, std::vector<Watermark<P>*> also = {}) {
+  Found wait(std::vector<Found> script, int spins = 0) {
     attempts_ = 0;
     return claim_or_wait<P>(
-        control_, 70, spins, [&] { return script.at(attempts_++); }, [&] { ++announced_; }, also);
+        control_, 70, spins, [&] { return script.at(attempts_++); }, [&] { ++announced_; });
   }
   Found blocked(Watermark<P>& watermark, std::uint64_t until = 0) {
     return {Look::blocked, 0, &watermark, Cause::input, until};
@@ -64,7 +64,6 @@ class ClaimOrWait : public testing::Test {
   bool has_bit(Watermark<P>& watermark) { return (watermark.waiters.bits[1] >> 6 & 1) != 0; }
 
   Watermark<P> watermark_;
-  Watermark<P> other_;
   std::unique_ptr<Doorbell<P>[]> doorbells_ { new Doorbell<P>[ 71 ] };
   Doorbell<P>& doorbell_ = doorbells_[70];
   Control<P> control_;

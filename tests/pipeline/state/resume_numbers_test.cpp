@@ -45,11 +45,7 @@ class ResumeNumbers : public testing::Test {
     ADD_FAILURE() << name;
     return 0;
   }
-  const PlanStage& stage(const std::string& name) const { return plan.stages[index(name)]; }
   const ResumeStage& before(const std::string& name) const { return point.stages[index(name)]; }
-  const ResumeIndexSpace& index_space_of(const std::string& name) const {
-    return point.index_spaces[stage(name).queues[0].index_space];
-  }
   bool resume(const ByStage<Position>& positions) {
     auto resumed = resume_numbers(plan, {}, positions);
     if (resumed.ok()) point = std::move(*resumed);

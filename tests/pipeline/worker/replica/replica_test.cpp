@@ -285,32 +285,5 @@ TEST(Replica, AnAbortEndsEverybodyWhereverTheyWait) {
   EXPECT_TRUE(run.run().ok());
 }
 
-TEST(Replica, AStopDrainsTheLine) {
-  support::NumberLine line;
-  line.samples = 1'000'000;
-  line.batch = 64;
-  line.mixers = 2;
-  line.producers = 2;
-  GraphBuilder graph = support::number_graph(line);
-  RunLine run(graph);
-  support::Log log;
-  support::fill_number_line(run, line, log);
-  run.while_running = [&] {
-    while (run.queue("sink").watermark->level.value < 640) std::this_thread::yield();
-    ask_stop(run.control());
-    while (!all_acknowledged<SystemPolicy>(run.control(), [](int) { return false; }))
-      std::this_thread::yield();
-    lower_end(run.control(), 0, run.plan().index_spaces[0].multiple);
-  };
-  const Result<void> ran = run.run();
-  ASSERT_TRUE(ran.ok()) << ran.error().message;
-  const std::uint64_t end = run.control().index_spaces[0]->end.value;
-  EXPECT_LT(end, 1'000'000u);
-  EXPECT_GE(end, 640u);
-  EXPECT_EQ(run.audit("mix", "sink").delivered, end);
-  EXPECT_EQ(run.audit("mix", "sink").leaked, 0);
-  EXPECT_EQ(run.audit("numbers", "mix").leaked, 0);
-}
-
 }  // namespace
 }  // namespace brigade

@@ -196,33 +196,6 @@ TEST_F(Errors, BatchesAreNamedByTheirEnds) {
   EXPECT_EQ(errors().describe(0, samples), "samples 64 to 66 (epoch 0)");
 }
 
-TEST(SkippedSamples, BecomeEmptySlotsBelow) {
-  support::NumberLine line;
-  line.batch = 7;
-  line.mixers = 2;
-  GraphBuilder graph = support::number_graph(line);
-  graph.stage("mix").on_error = {true, 30, 0};
-  support::RunLine run(graph);
-  support::Log log;
-  support::fill_number_line(run, line, log);
-  run.stages["mix"] = [](int) {
-    std::shared_ptr<Stage> mix = support::make_mix(false);
-    return std::make_unique<support::LambdaStage>(
-        [mix](const Inputs& in, Outputs& out) -> Result<Next> {
-          if (support::is_dropped(in.info().id)) return Error{"bad"};
-          return mix->process(in, out);
-        });
-  };
-  const Result<void> ran = run.run();
-  ASSERT_TRUE(ran.ok()) << ran.error().message;
-  line.drops = true;  // what a filter would have given
-  const std::uint64_t period = epoch_period(line.samples, run.plan().index_spaces[0].multiple);
-  support::expect_same_calls(log.calls("mix"), support::expected_calls(line, period));
-  EXPECT_EQ(run.reporter.lines().size(), 60u);  // 30 samples, twice
-  EXPECT_EQ(run.audit("numbers", "mix").dropped, 60u);
-  EXPECT_EQ(run.context("mix").words().skips.size(), 60u);
-}
-
 /// numbers -> full (flat_map) -> picky -> sink: number 7 has another place in every epoch.
 TEST(FlatMappedSamples, ThatFailInEveryEpochCountOnce) {
   GraphBuilder graph;
