@@ -140,7 +140,7 @@ class Tests:
             test.seconds = self._record[test.name]["seconds"]
             test.met = tuple(self._record[test.name]["met"])
 
-    def run(self, result, only):
+    def run(self, result, only, only_near=False):
         """Fills the rows of a result: the nearest tests for all mutants, then the wider ones."""
         rows = json.loads(result.read_text(encoding="utf-8"))["mutants"]
         for row in rows:
@@ -152,7 +152,7 @@ class Tests:
                  "conformance": lambda test, row: test.room in ("conformance", "chaos"),
                  "programs": lambda test, row: test.room in _LAST}
         tried = {row["number"]: set() for row in rows}
-        for name, fits in rings.items():
+        for name, fits in list(rings.items())[:1 if only_near else None]:
             open_ = [row for row in rows if row.get("status") in (None, "alive")
                      and (only is None or row["number"] in only)]
             self._know([test for test in self._tests
@@ -165,7 +165,8 @@ class Tests:
                 result.write_text(json.dumps({"mutants": rows}, indent=1), encoding="utf-8")
         for row in rows:
             if row.get("status") == "alive":
-                row["status"] = "survived" if row["tests"] else "survived: no test reaches it"
+                row["status"] = ("not near" if only_near else "survived" if row["tests"]
+                                 else "survived: no test reaches it")
         result.write_text(json.dumps({"mutants": rows}, indent=1), encoding="utf-8")
 
     def _try(self, row, tests, ring):

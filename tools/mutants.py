@@ -2,7 +2,7 @@
 """Changes shipped C++ in many places, one at a time: which test notices (CONTRIBUTING.md)?
 
     tools/mutants.py [make] [build] [test] [--tree FOLDER] [--seed N] [--count N] [--json FILE]
-                     [--again FILE] [--only N,N...] [--jobs N]
+                     [--again FILE] [--only N,N...] [--near] [--jobs N]
 
 make: copies this tree to FOLDER (build/mutants), and writes the mutants into the copy, each behind
 a switch: BRIGADE_MUTANT=17 in the environment turns on the seventeenth. build: builds the copy,
@@ -11,7 +11,8 @@ switches it reaches; then for each mutant the tests that reach it, nearest first
 fails. Without a word: all three.
 
 --again takes the mutants of an earlier result instead of the seed's, to compare two sets of tests.
---only tests some again, and keeps what the result says of the others. What is known of the tests
+--only tests some again, and keeps what the result says of the others. --near runs no tests but
+those of the folder that mirrors the mutant's, a first look of minutes. What is known of the tests
 without a mutant is kept beside the result (FILE.tests.json) until the next build.
 """
 
@@ -262,6 +263,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--again", type=pathlib.Path)
     parser.add_argument("--only")
+    parser.add_argument("--near", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     steps = options.steps or ["make", "build", "test"]
@@ -290,7 +292,7 @@ def main():
     if "test" in steps:
         tests = Tests(tree.folder, tree.build, options.jobs)
         tests.run(result, {int(number) for number in options.only.split(",")}
-                  if options.only else None)
+                  if options.only else None, options.near)
     rows = json.loads(result.read_text())["mutants"]
     print("| | where | before | after | killed by | s |\n|---|---|---|---|---|---|")
     print("\n".join(map(shown, rows)))

@@ -90,7 +90,7 @@ class OneBuild(unittest.TestCase):
         subprocess.run([compiler, "-std=c++20", "-Wall", "-Werror", "-I.", "product.cpp",
                         "test.cpp", "-o", "test"], cwd=self.root, check=True)
 
-    def results(self, *commands):
+    def results(self, *commands, near_only=False):
         """What becomes of each mutant with these tests."""
         tests = Tests.__new__(Tests)
         tests._build, tests._jobs, tests._record = self.root, 1, {}
@@ -101,7 +101,7 @@ class OneBuild(unittest.TestCase):
         result.with_suffix(".tests.json").unlink(missing_ok=True)
         result.write_text(json.dumps({"mutants": self.rows}))
         with contextlib.redirect_stdout(io.StringIO()):
-            tests.run(result, None)
+            tests.run(result, None, near_only)
         return [row["status"] for row in json.loads(result.read_text())["mutants"]]
 
     def test_a_test_that_looks_kills_all_and_one_that_does_not_kills_none(self):
@@ -109,6 +109,7 @@ class OneBuild(unittest.TestCase):
         self.assertEqual(set(self.results([program, "anything"], [program])), {"killed"})
         self.assertEqual(set(self.results([program, "anything"])), {"survived"})
         self.assertEqual(set(self.results(["true"])), {"survived: no test reaches it"})
+        self.assertEqual(set(self.results([program, "anything"], near_only=True)), {"not near"})
 
     def test_a_test_that_fails_without_a_mutant_kills_none(self):
         self.assertEqual(set(self.results(["false"])), {"survived: no test reaches it"})
