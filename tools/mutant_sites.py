@@ -225,7 +225,7 @@ __attribute__((constructor(101))) static void brigade_mutant_start(void) {
   if (!met || brigade_mutants_met) return;
   const int file = open(met, O_RDWR | O_CLOEXEC);
   if (file < 0) return;
-  void* const bytes = mmap(0, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* const bytes = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (bytes != MAP_FAILED) brigade_mutants_met = (unsigned char*)bytes;
 }

@@ -13,7 +13,7 @@ import time
 SECONDS_MIN = 30     # a test that takes ten times as long as without a mutant hangs: at least this
 TIMES_LONGER = 10
 UNMUTATED_MAX = 900
-NUMBERS_MAX = 65536  # bytes of the file in which switches are marked
+NUMBERS_MAX = 4096    # bytes of the file in which switches are marked
 SKIPPED = 77
 # Not about what the program does: the repository's text, pages, and examples built anew.
 _LEFT_OUT = re.compile(r"style|docs\.|example\.|heavy_libraries")

@@ -75,6 +75,10 @@ TEST(Print, IsExactAndReadsBack) {
     EXPECT_EQ(parse_size(print_size(bytes)).value(), bytes) << print_size(bytes);
   EXPECT_EQ(print_size(64 << 20), "64MiB");
   EXPECT_EQ(print_size(1536), "1536B");
+  for (std::uint64_t billionths : {1ull, 500'000ull, 100'000'000ull, 1'000'000'000ull})
+    EXPECT_EQ(parse_share(print_share(billionths)).value(), billionths) << print_share(billionths);
+  EXPECT_EQ(print_share(100'000'000), "10%");
+  EXPECT_EQ(print_share(500'000), "0.05%");
   for (std::int64_t amount :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{1'000'000}, std::int64_t{90'000'000'000},
         std::int64_t{120'000'000'000}, std::numeric_limits<std::int64_t>::max()})

@@ -80,6 +80,16 @@ TEST(PlanPrinter, ShowsWhatIsPinnedForADevice) {
               testing::HasSubstr("no GPU  no NVIDIA driver here"));
 }
 
+TEST(PlanPrinter, ShowsWhatAProcessMayTakeOfItsOwn) {
+  GraphBuilder graph("private");
+  graph.producer("files", {{"image", u8, {28, 28, 1}}});
+  graph.consumer("count", {"files"});
+  const auto text = [&] { return printed(graph); };
+  EXPECT_THAT(text(), testing::Not(testing::HasSubstr("private memory")));
+  graph.type_of("files").contract.private_bytes = [](const void*) { return 64ull << 20; };
+  EXPECT_THAT(text(), testing::HasSubstr("\nprivate memory, at most\n"));
+}
+
 TEST(PlanPrinter, ShowsHugePagesBesideTheSum) {
   GraphBuilder graph("huge");
   graph.producer("files", {{"image", u8, {28, 28, 1}}}).hugepages = true;

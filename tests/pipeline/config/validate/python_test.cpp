@@ -72,6 +72,15 @@ TEST(ValidatePython, AsksOnceAndTakesWhatIsAnswered) {
   EXPECT_THAT(yaml, HasSubstr("/graphs/augment.py:flip"));
 }
 
+TEST(ValidatePython, LeavesAPythonPathThatIsGiven) {
+  Loading loading;
+  loading.load(
+      "{transform: python, from: images, env: {PYTHONPATH: /mine}, "
+      "params: {call: \"augment.py:flip\", python: /usr/bin/python3}}");
+  ASSERT_EQ(loading.describer.asked.size(), 1u);
+  EXPECT_THAT(loading.describer.asked[0].env, ElementsAre(testing::Pair("PYTHONPATH", "/mine")));
+}
+
 TEST(ValidatePython, ShowsMistakesWhereTheyAre) {
   Loading loading;
   loading.describer.answer = std::string(

@@ -64,6 +64,8 @@ TEST(Replicas, AutoCountsThreadsOfItsOwnAndOfOthers) {
   graph.stage("b").threads = 2;
   graph.stage("d").threads = 4;
   EXPECT_EQ(share(graph, 16).plan.stages[1].replicas, 5);  // (16 - 1 - 4) / 2
+  graph.stage("d").threads = 2;
+  EXPECT_EQ(share(graph, 16).plan.stages[1].replicas, 6);
 }
 
 TEST(Replicas, AutoNeverExceedsWhatAGraphMayHave) {
