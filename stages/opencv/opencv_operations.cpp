@@ -16,6 +16,8 @@ template <class... Fs>
 struct Overloaded : Fs... {
   using Fs::operator()...;
 };
+template <class... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;  // clang 14 needs it
 
 Result<void> check_odd(std::string_view name, const NumberOrRange& sides, double least) {
   const auto is_odd = [](double side) { return std::fmod(side, 2) == 1; };
