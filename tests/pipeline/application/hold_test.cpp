@@ -73,6 +73,7 @@ TEST_P(HeldBatches, AreNamedOnceThereAreTooMany) {
             HasSubstr("hold_test.cpp:"), HasSubstr("batch 2 (taken at "),
             HasSubstr("`hold_timeout: 1s`"), HasSubstr("release batches before")));
   held.erase(held.begin() + 1);  // the window counts from the oldest
+  EXPECT_TRUE(train.full());
   EXPECT_FALSE(train.next().ok());
   held.erase(held.begin());
   EXPECT_FALSE(train.full());
