@@ -283,7 +283,7 @@ endif()
   endif()
 endfunction()
 
-# A libFuzzer program, left in fuzz/NAME of the build folder; only in the preset asan.
+# A libFuzzer program, left in fuzz/NAME of the build folder; only in the fuzz preset.
 function(brigade_fuzz)
   cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
   set(target ${ARG_NAME}_fuzz)
