@@ -38,7 +38,7 @@ NOT_RANDOM = {
 
 def make_pictures(folder):
     """FOLDER/CLASS/NAME.jpg: each picture another."""
-    with Image.open(ROOT / "tests" / "golden" / "images" / "444.jpg") as picture:
+    with Image.open(ROOT / "tests" / "golden" / "images" / "jpeg" / "444.jpg") as picture:
         picture = picture.resize((200, 150))
     for number in range(42):
         target = folder / f"class_{number // 14}" / f"{number:02}.jpg"

@@ -19,7 +19,7 @@ BUILD = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path("build/
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHEEL = ROOT / "tools" / "wheel.py"
 TOOLS = BUILD.resolve().parent / "wheel_tools" / "bin"  # of `./dev package --wheel`
-PICTURES = ("420.jpg", "422.jpg", "alpha.png", "expected_00.png")
+PICTURES = ("jpeg/420.jpg", "jpeg/422.jpg", "alpha.png", "expected/00.png")
 HANG_SECONDS = 300  # from `pip install` to what the loop prints is a matter of seconds
 NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}  # of manylinux_2_34
 LOOP = """
@@ -106,9 +106,9 @@ class Wheel(unittest.TestCase):
         self.assertIn("wrote made.yaml; ", said)
         self.assertIn("ok", run("python", "-m", "brigade", "check", "made.yaml"))
         (pictures.parent / "two").mkdir()
-        for name in PICTURES:  # enough to keep a tenth apart
-            shutil.copy(pictures / name, pictures.parent / "two" / name)
-            shutil.copy(pictures / name, pictures / f"again_{name}")
+        for picture in list(pictures.iterdir()):  # enough to keep a tenth apart
+            shutil.copy(picture, pictures.parent / "two")
+            shutil.copy(picture, pictures / f"again_{picture.name}")
         self.assertRegex(run("brigade", "init", "pictures"),
                          "\ntrain.py does not run yet: .*/venv/bin/python3? lacks torch: "
                          ".*/venv/bin/python3? -m pip install torch\n$")
