@@ -85,7 +85,8 @@ TEST_F(ProgramPools, WhatIsLeftUnreadEndsTheRunOnceNobodyReads) {
     const auto ends = ProgramEnds::create().value();
     std::string told;
     ends->listen({[](const std::string&) {},
-                  [&told](bool at_once) { told += at_once ? "at once" : "drains"; }},
+                  [&told](bool at_once) { told += at_once ? "at once" : "drains"; },
+                  {}},
                  2);
     for (const auto how : one.closed) ends->closed(how);
     EXPECT_EQ(told, one.told);
