@@ -8,7 +8,7 @@ make: copies this tree to FOLDER (build/mutants), and writes the mutants into th
 a switch: BRIGADE_MUTANT=17 in the environment turns on the seventeenth. build: builds the copy,
 once for all of them. test: runs every test without a mutant, which says how long it takes and which
 switches it reaches; then for each mutant the tests that reach it, nearest first, to the first that
-fails. Without a word: all three.
+fails. Without a step: all three.
 
 --again takes the mutants of an earlier result instead of the seed's, to compare two sets of tests.
 --only tests some again, and keeps what the result says of the others. --near runs no tests but

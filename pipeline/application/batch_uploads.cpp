@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/forked.h"
 #include "pipeline/application/run_memory.h"
 #include "pipeline/records/ring_ports.h"
 
@@ -41,12 +42,12 @@ Result<std::shared_ptr<BatchUploads>> BatchUploads::open(std::shared_ptr<const R
 }
 
 BatchUploads::~BatchUploads() {
-  if (mark_.in_child()) keep_for_ever(std::shared_ptr<Uploader>(std::move(uploader_)));
+  if (device_->in_child()) keep_for_ever(std::shared_ptr<Uploader>(std::move(uploader_)));
 }
 
 Result<std::unique_ptr<BatchUpload>> BatchUploads::copy(std::span<const Part> parts,
                                                         DeviceStream user, Lease kept) {
-  if (mark_.in_child()) return Error{std::string(kForkedText)};
+  if (device_->in_child()) return Error{std::string(kForkedText)};
   auto upload = std::make_unique<BatchUpload>(device_);
   BRIGADE_ASSIGN(upload->done_, own<OwnedEvent>(device_, device_->create_event()));
   const std::lock_guard lock(mutex_);
@@ -61,7 +62,7 @@ Result<std::unique_ptr<BatchUpload>> BatchUploads::copy(std::span<const Part> pa
 }
 
 BatchUpload::~BatchUpload() {
-  if (awaited_ || done_.get() == nullptr || mark_.in_child()) return;
+  if (awaited_ || done_.get() == nullptr || device_->in_child()) return;
   SilenceWarning warning;
   for (auto passed = device_->passed(done_.get()); passed && !*passed;
        passed = device_->passed(done_.get())) {
@@ -71,14 +72,14 @@ BatchUpload::~BatchUpload() {
 }
 
 Result<void> BatchUpload::await(DeviceStream stream) {
-  if (mark_.in_child()) return Error{std::string(kForkedText)};
+  if (device_->in_child()) return Error{std::string(kForkedText)};
   BRIGADE_TRY(device_->make_wait(stream, done_.get()));
   awaited_ = true;
   return {};
 }
 
 Result<void> BatchUpload::wait() {
-  if (mark_.in_child()) return Error{std::string(kForkedText)};
+  if (device_->in_child()) return Error{std::string(kForkedText)};
   BRIGADE_TRY(device_->wait(done_.get()));
   awaited_ = true;
   return {};

@@ -15,7 +15,6 @@
 #include <string>
 
 #include <brigade/record.h>
-#include "base/forked.h"
 #include "device/uploader.h"
 
 namespace brigade {
@@ -38,7 +37,6 @@ class BatchUpload {
 
  private:
   friend class BatchUploads;
-  const ForkMark mark_;
   const std::shared_ptr<Device> device_;
   OwnedEvent done_;
   bool awaited_ = false;
@@ -73,7 +71,6 @@ class BatchUploads {
   BatchUploads(std::shared_ptr<const RunMemory> memory, std::shared_ptr<Device> device)
       : memory_(std::move(memory)), device_(std::move(device)) {}
 
-  const ForkMark mark_;
   const std::shared_ptr<const RunMemory> memory_;  // pinned, so it goes last
   const std::shared_ptr<Device> device_;
   std::mutex mutex_;  // of the uploader's copies

@@ -54,7 +54,8 @@ void Events::State::tell(const Event& event) {
   if (mine.time_ns == 0) mine.time_ns = utc_ns();
   const std::size_t bytes = bytes_of(mine);
   const std::lock_guard lock(mutex_);
-  if (bytes > room_for(mine) || waiting_bytes_ > room_for(mine) - bytes) {
+  const std::size_t room = room_for(mine);
+  if (bytes > room || waiting_bytes_ > room - bytes) {
     ++lost_;
     return;
   }

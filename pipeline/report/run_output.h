@@ -25,9 +25,9 @@ inline OutputRank rank_of(const Event& event) {
   return is_output ? OutputRank::output : OutputRank::note;
 }
 
-/// Of the room of a queue for those who wait: what workers print may take half of it, notes and
-/// warnings three quarters: a stage that prints much does not crowd out a death, nor that the
-/// reason for the end.
+/// The part of a queue's room that events of a rank may fill: output of workers half, notes and
+/// warnings three quarters. So a stage that prints much does not crowd out a death, and neither
+/// crowds out the reason for the end.
 constexpr std::size_t share_of(OutputRank rank, std::size_t room) {
   if (rank == OutputRank::error) return room;
   return rank == OutputRank::output ? room / 2 : room / 4 * 3;
