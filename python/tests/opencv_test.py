@@ -87,6 +87,22 @@ def elastic(draws, alpha, sigma):
     return fields
 
 
+def folds(fields):
+    """Whether some pixel lies left of its left neighbor, or above its upper one."""
+    return any((numpy.diff(field, axis=1 - i) < 0).any() for i, field in enumerate(fields))
+
+
+def place_in(fields, point):
+    """Where a place of the result lies in the picture: between four pixels, by their distances."""
+    x, y = numpy.clip(point - 0.5, 0, (WIDTH - 1, HEIGHT - 1))
+    left, top = int(x), int(y)
+    right, bottom = min(left + 1, WIDTH - 1), min(top + 1, HEIGHT - 1)
+    found = [(1 - y % 1) * ((1 - x % 1) * field[top, left] + x % 1 * field[top, right])
+             + y % 1 * ((1 - x % 1) * field[bottom, left] + x % 1 * field[bottom, right])
+             for field in fields]
+    return found + point - (x, y)  # beyond the edge as far off as at the edge
+
+
 class OpenCvTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -212,6 +228,42 @@ class OpenCvTest(unittest.TestCase):
                 self.assertTrue((box[:2] < point).all() and (point < box[2:]).all(), name)
                 far = max(far, numpy.abs(point - before).max())
             self.assertGreater(far, 1, name)
+
+    def test_what_follows_an_elastic_field_that_folds(self):
+        """Everything stays finite and in the picture, and the same in any number of processes."""
+        classes, outside = [3, 7, 200], 9
+        rng = numpy.random.default_rng(4)
+        points = numpy.ones((COUNT, 40, 3), "f4")
+        points[..., :2] = rng.random((COUNT, 40, 2)) * (WIDTH, HEIGHT)
+        corners_of = numpy.sort(rng.random((COUNT, 20, 2, 2)) * (WIDTH, HEIGHT), axis=2)
+        arrays = {"image": pictures(), "keypoints": points,
+                  "mask": rng.choice(classes, (COUNT, HEIGHT, WIDTH)).astype("u1"),
+                  "boxes": corners_of.reshape(COUNT, 20, 4).astype("f4")}
+        targets = [{"mask": {"fill": outside}}, "boxes", "keypoints"]
+        for alpha, sigma, is_folded in ((20, 6, False), (300, 3, True), (100000, 0.5, True)):
+            operation = [{"elastic": {"alpha": alpha, "sigma": sigma}}]
+            found = self.run_stage(operation, arrays, targets=targets)
+            again = self.run_stage(operation, arrays, {"replicas": 2, "batch": 1}, targets=targets)
+            there = 0
+            for sample, (one, other) in enumerate(zip(found, again)):
+                fields = elastic(Draws(SEED, "change", sample), alpha, sigma)
+                self.assertEqual(folds(fields), is_folded)
+                for name, array in one.items():
+                    numpy.testing.assert_array_equal(array, other[name], name)
+                    self.assertTrue(numpy.isfinite(array).all(), name)
+                self.assertLessEqual(set(numpy.unique(one["mask"])), {*classes, outside})
+                boxes = one["boxes"].reshape(-1, 2, 2)
+                self.assertTrue((boxes[:, 0] <= boxes[:, 1]).all())
+                for places in (boxes, one["keypoints"][:, :2]):
+                    self.assertTrue((places >= 0).all() and (places <= (WIDTH, HEIGHT)).all())
+                for before, (x, y, visible) in zip(points[sample], one["keypoints"]):
+                    there += visible
+                    self.assertIn(visible, (0, 1))
+                    if visible:
+                        off = place_in(fields, numpy.array([x, y])) - before[:2]
+                        self.assertLess(numpy.hypot(*off), 1.01)
+            if alpha < 1000:
+                self.assertGreater(there, 20)
 
     def test_a_geometry_follows_a_perspective_and_nothing_without_a_matrix(self):
         """The points that moved, beside what the matrix makes of them."""
