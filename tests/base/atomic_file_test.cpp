@@ -10,21 +10,18 @@
 #include <fstream>
 
 #include "tests/support/file_text.h"
-#include "tests/support/images/idx_files.h"
 #include "tests/support/other_user.h"
 
 namespace brigade {
 namespace {
 
-using testing_support::TempFolder;
-
-std::size_t files_in(const TempFolder& folder) {
+std::size_t files_in(const TemporaryFolder& folder) {
   const std::filesystem::directory_iterator files(folder.path());
   return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
 TEST(AtomicFileTest, CreatesAndReplaces) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "model.pt";
   ASSERT_TRUE(write_file_atomically(path, "first"));
   EXPECT_EQ(file_text(path), "first");
@@ -35,7 +32,7 @@ TEST(AtomicFileTest, CreatesAndReplaces) {
 }
 
 TEST(AtomicFileTest, ARelativePathIsWrittenInTheWorkingDirectory) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   EXPECT_TRUE(check_writable("model.pt"));
@@ -45,7 +42,7 @@ TEST(AtomicFileTest, ARelativePathIsWrittenInTheWorkingDirectory) {
 }
 
 TEST(AtomicFileTest, AReaderOfTheOldFileKeepsIt) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "model.pt";
   ASSERT_TRUE(write_file_atomically(path, "old"));
   std::ifstream reader(path);
@@ -57,7 +54,7 @@ TEST(AtomicFileTest, AReaderOfTheOldFileKeepsIt) {
 
 // A full disk, played by the limit on file sizes: in a child, as it cannot be raised again.
 TEST(AtomicFileDeathTest, AFullDiskIsAnErrorAndLeavesTheOldFile) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "model.pt";
   ASSERT_TRUE(write_file_atomically(path, "old"));
   const auto write_too_much = [&] {
@@ -76,7 +73,7 @@ TEST(AtomicFileDeathTest, AFullDiskIsAnErrorAndLeavesTheOldFile) {
 }
 
 TEST(AtomicFileTest, IsNobodysUntilItIsPublished) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   {
     auto file = NewFile::create(folder / "model.pt").value();
     ASSERT_TRUE(file.write("bytes"));
@@ -90,7 +87,7 @@ TEST(AtomicFileTest, IsNobodysUntilItIsPublished) {
 }
 
 TEST(AtomicFileTest, WithoutNamelessFilesItHasARandomNameMeanwhile) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   for (const char* bytes : {"first", "second"}) {
     auto file = NewFile::create_with_random_name(folder / "model.pt").value();
     EXPECT_EQ(files_in(folder), bytes == std::string("first") ? 1u : 2u);
@@ -104,7 +101,7 @@ TEST(AtomicFileTest, WithoutNamelessFilesItHasARandomNameMeanwhile) {
 }
 
 TEST(AtomicFileTest, ModesFollowTheUmask) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   for (const auto& [mask, mode] : {std::pair{0u, 0644u}, std::pair{077u, 0600u}}) {
     const mode_t before = umask(mask);
     ASSERT_TRUE(write_file_atomically(folder / "model.pt", "bytes"));
@@ -148,7 +145,7 @@ TEST(AtomicFileTest, WhatIsPlantedIsReplacedNeverWrittenInto) {
 }
 
 TEST(AtomicFileTest, AFolderThatIsNotThereIsNamed) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "none/model.pt";
   EXPECT_EQ(
       check_writable(path).error().message,

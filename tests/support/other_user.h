@@ -33,7 +33,6 @@ inline void as_other_user(const std::function<bool()>& act) {
 /// A folder like /tmp: everybody may make files in it, and nobody remove another's.
 struct SharedFolder : TemporaryFolder {
   SharedFolder() { chmod(path().c_str(), 01777); }
-  std::string operator/(const std::string& name) const { return path() / name; }
 };
 
 }  // namespace brigade::testing_support

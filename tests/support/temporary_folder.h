@@ -27,6 +27,8 @@ class TemporaryFolder {
   }
 
   const std::filesystem::path& path() const { return path_; }
+  /// The path of a file in it.
+  std::string operator/(const std::string& name) const { return path_ / name; }
 
   /// Writes a file, its folders included, and returns its path.
   std::string write(const std::string& name, const std::string& bytes) const {

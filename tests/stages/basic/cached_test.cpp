@@ -15,7 +15,6 @@
 #include "base/owned_fd.h"
 #include "stages/basic/basic_stages.h"
 #include "stages/detail/cache_file.h"
-#include "tests/support/images/idx_files.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temporary_folder.h"
 
@@ -63,14 +62,14 @@ class CachedTest : public testing::Test {
  protected:
   CachedTest() { add_cached(types_); }
 
-  std::string file(const std::string& bytes) { return write_file(folder_ / "x.cache", bytes); }
+  std::string file(const std::string& bytes) { return folder_.write("x.cache", bytes); }
   Result<std::unique_ptr<StageHarness>> open(const std::string& path) {
     return StageHarness::open(types_.all()[0], {{{"file", path}}, {}, {}});
   }
   std::string error_of(const std::string& bytes) { return message_of(open(file(bytes))); }
 
   StageTypes types_;
-  TempFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(CachedTest, TheFingerprintIsThatOfTheSlots) {

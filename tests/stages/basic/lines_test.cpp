@@ -41,27 +41,6 @@ class LinesTest : public testing::Test {
 
 using Texts = std::vector<std::string>;
 
-TEST_F(LinesTest, GivesEachLineWithoutItsEnd) {
-  const auto stage = open(folder_.write("a.txt", "one\ntwo\r\n\nlast")).value();
-  EXPECT_EQ(all(*stage), (Texts{"one", "two", "", "last", "end"}));
-}
-
-TEST_F(LinesTest, AnEmptyFileHasNone) {
-  const auto stage = open(folder_.write("a.txt", "")).value();
-  EXPECT_EQ(all(*stage), (Texts{"end"}));
-}
-
-TEST_F(LinesTest, ATooLongLineIsOneErrorAndTheNextIsRead) {
-  const std::string path =
-      folder_.write("a.txt", "12345678\n123456789\n" + std::string(200'000, 'x') + "\nok\n");
-  const auto stage = open(path).value();
-  EXPECT_EQ(all(*stage),
-            (Texts{"12345678",
-                   "error: " + path + ":2: the line has more than 8 bytes; raise `max_bytes:`",
-                   "error: " + path + ":3: the line has more than 8 bytes; raise `max_bytes:`",
-                   "ok", "end"}));
-}
-
 TEST_F(LinesTest, APipeIsReadAsItIsWritten) {
   const std::string path = folder_.path() / "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
@@ -119,13 +98,6 @@ TEST_F(LinesTest, APipeCannotBeReadAgainNorShared) {
   context.replicas = 2;
   EXPECT_EQ(open(path, context).error().message,
             path + " is no file and has one reader, found replicas: 2; take `replicas:` away");
-}
-
-TEST_F(LinesTest, WhatCannotBeReadIsAnError) {
-  EXPECT_EQ(open(folder_.path() / "nothing").error().message,
-            "cannot open " + (folder_.path() / "nothing").string() + ": No such file or directory");
-  EXPECT_EQ(open(folder_.path()).error().message,
-            folder_.path().string() + " is a folder, expected a file of lines");
 }
 
 }  // namespace

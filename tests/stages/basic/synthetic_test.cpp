@@ -23,32 +23,6 @@ HostTensor read(ParamTexts params, std::uint64_t index, std::uint64_t seed = 1) 
   return open_synthetic(std::move(params), seed)->read(index).value()["data"];
 }
 
-TEST(SyntheticTest, GivesWhatItsParametersSay) {
-  const auto stage = open_synthetic({{"count", "12"}, {"shape", "[2, 3]"}, {"dtype", "u8"}});
-  EXPECT_EQ(stage->outputs(), (Ports{{"data", u8, {2, 3}}}));
-  EXPECT_EQ(*stage->producer().size(), 12u);
-}
-
-TEST(SyntheticTest, ByDefaultASampleIsItsIndex) {
-  EXPECT_EQ(read({}, 41).as<std::int64_t>(), std::vector<std::int64_t>{41});
-}
-
-TEST(SyntheticTest, IndexFillsEveryElementOfEveryDType) {
-  const auto of = [](const char* dtype, std::uint64_t index) {
-    return read({{"shape", "[2]"}, {"dtype", dtype}}, index);
-  };
-  EXPECT_EQ(of("u8", 300).as<std::uint8_t>(), (std::vector<std::uint8_t>{44, 44}));
-  EXPECT_EQ(of("i8", 200).as<std::int8_t>(), (std::vector<std::int8_t>{-56, -56}));
-  EXPECT_EQ(of("i16", 300).as<std::int16_t>(), (std::vector<std::int16_t>{300, 300}));
-  EXPECT_EQ(of("i32", 300).as<std::int32_t>(), (std::vector<std::int32_t>{300, 300}));
-  EXPECT_EQ(of("f32", 7).as<float>(), (std::vector<float>{7, 7}));
-  EXPECT_EQ(of("f64", 7).as<double>(), (std::vector<double>{7, 7}));
-  EXPECT_EQ(of("f16", 7).as<Half>()[1].bits, to_half(7).bits);
-  EXPECT_EQ(of("bf16", 7).as<BFloat16>()[1].bits, to_bfloat16(7).bits);
-  EXPECT_EQ(of("bool", 2).as<bool>(), (std::vector<bool>{true, true}));
-  EXPECT_EQ(of("bool", 0).as<bool>(), (std::vector<bool>{false, false}));
-}
-
 TEST(SyntheticTest, RandomDependsOnSeedAndIndexOnly) {
   const ParamTexts params = {{"shape", "[13]"}, {"dtype", "u8"}, {"fill", "random"}};
   const auto stage = open_synthetic(params);
@@ -91,11 +65,6 @@ TEST(SyntheticTest, RandomFloatsLieBetweenZeroAndOne) {
   for (std::byte byte : flags.bytes) EXPECT_LE(static_cast<int>(byte), 1);
 }
 
-TEST(SyntheticTest, NoneLeavesTheMemoryAlone) {
-  const HostTensor data = read({{"shape", "[3]"}, {"dtype", "u8"}, {"fill", "none"}}, 1);
-  EXPECT_EQ(data.as<std::uint8_t>(), (std::vector<std::uint8_t>{0xA5, 0xA5, 0xA5}));
-}
-
 TEST(SyntheticTest, VaryGivesEachSampleASizeOfItsOwn) {
   const auto stage = open_synthetic({{"shape", "[9, 2]"}, {"vary", "true"}, {"dtype", "i32"}});
   EXPECT_EQ(stage->outputs(), (Ports{{"data", i32, {up_to(9), 2}}}));
@@ -108,15 +77,6 @@ TEST(SyntheticTest, VaryGivesEachSampleASizeOfItsOwn) {
                                         static_cast<std::int32_t>(index)));
   }
   EXPECT_EQ(sizes, (std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
-}
-
-TEST(SyntheticTest, TooManyDimensionsAreAnError) {
-  StageTypes types;
-  add_synthetic(types);
-  const auto stage =
-      StageHarness::open(types.all()[0], {{{"shape", "[1, 1, 1, 1, 1, 1, 1, 1]"}}, {}, {}});
-  ASSERT_FALSE(stage);
-  EXPECT_EQ(stage.error().message, "shape has 8 dimensions; at most 7 fit");
 }
 
 }  // namespace

@@ -26,10 +26,6 @@ std::unique_ptr<StageHarness> opened(void (*add)(StageTypes&), ParamTexts params
   return StageHarness::open(types.all()[0], {std::move(params), kPictures, context}).value();
 }
 
-std::string says(ParamTexts params, const Ports& inputs = kPictures) {
-  return message_of(StageHarness::open(only_type<add_normalize_image>(), {params, inputs, {}}));
-}
-
 TEST(NormalizeImage, CutsAndMirrorsEachSampleAsAugmentImageDoes) {
   const ParamTexts cut = {{"pad", "4"}, {"crop", "24"}, {"flip", "0.5"}};
   ParamTexts in_place = cut;
@@ -76,17 +72,6 @@ TEST(NormalizeImage, GivesTheFloatsOfTheHeaderInEachType) {
     ASSERT_EQ(made.bytes.size(), wanted.size());
     EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), made.bytes.begin())) << dtype_name(dtype);
   }
-}
-
-TEST(NormalizeImage, SaysWhatCannotBe) {
-  EXPECT_EQ(says({{"crop", "40"}}),
-            "a cut of 40 x 40 does not fit into the padded picture of 32 x 32 pixels");
-  EXPECT_EQ(says({{"mean", "[0.5, 0.5]"}}),
-            "mean has 2 numbers, the picture has 3 channels; one number stands for all");
-  EXPECT_EQ(says({{"place", "centre"}, {"flip", "0.5"}}),
-            "with `place: centre` nothing is drawn; leave `flip:` out");
-  EXPECT_EQ(says({}, {{"image", u8, {up_to(32), up_to(32), Dim(3)}}}),
-            "expected images of one size, found image u8[<=32, <=32, 3]; resize them before");
 }
 
 }  // namespace

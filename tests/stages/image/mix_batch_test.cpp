@@ -89,19 +89,5 @@ TEST(MixBatchTest, ALabelThatIsNoClassIsNamed) {
   }
 }
 
-TEST(MixBatchTest, WhatCannotBeMixedIsSaidBeforeARun) {
-  const auto mistake = [](ParamTexts params, std::vector<Dim> shape) {
-    params.emplace_back("classes", "2");
-    const auto stage = open_with(std::move(params), std::move(shape));
-    return stage ? "none" : stage.error().message;
-  };
-  EXPECT_THAT(mistake({}, {up_to(9), 4, 3}), HasSubstr("expected pictures of one size"));
-  EXPECT_THAT(mistake({{"cutmix", "1"}}, {3, 4, 3}), HasSubstr("say `layout: CHW`"));
-  EXPECT_EQ(mistake({{"cutmix", "1"}, {"layout", "CHW"}}, {3, 4, 3}), "none");
-  EXPECT_THAT(mistake({{"cutmix", "1"}}, {5, 3, 8, 8}), HasSubstr("two or three dimensions"));
-  EXPECT_EQ(mistake({{"mixup", "1"}}, {5, 3, 8, 8}), "none");
-  EXPECT_THAT(mistake({{"mixup", "-1"}}, {4, 4, 3}), HasSubstr("mixup"));
-}
-
 }  // namespace
 }  // namespace brigade

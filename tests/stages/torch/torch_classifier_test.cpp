@@ -11,7 +11,7 @@
 #include <brigade/module.h>
 #include "tests/stages/torch/made_batches.h"
 #include "tests/support/file_text.h"
-#include "tests/support/images/idx_files.h"
+#include "tests/support/temporary_folder.h"
 
 namespace brigade {
 namespace {
@@ -104,7 +104,7 @@ TEST(TorchClassifierTest, ASingleSourceTrainsWhateverItsName) {
 }
 
 TEST(TorchClassifierTest, TwoRunsHaveTheSameBitsAndAnotherSeedHasOthers) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto curve = [&](std::uint64_t seed) {
     const std::string path = folder / "loss.csv";
     OpenContext context;
@@ -295,7 +295,7 @@ std::map<std::string, double> go_on(StageHarness& stage) {
 
 TEST(TorchClassifierTest, GoesOnFromWhatItHasSavedToTheBit) {
   for (const char* optimizer : {"sgd", "adam", "adamw"}) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const std::string losses = folder / "loss.csv";
     const ParamTexts params{{"classes", "2"},
                             {"optimizer", optimizer},
@@ -326,7 +326,7 @@ TEST(TorchClassifierTest, GoesOnFromWhatItHasSavedToTheBit) {
 }
 
 TEST(TorchClassifierTest, BeginsWithTheWeightsOfACheckpoint) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "model.pt";
   const auto first = open_classifier({{"classes", "2"}}, two_sources()).value();
   for (std::uint64_t step = 0; step < 30; ++step)

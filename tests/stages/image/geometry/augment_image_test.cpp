@@ -114,29 +114,5 @@ TEST(AugmentImageTest, TheSampleDecidesNotTheOrder) {
   EXPECT_GT(differ, 5);
 }
 
-TEST(AugmentImageTest, SaysItsOutputShape) {
-  EXPECT_EQ((*open_augment({28, 28, 1, 2, 30}, 0))->outputs(), (Ports{{"image", u8, {30, 30, 1}}}));
-  EXPECT_EQ((*open_augment({20, 28, 3, 2, 0}, 0))->outputs(), (Ports{{"image", u8, {20, 28, 3}}}));
-}
-
-TEST(AugmentImageTest, ACropThatDoesNotFitSaysWhatWould) {
-  EXPECT_EQ(
-      open_augment({28, 30, 1, 2, 37}, 0).error().message,
-      "crop 37 does not fit into the padded image of 32 x 34 pixels (image 28 x 30, pad 2): a "
-      "smaller crop or a pad of at least 5 would");
-  EXPECT_TRUE(open_augment({28, 30, 1, 5, 37}, 0));
-  EXPECT_FALSE(open_augment({28, 30, 1, 4, 37}, 0));
-}
-
-TEST(AugmentImageTest, RaggedImagesAreRefused) {
-  StageTypes types;
-  add_augment_image(types);
-  const Ports in{{"image", u8, {up_to(64), up_to(64), 3}}};
-  const auto stage = StageHarness::open(types.all()[0], {{}, in, {}});
-  ASSERT_FALSE(stage);
-  EXPECT_EQ(stage.error().message,
-            "expected images of one size, found image u8[<=64, <=64, 3]; resize them before");
-}
-
 }  // namespace
 }  // namespace brigade

@@ -47,20 +47,6 @@ TEST_F(ImageIndexTest, ClassesAndImagesAreSortedBytewise) {
   EXPECT_EQ(index.class_name(0), "B");
 }
 
-TEST_F(ImageIndexTest, PassesOverHiddenNamesAndOtherFiles) {
-  for (const char* name : {"a/1.jpg", "a/.2.jpg", "a/notes.txt", ".hidden/1.jpg", "readme.txt"})
-    folder_.write(name, "");
-  folder_.write("9.jpg", "");
-  const ImageIndex index = scan(root_);
-  EXPECT_EQ(index.classes(), 1u);
-  EXPECT_EQ(index.size(), 1u);
-  EXPECT_EQ(skipped_of(file_.made_from()),
-            (std::vector<SkippedInputs>{
-                {SkipReason::hidden, 2, "hidden files and folders"},
-                {SkipReason::no_match, 1, "images beside the folders of classes (\"9.jpg\")"},
-                {SkipReason::no_match, 2, "files that are no images (\".txt\")"}}));
-}
-
 TEST_F(ImageIndexTest, FollowsLinksButNotRoundAndRound) {
   namespace fs = std::filesystem;
   folder_.write("elsewhere/1.jpg", "");
@@ -154,31 +140,6 @@ TEST_F(ImageIndexTest, NumbersThatDoNotFitAreErrorsAndNotCrashes) {
     refused += !good;
   }
   EXPECT_GT(refused, 20);
-}
-
-TEST_F(ImageIndexTest, SaysWhatIsMissing) {
-  EXPECT_EQ(error_of(root_ + "/none"),
-            root_ + "/none: cannot read the folder: No such file or directory");
-  EXPECT_EQ(error_of(folder_.write("file/x", "")),
-            root_ + "/file/x: cannot read the folder: Not a directory");
-  const auto expected = [](const std::string& root) {
-    return "; expected a folder of images per class, " + root + "/CLASS/*.jpg";
-  };
-  std::filesystem::create_directories(folder_.path() / "empty");
-  EXPECT_EQ(error_of(root_ + "/empty"),
-            root_ + "/empty: the folder is empty" + expected(root_ + "/empty"));
-  folder_.write("flat/1.jpg", "");
-  EXPECT_EQ(error_of(root_ + "/flat"),
-            root_ + "/flat: has images, but no folders" + expected(root_ + "/flat"));
-  folder_.write("texts/1.txt", "");
-  EXPECT_EQ(error_of(root_ + "/texts"),
-            root_ + "/texts: has no folders" + expected(root_ + "/texts"));
-  folder_.write("hole/a/1.jpg", "");
-  folder_.write("hole/b/1.txt", "");
-  EXPECT_EQ(error_of(root_ + "/hole"),
-            root_ +
-                "/hole/b: has no images (.jpg .jpeg .png .ppm .pgm .bmp .tif .tiff .webp); "
-                "every folder there is a class: take it away, or fill it");
 }
 
 }  // namespace

@@ -23,10 +23,6 @@ Result<ShardScan> scan(const std::string& archive, const TarFields& fields = kFi
       archive.size(), fields, classes);
 }
 
-std::string shard_error(const std::string& members, const TarFields& fields = kFields) {
-  return message_of(scan(members + tar_end(), fields));
-}
-
 TEST(ShardScan, NeighboursOfOneKeyAreASample) {
   const auto found = scan(tar_member("x/1.jpg", "JPEG") + tar_member("x/1.cls", " 7\n") +
                           tar_member("x/2.CLS", "-8") + tar_member("x/2.txt", "words") +
@@ -174,19 +170,6 @@ TEST(ShardScan, LabelsNeedNotBeWanted) {
   const auto found = scan(tar_member("a.jpg", "x") + tar_end(), {{"jpg"}, {}, "", {}});
   ASSERT_TRUE(found);
   EXPECT_EQ(static_cast<TarState>(found->samples[0].state), TarState::good);
-}
-
-TEST(ShardScan, WhatComesTwiceIsAnError) {
-  EXPECT_EQ(shard_error(tar_member("a.jpg", "x") + tar_member("a.jpg", "y")),
-            "has \"a.jpg\" twice");
-  EXPECT_EQ(shard_error(tar_member("a.cls", "1") + tar_member("a.cls", "1")),
-            "has \"a.cls\" twice");
-  EXPECT_EQ(shard_error(tar_member("a.jpg", "x") + tar_member("a.png", "y")),
-            "has two images for \"a\", .jpg and .png; `image: [jpg]` chooses one");
-  EXPECT_EQ(
-      shard_error(tar_member("a.jpg", "x") + tar_member("b.jpg", "x") + tar_member("a.cls", "")),
-      "has members of \"a\" at several places; those of a sample lie side by side "
-      "(`tar --sort=name` packs them so)");
 }
 
 TEST(ShardScan, ErrorsOfFilesNameThem) {

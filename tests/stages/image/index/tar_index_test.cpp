@@ -90,22 +90,6 @@ TEST_F(TarIndexTest, TheFingerprintDoesNotDependOnWhereTheArchivesAre) {
   EXPECT_NE(file_.fingerprint(), before);
 }
 
-TEST_F(TarIndexTest, WithoutASampleThereIsNoIndex) {
-  EXPECT_EQ(TarIndex::scan({shards_[1], shards_[1]}, fields_).error().message,
-            shards_[1] + " and 1 more: no samples; expected members such as KEY.jpg and KEY.cls");
-}
-
-TEST_F(TarIndexTest, WithoutASampleTheExtensionsAreSaidAndWhatWouldReadThem) {
-  folder_.write("a.tar", tar_member("1.image.jpg", "x") + tar_member("1.label.cls", "4") +
-                             tar_member("2.image.jpg", "x") + tar_member("2.label.cls", "4") +
-                             tar_end());
-  EXPECT_EQ(TarIndex::scan({shards_[2]}, fields_).error().message,
-            shards_[2] +
-                ": no samples; expected members such as KEY.jpg and KEY.cls, found 2 keys with "
-                "neither image nor label; extensions seen: image.jpg, label.cls; `image: "
-                "[image.jpg]`, `label: label.cls` reads them");
-}
-
 TEST_F(TarIndexTest, NamesOfClassesAreInTheIndex) {
   for (std::size_t s = 0; s < 2; ++s)
     folder_.write(

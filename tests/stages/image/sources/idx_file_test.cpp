@@ -4,6 +4,7 @@
 
 #include "tests/support/images/idx_files.h"
 #include "tests/support/message_of.h"
+#include "tests/support/temporary_folder.h"
 
 namespace brigade {
 namespace {
@@ -15,19 +16,19 @@ class IdxFileTest : public testing::Test {
   std::string error_of(const std::string& path) { return message_of(read_idx_file(path)); }
   /// The error of a file with these bytes, without its path.
   std::string error_of_bytes(const std::string& bytes) {
-    const std::string path = write_file(folder_ / "file", bytes);
+    const std::string path = folder_.write("file", bytes);
     const std::string error = error_of(path);
     EXPECT_TRUE(error.starts_with(path + ": ")) << error;
     return error.substr(std::min(error.size(), path.size() + 2));
   }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   const std::string sound_ = idx_header(8, {3, 2, 2}) + counting_bytes(12);
 };
 
 TEST_F(IdxFileTest, ReadsPlainAndGzippedFiles) {
   for (const auto& path :
-       {write_file(folder_ / "plain", sound_), write_gzip(folder_ / "packed.gz", sound_)}) {
+       {folder_.write("plain", sound_), write_gzip(folder_ / "packed.gz", sound_)}) {
     const auto data = read_idx_file(path);
     ASSERT_TRUE(data) << data.error().message;
     EXPECT_EQ(data->header.dtype, u8);
@@ -50,24 +51,6 @@ TEST_F(IdxFileTest, EveryElementCodeIsKnown) {
                                          {12, i32}, {13, f32}, {14, f64}};
   for (auto [code, dtype] : codes)
     EXPECT_EQ(parse_idx_header("f", idx_header(code, {1}))->dtype, dtype);
-}
-
-TEST_F(IdxFileTest, OtherFilesAreNamedAsSuch) {
-  EXPECT_EQ(
-      error_of_bytes("P5\n28 28\n"),
-      "not an IDX file: it begins with 50 35 0a 32; images begin with 00 00 08 03, labels with "
-      "00 00 08 01");
-  EXPECT_EQ(error_of_bytes(""), "not an IDX file: it has only 0 bytes");
-  EXPECT_EQ(error_of_bytes(std::string("\0\0\x08", 3)), "not an IDX file: it has only 3 bytes");
-  for (int code : {0, 7, 10, 15, 255})
-    EXPECT_TRUE(error_of_bytes(idx_header(code, {1}) + "x").starts_with("not an IDX file"));
-  EXPECT_TRUE(error_of_bytes(idx_header(8, {})).starts_with("not an IDX file"));
-}
-
-TEST_F(IdxFileTest, HeadersThatEndEarlyOrAreTooDeepAreErrors) {
-  EXPECT_EQ(error_of_bytes(sound_.substr(0, 9)), "ends in the middle of its header, after 9 bytes");
-  EXPECT_EQ(error_of_bytes(idx_header(8, {1, 1, 1, 1, 1, 1, 1, 1, 1}) + "x"),
-            "9 dimensions; at most 8 are supported");
 }
 
 TEST_F(IdxFileTest, TheDataMustHaveTheLengthOfItsHeader) {
@@ -107,7 +90,7 @@ TEST_F(IdxFileTest, BrokenGzipDataIsNamed) {
 
 TEST_F(IdxFileTest, MissingFilesAndFoldersSayWhatTheSystemSays) {
   EXPECT_EQ(error_of(folder_ / "none"), folder_ / "none: cannot open: No such file or directory");
-  EXPECT_EQ(error_of(folder_.path()), folder_.path() + ": cannot read: Is a directory");
+  EXPECT_EQ(error_of(folder_.path()), folder_.path().string() + ": cannot read: Is a directory");
 }
 
 }  // namespace

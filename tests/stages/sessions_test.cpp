@@ -1,0 +1,374 @@
+// Sessions with one stage, word for word: tests/golden/stages. A line after `> ` is a command, what
+// follows is its answer, and `=== NAME` begins anew in an empty folder, which is called FOLDER.
+// UPDATE_GOLDEN=1 writes the answers anew.
+//
+//   file NAME TEXT            a file; \n, \t, \x00, and \{300:ab} for ab 300 times
+//   tar NAME MEMBER=TEXT | MEMBER=TEXT
+//   npy NAME TYPE SHAPE : TEXT        as numpy.save writes it: <f4 (3, 2)
+//   idx NAME CODE SIZE SIZE : TEXT
+//   gzip NAME                 packs a file
+//   plan TYPE: PARAM=VALUE | PARAM=VALUE <- image u8[4, 6, 1] | label i64[]    the contract alone
+//   open TYPE: ...            the stage, too; equal letters behind `data` are equal fingerprints
+//   read INDEX INDEX          of a source
+//   look NAME                 what `brigade init` sees in data
+//   guess TEXT                and in the first lines of a table
+//   call image u8[2] 1 2 | label i64[] 7      one sample; 0..23 are these numbers, 9*40 forty times
+//   9
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include <brigade/harness.h>
+#include <brigade/labels.h>
+#include <brigade/skipped_inputs.h>
+#include "stages/basic/half_float.h"
+#include "stages/builtin.h"
+#include "stages/image/guess/data_folder.h"
+#include "stages/image/guess/data_table.h"
+#include "tests/support/config/golden_cases.h"
+#include "tests/support/file_text.h"
+#include "tests/support/golden.h"
+#include "tests/support/images/idx_files.h"
+#include "tests/support/images/tar_files.h"
+#include "tests/support/temporary_folder.h"
+
+namespace brigade {
+namespace {
+
+using namespace testing_support;
+
+std::pair<std::string, std::string> parted(std::string_view text, std::string_view at) {
+  const std::size_t found = text.find(at);
+  if (found == text.npos) return {std::string(text), {}};
+  return {std::string(text.substr(0, found)), std::string(text.substr(found + at.size()))};
+}
+
+std::vector<std::string> pieces(std::string text, std::string_view separator = " | ") {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    auto [piece, rest] = parted(text, separator);
+    out.push_back(std::move(piece));
+    text = std::move(rest);
+  }
+  return out;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char next = text[at] == '\\' && at + 1 < text.size() ? text[at + 1] : ' ';
+    if (next == ' ') {
+      out += text[at];
+    } else if (next == 'x') {
+      out += static_cast<char>(std::stoi(std::string(text.substr(at + 2, 2)), nullptr, 16));
+      at += 3;
+    } else if (next == '{') {
+      const std::size_t end = text.find('}', at);
+      const auto [count, what] = parted(text.substr(at + 2, end - at - 2), ":");
+      for (int i = std::stoi(count); i > 0; --i) out += unescaped(what);
+      at = end;
+    } else {
+      out += next == 'n' ? '\n' : next == 't' ? '\t' : next == 'r' ? '\r' : next;
+      ++at;
+    }
+  }
+  return out;
+}
+
+TensorType tensor_type(std::string_view text) {
+  const auto [name, rest] = parted(text, " ");
+  const auto [dtype, sizes] = parted(rest, "[");
+  TensorType out{name, parse_dtype(dtype).value(), {}};
+  for (const std::string& size : pieces(sizes.substr(0, sizes.size() - 1), ", ")) {
+    const auto most = strip_prefix(size, "<=");
+    out.shape.push_back(most ? up_to(std::stoll(std::string(*most))) : Dim(std::stoll(size)));
+  }
+  return out;
+}
+
+template <class T>
+HostTensor tensor_of(const TensorType& type, const std::string& values) {
+  std::vector<T> elements;
+  for (const std::string& value : pieces(values, " ")) {
+    const auto [first, last] = parted(value, "..");
+    const auto [number, count] = parted(first, "*");
+    elements.insert(elements.end(), std::stoul(count.empty() ? "1" : count),
+                    static_cast<T>(std::stod(number)));
+    while (!last.empty() && elements.back() < static_cast<T>(std::stod(last)))
+      elements.push_back(static_cast<T>(elements.back() + 1));
+  }
+  return host_tensor(type.name, type.bounds(), elements);
+}
+
+HostTensor tensor(const std::string& text) {
+  const auto [type_text, values] = parted(text, "] ");
+  const TensorType type = tensor_type(type_text + (type_text.ends_with("]") ? "" : "]"));
+  if (type.dtype == u8) return tensor_of<std::uint8_t>(type, values);
+  if (type.dtype == i64) return tensor_of<std::int64_t>(type, values);
+  return tensor_of<float>(type, values);
+}
+
+double number(Half value) { return to_float(value); }
+double number(BFloat16 value) { return to_float(value); }
+template <class T>
+T number(T value) {
+  return value;
+}
+
+template <class T>
+std::string numbers(const HostTensor& tensor) {
+  constexpr std::size_t kShown = 24;
+  std::string out;
+  const std::vector<T> all = tensor.as<T>();
+  for (std::size_t i = 0; i < std::min(all.size(), kShown); ++i)
+    out += concat(" ", number(T(all[i])));
+  return out + (all.size() > kShown ? " ..." : "");
+}
+
+std::string values_of(const HostTensor& tensor) {
+  switch (tensor.dtype) {
+    case DType::boolean:
+      return numbers<bool>(tensor);
+    case DType::u8:
+      return numbers<std::uint8_t>(tensor);
+    case DType::i8:
+      return numbers<std::int8_t>(tensor);
+    case DType::i16:
+      return numbers<std::int16_t>(tensor);
+    case DType::i32:
+      return numbers<std::int32_t>(tensor);
+    case DType::i64:
+      return numbers<std::int64_t>(tensor);
+    case DType::f16:
+      return numbers<Half>(tensor);
+    case DType::bf16:
+      return numbers<BFloat16>(tensor);
+    case DType::f32:
+      return numbers<float>(tensor);
+    case DType::f64:
+      return numbers<double>(tensor);
+  }
+  return {};
+}
+
+/// Bytes that are a text as a text.
+std::string shown(const HostTensor& tensor) {
+  const std::string type = concat(tensor.name, " ", dtype_name(tensor.dtype));
+  if (tensor.dtype == u8 && tensor.shape.rank() == 1) {
+    const auto* const first = reinterpret_cast<const char*>(tensor.bytes.data());
+    const std::string_view text(first, tensor.bytes.size());
+    if (std::all_of(text.begin(), text.end(), [](char at) { return at >= ' ' && at <= '~'; }))
+      return concat(type, " \"", text, "\"");
+  }
+  return concat(type, shape_text(tensor.shape), values_of(tensor));
+}
+
+std::string shown(const Result<HarnessCall>& call) {
+  if (!call) return concat("error: ", call.error().message, "\n");
+  if (call->next == Next::drop) return "drop\n";
+  if (call->next == Next::wait) return "wait\n";
+  if (call->next == Next::end) return "end\n";
+  std::string out;
+  for (const HostTensor& output : call->outputs) out += concat(shown(output), "\n");
+  return out.empty() ? "nothing\n" : out;
+}
+
+std::string shown(const Ports& ports) {
+  std::string out;
+  for (const TensorType& type : ports.tensors) out += (out.empty() ? "" : ", ") + type.text();
+  return (out.empty() ? "no tensors" : out) + "\n";
+}
+
+std::string shown(const std::vector<SkippedInputs>& skipped) {
+  std::string out;
+  for (const SkippedInputs& kind : skipped) out += concat(", without ", kind.count, " ", kind.text);
+  return out;
+}
+
+using Words = std::vector<std::pair<const char*, std::string>>;
+
+/// Those that are there.
+std::string shown(const Words& words) {
+  std::string out;
+  for (const auto& [name, value] : words)
+    if (!value.empty()) out += concat(name, ": ", value, "\n");
+  return out;
+}
+
+std::string shown(const Result<FoundData>& data) {
+  if (!data) return concat("error: ", data.error().message, "\n");
+  const char* const kinds[] = {"nothing", "idx", "classes", "shards", "list", "numbers"};
+  return shown(Words{{"kind", kinds[static_cast<int>(data->kind)]},
+                     {"folder", data->folder},
+                     {"images", data->images},
+                     {"test_images", data->test_images},
+                     {"labels", data->labels},
+                     {"test_labels", data->test_labels},
+                     {"table", data->table},
+                     {"root", data->root},
+                     {"train", data->train},
+                     {"test", data->test},
+                     {"classes", join(data->classes, " ")},
+                     {"image", data->image},
+                     {"label", data->label + (data->label_is_name ? " (a name)" : "")},
+                     {"label_field", data->label_field},
+                     {"features", join(data->features, " ")},
+                     {"separator", data->separator == "," ? "" : data->separator},
+                     {"header", data->header ? "" : "none"},
+                     {"remark", data->remark}});
+}
+
+std::string shown(const std::optional<TableGuess>& table) {
+  if (!table) return "no table\n";
+  return shown(Words{{"separator", quote(table->separator)},
+                     {"header", table->header ? "there" : "none"},
+                     {"image", table->image},
+                     {"label", table->label + (table->label_is_name ? " (a name)" : "")},
+                     {"numbers", join(table->numbers, " ")}});
+}
+
+class Session {
+ public:
+  std::string answer(std::string_view line) {
+    const auto [verb, rest] = parted(replaced(std::string(line), "FOLDER", folder_.path()), " ");
+    std::string out;
+    if (verb == "plan" || verb == "open") {
+      out = open(rest, verb == "open");
+    } else if (verb == "read") {
+      for (const std::string& index : pieces(rest, " ")) out += read(std::stoull(index));
+    } else if (verb == "look") {
+      out = shown(look_at_data(folder_ / rest));
+    } else if (verb == "guess") {
+      out = shown(guess_table(unescaped(rest)));
+    } else if (verb == "call") {
+      std::vector<HostTensor> sample;
+      for (const std::string& text : pieces(rest)) sample.push_back(tensor(text));
+      out = shown(stage_->process(std::move(sample)));
+    } else {
+      write(verb, parted(rest, " ").first, parted(rest, " ").second);
+    }
+    out = replaced(out, std::filesystem::canonical(folder_.path()), "FOLDER");
+    return replaced(out, folder_.path(), "FOLDER");
+  }
+
+ private:
+  void write(std::string_view verb, const std::string& name, const std::string& what) {
+    const auto [head, data] = parted(what, " : ");
+    std::string bytes;
+    if (verb == "file") bytes = unescaped(what);
+    if (verb == "npy") bytes = npy_header(parted(head, " ").first, parted(head, " ").second);
+    if (verb == "gzip") bytes = file_text(folder_.path() / name);
+    if (verb == "idx") {
+      std::vector<std::uint32_t> sizes;
+      for (const std::string& size : pieces(head, " "))
+        sizes.push_back(static_cast<std::uint32_t>(std::stoul(size)));
+      bytes = idx_header(static_cast<int>(sizes[0]), std::span(sizes).subspan(1));
+    }
+    if (verb == "tar") {
+      for (const std::string& member : pieces(what))
+        bytes += tar_member(parted(member, "=").first, unescaped(parted(member, "=").second));
+      bytes += tar_end();
+    }
+    if (verb == "npy" || verb == "idx") bytes += unescaped(data);
+    if (verb == "gzip")
+      write_gzip(folder_ / name, bytes);
+    else
+      folder_.write(name, bytes);
+  }
+
+  std::string open(const std::string& text, bool with_stage) {
+    const auto [said, from] = parted(text, " <- ");
+    const auto [name, params_text] = parted(said, ": ");
+    ParamTexts params;
+    for (const std::string& param : pieces(params_text)) {
+      const auto [key, value] = parted(param, "=");
+      params.emplace_back(key, unescaped(value));
+    }
+    Ports inputs;
+    for (const std::string& input : pieces(from)) inputs.tensors.push_back(tensor_type(input));
+    const StageType& type = *types_.find(name);
+    const auto made = make_params(type.contract, params);
+    if (!made) return concat("error: ", made.error().message, "\n");
+    const FileMetadata metadata = read_metadata(type.contract, params);
+    std::string out;
+    if (with_stage) {
+      auto stage = StageHarness::open(type, {params, inputs, {}});
+      if (!stage) return concat("error: ", stage.error().message, "\n");
+      stage_ = std::move(*stage);
+      out = shown(stage_->outputs());
+      if (type.indexed) out += source();
+      for (const std::string& line : stage_->reports.lines) out += line + "\n";
+    } else {
+      const auto outputs = type.contract.outputs(made->get(), inputs, metadata);
+      if (!outputs) return concat("error: ", outputs.error().message, "\n");
+      out = shown(*outputs);
+      if (const auto& most = type.contract.private_bytes)
+        out += concat("at most ", most(made->get()), " bytes of its own\n");
+    }
+    if (!type.contract.samples) return out;
+    const auto counted = [&](const FileMetadata& files) {
+      const auto count = type.contract.samples(made->get(), files);
+      return count ? concat(count->samples, shown(count->skipped)) : "none";
+    };
+    return out + concat("the check counts ", counted(metadata), "; ", counted({}),
+                        " without a look at files\n");
+  }
+
+  std::string source() {
+    Producer& producer = stage_->producer();
+    const std::uint64_t print = producer.fingerprint();
+    const auto seen = prints_.emplace(print, static_cast<char>('A' + prints_.size())).first;
+    const auto* const skips = dynamic_cast<const SkipsInputs*>(&producer);
+    std::string out =
+        concat(producer.size().value(), " samples", skips == nullptr ? "" : shown(skips->skipped()),
+               ", data ", print == 0 ? '?' : seen->second, "\n");
+    auto* const labels = dynamic_cast<TellsLabels*>(&producer);
+    if (labels == nullptr) return out;
+    std::string told;
+    for (std::uint64_t i = 0; i < std::min(producer.size().value(), std::uint64_t{8}); ++i) {
+      const auto label = labels->label_of(i);
+      told += label ? concat(" ", *label) : " ?";
+    }
+    if (told.find_first_not_of(" ?") == told.npos) return out;
+    const auto names = labels->label_names();
+    return out + concat("labels", told, names.empty() ? "" : " of ", join(names, ", "), "\n");
+  }
+  std::string read(std::uint64_t index) {
+    return concat(stage_->producer().describe(index), "\n", shown(stage_->read(index)));
+  }
+
+  TemporaryFolder folder_;
+  const StageTypes types_ = builtin_stage_types();
+  std::unique_ptr<StageHarness> stage_;
+  std::map<std::uint64_t, char> prints_;
+};
+
+class Sessions : public testing::TestWithParam<std::string> {};
+
+TEST_P(Sessions, AnswerWordForWord) {
+  std::ifstream file(concat(BRIGADE_SOURCE_DIR, "/tests/golden/stages/", GetParam(), ".txt"));
+  std::string all;
+  std::unique_ptr<Session> session;
+  for (std::string line; std::getline(file, line);) {
+    const auto command = strip_prefix(line, "> ");
+    if (line.starts_with("=== ")) session = std::make_unique<Session>();
+    if (line.starts_with("=== ") || line.starts_with("# ") || command) all += line + "\n";
+    if (command) all += session->answer(*command);
+  }
+  expect_golden(concat("stages/", GetParam(), ".txt"), all);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Sessions, testing::ValuesIn(golden_files("stages")),
+                         [](const auto& file) { return file.param; });
+
+}  // namespace
+}  // namespace brigade
