@@ -275,7 +275,8 @@ class Session {
     }
     if (verb == "tar") {
       for (const std::string& member : pieces(what))
-        bytes += tar_member(parted(member, "=").first, unescaped(parted(member, "=").second));
+        bytes +=
+            tar_member(unescaped(parted(member, "=").first), unescaped(parted(member, "=").second));
       bytes += tar_end();
     }
     if (verb == "npy" || verb == "idx") bytes += unescaped(data);

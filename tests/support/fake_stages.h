@@ -3,7 +3,6 @@
 // Stages made of lambdas, and a log of everything a stage was told.
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -56,15 +55,12 @@ struct Event {
   std::uint32_t epoch = 0;
   std::vector<SampleInfo> samples;
   std::vector<std::int64_t> values;  ///< of the tensor that is logged, by slot
-  std::uint64_t began = 0;           ///< moments, in one order over all replicas of a log
-  std::uint64_t ended = 0;
 };
 
 /// The events of a stage's replicas, each written by its own thread.
 struct Log {
   explicit Log(int replicas = 1) : events(static_cast<std::size_t>(replicas)) {}
   std::vector<std::vector<Event>> events;
-  std::atomic<std::uint64_t> moment{0};
 
   /// Calls of all replicas, by number of their first slot.
   std::vector<Event> calls(const std::string& port) const {
@@ -83,23 +79,19 @@ struct Log {
 inline std::unique_ptr<LambdaStage> make_logger(Log& log, int replica,
                                                 const std::string& tensor = "value") {
   auto& events = log.events[static_cast<std::size_t>(replica)];
-  auto stage = std::make_unique<LambdaStage>([&log, &events, tensor](const Inputs& in, Outputs&) {
+  auto stage = std::make_unique<LambdaStage>([&events, tensor](const Inputs& in, Outputs&) {
     Event event;
-    event.began = ++log.moment;
     event.port = in.port();
     event.epoch = in.info().epoch;
     for (std::int64_t slot = 0; slot < in.samples(); ++slot) {
       event.samples.push_back(in.info(slot));
       event.values.push_back(in.sample(slot)[tensor].as<std::int64_t>()[0]);
     }
-    event.ended = ++log.moment;
     events.push_back(std::move(event));
     return Result<Next>(Next::emit);
   });
-  stage->on_epoch_end = [&log, &events](const EpochEnd& end) {
-    Event event{true, std::string(end.source), end.epoch, {}, {}};
-    event.began = event.ended = ++log.moment;
-    events.push_back(std::move(event));
+  stage->on_epoch_end = [&events](const EpochEnd& end) {
+    events.push_back({true, std::string(end.source), end.epoch, {}, {}});
     return Result<void>();
   };
   return stage;
