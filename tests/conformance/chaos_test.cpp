@@ -16,7 +16,6 @@
 
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/yaml/shapes.h"
-#include "tests/conformance/yaml/shapes_of_unknown_length.h"
 #include "transports/fault_points.h"
 
 namespace brigade::conformance {
@@ -105,11 +104,7 @@ void disturb_all_shapes(std::uint64_t round, const Disturb& disturb, Total& tota
     ASSERT_EQ(disturbed(yaml, seed, disturb, total, own), "")
         << shape.name << ", inputs " << testing::PrintToString(own.inputs);
   };
-  for (const ShapeOfLine& shape : kShapes) {
-    try_shape(shape);
-    if (testing::Test::HasFatalFailure()) return;
-  }
-  for (const ShapeOfLine& shape : kShapesOfUnknownLength) {
+  for (const ShapeOfLine& shape : all_shapes()) {
     try_shape(shape);
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -224,9 +219,8 @@ TEST(Chaos, AllOfItAtOnceLosesNothing) {
 /// work.
 TEST(Chaos, EpochsWithoutPaddingKeepTheirTurns) {
   Total total;
-  for (const ShapeOfLine& shape : kShapesOfUnknownLength) {
-    const std::string name = shape.name;
-    if (name.find("WholeBatches") == name.npos) continue;
+  for (const ShapeOfLine& shape : shapes_of_unknown_length()) {
+    if (!shape.name.ends_with("WholeBatches")) continue;
     for (std::uint64_t seed = 0; seed < kKills / 100; ++seed) {
       const auto disturb = [&](const Plan& plan, std::uint64_t) {
         Disturbance disturbance;
@@ -243,7 +237,7 @@ TEST(Chaos, EpochsWithoutPaddingKeepTheirTurns) {
       };
       const std::string yaml =
           shape_yaml(shape, 1 + static_cast<int>(seed % 2), seed % 3 == 0 ? 7 : 1);
-      EXPECT_EQ(disturbed(yaml, seed, disturb, total), "") << name;
+      EXPECT_EQ(disturbed(yaml, seed, disturb, total), "") << shape.name;
     }
   }
   total.print();
@@ -304,7 +298,7 @@ class WithoutARule : public testing::TestWithParam<Control> {
   }
 
   static std::string run(const Control& control, int nth, int seed, const RepairRules& rules) {
-    constexpr ShapeOfLine kLine = {"", R"(
+    static const ShapeOfLine kLine = {"", R"(
   numbers: {producer: synthetic, params: {count: 60, shape: [3]}, limit: N, shuffle: true}
   slow: {transform: delay, from: numbers, params: {ms: 0.25}, chunk: 1}
   sifted: {transform: sift, from: slow, params: {every: 4, rest: 2}, chunk: 2, replicas: R}

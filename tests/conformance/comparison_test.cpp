@@ -16,7 +16,7 @@ using Records = std::vector<Events>;
 struct Comparisons : testing::Test {
   /// What a consumer of a graph must see, and a record of just that.
   void prepare(const std::string& name, int replicas, const std::string& stage = "end") {
-    const auto shape = std::find_if(std::begin(kShapes), std::end(kShapes),
+    const auto shape = std::find_if(shapes().begin(), shapes().end(),
                                     [&](const ShapeOfLine& one) { return one.name == name; });
     ASSERT_EQ(line_.prepare(shape_yaml(*shape, replicas, 7)), "");
     const PlainLoop plain(line_.graph(), line_.plan());
@@ -141,7 +141,7 @@ TEST_F(Comparisons, OfSourcesThatMergeTheOrderIsFree) {
 }
 
 TEST_F(Comparisons, TellARealRunOfAnotherGraph) {
-  const std::string yaml = shape_yaml(kShapes[2], 2, 7);
+  const std::string yaml = shape_yaml(shapes()[2], 2, 7);
   std::string other = yaml;
   other.replace(other.find("seed: 7"), 7, "seed: 8");
   LineRun line, changed;

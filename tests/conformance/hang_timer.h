@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,11 +16,15 @@ namespace brigade::conformance {
 
 inline constexpr auto kHangs = std::chrono::seconds(60);  // a run takes less than one
 
-/// Ends the program when it lives too long.
-class HangTimer {
+/// Acts once when it lives too long.
+class SoftWatchdog {
  public:
-  explicit HangTimer(std::string what) : thread_([this, what = std::move(what)] { watch(what); }) {}
-  ~HangTimer() {
+  SoftWatchdog(std::chrono::seconds after, std::function<void()> act)
+      : thread_([this, after, act = std::move(act)] {
+          std::unique_lock lock(mutex_);
+          if (!changed_.wait_for(lock, after, [this] { return over_; })) act();
+        }) {}
+  ~SoftWatchdog() {
     {
       const std::lock_guard lock(mutex_);
       over_ = true;
@@ -29,17 +34,19 @@ class HangTimer {
   }
 
  private:
-  void watch(const std::string& what) {
-    std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, kHangs, [this] { return over_; })) return;
-    std::fprintf(stderr, "this graph does not come to an end:\n%s\n", what.c_str());
-    std::abort();
-  }
-
   std::mutex mutex_;
   std::condition_variable changed_;
   bool over_ = false;
   std::thread thread_;
+};
+
+/// Ends the program, and says why.
+struct HangTimer : SoftWatchdog {
+  explicit HangTimer(std::string what)
+      : SoftWatchdog(kHangs, [what = std::move(what)] {
+          std::fprintf(stderr, "this graph does not come to an end:\n%s\n", what.c_str());
+          std::abort();
+        }) {}
 };
 
 }  // namespace brigade::conformance

@@ -9,7 +9,6 @@
 
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/yaml/shapes.h"
-#include "tests/conformance/yaml/shapes_of_unknown_length.h"
 
 namespace brigade::conformance {
 namespace {
@@ -17,12 +16,6 @@ namespace {
 constexpr int kReplicas = 2;
 constexpr std::uint64_t kHold = 3;
 constexpr std::size_t kSample = 12;  // that no shape filters out
-
-std::vector<ShapeOfLine> all_shapes() {
-  std::vector<ShapeOfLine> all(std::begin(kShapes), std::end(kShapes));
-  all.insert(all.end(), std::begin(kShapesOfUnknownLength), std::end(kShapesOfUnknownLength));
-  return all;
-}
 
 /// Shapes of which no producer may be an input, and how their errors begin: an input is a stream.
 const std::map<std::string, std::string>& shapes_without_inputs() {
@@ -98,7 +91,7 @@ TEST_P(EveryShapeOfInputs, WithASampleLessDoesNot) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, EveryShapeOfInputs, testing::ValuesIn(shapes_with_inputs()),
-                         [](const auto& one) { return std::string(one.param.name); });
+                         kNameOfShape);
 
 /// So that the suite above cannot become smaller without a word.
 TEST(ShapesOfInputs, AreAllButThoseThatCannotLieBelowAStream) {

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <set>
 #include <thread>
 
@@ -31,30 +29,6 @@ bool is_recorder(std::string_view type) { return type == "record" || type == "ke
 
 constexpr std::int64_t kNeverNs = 3'600'000'000'000;
 constexpr auto kFirstCallMax = std::chrono::seconds(5);  // there may be none
-
-/// Calls `act` once unless it is destroyed before.
-class SoftWatchdog {
- public:
-  SoftWatchdog(std::chrono::seconds after, std::function<void()> act)
-      : thread_([this, after, act = std::move(act)] {
-          std::unique_lock lock(mutex_);
-          if (!changed_.wait_for(lock, after, [this] { return over_; })) act();
-        }) {}
-  ~SoftWatchdog() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool over_ = false;
-  std::thread thread_;
-};
 
 /// "WEIGHTS_40": a file with the weights of 40 samples.
 std::optional<std::string> weights_file(const TemporaryFolder& folder, const std::string& name) {

@@ -11,7 +11,6 @@
 #include "pipeline/state/checkpoint_files.h"
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/yaml/shapes.h"
-#include "tests/conformance/yaml/shapes_of_unknown_length.h"
 
 namespace brigade::conformance {
 namespace {
@@ -129,9 +128,7 @@ std::string stopped_somewhere(const ShapeOfLine& shape, bool at_once, bool in_pr
 }
 
 /// What several replicas have counted is in no single state that could be saved.
-bool one_replica_saves(const ShapeOfLine& shape) {
-  return std::string_view(shape.name) == "Epochs";
-}
+bool one_replica_saves(const ShapeOfLine& shape) { return shape.name == "Epochs"; }
 
 class Resumed : public testing::TestWithParam<ShapeOfLine> {};
 
@@ -162,62 +159,11 @@ TEST_P(Resumed, WithOtherReplicasGivesTheSameSamples) {
       << shape_yaml(GetParam(), 4, 16);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, Resumed, testing::ValuesIn(shapes_that_resume()),
-                         [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(Lines, Resumed, testing::ValuesIn(shapes_that_resume()), kNameOfShape);
 
 // --- consumers that stood anywhere
 
 constexpr std::uint64_t kEpochs = 4;
-
-/// Sources, samples of a flat_map once and twice, and consumers of all of them.
-constexpr const char* kFlatMapped[] = {R"(
-  numbers: {producer: synthetic, params: {count: 40, shape: [3]}, shuffle: true, replicas: 2}
-  sifted: {transform: sift, from: numbers, params: {every: 4, rest: 2, chance: 0.2}, replicas: 2}
-  left: {transform: repack, from: sifted}
-  work: {transform: digest, from: numbers, replicas: 2}
-  right: {transform: repack, from: work}
-  again: {transform: sift, from: left, random: again}
-  inner: {transform: repack, from: again}
-  of_left: {consumer: record, from: {stage: left, batch: 7}, replicas: 2,
-            params: {folder: "${RECORDS}"}}
-  of_right: {consumer: record, from: {stage: right, batch: 4}, params: {folder: "${RECORDS}"}}
-  of_inner: {consumer: record, from: inner, params: {folder: "${RECORDS}"}}
-  direct: {consumer: record, from: {stage: numbers, batch: 8}, params: {folder: "${RECORDS}"}}
-)",
-                                       R"(
-  numbers: {producer: synthetic, params: {count: 40}, shuffle: true}
-  sifted: {transform: sift, from: numbers, params: {every: 3, chance: 0.3}}
-  full: {transform: repack, from: sifted}
-  test: {producer: synthetic, params: {count: 10, dtype: u8}}
-  both: {consumer: record, from: {train: {stage: full, batch: 7}, test: {stage: test, batch: 4}},
-         join: epochs, params: {folder: "${RECORDS}"}}
-  of_full: {consumer: record, from: full, params: {folder: "${RECORDS}"}}
-  of_test: {consumer: record, from: {stage: test, batch: 4}, params: {folder: "${RECORDS}"}}
-)",
-                                       R"(
-  numbers: {producer: synthetic, params: {count: 40}, shuffle: true}
-  sifted: {transform: sift, from: numbers, params: {every: 3, chance: 0.3}}
-  full: {transform: repack, from: sifted}
-  test: {producer: synthetic, params: {count: 10}}
-  merged: {consumer: record, join: merge,
-           from: {train: {stage: full, batch: 4}, test: {stage: test, batch: 2}},
-           params: {folder: "${RECORDS}"}}
-  of_full: {consumer: record, from: full, params: {folder: "${RECORDS}"}}
-  of_test: {consumer: record, from: {stage: test, batch: 4}, params: {folder: "${RECORDS}"}}
-)",
-                                       R"(
-  numbers: {producer: synthetic, params: {count: 29}, shuffle: true}
-  full: {transform: repack, from: numbers}
-  twice: {transform: repeat, from: full, params: {times: 2}}
-  work: {transform: digest, from: full, replicas: 2}
-  of_twice: {consumer: record, from: {stage: twice, batch: 7}, params: {folder: "${RECORDS}"}}
-  pairs: {consumer: record, from: {a: {stage: full, batch: 7}, b: work}, join: zip,
-          params: {folder: "${RECORDS}"}}
-  fixed: {consumer: record, from: {stage: full, batch: 7}, assign: fixed, replicas: 2,
-          params: {folder: "${RECORDS}"}}
-  direct: {consumer: record, from: {stage: numbers, batch: 7}, assign: fixed, replicas: 2,
-           params: {folder: "${RECORDS}"}}
-)"};
 
 /// Where one consumer stands, by chance.
 Position any_position(const Plan& plan, const PlanStage& stage, std::mt19937_64& chance) {
@@ -242,7 +188,7 @@ Position any_position(const Plan& plan, const PlanStage& stage, std::mt19937_64&
 /// balances.
 class FromAnywhere {
  public:
-  explicit FromAnywhere(const char* stages)
+  explicit FromAnywhere(const std::string& stages)
       : yaml_(concat("seed: 7\nepochs: ", kEpochs,
                      "\ncheckpoint: {file: \"${RECORDS}/line.ckpt\"}\nstages:", stages)) {}
 
@@ -346,15 +292,16 @@ class FromAnywhere {
   const std::string yaml_;
 };
 
-class ResumedInDifferentEpochs : public testing::TestWithParam<const char*> {};
+class ResumedInDifferentEpochs : public testing::TestWithParam<ShapeOfLine> {};
 
 TEST_P(ResumedInDifferentEpochs, EveryConsumerGetsWhatItHasNotHad) {
   const std::uint64_t draws = kThreadsOnly ? 4 : 16;
   for (std::uint64_t seed = 1; seed <= draws; ++seed)
-    EXPECT_EQ(FromAnywhere(GetParam()).run(seed, kThreadsOnly || seed % 4 != 0), "") << seed;
+    EXPECT_EQ(FromAnywhere(GetParam().stages).run(seed, kThreadsOnly || seed % 4 != 0), "") << seed;
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, ResumedInDifferentEpochs, testing::ValuesIn(kFlatMapped));
+INSTANTIATE_TEST_SUITE_P(Lines, ResumedInDifferentEpochs,
+                         testing::ValuesIn(read_shapes("flat_mapped")), kNameOfShape);
 
 // --- the tests of the test
 
@@ -362,7 +309,7 @@ INSTANTIATE_TEST_SUITE_P(Lines, ResumedInDifferentEpochs, testing::ValuesIn(kFla
 TEST(ResumedWithoutAPosition, IsNoticed) {
   for (std::uint64_t tries = 1; tries <= kTries; ++tries) {
     LineRun line;
-    const std::string yaml = with_checkpoint(kShapes[0], 1, 7);
+    const std::string yaml = with_checkpoint(shapes()[0], 1, 7);
     ASSERT_EQ(line.prepare(yaml), "");
     line.run(LineRun::Part{.stop_after = std::chrono::microseconds(100 * tries)});
     line.run(LineRun::Part{.stop_after = std::chrono::seconds(30)});  // from the beginning

@@ -9,7 +9,6 @@
 
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/yaml/random_yaml.h"
-#include "tests/conformance/yaml/shapes_of_unknown_length.h"
 
 namespace brigade::conformance {
 namespace {
@@ -35,20 +34,17 @@ TEST_P(EveryShape, GivesWhatThePlainLoopGives) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const bool in_process : {false, true}) {
-    for (const ShapeOfLine& shape : kShapes) all.push_back({shape, in_process});
-    for (const ShapeOfLine& shape : kShapesOfUnknownLength) all.push_back({shape, in_process});
-  }
+  for (const bool in_process : {false, true})
+    for (const ShapeOfLine& shape : all_shapes()) all.push_back({shape, in_process});
   return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Lines, EveryShape, testing::ValuesIn(cases()), [](const auto& one) {
-  return std::string(one.param.shape.name) + (one.param.in_process ? "_Threads" : "_Processes");
+  return one.param.shape.name + (one.param.in_process ? "_Threads" : "_Processes");
 });
 
 TEST_P(EveryShape, GivesConsumersThatKeepBatchesWhatThePlainLoopGives) {
-  if (std::string(GetParam().shape.stages).find("record") == std::string::npos)
-    GTEST_SKIP() << "nobody writes down what there is";
+  if (!has(GetParam().shape, "record")) GTEST_SKIP() << "nobody writes down what there is";
   for (const int replicas : {1, 4}) {
     for (const int batch : {7, 64}) {
       if (kThreadsOnly && !GetParam().in_process && (replicas != 4 || batch != 7)) continue;
@@ -92,7 +88,7 @@ TEST_P(EveryShape, GivesAProgramWhatThePlainLoopGives) {
 
 /// What a stream gives does not depend on when its batches are closed.
 TEST(StreamWithMaxWait, GivesTheSameSamplesInTheSameOrder) {
-  constexpr ShapeOfLine kPausing = {"", R"(
+  static const ShapeOfLine kPausing = {"", R"(
   drops: {producer: drip, params: {counts: [50, 20], pause_every: 7, pause_us: 10000}}
   work: {transform: digest, from: drops, replicas: R}
   full: {transform: repack, from: work}
@@ -127,7 +123,7 @@ TEST(CountedLine, TheChecksumOfAllSamplesIsTheSameForAnyReplicasAndBatch) {
   for (const int replicas : {1, 4}) {
     for (const int batch : {1, 64}) {
       LineRun line;
-      const ShapeOfLine& counted = kShapes[std::size(kShapes) - 1];
+      const ShapeOfLine& counted = shapes().back();
       ASSERT_EQ(line.prepare(shape_yaml(counted, replicas, batch)), "");
       line.run(true);
       const std::uint64_t found = line.reported("end", "checksum");

@@ -9,7 +9,6 @@
 
 #include "tests/conformance/line_run.h"
 #include "tests/conformance/yaml/shapes.h"
-#include "tests/conformance/yaml/shapes_of_unknown_length.h"
 
 namespace brigade::conformance {
 namespace {
@@ -91,7 +90,7 @@ std::vector<ProgramCase> program_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Lines, ProgramState, testing::ValuesIn(program_cases()),
                          [](const auto& one) {
-                           return std::string(one.param.shape.name) +
+                           return one.param.shape.name +
                                   (one.param.in_process ? "_Threads" : "_Processes");
                          });
 
@@ -103,7 +102,7 @@ constexpr std::int64_t kBatchesGiven = 4;
 /// The state of a run that has given four batches of seven samples, moved by `samples`.
 std::string moved_by(std::int64_t samples) {
   LineRun line;
-  const std::string mistakes = line.prepare(shape_yaml(kShapes[0], 2, kSeven), kHeldMax);
+  const std::string mistakes = line.prepare(shape_yaml(shapes()[0], 2, kSeven), kHeldMax);
   if (!mistakes.empty()) return mistakes;
   LineRun::ProgramPart part;
   part.in_process = true;
