@@ -138,6 +138,8 @@ NO_TEST = {
     "stages/api/npy_header.cpp": "tests/stages/basic/npy_test.cpp reads and prints headers",
     "pipeline/application/standstill.cpp": "output_queue_test and input_queue_test stand still",
     "stages/image/augment/canvas.h": "augment_test.cpp runs every operation on one",
+    "stages/api/channel_order.cpp": "tests/golden/stages says how channels lie",
+    "stages/api/other_names.cpp": "tests/golden/stages says what is elsewhere",
     "include/brigade/labels.h": "tests/golden/stages shows the labels of every source",
     "stages/image/decode_image_contract.cpp": "tests/golden/stages/decode_image.txt has it",
     "stages/image/listed_types.cpp": "augment_test.cpp and targets_test.cpp read lists",

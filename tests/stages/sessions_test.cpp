@@ -1,6 +1,5 @@
-// Sessions with one stage, word for word: tests/golden/stages. A line after `> ` is a command, what
-// follows is its answer, and `=== NAME` begins anew in an empty folder, which is called FOLDER.
-// UPDATE_GOLDEN=1 writes the answers anew.
+// Sessions with one stage, word for word: tests/golden/stages. `=== NAME` begins anew in an empty
+// folder, which is called FOLDER.
 //
 //   file NAME TEXT            a file; \n, \t, \x00, and \{300:ab} for ab 300 times
 //   tar NAME MEMBER=TEXT | MEMBER=TEXT
@@ -12,76 +11,43 @@
 //   read INDEX INDEX          of a source
 //   look NAME                 what `brigade init` sees in data
 //   guess TEXT                and in the first lines of a table
+//   braces PATTERN PATTERN    the files they stand for
+//   elsewhere NAME NAME       operations and stages that other libraries call so
+//   order image f32[3, 4, 1] SAID     how the channels of pictures lie
 //   call image u8[2] 1 2 | label i64[] 7      one sample; 0..23 are these numbers, 9*40 forty times
 //   9
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 
 #include <brigade/harness.h>
 #include <brigade/labels.h>
 #include <brigade/skipped_inputs.h>
+#include "stages/api/channel_order.h"
+#include "stages/api/file_patterns.h"
+#include "stages/api/other_names.h"
 #include "stages/basic/half_float.h"
 #include "stages/builtin.h"
 #include "stages/image/guess/data_folder.h"
 #include "stages/image/guess/data_table.h"
 #include "tests/support/config/golden_cases.h"
 #include "tests/support/file_text.h"
-#include "tests/support/golden.h"
 #include "tests/support/images/idx_files.h"
 #include "tests/support/images/tar_files.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/word_for_word.h"
 
 namespace brigade {
 namespace {
 
 using namespace testing_support;
 
-std::pair<std::string, std::string> parted(std::string_view text, std::string_view at) {
-  const std::size_t found = text.find(at);
-  if (found == text.npos) return {std::string(text), {}};
-  return {std::string(text.substr(0, found)), std::string(text.substr(found + at.size()))};
-}
-
-std::vector<std::string> pieces(std::string text, std::string_view separator = " | ") {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    auto [piece, rest] = parted(text, separator);
-    out.push_back(std::move(piece));
-    text = std::move(rest);
-  }
-  return out;
-}
-
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
-}
-
-std::string unescaped(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char next = text[at] == '\\' && at + 1 < text.size() ? text[at + 1] : ' ';
-    if (next == ' ') {
-      out += text[at];
-    } else if (next == 'x') {
-      out += static_cast<char>(std::stoi(std::string(text.substr(at + 2, 2)), nullptr, 16));
-      at += 3;
-    } else if (next == '{') {
-      const std::size_t end = text.find('}', at);
-      const auto [count, what] = parted(text.substr(at + 2, end - at - 2), ":");
-      for (int i = std::stoi(count); i > 0; --i) out += unescaped(what);
-      at = end;
-    } else {
-      out += next == 'n' ? '\n' : next == 't' ? '\t' : next == 'r' ? '\r' : next;
-      ++at;
-    }
-  }
-  return out;
 }
 
 TensorType tensor_type(std::string_view text) {
@@ -227,6 +193,17 @@ std::string shown(const Result<FoundData>& data) {
                      {"remark", data->remark}});
 }
 
+std::string order(const std::string& text) {
+  const auto [type, said] = parted(text, "] ");
+  const auto sizes = picture_sizes(tensor_type(said.empty() ? type : type + "]"),
+                                   said == "CHW"   ? ChannelOrder::chw
+                                   : said == "HWC" ? ChannelOrder::hwc
+                                                   : ChannelOrder::guess);
+  if (!sizes) return concat("error: ", sizes.error().message, "\n");
+  return concat(sizes->order == ChannelOrder::chw ? "CHW" : "HWC", " of ", sizes->height, " x ",
+                sizes->width, " x ", sizes->channels, "\n");
+}
+
 std::string shown(const std::optional<TableGuess>& table) {
   if (!table) return "no table\n";
   return shown(Words{{"separator", quote(table->separator)},
@@ -249,6 +226,16 @@ class Session {
       out = shown(look_at_data(folder_ / rest));
     } else if (verb == "guess") {
       out = shown(guess_table(unescaped(rest)));
+    } else if (verb == "braces") {
+      const auto files = expand_all_braces(pieces(rest, " "));
+      out =
+          files ? concat(join(*files, " "), "\n") : concat("error: ", files.error().message, "\n");
+    } else if (verb == "elsewhere") {
+      for (const std::string& name : pieces(rest, " "))
+        out += concat(operation_elsewhere(name).value_or("no operation"), "; ",
+                      stage_elsewhere(name).value_or("no stage"), "\n");
+    } else if (verb == "order") {
+      out = order(rest);
     } else if (verb == "call") {
       std::vector<HostTensor> sample;
       for (const std::string& text : pieces(rest)) sample.push_back(tensor(text));
@@ -356,16 +343,7 @@ class Session {
 class Sessions : public testing::TestWithParam<std::string> {};
 
 TEST_P(Sessions, AnswerWordForWord) {
-  std::ifstream file(concat(BRIGADE_SOURCE_DIR, "/tests/golden/stages/", GetParam(), ".txt"));
-  std::string all;
-  std::unique_ptr<Session> session;
-  for (std::string line; std::getline(file, line);) {
-    const auto command = strip_prefix(line, "> ");
-    if (line.starts_with("=== ")) session = std::make_unique<Session>();
-    if (line.starts_with("=== ") || line.starts_with("# ") || command) all += line + "\n";
-    if (command) all += session->answer(*command);
-  }
-  expect_golden(concat("stages/", GetParam(), ".txt"), all);
+  expect_session<Session>(concat("stages/", GetParam(), ".txt"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Sessions, testing::ValuesIn(golden_files("stages")),

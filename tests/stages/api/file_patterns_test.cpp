@@ -13,32 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(FilePatterns, BracesAreRangesAndLists) {
-  EXPECT_THAT(expand_braces("a.tar").value(), ElementsAre("a.tar"));
-  EXPECT_THAT(expand_braces("x-{08..11}.tar").value(),
-              ElementsAre("x-08.tar", "x-09.tar", "x-10.tar", "x-11.tar"));
-  EXPECT_THAT(expand_braces("{9..10}").value(), ElementsAre("9", "10"));
-  EXPECT_THAT(expand_braces("{b,a}{0..1}").value(), ElementsAre("b0", "b1", "a0", "a1"));
-  EXPECT_THAT(expand_braces("x{,.bak}").value(), ElementsAre("x", "x.bak"));
-  EXPECT_THAT(expand_all_braces({"b{1..2}", "a*"}).value(), ElementsAre("b1", "b2", "a*"));
-  EXPECT_FALSE(expand_all_braces({"a", "b{"}));
-}
-
-TEST(FilePatterns, BracesThatAreWrongAreShown) {
-  const auto error = [](const char* pattern) { return expand_braces(pattern).error().message; };
-  EXPECT_EQ(error("x-{0..1.tar"), "in \"x-{0..1.tar\" a { is not closed by a }");
-  for (const char* inside : {"{}", "{a}", "{1..}", "{2..1}", "{a..c}", "{-1..2}", "{a,{b}"})
-    EXPECT_EQ(error(inside), "in \"" + std::string(inside) +
-                                 "\" expected a range such as {000..146} or a list such as {a,b}, "
-                                 "found \"" +
-                                 inside + "\"");
-  EXPECT_EQ(error("{0..1000000}"), "\"{0..1000000}\" stands for more than 1,000,000 files");
-  EXPECT_EQ(error("{0..9999}{0..9999}"),
-            "\"{0..9999}{0..9999}\" stands for more than 1,000,000 files");
-  EXPECT_EQ(error("{0..18446744073709551615}"),
-            "\"{0..18446744073709551615}\" stands for more than 1,000,000 files");
-}
-
 TEST(FilePatterns, WildcardsAreWhatIsThereSortedBytewise) {
   TemporaryFolder folder;
   for (const char* name : {"b-2.tar", "b-10.tar", "B-1.tar", "c.txt"}) folder.write(name, "");
