@@ -192,9 +192,9 @@ endfunction()
 add_custom_target(brigade_tsan)  # what the tests with the label tsan need
 add_dependencies(brigade_tsan brigade_shipped)
 
-# A process per case costs more than the case where every start maps a sanitizer's shadow: the cases
-# of a binary run in a few processes, NAME.part_0 and so on.
-function(brigade_sharded_test target labels timeout serial)
+# A process per case costs more than most cases: those of a binary run in a few processes,
+# NAME.part_0 and so on.
+function(brigade_test_parts target labels timeout serial)
   set(parts 4)
   math(EXPR last "${parts} - 1")
   math(EXPR timeout "3 * ${timeout}")
@@ -261,26 +261,7 @@ function(brigade_test)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  if(BRIGADE_SANITIZE)
-    brigade_sharded_test(${target} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_SERIAL})
-    return()
-  endif()
-  gtest_discover_tests(${target}
-    DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    TEST_PREFIX "${ARG_NAME}." TEST_LIST ${target}_cases
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_SERIAL})
-  if("tsan" IN_LIST ARG_LABELS)
-    add_dependencies(brigade_tsan ${target})
-  endif()
-  if(ARG_LABELS)  # by hand: gtest_discover_tests loses all but the first of a list
-    set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
-    file(CONFIGURE OUTPUT ${labels_file} @ONLY CONTENT
-"if(@target@_cases)
-  set_tests_properties(\${@target@_cases} PROPERTIES LABELS \"@ARG_LABELS@\")
-endif()
-")
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
-  endif()
+  brigade_test_parts(${target} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_SERIAL})
 endfunction()
 
 # A libFuzzer program, left in fuzz/NAME of the build folder; only in the fuzz preset.

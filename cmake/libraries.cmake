@@ -18,7 +18,6 @@ target_link_libraries(brigade_xxhash INTERFACE ${XXHASH_LIBRARY})
 if(BRIGADE_TESTS)
   find_package(GTest REQUIRED)
   find_package(benchmark REQUIRED)
-  include(GoogleTest)
 endif()
 
 include(cmake/torch.cmake)
