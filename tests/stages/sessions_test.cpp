@@ -2,9 +2,12 @@
 // folder, which is called FOLDER.
 //
 //   file NAME TEXT            a file; \n, \t, \x00, and \{300:ab} for ab 300 times
-//   tar NAME MEMBER=TEXT | MEMBER=TEXT
+//   tar NAME MEMBER=TEXT | [type=x, size=00000000003] MEMBER=TEXT | end | +TEXT    and its end
+//   parts NAME ...            the same without the end of an archive
+//   cut NAME BYTES            leaves so many of a file; `damage NAME AT TEXT` writes over them
 //   npy NAME TYPE SHAPE : TEXT        as numpy.save writes it: <f4 (3, 2)
 //   idx NAME CODE SIZE SIZE : TEXT
+//   dictionary NAME VERSION TEXT      a header of that version, with any text in it
 //   gzip NAME                 packs a file
 //   plan TYPE: PARAM=VALUE | PARAM=VALUE <- image u8[4, 6, 1] | label i64[]    the contract alone
 //   open TYPE: ...            the stage, too; equal letters behind `data` are equal fingerprints
@@ -13,6 +16,9 @@
 //   guess TEXT                and in the first lines of a table
 //   braces PATTERN PATTERN    the files they stand for
 //   elsewhere NAME NAME       operations and stages that other libraries call so
+//   walk NAME                 of an archive: MEMBER@OFFSET+SIZE, and MEMBER! of what is no file
+//   head NAME                 of an .npy file
+//   key NAME NAME             KEY|EXTENSION of members; `label TEXT | TEXT` what theirs is
 //   order image f32[3, 4, 1] SAID     how the channels of pictures lie
 //   call image u8[2] 1 2 | label i64[] 7      one sample; 0..23 are these numbers, 9*40 forty times
 //   9
@@ -27,15 +33,17 @@
 #include <brigade/skipped_inputs.h>
 #include "stages/api/channel_order.h"
 #include "stages/api/file_patterns.h"
+#include "stages/api/npy_header.h"
 #include "stages/api/other_names.h"
 #include "stages/basic/half_float.h"
 #include "stages/builtin.h"
 #include "stages/image/guess/data_folder.h"
 #include "stages/image/guess/data_table.h"
+#include "stages/image/index/tar_index.h"
+#include "stages/image/index/tar_walk.h"
+#include "tests/stages/session_files.h"
 #include "tests/support/config/golden_cases.h"
 #include "tests/support/file_text.h"
-#include "tests/support/images/idx_files.h"
-#include "tests/support/images/tar_files.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/word_for_word.h"
 
@@ -204,6 +212,30 @@ std::string order(const std::string& text) {
                 sizes->width, " x ", sizes->channels, "\n");
 }
 
+/// Until its end or the first error.
+std::string walked(std::string_view archive) {
+  TarWalk walk(
+      [archive](std::uint64_t offset, std::size_t size) -> Result<std::string_view> {
+        return archive.substr(std::min<std::size_t>(offset, archive.size()), size);
+      },
+      archive.size());
+  std::string out;
+  for (TarMember member;;) {
+    const auto more = walk.next(member);
+    if (!more) return concat(out, "error: ", more.error().message, "\n");
+    if (!*more) return out + "end\n";
+    out += concat(member.name, member.is_file ? concat("@", member.offset, "+", member.size) : "!",
+                  "\n");
+  }
+}
+
+std::string npy_head_of(const std::string& file) {
+  const auto header = parse_npy_header("FILE", file);
+  if (!header) return concat("error: ", header.error().message, "\n");
+  return concat(dtype_name(header->dtype), shape_text(header->shape), ", ", header->bytes,
+                " bytes before ", header->sample_bytes, " of each sample\n");
+}
+
 std::string shown(const std::optional<TableGuess>& table) {
   if (!table) return "no table\n";
   return shown(Words{{"separator", quote(table->separator)},
@@ -234,6 +266,18 @@ class Session {
       for (const std::string& name : pieces(rest, " "))
         out += concat(operation_elsewhere(name).value_or("no operation"), "; ",
                       stage_elsewhere(name).value_or("no stage"), "\n");
+    } else if (verb == "walk") {
+      out = walked(file_text(folder_.path() / rest));
+    } else if (verb == "head") {
+      out = npy_head_of(file_text(folder_.path() / rest));
+    } else if (verb == "key") {
+      for (const std::string& name : pieces(rest, " "))
+        out += concat(split_tar_name(name).key, "|", split_tar_name(name).extension, "\n");
+    } else if (verb == "label") {
+      for (const std::string& text : pieces(rest)) {
+        const auto label = parse_label(unescaped(text));
+        out += label ? concat(*label, "\n") : concat("error: ", label.error().message, "\n");
+      }
     } else if (verb == "order") {
       out = order(rest);
     } else if (verb == "call") {
@@ -241,38 +285,13 @@ class Session {
       for (const std::string& text : pieces(rest)) sample.push_back(tensor(text));
       out = shown(stage_->process(std::move(sample)));
     } else {
-      write(verb, parted(rest, " ").first, parted(rest, " ").second);
+      write_file(folder_, verb, parted(rest, " ").first, parted(rest, " ").second);
     }
     out = replaced(out, std::filesystem::canonical(folder_.path()), "FOLDER");
     return replaced(out, folder_.path(), "FOLDER");
   }
 
  private:
-  void write(std::string_view verb, const std::string& name, const std::string& what) {
-    const auto [head, data] = parted(what, " : ");
-    std::string bytes;
-    if (verb == "file") bytes = unescaped(what);
-    if (verb == "npy") bytes = npy_header(parted(head, " ").first, parted(head, " ").second);
-    if (verb == "gzip") bytes = file_text(folder_.path() / name);
-    if (verb == "idx") {
-      std::vector<std::uint32_t> sizes;
-      for (const std::string& size : pieces(head, " "))
-        sizes.push_back(static_cast<std::uint32_t>(std::stoul(size)));
-      bytes = idx_header(static_cast<int>(sizes[0]), std::span(sizes).subspan(1));
-    }
-    if (verb == "tar") {
-      for (const std::string& member : pieces(what))
-        bytes +=
-            tar_member(unescaped(parted(member, "=").first), unescaped(parted(member, "=").second));
-      bytes += tar_end();
-    }
-    if (verb == "npy" || verb == "idx") bytes += unescaped(data);
-    if (verb == "gzip")
-      write_gzip(folder_ / name, bytes);
-    else
-      folder_.write(name, bytes);
-  }
-
   std::string open(const std::string& text, bool with_stage) {
     const auto [said, from] = parted(text, " <- ");
     const auto [name, params_text] = parted(said, ": ");

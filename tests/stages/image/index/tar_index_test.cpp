@@ -148,24 +148,5 @@ TEST_F(TarIndexTest, NumbersThatDoNotFitAreNoCrash) {
   EXPECT_GT(refused, 20);
 }
 
-TEST(TarNames, KeyAndExtensionPartAtTheFirstDotOfTheLastPart) {
-  const auto split = [](std::string_view name) {
-    const TarName parts = split_tar_name(name);
-    return std::string(parts.key) + "|" + parts.extension;
-  };
-  EXPECT_EQ(split("a/b.c/d.seg.PNG"), "a/b.c/d|seg.png");
-  EXPECT_EQ(split("a.b/d"), "a.b/d|");
-  EXPECT_EQ(split("a/.jpg"), "a/.jpg|");
-  EXPECT_EQ(split("a."), "a|");
-  EXPECT_EQ(split("./a/b.tar.gz"), "./a/b|tar.gz");
-  EXPECT_EQ(split("d..jpg"), "d|.jpg");
-}
-
-TEST(TarNames, LabelsAreWholeNumbers) {
-  EXPECT_EQ(parse_label(" 12\n").value(), 12);
-  EXPECT_EQ(parse_label("cat").error().message, "expected a whole number, found \"cat\"");
-  EXPECT_EQ(parse_label("").error().message, "expected a whole number, found nothing");
-}
-
 }  // namespace
 }  // namespace brigade

@@ -1,0 +1,70 @@
+#pragma once
+
+// The files of sessions_test.cpp, each written by a line.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/file_text.h"
+#include "tests/support/images/idx_files.h"
+#include "tests/support/images/tar_files.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/word_for_word.h"
+
+namespace brigade::testing_support {
+
+inline std::string archive(const std::string& what) {
+  std::string out;
+  for (const std::string& piece : pieces(what)) {
+    const auto [said, behind] = parted(piece, "] ");
+    const bool has_options = piece.starts_with("[");
+    const auto [name, data] = parted(has_options ? behind : piece, "=");
+    TarHeader header;
+    for (const std::string& option : pieces(has_options ? said.substr(1) : "", ", ")) {
+      const auto [key, text] = parted(option, "=");
+      if (key == "type") header.type = unescaped(text)[0];
+      if (key == "size") header.size = unescaped(text);
+      if (key == "magic") header.magic = unescaped(text);
+      if (key == "prefix") header.prefix = unescaped(text);
+    }
+    out += piece == "end"           ? tar_end()
+           : piece.starts_with("+") ? unescaped(piece.substr(1))
+                                    : tar_member(unescaped(name), unescaped(data), header);
+  }
+  return out;
+}
+
+inline void write_file(const TemporaryFolder& folder, std::string_view verb,
+                       const std::string& name, const std::string& what) {
+  const auto [head, data] = parted(what, " : ");
+  std::string bytes;
+  if (verb == "file") bytes = unescaped(what);
+  if (verb == "npy") bytes = npy_header(parted(head, " ").first, parted(head, " ").second);
+  if (verb == "gzip") bytes = file_text(folder.path() / name);
+  if (verb == "idx") {
+    std::vector<std::uint32_t> sizes;
+    for (const std::string& size : pieces(head, " "))
+      sizes.push_back(static_cast<std::uint32_t>(std::stoul(size)));
+    bytes = idx_header(static_cast<int>(sizes[0]), std::span(sizes).subspan(1));
+  }
+  if (verb == "tar" || verb == "parts") bytes = archive(what);
+  if (verb == "tar") bytes += tar_end();
+  if (verb == "dictionary")
+    bytes = npy_head(parted(what, " ").second, std::stoi(parted(what, " ").first));
+  if (verb == "cut") bytes = file_text(folder.path() / name).substr(0, std::stoul(what));
+  if (verb == "damage") {
+    const std::string text = unescaped(parted(what, " ").second);
+    bytes = file_text(folder.path() / name)
+                .replace(std::stoul(parted(what, " ").first), text.size(), text);
+  }
+  if (verb == "npy" || verb == "idx") bytes += unescaped(data);
+  if (verb == "gzip")
+    write_gzip(folder / name, bytes);
+  else
+    folder.write(name, bytes);
+}
+
+}  // namespace brigade::testing_support
