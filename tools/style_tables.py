@@ -140,6 +140,7 @@ NO_TEST = {
     "stages/image/augment/canvas.h": "augment_test.cpp runs every operation on one",
     "stages/api/channel_order.cpp": "tests/golden/stages says how channels lie",
     "stages/api/other_names.cpp": "tests/golden/stages says what is elsewhere",
+    "stages/image/index/json_field.cpp": "tests/golden/stages/tar_shards.txt reads labels in JSON",
     "stages/image/index/tar_walk.cpp": "tests/golden/stages/tar_walk.txt walks archives",
     "include/brigade/labels.h": "tests/golden/stages shows the labels of every source",
     "stages/image/decode_image_contract.cpp": "tests/golden/stages/decode_image.txt has it",

@@ -1,5 +1,4 @@
 #include "stages/image/index/index_file.h"
-#include "stages/image/index/json_field.h"
 #include "stages/image/index/made_from.h"
 
 #include <gtest/gtest.h>
@@ -119,38 +118,6 @@ TEST_F(IndexFileTest, OnlyAnIndexOfTheSameKindMayBeReplaced) {
   EXPECT_EQ(error(bytes_), "is the index of tar_shards, expected one of image_folder");
   const std::string own = IndexWriter().finish(IndexKind::image_folder, "");
   EXPECT_EQ(error(own.substr(0, 30)), "") << "damaged, but ours";
-}
-
-std::string field_error(std::string_view text, std::string_view field = "label") {
-  return message_of(json_integer(text, field));
-}
-
-TEST(JsonField, IsAWholeNumberOfAnObject) {
-  EXPECT_EQ(json_integer(R"({"label": 7})", "label").value(), 7);
-  EXPECT_EQ(json_integer(R"({"a": {"b": {"c": -3}}, "x": [1]})", "a.b.c").value(), -3);
-  EXPECT_EQ(json_integer(R"({"label": 9223372036854775807})", "label").value(),
-            std::numeric_limits<std::int64_t>::max());
-}
-
-TEST(JsonField, SaysWhatIsThereInstead) {
-  for (const char* text : {"", "{", "label: 7", "{\"label\": 7}}"})
-    EXPECT_EQ(field_error(text), "is no JSON") << text;
-  for (const char* text : {"{}", "7", "[]", R"({"labels": 7})"})
-    EXPECT_EQ(field_error(text), "has no field \"label\"") << text;
-  EXPECT_EQ(field_error(R"({"label": 7})", "label.fine"), "has no field \"label.fine\"");
-  EXPECT_EQ(field_error(R"({"label": "cat"})"),
-            "has \"cat\" as \"label\", expected a whole number");
-  EXPECT_EQ(field_error(R"({"label": 1.5})"), "has 1.5 as \"label\", expected a whole number");
-  EXPECT_EQ(field_error(R"({"label": 9223372036854775808})"),
-            "has 9223372036854775808 as \"label\", expected a whole number");
-  EXPECT_EQ(field_error("{\"label\": \"" + std::string(100, 'x') + "\"}"),
-            "has \"" + std::string(39, 'x') + "... as \"label\", expected a whole number");
-}
-
-TEST(JsonField, DepthIsNoDanger) {
-  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-  for (const std::string& text : {deep, "{\"label\": " + deep + "}", std::string(1'000'000, '[')})
-    EXPECT_EQ(field_error(text), "is nested deeper than 100 levels");
 }
 
 TEST(MadeFrom, PartsComeBackInOrder) {
