@@ -29,24 +29,6 @@ class ImageIndexTest : public testing::Test {
   IndexFile file_;
 };
 
-TEST_F(ImageIndexTest, ClassesAndImagesAreSortedBytewise) {
-  for (const char* name :
-       {"b/2.jpg", "b/10.jpg", "a/x.png", "B/z.bmp", "b/sub/deep/1.jpg", "b/Z.jpg"})
-    folder_.write(name, "");
-  const ImageIndex index = scan(root_);
-  std::vector<std::pair<std::string, std::int64_t>> images;
-  for (std::uint64_t i = 0; i < index.size(); ++i)
-    images.emplace_back(index.path(i), index.at(i)->label);
-  EXPECT_EQ(images, (decltype(images){{"B/z.bmp", 0},
-                                      {"a/x.png", 1},
-                                      {"b/10.jpg", 2},
-                                      {"b/2.jpg", 2},
-                                      {"b/Z.jpg", 2},
-                                      {"b/sub/deep/1.jpg", 2}}));
-  EXPECT_EQ(index.classes(), 3u);
-  EXPECT_EQ(index.class_name(0), "B");
-}
-
 TEST_F(ImageIndexTest, FollowsLinksButNotRoundAndRound) {
   namespace fs = std::filesystem;
   folder_.write("elsewhere/1.jpg", "");
@@ -60,18 +42,6 @@ TEST_F(ImageIndexTest, FollowsLinksButNotRoundAndRound) {
   EXPECT_TRUE(
       error.ends_with(": more than 32 folders in each other; is there a link that leads back?"))
       << error;
-}
-
-TEST_F(ImageIndexTest, FilesAndFoldersAreInOneOrderOfPaths) {
-  for (const char* name :
-       {"c/a/1.jpg", "c/a-b.jpg", "c/a.jpg", "c/a0/2.jpg", "c/b.jpg", "c/a/x/3.jpg"})
-    folder_.write(name, "");
-  const ImageIndex index = scan(root_);
-  std::vector<std::string> paths;
-  for (std::uint64_t i = 0; i < index.size(); ++i) paths.push_back(index.path(i));
-  EXPECT_EQ(paths, (std::vector<std::string>{"c/a-b.jpg", "c/a.jpg", "c/a/1.jpg", "c/a/x/3.jpg",
-                                             "c/a0/2.jpg", "c/b.jpg"}));
-  EXPECT_TRUE(std::is_sorted(paths.begin(), paths.end()));
 }
 
 /// As if the folders had been there for long: what changed right before a look may change again
