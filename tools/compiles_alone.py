@@ -31,9 +31,9 @@ _TORCH = "torch/torch.h"
 _SHOWN_MAX = 30  # lines of one file's errors
 
 _CONTROLS = (
-    ("a missing include", "tests/pipeline/plan/planner/huge_pages_test.cpp",
+    ("a missing include", "tests/pipeline/plan/planner/buffer_budget_test.cpp",
      "#include <brigade/text.h>\n", ""),
-    ("a warning", "tests/pipeline/plan/planner/huge_pages_test.cpp",
+    ("a warning", "tests/pipeline/plan/planner/buffer_budget_test.cpp",
      "namespace brigade {\n", "namespace brigade {\ninline void control(int unused) {}\n"),
 )
 

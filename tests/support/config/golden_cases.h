@@ -1,9 +1,9 @@
 #pragma once
 
-// The graphs with mistakes of tests/golden/config and tests/golden/sources, many in a file: after a
-// line `=== NAME` the graph, after `=== over` a file laid over it, after `=== says` what the user
-// reads. The first lines of a graph may be directives: `#! --set KEY=VALUE`, `#! env NAME=VALUE`;
-// in sources:
+// The graphs of tests/golden, many in a file: after a line `=== NAME` the graph, after `=== over` a
+// file laid over it, after `=== says` what comes of it. The first lines of a graph may be
+// directives: `#! --set KEY=VALUE`, `#! env NAME=VALUE`, `#! file PATH HEADER`, `#! limit N`; in
+// graphs and plans `#! with KEY=VALUE; KEY=VALUE`: with these, what differs is said; in sources
 // `#! file NAME TEXT`, where \n is a line's end, and a NAME that ends in / is an empty folder.
 
 #include <algorithm>
@@ -48,6 +48,53 @@ inline std::vector<GoldenCase> golden_cases(const std::string& file,
     }
   }
   return cases;
+}
+
+/// What stands behind `#! NAME ` in the first lines of a text.
+inline std::vector<std::string> directives(const std::string& text, const std::string& name) {
+  std::vector<std::string> found;
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.starts_with("#! ")) break;
+    if (const auto rest = strip_prefix(line, concat("#! ", name, " "))) found.emplace_back(*rest);
+  }
+  return found;
+}
+
+/// "a; b" -> a, b.
+inline std::vector<std::string> semicolon_parts(const std::string& text) {
+  std::vector<std::string> found;
+  for (std::size_t at = 0, end = 0; end != text.npos; at = end + 2) {
+    end = text.find("; ", at);
+    found.push_back(text.substr(at, end - at));
+  }
+  return found;
+}
+
+/// What comes of a graph: a text of lines, of which each is different.
+struct Answer {
+  std::string lines;
+  bool fine = true;  ///< else they are messages
+};
+
+/// What `answer(settings)` says of a graph, and for each `#! with` which lines go and come.
+template <class Answering>
+std::string answers(const std::string& text, Answering answer) {
+  const std::string base = answer(std::vector<std::string>()).lines;
+  const auto lines_that_lack = [](const std::string& all, const std::string& other, char sign) {
+    std::string said;
+    for (const std::string_view line : split(all, '\n'))
+      if (!line.empty() && concat("\n", other).find(concat("\n", line, "\n")) == other.npos)
+        said += concat(sign, " ", line, "\n");
+    return said;
+  };
+  std::string all = base;
+  for (const std::string& with : directives(text, "with")) {
+    const auto [other, fine] = answer(semicolon_parts(with));
+    all += concat("with ", with, other == base ? ": the same\n" : ":\n");
+    all += fine ? lines_that_lack(base, other, '-') + lines_that_lack(other, base, '+')
+                : lines_that_lack(other, "", ' ');
+  }
+  return all;
 }
 
 }  // namespace brigade

@@ -1,6 +1,7 @@
 #include "tests/support/config/load_text.h"
 
 #include "tests/support/config/fake_types.h"
+#include "tests/support/config/golden_cases.h"
 
 namespace brigade {
 
@@ -15,6 +16,17 @@ const StageTypes& fake_stage_types() {
   return types;
 }
 
+void LoadText::obey(const std::string& text) {
+  for (std::string& set : directives(text, "--set")) sets.push_back(std::move(set));
+  for (const std::string& variable : directives(text, "env")) {
+    const std::size_t equals = variable.find('=');
+    environment[variable.substr(0, equals)] = variable.substr(equals + 1);
+  }
+  for (const std::string& file : directives(text, "file"))
+    metadata.file(file.substr(0, file.find(' ')), file.substr(file.find(' ') + 1));
+  for (const std::string& number : directives(text, "limit")) limit = std::stoull(number);
+}
+
 LoadedGraph LoadText::files(std::vector<SourceFile> texts) {
   const auto variable = [this](const std::string& name) -> std::optional<std::string> {
     const auto found = environment.find(name);
@@ -24,7 +36,7 @@ LoadedGraph LoadText::files(std::vector<SourceFile> texts) {
   return load_graph(std::move(texts), {.files = {},
                                        .sets = sets,
                                        .limit = limit,
-                                       .types = fake_stage_types(),
+                                       .types = *types,
                                        .metadata = metadata,
                                        .environment = variable,
                                        .working_directory = "/home/anna",

@@ -19,12 +19,15 @@ namespace brigade {
 const StageTypes& fake_stage_types();
 
 struct LoadText {
+  const StageTypes* types = &fake_stage_types();
   std::vector<std::string> sets;
   std::optional<std::uint64_t> limit;
   std::map<std::string, std::string> environment;
   FakeMetadata metadata = golden_metadata();
   FakePlugins plugins = golden_plugins();
 
+  /// Does what the first lines of a golden text say (golden_cases.h).
+  void obey(const std::string& text);
   LoadedGraph files(std::vector<SourceFile> texts);
   LoadedGraph operator()(const std::string& text);
 };

@@ -4,16 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <brigade/text.h>
 
 namespace brigade {
 namespace {
-
-std::uint64_t sum(const RingSlots& ring) {
-  std::uint64_t slots = 0;
-  for (const PlanTerm& term : ring.terms) slots += term.slots;
-  return slots;
-}
 
 RingSlots ring_of(RingUser writer, std::vector<RingUser> readers, std::uint64_t slot_bytes,
                   std::uint64_t buffers = 0) {
@@ -25,63 +19,58 @@ RingSlots ring_of(RingUser writer, std::vector<RingUser> readers, std::uint64_t 
   return size_ring(demand);
 }
 
+std::string sum_of(const RingSlots& ring) {
+  std::string text = concat(ring.slots, " =");
+  std::uint64_t slots = 0;
+  for (const PlanTerm& term : ring.terms) {
+    text += concat(" + ", term.slots, " ", term.what);
+    slots += term.slots;
+  }
+  EXPECT_EQ(ring.slots, slots);
+  return text;
+}
+
 TEST(Ring, IsASumWithALinePerTerm) {
   const RingSlots ring = ring_of({"augment", 2, 64}, {{"train", 1, 256}, {"test", 3, 32}}, 817);
-  const std::vector<PlanTerm> expected = {{"being written by augment (2 x 64)", 128},
-                                          {"being read by train (1 x 256)", 256},
-                                          {"being read by test (3 x 32)", 96},
-                                          {"queued for train", 256},
-                                          {"ahead of a slow sample", 128},
-                                          {"to work longer between wake-ups", 419},
-                                          {"up to a multiple of 256", 253}};
-  EXPECT_EQ(ring.terms, expected);
-  EXPECT_EQ(ring.slots, 1536u);
+  EXPECT_EQ(sum_of(ring),
+            "1536 = + 128 being written by augment (2 x 64) + 256 being read by train (1 x 256) + "
+            "96 being read by test (3 x 32) + 256 queued for train + 128 ahead of a slow sample + "
+            "419 to work longer between wake-ups + 253 up to a multiple of 256");
   EXPECT_EQ(ring.held, 736u);
-  EXPECT_EQ(ring.slots, sum(ring));
 }
 
-TEST(Ring, OfLargeBatchesHasNoSlack) {
-  const RingSlots ring = ring_of({"load", 1, 256}, {{"train", 1, 256}}, 150528);
-  EXPECT_EQ(ring.slots, 3u * 256);
-  EXPECT_EQ(ring.terms.size(), 3u);
+TEST(Ring, HasRoomForWhatIsHeldAndSlackByTheBytesOfASlot) {
+  struct Case {
+    const char* name;
+    RingUser writer;
+    std::vector<RingUser> readers;
+    std::uint64_t slot_bytes;
+    std::uint64_t slots;
+  };
+  for (const Case& one : {
+           Case{"large batches have no slack", {"a", 1, 256}, {{"b", 1, 256}}, 150528, 3 * 256},
+           Case{"written slot by slot", {"a", 2, 1}, {{"b", 1, 256}}, 150528, 3 * 256},
+           Case{"at most 1024 samples", {"a", 1, 1}, {{"b", 1, 1}}, 40, 1024},
+           Case{"at most 32 tasks", {"a", 1, 64}, {{"b", 1, 64}}, 40, 32 * 64},
+           Case{"at most a mebibyte", {"a", 1, 64}, {{"b", 1, 64}}, 1024, 1024},
+           Case{"ahead of a slow sample", {"a", 8, 1}, {{"b", 1, 1}}, 600000, 8 + 1 + 1 + 8},
+           Case{"of all tasks", {"a", 1, 50}, {{"b", 1, 250}, {"c", 1, 256}}, 800, 32000},
+           Case{"read by nobody", {"a", 2, 64}, {}, 1 << 20, 128},
+       }) {
+    const RingSlots ring = ring_of(one.writer, one.readers, one.slot_bytes);
+    EXPECT_EQ(ring.slots, one.slots) << one.name << ": " << sum_of(ring);
+    EXPECT_EQ(ring.slots % ring.multiple, 0u) << one.name;
+  }
 }
 
-TEST(Ring, OfLargeBatchesWrittenSlotBySlotIsThreeBatches) {
-  const RingSlots ring = ring_of({"decode", 2, 1}, {{"train", 1, 256}}, 150528);
-  EXPECT_EQ(ring.slots, 3u * 256);
-}
-
-TEST(Ring, OfCheapSamplesHoldsAMebibyteOr32TasksOf1024Samples) {
-  EXPECT_EQ(ring_of({"a", 1, 1}, {{"b", 1, 1}}, 40).slots, 1024u);
-  const RingSlots small = ring_of({"a", 1, 64}, {{"b", 1, 64}}, 40);
-  EXPECT_EQ(small.slots, 32u * 64);
-  const RingSlots larger = ring_of({"a", 1, 64}, {{"b", 1, 64}}, 1024);
-  EXPECT_EQ(larger.slots, 1024u);
-}
-
-TEST(Ring, LeavesOtherReplicasRoomAheadOfASlowSample) {
-  const RingSlots ring = ring_of({"decode", 8, 1}, {{"flip", 1, 1}}, 600000);
-  EXPECT_EQ(ring.slots, 8u + 1 + 1 + 8);
-}
-
-TEST(Ring, IsAMultipleOfEveryTaskSize) {
-  const RingSlots ring = ring_of({"a", 1, 50}, {{"b", 1, 250}, {"c", 1, 256}}, 800);
-  EXPECT_EQ(ring.multiple, 32000u);
-  EXPECT_EQ(ring.slots, 32000u);
-  EXPECT_EQ(sum(ring), 32000u);
-}
-
-TEST(Ring, BuffersReplaceTheSlackInTasksOfTheLargestUser) {
-  const RingSlots ring = ring_of({"a", 1, 64}, {{"b", 1, 256}}, 800, 4);
-  EXPECT_EQ(ring.slots, 1024u);
-  EXPECT_FALSE(ring.buffers_raised);
-  EXPECT_EQ(ring.terms.back().what, "asked for by buffers: 4");
-}
-
-TEST(Ring, BuffersBelowWhatStagesHoldAreRaised) {
-  const RingSlots ring = ring_of({"a", 1, 64}, {{"b", 1, 256}}, 800, 1);
-  EXPECT_TRUE(ring.buffers_raised);
-  EXPECT_EQ(ring.slots, 768u);
+TEST(Ring, BuffersReplaceTheSlackAndAreRaisedToWhatStagesHold) {
+  const RingSlots four = ring_of({"a", 1, 64}, {{"b", 1, 256}}, 800, 4);
+  EXPECT_EQ(four.slots, 1024u);
+  EXPECT_FALSE(four.buffers_raised);
+  EXPECT_EQ(four.terms.back().what, "asked for by buffers: 4");
+  const RingSlots one = ring_of({"a", 1, 64}, {{"b", 1, 256}}, 800, 1);
+  EXPECT_TRUE(one.buffers_raised);
+  EXPECT_EQ(one.slots, 768u);
 }
 
 TEST(Ring, HoldsTheLongestWayToAZip) {
@@ -99,11 +88,6 @@ TEST(Ring, HoldsTheLongestWayToAZip) {
   EXPECT_EQ(size_ring(demand).slots, 88u);
   demand.readers.pop_back();
   EXPECT_EQ(size_ring(demand).slots, 24u) << "with one reader nobody keeps samples from it";
-}
-
-TEST(Ring, NobodyReadsStillHasSlotsToWrite) {
-  const RingSlots ring = ring_of({"a", 2, 64}, {}, 1 << 20);
-  EXPECT_EQ(ring.slots, 128u);
 }
 
 TEST(Ring, OfAbsurdNumbersSticksAtTheTop) {
