@@ -56,45 +56,5 @@ TEST(EffectiveYaml, ShowsEveryDefault) {
   expect_golden("effective.yaml", effective_yaml(*loaded.graph));
 }
 
-TEST(EffectiveYaml, LoadingItGivesTheSameGraph) {
-  const auto loaded = LoadText()(kGraph);
-  ASSERT_TRUE(loaded.graph) << loaded.messages();
-  const std::string text = effective_yaml(*loaded.graph);
-  const auto again = LoadText()(text);
-  ASSERT_TRUE(again.graph) << again.messages() << text;
-  EXPECT_EQ(effective_yaml(*again.graph), text);
-  ASSERT_EQ(again.graph->stages.size(), loaded.graph->stages.size());
-  for (const StageNumber i : again.graph->stages.numbers()) {
-    const ValidStage& a = loaded.graph->stages[i];
-    const ValidStage& b = again.graph->stages[i];
-    EXPECT_EQ(a.name, b.name);
-    EXPECT_EQ(a.outputs, b.outputs);
-    EXPECT_EQ(a.param_values, b.param_values);
-    EXPECT_EQ(a.batched, b.batched);
-    EXPECT_EQ(a.restart.policy, b.restart.policy);
-    EXPECT_EQ(a.on_error.percent_max, b.on_error.percent_max);
-    EXPECT_EQ(a.env, b.env);
-    ASSERT_EQ(a.passed.size(), b.passed.size());
-    ASSERT_EQ(a.sources.size(), b.sources.size());
-    for (std::size_t k = 0; k < a.sources.size(); ++k) {
-      EXPECT_EQ(a.sources[k].batch, b.sources[k].batch);
-      EXPECT_EQ(a.sources[k].port, b.sources[k].port);
-      EXPECT_EQ(a.sources[k].tensor, b.sources[k].tensor);
-    }
-  }
-}
-
-TEST(EffectiveYaml, OfAnApplicationHasNoKeysOfProcesses) {
-  const auto loaded = LoadText()(
-      "stages:\n  tasks: {producer: application, tensors: {x: {dtype: f32, shape: [<=4, 3]}}}\n"
-      "  end: {consumer: count, from: tasks}\n");
-  ASSERT_TRUE(loaded.graph) << loaded.messages();
-  const std::string text = effective_yaml(*loaded.graph);
-  const auto again = LoadText()(text);
-  ASSERT_TRUE(again.graph) << again.messages();
-  EXPECT_EQ(effective_yaml(*again.graph), text);
-  EXPECT_EQ(again.graph->stages[0].outputs, loaded.graph->stages[0].outputs);
-}
-
 }  // namespace
 }  // namespace brigade

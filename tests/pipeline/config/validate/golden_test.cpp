@@ -10,17 +10,6 @@
 namespace brigade {
 namespace {
 
-void apply_directives(const std::string& text, LoadText& load) {
-  for (const std::string_view line : split(text, '\n')) {
-    if (!line.starts_with("#! ")) return;
-    if (const auto set = strip_prefix(line, "#! --set ")) load.sets.emplace_back(*set);
-    if (const auto variable = strip_prefix(line, "#! env ")) {
-      const std::size_t equals = variable->find('=');
-      load.environment[std::string(variable->substr(0, equals))] = variable->substr(equals + 1);
-    }
-  }
-}
-
 class Golden : public testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, MessagesAreWordForWord) {
@@ -31,7 +20,7 @@ TEST_P(Golden, MessagesAreWordForWord) {
     for (const std::string& text : texts) {
       all += concat("=== ", files.empty() ? name : "over", "\n", text);
       files.push_back({concat(name, files.empty() ? ".yaml" : ".over.yaml"), text, "/graphs"});
-      apply_directives(text, load);
+      load.obey(text);
     }
     const std::string messages = load.files(std::move(files)).messages();
     EXPECT_FALSE(messages.empty()) << name << ": a graph without mistakes teaches nothing here";

@@ -91,14 +91,6 @@ TEST(LoadGraph, TheTreeShowsWhatWasRead) {
   EXPECT_EQ(loaded.tree.find("epochs")->value.text, "5");
 }
 
-TEST(LoadGraph, AnchorsUnderExtensionKeys) {
-  const auto loaded = LoadText()(
-      "x-size: &size {shape: [3, 4]}\n"
-      "stages:\n  a: {producer: synthetic, params: *size}\n  show: {consumer: show, from: a}\n");
-  ASSERT_TRUE(loaded.graph) << loaded.messages();
-  EXPECT_EQ(loaded.graph->stages[0].outputs.tensors[0].text(), "data f32[3, 4]");
-}
-
 TEST(LoadGraph, TheProcessSaysItsEnvironmentAndFolder) {
   ::setenv("BRIGADE_LOAD_GRAPH_TEST", "x", 1);
   EXPECT_EQ(process_environment()("BRIGADE_LOAD_GRAPH_TEST"), "x");

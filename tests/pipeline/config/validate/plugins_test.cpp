@@ -61,15 +61,6 @@ TEST(ValidatePlugins, AFusedMixesTypesOfThePluginAndTheProgram) {
   EXPECT_EQ(links[1], loaded.graph->plugins[0].types->find("jitter"));
 }
 
-TEST(ValidatePlugins, TheEffectiveFormNamesThePlugin) {
-  const auto loaded = LoadText()(line("transform: jitter, plugin: /plugins/jitter.so"));
-  const std::string text = effective_yaml(*loaded.graph);
-  EXPECT_THAT(text, HasSubstr("plugin: /plugins/jitter.so"));
-  const auto again = LoadText()(text);
-  ASSERT_TRUE(again.graph) << again.messages();
-  EXPECT_EQ(effective_yaml(*again.graph), text);
-}
-
 TEST(ValidatePlugins, WithoutAReaderAGraphThatNamesOneIsRefused) {
   LoadText load;
   const auto loaded =
