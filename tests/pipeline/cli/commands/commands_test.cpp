@@ -52,95 +52,12 @@ TEST_F(RunCommand, QuietStillSaysWhyItFailed) {
   EXPECT_THAT(ran.err, HasSubstr("brigade: error: stage \"end\" replica 0"));
 }
 
-TEST_F(RunCommand, AWrongGraphIsCode2) { EXPECT_EQ(run("stages: 7\n").code, 2); }
-
-TEST_F(RunCommand, ResumeNeedsAPlaceForPositions) {
-  const Captured ran = run(line_yaml("consumer: count"), {"--resume"});
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("--resume needs a place where positions are kept"));
-}
-
 TEST(DoctorCommand, LooksAtThisMachine) {
   const Captured ran = captured_command({"doctor"}, builtin_stage_types());
   for (const char* what : {"cores", "memory", "descriptors", "kernel", "GPU", "packages"}) {
     EXPECT_THAT(ran.out, HasSubstr(what));
   }
   EXPECT_EQ(ran.code, ran.out.find("BAD") == std::string::npos ? 0 : 1);
-}
-
-std::string drawn(const std::string& format) {
-  const TemporaryFolder folder;
-  const StageTypes types = session_stage_types();
-  const std::string file = folder.write("g.yaml", line_yaml("consumer: count"));
-  const Captured shown = captured_command({"graph", file, "--format", format}, types);
-  EXPECT_EQ(shown.code, 0);
-  return shown.out;
-}
-
-TEST(DrawCommand, DrawsInEveryFormat) {
-  EXPECT_THAT(drawn("ascii"), HasSubstr("numbers"));
-  EXPECT_THAT(drawn("dot"), HasSubstr("digraph"));
-}
-
-Captured checked(const std::string& end) {
-  const TemporaryFolder folder;
-  return captured_command({"check", folder.write("g.yaml", line_yaml(end))}, session_stage_types());
-}
-
-TEST(CheckCommand, SaysThatAGraphIsFine) {
-  const Captured fine = checked("consumer: count, replicas: 2");
-  EXPECT_EQ(fine.code, 0);
-  EXPECT_THAT(fine.out, HasSubstr("g.yaml: ok: 2 stages, 3 processes\n"));
-}
-
-TEST(CheckCommand, ShowsAllMistakes) {
-  const Captured wrong = checked("consumer: cuont, replicsa: 2");
-  EXPECT_EQ(wrong.code, 2);
-  EXPECT_EQ(wrong.out, "");
-  EXPECT_THAT(wrong.err, HasSubstr("count"));
-  EXPECT_THAT(wrong.err, HasSubstr("replicas"));
-}
-
-constexpr const char* kForAProgram =
-    "stages:\n  images: {producer: synthetic, params: {count: 20, shape: [4]}}\n"
-    "  same: {transform: passthrough, from: images, batch: 4}\n";
-
-struct ForAProgram : testing::Test {
-  TemporaryFolder folder;
-  Captured run(std::vector<std::string> words, const std::string& more = "") {
-    words.insert(words.begin() + 1, folder.write("g.yaml", kForAProgram + more));
-    return captured_command(words, session_stage_types());
-  }
-};
-
-TEST_F(ForAProgram, AGraphWithoutAConsumerIsFine) {
-  const Captured checked = run({"check"});
-  EXPECT_EQ(checked.code, 0) << checked.err;
-  EXPECT_THAT(checked.out,
-              HasSubstr("g.yaml: ok: 2 stages, 2 processes; a program reads \"same\"\n"));
-  EXPECT_EQ(run({"plan"}).code, 0);
-  EXPECT_EQ(run({"graph"}).code, 0);
-  const Captured ran = run({"run"});
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("stage \"same\": no stage reads this stage"));
-  EXPECT_THAT(ran.err, HasSubstr("{consumer: application, from: same}"));
-}
-
-TEST_F(ForAProgram, OneWithAConsumerIsCheckedByWhatTheProgramReads) {
-  const std::string other = "  end: {consumer: cuont, from: images}\n";
-  const Captured refused = run({"check"}, "  end: {consumer: count, from: images}\n");
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("`brigade check --output same` checks"));
-  const Captured checked = run({"check", "--output", "same"}, other);
-  EXPECT_EQ(checked.code, 0) << checked.err;
-  EXPECT_THAT(checked.out, HasSubstr("ok: 2 stages, 2 processes; a program reads \"same\"\n"));
-  EXPECT_EQ(run({"check", "--output", "end"}, other).code, 0) << "as a program reads it";
-  EXPECT_EQ(run({"plan", "--output", "same"}, other).code, 0);
-  const Captured unknown = run({"check", "--output", "smae"}, other);
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("did you mean \"same\"?"));
-  const Captured application = run({"check"}, "  end: {consumer: application, from: same}\n");
-  EXPECT_THAT(application.out, HasSubstr("ok: 3 stages, 2 processes; a program reads \"end\"\n"));
 }
 
 TEST(CheckCommand, RefusesAStageWhoseModuleIsNotInstalled) {
@@ -200,20 +117,6 @@ TEST_F(PlanCommand, WritesJsonThatReadsBack) {
   EXPECT_TRUE(plan_from_json(run({"--json"}).out).ok());
 }
 
-TEST_F(PlanCommand, WritesYamlThatMeansTheSame) {
-  const std::string yaml = run({"--yaml"}).out;
-  EXPECT_THAT(yaml, HasSubstr("checksum: true"));
-  const std::string again = folder.write("again.yaml", yaml);
-  EXPECT_EQ(captured_command({"plan", again, "--yaml"}, types).out, yaml);
-}
-
-TEST(InitOfAnUrl, SaysWhatToDo) {
-  const Captured ran = captured_command({"init", "https://example.org/birds.tar"}, {});
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("files of this machine, found \"https://example.org/birds.tar\": "
-                                 "copy the files first (`curl -fO`) or mount what holds them"));
-}
-
 TEST(LeasesCommand, ShowsARunningGraph) {
   const Plan plan = small_plan(2);
   const auto segments = SharedSegments::create(plan, {}).value();
@@ -222,12 +125,6 @@ TEST(LeasesCommand, ShowsARunningGraph) {
   for (const char* word : {"numbers.0", "sink.1", "has not begun", "an unknown number"}) {
     EXPECT_THAT(ran.out, HasSubstr(word));
   }
-}
-
-TEST(LeasesCommand, AProcessWithoutAGraphIsAMistake) {
-  const Captured ran = captured_command({"leases", "1073741824"}, {});  // no such process
-  EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.err, HasSubstr("runs no graph; `brigade leases` shows all that run"));
 }
 
 TEST(LeasesCommand, ThatNoGraphRunsIsAnAnswer) {
@@ -284,21 +181,10 @@ TEST(StagesCommand, ListsAllStageTypes) {
   EXPECT_THAT(stages().out, HasSubstr("faulty"));
 }
 
-TEST(StagesCommand, DescribesOne) { EXPECT_THAT(stages({"count"}).out, HasSubstr("sleep_ms")); }
-
-TEST(StagesCommand, GuessesWhatWasMeant) {
-  const Captured shown = stages({"cuont"});
-  EXPECT_EQ(shown.code, 2);
-  EXPECT_EQ(shown.err,
-            "brigade: error: unknown stage type \"cuont\"; did you mean \"count\"?  `brigade "
-            "stages` lists all.\n");
-}
-
 TEST(StagesCommand, ExplainsTheKeysOfTheLanguage) {
   const Captured shown = stages({"--keys"});
   EXPECT_EQ(shown.code, 0);
   EXPECT_THAT(shown.out, HasSubstr("poison_after"));
-  EXPECT_THAT(stages({"poison_after"}).err, HasSubstr("it is a key: `brigade stages --keys`"));
 }
 
 TEST(StagesCommand, ShowsTheTypesOfAPlugin) {

@@ -78,13 +78,6 @@ TEST_F(SampleCommand, TheCheckpointOfTheGraphStaysAsItIs) {
   EXPECT_EQ(*read_whole_file(position), "of a run");
 }
 
-TEST_F(SampleCommand, AFolderThatCannotBeMadeIsSaid) {
-  out = folder.write("file", "x") + "/below";
-  const Captured ran = run();
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("cannot make the folder"));
-}
-
 template <class T>
 struct Held {
   std::vector<T> elements;
@@ -163,11 +156,6 @@ TEST_F(Cut, TheReaderSeesWhatTheStageEmits) {
   EXPECT_EQ(look.kind, StageKind::consumer);
   EXPECT_EQ(look.sources.at(0).tensors, graph.stage("pair").outputs);
   EXPECT_FALSE(look.batched);
-}
-
-TEST_F(Cut, AConsumerEmitsNothing) {
-  EXPECT_EQ(below("train").error().message,
-            "stage \"train\" is a consumer: it emits nothing; name one of its sources");
 }
 
 TEST_F(Cut, AStageThatIsNotThereIsGuessed) {
