@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <brigade/text.h>
+#include "tests/support/config/directives.h"
 
 namespace brigade {
 
@@ -48,16 +49,6 @@ inline std::vector<GoldenCase> golden_cases(const std::string& file,
     }
   }
   return cases;
-}
-
-/// What stands behind `#! NAME ` in the first lines of a text.
-inline std::vector<std::string> directives(const std::string& text, const std::string& name) {
-  std::vector<std::string> found;
-  for (const std::string_view line : split(text, '\n')) {
-    if (!line.starts_with("#! ")) break;
-    if (const auto rest = strip_prefix(line, concat("#! ", name, " "))) found.emplace_back(*rest);
-  }
-  return found;
 }
 
 /// "a; b" -> a, b.

@@ -1,7 +1,7 @@
 #include "tests/support/config/load_text.h"
 
+#include "tests/support/config/directives.h"
 #include "tests/support/config/fake_types.h"
-#include "tests/support/config/golden_cases.h"
 
 namespace brigade {
 
